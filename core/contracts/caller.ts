@@ -1,0 +1,21 @@
+/** Who makes a request: the tenant behind an API key, as far as any operation needs to know it. */
+export interface Caller {
+  readonly tenantId: string;
+  readonly keyId: string;
+  readonly mode: 'live' | 'test';
+  readonly plan: string;
+  readonly status: 'active' | 'suspended';
+  /** Features switched off for this tenant: `api`, `webhooks`, a channel name, `event:TYPE`. */
+  readonly disabled: ReadonlySet<string>;
+}
+
+/** Finds the caller of a key. Registered in the container as `authenticator` by the tenants plugin. */
+export interface Authenticator {
+  /**
+   * The caller of this key, or null for a wrong or revoked one. Answers may be up to 2 s old.
+   * @throws GatewayError `unavailable` when the database cannot be asked
+   */
+  authenticate(key: string): Promise<Caller | null>;
+  /** Whether the key is still good, at most 2 s old; asked again and again by what stays open long. */
+  isCurrent(keyId: string): Promise<boolean>;
+}

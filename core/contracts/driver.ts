@@ -1,0 +1,296 @@
+/**
+ * The contract between the gateway and the code that speaks to one network. Two sides: `Driver` and
+ * `Session` are called by the gateway, `Port` is called by the driver. `test/contract/driver.ts`
+ * exercises every clause, so a driver that passes it can be plugged in.
+ */
+
+/** Makes a driver from its options. Called once at start; may throw, which leaves its channel off. */
+export type DriverFactory = (context: DriverContext) => Driver | Promise<Driver>;
+
+/** What a driver is given when it is made. */
+export interface DriverContext {
+  /** The channel's or driver's options from the configuration, validated by the driver itself. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** A folder of its own for what must not be lost with the process, or null. */
+  readonly dataDir: string | null;
+  readonly log: DriverLog;
+}
+
+/** Structured log lines. Never hand it a key, a code, a password or a message's text. */
+export interface DriverLog {
+  debug(facts: object, message: string): void;
+  info(facts: object, message: string): void;
+  warn(facts: object, message: string): void;
+  error(facts: object, message: string): void;
+}
+
+/** What a network can do, declared once; the gateway and the contract suite go by it. */
+export interface DriverCapabilities {
+  /** A send repeated with the same reference is shown once. Without it an uncertain send is never repeated. */
+  readonly deduplicates: boolean;
+  /** The network reports delivery apart from reading. */
+  readonly deliveredReceipts: boolean;
+  /** `any_phone`: a message can go to any number. `contacts`: only to a known contact. */
+  readonly recipients: 'any_phone' | 'contacts';
+  /** How an account is linked; the first is the default. */
+  readonly linkMethods: readonly LinkMethod[];
+  /** What can be imported at the first connection. */
+  readonly imports: { readonly contacts: boolean; readonly history: boolean };
+  /** Messages can carry one media object. */
+  readonly media: boolean;
+}
+
+/** A way to link an account. The four known ones; a driver may bring others. */
+export type LinkMethod = 'qr' | 'pairing_code' | 'code' | 'password' | (string & {});
+
+/** One network's code for one channel, in one process. */
+export interface Driver {
+  readonly capabilities: DriverCapabilities;
+  /**
+   * Makes the session object of one account. Does no I/O and never throws.
+   * Called when the gateway has won the account's lease; at most one session an account is open.
+   */
+  open(account: DriverAccount, port: Port): Session;
+  /** Frees what all sessions share. Called once, after every session was closed. */
+  close?(): Promise<void>;
+}
+
+/** The account a session belongs to. */
+export interface DriverAccount {
+  /** `acc_…`, stable for as long as the record lives. */
+  readonly id: string;
+  readonly tenantId: string;
+  readonly channel: string;
+  /** E.164 with `+`, or another network's own identifier. */
+  readonly identifier: string;
+}
+
+/** How the user wants the account linked. */
+export interface LinkRequest {
+  readonly method: LinkMethod;
+  readonly importContacts: boolean;
+  readonly importHistory: boolean;
+}
+
+/** Something the user does or sees while an account is being linked. Data, for any user interface. */
+export type LinkStep =
+  /** Show this text as a QR code; a new step follows when the network renews it. */
+  | { readonly type: 'show_qr'; readonly data: string; readonly token: string | null; readonly expiresAt: number }
+  /** Show this code, to be typed on the phone. */
+  | { readonly type: 'show_code'; readonly code: string; readonly expiresAt: number }
+  /** Ask the user for a value and hand it to `answer`. */
+  | { readonly type: 'ask'; readonly field: 'code' | 'password' }
+  /** The last QR code or pairing code ran out; only a new `link` brings another. */
+  | { readonly type: 'expired' };
+
+/** One account's live link to its network. */
+export interface Session {
+  /**
+   * Begins linking from scratch: credentials of an earlier link are discarded. Resolves once begun and
+   * never rejects; steps and the outcome come through `port.emit`. Success is the state `connected`, an
+   * unreachable network the state `lost`, a refusal the state `refused`.
+   */
+  link(request: LinkRequest): Promise<void>;
+  /**
+   * Hands in the value that an `ask` step wants. Resolves to whether the network took it; the next step
+   * or the state `connected` was emitted before. A wrong value leaves the step open.
+   * @throws DriverError when the network could not be asked
+   */
+  answer(field: 'code' | 'password', value: string): Promise<'accepted' | 'wrong'>;
+  /**
+   * Reconnects from stored credentials, one attempt. Resolves once begun and never rejects: the outcome is
+   * a state event, `connected`, `lost` or `logged_out`. After `lost` the gateway calls it again, later and
+   * later; the driver does not reconnect by itself.
+   */
+  resume(): Promise<void>;
+  /**
+   * Sends one message and answers once the network has taken it. The gateway calls it in the order of
+   * acceptance and only while connected, one at a time for each account. It may be called again with the same reference
+   * after a crash or a lost connection.
+   * @param signal aborted when the session is about to close or the lease ran out: reject, certain or not
+   * @throws DriverError
+   */
+  send(message: OutboundMessage, signal: AbortSignal): Promise<Sent>;
+  /** Ends the link on the network's side too. Resolves when done or after a short try; never rejects. */
+  logOut(): Promise<void>;
+  /**
+   * Cuts the connection at once without logging out: after it returns no byte goes out and no event is
+   * emitted. Synchronous, idempotent, never throws.
+   */
+  close(): void;
+}
+
+/** A message on its way out. */
+export interface OutboundMessage {
+  /** The gateway's message id, to be used as the network's de-duplication key. */
+  readonly reference: string;
+  /** 1 for the first try, higher when it may have been sent before. */
+  readonly attempt: number;
+  readonly to: ContactAddress;
+  readonly text: string;
+  readonly media: OutboundMedia | null;
+}
+
+/** How a contact is known to the network. At least one of the two is not null. */
+export interface ContactAddress {
+  readonly phone: string | null;
+  /** The network's opaque id, as the driver reported it. */
+  readonly networkId: string | null;
+}
+
+/** Media to send. */
+export interface OutboundMedia {
+  readonly url: string;
+}
+
+/** The network's answer to a send. */
+export interface Sent {
+  /** The network's id of the message; receipts may come with it. */
+  readonly networkId: string;
+  /** When the network took it, milliseconds since the Unix epoch. */
+  readonly at: number;
+}
+
+/** Why a send, or an answer, did not work out. */
+export class DriverError extends Error {
+  /** Stable, lower case with underscores; the first word of the message's `error`. */
+  readonly code: string;
+  /** True when the network surely did not take the message. */
+  readonly certain: boolean;
+  /** Not null: try again after this many milliseconds; the message keeps its place in the queue. */
+  readonly retryAfterMs: number | null;
+  constructor(
+    code: string,
+    message: string,
+    options: { certain: boolean; retryAfterMs?: number | null; cause?: unknown },
+  ) {
+    super(message, { cause: options.cause });
+    this.name = 'DriverError';
+    this.code = code;
+    this.certain = options.certain;
+    this.retryAfterMs = options.retryAfterMs ?? null;
+  }
+}
+
+/** The gateway as one session sees it. */
+export interface Port {
+  /**
+   * Tells the gateway what happened. Resolves once the event is durable: only then acknowledge it to the
+   * network. Events are taken in the order in which `emit` is called. Rejects when the session has been closed or
+   * fenced, or the database is away: then do not acknowledge, the network will offer it again.
+   */
+  emit(event: DriverEvent): Promise<void>;
+  /** The account's credentials. */
+  readonly credentials: CredentialStore;
+  /**
+   * The text and media of a message sent earlier, for a far side that asks for it again.
+   * Null when unknown.
+   */
+  sentMessage(reference: string): Promise<OutboundMessage | null>;
+  readonly log: DriverLog;
+}
+
+/** What can happen to a session. */
+export type DriverEvent =
+  | { readonly type: 'step'; readonly step: LinkStep }
+  | StateEvent
+  | MessageEvent
+  | ReceiptEvent
+  | ContactsEvent
+  | HistoryEvent;
+
+/** The session's own condition. The gateway decides the account's public status from it. */
+export type StateEvent =
+  /** Linked and live, after `link`, `answer` or `resume`. `credentials` must be complete before it is emitted. */
+  | { readonly type: 'state'; readonly state: 'connected' }
+  /** The connection broke or could not be made; trying again may help. */
+  | { readonly type: 'state'; readonly state: 'lost'; readonly message: string }
+  /** The network stopped this account from sending: to all, or only to new contacts; `until` null when unknown. */
+  | {
+      readonly type: 'state';
+      readonly state: 'restricted';
+      readonly scope: 'all' | 'new_contacts';
+      readonly until: number | null;
+    }
+  /** A restriction ended. */
+  | { readonly type: 'state'; readonly state: 'unrestricted' }
+  /** The link is gone for good; only a new `link` helps. */
+  | {
+      readonly type: 'state';
+      readonly state: 'logged_out';
+      readonly reason: 'logged_out' | 'replaced' | 'session_lost';
+    }
+  /** The network refused the login that was under way. */
+  | { readonly type: 'state'; readonly state: 'refused'; readonly message: string };
+
+/** A contact wrote to the account. */
+export interface MessageEvent {
+  readonly type: 'message';
+  /** The network's id; a repeated one is the same message. */
+  readonly networkId: string;
+  readonly from: DriverContact;
+  readonly text: string;
+  readonly media: InboundMedia | null;
+  /** When it was written, milliseconds since the Unix epoch. */
+  readonly at: number;
+}
+
+/** A contact as the network knows it. */
+export interface DriverContact extends ContactAddress {
+  readonly name: string | null;
+}
+
+/** What a message brought with it. Fetched only after the gateway decided to keep the message. */
+export interface InboundMedia {
+  readonly kind: 'image' | 'video' | 'audio' | 'document';
+  readonly mimeType: string | null;
+  readonly fileName: string | null;
+  readonly size: number | null;
+  /** An address that can be fetched, when the network has one. */
+  readonly url: string | null;
+}
+
+/** The network reports how far a sent message got. Names it by reference, network id or both. */
+export interface ReceiptEvent {
+  readonly type: 'receipt';
+  readonly reference: string | null;
+  readonly networkId: string | null;
+  readonly status: 'sent' | 'delivered' | 'read' | 'failed';
+  /** Why, when failed. */
+  readonly error: string | null;
+  readonly at: number;
+}
+
+/** Contacts of the account: imported at connect or changed later. */
+export interface ContactsEvent {
+  readonly type: 'contacts';
+  readonly contacts: readonly DriverContact[];
+}
+
+/** Messages from before the account was connected. */
+export interface HistoryEvent {
+  readonly type: 'history';
+  readonly messages: readonly HistoryMessage[];
+}
+
+/** One message of the past. */
+export interface HistoryMessage {
+  readonly networkId: string;
+  readonly direction: 'inbound' | 'outbound';
+  readonly contact: DriverContact;
+  readonly text: string;
+  readonly media: InboundMedia | null;
+  readonly at: number;
+}
+
+/**
+ * The account's credentials: an opaque key-value store, encrypted at rest. Every call is fenced by the
+ * session's lease: one that lost it cannot write.
+ */
+export interface CredentialStore {
+  get(names: readonly string[]): Promise<Readonly<Record<string, string>>>;
+  /** Writes all of them or none; null deletes a name. */
+  set(values: Readonly<Record<string, string | null>>): Promise<void>;
+  /** Deletes everything of this account. */
+  clear(): Promise<void>;
+}

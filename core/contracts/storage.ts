@@ -1,0 +1,73 @@
+/**
+ * What the nouns may ask of the storage plugin. The storage owns the transaction, the noun owns
+ * the decision: a lane is a kind of decision that many callers ask for at once, and everything
+ * that arrives while one transaction is under way is decided together in the next.
+ */
+
+/**
+ * A row that a lane takes before anything else, so that nobody else decides about it meanwhile.
+ * The storage sorts them (tenants by id, then leases by account id), which rules out deadlocks.
+ */
+export type Lock = `tenant:${string}` | `lease:${string}`;
+
+/**
+ * The noun's SQL, one table object a noun: `unit.messages`, `storage.read.accounts`, … The
+ * storage plugin adds its members here by augmentation.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: augmented beside the tables themselves
+export interface Tables {}
+
+/** One open transaction, as a lane sees it. Its table objects work inside that transaction. */
+export interface Unit extends Tables {
+  /** The database's clock in milliseconds since the Unix epoch, read after the locks were taken. */
+  readonly now: number;
+  /**
+   * Runs once the transaction is durable, in the order given, and not at all when it rolled back.
+   * Meant for signals that may be lost: a crash right after the commit skips them.
+   */
+  afterCommit(signal: () => void): void;
+}
+
+/** A kind of decision, declared once; `Storage.submit` brings it the inputs. */
+export interface Lane<Input, Output> {
+  /** For logs and metrics; unique. */
+  readonly name: string;
+  /** The most inputs one transaction takes; 256 when absent. */
+  readonly maxBatch?: number;
+  /** The rows to lock for this input. Pure. */
+  locks(input: Input): readonly Lock[];
+  /**
+   * Decides all inputs inside one transaction, in order of arrival, and answers as many outputs in
+   * the same order. Refusals are values, never throws: a throw rolls the whole batch back, which is
+   * then run again item by item, so that one bad input fails alone. It may run more than once for the
+   * same input and keeps no state of its own between runs.
+   */
+  run(unit: Unit, inputs: readonly Input[]): Promise<readonly Output[]>;
+  /**
+   * After a COMMIT whose outcome is unknown (the connection was lost while it ran) the storage asks
+   * here, in a fresh transaction, whether this input's effects are there: the output if so, else
+   * undefined. Absent: the input is simply run again, so `run` must then be idempotent.
+   */
+  recover?(unit: Unit, input: Input): Promise<Output | undefined>;
+}
+
+/** The storage as the container hands it out under the name `storage`. */
+export interface Storage {
+  /** `mysql` or `sqlite`: for the few places where an operator needs to know. */
+  readonly dialect: 'mysql' | 'sqlite';
+  /**
+   * Reads outside a transaction, at the state of the last commit. Use for answers, never to decide
+   * a write.
+   */
+  readonly read: Tables;
+  /**
+   * Hands one input to a lane and answers its output once that is durable.
+   * @throws GatewayError `unavailable` when the database cannot be reached; nothing was stored then,
+   *   unless the connection broke during COMMIT and the lane could not find out.
+   */
+  submit<Input, Output>(lane: Lane<Input, Output>, input: Input): Promise<Output>;
+  /** The database's clock, milliseconds since the Unix epoch. */
+  now(): Promise<number>;
+  /** Resolves when the database answers, rejects when it does not within a second. For readiness. */
+  ping(): Promise<void>;
+}

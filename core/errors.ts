@@ -1,0 +1,124 @@
+/**
+ * The one table of refusals: every `error_code` the gateway answers, its HTTP status and the
+ * text used when the place that refuses has nothing more precise to say.
+ */
+export const errorTable = {
+  // every operation
+  invalid_request: { status: 400, text: 'The request is not valid.' },
+  unauthorized: { status: 401, text: 'Invalid API key' },
+  not_found: { status: 404, text: 'There is no such operation.' },
+  payload_too_large: { status: 413, text: 'The request body is too large.' },
+  unsupported_media_type: { status: 415, text: 'Send the body as application/json.' },
+  uri_too_long: { status: 414, text: 'The path is too long.' },
+  headers_too_large: { status: 431, text: 'The request headers are too large.' },
+  rate_limited: { status: 429, text: 'Too many requests with this key; slow down.' },
+  internal_error: { status: 500, text: 'Something went wrong on our side.' },
+  unavailable: { status: 503, text: 'The service is temporarily unavailable; try again.' },
+  // messages
+  invalid_cursor: { status: 400, text: 'This cursor is not one that this operation gave out.' },
+  invalid_phone_number: { status: 400, text: 'This is not a phone number in E.164 format.' },
+  ambiguous_account: {
+    status: 400,
+    text: 'Several accounts could send this message; name one in account_id.',
+  },
+  no_connected_account: { status: 409, text: 'No connected account can send this message.' },
+  account_not_found: { status: 404, text: 'There is no account with this id.' },
+  contact_not_found: { status: 404, text: 'There is no contact with this id.' },
+  chatapp_requires_existing_contact: {
+    status: 422,
+    text: 'On chatapp only an existing contact can be messaged.',
+  },
+  contact_channel_mismatch: {
+    status: 422,
+    text: 'The contact belongs to another network than the account.',
+  },
+  contact_do_not_disturb: { status: 422, text: 'The contact is flagged do-not-disturb.' },
+  contact_private: { status: 422, text: 'The contact is private.' },
+  account_suspended: { status: 403, text: 'The account is suspended.' },
+  loop_guard: { status: 429, text: 'Two automatons seem to be answering each other.' },
+  opener_burst: { status: 429, text: 'Too many first messages in a short time.' },
+  daily_send_cap: { status: 429, text: 'The daily send cap is reached.' },
+  new_contact_cap: { status: 429, text: 'The daily new-contact cap is reached.' },
+  wait_concurrency: { status: 429, text: 'Too many waits are open for this account.' },
+  message_not_found: { status: 404, text: 'There is no message with this id.' },
+  idempotency_conflict: {
+    status: 409,
+    text: 'This Idempotency-Key was used with another request body.',
+  },
+  // accounts and connections
+  api_not_enabled: { status: 404, text: 'This API is not enabled for the account.' },
+  channel_not_enabled: { status: 403, text: 'This channel is not enabled for the account.' },
+  plan_without_channels: { status: 403, text: 'The plan does not include channel connections.' },
+  account_cap: { status: 403, text: 'The plan allows no further connected account.' },
+  already_connected: { status: 409, text: 'This number is already connected.' },
+  connection_not_found: { status: 404, text: 'There is no connection record for this number.' },
+  invalid_code: { status: 400, text: 'The code is missing, wrong or not awaited.' },
+  invalid_password: { status: 400, text: 'The password is missing, wrong or not awaited.' },
+  qr_not_applicable: { status: 400, text: 'This number is not being paired by QR code.' },
+  qr_not_ready: { status: 404, text: 'The QR code is not ready yet; ask again in a moment.' },
+  qr_expired: { status: 410, text: 'The QR code expired; restart the connection.' },
+  nothing_to_scan: { status: 409, text: 'This phone has nothing to scan or type.' },
+  connection_service_unreachable: {
+    status: 502,
+    text: 'The connection service could not be reached.',
+  },
+  connection_service_at_capacity: {
+    status: 503,
+    text: 'The connection service is temporarily at capacity.',
+  },
+  // webhooks
+  webhooks_not_enabled: { status: 403, text: 'Webhooks are not enabled for the account.' },
+  webhook_not_found: { status: 404, text: 'There is no webhook with this id or name.' },
+  invalid_event_type: { status: 400, text: 'This is not an event type of the account.' },
+  url_not_allowed: { status: 400, text: 'This URL is not allowed.' },
+} as const satisfies Record<string, { status: number; text: string }>;
+
+/** A stable, machine-readable name of a refusal. */
+export type ErrorCode = keyof typeof errorTable;
+
+/** One wrong field of a request: where it stands (`body/to/phone`) and what is wrong with it. */
+export interface ErrorDetail {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** What a refusal may say beyond its code. */
+export interface GatewayErrorOptions {
+  /** A sentence for a person; the table's text when absent. */
+  readonly message?: string;
+  /** The fields a validation refusal names. */
+  readonly details?: readonly ErrorDetail[];
+  /** Seconds until the same request would pass; sent rounded up and at least 1. */
+  readonly retryAfterS?: number;
+  /** What caused it; logged, never sent. */
+  readonly cause?: unknown;
+}
+
+/**
+ * A refusal that a client is meant to see. Throw it anywhere below an operation: the API turns it
+ * into the answer of `core/errors.ts`' table. Any other error becomes `internal_error`.
+ */
+export class GatewayError extends Error {
+  readonly code: ErrorCode;
+  readonly details: readonly ErrorDetail[] | undefined;
+  readonly retryAfterS: number | undefined;
+
+  constructor(code: ErrorCode, options: GatewayErrorOptions = {}) {
+    super(options.message ?? errorTable[code].text, { cause: options.cause });
+    this.name = 'GatewayError';
+    this.code = code;
+    this.details = options.details;
+    this.retryAfterS =
+      options.retryAfterS === undefined ? undefined : Math.max(1, Math.ceil(options.retryAfterS));
+  }
+
+  /** The HTTP status of this refusal. */
+  get status(): number {
+    return errorTable[this.code].status;
+  }
+}
+
+/** The table's text for a code, for answers that are made without an error being thrown. */
+export function errorText(code: ErrorCode): string {
+  return errorTable[code].text;
+}

@@ -1,0 +1,98 @@
+import Fastify, { type FastifyInstance } from 'fastify';
+import fp from 'fastify-plugin';
+import { type Container, type Cradle, createGatewayContainer, provide } from './container.ts';
+import { type Clock, systemClock } from './contracts/clock.ts';
+import type { GatewayLog } from './log.ts';
+import { OperationRegistry } from './operation.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The container that plugins meet in. */
+    readonly container: Container;
+    /** Where plugins declare their operations while booting. */
+    readonly operations: OperationRegistry;
+  }
+}
+
+declare module './container.ts' {
+  interface Cradle {
+    readonly log: GatewayLog;
+    readonly clock: Clock;
+    readonly operations: OperationRegistry;
+  }
+}
+
+/** A plugin of the gateway: a Fastify plugin made with `fastify-plugin`, with its name and dependencies. */
+export type GatewayPlugin = (app: FastifyInstance) => Promise<void>;
+
+/** What the gateway is composed of. `config/compose.ts` makes the usual one. */
+export interface GatewayParts {
+  readonly log: GatewayLog;
+  readonly clock?: Clock;
+  /** Fills the container with what the plugins need from outside: configuration, drivers. */
+  prepare(container: Container): void;
+  /** In boot order; each plugin's `dependencies` are checked against it. */
+  readonly plugins: readonly GatewayPlugin[];
+  /** The largest request body in bytes. */
+  readonly bodyLimit: number;
+}
+
+/** A booted gateway. */
+export interface Gateway {
+  readonly app: FastifyInstance;
+  readonly cradle: Cradle;
+  /** Starts to accept connections; answers the address. */
+  listen(host: string, port: number): Promise<string>;
+  /** Stops accepting, answers open long polls, and stops the plugins in reverse order. */
+  close(): Promise<void>;
+}
+
+/**
+ * Builds the Fastify application and the container and boots the plugins in order. Nothing listens yet.
+ * @throws Error when a plugin fails to boot; what had been booted is closed again before
+ */
+export async function createGateway(parts: GatewayParts): Promise<Gateway> {
+  const app = Fastify({
+    // pino's logger has every method that Fastify asks for; only the type of `child` differs.
+    loggerInstance: parts.log as unknown as import('fastify').FastifyBaseLogger,
+    bodyLimit: parts.bodyLimit,
+    disableRequestLogging: true,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 500, ignoreTrailingSlash: false },
+    exposeHeadRoutes: false,
+  });
+  const container = createGatewayContainer();
+  const operations = new OperationRegistry();
+  app.decorate('container', container);
+  app.decorate('operations', operations);
+  provide(container, 'log', parts.log);
+  provide(container, 'clock', parts.clock ?? systemClock);
+  provide(container, 'operations', operations);
+  parts.prepare(container);
+  for (const plugin of parts.plugins) app.register(plugin);
+  try {
+    await app.ready();
+  } catch (error) {
+    await app.close().catch(() => undefined);
+    throw error;
+  }
+  return {
+    app,
+    cradle: container.cradle,
+    listen: (host, port) => app.listen({ host, port }),
+    close: () => app.close(),
+  };
+}
+
+/**
+ * Names a plugin and what must have booted before it.
+ * Called once in every `plugins/x/plugin.ts`.
+ */
+export function gatewayPlugin(
+  name: string,
+  dependencies: readonly string[],
+  boot: GatewayPlugin,
+): GatewayPlugin {
+  return fp(boot, { name, dependencies: [...dependencies], fastify: '5.x' });
+}

@@ -1,0 +1,146 @@
+import type { Static, TObject, TSchema } from 'typebox';
+import type { Caller } from './contracts/caller.ts';
+import type { ErrorCode } from './errors.ts';
+
+/** The groups of the specification's endpoints; they order the documentation and shape the errors. */
+export type OperationGroup =
+  | 'messages'
+  | 'contacts'
+  | 'accounts'
+  | 'msgapp'
+  | 'chatapp'
+  | 'usage'
+  | 'webhooks'
+  | 'sandbox';
+
+/** Every answer an operation may give on success, by HTTP status. */
+export type AnswerSchemas = { readonly [status: number]: TSchema };
+
+/** One answer: a status that the operation declares and the body that its schema describes. */
+export type Answer<Answers extends AnswerSchemas> = {
+  [Status in keyof Answers & number]: {
+    readonly status: Status;
+    readonly body: Static<Answers[Status]>;
+  };
+}[keyof Answers & number];
+
+/** What a handler is given: already authenticated and validated. */
+export interface OperationRequest<
+  Params extends TObject,
+  Query extends TObject,
+  Body extends TSchema,
+> {
+  readonly caller: Caller;
+  readonly params: Static<Params>;
+  readonly query: Static<Query>;
+  readonly body: Static<Body>;
+  /** Lower-case names. Only for headers that the operation declares. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Aborted when the client went away or the gateway stops. */
+  readonly signal: AbortSignal;
+  readonly requestId: string;
+}
+
+/** Hints for agents (MCP tool annotations) and for the reader of the documentation. */
+export interface OperationHints {
+  readonly readOnly: boolean;
+  readonly destructive: boolean;
+  readonly idempotent: boolean;
+}
+
+/** A header that an operation reads, for the documentation. */
+export interface OperationHeader {
+  readonly name: string;
+  readonly description: string;
+  readonly schema: TSchema;
+}
+
+/** An example of a call, used in the documentation and run by the tests against its schema. */
+export interface OperationExample {
+  readonly summary: string;
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly answer: { readonly status: number; readonly body: unknown };
+}
+
+/** One operation of the gateway: REST route, OpenAPI entry and MCP tool are all made from this. */
+export interface Operation<
+  Params extends TObject = TObject,
+  Query extends TObject = TObject,
+  Body extends TSchema = TSchema,
+  Answers extends AnswerSchemas = AnswerSchemas,
+> {
+  /** OpenAPI's operationId; the tool's name where there is a tool. */
+  readonly id: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Below `{base_url}`, parameters as `{name}`. */
+  readonly path: string;
+  /** The MCP tool's name, or null for an operation that is REST only. */
+  readonly tool: string | null;
+  readonly group: OperationGroup;
+  readonly summary: string;
+  /** When to use it, what to expect, what to do after a refusal. For people and agents alike. */
+  readonly description: string;
+  readonly hints: OperationHints;
+  readonly params: Params | null;
+  readonly query: Query | null;
+  /** Null where no body is defined; `{}` and an empty body are then accepted. */
+  readonly body: Body | null;
+  /** True when an empty body counts as `{}` although a body is defined (all its fields are optional). */
+  readonly bodyOptional?: boolean;
+  readonly headers?: readonly OperationHeader[];
+  readonly answers: Answers;
+  /** The refusals that this operation has beyond those of every operation. */
+  readonly errors: readonly ErrorCode[];
+  readonly examples: readonly OperationExample[];
+  /** Throws GatewayError to refuse. */
+  handler(request: OperationRequest<Params, Query, Body>): Promise<Answer<Answers>>;
+}
+
+/**
+ * Declares one operation; exists so that the handler's types come from the schemas.
+ * Called by plugins, which hand the result to `app.operations.add`.
+ */
+export function operation<
+  Params extends TObject,
+  Query extends TObject,
+  Body extends TSchema,
+  Answers extends AnswerSchemas,
+>(declaration: Operation<Params, Query, Body, Answers>): AnyOperation {
+  // The registry holds operations of every type. Their handlers are only ever called with values that
+  // the very schemas of the declaration have validated, which TypeScript cannot see.
+  return declaration as unknown as AnyOperation;
+}
+
+/** An operation whose types were forgotten, as the registry holds it. */
+export type AnyOperation = Operation<TObject, TObject, TSchema, AnswerSchemas>;
+
+/** Collects the operations of all plugins while the gateway boots. */
+export class OperationRegistry {
+  readonly #operations: AnyOperation[] = [];
+  readonly #taken = new Map<string, string>();
+
+  /** @throws Error when the path (whatever its parameters are called), the id or the tool is taken */
+  add(...operations: readonly AnyOperation[]): void {
+    for (const added of operations) {
+      this.#claim(`${added.method} ${added.path.replaceAll(/\{[^}]+\}/g, '{}')}`, added.id);
+      this.#claim(`id ${added.id}`, added.id);
+      if (added.tool !== null) this.#claim(`tool ${added.tool}`, added.id);
+      this.#operations.push(added);
+    }
+  }
+
+  /** All operations in the order in which they were added. */
+  all(): readonly AnyOperation[] {
+    return this.#operations;
+  }
+
+  #claim(name: string, id: string): void {
+    const owner = this.#taken.get(name);
+    if (owner !== undefined) {
+      throw new Error(`operation "${id}" declares ${name}, which operation "${owner}" already has`);
+    }
+    this.#taken.set(name, id);
+  }
+}

@@ -1,0 +1,49 @@
+import { type Static, type TProperties, type TSchema, Type, type TUnsafe } from 'typebox';
+
+/** A closed object: an unknown field is an error that names it. Every request schema is made of these. */
+export function Closed<Properties extends TProperties>(
+  properties: Properties,
+  options: Readonly<Record<string, unknown>> = {},
+) {
+  return Type.Object(properties, { ...options, additionalProperties: false });
+}
+
+/** A value or null, as JSON Schema 2020-12 and OpenAPI 3.1 write it for a plain type. */
+export function Nullable<Schema extends TSchema>(schema: Schema): TUnsafe<Static<Schema> | null> {
+  const { type, ...rest } = JSON.parse(JSON.stringify(schema)) as Record<string, unknown>;
+  if (typeof type !== 'string') return Type.Unsafe({ anyOf: [schema, { type: 'null' }] });
+  const values = rest.enum;
+  return Type.Unsafe({
+    ...rest,
+    type: [type, 'null'],
+    ...(Array.isArray(values) ? { enum: [...values, null] } : {}),
+  });
+}
+
+/** One of a few strings. */
+export function OneOf<const Values extends readonly string[]>(
+  values: Values,
+  options: Readonly<Record<string, unknown>> = {},
+): TUnsafe<Values[number]> {
+  return Type.Unsafe({ ...options, type: 'string', enum: [...values] });
+}
+
+/** A moment, ISO 8601 in UTC with milliseconds. */
+export const Timestamp = Type.String({
+  description: 'ISO 8601 in UTC with milliseconds',
+  pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$',
+  examples: ['2026-01-31T09:30:00.000Z'],
+});
+
+/** A moment, or null when it has not come yet. */
+export const NullableTimestamp = Nullable(Timestamp);
+
+/** Milliseconds since the Unix epoch as the `Timestamp` that answers carry. */
+export function timestamp(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** The same for a moment that may not have come yet. */
+export function nullableTimestamp(at: number | null): string | null {
+  return at === null ? null : timestamp(at);
+}
