@@ -1,5 +1,6 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
+import { refuseBrokenRequest, refuseUnreadablePath } from './broken-requests.ts';
 import { type Container, type Cradle, createGatewayContainer, provide } from './container.ts';
 import { type Clock, systemClock } from './contracts/clock.ts';
 import type { GatewayLog } from './log.ts';
@@ -56,11 +57,17 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     // pino's logger has every method that Fastify asks for; only the type of `child` differs.
     loggerInstance: parts.log as unknown as import('fastify').FastifyBaseLogger,
     bodyLimit: parts.bodyLimit,
+    // A migration of large tables, or a database that starts beside the gateway, takes its time.
+    pluginTimeout: 0,
     disableRequestLogging: true,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     routerOptions: { maxParamLength: 500, ignoreTrailingSlash: false },
     exposeHeadRoutes: false,
+    frameworkErrors: (error, _request, reply) => refuseUnreadablePath(error, reply),
+    clientErrorHandler: refuseBrokenRequest,
+    // Node itself would answer a request without Host with an empty 400.
+    http: { requireHostHeader: false },
   });
   const container = createGatewayContainer();
   const operations = new OperationRegistry();

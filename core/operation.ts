@@ -95,7 +95,7 @@ export interface Operation<
   readonly errors: readonly ErrorCode[];
   readonly examples: readonly OperationExample[];
   /** Throws GatewayError to refuse. */
-  handler(request: OperationRequest<Params, Query, Body>): Promise<Answer<Answers>>;
+  handler(request: OperationRequest<Params, Query, Body>): Promise<Answer<NoInfer<Answers>>>;
 }
 
 /**

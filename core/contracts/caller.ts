@@ -19,3 +19,9 @@ export interface Authenticator {
   /** Whether the key is still good, at most 2 s old; asked again and again by what stays open long. */
   isCurrent(keyId: string): Promise<boolean>;
 }
+
+declare module '../container.ts' {
+  interface Cradle {
+    readonly authenticator: Authenticator;
+  }
+}

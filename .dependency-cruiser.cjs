@@ -1,0 +1,125 @@
+/**
+ * Who may import whom. A message says which room was entered from where, and what to do instead.
+ * Tests may import everything, and so may config/compose.ts, which puts the parts together.
+ */
+const local = { dependencyTypes: ['local', 'localmodule', 'aliased'] };
+const library = (...names) => `(^|/)node_modules/(${names.join('|')})/`;
+
+/** @type {import('dependency-cruiser').IConfiguration} */
+module.exports = {
+  forbidden: [
+    {
+      name: 'core-stays-in-core',
+      comment:
+        'core/ may import libraries and core/ only: it knows no plugin, driver or configuration. ' +
+        'Declare what it needs as a type in core/contracts and let a plugin provide it.',
+      severity: 'error',
+      from: { path: '^core/' },
+      to: { ...local, pathNot: '^core/' },
+    },
+    {
+      name: 'driver-knows-contracts-only',
+      comment:
+        'drivers/x may import libraries, core/contracts, core/errors.ts and its own folder only: ' +
+        'no plugin, no other driver, no configuration. Its options and its port are handed in.',
+      severity: 'error',
+      from: { path: '^drivers/([^/]+)' },
+      to: { ...local, pathNot: ['^core/contracts/', '^core/errors\\.ts$', '^drivers/$1(/|$)'] },
+    },
+    {
+      name: 'driver-without-server',
+      comment:
+        'drivers/ may not import the web server or the container: a driver is handed its account and ' +
+        'its port, and answers with data.',
+      severity: 'error',
+      from: { path: '^drivers/' },
+      to: { path: library('fastify', 'fastify-plugin', '@fastify', 'awilix') },
+    },
+    {
+      name: 'plugin-without-driver',
+      comment:
+        'plugins/ may never import drivers/: ask for the driver by its channel, typed by ' +
+        'core/contracts/driver.ts; config/compose.ts names the drivers there are.',
+      severity: 'error',
+      from: { path: '^plugins/' },
+      to: { path: '^drivers/' },
+    },
+    {
+      name: 'plugin-without-configuration',
+      comment:
+        'plugins/ may not import config/, test/ or a file of the top folder: settings are handed ' +
+        'in through the container.',
+      severity: 'error',
+      from: { path: '^plugins/' },
+      to: { ...local, pathNot: '^(core|plugins|drivers)/' },
+    },
+    {
+      name: 'plugin-meets-contract-only',
+      comment:
+        'plugins/x may import nothing of another plugin but the types of its contract.ts: take the ' +
+        'service from the container, or listen to an event.',
+      severity: 'error',
+      from: { path: '^plugins/([^/]+)' },
+      to: { path: '^plugins/', pathNot: ['^plugins/$1(/|$)', '^plugins/[^/]+/contract\\.ts$'] },
+    },
+    {
+      name: 'plugin-contract-is-types',
+      comment:
+        "plugins/x may use another plugin's contract.ts by `import type` only: a value from there " +
+        'would load that plugin with it.',
+      severity: 'error',
+      from: { path: '^plugins/([^/]+)' },
+      to: {
+        path: '^plugins/[^/]+/contract\\.ts$',
+        pathNot: '^plugins/$1/',
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'sql-in-storage-only',
+      comment:
+        'Only plugins/storage may import knex, libsql or mysql2: SQL lives there, one file per ' +
+        'noun. Add a method to the file of your noun and take it from the container.',
+      severity: 'error',
+      // The simulated network is a program of its own with a database of its own.
+      from: { pathNot: '^(plugins/storage/|drivers/simulated/network/|test/|config/compose\\.ts$)' },
+      to: { path: library('knex', 'libsql', '@libsql', 'mysql2') },
+    },
+    {
+      name: 'config-stays-with-core',
+      comment:
+        'In config/ only compose.ts may import plugins and drivers: schema, defaults and loading ' +
+        'of settings need core/ and libraries.',
+      severity: 'error',
+      from: { path: '^config/', pathNot: '^config/compose\\.ts$' },
+      to: { ...local, pathNot: '^(core|config)/' },
+    },
+    {
+      name: 'main-starts-from-config',
+      comment:
+        'main.ts may import config/, core/ and libraries only: config/compose.ts adds the rest.',
+      severity: 'error',
+      from: { path: '^main\\.ts$' },
+      to: { ...local, pathNot: '^(core|config)/' },
+    },
+    {
+      name: 'no-circle',
+      comment:
+        'These files load each other in a circle, so that one of them runs before what it needs. ' +
+        'Move what both need to a file of its own; a circle of `import type` is none.',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+    },
+  ],
+  options: {
+    tsConfig: { fileName: 'tsconfig.json' },
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '^(dist|data|\\.tap|\\.git)(/|$)' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'types'],
+    },
+  },
+};

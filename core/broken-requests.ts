@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import { maxHeaderSize } from 'node:http';
+import type { Socket } from 'node:net';
+import type { FastifyReply } from 'fastify';
+import { GatewayError } from './errors.ts';
+import { rawRefusal, sendRefusal } from './refusal.ts';
+
+/** How long a connection that was refused may go on sending before it is cut, in milliseconds. */
+const lingerMs = 1_000;
+
+const newline = 10;
+
+/** What Node says of a connection on which it could not read a request. */
+export interface BrokenRequest extends Error {
+  readonly code?: string;
+  /** The bytes that arrived last; Fastify's types call it something else. */
+  readonly rawPacket?: unknown;
+}
+
+/** Answers what could not be read as HTTP, in the error shape. Called by the HTTP server. */
+export function refuseBrokenRequest(error: BrokenRequest, socket: Socket): void {
+  if (socket.destroyed || socket.writableEnded) return;
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy(error);
+    return;
+  }
+  socket.on('error', () => socket.destroy());
+  socket.end(rawRefusal(brokenRequest(error), randomUUID()));
+  // Closing at once would make the client's system throw the answer away while it still sends.
+  socket.resume();
+  setTimeout(() => socket.destroy(), lingerMs).unref();
+}
+
+function brokenRequest({ code, rawPacket }: BrokenRequest): GatewayError {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    const endOfLine = rawPacket instanceof Uint8Array ? rawPacket.indexOf(newline) : 0;
+    const inPath = endOfLine < 0 || endOfLine > maxHeaderSize;
+    return new GatewayError(inPath ? 'uri_too_long' : 'headers_too_large');
+  }
+  return new GatewayError('invalid_request', {
+    message:
+      code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? 'The request did not arrive in time.'
+        : 'This is not a valid HTTP request.',
+  });
+}
+
+/** Answers a path that the router could not read, in the error shape. Called by Fastify. */
+export function refuseUnreadablePath(error: { readonly code: string }, reply: FastifyReply): void {
+  sendRefusal(
+    reply,
+    error.code === 'FST_ERR_MAX_PARAM_LENGTH'
+      ? new GatewayError('uri_too_long', { message: 'A part of the path is too long.' })
+      : new GatewayError('invalid_request', {
+          message: 'The path is not validly percent-encoded.',
+        }),
+  );
+}

@@ -1,0 +1,123 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from './ports.ts';
+
+const project = join(import.meta.dirname, '../..');
+
+/** How a process ended: one of the two is null. */
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** Whoever runs a function at the end of a test: tap's `t`. */
+export interface Teardown {
+  teardown(fn: () => Promise<void>): void;
+}
+
+/** A node process of this project. */
+export class ProjectProcess {
+  readonly pid: number;
+  readonly exit: Promise<Exit>;
+  readonly #child: ReturnType<typeof launch>;
+  #output = '';
+
+  constructor(child: ReturnType<typeof launch>) {
+    if (child.pid === undefined) throw new Error('node did not start: is there memory left?');
+    this.pid = child.pid;
+    this.#child = child;
+    this.exit = once(child, 'exit').then(([code, signal]) => ({ code, signal }));
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        this.#output += text;
+      });
+    }
+  }
+
+  /** All that it has printed so far, on both streams. */
+  get output(): string {
+    return this.#output;
+  }
+
+  /**
+   * Resolves with the first match in its output, past or to come.
+   * @throws with the output if the process ends or `timeoutMs` pass before.
+   */
+  async waitFor(pattern: RegExp, timeoutMs = 20_000): Promise<RegExpMatchArray> {
+    return await this.#until(async () => this.#output.match(pattern), String(pattern), timeoutMs);
+  }
+
+  /** Resolves when `url` answers 200. @throws as `waitFor` does. */
+  async waitForOk(url: string, timeoutMs = 20_000): Promise<void> {
+    const ask = () => fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => null);
+    const answersOk = async () => ((await ask())?.status === 200 ? true : null);
+    await this.#until(answersOk, `200 from ${url}`, timeoutMs);
+  }
+
+  /** Sends the signal and resolves when the process is gone; at once if it is already. */
+  async kill(signal: NodeJS.Signals = 'SIGTERM'): Promise<Exit> {
+    this.#child.kill(signal);
+    return await this.exit;
+  }
+
+  async #until<T>(look: () => Promise<T | null>, what: string, timeoutMs: number): Promise<T> {
+    const deadline = performance.now() + timeoutMs;
+    for (;;) {
+      const ended = this.#child.exitCode !== null || this.#child.signalCode !== null;
+      if (ended) await sleep(100); // its last words may still be on their way
+      const found = await look();
+      if (found !== null) return found;
+      if (ended) throw new Error(`The process ended before ${what}:\n${this.#output}`);
+      if (performance.now() > deadline) {
+        throw new Error(`No ${what} within ${timeoutMs} ms:\n${this.#output}`);
+      }
+      await sleep(20);
+    }
+  }
+}
+
+/**
+ * Starts node with the arguments, such as `['main.ts', 'tenants', 'list']`, in the project's folder
+ * and the environment of the test with `env` on top; undefined takes a variable away. It is killed
+ * when the test ends.
+ */
+export function startProcess(
+  t: Teardown,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): ProjectProcess {
+  const started = new ProjectProcess(launch(args, env));
+  t.teardown(async () => {
+    await started.kill('SIGKILL');
+  });
+  return started;
+}
+
+/**
+ * Starts `main.ts serve` on a free port, or on `env.PORT`, and resolves when /readyz answers 200.
+ * `env` should carry a DATA_DIR of the test's own.
+ */
+export async function startGateway(
+  t: Teardown,
+  env: NodeJS.ProcessEnv,
+): Promise<{ readonly process: ProjectProcess; readonly url: string }> {
+  const port = env.PORT ?? String(await freePort());
+  const url = `http://127.0.0.1:${port}`;
+  const started = startProcess(t, ['main.ts', 'serve'], { ...env, HOST: '127.0.0.1', PORT: port });
+  await started.waitForOk(`${url}/readyz`);
+  return { process: started, url };
+}
+
+function launch(args: readonly string[], env: NodeJS.ProcessEnv) {
+  const command = [process.execPath, '--import', 'tsx', ...args];
+  // tap adds a loader to every child through NODE_OPTIONS; only coverage is worth its 200 ms.
+  const covered = process.env._TAPJS_PROCESSINFO_COVERAGE_ === '1';
+  const [file = '', ...rest] = covered ? command : ['env', '-u', 'NODE_OPTIONS', ...command];
+  return spawn(file, rest, {
+    cwd: project,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}

@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createConnection } from 'mysql2/promise';
+import t from 'tap';
+import { startProcess } from './harness/processes.ts';
+import { ResultFilter, readResults } from './results.ts';
+import { startMariadb } from './servers/mariadb.ts';
+
+t.test('the closing line of tap is counted', async (t) => {
+  t.same(readResults('ok 1 - a\n# { total: 2, pass: 2 }\n'), { passed: 2, failed: 0 });
+  const mixed = '# { total: 8, pass: 5, fail: 2, skip: 1 }\n# time=1ms';
+  t.same(readResults(mixed), { passed: 5, failed: 2 });
+  t.same(readResults('TAP version 14\n    # { total: 1, pass: 1 }\n'), { passed: 0, failed: 0 });
+});
+
+t.test('a file that passed becomes one line, one that failed stays whole', async (t) => {
+  const filter = new ResultFilter();
+  const good = ['# Subtest: a', '    ok 1 - x', '    1..1', 'ok 1 - a'];
+  const bad = ['# Subtest: b', '    not ok 1 - y', '    1..1', 'not ok 2 - b'];
+  const lines = ['TAP version 14', '1..2', ...good, ...bad, '# { total: 2, pass: 1, fail: 1 }'];
+  const shown = lines.flatMap((line) => filter.take(line));
+  t.same(shown, ['TAP version 14', '1..2', 'ok 1 - a', ...bad, '# { total: 2, pass: 1, fail: 1 }']);
+  t.same(filter.take('# Subtest: c'), []);
+  t.same(filter.end(), ['# Subtest: c'], 'what was cut off is shown');
+});
+
+t.test('a private database keeps what it committed through a crash', async (t) => {
+  const server = await startMariadb();
+  t.teardown(() => server.remove());
+  const before = await createConnection(server.url);
+  await before.query('CREATE DATABASE x');
+  await before.query('CREATE TABLE x.y (a INT) SELECT 1 AS a');
+  before.on('error', () => {});
+  await server.crash();
+  await t.rejects(createConnection(server.url), 'nobody listens');
+
+  await server.start();
+  const after = await createConnection(server.url);
+  t.match((await after.query('SELECT a FROM x.y'))[0], [{ a: 1 }]);
+  server.freeze();
+  const answer = after.query('SELECT 2 AS b').then(([rows]) => rows);
+  t.equal(await Promise.race([answer, sleep(200, 'silence')]), 'silence');
+  server.thaw();
+  t.match(await answer, [{ b: 2 }]);
+  await after.end();
+});
+
+t.test('a process is waited for and killed', async (t) => {
+  const process = startProcess(t, ['-e', 'console.log("up 7"); setInterval(() => {}, 1000)']);
+  t.equal((await process.waitFor(/up (\d)/))[1], '7');
+  await t.rejects(process.waitFor(/never/, 50), /No \/never\/ within 50 ms:\nup 7/);
+  t.same(await process.kill(), { code: null, signal: 'SIGTERM' });
+  t.same(await process.kill(), { code: null, signal: 'SIGTERM' }, 'again changes nothing');
+
+  const ended = startProcess(t, ['-e', 'console.error("no"); process.exit(3)'], { A: undefined });
+  await t.rejects(ended.waitFor(/yes/), /ended before \/yes\/:\nno/);
+  t.same(await ended.exit, { code: 3, signal: null });
+});

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { cleanUp } from './servers/cleanup.ts';
+import { provideServers, type ServerName } from './servers/provide.ts';
+import { runTap, type TapRun } from './tap.ts';
+
+/** The servers that the tests use: `npm test` provides each of them. */
+const servers: readonly ServerName[] = ['mariadb'];
+
+const folder = mkdtempSync(join(tmpdir(), 'messaging-gateway-test-'));
+const serversFile = join(folder, 'servers.json');
+const interrupted = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => interrupted.abort(signal));
+}
+if (process.env.npm_lifecycle_event !== undefined) endWithParent(process.ppid);
+
+const warden = startWarden();
+let run: TapRun = { passed: 0, failed: 0, exitCode: 1 };
+try {
+  process.env.TEST_SERVERS_FILE = serversFile;
+  process.env.TEST_SCALE ??= '0.05';
+  Object.assign(process.env, await provideServers(servers, serversFile));
+  if (!interrupted.signal.aborted) {
+    run = await runTap(process.argv.slice(2), join(folder, 'output.tap'), interrupted.signal);
+  }
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+} finally {
+  cleanUp(serversFile);
+  await endWarden();
+}
+process.exitCode = conclude(run);
+
+/** Prints the closing line and answers the exit code: a run without a test is a failure. */
+function conclude({ passed, failed, exitCode }: TapRun): number {
+  const executed = passed + failed > 0;
+  if (exitCode === 0 && !executed) {
+    console.error('No test was run: name test files that have tests, or none to run them all.');
+  }
+  const succeeded = exitCode === 0 && executed && !interrupted.signal.aborted;
+  console.log(`${passed} passed, ${succeeded ? failed : Math.max(failed, 1)} failed`);
+  if (interrupted.signal.aborted) return 128 + constants.signals[signalOf(interrupted)];
+  return succeeded ? 0 : Math.max(exitCode, 1);
+}
+
+/** npm is the parent: when it is killed in a way that it cannot pass on, the run ends too. */
+function endWithParent(parent: number): void {
+  const look = () => process.ppid !== parent && interrupted.abort('SIGTERM');
+  setInterval(look, 200).unref();
+}
+
+function signalOf({ signal }: AbortController): NodeJS.Signals {
+  return signal.reason;
+}
+
+function startWarden() {
+  const program = join(import.meta.dirname, 'servers/warden.ts');
+  return spawn(process.execPath, ['--import', 'tsx', program, serversFile], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'inherit'],
+  });
+}
+
+async function endWarden(): Promise<void> {
+  if (warden.exitCode !== null || warden.signalCode !== null) return;
+  const ended = once(warden, 'exit');
+  warden.stdin.end();
+  await ended;
+}
