@@ -10,6 +10,9 @@ const lingerMs = 1_000;
 
 const newline = 10;
 
+/** The client went away in the middle of its request: nobody reads an answer. */
+const unanswerable = new Set(['ECONNRESET', 'HPE_INVALID_EOF_STATE']);
+
 /** What Node says of a connection on which it could not read a request. */
 export interface BrokenRequest extends Error {
   readonly code?: string;
@@ -20,8 +23,8 @@ export interface BrokenRequest extends Error {
 /** Answers what could not be read as HTTP, in the error shape. Called by the HTTP server. */
 export function refuseBrokenRequest(error: BrokenRequest, socket: Socket): void {
   if (socket.destroyed || socket.writableEnded) return;
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy(error);
+  if (unanswerable.has(error.code ?? '') || !socket.writable) {
+    socket.destroy();
     return;
   }
   socket.on('error', () => socket.destroy());

@@ -1,4 +1,4 @@
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import fp from 'fastify-plugin';
 import { refuseBrokenRequest, refuseUnreadablePath } from './broken-requests.ts';
 import { type Container, type Cradle, createGatewayContainer, provide } from './container.ts';
@@ -59,7 +59,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     bodyLimit: parts.bodyLimit,
     // A migration of large tables, or a database that starts beside the gateway, takes its time.
     pluginTimeout: 0,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     routerOptions: { maxParamLength: 500, ignoreTrailingSlash: false },

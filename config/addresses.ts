@@ -1,0 +1,19 @@
+import type { GatewayConfig } from './schema.ts';
+
+/** The addresses that a person is told. */
+export interface Addresses {
+  readonly baseUrl: string;
+  readonly mcpUrl: string;
+  readonly docsUrl: string;
+}
+
+/** The addresses of a gateway that listens on `port`, which is not the configured one when that is 0. */
+export function addressesOf(config: GatewayConfig, port: number): Addresses {
+  const origin = config.public_url ?? `http://${hostOf(config.host)}:${port}`;
+  const root = origin.replace(/\/+$/, '');
+  return { baseUrl: `${root}/v1`, mcpUrl: `${root}/mcp`, docsUrl: `${root}/v1/docs` };
+}
+
+function hostOf(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}

@@ -1,0 +1,22 @@
+/** A command's result: JSON for programs, lines for people. */
+export interface Output {
+  readonly json: object;
+  readonly text: string;
+}
+
+/** Lines up rows under their headings; an empty list says so. */
+export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return 'There are none.';
+  const all = [headings, ...rows];
+  const widths = headings.map((_, column) =>
+    Math.max(...all.map((row) => (row[column] ?? '').length)),
+  );
+  return all
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}

@@ -1,0 +1,143 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { UsageError } from './usage.ts';
+
+/** A command line, understood. */
+export type Command =
+  | { readonly name: 'serve' | 'help' | 'settings' }
+  | ({ readonly json: boolean } & AdministrationCommand);
+
+/** What is done to the database, beside a running gateway. */
+export type AdministrationCommand =
+  | { readonly name: 'migrate' | 'tenants list' }
+  | {
+      readonly name: 'tenants create';
+      readonly tenant: { name: string; mode: 'live' | 'test'; plan: string; ramp: boolean };
+    }
+  | {
+      readonly name: 'tenants update';
+      readonly id: string;
+      readonly plan: string | undefined;
+      readonly status: 'active' | 'suspended' | undefined;
+      readonly enable: readonly string[];
+      readonly disable: readonly string[];
+    }
+  | { readonly name: 'keys create' | 'keys list'; readonly tenantId: string }
+  | { readonly name: 'keys revoke'; readonly keyId: string };
+
+type Options = NonNullable<ParseArgsConfig['options']>;
+
+const json = { json: { type: 'boolean' } } as const satisfies Options;
+const tenant = { tenant: { type: 'string' }, ...json } as const satisfies Options;
+
+/**
+ * Understands the arguments behind `main.ts`. Pure.
+ * @throws UsageError
+ */
+export function parseCommand(args: readonly string[]): Command {
+  if (args.length === 0) throw new UsageError('Name a command.');
+  if (args.includes('--help') || args.includes('-h')) return { name: 'help' };
+  const words = ['tenants', 'keys'].includes(args[0] ?? '') ? 2 : 1;
+  const name = args.slice(0, words).join(' ');
+  const rest = args.slice(words);
+  switch (name) {
+    case 'serve':
+    case 'help':
+    case 'settings':
+      read(rest, {});
+      return { name };
+    case 'migrate':
+    case 'tenants list':
+      return { name, json: read(rest, json).values.json ?? false };
+    case 'tenants create':
+      return tenantsCreate(rest);
+    case 'tenants update':
+      return tenantsUpdate(rest);
+    case 'keys create':
+    case 'keys list': {
+      const { values } = read(rest, tenant);
+      return { name, tenantId: given('tenant', values.tenant), json: values.json ?? false };
+    }
+    case 'keys revoke': {
+      const { values, positionals } = read(rest, json, 'KEY_ID');
+      return { name, keyId: positionals[0] ?? '', json: values.json ?? false };
+    }
+    default:
+      throw new UsageError(`There is no command "${name}".`);
+  }
+}
+
+function tenantsCreate(args: string[]): Command {
+  const { values } = read(args, {
+    name: { type: 'string' },
+    mode: { type: 'string' },
+    plan: { type: 'string' },
+    ramp: { type: 'boolean' },
+    ...json,
+  });
+  return {
+    name: 'tenants create',
+    json: values.json ?? false,
+    tenant: {
+      name: given('name', values.name),
+      mode: oneOf('mode', given('mode', values.mode), ['test', 'live']),
+      plan: given('plan', values.plan),
+      ramp: values.ramp ?? false,
+    },
+  };
+}
+
+function tenantsUpdate(args: string[]): Command {
+  const list = { type: 'string', multiple: true } as const;
+  const { values, positionals } = read(
+    args,
+    { plan: { type: 'string' }, status: { type: 'string' }, enable: list, disable: list, ...json },
+    'TENANT_ID',
+  );
+  const { plan, status, enable = [], disable = [] } = values;
+  if (plan === undefined && status === undefined && enable.length + disable.length === 0) {
+    throw new UsageError('Say what to change: --plan, --status, --enable or --disable.');
+  }
+  return {
+    name: 'tenants update',
+    json: values.json ?? false,
+    id: positionals[0] ?? '',
+    plan,
+    status: status === undefined ? undefined : oneOf('status', status, ['active', 'suspended']),
+    enable,
+    disable,
+  };
+}
+
+/** Reads options and exactly as many other words as are named. */
+function read<const Known extends Options>(args: string[], options: Known, ...names: string[]) {
+  const parsed = parse(args, options);
+  const missing = names[parsed.positionals.length];
+  if (missing !== undefined) throw new UsageError(`${missing} is missing.`);
+  const extra = parsed.positionals[names.length];
+  if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many.`);
+  return parsed;
+}
+
+function parse<const Known extends Options>(args: string[], options: Known) {
+  try {
+    return parseArgs({ args, options, allowPositionals: true });
+  } catch (error) {
+    const [sentence = ''] = (error as Error).message.split('. ');
+    throw new UsageError(sentence.endsWith('.') ? sentence : `${sentence}.`);
+  }
+}
+
+function given(option: string, value: string | undefined): string {
+  if (value !== undefined && value !== '') return value;
+  throw new UsageError(`--${option} is missing.`);
+}
+
+function oneOf<const Choice extends string>(
+  option: string,
+  value: string,
+  choices: readonly Choice[],
+): Choice {
+  const choice = choices.find((one) => one === value);
+  if (choice !== undefined) return choice;
+  throw new UsageError(`--${option} must be one of ${choices.join(', ')}, not "${value}".`);
+}

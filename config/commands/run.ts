@@ -1,0 +1,53 @@
+import { GatewayError } from '../../core/errors.ts';
+import { ConfigError } from '../error.ts';
+import { configReference } from '../reference.ts';
+import { administer } from './administer.ts';
+import { type Command, parseCommand } from './parse.ts';
+import { serve } from './serve.ts';
+import { UsageError, usage } from './usage.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Does what the arguments behind `main.ts` say and answers the exit code: 0 done, 1 failed, 2 not
+ * understood. What goes wrong is told in a sentence on standard error.
+ */
+export async function runCommandLine(args: readonly string[], env: Environment): Promise<number> {
+  try {
+    return await runCommand(parseCommand(args), env);
+  } catch (error) {
+    return tell(error);
+  }
+}
+
+async function runCommand(command: Command, env: Environment): Promise<number> {
+  switch (command.name) {
+    case 'serve':
+      return serve(env);
+    case 'help':
+      process.stdout.write(usage);
+      return 0;
+    case 'settings':
+      process.stdout.write(configReference());
+      return 0;
+    default: {
+      const { json, text } = await administer(command, env);
+      process.stdout.write(`${command.json ? JSON.stringify(json) : text}\n`);
+      return 0;
+    }
+  }
+}
+
+function tell(error: unknown): number {
+  if (error instanceof UsageError) {
+    process.stderr.write(`${error.message} "npm run gateway -- help" lists the commands.\n`);
+    return 2;
+  }
+  if (error instanceof GatewayError || error instanceof ConfigError) {
+    process.stderr.write(`${error.message}\n`);
+    return error instanceof GatewayError && error.code === 'invalid_request' ? 2 : 1;
+  }
+  const known = error instanceof Error;
+  process.stderr.write(`The command failed: ${known ? (error.stack ?? error.message) : error}\n`);
+  return 1;
+}

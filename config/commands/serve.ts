@@ -1,0 +1,90 @@
+import { createGateway, type Gateway } from '../../core/kernel.ts';
+import { createLog, type GatewayLog } from '../../core/log.ts';
+import { addressesOf } from '../addresses.ts';
+import { composeGateway } from '../compose.ts';
+import { refuseUnservable } from '../load.ts';
+import { readConfig } from '../read.ts';
+import type { GatewayConfig } from '../schema.ts';
+import { configSummary } from '../summary.ts';
+import { banner } from './banner.ts';
+import { StopSignals } from './stop-signals.ts';
+
+/**
+ * Runs a gateway until it is told to stop. Answers the exit code: 0 after a clean stop, 1 when it could not
+ * start or stop. @throws ConfigError
+ */
+export async function serve(env: Readonly<Record<string, string | undefined>>): Promise<number> {
+  const config = readConfig(env);
+  refuseUnservable(config);
+  const log = createLog(config.log_level);
+  const signals = new StopSignals(log);
+  logStrayErrors(log);
+  log.info({ config: configSummary(config) }, 'the gateway starts');
+  const gateway = await start(config, log);
+  if (gateway === null) return 1;
+  const signal = await signals.first;
+  log.info({ signal }, 'the gateway stops');
+  await gateway.close();
+  log.info('the gateway has stopped');
+  return 0;
+}
+
+async function start(config: GatewayConfig, log: GatewayLog): Promise<Gateway | null> {
+  let gateway: Gateway;
+  try {
+    gateway = await createGateway(composeGateway(config, log));
+  } catch (error) {
+    log.fatal({ err: error }, 'the gateway could not start');
+    process.stderr.write(`The gateway could not start: ${sentence(error, config.metrics_port)}\n`);
+    return null;
+  }
+  const keys = gateway.cradle.firstKeys;
+  try {
+    await gateway.listen(config.host, config.port);
+  } catch (error) {
+    log.fatal({ err: error }, 'the gateway cannot listen');
+    process.stderr.write(`The gateway could not start: ${sentence(error, config.port)}\n`);
+    process.stdout.write(banner(null, keys));
+    await gateway.close();
+    return null;
+  }
+  const addresses = addressesOf(config, listeningPort(gateway, config));
+  process.stdout.write(banner(addresses, keys));
+  log.info(addresses, 'the gateway is listening');
+  return gateway;
+}
+
+function listeningPort({ app }: Gateway, { port }: GatewayConfig): number {
+  const address = app.server.address();
+  return address !== null && typeof address === 'object' ? address.port : port;
+}
+
+/** What a person can do about an error of the start. */
+function sentence(error: unknown, port: number | null): string {
+  if (!(error instanceof Error)) return String(error);
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'EADDRINUSE':
+      return `port ${port} is taken by another program. Stop that, or set PORT (or METRICS_PORT) to another one.`;
+    case 'EACCES':
+      return `${error.message}. This user may not do that; ports below 1024 are often refused.`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return `${error.message}. HOST must be an address of this machine.`;
+    default:
+      return error.message;
+  }
+}
+
+/**
+ * A rejection that nobody handled leaves the rest of the gateway sound: it is logged. After an exception that
+ * nobody caught nothing is known any more: the process ends, and the database holds what matters.
+ */
+function logStrayErrors(log: GatewayLog): void {
+  process.on('unhandledRejection', (error) => {
+    log.error({ err: error }, 'a rejection was not handled');
+  });
+  process.on('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'an exception was not caught');
+    process.exit(1);
+  });
+}

@@ -1,0 +1,38 @@
+import type { GatewayLog } from '../../core/log.ts';
+
+/** How long a clean stop may take: longer than an in-flight delivery. */
+const graceMs = 20_000;
+
+/** A Ctrl-C reaches the process twice under npm, from the terminal and from npm; both are one wish. */
+const twinMs = 1_000;
+
+/**
+ * Waits for SIGTERM or SIGINT. A second one, or the end of the grace period, ends the process with code 1
+ * whatever is still open.
+ */
+export class StopSignals {
+  /** Resolves with the first signal. */
+  readonly first: Promise<NodeJS.Signals>;
+
+  constructor(log: GatewayLog) {
+    this.first = new Promise((resolve) => {
+      let since: number | undefined;
+      const stop = (signal: NodeJS.Signals) => {
+        if (since === undefined) {
+          since = performance.now();
+          setTimeout(() => giveUp(log, 'the stop took too long'), graceMs).unref();
+          resolve(signal);
+        } else if (performance.now() - since > twinMs) {
+          giveUp(log, 'a second signal ends the gateway at once');
+        }
+      };
+      process.on('SIGTERM', stop);
+      process.on('SIGINT', stop);
+    });
+  }
+}
+
+function giveUp(log: GatewayLog, reason: string): void {
+  log.error(reason);
+  process.exit(1);
+}

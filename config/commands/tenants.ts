@@ -1,0 +1,64 @@
+import type { Cradle } from '../../core/container.ts';
+import { GatewayError } from '../../core/errors.ts';
+import { type Output, table } from './output.ts';
+import type { AdministrationCommand } from './parse.ts';
+
+type Tenants = Cradle['tenants'];
+type Tenant = Awaited<ReturnType<Tenants['list']>>[number];
+type Named<Name extends string> = Extract<AdministrationCommand, { name: Name }>;
+
+/** `tenants create` */
+export async function createTenant(
+  tenants: Tenants,
+  { tenant: wanted }: Named<'tenants create'>,
+): Promise<Output> {
+  const { tenant, key } = await tenants.create(wanted);
+  return {
+    json: { tenant: shown(tenants, tenant), key: key.key, key_id: key.id },
+    text: `${lines([tenant])}\n\nIts key, shown only this once: ${key.key}`,
+  };
+}
+
+/** `tenants list` */
+export async function listTenants(tenants: Tenants): Promise<Output> {
+  const all = await tenants.list();
+  return { json: { tenants: all.map((one) => shown(tenants, one)) }, text: lines(all) };
+}
+
+/** `tenants update` */
+export async function updateTenant(
+  tenants: Tenants,
+  { id, plan, status, enable, disable }: Named<'tenants update'>,
+): Promise<Output> {
+  const changes = {
+    ...(plan === undefined ? {} : { plan }),
+    ...(status === undefined ? {} : { status }),
+  };
+  const tenant = await tenants.update(id, { ...changes, enable, disable });
+  if (tenant === null) throw noTenant(id);
+  return { json: { tenant: shown(tenants, tenant) }, text: lines([tenant]) };
+}
+
+/** The refusal of an id that no tenant has. */
+export function noTenant(id: string): GatewayError {
+  return new GatewayError('not_found', { message: `There is no tenant "${id}".` });
+}
+
+function shown(tenants: Tenants, tenant: Tenant) {
+  const { id, name, mode, plan, status } = tenant;
+  return { id, name, mode, plan, status, features: tenants.features(tenant) };
+}
+
+function lines(tenants: readonly Tenant[]): string {
+  return table(
+    ['ID', 'MODE', 'PLAN', 'STATUS', 'NAME', 'SWITCHED OFF'],
+    tenants.map(({ id, mode, plan, status, name, disabled }) => [
+      id,
+      mode,
+      plan,
+      status,
+      name,
+      disabled.join(', '),
+    ]),
+  );
+}

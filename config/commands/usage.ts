@@ -1,0 +1,38 @@
+/** The command line was not understood. Its message is one sentence. */
+export class UsageError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'UsageError';
+  }
+}
+
+/** What there is to type. */
+export const usage = `Usage: npm run gateway -- COMMAND [OPTIONS]
+
+  serve                        run the gateway (what npm start does)
+  migrate                      bring the database to this version's tables
+
+  tenants create --name NAME --mode test|live --plan PLAN [--ramp]
+                               make a tenant and its first key
+  tenants list                 list all tenants
+  tenants update TENANT_ID [--plan PLAN] [--status active|suspended]
+                           [--enable FEATURE]... [--disable FEATURE]...
+                               change a tenant; a FEATURE is api, webhooks, a channel
+                               such as msgapp_web or chatapp, or event:TYPE
+
+  keys create --tenant TENANT_ID
+                               make a further key; it is shown once
+  keys list --tenant TENANT_ID
+                               list a tenant's keys, revoked ones too
+  keys revoke KEY_ID           make a key useless
+
+  settings                     print every setting, with its default, as Markdown
+  help                         print this
+
+Options of every command but serve:
+  --json                       print JSON instead of text
+
+Settings come from the environment and the file named by GATEWAY_CONFIG; the commands
+work beside a running gateway and take effect within 2 seconds.
+Exit codes: 0 done, 1 failed, 2 not understood.
+`;

@@ -1,0 +1,100 @@
+import { provide } from '../core/container.ts';
+import { type GatewayParts, type GatewayPlugin, gatewayPlugin } from '../core/kernel.ts';
+import type { GatewayLog } from '../core/log.ts';
+import { SimulatedControl } from '../drivers/simulated/control.ts';
+import { makeSimulatedDriver } from '../drivers/simulated/driver.ts';
+import { SimulatedNetwork } from '../drivers/simulated/launch.ts';
+import type { ChannelRegistry } from '../plugins/accounts/contract.ts';
+import accounts from '../plugins/accounts/plugin.ts';
+import api from '../plugins/api/plugin.ts';
+import broker from '../plugins/broker/plugin.ts';
+import contacts from '../plugins/contacts/plugin.ts';
+import limits from '../plugins/limits/plugin.ts';
+import messages from '../plugins/messages/plugin.ts';
+import observability from '../plugins/observability/plugin.ts';
+import type { SimulatedNetworkControl } from '../plugins/sandbox/contract.ts';
+import sandbox from '../plugins/sandbox/plugin.ts';
+import secrets from '../plugins/secrets/plugin.ts';
+import storage from '../plugins/storage/plugin.ts';
+import firstStart from '../plugins/tenants/first-start.ts';
+import tenants from '../plugins/tenants/plugin.ts';
+import type { GatewayConfig } from './schema.ts';
+
+/**
+ * The whole gateway: its plugins in boot order, and its drivers. A plugin is stopped before those that
+ * stand above it.
+ */
+export function composeGateway(config: GatewayConfig, log: GatewayLog): GatewayParts {
+  const drivers = makeDrivers(config, log);
+  const plugins = [
+    observability,
+    storage,
+    secrets,
+    broker,
+    tenants,
+    drivers.plugin,
+    accounts,
+    limits,
+    messages,
+    contacts,
+    sandbox,
+    ...(config.roles.includes('api') ? [api] : []),
+    firstStart,
+  ];
+  return {
+    log,
+    bodyLimit: config.limits.body_bytes,
+    plugins,
+    prepare(container) {
+      provide(container, 'config', config);
+      provide(container, 'channels', drivers.channels);
+      provide(container, 'simulatedNetwork', drivers.simulatedNetwork);
+    },
+  };
+}
+
+/** What the command line needs: the database and the tenants in it. Serves nothing, makes nothing by itself. */
+export function composeAdministration(config: GatewayConfig, log: GatewayLog): GatewayParts {
+  return {
+    log,
+    bodyLimit: config.limits.body_bytes,
+    plugins: [storage, tenants],
+    prepare: (container) => provide(container, 'config', config),
+  };
+}
+
+interface Drivers {
+  readonly channels: ChannelRegistry;
+  readonly simulatedNetwork: SimulatedNetworkControl;
+  /** Stops what the drivers share, once the sessions above it are closed. */
+  readonly plugin: GatewayPlugin;
+}
+
+/**
+ * A test tenant's channels all run on the simulated network, which is only started when somebody needs it.
+ * No driver of a real network is there yet, so live tenants have no channel.
+ */
+function makeDrivers(config: GatewayConfig, log: GatewayLog): Drivers {
+  const names = Object.keys(config.channels);
+  const network = new SimulatedNetwork({
+    url: config.simulated_network_url,
+    dataDir: config.data_dir,
+    log: log.child({ driver: 'simulated' }),
+  });
+  const control = new SimulatedControl(network);
+  const simulated = new Map(names.map((name) => [name, makeSimulatedDriver(network, name)]));
+  return {
+    channels: {
+      driverOf: (channel, mode) => (mode === 'test' ? (simulated.get(channel) ?? null) : null),
+      channels: () => names,
+    },
+    simulatedNetwork: control,
+    plugin: gatewayPlugin('drivers', [], async (app) => {
+      app.addHook('onClose', async () => {
+        for (const driver of simulated.values()) await driver.close?.();
+        control.close();
+        await network.stop();
+      });
+    }),
+  };
+}

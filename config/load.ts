@@ -1,0 +1,105 @@
+import { join } from 'node:path';
+import { noSuchField, settingsOf } from './environment.ts';
+import { ConfigError } from './error.ts';
+import { type FieldPath, type FieldSchema, isGroup, memberSchema, rootSchema } from './fields.ts';
+import type { GatewayConfig } from './schema.ts';
+import { isPlainObject, setAt, type Tree } from './tree.ts';
+import { refuseWrongValues } from './validate.ts';
+
+/** Where a configuration comes from. */
+export interface ConfigSources {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The file that `GATEWAY_CONFIG` names, already read; null without one. */
+  readonly file: { readonly name: string; readonly text: string } | null;
+}
+
+/**
+ * Makes the configuration from defaults, file and environment; the later wins. Pure.
+ * @throws ConfigError for an unknown field or a wrong value
+ */
+export function loadConfig({ env, file }: ConfigSources): GatewayConfig {
+  const tree = defaultsOf(rootSchema) as Tree;
+  // Which variable or file set what, so that a refusal can say where to look.
+  const origins = new Map<string, string>();
+  if (file !== null) {
+    put(tree, [], parseFile(file), file.name, origins);
+  }
+  for (const { variable, path, value } of settingsOf(env)) {
+    put(tree, path, value, variable, origins);
+  }
+  deriveDefaults(tree);
+  return refuseWrongValues(tree, origins);
+}
+
+/**
+ * Refuses what a gateway that serves cannot do without, and the command line can.
+ * @throws ConfigError
+ */
+export function refuseUnservable(config: GatewayConfig): void {
+  if (!config.database_url.startsWith('sqlite:') && config.gateway_secret === null) {
+    throw new ConfigError(
+      'gateway_secret',
+      'gateway_secret (GATEWAY_SECRET) must be set when DATABASE_URL is not SQLite: ' +
+        '32 bytes in base64, for example from `openssl rand -base64 32`, the same for every process.',
+    );
+  }
+}
+
+function parseFile({ name, text }: { name: string; text: string }): Tree {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (error) {
+    throw new ConfigError('GATEWAY_CONFIG', `${name} must be JSON: ${(error as Error).message}.`);
+  }
+  if (isPlainObject(parsed)) return parsed;
+  throw new ConfigError('GATEWAY_CONFIG', `${name} must be a JSON object of fields.`);
+}
+
+function defaultsOf(schema: FieldSchema): unknown {
+  if (schema.default !== undefined) return structuredClone(schema.default);
+  if (schema.properties === undefined) return undefined;
+  const made: Tree = {};
+  for (const [name, member] of Object.entries(schema.properties)) {
+    const value = defaultsOf(member);
+    if (value !== undefined) made[name] = value;
+  }
+  return made;
+}
+
+/** Lays a value over the tree: groups are merged member by member, anything else is replaced. */
+function put(
+  tree: Tree,
+  path: FieldPath,
+  value: unknown,
+  origin: string,
+  origins: Map<string, string>,
+): void {
+  let schema = rootSchema;
+  for (const [depth, name] of path.entries()) {
+    const member = memberSchema(schema, name);
+    const at = path.slice(0, depth + 1);
+    if (member === undefined) {
+      throw new ConfigError(at.join('.'), `${origin}: ${noSuchField(schema, at)}.`);
+    }
+    schema = member;
+    // A plan or channel that is added starts from the defaults of its fields.
+    setAt(tree, at, (present) => (present === undefined ? defaultsOf(member) : present));
+  }
+  if (isGroup(schema) && isPlainObject(value)) {
+    for (const [name, member] of Object.entries(value)) {
+      put(tree, [...path, name], member, origin, origins);
+    }
+    return;
+  }
+  origins.set(path.join('.'), origin);
+  setAt(tree, path, () => value);
+}
+
+function deriveDefaults(tree: Tree): void {
+  const folder = String(tree.data_dir);
+  const media = tree.media;
+  if (tree.database_url === undefined) tree.database_url = `sqlite:${join(folder, 'gateway.db')}`;
+  if (isPlainObject(media) && media.directory === undefined)
+    media.directory = join(folder, 'media');
+}

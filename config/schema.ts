@@ -1,0 +1,166 @@
+import { type Static, Type } from 'typebox';
+import { Closed, Nullable, OneOf } from '../core/schemas.ts';
+import {
+  Channels,
+  Drivers,
+  Limits,
+  Media,
+  Messages,
+  Plans,
+  Sessions,
+  Tenants,
+  Webhooks,
+} from './sections.ts';
+
+/** What a process can do; `ROLES` picks some of them. */
+export const roles = ['api', 'sessions', 'webhooks'] as const;
+
+/** One of the jobs of a process. */
+export type Role = (typeof roles)[number];
+
+const secret = {
+  pattern: '^[A-Za-z0-9+/_-]{43}=?$',
+  'x-expected': '32 bytes in base64',
+  'x-secret': 'all',
+};
+
+const presetKey = (mode: 'test' | 'live') => ({
+  pattern: `^gw_${mode}_[A-Za-z0-9_-]{1,200}$`,
+  'x-expected': `"gw_${mode}_" followed by letters, digits, "-" or "_"`,
+  'x-secret': 'all',
+  default: null,
+});
+
+function Port(description: string, options: object) {
+  return Type.Integer({ description, minimum: 0, maximum: 65_535, ...options });
+}
+
+/**
+ * Every setting of the gateway. Beyond JSON Schema a field carries `x-env` (its own environment
+ * variable), `x-unit`, `x-expected` (what a value must be, in words, where the schema alone would say it
+ * badly), `x-default` (a default that depends on other fields, in words) and `x-secret`: `all` when the
+ * value must never be shown, `password` when it is an address that may contain one.
+ */
+export const configSchema = Closed({
+  host: Type.String({
+    description: 'address to listen on',
+    default: '127.0.0.1',
+    minLength: 1,
+    'x-env': 'HOST',
+  }),
+  port: Port('port to listen on; 0 takes a free one', { default: 3000, 'x-env': 'PORT' }),
+  public_url: Nullable(
+    Type.String({
+      description: 'stands in every absolute address that is given out',
+      default: null,
+      pattern: '^https?://[^\\s?#]+$',
+      'x-env': 'PUBLIC_URL',
+      'x-expected': 'an http:// or https:// address',
+      'x-default': '`http://HOST:PORT`',
+    }),
+  ),
+  data_dir: Type.String({
+    description: 'folder of all state that is not in a database server',
+    default: './data',
+    minLength: 1,
+    'x-env': 'DATA_DIR',
+  }),
+  database_url: Type.String({
+    description: '`mysql://…` or `sqlite:PATH`',
+    pattern: '^(mysql://.+|sqlite:.+)$',
+    'x-env': 'DATABASE_URL',
+    'x-expected': 'mysql://USER:PASSWORD@HOST:PORT/NAME or sqlite:PATH',
+    'x-default': '`gateway.db` in `data_dir`',
+    'x-secret': 'password',
+  }),
+  amqp_url: Nullable(
+    Type.String({
+      description: '`amqp://…`; without it the broker is inside the process',
+      default: null,
+      pattern: '^amqps?://.+$',
+      'x-env': 'AMQP_URL',
+      'x-expected': 'an amqp:// address',
+      'x-secret': 'password',
+    }),
+  ),
+  gateway_secret: Nullable(
+    Type.String({
+      description: 'seals secrets at rest, 32 bytes in base64; required with `mysql://`',
+      default: null,
+      'x-env': 'GATEWAY_SECRET',
+      'x-default': 'made once and kept in `data_dir`',
+      ...secret,
+    }),
+  ),
+  gateway_secret_previous: Nullable(
+    Type.String({
+      description: 'the one before, while rotating',
+      default: null,
+      'x-env': 'GATEWAY_SECRET_PREVIOUS',
+      ...secret,
+    }),
+  ),
+  test_api_key: Nullable(
+    Type.String({
+      description: 'key of the first test tenant instead of a generated one',
+      'x-env': 'TEST_API_KEY',
+      ...presetKey('test'),
+    }),
+  ),
+  live_api_key: Nullable(
+    Type.String({
+      description: 'key of the first live tenant instead of a generated one',
+      'x-env': 'LIVE_API_KEY',
+      ...presetKey('live'),
+    }),
+  ),
+  roles: Type.Array(OneOf(roles), {
+    description: 'what this process does',
+    default: [...roles],
+    minItems: 1,
+    uniqueItems: true,
+    'x-env': 'ROLES',
+  }),
+  metrics_port: Nullable(
+    Port('port of its own for the probes and metrics; 0 takes a free one', {
+      default: null,
+      'x-env': 'METRICS_PORT',
+      'x-default': 'same as `port`',
+    }),
+  ),
+  log_level: OneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'], {
+    description: 'what is logged',
+    default: 'info',
+    'x-env': 'LOG_LEVEL',
+  }),
+  simulated_network_url: Nullable(
+    Type.String({
+      description: 'a simulated network that runs alone; without it one is started when needed',
+      default: null,
+      pattern: '^tcp://[^/\\s]+:[0-9]+$',
+      'x-env': 'SIMULATED_NETWORK_URL',
+      'x-expected': 'tcp://HOST:PORT',
+    }),
+  ),
+  plans: Plans,
+  limits: Limits,
+  tenants: Tenants,
+  sessions: Sessions,
+  messages: Messages,
+  webhooks: Webhooks,
+  media: Media,
+  channels: Channels,
+  drivers: Drivers,
+});
+
+/**
+ * The configuration of a process: complete, validated, never changed after the start. Plugins read it
+ * from the container as `config`.
+ */
+export type GatewayConfig = Static<typeof configSchema>;
+
+declare module '../core/container.ts' {
+  interface Cradle {
+    readonly config: GatewayConfig;
+  }
+}

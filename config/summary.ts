@@ -1,0 +1,29 @@
+import { type FieldSchema, memberSchema, rootSchema } from './fields.ts';
+import type { GatewayConfig } from './schema.ts';
+import { isPlainObject, type Tree } from './tree.ts';
+
+/** The configuration as the log may show it: secrets and passwords in addresses are starred out. */
+export function configSummary(config: GatewayConfig): Tree {
+  return masked(rootSchema, config) as Tree;
+}
+
+function masked(schema: FieldSchema, value: unknown): unknown {
+  const secret = schema['x-secret'];
+  if (secret === 'all') return isEmpty(value) ? value : '***';
+  if (secret === 'password') return typeof value === 'string' ? withoutPassword(value) : value;
+  if (!isPlainObject(value)) return value;
+  const shown: Tree = {};
+  for (const [name, member] of Object.entries(value)) {
+    shown[name] = masked(memberSchema(schema, name) ?? {}, member);
+  }
+  return shown;
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || (isPlainObject(value) && Object.keys(value).length === 0);
+}
+
+/** An address without the password before its host and without parameters, which may hold one too. */
+export function withoutPassword(address: string): string {
+  return address.replace(/\/\/([^/@]*?):.*@/, '//$1:***@').replace(/\?.*$/, '?***');
+}

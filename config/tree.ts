@@ -1,0 +1,37 @@
+/** An object of any fields, while the configuration is put together. */
+export type Tree = { [name: string]: unknown };
+
+/** Whether a value is an object with fields: not null and not a list. */
+export function isPlainObject(value: unknown): value is Tree {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Replaces what stands at a path by what `change` makes of it; missing objects are made on the way. */
+export function setAt(
+  tree: Tree,
+  path: readonly string[],
+  change: (present: unknown) => unknown,
+): void {
+  let at = tree;
+  for (const name of path.slice(0, -1)) {
+    const next = at[name];
+    if (isPlainObject(next)) {
+      at = next;
+    } else {
+      const made: Tree = {};
+      at[name] = made;
+      at = made;
+    }
+  }
+  const last = path.at(-1);
+  if (last === undefined) return;
+  const value = change(at[last]);
+  if (value !== undefined) at[last] = value;
+}
+
+/** What stands at a path, or undefined. */
+export function valueAt(tree: unknown, path: readonly string[]): unknown {
+  let at = tree;
+  for (const name of path) at = isPlainObject(at) ? at[name] : undefined;
+  return at;
+}

@@ -1,0 +1,77 @@
+import { connect } from 'node:net';
+import { LineSocket } from './lines.ts';
+import {
+  type Hello,
+  type PhoneAddress,
+  protocolVersion,
+  type Welcome,
+} from './network/protocol.ts';
+
+/** Where a network listens, and which one is meant there; null for any. */
+export interface NetworkPlace {
+  readonly host: string;
+  readonly port: number;
+  readonly instance: string | null;
+}
+
+/** In what part a connection speaks. */
+export type Role =
+  | ({ readonly role: 'session' } & PhoneAddress)
+  | { readonly role: 'control' }
+  | { readonly role: 'gateway' };
+
+/** The network could not be reached, or did not let this connection in. */
+export class NetworkOutOfReach extends Error {}
+
+/** How long a network may take to answer a new connection, in milliseconds. */
+const connectTimeoutMs = 5_000;
+
+/**
+ * Connects and greets. The caller sets `onFrame` and `onClose` at once, in the same turn.
+ * @param signal gives up, also in the middle; nothing is sent after that
+ * @throws NetworkOutOfReach
+ */
+export async function connectTo(
+  place: NetworkPlace,
+  role: Role,
+  signal: AbortSignal,
+): Promise<LineSocket> {
+  signal.throwIfAborted();
+  const lines = new LineSocket(connect({ host: place.host, port: place.port }));
+  const { promise, resolve, reject } = deferred();
+  const giveUp = () => reject(new NetworkOutOfReach('the simulated network did not answer'));
+  const timer = setTimeout(giveUp, connectTimeoutMs);
+  signal.addEventListener('abort', giveUp);
+  lines.onClose = () => reject(new NetworkOutOfReach('the simulated network is out of reach'));
+  lines.onFrame = (frame) => {
+    // The first line of the network is its welcome; anything else is another program.
+    const welcome = frame as Welcome;
+    const meant = place.instance === null || welcome.instance === place.instance;
+    if (welcome.type === 'welcome' && meant) resolve();
+    else reject(new NetworkOutOfReach('another program answers in the place of the network'));
+  };
+  const { instance } = place;
+  const hello: Hello = { type: 'hello', protocol: protocolVersion, instance, ...role };
+  lines.write(hello);
+  try {
+    await promise;
+    signal.throwIfAborted();
+    return lines;
+  } catch (error) {
+    lines.cut();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', giveUp);
+  }
+}
+
+function deferred() {
+  let resolve: () => void = () => undefined;
+  let reject: (error: Error) => void = () => undefined;
+  const promise = new Promise<void>((resolvePromise, rejectPromise) => {
+    resolve = resolvePromise;
+    reject = rejectPromise;
+  });
+  return { promise, resolve, reject };
+}

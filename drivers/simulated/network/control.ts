@@ -1,0 +1,102 @@
+import { contactsEvents } from './imports.ts';
+import type { Network } from './network.ts';
+import type { Phone } from './phone.ts';
+import { changed, contactOf, mediaOf } from './phone-record.ts';
+import type {
+  ControlCalls,
+  ControlRefusal,
+  InboundText,
+  PhoneAddress,
+  PhoneEvent,
+  PhoneView,
+} from './protocol.ts';
+import { newNetworkId } from './sending.ts';
+
+/** A control call that cannot be carried out; the asker is told the reason. */
+export class Refused extends Error {
+  readonly reason: ControlRefusal;
+  constructor(reason: ControlRefusal) {
+    super(reason);
+    this.reason = reason;
+  }
+}
+
+/** What each control call does. @throws Refused */
+export const controlCalls: {
+  readonly [Call in keyof ControlCalls]: (
+    network: Network,
+    call: ControlCalls[Call]['in'],
+  ) => ControlCalls[Call]['out'];
+} = {
+  channels: (network, call) => network.channels(call.network, call.phone),
+  phone: (network, call) => known(network, call).view(),
+  put: (network, call) => {
+    const phone = network.findOrMake(call);
+    phone.record = changed(phone.record, call.settings);
+    const tellsContacts = phone.profile.alwaysGivesContacts && phone.linked;
+    if (call.settings.contacts !== undefined && tellsContacts) {
+      for (const event of contactsEvents(phone.profile, phone.record)) phone.offer(event);
+    }
+    return phone.view();
+  },
+  scan: (network, call) => {
+    const phone = known(network, call);
+    if (phone.pairing?.scan() !== true) throw new Refused('nothing_to_scan');
+    return phone.view();
+  },
+  inbound: (network, call) => write(network, network.findOrMake(call), call.message),
+  receipt: (network, { reference, status, ...address }) => {
+    const phone = known(network, address);
+    const message = network.store.accepted(phone.id, reference);
+    if (message === null) throw new Refused('unknown_message');
+    const error = status === 'failed' ? (phone.record.failReason ?? 'undeliverable') : null;
+    const { networkId } = message;
+    phone.offer({ type: 'receipt', reference, networkId, status, error, at: Date.now() });
+    return phone.view();
+  },
+  outbox: (network, call) => network.store.outbox(known(network, call).id),
+  event: (network, { event, ...address }) => befall(known(network, address), event),
+  reachable: (network, call) => {
+    network.setReachable(call.network, call.reachable);
+    return { reachable: call.reachable };
+  },
+};
+
+function known(network: Network, address: PhoneAddress): Phone {
+  const phone = network.find(address);
+  if (phone === null) throw new Refused('unknown_phone');
+  return phone;
+}
+
+/** A contact writes to a phone. A repeated id is offered again as the message that it was. */
+function write(network: Network, phone: Phone, message: InboundText): { network_id: string } {
+  const networkId = message.network_id ?? newNetworkId();
+  const earlier = network.store.written(phone.id, networkId);
+  const { from, text, media_url } = message;
+  const event = earlier ?? {
+    type: 'message',
+    networkId,
+    from: contactOf(phone.profile, from.phone, from.name),
+    text,
+    media: media_url === null ? null : mediaOf(media_url),
+    at: Date.now(),
+  };
+  if (earlier === null) network.store.addWritten(phone.id, networkId, from.phone, event);
+  phone.offer(event);
+  return { network_id: networkId };
+}
+
+function befall(phone: Phone, { type, scope, for_ms }: PhoneEvent): PhoneView {
+  const events: Readonly<Record<PhoneEvent['type'], () => void>> = {
+    log_out: () => phone.endLink('logged_out'),
+    replace: () => phone.endLink('replaced'),
+    restrict: () => phone.restrict(scope, for_ms),
+    lift_restriction: () => phone.liftRestriction(),
+    drop: () => phone.drop(for_ms ?? 0),
+    expire_qr: () => phone.pairing?.expire(),
+    renew_qr: () => phone.pairing?.runOut(),
+    refuse_login: () => phone.refuseLogin(),
+  };
+  events[type]();
+  return phone.view();
+}

@@ -1,0 +1,48 @@
+import type { ChannelProfile } from '../profiles.ts';
+import { contactOf, historyId, type PhoneRecord } from './phone-record.ts';
+import type { OfferedEvent, PhoneAddress } from './protocol.ts';
+
+/** How many contacts or messages one event carries at most. */
+const portion = 200;
+
+/** What a phone hands over when it is linked, in events of bearable size. */
+export function importsOf(
+  { phone }: PhoneAddress,
+  profile: ChannelProfile,
+  record: PhoneRecord,
+  asked: { readonly contacts: boolean; readonly history: boolean },
+): readonly OfferedEvent[] {
+  const contacts =
+    asked.contacts || profile.alwaysGivesContacts ? contactsEvents(profile, record) : [];
+  if (!asked.history) return contacts;
+  const names = new Map(record.contacts.map((contact) => [contact.phone, contact.name]));
+  const messages = record.history
+    .filter(({ from }) => from !== phone)
+    .map((entry, place) => ({
+      networkId: historyId(entry, place),
+      direction: 'inbound' as const,
+      contact: contactOf(profile, entry.from, names.get(entry.from) ?? null),
+      text: entry.text,
+      media: null,
+      at: entry.at,
+    }));
+  return [
+    ...contacts,
+    ...portions(messages).map((part) => ({ type: 'history' as const, messages: part })),
+  ];
+}
+
+/** The phone's contacts as events. */
+export function contactsEvents(
+  profile: ChannelProfile,
+  { contacts }: PhoneRecord,
+): readonly OfferedEvent[] {
+  const known = contacts.map(({ phone, name }) => contactOf(profile, phone, name));
+  return portions(known).map((part) => ({ type: 'contacts', contacts: part }));
+}
+
+function portions<Item>(items: readonly Item[]): readonly (readonly Item[])[] {
+  return Array.from({ length: Math.ceil(items.length / portion) }, (_, n) =>
+    items.slice(n * portion, (n + 1) * portion),
+  );
+}

@@ -1,0 +1,74 @@
+/**
+ * The simulated network, a program of its own. `SIMULATED_NETWORK_URL` (`tcp://HOST:PORT`) is where it
+ * listens, `DATA_DIR` (./data) keeps its state, in the folder `simulated-network`.
+ *
+ * `--child`: started by a gateway; listens on a free port, says which in `running.json` beside its
+ * state, and ends itself when the last gateway left, when nobody was connected for ten minutes
+ * (`--idle-ms=N`), or when its folder is gone.
+ * `--qr-lifetimes-ms=N,N,…`: instead of the usual lifetimes of QR codes.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { parseNetworkUrl } from './address.ts';
+import { networkFolder, removeRunning, stands, writeRunning } from './running.ts';
+import { NetworkServer } from './server.ts';
+import { NetworkStore, StoreTaken } from './store.ts';
+
+/** The exit status of a network that found another one at work on its folder. */
+const takenStatus = 3;
+/** How often a child looks whether it is still wanted, in milliseconds. */
+const lookMs = 1_000;
+
+const { values: options } = parseArgs({
+  options: {
+    child: { type: 'boolean', default: false },
+    'idle-ms': { type: 'string', default: '600000' },
+    'qr-lifetimes-ms': { type: 'string' },
+  },
+});
+const folder = networkFolder(process.env.DATA_DIR ?? './data');
+const url = options.child ? 'tcp://127.0.0.1:0' : process.env.SIMULATED_NETWORK_URL;
+
+mkdirSync(folder, { recursive: true, mode: 0o700 });
+const server = new NetworkServer({
+  store: openStore(),
+  ...parseNetworkUrl(url ?? 'tcp://127.0.0.1:3025'),
+  qrLifetimesMs: options['qr-lifetimes-ms']?.split(',').map(Number) ?? null,
+  onLastLeft: () => {
+    if (options.child) stop();
+  },
+  onError: (error) => console.error(error),
+});
+const port = await server.listen();
+const running = { port, pid: process.pid, instance: server.instance };
+process.on('SIGTERM', stop);
+// A terminal's interrupt is meant for the gateway; a child ends when that has left.
+process.on('SIGINT', () => {
+  if (!options.child) stop();
+});
+if (options.child) {
+  writeRunning(folder, running);
+  setInterval(() => {
+    const unwanted = server.idleMs() > Number(options['idle-ms']);
+    if (unwanted || !stands(folder, running)) stop();
+  }, lookMs);
+} else {
+  console.log(`simulated network listening on port ${port}, state in ${folder}`);
+}
+
+function openStore(): NetworkStore {
+  try {
+    return new NetworkStore(join(folder, 'network.sqlite'));
+  } catch (error) {
+    if (!(error instanceof StoreTaken)) throw error;
+    if (!options.child) console.error(`another simulated network is at work in ${folder}`);
+    process.exit(takenStatus);
+  }
+}
+
+function stop(): void {
+  if (options.child) removeRunning(folder, running);
+  server.stop();
+  process.exit(0);
+}

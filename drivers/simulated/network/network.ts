@@ -1,0 +1,75 @@
+import { Phone } from './phone.ts';
+import type { PhoneAddress } from './protocol.ts';
+import type { NetworkStore } from './store.ts';
+
+/** A connection of a driver that can be cut when its network goes out of reach. */
+export interface CuttableLine {
+  readonly address: PhoneAddress;
+  end(): void;
+}
+
+/** All phones of all networks, and which networks are out of reach. */
+export class Network {
+  readonly store: NetworkStore;
+  readonly lines = new Set<CuttableLine>();
+  readonly #phones = new Map<string, Phone>();
+  readonly #channels = new Map<string, Set<string>>();
+  readonly #unreachable: Set<string>;
+  readonly #qrLifetimesMs: readonly number[] | null;
+
+  constructor(store: NetworkStore, qrLifetimesMs: readonly number[] | null) {
+    this.store = store;
+    this.#qrLifetimesMs = qrLifetimesMs;
+    this.#unreachable = new Set(store.unreachableNetworks());
+    for (const stored of store.phones()) {
+      this.#remember(new Phone({ store, qrLifetimesMs }, stored.address, stored));
+    }
+  }
+
+  find(address: PhoneAddress): Phone | null {
+    return this.#phones.get(keyOf(address)) ?? null;
+  }
+
+  /** The phone; one that nobody has touched is made. */
+  findOrMake({ network, channel, phone }: PhoneAddress): Phone {
+    const address = { network, channel, phone };
+    const known = this.find(address);
+    if (known !== null) return known;
+    return this.#remember(
+      new Phone({ store: this.store, qrLifetimesMs: this.#qrLifetimesMs }, address),
+    );
+  }
+
+  /** The channels on which a number is known. */
+  channels(network: string, phone: string): readonly string[] {
+    return [...(this.#channels.get(JSON.stringify([network, phone])) ?? [])];
+  }
+
+  isReachable(network: string): boolean {
+    return !this.#unreachable.has(network);
+  }
+
+  /** Out of reach, every driver's connection of this network is cut and new ones are refused. */
+  setReachable(network: string, reachable: boolean): void {
+    this.store.setReachable(network, reachable);
+    if (reachable) {
+      this.#unreachable.delete(network);
+      return;
+    }
+    this.#unreachable.add(network);
+    for (const line of this.lines) if (line.address.network === network) line.end();
+  }
+
+  #remember(phone: Phone): Phone {
+    const { network, channel, phone: number } = phone.address;
+    this.#phones.set(keyOf(phone.address), phone);
+    const key = JSON.stringify([network, number]);
+    const channels = this.#channels.get(key) ?? new Set();
+    this.#channels.set(key, channels.add(channel));
+    return phone;
+  }
+}
+
+function keyOf({ network, channel, phone }: PhoneAddress): string {
+  return JSON.stringify([network, channel, phone]);
+}

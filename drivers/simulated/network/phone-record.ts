@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import type { DriverContact, InboundMedia } from '../../../core/contracts/driver.ts';
+import type { ChannelProfile } from '../profiles.ts';
+import type {
+  HistoryEntry,
+  LogOutReason,
+  PhoneSettings,
+  RestrictionScope,
+  SendBehaviour,
+} from './protocol.ts';
+
+/** What a phone remembers, whatever happens to the network's process. */
+export interface PhoneRecord {
+  readonly password: string | null;
+  readonly send: SendBehaviour;
+  readonly failReason: string | null;
+  readonly latencyMs: number;
+  readonly contacts: readonly { readonly phone: string; readonly name: string | null }[];
+  readonly history: readonly HistoryEntry[];
+  /** The token of the session that is linked. */
+  readonly token: string | null;
+  /** The tokens of earlier sessions and how they ended, newest last. */
+  readonly ended: readonly { readonly token: string; readonly reason: LogOutReason }[];
+  readonly restriction: Restriction | null;
+}
+
+/** `until` in milliseconds since the epoch, or null. */
+export interface Restriction {
+  readonly scope: RestrictionScope;
+  readonly until: number | null;
+}
+
+/** How many ended sessions are remembered; an older one is told `session_lost`. */
+const rememberedTokens = 50;
+
+/** A phone that nobody has touched. */
+export const newRecord: PhoneRecord = {
+  password: null,
+  send: 'read',
+  failReason: null,
+  latencyMs: 0,
+  contacts: [],
+  history: [],
+  token: null,
+  ended: [],
+  restriction: null,
+};
+
+/** The record with QA's changes. */
+export function changed(record: PhoneRecord, settings: PhoneSettings): PhoneRecord {
+  return {
+    ...record,
+    password: settings.password === undefined ? record.password : settings.password,
+    send: settings.send ?? record.send,
+    failReason: settings.fail_reason === undefined ? record.failReason : settings.fail_reason,
+    latencyMs: settings.latency_ms ?? record.latencyMs,
+    contacts: settings.contacts ?? record.contacts,
+    history: settings.history ?? record.history,
+  };
+}
+
+/** The record once the linked session is over; `token` is the next one's, or null. */
+export function relinked(
+  record: PhoneRecord,
+  reason: LogOutReason,
+  token: string | null,
+): PhoneRecord {
+  const ended =
+    record.token === null ? record.ended : [...record.ended, { token: record.token, reason }];
+  return { ...record, token, ended: ended.slice(-rememberedTokens) };
+}
+
+/** The restriction that is in force. */
+export function restrictionAt(record: PhoneRecord, now: number): Restriction | null {
+  const { restriction } = record;
+  return restriction === null || (restriction.until !== null && restriction.until <= now)
+    ? null
+    : restriction;
+}
+
+/** A contact as the driver is told of it. */
+export function contactOf(
+  profile: ChannelProfile,
+  phone: string,
+  name: string | null,
+): DriverContact {
+  return { phone, networkId: profile.contactIds ? `u${phone.slice(1)}` : null, name };
+}
+
+/** The phone behind an address; null for an id that the network never gave out. */
+export function phoneOf(to: { readonly phone: string | null; readonly networkId: string | null }) {
+  if (to.phone !== null) return to.phone;
+  return /^u[0-9]+$/.test(to.networkId ?? '') ? `+${to.networkId?.slice(1)}` : null;
+}
+
+/** The same history message has the same id at every import. */
+export function historyId(entry: HistoryEntry, place: number): string {
+  const facts = JSON.stringify([entry.from, entry.text, entry.at, place]);
+  return `H${createHash('sha256').update(facts).digest('hex').slice(0, 19).toUpperCase()}`;
+}
+
+const kinds: readonly (readonly [InboundMedia['kind'], RegExp])[] = [
+  ['image', /\.(jpe?g|png|gif|webp)$/i],
+  ['video', /\.(mp4|mov|webm|3gp)$/i],
+  ['audio', /\.(mp3|ogg|opus|m4a|aac|wav)$/i],
+];
+
+/** Media as a contact's phone would describe it, guessed from the address. */
+export function mediaOf(url: string): InboundMedia {
+  const path = URL.canParse(url) ? new URL(url).pathname : '';
+  const kind = kinds.find(([, pattern]) => pattern.test(path))?.[0] ?? 'document';
+  const fileName = path.split('/').at(-1);
+  return {
+    kind,
+    mimeType: null,
+    fileName: fileName === '' ? null : (fileName ?? null),
+    size: null,
+    url,
+  };
+}

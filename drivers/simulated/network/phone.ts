@@ -1,0 +1,289 @@
+import { randomBytes } from 'node:crypto';
+import { type ChannelProfile, profileOf } from '../profiles.ts';
+import { importsOf } from './imports.ts';
+import { OfferQueue } from './offer-queue.ts';
+import { Pairing } from './pairing.ts';
+import { newRecord, type PhoneRecord, relinked, restrictionAt } from './phone-record.ts';
+import type {
+  LogOutReason,
+  OfferedEvent,
+  PhoneAddress,
+  PhoneEvent,
+  PhoneView,
+  SessionNotice,
+  SessionRequest,
+} from './protocol.ts';
+import type { NetworkStore } from './store.ts';
+
+/** How long an event waits that the driver could not keep, in milliseconds. */
+const offerAgainMs = 300;
+
+/** One connection of a driver, as a phone sees it. */
+export interface Line {
+  tell(notice: SessionNotice): void;
+  /** Ends the connection after what was told. */
+  end(): void;
+}
+
+/** What all phones of a network share. */
+export interface PhoneWorld {
+  readonly store: NetworkStore;
+  /** Instead of the profiles' lifetimes of QR codes, in milliseconds. */
+  readonly qrLifetimesMs: readonly number[] | null;
+}
+
+/** One simulated phone: who is linked to it, what waits for it, what befalls it. */
+export class Phone {
+  readonly address: PhoneAddress;
+  readonly profile: ChannelProfile;
+  readonly id: number;
+  readonly #world: PhoneWorld;
+  readonly #offers = new OfferQueue();
+  #record: PhoneRecord;
+  #pairing: { readonly under: Pairing; readonly line: Line } | null = null;
+  #attached: Line | null = null;
+  #ready = false;
+  #cutUntil = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(world: PhoneWorld, address: PhoneAddress, stored?: { id: number; record: string }) {
+    this.#world = world;
+    this.address = address;
+    this.profile = profileOf(address.channel);
+    // Written by `record=`; fields that a later version added get their defaults.
+    const record = stored === undefined ? {} : (JSON.parse(stored.record) as Partial<PhoneRecord>);
+    this.#record = { ...newRecord, ...record };
+    this.id = stored?.id ?? world.store.addPhone(address, JSON.stringify(this.#record));
+    if (stored !== undefined) this.#offers.add(...world.store.offers(this.id));
+  }
+
+  get record(): PhoneRecord {
+    return this.#record;
+  }
+
+  set record(record: PhoneRecord) {
+    this.#record = record;
+    this.#world.store.savePhone(this.id, JSON.stringify(record));
+  }
+
+  /** What the owner sees. */
+  view(): PhoneView {
+    const pairing = this.#pairing?.under ?? null;
+    const { token, ended, password } = this.#record;
+    const unpaired = ended.length > 0 ? 'logged_out' : 'idle';
+    return {
+      phone_number: this.address.phone,
+      channel: this.address.channel,
+      state: pairing?.state ?? (token === null ? unpaired : 'linked'),
+      login_code: pairing?.loginCode ?? null,
+      pairing_code: pairing?.pairingCode ?? null,
+      qr: pairing?.qr ?? null,
+      password,
+    };
+  }
+
+  get pairing(): Pairing | null {
+    return this.#pairing?.under ?? null;
+  }
+
+  get linked(): boolean {
+    return this.#record.token !== null;
+  }
+
+  /** Whether this line may act for the phone. */
+  isAttached(line: Line): boolean {
+    return this.#attached === line;
+  }
+
+  /** Whether the phone's connections are being refused. */
+  isCut(now: number): boolean {
+    return now < this.#cutUntil;
+  }
+
+  /** A driver wants to link the phone; an attempt that is under way elsewhere is given up. */
+  link(line: Line, request: Extract<SessionRequest, { type: 'link' }>): void {
+    if (!this.profile.capabilities.linkMethods.includes(request.method)) {
+      line.tell({ type: 'refused', message: `no linking by ${request.method} here` });
+      return;
+    }
+    this.#endPairing();
+    const pairing = new Pairing(
+      {
+        phone: this.address.phone,
+        profile: this.profile,
+        password: () => this.#record.password,
+        tell: (notice) => line.tell(notice),
+        linked: () => this.#linked(line, request),
+        expired: () => {
+          this.#pairing = null;
+        },
+      },
+      this.#world.qrLifetimesMs ?? this.profile.qrLifetimesMs,
+    );
+    this.#pairing = { under: pairing, line };
+    pairing.begin(request.method);
+  }
+
+  /** What the user typed, on the line that is being linked. */
+  answer(line: Line, field: 'code' | 'password', value: string): 'accepted' | 'wrong' {
+    return this.#pairing?.line === line ? this.#pairing.under.answer(field, value) : 'wrong';
+  }
+
+  /** A driver comes back with the token of its session. */
+  resume(line: Line, token: string): void {
+    if (token !== this.#record.token) {
+      const ended = this.#record.ended.find((session) => session.token === token);
+      line.tell({ type: 'logged_out', reason: ended?.reason ?? 'session_lost' });
+      line.end();
+      return;
+    }
+    this.#attach(line);
+    line.tell({ type: 'resumed' });
+  }
+
+  /** The driver is ready to be offered events. */
+  ready(line: Line): void {
+    if (this.#attached !== line) return;
+    this.#ready = true;
+    this.#pump();
+  }
+
+  acknowledge(line: Line, offers: readonly number[]): void {
+    if (this.#attached !== line) return;
+    for (const offer of offers) {
+      if (this.#offers.acknowledge(offer)) this.#world.store.removeOffer(this.id, offer);
+    }
+    this.#pump();
+  }
+
+  giveBack(line: Line, offers: readonly number[]): void {
+    if (this.#attached !== line) return;
+    const dueAt = Date.now() + offerAgainMs;
+    for (const offer of offers) this.#offers.giveBack(offer, dueAt);
+    this.#pump();
+  }
+
+  /** The driver ends the link. */
+  logOut(line: Line, token: string): void {
+    if (token !== this.#record.token) return;
+    if (this.#attached === line) this.#detach();
+    this.endLink('logged_out');
+  }
+
+  /** The connection is over. */
+  left(line: Line): void {
+    if (this.#pairing?.line === line) this.#endPairing();
+    if (this.#attached === line) this.#detach();
+  }
+
+  /** Keeps an event until the driver has it. */
+  offer(event: OfferedEvent, dueAt: number = Date.now()): void {
+    this.#offers.add(this.#world.store.addOffer(this.id, event, dueAt));
+    this.#pump();
+  }
+
+  /** Ends the link from the network's or the owner's side. */
+  endLink(reason: LogOutReason): void {
+    if (this.#record.token === null) return;
+    const line = this.#attached;
+    this.#detach();
+    this.record = relinked(this.#record, reason, null);
+    line?.tell({ type: 'logged_out', reason });
+    line?.end();
+  }
+
+  restrict(scope: PhoneEvent['scope'], forMs: number | null): void {
+    const until = forMs === null ? null : Date.now() + forMs;
+    this.record = { ...this.#record, restriction: { scope, until } };
+    this.#offerRestriction();
+  }
+
+  liftRestriction(): void {
+    if (restrictionAt(this.#record, Date.now()) === null) return;
+    this.record = { ...this.#record, restriction: null };
+    this.#removeOffers(({ type }) => type === 'state');
+    this.offer({ type: 'state', state: 'unrestricted' });
+  }
+
+  /** Cuts every connection of this phone, and refuses new ones for a while. */
+  drop(forMs: number): void {
+    this.#cutUntil = Date.now() + forMs;
+    this.#pairing?.line.end();
+    this.#attached?.end();
+  }
+
+  refuseLogin(): void {
+    this.#pairing?.line.tell({ type: 'refused', message: 'the network refused this login' });
+    this.#endPairing();
+  }
+
+  #linked(line: Line, request: Extract<SessionRequest, { type: 'link' }>): void {
+    this.#pairing = null;
+    const older = this.#attached;
+    if (older !== null) this.#detach();
+    older?.tell({ type: 'logged_out', reason: 'replaced' });
+    older?.end();
+    const token = randomBytes(24).toString('base64url');
+    this.record = relinked(this.#record, 'replaced', token);
+    this.#removeOffers(({ type }) => type === 'contacts' || type === 'history' || type === 'state');
+    this.#attach(line);
+    line.tell({ type: 'linked', token });
+    if (restrictionAt(this.#record, Date.now()) !== null) this.#offerRestriction();
+    for (const event of importsOf(this.address, this.profile, this.#record, request)) {
+      this.offer(event);
+    }
+  }
+
+  #attach(line: Line): void {
+    const older = this.#attached;
+    if (older !== null && older !== line) {
+      this.#detach();
+      // The same session, opened a second time: a network keeps the later one.
+      older.tell({ type: 'logged_out', reason: 'replaced' });
+      older.end();
+    }
+    this.#attached = line;
+    this.#ready = false;
+  }
+
+  #detach(): void {
+    this.#attached = null;
+    this.#ready = false;
+    this.#offers.release();
+    clearTimeout(this.#timer);
+  }
+
+  #endPairing(): void {
+    this.#pairing?.under.end();
+    this.#pairing = null;
+  }
+
+  #offerRestriction(): void {
+    const { restriction } = this.#record;
+    if (restriction === null) return;
+    this.#removeOffers(({ type }) => type === 'state');
+    this.offer({ type: 'state', state: 'restricted', ...restriction });
+    if (restriction.until !== null) {
+      this.offer({ type: 'state', state: 'unrestricted' }, restriction.until);
+    }
+  }
+
+  #removeOffers(pointless: (event: OfferedEvent) => boolean): void {
+    for (const id of this.#offers.remove(({ event }) => pointless(event))) {
+      this.#world.store.removeOffer(this.id, id);
+    }
+  }
+
+  #pump(): void {
+    clearTimeout(this.#timer);
+    if (this.#attached === null || !this.#ready) return;
+    for (const { id, event } of this.#offers.take(Date.now())) {
+      this.#attached.tell({ type: 'offer', offer: id, event });
+    }
+    const dueAt = this.#offers.nextDueAt();
+    if (dueAt === null) return;
+    // Beyond what a timer can count; it then looks again.
+    const waitMs = Math.min(Math.max(1, dueAt - Date.now()), 2 ** 30);
+    this.#timer = setTimeout(() => this.#pump(), waitMs);
+  }
+}

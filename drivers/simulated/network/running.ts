@@ -1,0 +1,43 @@
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Where a network that a gateway started can be reached, as `running.json` in its folder says. */
+export interface Running {
+  readonly port: number;
+  readonly pid: number;
+  /** What the network that listens there must answer to be the one that is meant. */
+  readonly instance: string;
+}
+
+/** The network's own folder inside the data folder. */
+export function networkFolder(dataDir: string): string {
+  return join(dataDir, 'simulated-network');
+}
+
+/** Announces a network. Only the one that has the store open may. */
+export function writeRunning(folder: string, running: Running): void {
+  const file = join(folder, `running.${running.pid}`);
+  // Renamed into place, so that nobody reads half of it; private, since knowing it is the way in.
+  writeFileSync(file, JSON.stringify(running), { mode: 0o600 });
+  renameSync(file, join(folder, 'running.json'));
+}
+
+/** The network that was last announced, dead or alive; null when there is none. */
+export function readRunning(folder: string): Running | null {
+  try {
+    const { port, pid, instance } = JSON.parse(readFileSync(join(folder, 'running.json'), 'utf8'));
+    return { port: Number(port), pid: Number(pid), instance: String(instance) };
+  } catch {
+    return null;
+  }
+}
+
+/** Whether the announcement of this network still stands. */
+export function stands(folder: string, { instance }: Running): boolean {
+  return readRunning(folder)?.instance === instance;
+}
+
+/** Takes the announcement of this network back. */
+export function removeRunning(folder: string, running: Running): void {
+  if (stands(folder, running)) rmSync(join(folder, 'running.json'), { force: true });
+}

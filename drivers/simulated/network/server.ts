@@ -1,0 +1,137 @@
+import { randomUUID } from 'node:crypto';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { LineSocket } from '../lines.ts';
+import { controlCalls, Refused } from './control.ts';
+import { Network } from './network.ts';
+import {
+  type ControlAnswer,
+  type ControlRequest,
+  type Hello,
+  protocolVersion,
+  type SessionRequest,
+} from './protocol.ts';
+import { SessionLine } from './session-line.ts';
+import type { NetworkStore } from './store.ts';
+import { Tick } from './tick.ts';
+
+/** How a network is served. */
+export interface ServerOptions {
+  readonly store: NetworkStore;
+  readonly host: string;
+  /** 0 for any free one. */
+  readonly port: number;
+  /** Instead of the profiles' lifetimes of QR codes, in milliseconds. */
+  readonly qrLifetimesMs: readonly number[] | null;
+  /** A gateway stopped in an orderly way and no other is there. */
+  onLastLeft(): void;
+  /** Something that should not happen; the connection in question was cut. */
+  onError(error: unknown): void;
+}
+
+/** Serves the networks in one store over TCP until stopped. */
+export class NetworkServer {
+  /** Drawn at each start, so that nobody takes another program on the same port for this one. */
+  readonly instance = randomUUID();
+  readonly #options: ServerOptions;
+  readonly #network: Network;
+  readonly #tick: Tick;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  readonly #gateways = new Set<LineSocket>();
+  /** Since when nobody has been connected; null while somebody is. On the monotonic clock. */
+  #idleSince: number | null = performance.now();
+
+  constructor(options: ServerOptions) {
+    this.#options = options;
+    this.#network = new Network(options.store, options.qrLifetimesMs);
+    this.#tick = new Tick(options.store);
+    this.#server = createServer((socket) => this.#connected(socket));
+  }
+
+  /** Resolves with the port once connections are accepted. */
+  async listen(): Promise<number> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      // A thousand sessions may come back in the same moment.
+      const { host, port } = this.#options;
+      this.#server.listen({ host, port, backlog: 4096 }, resolve);
+    });
+    // A TCP server has an address of this form.
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  /** For how many milliseconds nobody has been connected. */
+  idleMs(): number {
+    return this.#idleSince === null ? 0 : performance.now() - this.#idleSince;
+  }
+
+  /** Commits, closes the store and then cuts everybody. */
+  stop(): void {
+    this.#server.close();
+    this.#tick.run();
+    this.#options.store.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #connected(socket: Socket): void {
+    this.#idleSince = null;
+    this.#sockets.add(socket);
+    const lines = new LineSocket(socket);
+    lines.onUnreadable = this.#options.onError;
+    lines.onFrame = (frame) => {
+      // The first line of our own protocol; what is not of it makes `#greet` cut the connection.
+      const hello = frame as Hello;
+      if (!this.#greet(hello, lines)) lines.end();
+    };
+    socket.on('close', () => {
+      this.#sockets.delete(socket);
+      if (this.#sockets.size === 0) this.#idleSince = performance.now();
+    });
+  }
+
+  #greet(hello: Hello, lines: LineSocket): boolean {
+    if (hello.type !== 'hello' || hello.protocol !== protocolVersion) return false;
+    if (hello.instance !== null && hello.instance !== this.instance) return false;
+    if (hello.role === 'session' && !this.#admits(hello)) return false;
+    this.#tick.write(lines, { type: 'welcome', instance: this.instance });
+    if (hello.role === 'session') this.#serveSession(hello, lines);
+    else if (hello.role === 'gateway') this.#serveGateway(lines);
+    else lines.onFrame = (frame) => this.#control(frame as ControlRequest, lines);
+    return true;
+  }
+
+  #admits(address: Hello & { role: 'session' }): boolean {
+    const isCut = this.#network.find(address)?.isCut(Date.now()) ?? false;
+    return this.#network.isReachable(address.network) && !isCut;
+  }
+
+  #serveSession(hello: Hello & { role: 'session' }, lines: LineSocket): void {
+    const { network, channel, phone } = hello;
+    const line = new SessionLine(this.#network, { network, channel, phone }, lines, this.#tick);
+    lines.onFrame = (frame) => line.take(frame as SessionRequest);
+    lines.onClose = () => line.gone();
+  }
+
+  #serveGateway(lines: LineSocket): void {
+    this.#gateways.add(lines);
+    lines.onClose = () => this.#gateways.delete(lines);
+    lines.onFrame = () => {
+      this.#gateways.delete(lines);
+      if (this.#gateways.size === 0) this.#options.onLastLeft();
+      else lines.end();
+    };
+  }
+
+  #control({ id, call, in: input }: ControlRequest, lines: LineSocket): void {
+    let answer: ControlAnswer;
+    try {
+      // TypeScript cannot see that `call` and `in` come from the same member of the union.
+      const act = controlCalls[call] as (network: Network, input: unknown) => never;
+      answer = { id, out: act(this.#network, input) };
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      answer = { id, refused: error.reason };
+    }
+    this.#tick.write(lines, answer);
+  }
+}

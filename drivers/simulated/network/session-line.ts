@@ -1,0 +1,89 @@
+import type { LineSocket } from '../lines.ts';
+import type { Network } from './network.ts';
+import type { Line, Phone } from './phone.ts';
+import type { PhoneAddress, SessionNotice, SessionRequest } from './protocol.ts';
+import { receiveSend } from './sending.ts';
+import type { Tick } from './tick.ts';
+
+/** One driver's connection for one phone. */
+export class SessionLine implements Line {
+  readonly address: PhoneAddress;
+  readonly #network: Network;
+  readonly #socket: LineSocket;
+  readonly #tick: Tick;
+  #ended = false;
+
+  constructor(network: Network, address: PhoneAddress, socket: LineSocket, tick: Tick) {
+    this.#network = network;
+    this.address = address;
+    this.#socket = socket;
+    this.#tick = tick;
+    network.lines.add(this);
+  }
+
+  tell(notice: SessionNotice): void {
+    if (!this.#ended) this.#tick.write(this.#socket, notice);
+  }
+
+  end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#tick.end(this.#socket);
+  }
+
+  /** The connection is gone. */
+  gone(): void {
+    this.#ended = true;
+    this.#network.lines.delete(this);
+    this.#network.find(this.address)?.left(this);
+  }
+
+  /** One request of the driver. */
+  take(request: SessionRequest): void {
+    if (this.#ended) return;
+    if (request.type === 'link') {
+      this.#network.findOrMake(this.address).link(this, request);
+      return;
+    }
+    const phone = this.#network.find(this.address);
+    if (phone === null) this.#unknown(request);
+    else this.#act(phone, request);
+  }
+
+  #act(phone: Phone, request: Exclude<SessionRequest, { type: 'link' }>): void {
+    switch (request.type) {
+      case 'resume':
+        phone.resume(this, request.token);
+        break;
+      case 'ready':
+        phone.ready(this);
+        break;
+      case 'answer': {
+        const result = phone.answer(this, request.field, request.value);
+        this.tell({ type: 'answered', id: request.id, result });
+        break;
+      }
+      case 'send':
+        // A line that was overtaken speaks for nobody.
+        if (phone.isAttached(this)) receiveSend(this.#network.store, phone, this, request);
+        else this.end();
+        break;
+      case 'log_out':
+        phone.logOut(this, request.token);
+        this.tell({ type: 'left', id: request.id });
+        break;
+      case 'ack':
+        phone.acknowledge(this, request.offers);
+        break;
+      case 'nack':
+        phone.giveBack(this, request.offers);
+        break;
+    }
+  }
+
+  /** A phone that this network has never seen, for instance because its folder was emptied. */
+  #unknown(request: SessionRequest): void {
+    if (request.type === 'log_out') this.tell({ type: 'left', id: request.id });
+    if (request.type === 'resume') this.tell({ type: 'logged_out', reason: 'session_lost' });
+  }
+}

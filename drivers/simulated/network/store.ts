@@ -1,0 +1,212 @@
+import Database from 'libsql';
+import type { OfferedEvent, OutboxEntry, PhoneAddress, SentText } from './protocol.ts';
+import { schema } from './schema.ts';
+
+/** Another process has this network's file open. */
+export class StoreTaken extends Error {}
+
+/** A phone's lasting facts; what they are is `phone.ts`' business. */
+export interface StoredPhone {
+  readonly id: number;
+  readonly address: PhoneAddress;
+  readonly record: string;
+}
+
+/** An event that is kept until the driver has acknowledged it. */
+export interface Offer {
+  readonly id: number;
+  readonly event: OfferedEvent;
+  /** Not before this time, milliseconds since the epoch. */
+  readonly dueAt: number;
+}
+
+/** A message that the network accepted. */
+export interface AcceptedMessage {
+  readonly id: number;
+  readonly networkId: string;
+  /** How many of the receipts of its behaviour were made: 0 none, 1 delivered, 2 read. */
+  readonly receipts: number;
+}
+
+/**
+ * The network's state on disk, in one SQLite file that one process has to itself. Writes gather in a
+ * transaction until `commit`; nobody else reads the file, so reads see them at once.
+ */
+export class NetworkStore {
+  readonly #db: Database.Database;
+  readonly #statements = new Map<string, Database.Statement>();
+  /** Called when the first write after a commit was made. */
+  onBegin: () => void = () => undefined;
+  #open = false;
+
+  /** @throws StoreTaken when another process has it */
+  constructor(file: string) {
+    this.#db = new Database(file);
+    try {
+      // An exclusive lock that the system takes back when the process dies: never two networks.
+      this.#db.pragma('locking_mode = EXCLUSIVE');
+      this.#db.pragma('journal_mode = WAL');
+      this.#db.pragma('synchronous = NORMAL');
+      this.#db.exec(schema);
+    } catch (error) {
+      this.#db.close();
+      if (error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY'))
+        throw new StoreTaken(`another process has ${file} open`);
+      throw error;
+    }
+  }
+
+  /** Makes durable what was written since the last commit. A failure is fatal for the process. */
+  commit(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.#db.exec('COMMIT');
+  }
+
+  close(): void {
+    this.commit();
+    this.#db.close();
+  }
+
+  phones(): readonly StoredPhone[] {
+    return this.#all('SELECT id, network, channel, phone, record FROM phones ORDER BY id').map(
+      (row) => ({
+        id: Number(row.id),
+        address: {
+          network: String(row.network),
+          channel: String(row.channel),
+          phone: String(row.phone),
+        },
+        record: String(row.record),
+      }),
+    );
+  }
+
+  addPhone({ network, channel, phone }: PhoneAddress, record: string): number {
+    const insert = 'INSERT INTO phones (network, channel, phone, record) VALUES (?, ?, ?, ?)';
+    return this.#run(insert, network, channel, phone, record);
+  }
+
+  savePhone(phoneId: number, record: string): void {
+    this.#run('UPDATE phones SET record = ? WHERE id = ?', record, phoneId);
+  }
+
+  offers(phoneId: number): readonly Offer[] {
+    return this.#all(
+      'SELECT id, event, due_at FROM offers WHERE phone_id = ? ORDER BY id',
+      phoneId,
+    ).map((row) => ({
+      id: Number(row.id),
+      // Written by addOffer.
+      event: JSON.parse(String(row.event)) as OfferedEvent,
+      dueAt: Number(row.due_at),
+    }));
+  }
+
+  addOffer(phoneId: number, event: OfferedEvent, dueAt: number): Offer {
+    const insert = 'INSERT INTO offers (phone_id, event, due_at) VALUES (?, ?, ?)';
+    return { id: this.#run(insert, phoneId, JSON.stringify(event), dueAt), event, dueAt };
+  }
+
+  removeOffer(phoneId: number, offerId: number): void {
+    this.#run('DELETE FROM offers WHERE id = ? AND phone_id = ?', offerId, phoneId);
+  }
+
+  /** The message that was accepted with this reference. */
+  accepted(phoneId: number, reference: string): AcceptedMessage | null {
+    const select =
+      'SELECT id, network_id, receipts FROM messages WHERE phone_id = ? AND reference = ?';
+    const row = this.#all(select, phoneId, reference)[0];
+    if (row === undefined) return null;
+    return {
+      id: Number(row.id),
+      networkId: String(row.network_id),
+      receipts: Number(row.receipts),
+    };
+  }
+
+  accept(phoneId: number, networkId: string, message: SentText, at: number): AcceptedMessage {
+    const insert = `INSERT INTO messages
+      (phone_id, network_id, reference, recipient, text, media_url, at, attempts, receipts)
+      VALUES (?, ?, ?, ?, ?, ?, ?, 1, 0)`;
+    const recipient = message.to.phone ?? message.to.networkId ?? '';
+    const { reference, text, media_url } = message;
+    const id = this.#run(insert, phoneId, networkId, reference, recipient, text, media_url, at);
+    return { id, networkId, receipts: 0 };
+  }
+
+  raiseAttempts(messageId: number): void {
+    this.#run('UPDATE messages SET attempts = attempts + 1 WHERE id = ?', messageId);
+  }
+
+  setReceipts(messageId: number, receipts: number): void {
+    this.#run('UPDATE messages SET receipts = ? WHERE id = ?', receipts, messageId);
+  }
+
+  outbox(phoneId: number): readonly OutboxEntry[] {
+    const select = `SELECT network_id, reference, recipient, text, media_url, at, attempts
+      FROM messages WHERE phone_id = ? ORDER BY id`;
+    return this.#all(select, phoneId).map((row) => ({
+      network_id: String(row.network_id),
+      message_id: String(row.reference),
+      to: String(row.recipient),
+      text: String(row.text),
+      media_url: row.media_url === null ? null : String(row.media_url),
+      at: Number(row.at),
+      attempts: Number(row.attempts),
+    }));
+  }
+
+  /** The event of an inbound message that came before, or null. */
+  written(phoneId: number, networkId: string): OfferedEvent | null {
+    const select = 'SELECT event FROM inbound WHERE phone_id = ? AND network_id = ?';
+    const row = this.#all(select, phoneId, networkId)[0];
+    // Written by addWritten.
+    return row === undefined ? null : (JSON.parse(String(row.event)) as OfferedEvent);
+  }
+
+  addWritten(phoneId: number, networkId: string, sender: string, event: OfferedEvent): void {
+    const insert = 'INSERT INTO inbound (phone_id, network_id, sender, event) VALUES (?, ?, ?, ?)';
+    this.#run(insert, phoneId, networkId, sender, JSON.stringify(event));
+  }
+
+  /** Whether this contact has written to the phone, or been written to from it. */
+  hasTalked(phoneId: number, contact: string): boolean {
+    const select = `SELECT 1 AS found WHERE
+      EXISTS (SELECT 1 FROM inbound WHERE phone_id = ?1 AND sender = ?2) OR
+      EXISTS (SELECT 1 FROM messages WHERE phone_id = ?1 AND recipient = ?2)`;
+    return this.#all(select, phoneId, contact).length > 0;
+  }
+
+  unreachableNetworks(): readonly string[] {
+    return this.#all('SELECT network FROM unreachable').map((row) => String(row.network));
+  }
+
+  setReachable(network: string, reachable: boolean): void {
+    if (reachable) this.#run('DELETE FROM unreachable WHERE network = ?', network);
+    else this.#run('INSERT OR IGNORE INTO unreachable (network) VALUES (?)', network);
+  }
+
+  #run(sql: string, ...values: (string | number | null)[]): number {
+    if (!this.#open) {
+      this.#db.exec('BEGIN IMMEDIATE');
+      this.#open = true;
+      this.onBegin();
+    }
+    return Number(this.#statement(sql).run(...values).lastInsertRowid);
+  }
+
+  #all(sql: string, ...values: (string | number | null)[]): Record<string, unknown>[] {
+    // Rows are objects by column name unless a statement is told otherwise.
+    return this.#statement(sql).all(...values) as Record<string, unknown>[];
+  }
+
+  #statement(sql: string): Database.Statement {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#db.prepare(sql);
+      this.#statements.set(sql, statement);
+    }
+    return statement;
+  }
+}

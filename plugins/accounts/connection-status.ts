@@ -1,0 +1,66 @@
+import type { LinkStep } from '../../core/contracts/driver.ts';
+import type { AccountReason, AccountState, StoredReason } from './contract.ts';
+import { isPairing } from './status.ts';
+
+/** The names that the status operations of `msgapp_web` answer. */
+export const msgappStatuses = [
+  'connecting',
+  'connected',
+  'restricted',
+  'disconnected',
+  'not_initialized',
+] as const;
+
+/** Those of `chatapp`. */
+export const chatappStatuses = [
+  'code_required',
+  'qr_required',
+  'password_required',
+  ...msgappStatuses,
+  'error',
+] as const;
+
+export type MsgappStatus = (typeof msgappStatuses)[number];
+export type ChatappStatus = (typeof chatappStatuses)[number];
+
+/** What the process that holds the session adds to the record. */
+export interface LiveFacts {
+  /** The network is there now. */
+  readonly live: boolean;
+  /** What the user has to do or see next, while pairing. */
+  readonly step: LinkStep | null;
+}
+
+/** The status of a `msgapp_web` connection. Pure. */
+export function msgappStatus(state: AccountState, facts: LiveFacts | null): MsgappStatus {
+  if (state.status === 'disconnected') {
+    return neverInitialized(state) ? 'not_initialized' : 'disconnected';
+  }
+  if (state.status === 'connected' && facts?.live === false) return 'connecting';
+  return state.status;
+}
+
+/** The status of a `chatapp` connection: the same, and the step that the login waits for. Pure. */
+export function chatappStatus(state: AccountState, facts: LiveFacts | null): ChatappStatus {
+  if (state.status === 'disconnected' && state.reason === 'login_refused') return 'error';
+  if (!isPairing(state) || facts === null || facts.step === null) return msgappStatus(state, facts);
+  switch (facts.step.type) {
+    case 'ask':
+      return facts.step.field === 'code' ? 'code_required' : 'password_required';
+    case 'show_qr':
+      return 'qr_required';
+    default:
+      return 'connecting';
+  }
+}
+
+/** A reason as users see it: that of a refused login is known by its status. */
+export function shownReason(reason: StoredReason | null): AccountReason | null {
+  return reason === 'login_refused' ? 'session_lost' : reason;
+}
+
+/** There is a record, but no link was ever made by the last connect, and nothing else ended it. */
+function neverInitialized(state: AccountState): boolean {
+  if (state.reason === null) return true;
+  return state.reason === 'session_lost' && !state.announced;
+}

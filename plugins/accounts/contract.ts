@@ -1,0 +1,223 @@
+/**
+ * What other plugins may know of accounts and their sessions: the record of an account, the registry
+ * of drivers, and the seam at which the messages plugin takes part in a live session.
+ */
+import type {
+  ContactsEvent,
+  Driver,
+  DriverAccount,
+  DriverCapabilities,
+  HistoryEvent,
+  LinkMethod,
+  MessageEvent,
+  OutboundMessage,
+  ReceiptEvent,
+  Sent,
+} from '../../core/contracts/driver.ts';
+import type { Json } from '../../core/contracts/json.ts';
+import type { Unit } from '../../core/contracts/storage.ts';
+
+declare module '../../core/container.ts' {
+  interface Cradle {
+    readonly accounts: Accounts;
+    readonly sessions: Sessions;
+    readonly channels: ChannelRegistry;
+  }
+}
+
+/** Live tenants use the channel's own driver; a test tenant's channels run on the simulated one. */
+export type Mode = 'live' | 'test';
+
+/** An account's public status; it changes only by `plugins/accounts/status.ts`. */
+export type AccountStatus = 'connecting' | 'connected' | 'disconnected' | 'restricted';
+
+/** Why an account is in its status, as events and the status operations show it. */
+export type AccountReason =
+  | 'logged_out'
+  | 'removed'
+  | 'replaced'
+  | 'session_lost'
+  | 'pairing_timeout'
+  | 'blocked_by_msgapp'
+  | 'blocked_by_chatapp'
+  | 'safety_limits';
+
+/** Stored only: the network refused the login. Shown as status `error` or reason `session_lost`. */
+export type StoredReason = AccountReason | 'login_refused';
+
+/** What the last connect operation asked for. */
+export interface ConnectOptions {
+  readonly method: LinkMethod;
+  readonly importContacts: boolean;
+  readonly importHistory: boolean;
+  /** Imported contacts start with automated replies paused. */
+  readonly pauseAutomation: boolean;
+  /** Imported contacts start as private. */
+  readonly markPrivate: boolean;
+}
+
+/** What the status moves decide about. Times are milliseconds since the Unix epoch. */
+export interface AccountState {
+  readonly status: AccountStatus;
+  readonly reason: StoredReason | null;
+  /** The stored credentials are complete; with status `connecting` it is reconnecting, else pairing. */
+  readonly linked: boolean;
+  /** What the account may not send: anything, or only to new contacts. */
+  readonly restriction: null | 'all' | 'new_contacts';
+  readonly restrictionReason: AccountReason | null;
+  /** When the restriction ends by itself; null when nobody knows. */
+  readonly restrictedUntil: number | null;
+  /** `account.connected` was raised since the last connect operation. */
+  readonly announced: boolean;
+  /** Was connected at least once: counts against the plan's cap until removed. */
+  readonly everConnected: boolean;
+}
+
+/** One account's record. Removed ones are only found by id. */
+export interface AccountRow extends AccountState {
+  readonly id: string;
+  readonly tenantId: string;
+  /** The tenant's mode. */
+  readonly mode: Mode;
+  readonly channel: string;
+  /** E.164 with `+`, or another network's own identifier. */
+  readonly identifier: string;
+  readonly connectOptions: ConnectOptions;
+  /** The UTC day `YYYY-MM-DD` of the first connection; null before it. */
+  readonly rampDayOne: string | null;
+  readonly createdAt: number;
+  /** When the last connect operation succeeded; null when none did. */
+  readonly connectedAt: number | null;
+  readonly removedAt: number | null;
+}
+
+/** A right to act for an account: good for as long as the lease row has this owner and number. */
+export interface Fence {
+  readonly accountId: string;
+  /** The process that holds the lease, `broker.processId`. */
+  readonly owner: string;
+  readonly number: number;
+}
+
+/** Who may act for an account, and until when: one row of `leases`. */
+export interface Lease {
+  readonly accountId: string;
+  /** A session is wanted: some process should hold this lease. */
+  readonly wanted: boolean;
+  /** The process that holds or held it. */
+  readonly owner: string | null;
+  /** Grows with every change of hands. */
+  readonly fence: number;
+  /** By the database's clock. An expired lease stays with its owner until another one takes it. */
+  readonly expiresAt: number;
+}
+
+/** What became of the leases that a process wanted to renew. */
+export interface Renewal {
+  readonly renewed: readonly Fence[];
+  /** Taken by another process. */
+  readonly lost: readonly Fence[];
+  /** Ended because the account was removed; nobody else holds them. */
+  readonly revoked: readonly Fence[];
+  /** Locked by somebody at this moment: try again. */
+  readonly skipped: readonly Fence[];
+}
+
+/**
+ * One row of `processes`: a process that was heard of lately. Each beats every two seconds; one not heard of for
+ * eight is dead, one that is missing too.
+ */
+export interface ProcessRow {
+  /** The broker's `processId`. */
+  readonly id: string;
+  readonly roles: readonly string[];
+  /** Sessions it holds, and how many it can hold. */
+  readonly sessions: number;
+  readonly capacity: number;
+  /** Its last heartbeat, by the database's clock. */
+  readonly seenAt: number;
+}
+
+/** One sealed value of an account's credentials. */
+export interface SealedCredential {
+  readonly accountId: string;
+  readonly name: string;
+  readonly value: string;
+}
+
+/** One open session as the messages plugin sees it; a new object each time the lease is won. */
+export interface LiveSession {
+  readonly account: DriverAccount;
+  readonly fence: Fence;
+  readonly capabilities: DriverCapabilities;
+  /** The import flags of the last connect operation. */
+  readonly connectOptions: ConnectOptions;
+  readonly restriction: null | 'all' | 'new_contacts';
+  readonly restrictionReason: AccountReason | null;
+  /** The network is there now. False while reconnecting, also when the status is `restricted`. */
+  readonly connected: boolean;
+  /** Aborted when the session closes, is fenced or stops. */
+  readonly signal: AbortSignal;
+  /** The local lease deadline, synchronous: when false nothing may go out. */
+  mayAct(): boolean;
+  /**
+   * Sends through the driver; asks `mayAct` first. Settles at the latest when `signal` aborts.
+   * @throws DriverError the driver's own, or `not_connected` (certain, retry at once when ready again),
+   *   `session_closed` (uncertain) or `driver_failed` (uncertain: the driver broke its contract)
+   */
+  send(message: OutboundMessage): Promise<Sent>;
+}
+
+/** What the messages plugin does in a session; handed to `Sessions.attach` while booting. */
+export interface SessionPart {
+  /** The lease was won and the session is about to connect or to be linked. */
+  opened(session: LiveSession): void;
+  /** Connected, or the restriction changed: look for what is to be sent. */
+  ready(session: LiveSession): void;
+  /**
+   * The session is over: `signal` is aborted. On a clean stop the lease is given away only once this has
+   * resolved (or after two seconds), so that the outcome of a send that was under way can still be stored.
+   */
+  closed(session: LiveSession): Promise<void> | void;
+  /** What came `toHost` of an account that this process holds. */
+  wake(accountId: string, envelope: Json): void;
+  /** Called every few seconds and when the broker is ready again: look in the database. */
+  sweep(): void;
+  /** Resolves when durable. Called in the order of the events, one at a time for each kind of event. */
+  receive(
+    session: LiveSession,
+    event: MessageEvent | ReceiptEvent | ContactsEvent | HistoryEvent,
+  ): Promise<void>;
+  /** A message sent earlier, for a far side that asks for it again; null when unknown. */
+  sentMessage(session: LiveSession, reference: string): Promise<OutboundMessage | null>;
+  /**
+   * Fails the queued messages of an account that is removed or logged out, in that very transaction.
+   * Called in any process, also one that hosts no sessions, with `lease:ACCOUNT` locked.
+   */
+  abandon(unit: Unit, accountId: string, reason: AccountReason): Promise<void>;
+}
+
+/** Where plugins take part in sessions. In the container as `sessions`, in every process. */
+export interface Sessions {
+  /** Called while booting, before the gateway is ready. */
+  attach(part: SessionPart): void;
+}
+
+/** What other plugins may ask of accounts. In the container as `accounts`. */
+export interface Accounts {
+  /**
+   * Restricts an account for safety, in a transaction of its own: status `restricted`, reason `safety_limits`,
+   * the event, and a signal to its host. Answers false, and changes nothing, when it was not `connected`.
+   * @param until milliseconds since the Unix epoch, by the database's clock; it is lifted then
+   * @throws GatewayError `unavailable`
+   */
+  restrictForSafety(accountId: string, until: number): Promise<boolean>;
+}
+
+/** The drivers, by channel and mode. Filled by `config/compose.ts` before the plugins boot. */
+export interface ChannelRegistry {
+  /** Null: this channel is not there for this mode, which answers 403 `channel_not_enabled`. */
+  driverOf(channel: string, mode: Mode): Driver | null;
+  /** The names of all channels, in the order of the configuration. */
+  channels(): readonly string[];
+}

@@ -1,0 +1,25 @@
+import { timestamp } from '../../core/schemas.ts';
+import type { EventRecord } from '../messages/contract.ts';
+import type { AccountRow } from './contract.ts';
+import type { AccountEvent } from './status.ts';
+
+/** What of an account its events show. */
+export type EventAccount = Pick<AccountRow, 'id' | 'tenantId' | 'channel' | 'identifier'>;
+
+/** An account event as the outbox takes it; the payload has the specification's fields and no others. */
+export function accountEvent(account: EventAccount, event: AccountEvent, at: number): EventRecord {
+  const { id, channel, identifier } = account;
+  return {
+    tenantId: account.tenantId,
+    type: event.type,
+    subject: id,
+    payload: {
+      event: event.type,
+      created_at: timestamp(at),
+      account_id: id,
+      channel,
+      account: { id, channel, identifier, status: event.status, reason: event.reason },
+    },
+    at,
+  };
+}

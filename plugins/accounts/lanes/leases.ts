@@ -1,0 +1,79 @@
+import type { Lane } from '../../../core/contracts/storage.ts';
+import type { AccountRow, Fence, Renewal } from '../contract.ts';
+
+/** A process that has room looks for sessions that nobody holds. */
+export interface ClaimInput {
+  readonly owner: string;
+  readonly leaseMs: number;
+  readonly limit: number;
+}
+
+/** A lease that was won. */
+export interface Claimed {
+  readonly fence: Fence;
+  /** Undefined when the record is gone: the lease is to be ended. */
+  readonly row: AccountRow | undefined;
+}
+
+/** Takes free and expired leases. */
+export const claimLane: Lane<ClaimInput, readonly Claimed[]> = {
+  name: 'leases.claim',
+  maxBatch: 1,
+  locks: () => [],
+  run: async (unit, inputs) => {
+    const outputs: Claimed[][] = [];
+    for (const { owner, leaseMs, limit } of inputs) {
+      const fences = await unit.leases.claimFree(owner, unit.now, unit.now + leaseMs, limit);
+      const found = await unit.accounts.find(fences.map((fence) => fence.accountId));
+      const rows = new Map(found.map((row) => [row.id, row]));
+      outputs.push(fences.map((fence) => ({ fence, row: rows.get(fence.accountId) })));
+    }
+    return outputs;
+  },
+};
+
+/** The leases of one process that are to be renewed together. */
+export interface RenewInput {
+  readonly fences: readonly Fence[];
+  readonly leaseMs: number;
+}
+
+/** Renews what nobody locks at this moment, so that one stuck row lets no other lease run out. */
+export const renewLane: Lane<RenewInput, Renewal> = {
+  name: 'leases.renew',
+  maxBatch: 1,
+  locks: () => [],
+  run: (unit, inputs) =>
+    Promise.all(
+      inputs.map(({ fences, leaseMs }) => unit.leases.renew(fences, unit.now + leaseMs, false)),
+    ),
+};
+
+/** Renews what the other lane has skipped: it waits for the locks. */
+export const renewLockedLane: Lane<RenewInput, Renewal> = {
+  name: 'leases.renew_locked',
+  maxBatch: 1,
+  locks: ({ fences }) => fences.map((fence) => `lease:${fence.accountId}` as const),
+  run: (unit, inputs) =>
+    Promise.all(
+      inputs.map(({ fences, leaseMs }) => unit.leases.renew(fences, unit.now + leaseMs, true)),
+    ),
+};
+
+/** What a process does with leases it no longer wants: another may hold them, or nobody is to. */
+export interface LeaveInput {
+  readonly fences: readonly Fence[];
+  readonly how: 'release' | 'end';
+}
+
+/** Gives leases away or ends them, those that still stand. */
+export const leaveLane: Lane<LeaveInput, null> = {
+  name: 'leases.leave',
+  locks: ({ fences }) => fences.map((fence) => `lease:${fence.accountId}` as const),
+  run: async (unit, inputs) => {
+    for (const { fences, how } of inputs) {
+      await (how === 'release' ? unit.leases.release(fences) : unit.leases.end(fences));
+    }
+    return inputs.map(() => null);
+  },
+};

@@ -1,0 +1,39 @@
+import type { Lane } from '../../../core/contracts/storage.ts';
+import { move } from '../status.ts';
+import { Moves, type Parts } from './apply.ts';
+import type { ConnectUndo } from './connect.ts';
+
+/** Takes a connect back that nobody waits for any more. Answers false when the session was fenced already. */
+export function undoLane(parts: Parts): Lane<ConnectUndo, boolean> {
+  return {
+    name: 'accounts.undo',
+    maxBatch: 16,
+    locks: ({ fence }) => [`lease:${fence.accountId}`],
+    run: async (unit, inputs) => {
+      const outputs: boolean[] = [];
+      for (const { fence, created, before } of inputs) {
+        const id = fence.accountId;
+        const [row] = await unit.accounts.find([id]);
+        const held = await unit.leases.heldBy([fence]);
+        outputs.push(held.has(id));
+        if (row === undefined || !held.has(id)) continue;
+        if (created) {
+          await unit.credentials.clear([id]);
+          await unit.accounts.erase([id]);
+          await unit.leases.erase([id]);
+          continue;
+        }
+        const moves = new Moves(unit, parts, [row]);
+        const abandoned = move(row, { type: 'pairing_abandoned' });
+        if (before !== null) {
+          moves.take(row, { state: before.state, events: [], abandon: null }, before.options);
+        } else if (abandoned !== null) {
+          moves.take(row, abandoned);
+        }
+        await moves.write();
+        await unit.leases.end([fence]);
+      }
+      return outputs;
+    },
+  };
+}

@@ -1,0 +1,240 @@
+import { Type } from 'typebox';
+import { type AnyOperation, operation } from '../../../core/operation.ts';
+import { Closed, Nullable, nullableTimestamp, OneOf, Timestamp } from '../../../core/schemas.ts';
+import { chatappStatus, shownReason } from '../connection-status.ts';
+import { type Connections, plainOptions } from '../connections.ts';
+import type { ConnectionView } from '../session/messages.ts';
+import { chatappSteps } from './chatapp-steps.ts';
+import {
+  AccountId,
+  ChatappStatus,
+  ConnectionParams,
+  PhoneNumber,
+  PhoneNumberGiven,
+  Reason,
+} from './schemas.ts';
+
+/** The channel of the chatapp operations. */
+export const chatappChannel = 'chatapp';
+
+const params = { phoneNumber: '+15550001111' };
+
+const LoginToken = Type.Optional(
+  Nullable(Type.String({ description: 'the login token; null once the last one ran out' })),
+);
+const QrUrl = Type.Optional(
+  Nullable(Type.String({ description: "what the network's app scans; show it as a QR code" })),
+);
+
+/** The five operations of `chatapp` connections. */
+export function chatappOperations(connections: Connections): readonly AnyOperation[] {
+  return [
+    connect(connections),
+    ...chatappSteps(connections),
+    status(connections),
+    disconnect(connections),
+  ];
+}
+
+function connect(connections: Connections): AnyOperation {
+  return operation({
+    id: 'connect_chatapp',
+    method: 'POST',
+    path: '/channels/chatapp/connect',
+    tool: 'connect_chatapp',
+    group: 'chatapp',
+    summary: 'Connect a chatapp number',
+    description:
+      'Starts to log a number in, or starts over when its login is not finished. `code`: a one-time code is ' +
+      'sent to the account; ask the user for it and hand it in with `submit_chatapp_code`. `qr`: show `qr_url` ' +
+      'as a QR code; it is renewed, so read it again from `get_chatapp_status`. Poll that status until it says ' +
+      '`connected`. Unfinished logins end after five minutes. `already_connected`: the number is linked ' +
+      'already, here (use `force_new` to start fresh) or to another tenant. Status `error`: the network ' +
+      'refused the login.',
+    hints: { readOnly: false, destructive: false, idempotent: false },
+    params: null,
+    query: null,
+    body: Closed({
+      phone_number: PhoneNumberGiven,
+      mode: Type.Optional(
+        OneOf(['code', 'qr'], { description: 'how the user proves to own it', default: 'code' }),
+      ),
+      force_new: Type.Optional(
+        Type.Boolean({
+          description: 'discard any existing session and start fresh',
+          default: false,
+        }),
+      ),
+    }),
+    answers: {
+      200: Closed({
+        phone_number: PhoneNumber,
+        status: ChatappStatus,
+        account_id: AccountId,
+        login_token: LoginToken,
+        qr_url: QrUrl,
+        expires_at: Type.Optional(Nullable(Timestamp)),
+      }),
+    },
+    errors: [
+      'invalid_phone_number',
+      'channel_not_enabled',
+      'plan_without_channels',
+      'account_cap',
+      'already_connected',
+      'connection_service_at_capacity',
+    ],
+    examples: [
+      {
+        summary: 'By login code',
+        body: { phone_number: '+15550001111' },
+        answer: {
+          status: 200,
+          body: {
+            phone_number: '+15550001111',
+            status: 'code_required',
+            account_id: 'acc_01jxk5d8a0c1v7m2q3r4s5t6w7',
+          },
+        },
+      },
+      {
+        summary: 'By QR code',
+        body: { phone_number: '+15550001111', mode: 'qr' },
+        answer: {
+          status: 200,
+          body: {
+            phone_number: '+15550001111',
+            status: 'qr_required',
+            account_id: 'acc_01jxk5d8a0c1v7m2q3r4s5t6w7',
+            login_token: 'AQKx9c1dY2k',
+            qr_url: 'chatapp://login?token=AQKx9c1dY2k',
+            expires_at: '2026-01-31T09:30:30.000Z',
+          },
+        },
+      },
+    ],
+    async handler({ caller, body }) {
+      const { phone, view } = await connections.connect(caller, {
+        channel: chatappChannel,
+        phoneNumber: body.phone_number,
+        options: plainOptions(body.mode ?? 'code'),
+        forceNew: body.force_new ?? false,
+        waitForStep: true,
+        unreachable: 'refuse',
+      });
+      return {
+        status: 200,
+        body: {
+          phone_number: phone,
+          status: chatappStatus(view.state, view),
+          account_id: view.accountId,
+          ...tokenOf(view),
+        },
+      };
+    },
+  });
+}
+
+function status(connections: Connections): AnyOperation {
+  return operation({
+    id: 'get_chatapp_status',
+    method: 'GET',
+    path: '/channels/chatapp/connect/{phoneNumber}/status',
+    tool: 'get_chatapp_status',
+    group: 'chatapp',
+    summary: 'Get the status of a connection',
+    description:
+      'The live status of a login or a connection. `connected` is success; `code_required` and ' +
+      '`password_required` wait for the user; `qr_required` comes with the current `login_token` and `qr_url`; ' +
+      '`error`, `disconnected` and `not_initialized` end only with a new connect.',
+    hints: { readOnly: true, destructive: false, idempotent: true },
+    params: ConnectionParams,
+    query: null,
+    body: null,
+    answers: {
+      200: Closed({
+        phone_number: PhoneNumber,
+        status: ChatappStatus,
+        reason: Reason,
+        login_token: LoginToken,
+        qr_url: QrUrl,
+        expires_at: Type.Optional(Nullable(Timestamp)),
+      }),
+    },
+    errors: ['connection_not_found', 'connection_service_unreachable'],
+    examples: [
+      {
+        summary: 'Connected',
+        params,
+        answer: {
+          status: 200,
+          body: { phone_number: '+15550001111', status: 'connected', reason: null },
+        },
+      },
+    ],
+    async handler({ caller, params }) {
+      const { phone, view } = await connections.look(
+        caller,
+        chatappChannel,
+        params.phoneNumber,
+        'connection_service_unreachable',
+      );
+      return {
+        status: 200,
+        body: {
+          phone_number: phone,
+          status: chatappStatus(view.state, view),
+          reason: shownReason(view.state.reason),
+          ...tokenOf(view),
+        },
+      };
+    },
+  });
+}
+
+function disconnect(connections: Connections): AnyOperation {
+  return operation({
+    id: 'disconnect_chatapp',
+    method: 'DELETE',
+    path: '/channels/chatapp/{phoneNumber}',
+    tool: 'disconnect_chatapp',
+    group: 'chatapp',
+    summary: 'Disconnect a number and remove it',
+    description:
+      'Tears the session down and removes the account; its queued messages fail, its messages and contacts ' +
+      'stay. Succeeds even when the connection service is unreachable. A repeated call answers ' +
+      '`connection_not_found`. Ask the user first: only a new login brings the number back.',
+    hints: { readOnly: false, destructive: true, idempotent: true },
+    params: ConnectionParams,
+    query: null,
+    body: null,
+    answers: {
+      200: Closed({
+        phone_number: PhoneNumber,
+        status: OneOf(['removed'], { description: 'the number was deleted from the account' }),
+      }),
+    },
+    errors: ['connection_not_found'],
+    examples: [
+      {
+        summary: 'Removed',
+        params,
+        answer: { status: 200, body: { phone_number: '+15550001111', status: 'removed' } },
+      },
+    ],
+    async handler({ caller, params }) {
+      const body = await connections.remove(caller, chatappChannel, params.phoneNumber);
+      return { status: 200, body };
+    },
+  });
+}
+
+/** What there is to scan; nothing at all when the login goes another way. */
+function tokenOf({ step }: ConnectionView) {
+  if (step?.type !== 'show_qr') return {};
+  return {
+    login_token: step.token,
+    qr_url: step.data,
+    expires_at: nullableTimestamp(step.expiresAt),
+  };
+}

@@ -1,0 +1,78 @@
+import { Type } from 'typebox';
+import type { Storage } from '../../../core/contracts/storage.ts';
+import { GatewayError } from '../../../core/errors.ts';
+import { type AnyOperation, operation } from '../../../core/operation.ts';
+import { Closed, nullableTimestamp, timestamp } from '../../../core/schemas.ts';
+import type { Limits } from '../../limits/contract.ts';
+import { Account } from './schemas.ts';
+
+/** What the list works with. */
+export interface ListParts {
+  readonly storage: Pick<Storage, 'read'>;
+  /** Asked at each call: the limits boot after the accounts. */
+  limits(): Pick<Limits, 'ofAccounts'>;
+}
+
+/** `GET /accounts`. */
+export function listAccounts(parts: ListParts): AnyOperation {
+  return operation({
+    id: 'list_accounts',
+    method: 'GET',
+    path: '/accounts',
+    tool: 'list_accounts',
+    group: 'accounts',
+    summary: 'List the connected accounts',
+    description:
+      'Every account that was connected and not removed since, oldest first, with its status, what it has ' +
+      'sent today against its caps, and the day of its warm-up ramp. Start here: `id` is the `account_id` ' +
+      'that a send takes, and only a `connected` account can send.',
+    hints: { readOnly: true, destructive: false, idempotent: true },
+    params: null,
+    query: null,
+    body: null,
+    answers: { 200: Closed({ accounts: Type.Array(Account) }) },
+    errors: ['api_not_enabled'],
+    examples: [
+      {
+        summary: 'One connected account',
+        answer: {
+          status: 200,
+          body: {
+            accounts: [
+              {
+                id: 'acc_01jxk5d8a0c1v7m2q3r4s5t6w7',
+                channel: 'msgapp_web',
+                identifier: '+15550001111',
+                status: 'connected',
+                limits: { sends: 12, sends_cap: 143, new_contacts: 2, new_contacts_cap: 29 },
+                ramp_day: 1,
+                created_at: '2026-01-31T09:30:00.000Z',
+                connected_at: '2026-01-31T09:30:24.512Z',
+              },
+            ],
+          },
+        },
+      },
+    ],
+    async handler({ caller }) {
+      if (caller.disabled.has('api')) throw new GatewayError('api_not_enabled');
+      const rows = await parts.storage.read.accounts.ofTenants([caller.tenantId]);
+      const limits = await parts.limits().ofAccounts(caller, rows);
+      const accounts = rows.flatMap((row) => {
+        const today = limits.get(row.id);
+        if (today === undefined) return [];
+        return {
+          id: row.id,
+          channel: row.channel,
+          identifier: row.identifier,
+          status: row.status,
+          limits: today.limits,
+          ramp_day: today.ramp_day,
+          created_at: timestamp(row.createdAt),
+          connected_at: nullableTimestamp(row.connectedAt),
+        };
+      });
+      return { status: 200, body: { accounts } };
+    },
+  });
+}

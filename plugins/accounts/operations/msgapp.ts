@@ -1,0 +1,197 @@
+import { toDataURL } from 'qrcode';
+import { Type } from 'typebox';
+import { GatewayError } from '../../../core/errors.ts';
+import { type AnyOperation, operation } from '../../../core/operation.ts';
+import { Closed, OneOf, Timestamp, timestamp } from '../../../core/schemas.ts';
+import { msgappStatus, shownReason } from '../connection-status.ts';
+import type { Connections } from '../connections.ts';
+import type { ConnectionView } from '../session/messages.ts';
+import { isPairing } from '../status.ts';
+import { connectMsgapp, msgappChannel } from './msgapp-connect.ts';
+import { ConnectionParams, MsgappConnection, MsgappStatus, PhoneNumber } from './schemas.ts';
+
+const path = '/channels/msgapp-web/connections/{phoneNumber}';
+const params = { phoneNumber: '+15550001111' };
+
+/** The four operations of `msgapp_web` connections. */
+export function msgappOperations(connections: Connections): readonly AnyOperation[] {
+  return [
+    connectMsgapp(connections),
+    qr(connections),
+    status(connections),
+    disconnect(connections),
+  ];
+}
+
+function qr(connections: Connections): AnyOperation {
+  return operation({
+    id: 'get_msgapp_qr',
+    method: 'GET',
+    path: `${path}/qr`,
+    tool: 'get_msgapp_qr',
+    group: 'msgapp',
+    summary: 'Get the current QR code',
+    description:
+      'The code to be scanned with the phone that owns the number. It is short-lived and renewed by itself: ' +
+      'fetch it every 10 to 15 seconds until the status says `connected`. `qr` is the text that the code ' +
+      'holds, `qr_image` a picture of it. `qr_not_ready`: ask again in a moment. `qr_expired`: the last code ' +
+      'ran out or the pairing ended; connect again. `qr_not_applicable`: the number is connected, or is ' +
+      'being paired by pairing code.',
+    hints: { readOnly: true, destructive: false, idempotent: true },
+    params: ConnectionParams,
+    query: null,
+    body: null,
+    answers: {
+      200: Closed({
+        phone_number: PhoneNumber,
+        status: MsgappStatus,
+        qr: Type.String({ description: "what the network's app scans", minLength: 1 }),
+        qr_image: Type.String({
+          description: 'the code as a PNG picture in a data: address',
+          pattern: '^data:image/png;base64,',
+        }),
+        expires_at: Timestamp,
+      }),
+    },
+    errors: ['qr_not_applicable', 'connection_not_found', 'qr_not_ready', 'qr_expired'],
+    examples: [
+      {
+        summary: 'A code to scan',
+        params,
+        answer: {
+          status: 200,
+          body: {
+            phone_number: '+15550001111',
+            status: 'connecting',
+            qr: '2@3Jx0vJ6ZQm1,bG9uZyB0ZXh0,c2VjcmV0',
+            qr_image: 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAA',
+            expires_at: '2026-01-31T09:31:00.000Z',
+          },
+        },
+      },
+    ],
+    async handler({ caller, params }) {
+      const { phone, view } = await connections.look(
+        caller,
+        msgappChannel,
+        params.phoneNumber,
+        'unavailable',
+      );
+      const step = scannable(view);
+      return {
+        status: 200,
+        body: {
+          phone_number: phone,
+          status: msgappStatus(view.state, view),
+          qr: step.data,
+          qr_image: await toDataURL(step.data, { type: 'image/png', margin: 4, scale: 6 }),
+          expires_at: timestamp(step.expiresAt),
+        },
+      };
+    },
+  });
+}
+
+function status(connections: Connections): AnyOperation {
+  return operation({
+    id: 'get_msgapp_status',
+    method: 'GET',
+    path: `${path}/status`,
+    tool: 'get_msgapp_status',
+    group: 'msgapp',
+    summary: 'Get the status of a connection',
+    description:
+      'Whether the number is connected. `connected` is success. `disconnected` and `not_initialized` are ' +
+      'failures that only a new connect ends; `reason` says what happened. `connecting` goes on by itself: ' +
+      'the number is being paired, or reconnects after the network was lost.',
+    hints: { readOnly: true, destructive: false, idempotent: true },
+    params: ConnectionParams,
+    query: null,
+    body: null,
+    answers: { 200: MsgappConnection },
+    errors: ['connection_not_found', 'connection_service_unreachable'],
+    examples: [
+      {
+        summary: 'Connected',
+        params,
+        answer: {
+          status: 200,
+          body: { phone_number: '+15550001111', status: 'connected', reason: null },
+        },
+      },
+      {
+        summary: 'Unlinked on the phone',
+        params,
+        answer: {
+          status: 200,
+          body: { phone_number: '+15550001111', status: 'disconnected', reason: 'logged_out' },
+        },
+      },
+    ],
+    async handler({ caller, params }) {
+      const { phone, view } = await connections.look(
+        caller,
+        msgappChannel,
+        params.phoneNumber,
+        'connection_service_unreachable',
+      );
+      return {
+        status: 200,
+        body: {
+          phone_number: phone,
+          status: msgappStatus(view.state, view),
+          reason: shownReason(view.state.reason),
+        },
+      };
+    },
+  });
+}
+
+function disconnect(connections: Connections): AnyOperation {
+  return operation({
+    id: 'disconnect_msgapp',
+    method: 'DELETE',
+    path,
+    tool: 'disconnect_msgapp',
+    group: 'msgapp',
+    summary: 'Disconnect a number and remove it',
+    description:
+      'Ends the link and removes the account; its queued messages fail, its messages and contacts stay. ' +
+      'Succeeds even when the connection service is unreachable. A repeated call answers `connection_not_found`. ' +
+      'Ask the user first: only pairing again brings the number back.',
+    hints: { readOnly: false, destructive: true, idempotent: true },
+    params: ConnectionParams,
+    query: null,
+    body: null,
+    answers: {
+      200: Closed({
+        phone_number: PhoneNumber,
+        status: OneOf(['removed'], { description: 'the number was deleted from the account' }),
+      }),
+    },
+    errors: ['connection_not_found'],
+    examples: [
+      {
+        summary: 'Removed',
+        params,
+        answer: { status: 200, body: { phone_number: '+15550001111', status: 'removed' } },
+      },
+    ],
+    async handler({ caller, params }) {
+      const body = await connections.remove(caller, msgappChannel, params.phoneNumber);
+      return { status: 200, body };
+    },
+  });
+}
+
+/** @throws GatewayError why there is nothing to scan */
+function scannable({ state, options, step }: ConnectionView) {
+  if (options.method !== 'qr') throw new GatewayError('qr_not_applicable');
+  if (state.status === 'disconnected') throw new GatewayError('qr_expired');
+  if (!isPairing(state)) {
+    throw new GatewayError('qr_not_applicable', { message: 'This number is connected already.' });
+  }
+  if (step?.type === 'expired') throw new GatewayError('qr_expired');
+  if (step?.type !== 'show_qr') throw new GatewayError('qr_not_ready');
+  return step;
+}

@@ -1,0 +1,108 @@
+import { Type } from 'typebox';
+import { Closed, Nullable, OneOf, Timestamp } from '../../../core/schemas.ts';
+import { chatappStatuses, msgappStatuses } from '../connection-status.ts';
+import type { AccountReason, AccountStatus } from '../contract.ts';
+
+const accountStatuses = [
+  'connected',
+  'connecting',
+  'disconnected',
+  'restricted',
+] as const satisfies readonly AccountStatus[];
+
+const reasons = [
+  'logged_out',
+  'removed',
+  'replaced',
+  'session_lost',
+  'pairing_timeout',
+  'blocked_by_msgapp',
+  'blocked_by_chatapp',
+  'safety_limits',
+] as const satisfies readonly AccountReason[];
+
+/** A number in a request body: any string, so that a wrong one is refused as `invalid_phone_number`. */
+export const PhoneNumberGiven = Type.String({
+  description: 'the phone number in E.164 format, with its `+`',
+  maxLength: 64,
+  examples: ['+15550001111'],
+});
+
+/** A number in an answer. */
+export const PhoneNumber = Type.String({
+  description: 'the phone number in E.164 format',
+  pattern: '^\\+[1-9][0-9]{6,14}$',
+  examples: ['+15550001111'],
+});
+
+/** The number that an operation is about. */
+export const ConnectionParams = Closed({
+  phoneNumber: Type.String({
+    description: 'the phone number in E.164 format; the `+` may be absent or percent-encoded',
+    examples: ['+15550001111'],
+  }),
+});
+
+export const AccountId = Type.String({
+  description: 'the account, as `account_id` of other operations takes it',
+  pattern: '^acc_[0-9a-z]{26}$',
+  examples: ['acc_01jxk5d8a0c1v7m2q3r4s5t6w7'],
+});
+
+export const MsgappStatus = OneOf(msgappStatuses, {
+  description:
+    '`connected` is success; `disconnected` and `not_initialized` are failures that only a new connect ends; ' +
+    '`connecting` goes on by itself; `restricted`: linked, but the network or the safety limits stop it from sending',
+});
+
+export const ChatappStatus = OneOf(chatappStatuses, {
+  description:
+    '`code_required`, `password_required`: hand in the value; `qr_required`: scan the code; `connected` is ' +
+    'success; `error`: the network refused the login; `disconnected` and `not_initialized`: connect again; ' +
+    '`connecting` goes on by itself',
+});
+
+export const Reason = Nullable(OneOf(reasons, { description: 'why, where there is a reason' }));
+
+const Count = (description: string) => Type.Integer({ description, minimum: 0 });
+
+/** An account in the list. */
+export const Account = Closed(
+  {
+    id: AccountId,
+    channel: Type.String({ description: 'the network', examples: ['msgapp_web', 'chatapp'] }),
+    identifier: Type.String({
+      description: 'the phone number of the account',
+      examples: ['+15550001111'],
+    }),
+    status: OneOf(accountStatuses, {
+      description:
+        'only `connected` accounts can send; `connecting` ones may be pairing or reconnecting',
+    }),
+    limits: Closed(
+      {
+        sends: Count('messages accepted from this account today (UTC)'),
+        sends_cap: Count('the most it may send today: the lower of plan and ramp'),
+        new_contacts: Count('new contacts made by this account today'),
+        new_contacts_cap: Count('the most it may make today'),
+      },
+      { description: 'today against the caps' },
+    ),
+    ramp_day: Nullable(
+      Type.Integer({
+        description: 'day of the warm-up ramp, 1 on the first; null without a ramp',
+        minimum: 1,
+      }),
+    ),
+    created_at: Timestamp,
+    connected_at: Nullable(Timestamp),
+  },
+  { $id: 'Account', description: 'A connected account: one phone number on one network.' },
+);
+
+/** Status of either family. */
+export const MsgappConnection = Closed({
+  phone_number: PhoneNumber,
+  status: MsgappStatus,
+  reason: Reason,
+});

@@ -1,0 +1,167 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Broker, RequestUnanswered } from '../../core/contracts/broker.ts';
+import type { Clock } from '../../core/contracts/clock.ts';
+import type { Json } from '../../core/contracts/json.ts';
+import type { Storage } from '../../core/contracts/storage.ts';
+import { GatewayError } from '../../core/errors.ts';
+import type { ProcessRow } from './contract.ts';
+import { deadAfterMs } from './lanes/processes.ts';
+import type {
+  ConnectionView,
+  ConnectRequest,
+  SessionAnswer,
+  SessionRequest,
+} from './session/messages.ts';
+import { sessionSubject } from './session/requests.ts';
+
+/** Between two looks for whoever holds a session that nobody answers for. */
+const lookAgainMs = 200;
+
+/** How long a DELETE waits for the network to be told. */
+const farewellMs = 2_000;
+
+/** No process answered for the session in time. Nothing was carried out. */
+export class SessionUnreachable extends Error {
+  constructor() {
+    super('no process answered for this session');
+    this.name = 'SessionUnreachable';
+  }
+}
+
+/** What a directory works with. */
+export interface DirectoryParts {
+  readonly storage: Pick<Storage, 'read' | 'now'>;
+  readonly broker: Pick<Broker, 'processId' | 'request'>;
+  readonly clock: Clock;
+  /** In which a session must answer. */
+  readonly requestTimeoutMs: number;
+}
+
+type AccountRequest = Exclude<SessionRequest, { operation: 'connect' }>;
+
+/** Finds the process that holds a session, or shall hold it, and asks it. */
+export class SessionDirectory {
+  readonly #parts: DirectoryParts;
+
+  constructor(parts: DirectoryParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Has a pairing begun where there is room.
+   * @throws SessionUnreachable, or the GatewayError of the refusal
+   */
+  async connect(request: ConnectRequest): Promise<ConnectionView> {
+    const deadline = this.#deadline();
+    const full = new Set<string>();
+    let silent = new Set<string>();
+    for (;;) {
+      const target = await this.#place(request, full, silent);
+      const answer =
+        target === null
+          ? null
+          : await this.#ask(target, { operation: 'connect', ...request }, deadline).catch(
+              (error) => {
+                if (!isFull(error)) throw error;
+                full.add(target);
+                return 'full' as const;
+              },
+            );
+      if (answer === 'full') continue;
+      if (answer?.kind === 'view') return answer.view;
+      // Everybody is asked once before anybody is asked again.
+      if (target === null) silent = new Set();
+      else if (answer === null) silent.add(target);
+      await this.#lookAgain(deadline);
+    }
+  }
+
+  /**
+   * Asks the holder of an account's session; waits for one while the lease changes hands.
+   * @returns null when no session is wanted for the account (any more): its record says all there is
+   * @throws SessionUnreachable, or the GatewayError of the refusal
+   */
+  async ask(request: AccountRequest): Promise<SessionAnswer | null> {
+    const deadline = this.#deadline();
+    for (;;) {
+      const [lease] = await this.#parts.storage.read.leases.find([request.accountId]);
+      if (lease === undefined || !lease.wanted) return null;
+      if (lease.owner !== null) {
+        const answer = await this.#ask(lease.owner, request, deadline);
+        if (answer !== null && answer.kind !== 'not_here') return answer;
+      }
+      if ((await this.#hosts()).length === 0) throw new SessionUnreachable();
+      await this.#lookAgain(deadline);
+    }
+  }
+
+  /** Has the last holder of a removed account log out of the network. Best effort: never rejects. */
+  async tellRemoved(owner: string, accountId: string): Promise<void> {
+    const until = this.#parts.clock.monotonic() + farewellMs;
+    await this.#ask(owner, { operation: 'removed', accountId }, until).catch(() => null);
+  }
+
+  /** The process that a connect goes to; null when none can be asked at this moment. */
+  async #place(
+    request: ConnectRequest,
+    full: ReadonlySet<string>,
+    silent: ReadonlySet<string>,
+  ): Promise<string | null> {
+    const { storage, broker } = this.#parts;
+    const { tenantId, channel, identifier } = request;
+    const hosts = await this.#hosts();
+    if (hosts.length === 0) throw new SessionUnreachable();
+    const account = await storage.read.accounts.present(tenantId, channel, identifier);
+    const [lease] = account === undefined ? [] : await storage.read.leases.find([account.id]);
+    if (lease?.owner != null && lease.expiresAt > (await storage.now())) {
+      if (full.has(lease.owner)) throw new GatewayError('connection_service_at_capacity');
+      return lease.owner;
+    }
+    const roomy = hosts.filter((host) => host.sessions < host.capacity && !full.has(host.id));
+    if (roomy.length === 0) throw new GatewayError('connection_service_at_capacity');
+    const load = (host: ProcessRow): number =>
+      host.sessions - (host.id === broker.processId ? 1 : 0);
+    const asked = roomy.filter((host) => !silent.has(host.id));
+    asked.sort((one, other) => load(one) - load(other));
+    return asked[0]?.id ?? null;
+  }
+
+  async #hosts(): Promise<readonly ProcessRow[]> {
+    const { storage } = this.#parts;
+    const seen = await storage.read.processes.seenAfter((await storage.now()) - deadAfterMs);
+    return seen.filter((process) => process.roles.includes('sessions'));
+  }
+
+  /** Null when that process is not there. @throws SessionUnreachable at the deadline */
+  async #ask(
+    processId: string,
+    request: SessionRequest,
+    deadline: number,
+  ): Promise<SessionAnswer | null> {
+    const left = deadline - this.#parts.clock.monotonic();
+    if (left <= 0) throw new SessionUnreachable();
+    try {
+      // Both types are JSON throughout, which an interface without index signature cannot show.
+      const body = request as unknown as Json;
+      const answer = await this.#parts.broker.request(processId, sessionSubject, body, left);
+      return answer as unknown as SessionAnswer;
+    } catch (error) {
+      if (!(error instanceof RequestUnanswered)) throw error;
+      if (error.reason === 'timeout') throw new SessionUnreachable();
+      return null;
+    }
+  }
+
+  #deadline(): number {
+    return this.#parts.clock.monotonic() + this.#parts.requestTimeoutMs;
+  }
+
+  async #lookAgain(deadline: number): Promise<void> {
+    if (this.#parts.clock.monotonic() + lookAgainMs >= deadline) throw new SessionUnreachable();
+    await pause(lookAgainMs);
+  }
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof GatewayError && error.code === 'connection_service_at_capacity';
+}

@@ -1,0 +1,174 @@
+import type { Driver } from '../../../core/contracts/driver.ts';
+import { GatewayError } from '../../../core/errors.ts';
+import { newId } from '../../../core/ids.ts';
+import type { AccountRow } from '../contract.ts';
+import type { ConnectOutput, ConnectUndo } from '../lanes/connect.ts';
+import { localDeadline } from './deadline.ts';
+import type { SessionEnvironment } from './environment.ts';
+import type { SessionHost } from './host.ts';
+import type { ConnectionView, ConnectRequest, SessionAnswer } from './messages.ts';
+import type { SessionRunner } from './runner.ts';
+
+/** How often a record is read again that changed while it was being locked. */
+const rereads = 5;
+
+type Begun = Extract<ConnectOutput, { kind: 'begun' }>;
+
+/** Carries out connect operations in the process that will hold the session; one at a time for each number. */
+export class Connecting {
+  readonly #environment: SessionEnvironment;
+  readonly #host: SessionHost;
+  readonly #lines = new Map<string, Promise<unknown>>();
+
+  constructor(environment: SessionEnvironment, host: SessionHost) {
+    this.#environment = environment;
+    this.#host = host;
+  }
+
+  /**
+   * Begins a pairing and answers the connection as it then is.
+   * @param signal nobody waits any more: what was begun is undone
+   * @throws GatewayError the refusals of the connect operations
+   */
+  connect(request: ConnectRequest, signal: AbortSignal): Promise<SessionAnswer> {
+    const number = `${request.tenantId}|${request.channel}|${request.identifier}`;
+    const before = this.#lines.get(number) ?? Promise.resolve();
+    const turn = before.then(() => this.#connect(request, signal));
+    const line = turn
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#lines.get(number) === line) this.#lines.delete(number);
+      });
+    this.#lines.set(number, line);
+    return turn;
+  }
+
+  async #connect(request: ConnectRequest, signal: AbortSignal): Promise<SessionAnswer> {
+    refuseWhenLate(signal);
+    const driver = this.#environment.channels.driverOf(request.channel, request.mode);
+    if (driver === null) throw new GatewayError('channel_not_enabled');
+    const sentAt = this.#environment.clock.monotonic();
+    const outcome = await this.#begin(request);
+    if (outcome.kind !== 'begun') return { kind: 'elsewhere' };
+    const deadline = localDeadline(sentAt, this.#environment.settings.leaseMs);
+    try {
+      const runner = await this.#open(outcome, driver, deadline, signal);
+      return { kind: 'view', view: await this.#firstStep(runner, request, signal) };
+    } catch (error) {
+      await this.#undo(outcome.undo);
+      throw error;
+    }
+  }
+
+  async #begin(request: ConnectRequest): Promise<ConnectOutput> {
+    const { storage } = this.#environment;
+    const newAccountId = newId('acc');
+    for (let attempt = 0; attempt < rereads; attempt += 1) {
+      const { tenantId, channel, identifier } = request;
+      const known = await storage.read.accounts.present(tenantId, channel, identifier);
+      const outcome = await this.#submit(request, known, newAccountId);
+      if (outcome.kind === 'refused') throw new GatewayError(outcome.code);
+      if (outcome.kind !== 'stale') return outcome;
+    }
+    throw new GatewayError('unavailable');
+  }
+
+  #submit(
+    request: ConnectRequest,
+    known: AccountRow | undefined,
+    newAccountId: string,
+  ): Promise<ConnectOutput> {
+    const { storage, lanes, broker, settings } = this.#environment;
+    const { tenantId, mode, channel, identifier, options, forceNew, accountsCap } = request;
+    const submit = () =>
+      storage.submit(lanes.connect, {
+        tenantId,
+        mode,
+        channel,
+        identifier,
+        options,
+        forceNew,
+        accountsCap,
+        knownAccountId: known?.id ?? null,
+        newAccountId,
+        owner: broker.processId,
+        leaseMs: settings.leaseMs,
+      });
+    const isHere = known !== undefined && this.#host.runner(known.id) !== undefined;
+    return isHere ? submit() : this.#host.reserving(submit);
+  }
+
+  async #open(
+    { row, fence }: Begun,
+    driver: Driver,
+    deadline: number,
+    signal: AbortSignal,
+  ): Promise<SessionRunner> {
+    const earlier = this.#host.runner(row.id);
+    if (earlier?.live.row.linked === true) await earlier.logOut();
+    else await earlier?.close();
+    refuseWhenLate(signal);
+    const runner = this.#host.open({ row, fence, driver, deadline });
+    const { method, importContacts, importHistory } = row.connectOptions;
+    runner.start({ method, importContacts, importHistory });
+    return runner;
+  }
+
+  /** Waits for what the answer must show. */
+  async #firstStep(
+    runner: SessionRunner,
+    request: ConnectRequest,
+    signal: AbortSignal,
+  ): Promise<ConnectionView> {
+    const { pairing } = runner;
+    if (!request.waitForStep || pairing === null) return viewOf(runner);
+    const news = await pairing.next(signal);
+    refuseWhenLate(signal);
+    if (news.type === 'lost' && request.unreachable === 'refuse') {
+      throw new GatewayError('unavailable', { message: 'The network could not be reached.' });
+    }
+    if (news.type !== 'over') return viewOf(runner);
+    const { id } = runner.live.account;
+    const [row] = await this.#environment.storage.read.accounts.find([id]);
+    if (row?.reason !== 'login_refused') throw new GatewayError('unavailable');
+    return restingView(row);
+  }
+
+  /** Nobody is to meet again what was refused. */
+  async #undo(undo: ConnectUndo): Promise<void> {
+    const { storage, lanes, log } = this.#environment;
+    const runner = this.#host.runner(undo.fence.accountId);
+    if (runner?.live.fence.number === undo.fence.number) await runner.close();
+    await storage.submit(lanes.undo, undo).catch((error) => {
+      // The lease runs out and the next holder ends the pairing.
+      log.error({ err: error, account: undo.fence.accountId }, 'a connect could not be undone');
+    });
+  }
+}
+
+/** A connection as its session sees it. */
+export function viewOf(runner: SessionRunner): ConnectionView {
+  const { row, connected } = runner.live;
+  return {
+    ...restingView(row),
+    live: connected,
+    step: runner.pairing?.step ?? null,
+    pairingEndsAt: runner.pairing?.endsAt ?? null,
+  };
+}
+
+/** A connection as its record shows it, without a session. */
+export function restingView(row: AccountRow): ConnectionView {
+  return {
+    accountId: row.id,
+    state: row,
+    options: row.connectOptions,
+    live: false,
+    step: null,
+    pairingEndsAt: null,
+  };
+}
+
+function refuseWhenLate(signal: AbortSignal): void {
+  if (signal.aborted) throw new GatewayError('unavailable');
+}

@@ -1,0 +1,100 @@
+import type { CredentialStore } from '../../../core/contracts/driver.ts';
+import type { Storage } from '../../../core/contracts/storage.ts';
+import type { Secrets } from '../../secrets/contract.ts';
+import type { Fence } from '../contract.ts';
+import { credentialLane } from '../lanes/credentials.ts';
+
+/** What seals values and gives them back; part of `Secrets`. */
+export type Sealer = Pick<Secrets, 'seal' | 'open'>;
+
+/** How far a session is: `leaving` while it logs out of the network, its record being gone or anew already. */
+export type Phase = 'open' | 'leaving' | 'over';
+
+/** How many characters of credentials are kept in memory for a log-out. */
+const keptSize = 16_384;
+
+/**
+ * One session's credentials: sealed for this account and name, so that a value moved to another place does
+ * not open, and written only while the session's lease stands. A session that is leaving finds what it has
+ * read or written last, though the database has none of it any more, so that its driver can log out.
+ */
+export class FencedCredentials implements CredentialStore {
+  readonly #storage: Storage;
+  readonly #sealer: Sealer;
+  readonly #fence: Fence;
+  readonly #phase: () => Phase;
+  readonly #kept = new Map<string, string>();
+  #room = keptSize;
+
+  /** @param phase asked at every call; once `over`, all are refused */
+  constructor(storage: Storage, sealer: Sealer, fence: Fence, phase: () => Phase) {
+    this.#storage = storage;
+    this.#sealer = sealer;
+    this.#fence = fence;
+    this.#phase = phase;
+  }
+
+  async get(names: readonly string[]): Promise<Readonly<Record<string, string>>> {
+    this.#refuseWhenOver();
+    if (this.#phase() === 'leaving') {
+      return Object.fromEntries([...this.#kept].filter(([name]) => names.includes(name)));
+    }
+    const { accountId } = this.#fence;
+    const sealed = await this.#storage.read.credentials.get(accountId, [...new Set(names)]);
+    const values = sealed.map(
+      ({ name, value }) => [name, this.#sealer.open(value, this.#context(name))] as const,
+    );
+    for (const [name, value] of values) this.#keep(name, value);
+    return Object.fromEntries(values);
+  }
+
+  async set(values: Readonly<Record<string, string | null>>): Promise<void> {
+    const entries = Object.entries(values);
+    const { accountId } = this.#fence;
+    await this.#write(
+      false,
+      entries.flatMap(([name, value]) =>
+        value === null
+          ? []
+          : [{ accountId, name, value: this.#sealer.seal(value, this.#context(name)) }],
+      ),
+      entries.flatMap(([name, value]) => (value === null ? [name] : [])),
+    );
+    for (const [name, value] of entries) this.#keep(name, value);
+  }
+
+  async clear(): Promise<void> {
+    await this.#write(true, [], []);
+    this.#kept.clear();
+    this.#room = keptSize;
+  }
+
+  async #write(
+    clear: boolean,
+    put: readonly { accountId: string; name: string; value: string }[],
+    names: readonly string[],
+  ): Promise<void> {
+    this.#refuseWhenOver();
+    if (this.#phase() === 'leaving') return;
+    const input = { fence: this.#fence, clear, put, delete: names };
+    const stood = await this.#storage.submit(credentialLane, input);
+    if (!stood) throw new Error('the credentials were not written: the session lost its lease');
+  }
+
+  #keep(name: string, value: string | null): void {
+    this.#room += this.#kept.get(name)?.length ?? 0;
+    this.#kept.delete(name);
+    if (value === null || value.length > this.#room) return;
+    this.#room -= value.length;
+    this.#kept.set(name, value);
+  }
+
+  #context(name: string): string {
+    return `credential:${this.#fence.accountId}:${name}`;
+  }
+
+  #refuseWhenOver(): void {
+    if (this.#phase() === 'over')
+      throw new Error('the session is over: its credentials are closed');
+  }
+}

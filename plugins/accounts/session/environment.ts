@@ -1,0 +1,43 @@
+import type { Broker } from '../../../core/contracts/broker.ts';
+import type { Clock } from '../../../core/contracts/clock.ts';
+import type { Lane, Storage } from '../../../core/contracts/storage.ts';
+import type { GatewayLog } from '../../../core/log.ts';
+import type { ChannelRegistry, SessionPart } from '../contract.ts';
+import type { ConnectInput, ConnectOutput, ConnectUndo } from '../lanes/connect.ts';
+import type { TransitionInput, TransitionOutput } from '../lanes/transition.ts';
+import type { Sealer } from './credentials.ts';
+import type { Timers } from './timers.ts';
+
+/** Times of the session host, in milliseconds. */
+export interface SessionSettings {
+  /** Sessions that this process holds. */
+  readonly capacity: number;
+  readonly leaseMs: number;
+  readonly reconnectMaxMs: number;
+  readonly pairingTimeoutMs: number;
+  readonly requestTimeoutMs: number;
+}
+
+/** The lanes that end in the parts' hands; made once a process. */
+export interface SessionLanes {
+  readonly transition: Lane<TransitionInput, TransitionOutput>;
+  readonly connect: Lane<ConnectInput, ConnectOutput>;
+  readonly undo: Lane<ConnectUndo, boolean>;
+}
+
+/** All that sessions are made of. */
+export interface SessionEnvironment {
+  readonly storage: Storage;
+  readonly broker: Broker;
+  readonly log: GatewayLog;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly sealer: Sealer;
+  readonly channels: ChannelRegistry;
+  readonly lanes: SessionLanes;
+  readonly settings: SessionSettings;
+  /** Those who attached; complete once the gateway has booted. */
+  readonly parts: readonly SessionPart[];
+  /** From 0 to below 1. */
+  readonly random: () => number;
+}

@@ -1,0 +1,181 @@
+import { GatewayError } from '../../../core/errors.ts';
+import type { GatewayLog } from '../../../core/log.ts';
+import type { AccountRow, Fence, SessionPart } from '../contract.ts';
+import { leaveLane } from '../lanes/leases.ts';
+import { isPairing } from '../status.ts';
+import { atMost, contain } from './contain.ts';
+import type { SessionEnvironment } from './environment.ts';
+import { SessionRunner } from './runner.ts';
+
+/** How long a clean stop waits for sends under way, and then for what the parts still store. */
+const stopMs = 2_000;
+
+/** The sessions that this process holds, by account. */
+export class SessionHost {
+  readonly #environment: SessionEnvironment;
+  readonly #log: GatewayLog;
+  readonly #runners = new Map<string, SessionRunner>();
+  /** Leases of accounts whose channel has no driver here: held, so that nobody turns them round and round. */
+  readonly #parked = new Map<string, Fence>();
+  #reserved = 0;
+  #stopping = false;
+
+  constructor(environment: SessionEnvironment) {
+    this.#environment = environment;
+    this.#log = environment.log;
+  }
+
+  /** Sessions held, those about to open included. */
+  get size(): number {
+    return this.#runners.size + this.#parked.size + this.#reserved;
+  }
+
+  /** How many more it may hold. */
+  get room(): number {
+    return this.#stopping ? 0 : Math.max(0, this.#environment.settings.capacity - this.size);
+  }
+
+  get stopping(): boolean {
+    return this.#stopping;
+  }
+
+  runner(accountId: string): SessionRunner | undefined {
+    return this.#runners.get(accountId);
+  }
+
+  isParked(accountId: string): boolean {
+    return this.#parked.has(accountId);
+  }
+
+  fences(): readonly Fence[] {
+    return [...[...this.#runners.values()].map((one) => one.live.fence), ...this.#parked.values()];
+  }
+
+  /** Keeps a place free while a session is being opened. @throws GatewayError when there is none */
+  async reserving<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.room === 0) throw new GatewayError('connection_service_at_capacity');
+    this.#reserved += 1;
+    try {
+      return await work();
+    } finally {
+      this.#reserved -= 1;
+    }
+  }
+
+  /** Takes up an account whose lease was just won by the scan. */
+  async takeUp(row: AccountRow | undefined, fence: Fence, deadline: number): Promise<void> {
+    const { storage, lanes, channels } = this.#environment;
+    if (this.#stopping) {
+      await storage.submit(leaveLane, { fences: [fence], how: 'release' });
+      return;
+    }
+    if (row === undefined || row.removedAt !== null || row.status === 'disconnected') {
+      await storage.submit(leaveLane, { fences: [fence], how: 'end' });
+      return;
+    }
+    if (isPairing(row)) {
+      // Its steps were in the memory of a process that is gone.
+      await storage.submit(lanes.transition, { fence, happening: { type: 'pairing_abandoned' } });
+      return;
+    }
+    const driver = channels.driverOf(row.channel, row.mode);
+    if (driver === null) {
+      this.#log.warn({ account: row.id, channel: row.channel }, 'no driver for this account here');
+      this.#parked.set(row.id, fence);
+      return;
+    }
+    this.open({ row, fence, driver, deadline }).start(null);
+  }
+
+  /** Makes the runner of an account; an earlier one is closed. The caller starts it. */
+  open(options: Omit<ConstructorParameters<typeof SessionRunner>[1], 'onOver'>): SessionRunner {
+    const { id } = options.row;
+    void this.#runners.get(id)?.close();
+    this.#parked.delete(id);
+    const runner: SessionRunner = new SessionRunner(this.#environment, {
+      ...options,
+      onOver: () => {
+        if (this.#runners.get(id) === runner) this.#runners.delete(id);
+      },
+    });
+    this.#runners.set(id, runner);
+    return runner;
+  }
+
+  /** The lease was renewed. */
+  extend(fence: Fence, deadline: number): void {
+    const live = this.#runnerOf(fence)?.live;
+    if (live !== undefined) live.deadline = deadline;
+  }
+
+  /** Another process has the lease: closes silently. */
+  lost(fence: Fence): void {
+    this.#forget(fence);
+    const runner = this.#runnerOf(fence);
+    if (runner === undefined) return;
+    this.#log.warn({ account: fence.accountId }, 'another process has taken this session');
+    void runner.close();
+  }
+
+  /** The account was removed. */
+  revoked(fence: Fence): void {
+    this.#forget(fence);
+    void this.#runnerOf(fence)?.logOut();
+  }
+
+  /** Closes every session whose local deadline has passed. They are claimed again when the database is back. */
+  closeExpired(): void {
+    for (const runner of this.#runners.values()) {
+      if (runner.live.isHeld()) continue;
+      const { accountId } = runner.live.fence;
+      this.#log.warn({ account: accountId }, 'the lease could not be renewed: closing the session');
+      void runner.close();
+    }
+  }
+
+  /** Looks in the database for what may have been missed. */
+  async sweep(): Promise<void> {
+    for (const part of this.#environment.parts) this.#sweepPart(part);
+    const held = [...this.#runners.values()];
+    const ids = held.map((runner) => runner.live.account.id);
+    const rows = await this.#environment.storage.read.accounts.find(ids);
+    for (const row of rows) {
+      const runner = this.#runners.get(row.id);
+      if (runner !== undefined && runner.live.row.restriction !== row.restriction) {
+        void runner.refresh();
+      }
+    }
+  }
+
+  /** A clean stop: closes all sessions and gives their leases away. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    const runners = [...this.#runners.values()];
+    const fences = this.fences();
+    await atMost(stopMs, Promise.all(runners.map((runner) => runner.drain())));
+    await atMost(stopMs, Promise.all(runners.map((runner) => runner.close())));
+    this.#parked.clear();
+    if (fences.length === 0) return;
+    const { storage, broker } = this.#environment;
+    await storage.submit(leaveLane, { fences, how: 'release' });
+    broker.toAll('leases', {});
+  }
+
+  #sweepPart(part: SessionPart): void {
+    void contain(
+      () => part.sweep(),
+      (error) => this.#log.error({ err: error }, 'a part of the sessions failed to sweep'),
+    );
+  }
+
+  #runnerOf(fence: Fence): SessionRunner | undefined {
+    const runner = this.#runners.get(fence.accountId);
+    return runner?.live.fence.number === fence.number ? runner : undefined;
+  }
+
+  #forget(fence: Fence): void {
+    if (this.#parked.get(fence.accountId)?.number === fence.number) {
+      this.#parked.delete(fence.accountId);
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import type { LinkStep } from '../../../core/contracts/driver.ts';
+import type { AccountState, ConnectOptions, Mode } from '../contract.ts';
+
+/** What is asked of the process that holds, or shall hold, an account's session. JSON. */
+export type SessionRequest =
+  | ({ readonly operation: 'connect' } & ConnectRequest)
+  | { readonly operation: 'view'; readonly accountId: string }
+  | {
+      readonly operation: 'answer';
+      readonly accountId: string;
+      readonly field: 'code' | 'password';
+      readonly value: string;
+    }
+  /** The record is gone: log out of the network. */
+  | { readonly operation: 'removed'; readonly accountId: string };
+
+/** A connect operation, checked as far as its process can check it. */
+export interface ConnectRequest {
+  readonly tenantId: string;
+  readonly mode: Mode;
+  readonly channel: string;
+  readonly identifier: string;
+  readonly options: ConnectOptions;
+  readonly forceNew: boolean;
+  readonly accountsCap: number;
+  /** The answer needs the first step: a code, a token, or what is to be asked. */
+  readonly waitForStep: boolean;
+  /** What an unreachable network means: the connect is undone and refused, or goes on trying. */
+  readonly unreachable: 'refuse' | 'go_on';
+}
+
+/** A connection as its host sees it. */
+export interface ConnectionView {
+  readonly accountId: string;
+  readonly state: AccountState;
+  readonly options: ConnectOptions;
+  /** The network is there now. */
+  readonly live: boolean;
+  /** What the user has to do or see, while pairing. */
+  readonly step: LinkStep | null;
+  /** When the pairing times out, milliseconds since the Unix epoch; null when nothing is being paired. */
+  readonly pairingEndsAt: number | null;
+}
+
+/** What comes back. */
+export type SessionAnswer =
+  | { readonly kind: 'view'; readonly view: ConnectionView }
+  /** Another process holds the session. */
+  | { readonly kind: 'elsewhere' }
+  /** This process does not hold the session, or not any more. */
+  | { readonly kind: 'not_here' }
+  /** The value was not the right one; the step is still open, unless it was the last try. */
+  | { readonly kind: 'wrong' }
+  /** No such value is awaited. */
+  | { readonly kind: 'not_awaited' }
+  | { readonly kind: 'done' };

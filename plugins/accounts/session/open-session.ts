@@ -1,0 +1,125 @@
+import type { Clock } from '../../../core/contracts/clock.ts';
+import {
+  type DriverAccount,
+  type DriverCapabilities,
+  DriverError,
+  type OutboundMessage,
+  type Sent,
+  type Session,
+} from '../../../core/contracts/driver.ts';
+import type { AccountRow, Fence, LiveSession } from '../contract.ts';
+
+/** The account as drivers know it. */
+export function driverAccount(row: AccountRow): DriverAccount {
+  const { id, tenantId, channel, identifier } = row;
+  return { id, tenantId, channel, identifier };
+}
+
+/** What the messages plugin holds of a session: its facts, and the one way to send. */
+export class OpenSession implements LiveSession {
+  readonly account: DriverAccount;
+  readonly fence: Fence;
+  readonly capabilities: DriverCapabilities;
+  /** The record as this session has last written or read it. */
+  row: AccountRow;
+  connected = false;
+  /** Until when this process may act, on its own monotonic clock. */
+  deadline: number;
+  /** The driver's session, once it is open. */
+  session: Session | null = null;
+  readonly #clock: Clock;
+  readonly #over = new AbortController();
+  readonly #underWay = new Set<Promise<unknown>>();
+  #draining = false;
+
+  constructor(
+    row: AccountRow,
+    fence: Fence,
+    capabilities: DriverCapabilities,
+    clock: Clock,
+    deadline: number,
+  ) {
+    this.account = driverAccount(row);
+    this.fence = fence;
+    this.capabilities = capabilities;
+    this.row = row;
+    this.deadline = deadline;
+    this.#clock = clock;
+  }
+
+  get connectOptions() {
+    return this.row.connectOptions;
+  }
+
+  get restriction() {
+    return this.row.restriction;
+  }
+
+  get restrictionReason() {
+    return this.row.restrictionReason;
+  }
+
+  get signal(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  mayAct(): boolean {
+    return !this.#draining && this.isHeld();
+  }
+
+  /** The lease is still this process's by its own clock, and the session is not over. */
+  isHeld(): boolean {
+    return !this.signal.aborted && this.#clock.monotonic() < this.deadline;
+  }
+
+  async send(message: OutboundMessage): Promise<Sent> {
+    const { session } = this;
+    if (session === null || !this.mayAct() || !this.connected) {
+      throw new DriverError('not_connected', 'The account is not connected at this moment.', {
+        certain: true,
+        retryAfterMs: 0,
+      });
+    }
+    const sending = this.#untilOver(() => session.send(message, this.signal));
+    this.#underWay.add(sending);
+    try {
+      return await sending;
+    } catch (error) {
+      if (error instanceof DriverError) throw error;
+      throw new DriverError('driver_failed', 'The driver failed while sending.', {
+        certain: false,
+        cause: error,
+      });
+    } finally {
+      this.#underWay.delete(sending);
+    }
+  }
+
+  /** Lets nothing new out; resolves when what is under way has its answer. */
+  async drain(): Promise<void> {
+    this.#draining = true;
+    await Promise.allSettled(this.#underWay);
+  }
+
+  /** Aborts `signal`. */
+  end(): void {
+    this.connected = false;
+    this.#over.abort();
+  }
+
+  /** A driver may forget to reject when its signal aborts. */
+  #untilOver(send: () => Promise<Sent>): Promise<Sent> {
+    return new Promise((resolve, reject) => {
+      const onOver = (): void =>
+        reject(
+          new DriverError('session_closed', 'The session closed before the network answered.', {
+            certain: false,
+          }),
+        );
+      this.signal.addEventListener('abort', onOver, { once: true });
+      const done = (): void => this.signal.removeEventListener('abort', onOver);
+      // Inside a promise, so that a driver that throws at once rejects like any other.
+      Promise.resolve().then(send).then(resolve, reject).finally(done);
+    });
+  }
+}

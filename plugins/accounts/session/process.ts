@@ -1,0 +1,88 @@
+import type { Release } from '../../../core/contracts/broker.ts';
+import { beatLane, goneLane } from '../lanes/processes.ts';
+import { atMost } from './contain.ts';
+import type { SessionEnvironment } from './environment.ts';
+import { SessionHost } from './host.ts';
+import { LeaseKeeper } from './lease-keeper.ts';
+import { Loop } from './loop.ts';
+import { SessionRequests, sessionSubject } from './requests.ts';
+
+/** Between two heartbeats. */
+const beatMs = 2_000;
+
+/** Between two looks at what messages between processes may have missed. */
+const sweepMs = 3_000;
+
+/** How long the clean stop waits for the database to take note of it. */
+const farewellMs = 3_000;
+
+/**
+ * This process among the others: its heartbeat, and with the role `sessions` the sessions it hosts. Every
+ * process beats, whatever its roles: places in waits and sessions of the dead are given to others.
+ */
+export class SessionProcess {
+  readonly host: SessionHost;
+  readonly #environment: SessionEnvironment;
+  readonly #roles: readonly string[];
+  readonly #keeper: LeaseKeeper;
+  readonly #requests: SessionRequests;
+  readonly #beating: Loop;
+  readonly #sweeping: Loop;
+  readonly #releases: Release[] = [];
+
+  constructor(environment: SessionEnvironment, roles: readonly string[]) {
+    this.#environment = environment;
+    this.#roles = roles;
+    this.host = new SessionHost(environment);
+    this.#keeper = new LeaseKeeper(environment, this.host);
+    this.#requests = new SessionRequests(environment, this.host);
+    const { log } = environment;
+    this.#beating = new Loop(
+      () => beatMs,
+      () => this.beat(),
+      (error) => log.warn({ err: error }, 'the heartbeat failed'),
+    );
+    this.#sweeping = new Loop(
+      () => sweepMs,
+      () => this.host.sweep(),
+      (error) => log.warn({ err: error }, 'sweeping the sessions failed'),
+    );
+  }
+
+  /** Begins to beat and to take sessions. The parts have attached. */
+  async start(): Promise<void> {
+    const { broker, log } = this.#environment;
+    await this.beat().catch((error) => log.warn({ err: error }, 'the first heartbeat failed'));
+    this.#beating.kick();
+    if (!this.#roles.includes('sessions')) return;
+    this.#releases.push(
+      await broker.serve(sessionSubject, (body, context) => this.#requests.handle(body, context)),
+      await broker.listen('leases', () => this.#keeper.scanNow()),
+    );
+    broker.onReady(() => this.#sweeping.kick());
+    this.#keeper.start();
+    this.#sweeping.kick();
+  }
+
+  /** Stores a heartbeat now. */
+  async beat(): Promise<void> {
+    const { storage, broker, settings } = this.#environment;
+    await storage.submit(beatLane, {
+      id: broker.processId,
+      roles: this.#roles,
+      sessions: this.host.size,
+      capacity: settings.capacity,
+    });
+  }
+
+  /** A clean stop: takes nothing more, hands the sessions over, and is gone. Never rejects. */
+  async stop(): Promise<void> {
+    const { storage, broker, log } = this.#environment;
+    const failed = (error: unknown): void => log.warn({ err: error }, 'the stop was not clean');
+    await Promise.all([this.#beating.stop(), this.#sweeping.stop(), this.#keeper.stopScanning()]);
+    await this.host.stop().catch(failed);
+    await this.#keeper.stop();
+    for (const release of this.#releases) await release().catch(failed);
+    await atMost(farewellMs, storage.submit(goneLane, broker.processId));
+  }
+}

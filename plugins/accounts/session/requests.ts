@@ -1,0 +1,148 @@
+import type { RequestContext } from '../../../core/contracts/broker.ts';
+import { DriverError } from '../../../core/contracts/driver.ts';
+import type { Json } from '../../../core/contracts/json.ts';
+import { GatewayError } from '../../../core/errors.ts';
+import { Connecting, restingView, viewOf } from './connecting.ts';
+import type { SessionEnvironment } from './environment.ts';
+import type { SessionHost } from './host.ts';
+import type { SessionAnswer, SessionRequest } from './messages.ts';
+import type { SessionRunner } from './runner.ts';
+
+/** The subject of requests to a process that holds sessions. */
+export const sessionSubject = 'session';
+
+/** Answers what other processes, and this one, ask of the sessions held here. */
+export class SessionRequests {
+  readonly #environment: SessionEnvironment;
+  readonly #host: SessionHost;
+  readonly #connecting: Connecting;
+  /** One value at a time for each account: the second finds what the first has changed. */
+  readonly #answering = new Map<string, Promise<unknown>>();
+
+  constructor(environment: SessionEnvironment, host: SessionHost) {
+    this.#environment = environment;
+    this.#host = host;
+    this.#connecting = new Connecting(environment, host);
+  }
+
+  /** The handler for the broker. */
+  async handle(body: Json, context: RequestContext): Promise<Json> {
+    // Both ends are this program; the API has validated what came from outside.
+    const request = body as unknown as SessionRequest;
+    const answer = await this.#handle(request, context.signal);
+    return answer as unknown as Json;
+  }
+
+  #handle(request: SessionRequest, signal: AbortSignal): Promise<SessionAnswer> {
+    switch (request.operation) {
+      case 'connect':
+        return this.#connecting.connect(request, signal);
+      case 'view':
+        return this.#view(request.accountId);
+      case 'answer':
+        return this.#answerInTurn(request, signal);
+      case 'removed':
+        return this.#removed(request.accountId);
+    }
+  }
+
+  async #view(accountId: string): Promise<SessionAnswer> {
+    const runner = this.#host.runner(accountId);
+    if (runner !== undefined) return { kind: 'view', view: viewOf(runner) };
+    if (!this.#host.isParked(accountId)) return { kind: 'not_here' };
+    const [row] = await this.#environment.storage.read.accounts.find([accountId]);
+    return row === undefined ? { kind: 'not_here' } : { kind: 'view', view: restingView(row) };
+  }
+
+  async #removed(accountId: string): Promise<SessionAnswer> {
+    const runner = this.#host.runner(accountId);
+    if (runner === undefined) return { kind: 'not_here' };
+    const [row] = await this.#environment.storage.read.accounts.find([accountId]);
+    if (row !== undefined && row.removedAt === null) return { kind: 'not_here' };
+    await runner.logOut();
+    return { kind: 'done' };
+  }
+
+  #answerInTurn(
+    request: SessionRequest & { operation: 'answer' },
+    signal: AbortSignal,
+  ): Promise<SessionAnswer> {
+    const { accountId } = request;
+    const before = this.#answering.get(accountId) ?? Promise.resolve();
+    const turn = before.then(() => this.#answer(request, signal));
+    const line = turn
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#answering.get(accountId) === line) this.#answering.delete(accountId);
+      });
+    this.#answering.set(accountId, line);
+    return turn;
+  }
+
+  async #answer(
+    request: SessionRequest & { operation: 'answer' },
+    signal: AbortSignal,
+  ): Promise<SessionAnswer> {
+    const { accountId, field, value } = request;
+    const runner = this.#host.runner(accountId);
+    if (runner === undefined) return { kind: 'not_here' };
+    const step = runner.pairing?.step ?? null;
+    if (step?.type !== 'ask' || step.field !== field) return { kind: 'not_awaited' };
+    if (signal.aborted) throw unreachable();
+    const late = untilAborted(signal);
+    try {
+      const outcome = await Promise.race([runner.answer(field, value), late.promise]);
+      if (outcome === 'late') return await this.#abandon(runner);
+      if (outcome === 'wrong') return { kind: 'wrong' };
+      return await this.#after(runner);
+    } catch (error) {
+      if (error instanceof GatewayError) throw error;
+      if (!(error instanceof DriverError)) {
+        this.#environment.log.error({ err: error, account: accountId }, 'the driver failed');
+      }
+      throw unreachable();
+    } finally {
+      late.release();
+    }
+  }
+
+  /** The connection after a value was taken. The session may be over: refused, or linked elsewhere. */
+  async #after(runner: SessionRunner): Promise<SessionAnswer> {
+    const { account, signal } = runner.live;
+    if (!signal.aborted) return { kind: 'view', view: viewOf(runner) };
+    const [row] = await this.#environment.storage.read.accounts.find([account.id]);
+    return row === undefined ? { kind: 'not_here' } : { kind: 'view', view: restingView(row) };
+  }
+
+  /** Whoever handed the value in was told that it was not carried out: the pairing ends. */
+  async #abandon(runner: SessionRunner): Promise<never> {
+    const { fence } = runner.live;
+    const { storage, lanes, log } = this.#environment;
+    const closed = runner.close();
+    await storage
+      .submit(lanes.transition, {
+        fence,
+        happening: { type: 'logged_out', reason: 'session_lost' },
+      })
+      .catch((error) =>
+        log.error({ err: error, account: fence.accountId }, 'a pairing stays open'),
+      );
+    await closed;
+    throw unreachable();
+  }
+}
+
+function unreachable(): GatewayError {
+  return new GatewayError('connection_service_unreachable');
+}
+
+function untilAborted(signal: AbortSignal) {
+  let release = (): void => undefined;
+  const promise = new Promise<'late'>((resolve) => {
+    const onAbort = (): void => resolve('late');
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    release = () => signal.removeEventListener('abort', onAbort);
+  });
+  return { promise, release: () => release() };
+}

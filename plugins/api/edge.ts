@@ -1,0 +1,64 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { GatewayError } from '../../core/errors.ts';
+import type { GatewayLog } from '../../core/log.ts';
+import { asGatewayError, sendRefusal } from '../../core/refusal.ts';
+import { isEndless } from './body.ts';
+import { requestIdOf } from './request-id.ts';
+
+/**
+ * What holds for every request of the whole server, known path or not: a request id, one error shape,
+ * 404 before anything of the body is read, and a line in the log.
+ */
+export function guardTheEdge(app: FastifyInstance, log: GatewayLog, bodyLimit: number): void {
+  app.setGenReqId(({ headers }) => requestIdOf(headers['x-request-id']));
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('x-request-id', request.id);
+    if (log.isLevelEnabled('debug')) logWhenClosed(log, request, reply);
+    if (request.is404) done(new GatewayError('not_found'));
+    else if (request.raw.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      const message = 'The request has no Host header.';
+      done(new GatewayError('invalid_request', { message }));
+    } else done();
+  });
+  app.setErrorHandler((error, request, reply) => {
+    const refusal = asGatewayError(error);
+    logRefusal(log, refusal, request);
+    if (isEndless(request.raw, bodyLimit)) reply.header('connection', 'close');
+    sendRefusal(reply, refusal, request.routeOptions.config.operation?.group === 'webhooks');
+  });
+}
+
+/** A refusal is the client's business; only what is ours is logged, and never what the request held. */
+function logRefusal(log: GatewayLog, refusal: GatewayError, request: FastifyRequest): void {
+  if (refusal.status < 500) return;
+  const { cause } = refusal;
+  const clientLeft = request.raw.socket.destroyed;
+  if (clientLeft && cause instanceof Error && cause.name === 'AbortError') return;
+  const facts = {
+    requestId: request.id,
+    operation: request.routeOptions.config.operation?.id,
+    code: refusal.code,
+    err: cause,
+  };
+  if (refusal.code === 'internal_error') log.error(facts, 'a request failed');
+  else log.warn(facts, 'a request could not be served');
+}
+
+function logWhenClosed(log: GatewayLog, request: FastifyRequest, reply: FastifyReply): void {
+  const startedAt = performance.now();
+  const { raw } = reply;
+  raw.once('close', () => {
+    log.debug(
+      {
+        requestId: request.id,
+        method: request.method,
+        operation: request.routeOptions.config.operation?.id,
+        route: request.routeOptions.url,
+        status: raw.writableFinished ? raw.statusCode : null,
+        durationMs: Math.round((performance.now() - startedAt) * 10) / 10,
+        keyId: request.caller?.keyId,
+      },
+      raw.writableFinished ? 'request' : 'request broken off by the client',
+    );
+  });
+}

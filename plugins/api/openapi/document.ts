@@ -1,0 +1,90 @@
+import type { AnyOperation } from '../../../core/operation.ts';
+import { SharedSchemas } from './components.ts';
+import { groupOrder, groups } from './groups.ts';
+import { operationObject } from './operation.ts';
+import { refusalSchemas, unauthorizedResponse } from './refusals.ts';
+
+/** An OpenAPI 3.1 document as plain data. */
+export interface OpenApiDocument {
+  readonly openapi: '3.1.0';
+  readonly paths: Readonly<Record<string, Readonly<Record<string, object>>>>;
+  readonly [field: string]: unknown;
+}
+
+const description = `
+One REST API for every connected messaging account.
+
+Every call carries the API key, as \`X-API-Key: <API_KEY>\` or as \`Authorization: Bearer <API_KEY>\`.
+Bodies are JSON in UTF-8. Unknown body fields and query parameters are refused by name, numbers out of range
+are refused and never clamped.
+
+A refusal is \`{"error_code", "error"}\`; a validation refusal adds \`details\`, one entry for each wrong field.
+An answer 429 carries \`retry_after_s\` and the \`Retry-After\` header, an answer 503 the header. Beyond what the
+operations list, a request may be answered 404 \`not_found\` (no such path or method), 414 \`uri_too_long\` and
+431 \`headers_too_large\`.
+
+Every answer carries \`X-Request-Id\`: the one that was sent, or a new one.
+`.trim();
+
+/**
+ * The OpenAPI document of these operations.
+ * @param serverUrl the base URL, which ends in `/v1`
+ * @throws Error when two different schemas carry the same `$id`
+ */
+export function openApiDocument(
+  operations: readonly AnyOperation[],
+  serverUrl: string,
+): OpenApiDocument {
+  const shared = new SharedSchemas();
+  const paths = pathsOf(operations, shared);
+  const used = groupOrder.filter((group) => operations.some((each) => each.group === group));
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Messaging gateway',
+      version: '1.0.0',
+      summary: 'Send and receive through connected messaging accounts',
+      description,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: serverUrl, description: 'this gateway' }],
+    security: [{ ApiKey: [] }, { Bearer: [] }],
+    tags: used.map((group) => groups[group]),
+    paths,
+    components: {
+      schemas: { ...shared.all(), ...refusalSchemas(used.includes('webhooks')) },
+      responses: { Unauthorized: unauthorizedResponse },
+      headers: {
+        RequestId: {
+          description: 'the id of the request: the one that was sent, or a new one',
+          schema: { type: 'string' },
+        },
+        RetryAfter: {
+          description: 'seconds until it is worth trying again',
+          schema: { type: 'integer', minimum: 1 },
+        },
+      },
+      securitySchemes: {
+        ApiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'the API key' },
+        Bearer: { type: 'http', scheme: 'bearer', description: 'the API key as bearer token' },
+      },
+    },
+  };
+}
+
+function pathsOf(
+  operations: readonly AnyOperation[],
+  shared: SharedSchemas,
+): Record<string, Record<string, object>> {
+  const sorted = [...operations].sort(
+    (a, b) => groupOrder.indexOf(a.group) - groupOrder.indexOf(b.group),
+  );
+  const paths: Record<string, Record<string, object>> = {};
+  for (const operation of sorted) {
+    paths[operation.path] = {
+      ...paths[operation.path],
+      [operation.method.toLowerCase()]: operationObject(operation, shared),
+    };
+  }
+  return paths;
+}

@@ -1,0 +1,153 @@
+import { type ErrorCode, errorTable, GatewayError } from '../../../core/errors.ts';
+import type { AnyOperation } from '../../../core/operation.ts';
+import { refusalOf } from '../../../core/refusal.ts';
+import type { JsonSchema } from '../schemas.ts';
+
+const details = {
+  type: 'array',
+  description: 'the fields that are wrong',
+  items: { $ref: '#/components/schemas/RefusalDetail' },
+};
+const retryAfter = {
+  type: 'integer',
+  minimum: 1,
+  description: 'seconds until the same request would pass',
+};
+
+function refusal(
+  description: string,
+  properties: Readonly<Record<string, unknown>> = {},
+  required: readonly string[] = [],
+  withSuccess = false,
+): JsonSchema {
+  return {
+    type: 'object',
+    description,
+    properties: {
+      ...(withSuccess ? { success: { type: 'boolean', const: false } } : {}),
+      error_code: { type: 'string', description: 'stable and machine-readable' },
+      error: { type: 'string', description: 'a sentence for a person' },
+      ...properties,
+    },
+    required: [...(withSuccess ? ['success'] : []), 'error_code', 'error', ...required],
+    additionalProperties: false,
+  };
+}
+
+/** The shared schemas of all refusals; those of the webhook group begin with `Webhook`. */
+export function refusalSchemas(withWebhooks: boolean): Record<string, JsonSchema> {
+  return {
+    RefusalDetail: {
+      type: 'object',
+      properties: {
+        path: { type: 'string', description: 'where the field stands: `body/to/phone`' },
+        message: { type: 'string', description: 'what is wrong with it' },
+      },
+      required: ['path', 'message'],
+      additionalProperties: false,
+    },
+    Unauthorized: {
+      type: 'object',
+      description: 'The API key is missing, wrong or revoked, or two keys differ.',
+      properties: {
+        success: { type: 'boolean', const: false },
+        error_code: { type: 'integer', const: 401 },
+        error: { type: 'string', const: errorTable.unauthorized.text },
+      },
+      required: ['success', 'error_code', 'error'],
+      additionalProperties: false,
+    },
+    ...shapes('', false),
+    ...(withWebhooks ? shapes('Webhook', true) : {}),
+  };
+}
+
+function shapes(prefix: string, withSuccess: boolean): Record<string, JsonSchema> {
+  return {
+    [`${prefix}Refusal`]: refusal('A refusal.', {}, [], withSuccess),
+    [`${prefix}InvalidRequest`]: refusal('The request is not valid.', { details }, [], withSuccess),
+    [`${prefix}TooManyRequests`]: refusal(
+      'A limit was met.',
+      { retry_after_s: retryAfter },
+      ['retry_after_s'],
+      withSuccess,
+    ),
+  };
+}
+
+/** Every refusal that an operation may answer, its codes by status. */
+export function refusalsOf(operation: AnyOperation): ReadonlyMap<number, readonly ErrorCode[]> {
+  const codes = new Set<ErrorCode>([
+    'invalid_request',
+    'unauthorized',
+    'payload_too_large',
+    ...(operation.params === null ? [] : (['uri_too_long'] as const)),
+    ...(operation.body === null ? [] : (['unsupported_media_type'] as const)),
+    'rate_limited',
+    ...operation.errors,
+    'internal_error',
+    'unavailable',
+  ]);
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codes) {
+    const { status } = errorTable[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return new Map([...byStatus].sort(([a], [b]) => a - b));
+}
+
+/** The response object of one status with all its codes, each with an example. */
+export function refusalResponse(
+  status: number,
+  codes: readonly ErrorCode[],
+  withSuccess: boolean,
+): object {
+  const headers = {
+    'X-Request-Id': { $ref: '#/components/headers/RequestId' },
+    ...(status === 429 || status === 503
+      ? { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }
+      : {}),
+  };
+  if (status === 401) return { $ref: '#/components/responses/Unauthorized' };
+  return {
+    description: codes.map((code) => `\`${code}\`: ${errorTable[code].text}`).join('\n\n'),
+    headers,
+    content: {
+      'application/json': {
+        schema: {
+          $ref: `#/components/schemas/${withSuccess ? 'Webhook' : ''}${shapeName(status)}`,
+          properties: { error_code: { enum: codes } },
+        },
+        examples: Object.fromEntries(
+          codes.map((code) => [code, { value: refusalOf(example(code), withSuccess).body }]),
+        ),
+      },
+    },
+  };
+}
+
+/** The response that all operations share. */
+export const unauthorizedResponse = {
+  description: 'The API key is missing, wrong or revoked, or two keys differ.',
+  headers: { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } },
+  content: {
+    'application/json': {
+      schema: { $ref: '#/components/schemas/Unauthorized' },
+      example: refusalOf(new GatewayError('unauthorized')).body,
+    },
+  },
+};
+
+function shapeName(status: number): string {
+  if (status === 400) return 'InvalidRequest';
+  return status === 429 ? 'TooManyRequests' : 'Refusal';
+}
+
+function example(code: ErrorCode): GatewayError {
+  if (code === 'invalid_request') {
+    const path = 'query/unknown';
+    const message = 'query has an unknown parameter "unknown"';
+    return new GatewayError(code, { message, details: [{ path, message }] });
+  }
+  return new GatewayError(code, { retryAfterS: 30 });
+}

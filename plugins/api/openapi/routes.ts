@@ -1,0 +1,60 @@
+import type { FastifyInstance } from 'fastify';
+import { stringify } from 'yaml';
+import type { AnyOperation } from '../../../core/operation.ts';
+import { openApiDocument } from './document.ts';
+import { assets, page, pagePolicy } from './page.ts';
+
+/** How long a browser may keep the files of the page, which only change with a new version. */
+const keepForS = 3_600;
+
+/**
+ * Serves the OpenAPI document and the page that shows it; none of it needs a key.
+ * @param publicUrl asked when the document is first read: by then the gateway listens
+ * @throws Error when the operations cannot be described
+ */
+export function registerDocs(
+  scope: FastifyInstance,
+  operations: readonly AnyOperation[],
+  publicUrl: () => string,
+): void {
+  openApiDocument(operations, 'http://localhost/v1');
+  const read = once(() => openApiDocument(operations, `${publicUrl()}/v1`));
+  // Quoted so that readers of the older YAML 1.1 take no time stamp for a date and no `no` for false.
+  const yaml = once(() =>
+    stringify(read(), { aliasDuplicateObjects: false, lineWidth: 0, compat: 'yaml-1.1' }),
+  );
+
+  scope.addHook('onRequest', async (_request, reply) => {
+    reply.header('x-content-type-options', 'nosniff');
+  });
+  scope.get('/docs/openapi.yaml', (_request, reply) => {
+    reply.type('application/yaml; charset=utf-8').send(yaml());
+  });
+  scope.get('/docs/openapi.json', (_request, reply) => {
+    reply.send(read());
+  });
+  scope.get('/docs', (_request, reply) => {
+    reply
+      .header('content-security-policy', pagePolicy)
+      .header('referrer-policy', 'no-referrer')
+      .type('text/html; charset=utf-8')
+      .send(page);
+  });
+  scope.get('/docs/', (_request, reply) => reply.redirect('../docs', 308));
+  for (const [name, asset] of Object.entries(assets)) {
+    scope.get(`/docs/assets/${name}`, async (_request, reply) =>
+      reply
+        .header('cache-control', `public, max-age=${keepForS}`)
+        .type(asset.type)
+        .send(await asset.read()),
+    );
+  }
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}

@@ -1,0 +1,44 @@
+import { gatewayPlugin } from '../../core/kernel.ts';
+import { takeContentType } from './body.ts';
+import { guardTheEdge } from './edge.ts';
+import { makeGate } from './gate.ts';
+import { OpenCalls } from './open-calls.ts';
+import { registerDocs } from './openapi/routes.ts';
+import { publicUrl } from './public-url.ts';
+import { routeOf } from './route.ts';
+
+/**
+ * The REST side: every declared operation as a route under `/v1`, and its documentation. Registered
+ * after every plugin that declares operations.
+ */
+export default gatewayPlugin('api', ['tenants'], async (app) => {
+  const { authenticator, clock, config, log } = app.container.cradle;
+  const bodyLimit = app.initialConfig.bodyLimit ?? 0;
+  const openCalls = new OpenCalls();
+  const operations = app.operations.all();
+  const gate = makeGate({ authenticator, clock, requestsPerS: config.limits.requests_per_s });
+
+  app.decorateRequest('caller', null);
+  app.decorateRequest('contentType', undefined);
+  guardTheEdge(app, log, bodyLimit);
+  // Runs after the preClose hooks of the plugins before, which answer their long polls first.
+  app.addHook('preClose', async () => openCalls.stop());
+
+  app.register(
+    async (scope) => {
+      // Bodies are read by input.ts, after everything else of the request was found valid.
+      scope.removeAllContentTypeParsers();
+      scope.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
+      scope.setChildLoggerFactory((parent) => parent);
+      scope.addHook('onRequest', async (request) => {
+        await gate(request);
+        takeContentType(request);
+      });
+      for (const operation of operations) scope.route(routeOf(operation, { bodyLimit, openCalls }));
+    },
+    { prefix: '/v1' },
+  );
+  app.register(async (scope) => registerDocs(scope, operations, () => publicUrl(app)), {
+    prefix: '/v1',
+  });
+});

@@ -1,0 +1,51 @@
+import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
+import ajvFormats from 'ajv-formats';
+import { GatewayError } from '../../core/errors.ts';
+import { complaints, type RequestPart } from './complaints.ts';
+import { type JsonSchema, refuseOpen, withoutNames } from './schemas.ts';
+
+/** Larger values are not searched for every mistake: the list of complaints could become as large. */
+const thoroughUpTo = 16_384;
+
+function makeAjv(options: Options): Ajv2020 {
+  const ajv = new Ajv2020({ strict: false, useDefaults: true, ...options });
+  // ajv-formats is CommonJS: its function is a property of what an ES module imports.
+  ajvFormats.default(ajv);
+  return ajv;
+}
+
+const quick = makeAjv({ allErrors: false });
+const thorough = makeAjv({ allErrors: true });
+
+/** Checks one part of a request against its schema, without converting anything. */
+export class PartValidator {
+  readonly #part: RequestPart;
+  readonly #schema: JsonSchema;
+  readonly #check: ValidateFunction;
+  #checkAll: ValidateFunction | undefined;
+
+  /** @throws Error when the schema lets unknown fields pass */
+  constructor(part: RequestPart, schema: object, operationId: string) {
+    this.#part = part;
+    this.#schema = withoutNames(schema);
+    refuseOpen(this.#schema, `the ${part} of operation "${operationId}"`);
+    this.#check = quick.compile(this.#schema);
+  }
+
+  /**
+   * Fills in defaults.
+   * @param size about how large the value is, in bytes
+   * @throws GatewayError `invalid_request` naming the wrong fields
+   */
+  check(value: unknown, size = 0): void {
+    if (this.#check(value)) return;
+    let errors = this.#check.errors ?? [];
+    if (size <= thoroughUpTo) {
+      this.#checkAll ??= thorough.compile(this.#schema);
+      this.#checkAll(value);
+      errors = this.#checkAll.errors ?? errors;
+    }
+    const details = complaints(this.#part, errors);
+    throw new GatewayError('invalid_request', { message: details[0]?.message, details });
+  }
+}

@@ -1,0 +1,27 @@
+import type { Broker } from '../../core/contracts/broker.ts';
+
+declare module '../../core/container.ts' {
+  interface Cradle {
+    /** Carries work between processes. Closed with the `broker` plugin. */
+    readonly broker: Broker;
+  }
+}
+
+/** A broker with its end. */
+export interface ClosableBroker extends Broker {
+  /** Stops handling messages and gives open requests up as `broker_down`. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** How a broker bounds what it keeps and repeats. */
+export interface BrokerLimits {
+  /** Messages that wait for one consumer or in one queue; what comes on top is dropped. */
+  readonly buffer: number;
+  /** How often a message is handed out whose handler throws, the first time included. */
+  readonly attempts: number;
+  /** Pause before it is handed out again, milliseconds. */
+  readonly retryMs: number;
+}
+
+/** The limits of a broker that is told nothing else. */
+export const defaultLimits: BrokerLimits = { buffer: 10_000, attempts: 3, retryMs: 100 };

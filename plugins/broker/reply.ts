@@ -1,0 +1,63 @@
+import type { Json } from '../../core/contracts/json.ts';
+import { type ErrorCode, type ErrorDetail, errorTable, GatewayError } from '../../core/errors.ts';
+import type { GatewayLog } from '../../core/log.ts';
+
+/** What of a refusal crosses the broker. */
+interface Refusal {
+  readonly code: string;
+  readonly message: string;
+  readonly details?: readonly { readonly path: string; readonly message: string }[];
+  readonly retryAfterS?: number;
+}
+
+/** The answer to a request as it crosses the broker: JSON text, either a body or a refusal. */
+export class Reply {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  static of(body: Json): Reply {
+    return new Reply(JSON.stringify({ body }));
+  }
+
+  /** A GatewayError stays what it is; anything else is logged here and reaches the asker as `internal_error`. */
+  static failure(error: unknown, subject: string, log: GatewayLog): Reply {
+    if (!(error instanceof GatewayError)) log.error({ err: error, subject }, 'a request failed');
+    const { code, message, details, retryAfterS } =
+      error instanceof GatewayError ? error : new GatewayError('internal_error');
+    const refusal: Refusal = {
+      code,
+      message,
+      ...(details === undefined ? {} : { details }),
+      ...(retryAfterS === undefined ? {} : { retryAfterS }),
+    };
+    return new Reply(JSON.stringify({ refusal }));
+  }
+
+  get text(): string {
+    return this.#text;
+  }
+
+  /** Settles the asker's promise. */
+  deliver(resolve: (body: Json) => void, reject: (error: Error) => void): void {
+    // Both ends are this class, in processes of the same program.
+    const answer = JSON.parse(this.#text) as { body?: Json; refusal?: Refusal };
+    if (answer.refusal === undefined) resolve(answer.body ?? null);
+    else reject(gatewayError(answer.refusal));
+  }
+}
+
+function gatewayError(refusal: Refusal): GatewayError {
+  const { code, message, details, retryAfterS } = refusal;
+  return new GatewayError(isErrorCode(code) ? code : 'internal_error', {
+    message,
+    ...(details === undefined ? {} : { details: details as readonly ErrorDetail[] }),
+    ...(retryAfterS === undefined ? {} : { retryAfterS }),
+  });
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(errorTable, code);
+}

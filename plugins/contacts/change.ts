@@ -1,0 +1,49 @@
+import type { Lane } from '../../core/contracts/storage.ts';
+import type { Messages } from '../messages/contract.ts';
+import type { Contact } from './contract.ts';
+
+/** What can be changed of a contact; what is absent stays. */
+export type ContactChanges = Partial<
+  Pick<Contact, 'name' | 'doNotDisturb' | 'private' | 'automationPaused'>
+>;
+
+/** One change. */
+export interface ChangeInput {
+  readonly tenantId: string;
+  readonly id: string;
+  readonly changes: ContactChanges;
+}
+
+/**
+ * The lane of changes to contacts: under the tenant's lock, so that no message of a contact that becomes private is
+ * accepted or received meanwhile. Answers the contact as it is then, null when the tenant has none with this id.
+ */
+export function makeChangeLane(
+  messages: Pick<Messages, 'forgetContact'>,
+): Lane<ChangeInput, Contact | null> {
+  return {
+    name: 'contacts.change',
+    maxBatch: 32,
+    locks: ({ tenantId }) => [`tenant:${tenantId}`],
+    async run(unit, inputs) {
+      const rows = await unit.contacts.byIds(inputs.map((input) => input.id));
+      const contacts = new Map(rows.map((row) => [row.id, row]));
+      const changed = new Map<string, Contact>();
+      const outputs: (Contact | null)[] = [];
+      for (const { tenantId, id, changes } of inputs) {
+        const before = contacts.get(id);
+        if (before?.tenantId !== tenantId) {
+          outputs.push(null);
+          continue;
+        }
+        const after = { ...before, ...changes };
+        if (after.private && !before.private) await messages.forgetContact(unit, tenantId, id);
+        contacts.set(id, after);
+        changed.set(id, after);
+        outputs.push(after);
+      }
+      await unit.contacts.save([...changed.values()]);
+      return outputs;
+    },
+  };
+}

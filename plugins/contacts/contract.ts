@@ -1,0 +1,32 @@
+/** One row of `contacts`. Unique per tenant, channel and phone, or the network's id where it hides the phone. */
+export interface Contact {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly channel: string;
+  /** E.164 with `+`; null where the network hides it. */
+  readonly phone: string | null;
+  /** The network's opaque id, once known. */
+  readonly networkId: string | null;
+  /** Empty while unknown. */
+  readonly name: string;
+  readonly doNotDisturb: boolean;
+  readonly private: boolean;
+  readonly automationPaused: boolean;
+  readonly createdAt: number;
+}
+
+/** A contact as it is looked for: by any of the two that is not null. */
+export interface ContactKey {
+  readonly tenantId: string;
+  readonly channel: string;
+  readonly phone: string | null;
+  readonly networkId: string | null;
+}
+
+/** Which contacts a list holds, newest first. */
+export interface ContactFilter {
+  readonly channel: string | null;
+  readonly phone: string | null;
+  readonly before: { readonly createdAt: number; readonly id: string } | null;
+  readonly limit: number;
+}

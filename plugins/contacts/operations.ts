@@ -1,0 +1,197 @@
+import { type Static, Type } from 'typebox';
+import type { Json } from '../../core/contracts/json.ts';
+import { GatewayError } from '../../core/errors.ts';
+import { type AnyOperation, operation } from '../../core/operation.ts';
+import { parsePhoneInAddress } from '../../core/phone.ts';
+import { Closed, timestamp } from '../../core/schemas.ts';
+import type { ChangeInput, ContactChanges } from './change.ts';
+import type { Contact, ContactFilter } from './contract.ts';
+import {
+  ChangeContactBody,
+  ContactSchema,
+  ListContactsAnswer,
+  ListContactsQuery,
+} from './schemas.ts';
+
+/** What the operations ask for. */
+export interface ContactOperationsParts {
+  find(tenantId: string, id: string): Promise<Contact | null>;
+  list(tenantId: string, filter: ContactFilter): Promise<readonly Contact[]>;
+  change(input: ChangeInput): Promise<Contact | null>;
+  readonly cursors: {
+    issue(operation: string, tenantId: string, position: Json): string;
+    read(operation: string, tenantId: string, cursor: string, field?: string): Json;
+  };
+}
+
+const example = {
+  id: 'con_01j5x8zp2d9v7k2m4n6p8r0stv',
+  phone: '+12025550123',
+  name: 'Ada',
+  channel: 'msgapp_web',
+  do_not_disturb: false,
+  private: false,
+  automation_paused: false,
+  created_at: '2026-01-31T09:30:00.000Z',
+};
+
+/** The three operations on contacts; REST only. */
+export function contactOperations(parts: ContactOperationsParts): readonly AnyOperation[] {
+  return [listContacts(parts), getContact(parts), changeContact(parts)];
+}
+
+function listContacts({ list, cursors }: ContactOperationsParts): AnyOperation {
+  const id = 'list_contacts';
+  return operation({
+    id,
+    method: 'GET',
+    path: '/contacts',
+    tool: null,
+    group: 'contacts',
+    summary: 'List contacts',
+    description:
+      'Contacts of all accounts, newest first: made by a send to a new phone number, by an inbound message or by an import. Follow `next_cursor` with `before` for older ones.',
+    hints: { readOnly: true, destructive: false, idempotent: true },
+    params: null,
+    query: ListContactsQuery,
+    body: null,
+    answers: { 200: ListContactsAnswer },
+    errors: ['invalid_cursor', 'invalid_phone_number'],
+    examples: [
+      {
+        summary: 'By phone number',
+        query: { phone: '+12025550123' },
+        answer: { status: 200, body: { contacts: [example], next_cursor: null } },
+      },
+    ],
+    async handler({ caller: { tenantId }, query }) {
+      const limit = query.limit ?? 50;
+      const found = await list(tenantId, {
+        channel: query.channel ?? null,
+        phone: query.phone === undefined ? null : phoneOf(query.phone),
+        before:
+          query.before === undefined
+            ? null
+            : positionOf(cursors.read(id, tenantId, query.before, 'before')),
+        limit: limit + 1,
+      });
+      const contacts = found.slice(0, limit);
+      const last = found.length > limit ? contacts.at(-1) : undefined;
+      const next_cursor =
+        last === undefined ? null : cursors.issue(id, tenantId, [last.createdAt, last.id]);
+      return { status: 200, body: { contacts: contacts.map(viewOf), next_cursor } };
+    },
+  });
+}
+
+const ContactParams = Closed({ id: Type.String({ description: 'The id of the contact.' }) });
+
+function getContact({ find }: ContactOperationsParts): AnyOperation {
+  return operation({
+    id: 'get_contact',
+    method: 'GET',
+    path: '/contacts/{id}',
+    tool: null,
+    group: 'contacts',
+    summary: 'Get a contact',
+    description: 'One contact with its flags.',
+    hints: { readOnly: true, destructive: false, idempotent: true },
+    params: ContactParams,
+    query: null,
+    body: null,
+    answers: { 200: ContactSchema },
+    errors: ['contact_not_found'],
+    examples: [
+      {
+        summary: 'A contact',
+        params: { id: example.id },
+        answer: { status: 200, body: example },
+      },
+    ],
+    async handler({ caller, params }) {
+      return { status: 200, body: viewOf(foundOr404(await find(caller.tenantId, params.id))) };
+    },
+  });
+}
+
+function changeContact({ change }: ContactOperationsParts): AnyOperation {
+  return operation({
+    id: 'update_contact',
+    method: 'PATCH',
+    path: '/contacts/{id}',
+    tool: null,
+    group: 'contacts',
+    summary: 'Change a contact',
+    description: [
+      'Changes the name and the flags that are given. `do_not_disturb` refuses sends and lets inbound messages',
+      'through. `private` deletes the stored messages with the contact and the events about them that wait, fails',
+      'those that were not sent yet with `contact_private`, and from then on stores, sends and reports nothing of it.',
+      'Taking the flag back does not bring anything back.',
+    ].join('\n'),
+    hints: { readOnly: false, destructive: true, idempotent: true },
+    params: ContactParams,
+    query: null,
+    body: ChangeContactBody,
+    answers: { 200: ContactSchema },
+    errors: ['contact_not_found'],
+    examples: [
+      {
+        summary: 'Do not disturb',
+        params: { id: example.id },
+        body: { do_not_disturb: true },
+        answer: { status: 200, body: { ...example, do_not_disturb: true } },
+      },
+    ],
+    async handler({ caller, params, body }) {
+      const changes = changesOf(body);
+      const contact = await change({ tenantId: caller.tenantId, id: params.id, changes });
+      return { status: 200, body: viewOf(foundOr404(contact)) };
+    },
+  });
+}
+
+function changesOf(body: Static<typeof ChangeContactBody>): ContactChanges {
+  return {
+    ...(body.name === undefined ? {} : { name: body.name }),
+    ...(body.do_not_disturb === undefined ? {} : { doNotDisturb: body.do_not_disturb }),
+    ...(body.private === undefined ? {} : { private: body.private }),
+    ...(body.automation_paused === undefined ? {} : { automationPaused: body.automation_paused }),
+  };
+}
+
+function viewOf(contact: Contact): Static<typeof ContactSchema> {
+  return {
+    id: contact.id,
+    phone: contact.phone,
+    name: contact.name,
+    channel: contact.channel,
+    do_not_disturb: contact.doNotDisturb,
+    private: contact.private,
+    automation_paused: contact.automationPaused,
+    created_at: timestamp(contact.createdAt),
+  };
+}
+
+function foundOr404(contact: Contact | null): Contact {
+  if (contact === null) throw new GatewayError('contact_not_found');
+  return contact;
+}
+
+function phoneOf(text: string): string {
+  const phone = parsePhoneInAddress(text);
+  if (phone !== null) return phone;
+  const message = 'query/phone must be a phone number in E.164 format, such as +12025550123';
+  throw new GatewayError('invalid_phone_number', {
+    message,
+    details: [{ path: 'query/phone', message }],
+  });
+}
+
+/** What `list_contacts` put into its cursor. */
+function positionOf(position: Json): { readonly createdAt: number; readonly id: string } {
+  const [createdAt, id] = Array.isArray(position) ? (position as readonly Json[]) : [];
+  if (typeof createdAt !== 'number' || typeof id !== 'string') {
+    throw new GatewayError('invalid_cursor');
+  }
+  return { createdAt, id };
+}

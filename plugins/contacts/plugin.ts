@@ -1,0 +1,17 @@
+import { gatewayPlugin } from '../../core/kernel.ts';
+import { makeChangeLane } from './change.ts';
+import { contactOperations } from './operations.ts';
+
+/** Contacts: their flags and their three operations. They are made by messages and imports. */
+export default gatewayPlugin('contacts', ['storage', 'secrets', 'messages'], async (app) => {
+  const { cursors, messages, storage } = app.container.cradle;
+  const change = makeChangeLane(messages);
+  app.operations.add(
+    ...contactOperations({
+      find: (tenantId, id) => storage.read.contacts.find(tenantId, id),
+      list: (tenantId, filter) => storage.read.contacts.list(tenantId, filter),
+      change: (input) => storage.submit(change, input),
+      cursors,
+    }),
+  );
+});

@@ -1,0 +1,55 @@
+import { Type } from 'typebox';
+import { Closed, Nullable, Timestamp } from '../../core/schemas.ts';
+
+/** A contact. */
+export const ContactSchema = Type.Object(
+  {
+    id: Type.String({ examples: ['con_01j5x8zp2d9v7k2m4n6p8r0stv'] }),
+    phone: Nullable(
+      Type.String({
+        description: 'E.164; null where the network hides it',
+        examples: ['+12025550123'],
+      }),
+    ),
+    name: Type.String({ description: 'empty while unknown' }),
+    channel: Type.String({ description: 'the network it belongs to', examples: ['msgapp_web'] }),
+    do_not_disturb: Type.Boolean({
+      description: 'Sends are refused; its messages are received as usual.',
+    }),
+    private: Type.Boolean({
+      description: 'No message of it is stored or sent, and no event raised.',
+    }),
+    automation_paused: Type.Boolean({
+      description: 'Automated replies are paused: a note for your own automation.',
+    }),
+    created_at: Timestamp,
+  },
+  { $id: 'Contact' },
+);
+
+/** The query of `GET /contacts`. */
+export const ListContactsQuery = Closed({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
+  before: Type.Optional(
+    Type.String({ maxLength: 500, description: 'The `next_cursor` of the previous page.' }),
+  ),
+  channel: Type.Optional(Type.String({ maxLength: 40, examples: ['msgapp_web'] })),
+  phone: Type.Optional(Type.String({ maxLength: 40, description: 'E.164' })),
+});
+
+/** A page of `GET /contacts`. */
+export const ListContactsAnswer = Type.Object({
+  contacts: Type.Array(ContactSchema, { description: 'newest first' }),
+  next_cursor: Nullable(Type.String({ description: 'null when there is no further page' })),
+});
+
+/** The body of `PATCH /contacts/{id}`. */
+export const ChangeContactBody = Closed(
+  {
+    name: Type.Optional(Type.String({ maxLength: 200 })),
+    do_not_disturb: Type.Optional(Type.Boolean()),
+    private: Type.Optional(Type.Boolean()),
+    automation_paused: Type.Optional(Type.Boolean()),
+  },
+  { minProperties: 1 },
+);

@@ -1,0 +1,110 @@
+import type { Caller } from '../../core/contracts/caller.ts';
+
+/** What of a plan the limits go by; the plans' own field names. */
+export interface PlanCaps {
+  /** Messages accepted per UTC day. */
+  readonly sends_cap: number;
+  /** New contacts per UTC day. */
+  readonly new_contacts_cap: number;
+  /** Length of the warm-up ramp of a new account in days; 0 for none. */
+  readonly ramp_days: number;
+}
+
+/** The most that may be counted in one UTC day. */
+export interface Caps {
+  readonly sends: number;
+  readonly newContacts: number;
+}
+
+/** The thresholds of the guards. A count of 0 turns a guard off. */
+export interface GuardSettings {
+  readonly loopGuard: { readonly messages: number; readonly windowMs: number };
+  readonly openerBurst: { readonly openers: number; readonly windowMs: number };
+  readonly safety: {
+    readonly refusals: number;
+    readonly windowMs: number;
+    readonly holdMs: number;
+  };
+}
+
+/** What of a tenant the limits go by. */
+export interface LimitedTenant {
+  readonly mode: 'live' | 'test';
+  /** The plan's name. */
+  readonly plan: string;
+  /** Whether the tenant was made with a ramp. */
+  readonly ramp: boolean;
+}
+
+/** What of an account the limits go by. */
+export interface LimitedAccount {
+  readonly id: string;
+  /** The UTC day of its first connection, null before it. */
+  readonly rampDayOne: string | null;
+}
+
+/** The caps of a tenant and of one of its accounts at a moment. */
+export interface AccountCaps {
+  readonly tenant: Caps;
+  /** The lower of plan and ramp. */
+  readonly account: Caps;
+  /** The day of its ramp, 1 on the day of its first connection; null without a ramp. */
+  readonly rampDay: number | null;
+}
+
+/** `limits` and `ramp_day` of an account, as `GET /accounts` shows them. */
+export interface AccountLimits {
+  readonly limits: {
+    readonly sends: number;
+    readonly sends_cap: number;
+    readonly new_contacts: number;
+    readonly new_contacts_cap: number;
+  };
+  readonly ramp_day: number | null;
+}
+
+/** The rules of the limits: pure, so that a lane can ask them inside its transaction. */
+export interface LimitRules {
+  readonly guards: GuardSettings;
+  /** The UTC day of a moment, `YYYY-MM-DD`. */
+  day(at: number): string;
+  /** Seconds until the next UTC midnight, at least 1. */
+  secondsToMidnight(at: number): number;
+  caps(tenant: LimitedTenant, account: LimitedAccount, at: number): AccountCaps;
+  /** Milliseconds until the next send to a contact would pass, or null when it passes now. */
+  loopGuard(outbound: readonly number[], inbound: readonly number[], now: number): number | null;
+  /** Milliseconds until the account's next opener would pass, or null when it passes now. */
+  openerBurst(openers: readonly number[], now: number): number | null;
+  /** Until when refused openers restrict the account, the newest refusal included; null when not. */
+  safetyHold(refusals: readonly number[], now: number): number | null;
+}
+
+/** Limits and usage, as the container hands them out under the name `limits`. */
+export interface Limits {
+  readonly rules: LimitRules;
+  /**
+   * Today's counters of the caller's accounts against their caps, by account id; three reads, whatever their
+   * number. For `GET /accounts`.
+   * @throws GatewayError `unavailable`
+   */
+  ofAccounts(
+    caller: Pick<Caller, 'tenantId' | 'mode' | 'plan'>,
+    accounts: readonly LimitedAccount[],
+  ): Promise<ReadonlyMap<string, AccountLimits>>;
+}
+
+/** One row of `usage_counters`: what a tenant, or one of its accounts, did on a day. */
+export interface UsageCounter {
+  readonly tenantId: string;
+  readonly day: string;
+  /** Empty for the tenant's total. */
+  readonly accountId: string;
+  readonly sends: number;
+  readonly newContacts: number;
+}
+
+declare module '../../core/container.ts' {
+  interface Cradle {
+    readonly limits: Limits;
+  }
+}

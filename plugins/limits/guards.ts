@@ -1,0 +1,61 @@
+import type { GuardSettings } from './contract.ts';
+
+/**
+ * The loop guard: two automatons that answer each other.
+ * @param outbound times of the latest messages to a contact, in any order
+ * @param inbound times of its latest messages
+ * @returns milliseconds until the next send to it would pass, or null when it passes now
+ */
+export function loopGuard(
+  settings: GuardSettings['loopGuard'],
+  outbound: readonly number[],
+  inbound: readonly number[],
+  now: number,
+): number | null {
+  const sent = fullUntil(outbound, settings.messages, settings.windowMs, now);
+  const received = fullUntil(inbound, settings.messages, settings.windowMs, now);
+  return sent === null || received === null ? null : Math.min(sent, received);
+}
+
+/**
+ * The opener burst: too many first messages of one account.
+ * @param openers times of the account's latest accepted openers, in any order
+ * @returns milliseconds until the next opener would pass, or null when it passes now
+ */
+export function openerBurst(
+  settings: GuardSettings['openerBurst'],
+  openers: readonly number[],
+  now: number,
+): number | null {
+  return fullUntil(openers, settings.openers, settings.windowMs, now);
+}
+
+/**
+ * The safety restriction: an account whose openers are refused again and again.
+ * @param refusals times of the account's latest refused openers, the one just refused included
+ * @returns until when the account is restricted, or null when it is not
+ */
+export function safetyHold(
+  settings: GuardSettings['safety'],
+  refusals: readonly number[],
+  now: number,
+): number | null {
+  const full = fullUntil(refusals, settings.refusals, settings.windowMs, now) !== null;
+  return full ? now + settings.holdMs : null;
+}
+
+/**
+ * How long a sliding window stays full: until the `count`-th newest of the times leaves it. Null when it is not
+ * full, or when a count of 0 turns the guard off.
+ */
+function fullUntil(
+  times: readonly number[],
+  count: number,
+  windowMs: number,
+  now: number,
+): number | null {
+  if (count === 0) return null;
+  const newest = times.filter((at) => at > now - windowMs).sort((a, b) => b - a);
+  const leaving = newest[count - 1];
+  return leaving === undefined ? null : leaving + windowMs - now;
+}

@@ -1,0 +1,63 @@
+import type { Caller } from '../../core/contracts/caller.ts';
+import type { Storage } from '../../core/contracts/storage.ts';
+import type { AccountLimits, LimitedAccount, LimitedTenant, LimitRules } from './contract.ts';
+
+const none = { sends: 0, newContacts: 0 };
+
+/** Today's counters of a tenant's accounts against their caps, by account id. */
+export async function accountLimits(
+  storage: Pick<Storage, 'read' | 'now'>,
+  rules: LimitRules,
+  caller: Pick<Caller, 'tenantId'> & Omit<LimitedTenant, 'ramp'>,
+  accounts: readonly LimitedAccount[],
+): Promise<ReadonlyMap<string, AccountLimits>> {
+  const { tenantId } = caller;
+  const [now, tenants] = await Promise.all([storage.now(), storage.read.tenants.find([tenantId])]);
+  const tenant = { ...caller, ramp: tenants.get(tenantId)?.ramp ?? false };
+  const ids = accounts.map((account) => account.id);
+  const counters = await storage.read.usage.of([tenantId], ids, rules.day(now));
+  const counterOf = new Map(counters.map((counter) => [counter.accountId, counter]));
+  return new Map(
+    accounts.map((account) => {
+      const { account: caps, rampDay } = rules.caps(tenant, account, now);
+      const { sends, newContacts } = counterOf.get(account.id) ?? none;
+      const limits = {
+        sends,
+        sends_cap: caps.sends,
+        new_contacts: newContacts,
+        new_contacts_cap: caps.newContacts,
+      };
+      return [account.id, { limits, ramp_day: rampDay }];
+    }),
+  );
+}
+
+/** What `GET /usage` counts. */
+export interface Usage {
+  readonly day: string;
+  readonly sends: number;
+  readonly newContacts: number;
+  readonly accountsTotal: number;
+  readonly accountsConnected: number;
+}
+
+/** Today's counters of a tenant, and its accounts that were not removed. */
+export async function tenantUsage(
+  storage: Pick<Storage, 'read' | 'now'>,
+  rules: LimitRules,
+  tenantId: string,
+): Promise<Usage> {
+  const day = rules.day(await storage.now());
+  const [counters, accounts] = await Promise.all([
+    storage.read.usage.of([tenantId], [], day),
+    storage.read.accounts.ofTenants([tenantId]),
+  ]);
+  const { sends, newContacts } = counters.find((counter) => counter.accountId === '') ?? none;
+  return {
+    day,
+    sends,
+    newContacts,
+    accountsTotal: accounts.length,
+    accountsConnected: accounts.filter((account) => account.status === 'connected').length,
+  };
+}

@@ -1,0 +1,112 @@
+import type { Broker } from '../../core/contracts/broker.ts';
+import type { Lane, Unit } from '../../core/contracts/storage.ts';
+import { timestamp } from '../../core/schemas.ts';
+import type { QueuedPlace, StoredMessage } from './contract.ts';
+import { decideSend } from './decide.ts';
+import { loadLedger } from './load.ts';
+import type { SendDecision, SendInput, SendLedger, SendRules } from './send.ts';
+
+/** What the accept lane works with. */
+export interface AcceptParts {
+  readonly rules: SendRules;
+  readonly broker: Broker;
+  /** Begins to restrict an account for safety; what gets lost is begun again by its next refused opener. */
+  restrict(accountId: string, until: number): void;
+}
+
+/** What the host of an account is told of newly accepted messages, in order of acceptance. */
+export type QueuedEnvelope = { readonly queued: readonly (readonly [string, number])[] };
+
+/**
+ * The lane of `POST /messages`: under the tenant's lock, so that caps, guards and idempotent twins are exact
+ * across processes. After the commit the accounts' hosts are told, which may get lost.
+ */
+export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision> {
+  return {
+    name: 'messages.accept',
+    locks: (send) => [`tenant:${send.tenantId}`],
+    async run(unit, sends) {
+      const ledger = await loadLedger(unit, parts.rules, sends);
+      const decisions = sends.map((send) => decideSend(parts.rules, ledger, send));
+      const messages = await writeLedger(unit, parts.rules, ledger);
+      for (const [accountId, envelope] of envelopes(messages)) {
+        unit.afterCommit(() => parts.broker.toHost(accountId, envelope));
+      }
+      for (const [accountId, until] of ledger.holds) {
+        unit.afterCommit(() => parts.restrict(accountId, until));
+      }
+      return decisions;
+    },
+    async recover(unit, send) {
+      const [message] = await unit.messages.byIds([send.id]);
+      if (message === undefined) return undefined;
+      return {
+        accepted: {
+          id: message.id,
+          status: 'queued',
+          account_id: message.accountId,
+          contact_id: message.contactId,
+          created_at: timestamp(message.createdAt),
+        },
+      };
+    },
+  };
+}
+
+/** Writes what the decisions entered: at most one statement or two for each table. */
+async function writeLedger(
+  unit: Unit,
+  rules: SendRules,
+  ledger: SendLedger,
+): Promise<readonly StoredMessage[]> {
+  await unit.contacts.insert(ledger.newContacts);
+  await unit.threads.save([...ledger.newThreads.values()]);
+  const messages = await allotSequences(unit, ledger.newMessages);
+  await unit.messages.insert(messages);
+  const day = rules.limits.day(ledger.now);
+  await unit.usage.add([...ledger.newCounts.values()].map((count) => ({ ...count, day })));
+  await unit.idempotency.keep(ledger.newKeys);
+  await unit.limitNotices.add(ledger.newNotices);
+  await unit.events.record(ledger.newEvents);
+  return messages;
+}
+
+async function allotSequences(
+  unit: Unit,
+  messages: SendLedger['newMessages'],
+): Promise<readonly StoredMessage[]> {
+  const counts = new Map<string, number>();
+  for (const { accountId } of messages) counts.set(accountId, (counts.get(accountId) ?? 0) + 1);
+  const next = new Map(await unit.accounts.reserveSequences(counts));
+  return messages.map((message) => {
+    const sequence = next.get(message.accountId);
+    if (sequence === undefined) throw new Error(`the account ${message.accountId} is gone`);
+    next.set(message.accountId, sequence + 1);
+    return { ...message, sequence };
+  });
+}
+
+function envelopes(messages: readonly StoredMessage[]): ReadonlyMap<string, QueuedEnvelope> {
+  const places = new Map<string, (readonly [string, number])[]>();
+  for (const { accountId, id, sequence } of messages) {
+    if (sequence === null) continue;
+    const list = places.get(accountId) ?? [];
+    list.push([id, sequence]);
+    places.set(accountId, list);
+  }
+  return new Map([...places].map(([accountId, queued]) => [accountId, { queued }]));
+}
+
+/** The places an envelope names; none when it is not one of ours. */
+export function placesOf(envelope: unknown): readonly QueuedPlace[] {
+  const queued =
+    typeof envelope === 'object' && envelope !== null && 'queued' in envelope
+      ? envelope.queued
+      : [];
+  if (!Array.isArray(queued)) return [];
+  return queued.flatMap((place: unknown) => {
+    if (!Array.isArray(place)) return [];
+    const [id, sequence]: readonly unknown[] = place;
+    return typeof id === 'string' && typeof sequence === 'number' ? [{ id, sequence }] : [];
+  });
+}

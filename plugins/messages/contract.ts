@@ -1,0 +1,149 @@
+import type { EventType } from '../../core/contracts/events.ts';
+import type { Json } from '../../core/contracts/json.ts';
+import type { Unit } from '../../core/contracts/storage.ts';
+
+/** Which way a message went. */
+export type Direction = 'inbound' | 'outbound';
+
+/** What became of a message so far; `received` for inbound ones. */
+export type MessageStatus = 'queued' | 'sent' | 'delivered' | 'read' | 'failed' | 'received';
+
+/** The one media object of a message; unknown parts are null. */
+export interface Media {
+  readonly kind: 'image' | 'video' | 'audio' | 'document';
+  readonly url: string | null;
+  readonly mime_type: string | null;
+  readonly file_name: string | null;
+  readonly size: number | null;
+}
+
+/** One row of `messages`. Times are milliseconds since the Unix epoch. */
+export interface StoredMessage {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly accountId: string;
+  readonly channel: string;
+  readonly contactId: string;
+  readonly direction: Direction;
+  readonly text: string;
+  readonly media: Media | null;
+  readonly status: MessageStatus;
+  readonly error: string | null;
+  /** The network's id of it, once known. */
+  readonly networkId: string | null;
+  /** Outbound: the account's order of acceptance, from 1. Null for imported history. */
+  readonly sequence: number | null;
+  /** Live inbound: the tenant's order of arrival, from 1. Null for imported history. */
+  readonly inboundSequence: number | null;
+  /** The first message to a contact that had never written to the account. */
+  readonly opener: boolean;
+  /** Since when the network may know of it; null while it surely does not. */
+  readonly dispatchedAt: number | null;
+  /** How often it may have been handed to the network. */
+  readonly attempts: number;
+  /** The fence of the session that handed it over last. */
+  readonly dispatchFence: number | null;
+  readonly createdAt: number;
+  readonly sentAt: number | null;
+  readonly deliveredAt: number | null;
+  readonly readAt: number | null;
+  readonly failedAt: number | null;
+}
+
+/** What a message tells of its contact. */
+export interface MessageContact {
+  readonly id: string;
+  /** Null where the network hides it. */
+  readonly phone: string | null;
+  /** Empty while unknown. */
+  readonly name: string;
+}
+
+/** A message with its contact, for answers. */
+export interface MessageWithContact extends StoredMessage {
+  readonly contact: MessageContact;
+}
+
+/** A position in the list of messages: those older than it follow. */
+export interface ListPosition {
+  readonly createdAt: number;
+  readonly id: string;
+}
+
+/** Which messages a list holds, newest first. */
+export interface MessageFilter {
+  readonly direction: Direction | null;
+  readonly accountId: string | null;
+  readonly before: ListPosition | null;
+  readonly limit: number;
+}
+
+/** A queued message's place in its account's order. */
+export interface QueuedPlace {
+  readonly id: string;
+  readonly sequence: number;
+}
+
+/** One row of `threads`: what passed between an account and a contact. */
+export interface Thread {
+  readonly accountId: string;
+  readonly contactId: string;
+  /** When the account's first message to a contact that had never written was accepted. */
+  readonly openedAt: number | null;
+  /** When the contact first wrote to the account. */
+  readonly inboundAt: number | null;
+}
+
+/** One answer kept for its Idempotency-Key. */
+export interface IdempotencyRecord {
+  readonly tenantId: string;
+  /** SHA-256 of the key, hex. */
+  readonly keyHash: string;
+  /** SHA-256 of the canonical body, hex. */
+  readonly bodyHash: string;
+  readonly answer: Json;
+  readonly createdAt: number;
+}
+
+/** An event as it is put into the outbox, in the transaction of the change that causes it. */
+export interface EventRecord {
+  readonly tenantId: string;
+  readonly type: EventType;
+  /** The id of the message or account that the event is about; the tenant's for a limit event. */
+  readonly subject: string;
+  /** The webhook's body. */
+  readonly payload: Json;
+  readonly at: number;
+}
+
+/** One row of `waits`: an open long poll. */
+export interface OpenWait {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly processId: string;
+  /** When it ends at the latest. */
+  readonly endsAt: number;
+}
+
+/** A limit event that was raised: at most one per tenant, UTC day and reason. */
+export interface LimitNotice {
+  readonly tenantId: string;
+  readonly day: string;
+  readonly reason: string;
+}
+
+/** Messages as the container hands them out under the name `messages`. */
+export interface Messages {
+  /**
+   * Forgets a contact, inside the transaction that makes it private and has its tenant locked: its undispatched
+   * messages fail with `contact_private`, emptied and without an event; all others are deleted, and so are
+   * its waiting events.
+   */
+  forgetContact(unit: Unit, tenantId: string, contactId: string): Promise<void>;
+}
+
+declare module '../../core/container.ts' {
+  interface Cradle {
+    readonly messages: Messages;
+  }
+}

@@ -1,0 +1,76 @@
+import type { EventType } from '../../core/contracts/events.ts';
+import type { Json } from '../../core/contracts/json.ts';
+import { timestamp } from '../../core/schemas.ts';
+import type { Contact } from '../contacts/contract.ts';
+import type { EventRecord, MessageContact, StoredMessage } from './contract.ts';
+
+/** The message events an outbound message goes through, by the status that raises them. */
+const eventOfStatus = {
+  sent: 'message.sent',
+  delivered: 'message.delivered',
+  read: 'message.read',
+  failed: 'message.failed',
+  received: 'message.received',
+} as const satisfies Record<string, EventType>;
+
+/** A status whose reaching raises an event. */
+export type EventStatus = keyof typeof eventOfStatus;
+
+/**
+ * The event of a message that reached a status: the specification's payload, the message's six fields.
+ * @param at when it did
+ */
+export function messageEvent(
+  message: StoredMessage,
+  contact: MessageContact | Contact,
+  status: EventStatus,
+  at: number,
+): EventRecord {
+  const event = eventOfStatus[status];
+  return {
+    tenantId: message.tenantId,
+    type: event,
+    subject: message.id,
+    at,
+    payload: {
+      event,
+      created_at: timestamp(at),
+      account_id: message.accountId,
+      channel: message.channel,
+      message: {
+        id: message.id,
+        direction: message.direction,
+        text: message.text,
+        media: mediaJson(message),
+        status,
+        error: status === 'failed' ? message.error : null,
+      },
+      contact: { id: contact.id, phone: contact.phone, name: contact.name },
+    },
+  };
+}
+
+function mediaJson({ media }: StoredMessage): Json {
+  return media === null ? null : { ...media };
+}
+
+/** The event of a tenant that was refused a send for one of its plan's daily caps. */
+export function limitEvent(
+  tenantId: string,
+  reason: 'daily_send_cap' | 'new_contact_cap',
+  at: number,
+): EventRecord {
+  return {
+    tenantId,
+    type: 'account.limit_reached',
+    subject: tenantId,
+    at,
+    payload: {
+      event: 'account.limit_reached',
+      created_at: timestamp(at),
+      account_id: null,
+      channel: null,
+      account: { id: null, channel: null, identifier: null, status: 'limited', reason },
+    },
+  };
+}

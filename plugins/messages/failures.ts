@@ -1,0 +1,28 @@
+import type { DriverError } from '../../core/contracts/driver.ts';
+import type { AccountReason } from '../accounts/contract.ts';
+
+/**
+ * Why messages fail, as `error` says it: a sentence that begins with its code.
+ */
+export const failures = {
+  expired: (hours: number) => `expired: the message waited ${hours} h without being sent`,
+  contact_private: () => 'contact_private: the contact became private before the message was sent',
+  contact_do_not_disturb: () =>
+    'contact_do_not_disturb: the contact was flagged do-not-disturb before the message was sent',
+  delivery_uncertain: () =>
+    'delivery_uncertain: the connection broke while the message was handed to the network; it may have arrived',
+  account: (reason: AccountReason) => `${reason}: ${accountSentences[reason]}`,
+  driver: (error: Pick<DriverError, 'code' | 'message'>) =>
+    error.message.startsWith(`${error.code}:`) ? error.message : `${error.code}: ${error.message}`,
+} as const;
+
+const accountSentences: Readonly<Record<AccountReason, string>> = {
+  logged_out: 'the account was logged out before the message was sent',
+  removed: 'the account was removed before the message was sent',
+  replaced: 'another session replaced the account before the message was sent',
+  session_lost: 'the account lost its session before the message was sent',
+  pairing_timeout: 'the account was not paired in time',
+  blocked_by_msgapp: 'the network does not let this account write to new contacts',
+  blocked_by_chatapp: 'the network does not let this account write to new contacts',
+  safety_limits: 'the safety limits do not let this account write to new contacts',
+};

@@ -1,0 +1,140 @@
+import type { ReceiptEvent } from '../../core/contracts/driver.ts';
+import type { StoredMessage } from './contract.ts';
+import type { EventStatus } from './events.ts';
+import { storedNetworkId } from './network-ids.ts';
+
+/** A message after a step, and the statuses whose events the step raises, each with the message as it was then. */
+export interface Step {
+  readonly message: StoredMessage;
+  readonly raised: readonly { readonly status: EventStatus; readonly message: StoredMessage }[];
+}
+
+/** How far a receipt takes a message. */
+export type Receipt = Pick<ReceiptEvent, 'status' | 'error' | 'at'>;
+
+/** The order of the statuses; `failed` is reached from the first two only. */
+const rank = { queued: 0, sent: 1, delivered: 2, read: 3 } as const;
+
+/**
+ * Applies one receipt. The status only moves forward: a late or repeated receipt changes nothing; one that
+ * skips a step sets the skipped times too and raises its own event only.
+ *
+ * For a message whose send is not answered yet the receipt is kept in the row, as the time of the status it
+ * reports, and takes effect in `answered`.
+ * @returns null when it changes nothing
+ */
+export function receive(message: StoredMessage, receipt: Receipt): Step | null {
+  if (message.direction !== 'outbound') return null;
+  if (message.status === 'queued') {
+    const kept = message.dispatchedAt === null ? null : keep(message, receipt);
+    return kept === null ? null : { message: kept, raised: [] };
+  }
+  const moved = move(message, receipt);
+  return moved === null ? null : { message: moved, raised: raise(moved) };
+}
+
+/** The send was answered: the network took the message. Receipts that had come before take effect, in order. */
+export function answered(
+  message: StoredMessage,
+  networkId: string | null,
+  at: number,
+): Step | null {
+  if (message.status !== 'queued') return null;
+  const sent: StoredMessage = {
+    ...message,
+    status: 'sent',
+    networkId: networkId === null ? message.networkId : storedNetworkId(networkId),
+    // Networks that round to seconds must not make a message older than its acceptance.
+    sentAt: Math.max(at, message.createdAt),
+    deliveredAt: null,
+    readAt: null,
+    failedAt: null,
+    error: null,
+  };
+  let current = sent;
+  const raised = [...raise(sent)];
+  for (const receipt of keptReceipts(message)) {
+    const moved = move(current, receipt);
+    if (moved === null) continue;
+    current = moved;
+    raised.push(...raise(moved));
+  }
+  return { message: current, raised };
+}
+
+/**
+ * When the network took a message whose send was never answered, as a receipt has shown meanwhile; null when
+ * none has.
+ */
+export function takenByNetworkAt(message: StoredMessage): number | null {
+  if (message.status !== 'queued') return null;
+  const times = keptReceipts(message).map((receipt) => receipt.at);
+  return times.length === 0 ? null : Math.min(...times);
+}
+
+/** The message failed before the network took it, or nobody will ever know. Null when it is not queued any more. */
+export function failed(message: StoredMessage, error: string, at: number): Step | null {
+  if (message.status !== 'queued') return null;
+  const moved: StoredMessage = {
+    ...message,
+    status: 'failed',
+    error,
+    sentAt: null,
+    deliveredAt: null,
+    readAt: null,
+    failedAt: at,
+  };
+  return { message: moved, raised: raise(moved) };
+}
+
+function move(message: StoredMessage, receipt: Receipt): StoredMessage | null {
+  if (message.status === 'failed' || message.status === 'received') return null;
+  const { status, error } = receipt;
+  const at = Math.max(receipt.at, message.sentAt ?? message.createdAt, message.deliveredAt ?? 0);
+  if (status === 'failed') {
+    if (rank[message.status] > rank.sent) return null;
+    return { ...message, status, error: reasonOf(error), failedAt: at };
+  }
+  if (rank[status] <= rank[message.status]) return null;
+  return {
+    ...message,
+    status,
+    sentAt: message.sentAt ?? at,
+    deliveredAt: message.deliveredAt ?? at,
+    readAt: status === 'read' ? at : message.readAt,
+  };
+}
+
+function keep(message: StoredMessage, { status, error, at }: Receipt): StoredMessage | null {
+  switch (status) {
+    case 'sent':
+      return message.sentAt === null ? { ...message, sentAt: at } : null;
+    case 'delivered':
+      return message.deliveredAt === null ? { ...message, deliveredAt: at } : null;
+    case 'read':
+      return message.readAt === null ? { ...message, readAt: at } : null;
+    case 'failed':
+      return message.failedAt === null
+        ? { ...message, failedAt: at, error: reasonOf(error) }
+        : null;
+  }
+}
+
+/** What `keep` has put into a queued message's row. */
+function keptReceipts(message: StoredMessage): readonly Receipt[] {
+  const { sentAt, deliveredAt, readAt, failedAt, error } = message;
+  const kept: Receipt[] = [];
+  if (sentAt !== null) kept.push({ status: 'sent', error: null, at: sentAt });
+  if (deliveredAt !== null) kept.push({ status: 'delivered', error: null, at: deliveredAt });
+  if (readAt !== null) kept.push({ status: 'read', error: null, at: readAt });
+  if (failedAt !== null) kept.push({ status: 'failed', error, at: failedAt });
+  return kept;
+}
+
+function raise(message: StoredMessage): Step['raised'] {
+  return message.status === 'queued' ? [] : [{ status: message.status, message }];
+}
+
+function reasonOf(error: string | null): string {
+  return error === null || error === '' ? 'failed: the network reported a failure' : error;
+}

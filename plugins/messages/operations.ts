@@ -1,0 +1,259 @@
+import { Type } from 'typebox';
+import type { Json } from '../../core/contracts/json.ts';
+import { GatewayError } from '../../core/errors.ts';
+import { type AnyOperation, operation } from '../../core/operation.ts';
+import { Closed } from '../../core/schemas.ts';
+import type { ListPosition, MessageFilter, MessageWithContact } from './contract.ts';
+import { cursorExample, inboundExample, outboundExample, queuedExample } from './examples.ts';
+import {
+  ListAnswer,
+  ListQuery,
+  MessageSchema,
+  SendAnswerSchema,
+  sendBody,
+  WaitAnswer,
+  WaitQuery,
+} from './schemas.ts';
+import type { SendDecision, SendInput } from './send.ts';
+import { longestKey, sendInput } from './send-request.ts';
+import { viewOf } from './view.ts';
+import type { WaitRequest, WaitResult } from './waits.ts';
+
+/** What the operations ask for. */
+export interface MessageOperationsParts {
+  readonly maxText: number;
+  send(input: SendInput): Promise<SendDecision>;
+  find(tenantId: string, id: string): Promise<MessageWithContact | null>;
+  list(tenantId: string, filter: MessageFilter): Promise<readonly MessageWithContact[]>;
+  wait(request: WaitRequest): Promise<WaitResult>;
+  readonly cursors: {
+    issue(operation: string, tenantId: string, position: Json): string;
+    read(operation: string, tenantId: string, cursor: string, field?: string): Json;
+  };
+}
+
+/** The four operations on messages. */
+export function messageOperations(parts: MessageOperationsParts): readonly AnyOperation[] {
+  return [sendMessage(parts), listMessages(parts), waitForMessages(parts), getMessage(parts)];
+}
+
+function sendMessage({ maxText, send }: MessageOperationsParts): AnyOperation {
+  return operation({
+    id: 'send_message',
+    method: 'POST',
+    path: '/messages',
+    tool: 'send_message',
+    group: 'messages',
+    summary: 'Send a message',
+    description: [
+      'Queues a text message, with at most one media URL, and answers at once. What became of it shows',
+      '`GET /messages/{id}` or the message events. Ask the user before messaging anyone.',
+      '',
+      'On `msgapp_web` a new phone number creates the contact; on `chatapp` only an existing contact can be',
+      'messaged. Messages of one account reach the network in the order in which they were accepted.',
+      'An account that is reconnecting after a drop can be sent from, when it is named or the only one: the',
+      'message then waits. One that waits for 24 hours fails with `expired`.',
+      '',
+      'A 429 carries `retry_after_s`, the time until the same request would pass. With an `Idempotency-Key`',
+      'a request can be repeated safely: within 24 hours the same key and body get the first answer again;',
+      'refusals are not kept.',
+    ].join('\n'),
+    hints: { readOnly: false, destructive: false, idempotent: false },
+    params: null,
+    query: null,
+    body: sendBody(maxText),
+    headers: [
+      {
+        name: 'Idempotency-Key',
+        description:
+          'Any text of your choice that is unique for this message; kept for 24 hours per account holder.',
+        schema: Type.String({ minLength: 1, maxLength: longestKey }),
+      },
+    ],
+    answers: { 202: SendAnswerSchema },
+    errors: [
+      'invalid_phone_number',
+      'ambiguous_account',
+      'account_suspended',
+      'account_not_found',
+      'contact_not_found',
+      'no_connected_account',
+      'idempotency_conflict',
+      'contact_channel_mismatch',
+      'chatapp_requires_existing_contact',
+      'contact_do_not_disturb',
+      'contact_private',
+      'loop_guard',
+      'opener_burst',
+      'daily_send_cap',
+      'new_contact_cap',
+    ],
+    examples: [
+      {
+        summary: 'A text to a phone number',
+        body: { to: { phone: '+12025550123' }, text: 'Hello!' },
+        answer: { status: 202, body: queuedExample },
+      },
+      {
+        summary: 'A picture to a contact, from a given account',
+        body: {
+          account_id: queuedExample.account_id,
+          to: { contact_id: queuedExample.contact_id },
+          text: 'The map',
+          media_url: 'https://example.com/map.png',
+        },
+        answer: { status: 202, body: queuedExample },
+      },
+    ],
+    async handler({ caller, body, headers }) {
+      const decision = await send(sendInput(caller.tenantId, body, headers['idempotency-key']));
+      if ('refused' in decision) throw decision.refused;
+      return { status: 202, body: decision.accepted };
+    },
+  });
+}
+
+function listMessages({ list, cursors }: MessageOperationsParts): AnyOperation {
+  const id = 'list_messages';
+  return operation({
+    id,
+    method: 'GET',
+    path: '/messages',
+    tool: null,
+    group: 'messages',
+    summary: 'List messages',
+    description:
+      'Sent and received messages, newest first. Follow `next_cursor` with `before` for older ones; a cursor stays valid while messages are added.',
+    hints: { readOnly: true, destructive: false, idempotent: true },
+    params: null,
+    query: ListQuery,
+    body: null,
+    answers: { 200: ListAnswer },
+    errors: ['invalid_cursor'],
+    examples: [
+      {
+        summary: 'The latest two',
+        query: { limit: '2' },
+        answer: {
+          status: 200,
+          body: { messages: [inboundExample, outboundExample], next_cursor: cursorExample },
+        },
+      },
+    ],
+    async handler({ caller: { tenantId }, query }) {
+      const limit = query.limit ?? 50;
+      const before =
+        query.before === undefined
+          ? null
+          : listPosition(cursors.read(id, tenantId, query.before, 'before'));
+      const found = await list(tenantId, {
+        direction: query.direction ?? null,
+        accountId: query.account_id ?? null,
+        before,
+        limit: limit + 1,
+      });
+      const messages = found.slice(0, limit);
+      const last = found.length > limit ? messages.at(-1) : undefined;
+      const next_cursor =
+        last === undefined ? null : cursors.issue(id, tenantId, [last.createdAt, last.id]);
+      return { status: 200, body: { messages: messages.map(viewOf), next_cursor } };
+    },
+  });
+}
+
+function waitForMessages({ wait, cursors }: MessageOperationsParts): AnyOperation {
+  const id = 'wait_for_messages';
+  return operation({
+    id,
+    method: 'GET',
+    path: '/messages/wait',
+    tool: id,
+    group: 'messages',
+    summary: 'Wait for inbound messages',
+    description: [
+      'Answers as soon as there is an inbound message after the cursor, with up to 50 of them, or with none when',
+      '`timeout_s` is over. Pass `next_cursor` to the next call: following it yields every message exactly once.',
+      'Without a cursor the wait starts from now. At most two waits may be open at once; a third is refused with',
+      '`wait_concurrency`. Imported history never appears here.',
+    ].join('\n'),
+    hints: { readOnly: true, destructive: false, idempotent: true },
+    params: null,
+    query: WaitQuery,
+    body: null,
+    answers: { 200: WaitAnswer },
+    errors: ['invalid_cursor', 'wait_concurrency'],
+    examples: [
+      {
+        summary: 'A message arrives',
+        query: { timeout_s: '25' },
+        answer: { status: 200, body: { messages: [inboundExample], next_cursor: cursorExample } },
+      },
+      {
+        summary: 'Nothing came',
+        query: { cursor: cursorExample, timeout_s: '0' },
+        answer: { status: 200, body: { messages: [], next_cursor: cursorExample } },
+      },
+    ],
+    async handler({ caller: { tenantId, keyId }, query, signal }) {
+      const position =
+        query.cursor === undefined
+          ? null
+          : waitPosition(cursors.read(id, tenantId, query.cursor, 'cursor'));
+      const result = await wait({
+        tenantId,
+        keyId,
+        accountId: query.account_id ?? null,
+        position,
+        timeoutMs: (query.timeout_s ?? 25) * 1000,
+        signal,
+      });
+      const next_cursor = cursors.issue(id, tenantId, result.position);
+      return { status: 200, body: { messages: result.messages.map(viewOf), next_cursor } };
+    },
+  });
+}
+
+function getMessage({ find }: MessageOperationsParts): AnyOperation {
+  return operation({
+    id: 'get_message',
+    method: 'GET',
+    path: '/messages/{id}',
+    tool: 'get_message',
+    group: 'messages',
+    summary: 'Get a message',
+    description: 'One sent or received message with its current status.',
+    hints: { readOnly: true, destructive: false, idempotent: true },
+    params: Closed({ id: Type.String({ description: 'The id of the message.' }) }),
+    query: null,
+    body: null,
+    answers: { 200: MessageSchema },
+    errors: ['message_not_found'],
+    examples: [
+      {
+        summary: 'A message that was read',
+        params: { id: outboundExample.id },
+        answer: { status: 200, body: outboundExample },
+      },
+    ],
+    async handler({ caller, params }) {
+      const message = await find(caller.tenantId, params.id);
+      if (message === null) throw new GatewayError('message_not_found');
+      return { status: 200, body: viewOf(message) };
+    },
+  });
+}
+
+/** What `list_messages` put into its cursor. */
+function listPosition(position: Json): ListPosition {
+  const [createdAt, id] = Array.isArray(position) ? (position as readonly Json[]) : [];
+  if (typeof createdAt !== 'number' || typeof id !== 'string') {
+    throw new GatewayError('invalid_cursor');
+  }
+  return { createdAt, id };
+}
+
+/** What `wait_for_messages` put into its cursor. */
+function waitPosition(position: Json): number {
+  if (typeof position !== 'number') throw new GatewayError('invalid_cursor');
+  return position;
+}

@@ -1,0 +1,80 @@
+import { provide } from '../../core/container.ts';
+import { newId } from '../../core/ids.ts';
+import { gatewayPlugin } from '../../core/kernel.ts';
+import { forgetContact } from './failing.ts';
+import { makeLanes } from './lanes.ts';
+import { messageOperations } from './operations.ts';
+import { inboundTopic } from './receive.ts';
+import { makeSessionPart } from './session-part.ts';
+import { startUpkeep } from './upkeep.ts';
+import { Waits } from './waits.ts';
+
+const hourMs = 3_600_000;
+
+/** Messages: accepting, dispatching, receipts, receiving, reading and waiting. */
+export default gatewayPlugin(
+  'messages',
+  ['storage', 'broker', 'secrets', 'tenants', 'limits', 'accounts'],
+  async (app) => {
+    const { cradle } = app.container;
+    const { accounts, authenticator, broker, channels, clock, config, cursors } = cradle;
+    const { limits, sessions, storage } = cradle;
+    const log = cradle.log.child({ plugin: 'messages' });
+    const expireMs = config.messages.expire_h * hourMs;
+    const idempotencyMs = config.messages.idempotency_h * hourMs;
+    const lanes = makeLanes({
+      storage,
+      broker,
+      expireMs,
+      waits: config.limits.waits,
+      rules: {
+        limits: limits.rules,
+        idempotencyMs,
+        recipients: (channel, mode) =>
+          channels.driverOf(channel, mode)?.capabilities.recipients ?? 'contacts',
+        newContactId: (at) => newId('con', at),
+      },
+      restrict(accountId, until) {
+        accounts.restrictForSafety(accountId, until).catch((error: unknown) => {
+          log.warn({ err: error, account: accountId }, 'an account could not be restricted');
+        });
+      },
+    });
+    const waits = new Waits({
+      read: storage.read,
+      lanes,
+      authenticator,
+      processId: broker.processId,
+      clock,
+      log,
+    });
+    sessions.attach(makeSessionPart({ storage, lanes, log }));
+    const release = await broker.listen(inboundTopic, (message) => {
+      const tenantId = tenantOf(message);
+      if (tenantId !== null) waits.wake(tenantId);
+    });
+    broker.onReady(() => waits.rescan());
+    const upkeep = startUpkeep({ storage, lanes, expireMs, idempotencyMs, log });
+    provide(app.container, 'messages', { forgetContact });
+    app.operations.add(
+      ...messageOperations({
+        maxText: config.messages.max_text,
+        send: (input) => lanes.accept(input),
+        find: (tenantId, id) => storage.read.messages.find(tenantId, id),
+        list: (tenantId, filter) => storage.read.messages.list(tenantId, filter),
+        wait: (request) => waits.wait(request),
+        cursors,
+      }),
+    );
+    app.addHook('preClose', async () => waits.stop());
+    app.addHook('onClose', async () => {
+      await upkeep.stop();
+      await release();
+    });
+  },
+);
+
+function tenantOf(message: unknown): string | null {
+  if (typeof message !== 'object' || message === null || !('tenantId' in message)) return null;
+  return typeof message.tenantId === 'string' ? message.tenantId : null;
+}

@@ -1,0 +1,143 @@
+import type { GatewayError } from '../../core/errors.ts';
+import type { AccountStatus } from '../accounts/contract.ts';
+import type { Contact } from '../contacts/contract.ts';
+import type { LimitRules } from '../limits/contract.ts';
+import type {
+  EventRecord,
+  IdempotencyRecord,
+  LimitNotice,
+  Media,
+  StoredMessage,
+  Thread,
+} from './contract.ts';
+
+/** One send as it enters the accept lane: authenticated, validated, its phone number normalised. */
+export interface SendInput {
+  /** The id the message gets when it is accepted; made by the caller, so that a repeat finds it. */
+  readonly id: string;
+  readonly tenantId: string;
+  readonly accountId: string | null;
+  readonly contactId: string | null;
+  /** E.164 with `+`. */
+  readonly phone: string | null;
+  readonly text: string;
+  readonly media: Media | null;
+  readonly idempotency: { readonly keyHash: string; readonly bodyHash: string } | null;
+}
+
+/** The body of the 202. */
+export type SendAnswer = {
+  readonly id: string;
+  readonly status: 'queued';
+  readonly account_id: string;
+  readonly contact_id: string;
+  readonly created_at: string;
+};
+
+/** What became of one send. A refusal is a value: thrown it would roll back strangers. */
+export type SendDecision = { readonly accepted: SendAnswer } | { readonly refused: GatewayError };
+
+/** What the decision must know of a tenant. */
+export interface SendingTenant {
+  readonly id: string;
+  readonly mode: 'live' | 'test';
+  readonly plan: string;
+  readonly status: 'active' | 'suspended';
+  readonly ramp: boolean;
+}
+
+/** What the decision must know of an account. */
+export interface SendingAccount {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly channel: string;
+  readonly status: AccountStatus;
+  /** Its credentials are complete: with status `connecting` it is reconnecting. */
+  readonly linked: boolean;
+  readonly rampDayOne: string | null;
+}
+
+/** The rules beyond the limits that a send is decided by. */
+export interface SendRules {
+  readonly limits: LimitRules;
+  /** How long an Idempotency-Key is kept. */
+  readonly idempotencyMs: number;
+  /** Whether a channel's messages go to any number or only to known contacts. */
+  recipients(channel: string, mode: 'live' | 'test'): 'any_phone' | 'contacts';
+  /** A new contact's id. */
+  newContactId(at: number): string;
+}
+
+/** Sends and new contacts of a tenant, or of an account, today. */
+export interface DayCount {
+  sends: number;
+  newContacts: number;
+}
+
+/** What a batch adds to a counter of today. */
+export interface NewCount extends DayCount {
+  readonly tenantId: string;
+  /** Empty for the tenant's total. */
+  readonly accountId: string;
+}
+
+/**
+ * What a batch of sends is decided on, and what the decisions add to it: each send sees the ones before
+ * it. Made anew by `load` for every run of the lane. Maps by `tenant`, `account` or `contact` hold ids.
+ */
+export interface SendLedger {
+  readonly now: number;
+  readonly tenants: ReadonlyMap<string, SendingTenant>;
+  readonly accounts: ReadonlyMap<string, SendingAccount>;
+  readonly contacts: Map<string, Contact>;
+  /** Contact ids by `contactPlace`. */
+  readonly contactsByPhone: Map<string, string>;
+  /** By `threadPlace`. */
+  readonly threads: Map<string, Thread>;
+  /** Times of accepted openers, by account. */
+  readonly openers: Map<string, number[]>;
+  /** Times of refused openers, by account. */
+  readonly refusedOpeners: Map<string, number[]>;
+  /** Times of messages each way, by contact. */
+  readonly outbound: Map<string, number[]>;
+  readonly inbound: Map<string, number[]>;
+  /** By tenant id and by account id. */
+  readonly counts: Map<string, DayCount>;
+  /** By tenant, day and reason: `noticePlace`. */
+  readonly notices: Set<string>;
+  /** By tenant and key hash: `keyPlace`. */
+  readonly keys: Map<string, IdempotencyRecord>;
+
+  // What there is to write.
+  readonly newContacts: Contact[];
+  readonly newThreads: Map<string, Thread>;
+  /** In the order of acceptance; their sequences are allotted when they are written. */
+  readonly newMessages: Omit<StoredMessage, 'sequence'>[];
+  readonly newCounts: Map<string, NewCount>;
+  readonly newNotices: LimitNotice[];
+  readonly newEvents: EventRecord[];
+  readonly newKeys: IdempotencyRecord[];
+  readonly newRefusals: { readonly accountId: string; readonly at: number }[];
+  /** Until when an account is to be restricted for safety. */
+  readonly holds: Map<string, number>;
+}
+
+/** Where a contact stands in `contactsByPhone`. */
+export function contactPlace(tenantId: string, channel: string, phone: string): string {
+  return `${tenantId} ${channel} ${phone}`;
+}
+
+/** Where a thread stands in `threads`. */
+export function threadPlace(accountId: string, contactId: string): string {
+  return `${accountId} ${contactId}`;
+}
+
+/** Where an answer stands in `keys`. */
+export function keyPlace(tenantId: string, keyHash: string): string {
+  return `${tenantId} ${keyHash}`;
+}
+
+/** Where a limit event stands in `notices`. */
+export function noticePlace(tenantId: string, day: string, reason: string): string {
+  return `${tenantId} ${day} ${reason}`;
+}

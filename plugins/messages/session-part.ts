@@ -1,0 +1,151 @@
+import type { ReceiptEvent } from '../../core/contracts/driver.ts';
+import type { Storage } from '../../core/contracts/storage.ts';
+import type { GatewayLog } from '../../core/log.ts';
+import type { LiveSession, SessionPart } from '../accounts/contract.ts';
+import { placesOf } from './accept.ts';
+import { outboundMessage } from './dispatch-rules.ts';
+import { Dispatcher } from './dispatcher.ts';
+import { abandonQueued } from './failing.ts';
+import { type ImportInput, importSize } from './import.ts';
+import type { MessageLanes } from './lanes.ts';
+
+/** How many accounts one statement of the sweep names. */
+const sweepSize = 500;
+
+/** How long a receipt that names an id nobody knows yet waits for the answer of the send under way. */
+const answerWaitMs = 5_000;
+
+/** What the part of the messages in a session works with. */
+export interface SessionPartParts {
+  readonly storage: Storage;
+  readonly lanes: MessageLanes;
+  readonly log: GatewayLog;
+}
+
+/** Makes what the messages plugin does in a session; see `SessionPart` for who calls what. */
+export function makeSessionPart({ storage, lanes, log }: SessionPartParts): SessionPart {
+  const dispatchers = new Map<string, Dispatcher>();
+  const bySession = new WeakMap<LiveSession, Dispatcher>();
+  const dispatcherOf = (session: LiveSession): Dispatcher => {
+    const known = bySession.get(session);
+    if (known !== undefined) return known;
+    const step = (input: Parameters<typeof lanes.dispatch>[0]) => lanes.dispatch(input);
+    const dispatcher = new Dispatcher(session, { read: storage.read, step, log });
+    bySession.set(session, dispatcher);
+    dispatchers.set(session.account.id, dispatcher);
+    return dispatcher;
+  };
+  return {
+    opened(session) {
+      dispatcherOf(session);
+    },
+    ready(session) {
+      dispatcherOf(session).ready();
+    },
+    async closed(session) {
+      const dispatcher = dispatcherOf(session);
+      if (dispatchers.get(session.account.id) === dispatcher)
+        dispatchers.delete(session.account.id);
+      await dispatcher.closed();
+    },
+    wake(accountId, envelope) {
+      dispatchers.get(accountId)?.wake(placesOf(envelope));
+    },
+    sweep() {
+      sweep(storage, dispatchers).catch((error: unknown) => {
+        log.warn({ err: error }, 'the sweep for queued messages failed');
+      });
+    },
+    async receive(session, event) {
+      switch (event.type) {
+        case 'message':
+          standing(await lanes.receive({ ...receiver(session), event }));
+          return;
+        case 'receipt':
+          return receipt(lanes, session, dispatcherOf(session), event);
+        case 'contacts':
+          for (let start = 0; start < event.contacts.length; start += importSize) {
+            const contacts = event.contacts.slice(start, start + importSize);
+            standing(await lanes.import(importInput(session, { contacts })));
+          }
+          return;
+        case 'history':
+          for (let start = 0; start < event.messages.length; start += importSize) {
+            const history = event.messages.slice(start, start + importSize);
+            standing(await lanes.import(importInput(session, { history })));
+          }
+      }
+    },
+    async sentMessage(session, reference) {
+      const { tenantId, id } = session.account;
+      const message = await storage.read.messages.find(tenantId, reference);
+      if (message?.accountId !== id || message.direction !== 'outbound') return null;
+      const contact = await storage.read.contacts.find(tenantId, message.contactId);
+      return contact === null || contact.private ? null : outboundMessage(message, contact);
+    },
+    abandon: abandonQueued,
+  };
+}
+
+/** Wakes the dispatchers of those accounts that have queued messages. */
+async function sweep(
+  storage: Storage,
+  dispatchers: ReadonlyMap<string, Dispatcher>,
+): Promise<void> {
+  const ids = [...dispatchers.keys()];
+  for (let start = 0; start < ids.length; start += sweepSize) {
+    const part = ids.slice(start, start + sweepSize);
+    for (const id of await storage.read.messages.accountsWithQueued(part)) {
+      dispatchers.get(id)?.look();
+    }
+  }
+}
+
+/**
+ * Enters a receipt. One that comes before the answer of its send is kept with the message when it names it by
+ * reference; when it names only an id that the answer will bring, it waits for that answer.
+ */
+async function receipt(
+  lanes: MessageLanes,
+  session: LiveSession,
+  dispatcher: Dispatcher,
+  event: ReceiptEvent,
+): Promise<void> {
+  const input = { fence: session.fence, receipt: event };
+  const underWay = dispatcher.outcomeUnderWay();
+  const output = standing(await lanes.receipt(input));
+  if (output !== 'unknown' || underWay === null) return;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const error = new Error('the send that this receipt may belong to is not answered yet');
+    timer = setTimeout(reject, answerWaitMs, error);
+  });
+  try {
+    await Promise.race([underWay, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+  standing(await lanes.receipt(input));
+}
+
+function receiver({ account, fence }: LiveSession) {
+  return { fence, tenantId: account.tenantId, channel: account.channel };
+}
+
+function importInput(
+  session: LiveSession,
+  part: Partial<Pick<ImportInput, 'contacts' | 'history'>>,
+): ImportInput {
+  return {
+    ...receiver(session),
+    options: session.connectOptions,
+    contacts: part.contacts ?? [],
+    history: part.history ?? [],
+  };
+}
+
+/** @throws Error when the session lost its lease: what it reports is not acknowledged and comes again elsewhere */
+function standing<Output extends string>(output: Output): Exclude<Output, 'lost'> {
+  if (output === 'lost') throw new Error('another process holds the session of this account');
+  return output as Exclude<Output, 'lost'>;
+}

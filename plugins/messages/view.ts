@@ -1,0 +1,27 @@
+import type { Static } from 'typebox';
+import { nullableTimestamp, timestamp } from '../../core/schemas.ts';
+import type { MessageWithContact } from './contract.ts';
+import type { MessageSchema } from './schemas.ts';
+
+/** A message as the API shows it. */
+export function viewOf(message: MessageWithContact): Static<typeof MessageSchema> {
+  // What a queued message's row knows beyond that are receipts that wait for the answer to its send.
+  const queued = message.status === 'queued';
+  const reached = (at: number | null): string | null => (queued ? null : nullableTimestamp(at));
+  return {
+    id: message.id,
+    direction: message.direction,
+    text: message.text,
+    media: message.media,
+    status: message.status,
+    error: message.status === 'failed' ? message.error : null,
+    account_id: message.accountId,
+    channel: message.channel,
+    contact: message.contact,
+    created_at: timestamp(message.createdAt),
+    sent_at: reached(message.sentAt),
+    delivered_at: reached(message.deliveredAt),
+    read_at: reached(message.readAt),
+    failed_at: reached(message.failedAt),
+  };
+}

@@ -1,0 +1,180 @@
+import { randomUUID } from 'node:crypto';
+import type { Authenticator } from '../../core/contracts/caller.ts';
+import type { Clock } from '../../core/contracts/clock.ts';
+import type { Storage } from '../../core/contracts/storage.ts';
+import { GatewayError } from '../../core/errors.ts';
+import type { GatewayLog } from '../../core/log.ts';
+import type { MessageWithContact } from './contract.ts';
+import type { MessageLanes } from './lanes.ts';
+import { Waiter } from './waiter.ts';
+
+/** The most messages of one answer. */
+const pageSize = 50;
+
+/** How often all waits look for what no wake-up told of, and whether their keys are still good. */
+const rescanMs = 3_000;
+const keyCheckMs = 1_000;
+
+/** One long poll. */
+export interface WaitRequest {
+  readonly tenantId: string;
+  readonly keyId: string;
+  readonly accountId: string | null;
+  /** The number of the last message seen; null for now. */
+  readonly position: number | null;
+  readonly timeoutMs: number;
+  /** Aborted when the client went away. */
+  readonly signal: AbortSignal;
+}
+
+/** What a long poll found, oldest first, and where the next one goes on. */
+export interface WaitResult {
+  readonly messages: readonly MessageWithContact[];
+  readonly position: number;
+}
+
+/** What the waits of a process work with. */
+export interface WaitsParts {
+  readonly read: Pick<Storage['read'], 'messages' | 'tenants'>;
+  readonly lanes: Pick<MessageLanes, 'openWait' | 'closeWait'>;
+  readonly authenticator: Pick<Authenticator, 'isCurrent'>;
+  readonly processId: string;
+  readonly clock: Clock;
+  readonly log: GatewayLog;
+}
+
+/**
+ * The open long polls of this process. Each registers first, then reads, then sleeps, so that nothing which
+ * commits meanwhile is missed; readers at the same position share one read.
+ */
+export class Waits {
+  readonly #parts: WaitsParts;
+  readonly #waiters = new Set<Waiter>();
+  readonly #reads = new Map<string, Promise<readonly MessageWithContact[]>>();
+  readonly #timers: NodeJS.Timeout[];
+  #stopping = false;
+
+  constructor(parts: WaitsParts) {
+    this.#parts = parts;
+    this.#timers = [
+      setInterval(() => this.rescan(), rescanMs).unref(),
+      setInterval(() => this.#checkKeys(), keyCheckMs).unref(),
+    ];
+  }
+
+  /** How many are open. For metrics and tests. */
+  get size(): number {
+    return this.#waiters.size;
+  }
+
+  /**
+   * Waits until the tenant has an inbound message after the position, the time is over or the gateway stops.
+   * @throws GatewayError `wait_concurrency`, `unauthorized` when the key is revoked meanwhile, `unavailable`
+   */
+  async wait(request: WaitRequest): Promise<WaitResult> {
+    const { lanes, processId } = this.#parts;
+    const { tenantId, timeoutMs } = request;
+    const id = randomUUID();
+    try {
+      const refused = await lanes.openWait({ id, tenantId, processId, timeoutMs });
+      if (refused !== null) {
+        throw new GatewayError('wait_concurrency', { retryAfterS: refused.retryAfterMs / 1000 });
+      }
+      return await this.#follow(request);
+    } finally {
+      // Before the answer goes out, so that the client's next wait finds the place free.
+      await lanes.closeWait(id).catch((error: unknown) => {
+        this.#parts.log.warn({ err: error }, 'a wait could not be closed and ends by its time');
+      });
+    }
+  }
+
+  /** A tenant received something. */
+  wake(tenantId: string): void {
+    // A read that began before this may have missed it: later readers must not join it.
+    for (const key of this.#reads.keys()) {
+      if (key.startsWith(`${tenantId} `)) this.#reads.delete(key);
+    }
+    for (const waiter of this.#waiters) if (waiter.tenantId === tenantId) waiter.wake();
+  }
+
+  /** Looks for what no wake-up told of: one statement for all waits of this process. */
+  rescan(): void {
+    if (this.#waiters.size === 0) return;
+    const tenantIds = [...new Set([...this.#waiters].map((waiter) => waiter.tenantId))];
+    this.#parts.read.tenants.inboundSequences(tenantIds).then(
+      (latest) => {
+        for (const waiter of this.#waiters) {
+          const sequence = latest.get(waiter.tenantId) ?? 0;
+          if (sequence > (waiter.position ?? sequence)) this.wake(waiter.tenantId);
+        }
+      },
+      (error: unknown) => this.#parts.log.debug({ err: error }, 'the waits could not be rescanned'),
+    );
+  }
+
+  /** Ends all waits with what they have, and every later one at once. Called before the gateway stops. */
+  stop(): void {
+    this.#stopping = true;
+    for (const timer of this.#timers) clearInterval(timer);
+    for (const waiter of this.#waiters) waiter.end();
+  }
+
+  async #follow(request: WaitRequest): Promise<WaitResult> {
+    const { read, clock } = this.#parts;
+    const { tenantId, accountId, timeoutMs, signal } = request;
+    const deadline = clock.monotonic() + timeoutMs;
+    const waiter = new Waiter(request);
+    this.#waiters.add(waiter);
+    try {
+      if (this.#stopping) waiter.end();
+      const latest =
+        request.position ?? (await read.tenants.inboundSequences([tenantId])).get(tenantId);
+      const position = latest ?? 0;
+      waiter.position = position;
+      for (;;) {
+        waiter.look();
+        const messages = await this.#read(tenantId, accountId, position);
+        const last = messages.at(-1);
+        if (last !== undefined) return { messages, position: last.inboundSequence ?? position };
+        const left = deadline - clock.monotonic();
+        if (left <= 0 || signal.aborted || waiter.ended) return { messages: [], position };
+        await waiter.sleep(left);
+      }
+    } finally {
+      waiter.close();
+      this.#waiters.delete(waiter);
+    }
+  }
+
+  /** Readers at the same position share a read that is under way. */
+  #read(
+    tenantId: string,
+    accountId: string | null,
+    position: number,
+  ): Promise<readonly MessageWithContact[]> {
+    const key = `${tenantId} ${accountId ?? ''} ${position}`;
+    const shared = this.#reads.get(key);
+    if (shared !== undefined) return shared;
+    const reading = this.#parts.read.messages
+      .inboundAfter(tenantId, position, accountId, pageSize)
+      .finally(() => {
+        if (this.#reads.get(key) === reading) this.#reads.delete(key);
+      });
+    this.#reads.set(key, reading);
+    return reading;
+  }
+
+  #checkKeys(): void {
+    const keyIds = new Set([...this.#waiters].map((waiter) => waiter.keyId));
+    for (const keyId of keyIds) {
+      this.#parts.authenticator.isCurrent(keyId).then(
+        (current) => {
+          if (current) return;
+          for (const waiter of this.#waiters) if (waiter.keyId === keyId) waiter.revoke();
+        },
+        (error: unknown) => this.#parts.log.debug({ err: error }, 'a key could not be checked'),
+      );
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import Fastify from 'fastify';
+import { provide } from '../../core/container.ts';
+import { gatewayPlugin } from '../../core/kernel.ts';
+import { PrometheusMetrics } from './metrics.ts';
+import { addProbes, type Check } from './probes.ts';
+import { measureRequests } from './requests.ts';
+
+/**
+ * Health, readiness and metrics. Boots first, so that every plugin can measure; asks the others only when
+ * a probe comes.
+ */
+export default gatewayPlugin('observability', [], async (app) => {
+  const { container } = app;
+  const { config, log } = container.cradle;
+  const metrics = new PrometheusMetrics();
+  provide(container, 'metrics', metrics);
+  measureRequests(app, metrics);
+
+  let stopping = false;
+  app.addHook('preClose', async () => {
+    stopping = true;
+  });
+  const checks: readonly Check[] = [
+    { name: 'database', run: () => container.cradle.storage.ping() },
+    {
+      name: 'broker',
+      run: async () => {
+        if (!container.cradle.broker.ready()) throw new Error('the broker is away');
+      },
+    },
+    {
+      name: 'process',
+      run: async () => {
+        if (stopping) throw new Error('the gateway stops');
+      },
+    },
+  ];
+  if (config.metrics_port === null) {
+    addProbes(app, checks, metrics);
+    return;
+  }
+  const port = config.metrics_port;
+  const probes = Fastify({ forceCloseConnections: true });
+  addProbes(probes, checks, metrics);
+  app.addHook('onReady', async () => {
+    const address = await probes.listen({ host: config.host, port });
+    log.info({ address }, 'health, readiness and metrics have a port of their own');
+  });
+  app.addHook('onClose', () => probes.close());
+});

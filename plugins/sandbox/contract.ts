@@ -1,0 +1,103 @@
+/**
+ * How the sandbox reaches the simulated network. `config/compose.ts` hands in the network's control client;
+ * this plugin never imports a driver.
+ */
+
+declare module '../../core/container.ts' {
+  interface Cradle {
+    /** Null when this gateway has no simulated network: the sandbox then answers 404. */
+    readonly simulatedNetwork: SimulatedNetworkControl | null;
+  }
+}
+
+/** A simulated phone: every test tenant has a network of its own, named by the tenant's id. */
+export interface SimulatedPhoneAddress {
+  readonly network: string;
+  readonly channel: string;
+  /** E.164 with `+`. */
+  readonly phone: string;
+}
+
+/** What the phone's owner sees. */
+export interface SimulatedPhone {
+  readonly phone_number: string;
+  readonly channel: string;
+  readonly state: 'idle' | 'pairing' | 'code_sent' | 'password_required' | 'linked' | 'logged_out';
+  readonly login_code: string | null;
+  readonly pairing_code: string | null;
+  readonly qr: string | null;
+  readonly password: string | null;
+}
+
+/** What can be changed of a phone; what is absent stays. `at` in milliseconds since the Unix epoch. */
+export interface SimulatedPhoneSettings {
+  readonly password?: string | null;
+  readonly send?: 'read' | 'deliver' | 'sent' | 'fail' | 'hang';
+  readonly fail_reason?: string | null;
+  readonly latency_ms?: number;
+  readonly contacts?: readonly { readonly phone: string; readonly name: string | null }[];
+  readonly history?: readonly {
+    readonly from: string;
+    readonly text: string;
+    readonly at: number;
+  }[];
+}
+
+/** What a contact writes. */
+export interface SimulatedInbound {
+  readonly from: { readonly phone: string; readonly name: string | null };
+  readonly text: string;
+  readonly media_url: string | null;
+  /** A repeated one is the same message; null for a new one. */
+  readonly network_id: string | null;
+}
+
+/** What the network accepted; `at` in milliseconds since the Unix epoch. */
+export interface SimulatedOutboxEntry {
+  readonly network_id: string;
+  readonly message_id: string;
+  readonly to: string;
+  readonly text: string;
+  readonly media_url: string | null;
+  readonly at: number;
+  readonly attempts: number;
+}
+
+/** Something that befalls a phone. */
+export interface SimulatedEvent {
+  readonly type: 'log_out' | 'restrict' | 'lift_restriction' | 'drop' | 'expire_qr' | 'replace';
+  readonly scope: 'all' | 'new_contacts';
+  readonly for_ms: number | null;
+}
+
+/** What a call came to, or why it was not carried out. */
+export type SimulatedOutcome<Value> =
+  | { readonly value: Value }
+  | { readonly refused: 'unknown_phone' | 'nothing_to_scan' | 'unknown_message' };
+
+/** The hand of QA on the simulated network. Every call throws when the network does not answer. */
+export interface SimulatedNetworkControl {
+  /** The channels on which the network knows this number. */
+  channels(network: string, phone: string): Promise<readonly string[]>;
+  phone(address: SimulatedPhoneAddress): Promise<SimulatedOutcome<SimulatedPhone>>;
+  put(address: SimulatedPhoneAddress, settings: SimulatedPhoneSettings): Promise<SimulatedPhone>;
+  scan(address: SimulatedPhoneAddress): Promise<SimulatedOutcome<SimulatedPhone>>;
+  /** To a phone that is not linked: kept, and delivered once it is. An unknown phone is made. */
+  inbound(
+    address: SimulatedPhoneAddress,
+    message: SimulatedInbound,
+  ): Promise<{ readonly network_id: string }>;
+  receipt(
+    address: SimulatedPhoneAddress,
+    reference: string,
+    status: 'sent' | 'delivered' | 'read' | 'failed',
+  ): Promise<SimulatedOutcome<SimulatedPhone>>;
+  outbox(
+    address: SimulatedPhoneAddress,
+  ): Promise<SimulatedOutcome<readonly SimulatedOutboxEntry[]>>;
+  event(
+    address: SimulatedPhoneAddress,
+    event: SimulatedEvent,
+  ): Promise<SimulatedOutcome<SimulatedPhone>>;
+  setReachable(network: string, reachable: boolean): Promise<{ readonly reachable: boolean }>;
+}

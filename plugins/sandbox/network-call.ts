@@ -1,0 +1,123 @@
+import type { Caller } from '../../core/contracts/caller.ts';
+import { type ErrorCode, GatewayError } from '../../core/errors.ts';
+import { parsePhone, parsePhoneInAddress } from '../../core/phone.ts';
+import type {
+  SimulatedNetworkControl,
+  SimulatedOutcome,
+  SimulatedPhoneAddress,
+} from './contract.ts';
+
+/** What the operations of the sandbox share. */
+export interface Sandbox {
+  readonly network: SimulatedNetworkControl | null;
+  /** The channels that the gateway has. */
+  channels(): readonly string[];
+}
+
+/** Why the network did not carry a call out, as the client is told. */
+const refusals: Readonly<Record<string, readonly [ErrorCode, string | undefined]>> = {
+  unknown_phone: ['not_found', 'The simulated network knows no such phone.'],
+  nothing_to_scan: ['nothing_to_scan', undefined],
+  unknown_message: ['message_not_found', 'The phone has sent no message with this id.'],
+};
+
+/**
+ * The simulated network of a test tenant.
+ * @throws GatewayError `not_found` for a live key
+ */
+export function networkOf(sandbox: Sandbox, caller: Caller): SimulatedNetworkControl {
+  if (caller.mode !== 'test' || sandbox.network === null) {
+    throw new GatewayError('not_found', { message: 'The sandbox is for test keys only.' });
+  }
+  return sandbox.network;
+}
+
+/**
+ * What the network answered.
+ * @throws GatewayError for what it refused, `unavailable` when it did not answer
+ */
+export async function answerOf<Value>(
+  call: Promise<SimulatedOutcome<Value> | Value>,
+): Promise<Value> {
+  const outcome = await answered(call);
+  if (!isOutcome(outcome)) return outcome;
+  if ('value' in outcome) return outcome.value;
+  const [code, message] = refusals[outcome.refused] ?? ['internal_error', undefined];
+  throw new GatewayError(code, message === undefined ? {} : { message });
+}
+
+/**
+ * The phone that a request is about. Without a channel it is the only one on which the number is known.
+ * @param make whether the call makes a phone that is not known, so that the channel must be told
+ * @throws GatewayError `invalid_phone_number`, `invalid_request`, `not_found`
+ */
+export async function addressOf(
+  sandbox: Sandbox,
+  caller: Caller,
+  named: { readonly phone: string; readonly channel: string | undefined },
+  make = false,
+): Promise<SimulatedPhoneAddress> {
+  const network = networkOf(sandbox, caller);
+  const phone = parsePhoneInAddress(named.phone);
+  if (phone === null) throw notAPhone('path/phone');
+  if (named.channel !== undefined) {
+    if (!sandbox.channels().includes(named.channel)) {
+      throw notAChannel(`must be one of ${sandbox.channels().join(', ')}`);
+    }
+    return { network: caller.tenantId, channel: named.channel, phone };
+  }
+  const known = await answered(network.channels(caller.tenantId, phone));
+  const [channel, ...others] = known;
+  if (channel === undefined && !make) {
+    throw new GatewayError('not_found', { message: 'The simulated network knows no such phone.' });
+  }
+  if (channel === undefined) throw notAChannel('is required for a phone that is not known yet');
+  if (others.length > 0) throw notAChannel('is required: the phone is known on several channels');
+  return { network: caller.tenantId, channel, phone };
+}
+
+/**
+ * A number from a request's body.
+ * @param path where it stands, such as `body/from/phone`
+ * @throws GatewayError `invalid_phone_number` naming the field
+ */
+export function phoneFrom(text: string, path: string): string {
+  const phone = parsePhone(text);
+  if (phone === null) throw notAPhone(path);
+  return phone;
+}
+
+/** A validation refusal about one field. */
+export function invalid(path: string, predicate: string): GatewayError {
+  const message = `${path} ${predicate}`;
+  return new GatewayError('invalid_request', { message, details: [{ path, message }] });
+}
+
+function notAChannel(predicate: string): GatewayError {
+  return invalid('query/channel', predicate);
+}
+
+function notAPhone(path: string): GatewayError {
+  const message = `${path} is not a phone number in E.164 format`;
+  return new GatewayError('invalid_phone_number', { message, details: [{ path, message }] });
+}
+
+async function answered<Value>(call: Promise<Value>): Promise<Value> {
+  try {
+    return await call;
+  } catch (cause) {
+    throw new GatewayError('unavailable', {
+      message: 'The simulated network does not answer; try again.',
+      retryAfterS: 1,
+      cause,
+    });
+  }
+}
+
+function isOutcome<Value>(
+  answer: SimulatedOutcome<Value> | Value,
+): answer is SimulatedOutcome<Value> {
+  return (
+    typeof answer === 'object' && answer !== null && ('value' in answer || 'refused' in answer)
+  );
+}

@@ -1,0 +1,14 @@
+import type { AnyOperation } from '../../core/operation.ts';
+import type { Sandbox } from './network-call.ts';
+import { messageOperations } from './operations/messages.ts';
+import { networkOperations } from './operations/network.ts';
+import { phoneOperations } from './operations/phones.ts';
+
+/** All operations of the sandbox: the QA controls of the simulated network. REST only. */
+export function sandboxOperations(sandbox: Sandbox): readonly AnyOperation[] {
+  return [
+    ...phoneOperations(sandbox),
+    ...messageOperations(sandbox),
+    ...networkOperations(sandbox),
+  ];
+}

@@ -1,0 +1,151 @@
+import { Type } from 'typebox';
+import { type AnyOperation, operation } from '../../../core/operation.ts';
+import { Closed, timestamp } from '../../../core/schemas.ts';
+import {
+  addressOf,
+  answerOf,
+  invalid,
+  networkOf,
+  phoneFrom,
+  type Sandbox,
+} from '../network-call.ts';
+import { ChannelQuery, Inbound, OutboxMessage, Phone, PhoneParams, Receipt } from '../schemas.ts';
+
+const params = { phone: '+15550001111' };
+const errors = ['not_found', 'invalid_phone_number', 'unavailable'] as const;
+
+/** What the contacts do, and what they get. */
+export function messageOperations(sandbox: Sandbox): readonly AnyOperation[] {
+  return [
+    operation({
+      id: 'write_to_simulated_phone',
+      method: 'POST',
+      path: '/sandbox/phones/{phone}/inbound',
+      tool: null,
+      group: 'sandbox',
+      summary: 'Let a contact write',
+      description:
+        'A contact writes to the phone. While the phone is not linked, the message is kept and delivered ' +
+        'once it is. A repeated `network_id` is the same message, which the network then offers again.',
+      hints: { readOnly: false, destructive: false, idempotent: false },
+      params: PhoneParams,
+      query: ChannelQuery,
+      body: Inbound,
+      answers: { 200: Closed({ network_id: Type.String({ description: "the network's id" }) }) },
+      errors,
+      examples: [
+        {
+          summary: 'Ada writes',
+          params,
+          body: { from: { phone: '+15550002222', name: 'Ada' }, text: 'Hello!' },
+          answer: { status: 200, body: { network_id: '4C1E3FA2B09D5E7712AB' } },
+        },
+      ],
+      async handler({ caller, params, query, body }) {
+        const named = { phone: params.phone, channel: query.channel };
+        const address = await addressOf(sandbox, caller, named);
+        const from = {
+          phone: phoneFrom(body.from.phone, 'body/from/phone'),
+          name: body.from.name ?? null,
+        };
+        const media_url = body.media_url ?? null;
+        if (media_url !== null && !/^https?:/i.test(media_url)) {
+          throw invalid('body/media_url', 'must be an http or https address');
+        }
+        const network_id = body.network_id ?? null;
+        const written = { from, text: body.text, media_url, network_id };
+        const inbound = networkOf(sandbox, caller).inbound(address, written);
+        return { status: 200, body: await answerOf(inbound) };
+      },
+    }),
+    operation({
+      id: 'give_simulated_receipt',
+      method: 'POST',
+      path: '/sandbox/phones/{phone}/receipts',
+      tool: null,
+      group: 'sandbox',
+      summary: 'Give a receipt for one message',
+      description:
+        'The network reports how far one message got, whatever it reported before: early, late, repeated ' +
+        'and out of order, as real networks do. `message_not_found` for what the phone has not sent.',
+      hints: { readOnly: false, destructive: false, idempotent: false },
+      params: PhoneParams,
+      query: ChannelQuery,
+      body: Receipt,
+      answers: { 200: Phone },
+      errors: [...errors, 'message_not_found'],
+      examples: [
+        {
+          summary: 'The contact read it',
+          params,
+          body: { message_id: 'msg_01jxk5d8a0c1v7m2q3r4s5t6w7', status: 'read' },
+          answer: {
+            status: 200,
+            body: {
+              phone_number: '+15550001111',
+              channel: 'msgapp_web',
+              state: 'linked',
+              login_code: null,
+              pairing_code: null,
+              qr: null,
+              password: null,
+            },
+          },
+        },
+      ],
+      async handler({ caller, params, query, body }) {
+        const named = { phone: params.phone, channel: query.channel };
+        const address = await addressOf(sandbox, caller, named);
+        const { message_id, status } = body;
+        const receipt = networkOf(sandbox, caller).receipt(address, message_id, status);
+        return { status: 200, body: await answerOf(receipt) };
+      },
+    }),
+    operation({
+      id: 'list_simulated_outbox',
+      method: 'GET',
+      path: '/sandbox/phones/{phone}/outbox',
+      tool: null,
+      group: 'sandbox',
+      summary: 'What the network accepted from the phone',
+      description:
+        'The messages that the network accepted from this phone, in that order. One that was handed over ' +
+        'again after a crash is listed once, with its `attempts`.',
+      hints: { readOnly: true, destructive: false, idempotent: true },
+      params: PhoneParams,
+      query: ChannelQuery,
+      body: null,
+      answers: { 200: Closed({ messages: Type.Array(OutboxMessage) }) },
+      errors,
+      examples: [
+        {
+          summary: 'One message',
+          params,
+          answer: {
+            status: 200,
+            body: {
+              messages: [
+                {
+                  network_id: '9F2A6C01D47B8E35A1C0',
+                  message_id: 'msg_01jxk5d8a0c1v7m2q3r4s5t6w7',
+                  to: '+15550002222',
+                  text: 'Hello!',
+                  media_url: null,
+                  at: '2026-01-31T09:30:00.000Z',
+                  attempts: 1,
+                },
+              ],
+            },
+          },
+        },
+      ],
+      async handler({ caller, params, query }) {
+        const named = { phone: params.phone, channel: query.channel };
+        const address = await addressOf(sandbox, caller, named);
+        const outbox = await answerOf(networkOf(sandbox, caller).outbox(address));
+        const messages = outbox.map((message) => ({ ...message, at: timestamp(message.at) }));
+        return { status: 200, body: { messages } };
+      },
+    }),
+  ];
+}

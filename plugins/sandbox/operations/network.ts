@@ -1,0 +1,42 @@
+import { Type } from 'typebox';
+import { type AnyOperation, operation } from '../../../core/operation.ts';
+import { Closed } from '../../../core/schemas.ts';
+import { answerOf, networkOf, type Sandbox } from '../network-call.ts';
+
+const Reachability = Closed({
+  reachable: Type.Boolean({ description: 'whether the network can be reached' }),
+});
+
+/** What happens to the network as a whole. */
+export function networkOperations(sandbox: Sandbox): readonly AnyOperation[] {
+  return [
+    operation({
+      id: 'put_simulated_network',
+      method: 'PUT',
+      path: '/sandbox/network',
+      tool: null,
+      group: 'sandbox',
+      summary: 'Take the network out of reach, or back',
+      description:
+        'While it is out of reach all connections of your phones are cut and new ones refused, on every ' +
+        'channel. The calls of the sandbox keep working.',
+      hints: { readOnly: false, destructive: true, idempotent: true },
+      params: null,
+      query: null,
+      body: Reachability,
+      answers: { 200: Reachability },
+      errors: ['not_found', 'unavailable'],
+      examples: [
+        {
+          summary: 'Out of reach',
+          body: { reachable: false },
+          answer: { status: 200, body: { reachable: false } },
+        },
+      ],
+      async handler({ caller, body }) {
+        const set = networkOf(sandbox, caller).setReachable(caller.tenantId, body.reachable);
+        return { status: 200, body: await answerOf(set) };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,165 @@
+import { type AnyOperation, operation } from '../../../core/operation.ts';
+import type { SimulatedPhoneSettings } from '../contract.ts';
+import {
+  addressOf,
+  answerOf,
+  invalid,
+  networkOf,
+  phoneFrom,
+  type Sandbox,
+} from '../network-call.ts';
+import { ChannelQuery, Phone, PhoneEvent, PhoneParams, PhoneSettings } from '../schemas.ts';
+
+const linkedPhone = {
+  phone_number: '+15550001111',
+  channel: 'msgapp_web',
+  state: 'linked',
+  login_code: null,
+  pairing_code: null,
+  qr: null,
+  password: null,
+};
+const params = { phone: '+15550001111' };
+const errors = ['not_found', 'invalid_phone_number', 'unavailable'] as const;
+
+/** What the owner of a phone sees and does, and what befalls the phone. */
+export function phoneOperations(sandbox: Sandbox): readonly AnyOperation[] {
+  return [
+    operation({
+      id: 'get_simulated_phone',
+      method: 'GET',
+      path: '/sandbox/phones/{phone}',
+      tool: null,
+      group: 'sandbox',
+      summary: 'What the phone shows its owner',
+      description:
+        "The simulated phone's state, with the codes that its owner would read off it: the login code, " +
+        'the pairing code to type, the QR code to scan. 404 for a phone that nobody has used yet.',
+      hints: { readOnly: true, destructive: false, idempotent: true },
+      params: PhoneParams,
+      query: ChannelQuery,
+      body: null,
+      answers: { 200: Phone },
+      errors,
+      examples: [{ summary: 'A linked phone', params, answer: { status: 200, body: linkedPhone } }],
+      async handler({ caller, params, query }) {
+        const address = await addressOf(sandbox, caller, named(params, query));
+        return { status: 200, body: await answerOf(networkOf(sandbox, caller).phone(address)) };
+      },
+    }),
+    operation({
+      id: 'put_simulated_phone',
+      method: 'PUT',
+      path: '/sandbox/phones/{phone}',
+      tool: null,
+      group: 'sandbox',
+      summary: 'Make or change a phone',
+      description:
+        'Creates a simulated phone or changes it; fields that are absent keep their values. By default ' +
+        'messages are read at once. A new phone needs `channel` in the query.',
+      hints: { readOnly: false, destructive: false, idempotent: true },
+      params: PhoneParams,
+      query: ChannelQuery,
+      body: PhoneSettings,
+      bodyOptional: true,
+      answers: { 200: Phone },
+      errors,
+      examples: [
+        {
+          summary: 'Messages are delivered, but not read',
+          params,
+          query: { channel: 'msgapp_web' },
+          body: { send: 'deliver', latency_ms: 200 },
+          answer: { status: 200, body: { ...linkedPhone, state: 'idle' } },
+        },
+      ],
+      async handler({ caller, params, query, body }) {
+        const address = await addressOf(sandbox, caller, named(params, query), true);
+        const settings: SimulatedPhoneSettings = {
+          ...body,
+          contacts: body.contacts?.map(({ phone, name }, place) => ({
+            phone: phoneFrom(phone, `body/contacts/${place}/phone`),
+            name: name ?? null,
+          })),
+          history: body.history?.map(({ from, text, at }, place) => ({
+            from: phoneFrom(from, `body/history/${place}/from`),
+            text,
+            at: momentFrom(at, `body/history/${place}/at`),
+          })),
+        };
+        const put = networkOf(sandbox, caller).put(address, withoutAbsent(settings));
+        return { status: 200, body: await answerOf(put) };
+      },
+    }),
+    operation({
+      id: 'scan_with_simulated_phone',
+      method: 'POST',
+      path: '/sandbox/phones/{phone}/scan',
+      tool: null,
+      group: 'sandbox',
+      summary: 'Scan the QR code or type the pairing code',
+      description:
+        'The owner links the phone with the code that the gateway shows: the session connects, or ' +
+        'chatapp asks for the two-factor password. 409 when there is nothing to scan or to type.',
+      hints: { readOnly: false, destructive: false, idempotent: false },
+      params: PhoneParams,
+      query: ChannelQuery,
+      body: null,
+      answers: { 200: Phone },
+      errors: [...errors, 'nothing_to_scan'],
+      examples: [
+        { summary: 'The phone is linked', params, answer: { status: 200, body: linkedPhone } },
+      ],
+      async handler({ caller, params, query }) {
+        const address = await addressOf(sandbox, caller, named(params, query));
+        return { status: 200, body: await answerOf(networkOf(sandbox, caller).scan(address)) };
+      },
+    }),
+    operation({
+      id: 'raise_simulated_phone_event',
+      method: 'POST',
+      path: '/sandbox/phones/{phone}/events',
+      tool: null,
+      group: 'sandbox',
+      summary: 'Let something befall the phone',
+      description:
+        'Unlinks, replaces, restricts or disconnects the session of a phone, or lets its QR code run ' +
+        'out. What does not apply to the phone as it is changes nothing.',
+      hints: { readOnly: false, destructive: true, idempotent: false },
+      params: PhoneParams,
+      query: ChannelQuery,
+      body: PhoneEvent,
+      answers: { 200: Phone },
+      errors,
+      examples: [
+        {
+          summary: 'The network stops the phone from writing to new contacts for a minute',
+          params,
+          body: { type: 'restrict', scope: 'new_contacts', for_ms: 60_000 },
+          answer: { status: 200, body: linkedPhone },
+        },
+      ],
+      async handler({ caller, params, query, body }) {
+        const address = await addressOf(sandbox, caller, named(params, query));
+        const { type, scope = 'all', for_ms = null } = body;
+        const event = networkOf(sandbox, caller).event(address, { type, scope, for_ms });
+        return { status: 200, body: await answerOf(event) };
+      },
+    }),
+  ];
+}
+
+function named(params: { phone: string }, query: { channel?: string }) {
+  return { phone: params.phone, channel: query.channel };
+}
+
+function momentFrom(text: string, path: string): number {
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) throw invalid(path, 'is not a moment in ISO 8601');
+  return at;
+}
+
+/** An absent field keeps its value; so does one that is there but undefined. */
+function withoutAbsent(settings: SimulatedPhoneSettings): SimulatedPhoneSettings {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+}

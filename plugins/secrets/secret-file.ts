@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto';
+import { link, mkdir, open, readFile, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { secretBytes } from './keyring.ts';
+
+const fileName = 'gateway-secret';
+
+/**
+ * The secret that an embedded gateway keeps in its data folder, in base64; made by the first start,
+ * readable by the owner only. Processes that start at the same moment get the same one.
+ * @returns the file's text, unchecked
+ */
+export async function keptSecret(dataDir: string): Promise<string> {
+  const path = join(dataDir, fileName);
+  return (await readKept(path)) ?? (await makeKept(dataDir, path));
+}
+
+async function readKept(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (isCode(error, 'ENOENT')) return null;
+    throw error;
+  }
+}
+
+async function makeKept(dataDir: string, path: string): Promise<string> {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const draft = `${path}.${randomBytes(6).toString('hex')}`;
+  const file = await open(draft, 'wx', 0o600);
+  try {
+    await file.writeFile(`${randomBytes(secretBytes).toString('base64')}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  try {
+    // A link is made with its whole content or not at all, and never over an existing file.
+    await link(draft, path);
+    await syncFolder(dataDir);
+  } catch (error) {
+    if (!isCode(error, 'EEXIST')) throw error;
+  } finally {
+    await unlink(draft);
+  }
+  return readFile(path, 'utf8');
+}
+
+/** So that a power failure does not take back the name of a secret that has been used. */
+async function syncFolder(path: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  const folder = await open(path, 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
+
+function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}

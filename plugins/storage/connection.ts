@@ -1,0 +1,46 @@
+import type { Knex } from 'knex';
+import type { GatewayLog } from '../../core/log.ts';
+import type { Dialect } from './executor.ts';
+import { openMysql } from './mysql.ts';
+import { openSqlite } from './sqlite.ts';
+
+/** The connections of one process to its database. */
+export interface Connections {
+  readonly dialect: Dialect;
+  /** For transactions. On SQLite a single connection. */
+  readonly write: Knex;
+  /** For reads at the state of the last commit; refuses to write. */
+  readonly read: Knex;
+  /** Closes all of them; resolves when they are closed. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the database that DATABASE_URL names. Connects with the first statement.
+ * @throws Error when the address is of neither kind
+ */
+export function connect(url: string, log: GatewayLog): Connections {
+  const dialect = dialectOf(url);
+  const { write, read } =
+    dialect === 'mysql' ? openMysql(url, log) : openSqlite(url.slice('sqlite:'.length));
+  return {
+    dialect,
+    write,
+    read,
+    close: async () => {
+      await Promise.all([write.destroy(), read.destroy()]);
+    },
+  };
+}
+
+/**
+ * The dialect of a DATABASE_URL.
+ * @throws Error when the address is of neither kind
+ */
+export function dialectOf(url: string): Dialect {
+  if (url.startsWith('mysql://')) return 'mysql';
+  if (url.startsWith('sqlite:')) return 'sqlite';
+  throw new Error(
+    'DATABASE_URL must be mysql://user:password@host:port/database or sqlite:PATH of a file',
+  );
+}

@@ -1,0 +1,187 @@
+import type { Knex } from 'knex';
+
+/** The two families of databases; MariaDB counts as `mysql`. */
+export type Dialect = 'mysql' | 'sqlite';
+
+/** What a column can hold. Booleans are 0 and 1, moments are milliseconds, objects are JSON text. */
+export type Value = string | number | null;
+
+/** One row by column name. */
+export type Row = Readonly<Record<string, Value>>;
+
+/** How `upsert` treats a row whose key is taken. Columns in neither list keep what they hold. */
+export interface UpsertRule {
+  /** The columns of the primary or unique key. */
+  readonly key: readonly string[];
+  /** Columns that take the new value. */
+  readonly set?: readonly string[];
+  /** Columns that the new value is added to. */
+  readonly add?: readonly string[];
+}
+
+/** Bindings of one statement: well below SQLite's 32,766. */
+const maxBindings = 16_000;
+
+/**
+ * What a table object runs its SQL on: one transaction, or the connections that only read. It
+ * carries the few things that MariaDB/MySQL and SQLite spell differently. Every method takes any
+ * number of rows, none included, and makes as few statements as the engines allow.
+ */
+export class Executor {
+  /**
+   * Builds queries, bound to the transaction or to the reading connections. `update` and `delete` answer
+   * the number of rows that matched, on both dialects.
+   */
+  readonly knex: Knex;
+  readonly dialect: Dialect;
+
+  constructor(knex: Knex, dialect: Dialect) {
+    this.knex = knex;
+    this.dialect = dialect;
+  }
+
+  /**
+   * Inserts rows, which must all name the same columns.
+   * @throws the driver's error when a key is taken: the whole batch is then run item by item
+   */
+  async insert(table: string, rows: readonly Row[]): Promise<void> {
+    for (const part of parts(rows)) await this.#insertPart('insert into', table, part, '');
+  }
+
+  /**
+   * Inserts the rows whose primary and unique keys are free and leaves the others alone.
+   * @returns how many were inserted
+   * @throws Error when a value does not fit its column
+   */
+  async insertIgnore(table: string, rows: readonly Row[]): Promise<number> {
+    let inserted = 0;
+    for (const part of parts(rows)) {
+      if (this.dialect === 'sqlite') {
+        const answer = await this.#insertPart('insert into', table, part, 'on conflict do nothing');
+        inserted += (answer as { changes: number }).changes;
+      } else {
+        const answer = await this.#insertPart('insert ignore into', table, part, '');
+        inserted += insertedOf(answer, table, part.length);
+      }
+    }
+    return inserted;
+  }
+
+  /** Inserts rows; where the key is taken, changes the existing row as the rule says. */
+  async upsert(table: string, rows: readonly Row[], rule: UpsertRule): Promise<void> {
+    const isMysql = this.dialect === 'mysql';
+    const incoming = isMysql ? 'values(??)' : 'excluded.??';
+    const changes: string[] = [];
+    const names: string[] = [];
+    for (const column of rule.set ?? []) {
+      changes.push(`?? = ${incoming}`);
+      names.push(column, column);
+    }
+    for (const column of rule.add ?? []) {
+      changes.push(`?? = ??.?? + ${incoming}`);
+      names.push(column, table, column, column);
+    }
+    const conflict = isMysql
+      ? 'on duplicate key update'
+      : `on conflict (${rule.key.map(() => '??').join(', ')}) do update set`;
+    const end = this.knex.raw(`${conflict} ${changes.join(', ')}`, [
+      ...(isMysql ? [] : rule.key),
+      ...names,
+    ]);
+    for (const part of parts(rows)) {
+      await this.#insertPart('insert into', table, part, end.toQuery());
+    }
+  }
+
+  /**
+   * Gives each row its own values in one statement: every row of `rows` names the key column and the
+   * same further columns. Rows that do not exist are skipped.
+   * @param where adds conditions, for example `query => query.where('status', 'queued')`
+   * @returns how many rows matched
+   */
+  async updateEach(
+    table: string,
+    key: string,
+    rows: readonly Row[],
+    where: (query: Knex.QueryBuilder) => void = () => undefined,
+  ): Promise<number> {
+    const { knex } = this;
+    let matched = 0;
+    for (const part of parts(rows, 2)) {
+      const columns = Object.keys(part[0] ?? {}).filter((column) => column !== key);
+      const changes: Record<string, Knex.Raw> = {};
+      for (const column of columns) {
+        const bindings: (string | number | null)[] = [key];
+        for (const row of part) bindings.push(row[key] ?? null, row[column] ?? null);
+        const cases = part.map(() => 'when ? then ?').join(' ');
+        changes[column] = knex.raw(`case ?? ${cases} end`, bindings);
+      }
+      const query = knex(table).whereIn(
+        key,
+        part.map((row) => row[key] ?? null),
+      );
+      where(query);
+      matched += await query.update(changes);
+    }
+    return matched;
+  }
+
+  /** Runs a raw query (`?` values, `??` names) and answers its rows. The caller states their type. */
+  async rows<Result>(sql: string, bindings: readonly Knex.RawBinding[] = []): Promise<Result[]> {
+    const answer: unknown = await this.knex.raw(sql, bindings);
+    // mysql2 answers [rows, fields], libsql the rows; what they hold is what the SQL selects.
+    return (this.dialect === 'mysql' ? (answer as [Result[]])[0] : answer) as Result[];
+  }
+
+  /** Runs a raw statement and answers how many rows matched (update, delete) or came in (insert). */
+  async run(sql: string, bindings: readonly Knex.RawBinding[] = []): Promise<number> {
+    const answer: unknown = await this.knex.raw(sql, bindings);
+    if (this.dialect === 'mysql') return (answer as [{ affectedRows: number }])[0].affectedRows;
+    return (answer as { changes: number }).changes;
+  }
+
+  /** One statement; knex's own multi-row insert is limited to 500 rows on SQLite. */
+  async #insertPart(
+    start: string,
+    table: string,
+    rows: readonly Row[],
+    end: string,
+  ): Promise<unknown> {
+    const columns = Object.keys(rows[0] ?? {});
+    const names = columns.map(() => '??').join(', ');
+    const values = `(${columns.map(() => '?').join(', ')})`;
+    return await this.knex.raw(
+      `${start} ?? (${names}) values ${rows.map(() => values).join(', ')} ${end}`,
+      [table, ...columns, ...rows.flatMap((row) => columns.map((column) => row[column] ?? null))],
+    );
+  }
+}
+
+/**
+ * What MySQL's `insert ignore` inserted. IGNORE also turns a value that does not fit into a warning: only
+ * taken keys may have warned.
+ */
+function insertedOf(answer: unknown, table: string, count: number): number {
+  const [{ affectedRows, warningStatus }] = answer as [
+    { affectedRows: number; warningStatus: number },
+  ];
+  if (warningStatus !== count - affectedRows) throw new Error(`a row does not fit "${table}"`);
+  return affectedRows;
+}
+
+function parts(rows: readonly Row[], uses = 1): Row[][] {
+  const first = rows[0];
+  if (first === undefined) return [];
+  const columns = Object.keys(first);
+  for (const row of rows) {
+    if (Object.keys(row).length !== columns.length || columns.some((name) => !(name in row))) {
+      throw new Error('rows of one statement must all name the same columns');
+    }
+  }
+  const size = Math.max(1, Math.floor(maxBindings / (columns.length * uses)));
+  const result: Row[][] = [];
+  for (let start = 0; start < rows.length; start += size) {
+    result.push(rows.slice(start, start + size));
+  }
+  return result;
+}

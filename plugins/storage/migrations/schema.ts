@@ -1,0 +1,110 @@
+import type { Dialect, Executor } from '../executor.ts';
+
+/** One column of a table. Not null unless said otherwise. */
+export interface Column {
+  readonly type: 'text' | 'integer';
+  /** The most characters; absent for a text of any length. */
+  readonly length?: number;
+  readonly nullable?: boolean;
+  readonly initial?: number | string;
+}
+
+/** One table, the same on both dialects. */
+export interface Table {
+  readonly name: string;
+  readonly columns: Readonly<Record<string, Column>>;
+  readonly primary: readonly string[];
+  readonly unique?: readonly (readonly string[])[];
+  readonly indexes?: readonly (readonly string[])[];
+}
+
+/** A text of at most so many characters, which can be indexed. */
+export const words = (length: number): Column => ({ type: 'text', length });
+/** A text of any length, which cannot. */
+export const text: Column = { type: 'text' };
+/** An id with its prefix. */
+export const id: Column = words(40);
+/** A whole number, or a moment in milliseconds since the Unix epoch. */
+export const integer: Column = { type: 'integer' };
+/** A whole number that starts at 0; also a flag, 0 or 1. */
+export const zero: Column = { type: 'integer', initial: 0 };
+/** The same column, which may be empty and is so at first. */
+export const nullable = (column: Column): Column => ({ ...column, nullable: true });
+
+/** Makes a table with its indexes unless it is there: repeatable, whatever a crash left behind. */
+export async function createTable(executor: Executor, table: Table): Promise<void> {
+  const collation = executor.dialect === 'mysql' ? await binaryCollation(executor) : '';
+  for (const statement of createStatements(table, executor.dialect, collation)) {
+    await executor.knex.raw(statement).options({ timeout: statementMs });
+  }
+}
+
+/** A change of a large table takes as long as it takes; without any limit a dead server would hold the start. */
+const statementMs = 3_600_000;
+
+/**
+ * The statements that make a table. Texts compare by their bytes and with their trailing spaces, as on
+ * SQLite. That goes for ids, too: as ASCII columns they would refuse to be compared with other text.
+ */
+export function createStatements(table: Table, dialect: Dialect, collation: string): string[] {
+  const lines = Object.entries(table.columns).map(([name, column]) =>
+    columnSql(name, column, dialect),
+  );
+  lines.push(`primary key (${list(table.primary)})`);
+  const keys = [
+    ...(table.unique ?? []).map((columns) => ({ kind: 'unique index', columns })),
+    ...(table.indexes ?? []).map((columns) => ({ kind: 'index', columns })),
+  ];
+  if (dialect === 'mysql') {
+    for (const { kind, columns } of keys) {
+      lines.push(`${kind} ${quote(indexName(table, columns))} (${list(columns)})`);
+    }
+  }
+  const end =
+    dialect === 'mysql'
+      ? `engine = InnoDB default character set utf8mb4 collate ${collation}`
+      : 'strict';
+  const create = `create table if not exists ${quote(table.name)} (\n  ${lines.join(',\n  ')}\n) ${end}`;
+  if (dialect === 'mysql') return [create];
+  const indexes = keys.map(
+    ({ kind, columns }) =>
+      `create ${kind} if not exists ${quote(indexName(table, columns))} on ${quote(table.name)} (${list(columns)})`,
+  );
+  return [create, ...indexes];
+}
+
+function columnSql(name: string, column: Column, dialect: Dialect): string {
+  const parts = [quote(name), typeSql(column, dialect), column.nullable ? 'null' : 'not null'];
+  if (column.initial !== undefined) {
+    const { initial } = column;
+    parts.push(`default ${typeof initial === 'number' ? initial : `'${initial}'`}`);
+  }
+  // SQLite does not know lengths: said as a check, what does not fit fails on both alike.
+  if (dialect === 'sqlite' && column.length !== undefined) {
+    parts.push(`check (length(${quote(name)}) <= ${column.length})`);
+  }
+  return parts.join(' ');
+}
+
+function typeSql({ type, length }: Column, dialect: Dialect): string {
+  if (dialect === 'sqlite') return type;
+  if (type === 'integer') return 'bigint';
+  return length === undefined ? 'longtext' : `varchar(${length})`;
+}
+
+function indexName(table: Table, columns: readonly string[]): string {
+  return `${table.name}_${columns.join('_')}`;
+}
+
+function list(columns: readonly string[]): string {
+  return columns.map(quote).join(', ');
+}
+
+function quote(name: string): string {
+  return `\`${name}\``;
+}
+
+async function binaryCollation(executor: Executor): Promise<string> {
+  const [row] = await executor.rows<{ version: string }>('select version() as version');
+  return row?.version.includes('MariaDB') ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin';
+}

@@ -1,0 +1,146 @@
+import { promisify } from 'node:util';
+import knexModule, { type Knex } from 'knex';
+import Mysql2Client from 'knex/lib/dialects/mysql2/index.js';
+import type { Connection } from 'mysql2';
+import type { GatewayLog } from '../../core/log.ts';
+import { bindable } from './bindings.ts';
+import { fitForLog } from './faults.ts';
+
+/**
+ * Connections of one process. Writing: a lane has one transaction under way, and about this many lanes
+ * are busy at once. Reading: answers are single queries of a millisecond. Together low enough
+ * for six processes on a server with MariaDB's default of 151 connections.
+ */
+const poolSizes = { write: 14, read: 8 };
+
+/** How long to wait for a TCP connection and the server's greeting. */
+const connectTimeoutMs = 3_000;
+
+/** How long to wait for a free or new connection. */
+const acquireTimeoutMs = 6_000;
+
+/** How long a statement waits for a row that another transaction holds, in seconds. */
+const lockWaitS = 5;
+
+/** How long the server lets a transaction idle before it ends it: its process may have been stopped. */
+const idleTransactionS = 5;
+
+/** Without any byte for this long the server counts as gone. Longer than the longest lock wait. */
+const silenceMs = 8_000;
+
+/** A statement as knex hands it to its dialect. */
+interface Query {
+  bindings?: readonly unknown[];
+  options?: object;
+}
+
+/** What both kinds of connections set; of MariaDB's own variables MySQL knows nothing. */
+const sessionSettings = [
+  "SET SESSION sql_mode = 'STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
+  "SET SESSION time_zone = '+00:00'",
+  `SET SESSION innodb_lock_wait_timeout = ${lockWaitS}`,
+  'SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED',
+];
+const idleSettings = [
+  `SET SESSION idle_transaction_timeout = ${idleTransactionS}`,
+  `SET SESSION idle_write_transaction_timeout = ${idleTransactionS}`,
+];
+const unknownVariable = 1193;
+
+/**
+ * Opens two pools on one server: one for transactions at READ COMMITTED, one whose sessions are read only.
+ * Nothing is connected before the first statement.
+ * @param url `mysql://user:password@host:port/database`; further parameters are mysql2's, such as `?ssl={}`
+ */
+export function openMysql(
+  url: string,
+  log: GatewayLog,
+): { readonly write: Knex; readonly read: Knex } {
+  if (new URL(url).pathname.length < 2) {
+    throw new Error('DATABASE_URL must name a database, for example mysql://user@host/gateway');
+  }
+  return {
+    write: open(url, log, poolSizes.write, []),
+    read: open(url, log, poolSizes.read, ['SET SESSION TRANSACTION READ ONLY']),
+  };
+}
+
+function open(url: string, log: GatewayLog, size: number, extraSettings: readonly string[]): Knex {
+  const connection = {
+    uri: url,
+    charset: 'utf8mb4',
+    connectTimeout: connectTimeoutMs,
+    enableKeepAlive: true,
+    keepAliveInitialDelay: 5_000,
+    // SUM is a DECIMAL to the server, and a text to mysql2 unless told.
+    decimalNumbers: true,
+    multipleStatements: false,
+  };
+  return knexModule({
+    client: CheckedMysqlClient,
+    // knex's type of a connection does not know mysql2's `uri`.
+    connection: connection as Knex.MySql2ConnectionConfig,
+    acquireConnectionTimeout: acquireTimeoutMs,
+    // Values stay out of error messages, and so out of logs.
+    compileSqlOnError: false,
+    log: knexLog(log),
+    pool: {
+      min: 0,
+      max: size,
+      afterCreate(made: Connection, done: (error: unknown, made: Connection) => void) {
+        settle(made, extraSettings).then(
+          () => done(null, made),
+          (error) => {
+            made.destroy();
+            done(error, made);
+          },
+        );
+      },
+    },
+  });
+}
+
+/** What knex would print: lost connections mostly, which whoever needed them reports as well. */
+function knexLog(log: GatewayLog): Knex.Logger {
+  const debug = (message: unknown) => log.debug({ knex: message }, 'from knex');
+  return { warn: debug, error: debug, deprecate: debug, debug };
+}
+
+async function settle(connection: Connection, extraSettings: readonly string[]): Promise<void> {
+  const query = promisify((sql: string, done: (error: Error | null) => void) =>
+    connection.query({ sql, timeout: silenceMs }, done),
+  );
+  for (const setting of [...sessionSettings, ...extraSettings]) await query(setting);
+  for (const setting of idleSettings) {
+    await query(setting).catch((error) => {
+      if (error.errno !== unknownVariable) throw error;
+    });
+  }
+}
+
+/** knex's mysql2 dialect with checked values and a limit to the server's silence. */
+class CheckedMysqlClient extends Mysql2Client {
+  override async query(connection: unknown, query: unknown): Promise<unknown> {
+    try {
+      return await super.query(connection, query);
+    } catch (error) {
+      throw fitForLog(error);
+    }
+  }
+
+  override async _query(connection: Connection, query: Query): Promise<unknown> {
+    query.bindings = bindable(query.bindings ?? []);
+    query.options = { timeout: silenceMs, ...query.options };
+    try {
+      return await super._query(connection, query);
+    } catch (error) {
+      // The answer may still come: this connection cannot be used for anything else.
+      if (isSilence(error)) connection.destroy();
+      throw error;
+    }
+  }
+}
+
+function isSilence(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'PROTOCOL_SEQUENCE_TIMEOUT';
+}

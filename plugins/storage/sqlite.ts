@@ -1,0 +1,141 @@
+import { mkdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import knexModule, { type Knex } from 'knex';
+import BetterSqliteClient from 'knex/lib/dialects/better-sqlite3/index.js';
+import SqliteTransaction from 'knex/lib/dialects/sqlite3/execution/sqlite-transaction.js';
+import Libsql from 'libsql';
+import { bindable } from './bindings.ts';
+import { faultOf, fitForLog } from './faults.ts';
+
+/** How long a writer waits for another process's transaction. */
+const writeWaitMs = 5_000;
+
+/**
+ * How long a statement may block this process's event loop while another process holds the file.
+ * Waiting longer is done between attempts, where other work goes on.
+ */
+const blockingWaitMs = 20;
+
+/** Keeps the log from staying large after a burst: 64 MiB. */
+const journalLimit = 67_108_864;
+
+/** A query as knex hands it to its dialect. */
+interface Query {
+  readonly sql: string;
+  readonly bindings?: readonly unknown[];
+  response?: unknown;
+  context?: unknown;
+}
+
+/**
+ * Opens the file, which is made if need be, twice: one connection that writes, in transactions that hold the
+ * write lock from their start, and one that can only read and always sees the last commit.
+ * @param path as it stands in DATABASE_URL after `sqlite:`, relative to the working directory
+ */
+export function openSqlite(path: string): { readonly write: Knex; readonly read: Knex } {
+  if (path === '' || path === ':memory:') {
+    throw new Error('DATABASE_URL must name a file, for example sqlite:./data/gateway.db');
+  }
+  const filename = resolve(path);
+  mkdirSync(dirname(filename), { recursive: true, mode: 0o700 });
+  return { write: open(LibsqlWriter, filename), read: open(LibsqlReader, filename) };
+}
+
+function open(client: typeof LibsqlClient, filename: string): Knex {
+  return knexModule({
+    client,
+    connection: { filename },
+    useNullAsDefault: true,
+    // Values stay out of error messages, and so out of logs.
+    compileSqlOnError: false,
+    pool: { min: 1, max: 1 },
+  });
+}
+
+/** knex's better-sqlite3 dialect on libsql, which has the same interface and needs no compiler. */
+class LibsqlClient extends BetterSqliteClient {
+  /** What each new connection sets. */
+  protected pragmas(): readonly string[] {
+    return [];
+  }
+
+  override _driver(): unknown {
+    return Libsql;
+  }
+
+  override async acquireRawConnection(): Promise<Libsql.Database> {
+    const connection = new Libsql(filenameOf(this.connectionSettings));
+    connection.exec(`PRAGMA busy_timeout = ${blockingWaitMs}`);
+    // Changing the journal mode needs the file for itself, which a second process may have just now.
+    for (const pragma of this.pragmas()) await whenFree(() => connection.exec(`PRAGMA ${pragma}`));
+    return connection;
+  }
+
+  override async query(connection: unknown, query: unknown): Promise<unknown> {
+    try {
+      return await super.query(connection, query);
+    } catch (error) {
+      throw fitForLog(error);
+    }
+  }
+
+  async _query(connection: Libsql.Database, query: Query): Promise<Query> {
+    const statement = connection.prepare(query.sql);
+    // libsql binds every number as a REAL; as a bigint it stays an INTEGER.
+    const values = bindable(query.bindings ?? []).map((value) =>
+      Number.isSafeInteger(value) ? BigInt(value as number) : value,
+    );
+    if (statement.reader) {
+      query.response = statement.all(values);
+    } else {
+      const result = statement.run(values);
+      query.response = result;
+      query.context = { lastID: result.lastInsertRowid, changes: result.changes };
+    }
+    return query;
+  }
+}
+
+class LibsqlWriter extends LibsqlClient {
+  protected override pragmas() {
+    return ['journal_mode = WAL', 'synchronous = FULL', `journal_size_limit = ${journalLimit}`];
+  }
+
+  override transaction(...parts: readonly unknown[]): Knex.Transaction {
+    // Its base class is one of those that knex has no types for.
+    return new ImmediateTransaction(this, ...parts) as unknown as Knex.Transaction;
+  }
+}
+
+class LibsqlReader extends LibsqlClient {
+  protected override pragmas() {
+    return ['query_only = 1'];
+  }
+}
+
+class ImmediateTransaction extends SqliteTransaction {
+  override async begin(connection: Libsql.Database): Promise<void> {
+    // A COMMIT that failed (a full disk) leaves its transaction open.
+    if (connection.inTransaction) connection.exec('ROLLBACK');
+    await whenFree(() => connection.exec('BEGIN IMMEDIATE'));
+  }
+}
+
+/** Repeats an action that finds the file busy, without blocking the event loop in between. */
+async function whenFree(action: () => void): Promise<void> {
+  const deadline = performance.now() + writeWaitMs;
+  for (;;) {
+    try {
+      return action();
+    } catch (error) {
+      if (faultOf(error) !== 'contention' || performance.now() > deadline) throw error;
+      await pause(1 + Math.random() * 9);
+    }
+  }
+}
+
+function filenameOf(settings: object): string {
+  if ('filename' in settings && typeof settings.filename === 'string') return settings.filename;
+  throw new Error('the SQLite connection has no file name');
+}

@@ -1,0 +1,82 @@
+import type { Lane, Storage, Tables } from '../../core/contracts/storage.ts';
+import type { GatewayLog } from '../../core/log.ts';
+import { type Connections, connect } from './connection.ts';
+import { Executor } from './executor.ts';
+import { Lanes } from './lanes.ts';
+import { read, steadied } from './reading.ts';
+import { makeTables } from './tables/index.ts';
+import { mysqlClock, type TablesMaker } from './unit.ts';
+
+/** How long `ping` waits. */
+const pingMs = 1_000;
+
+/** What a storage is made from. */
+export interface StorageOptions {
+  /** `mysql://user:password@host:port/database` or `sqlite:PATH`. */
+  readonly url: string;
+  readonly log: GatewayLog;
+  /** The table objects; the gateway's own when absent. */
+  readonly tables?: TablesMaker;
+}
+
+/** A storage together with what only its owner may do. */
+export interface OpenStorage extends Storage {
+  /** For migrations and tests. */
+  readonly connections: Connections;
+  /** Refuses further inputs, waits until those that were taken are decided, and closes all connections. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens a database without a gateway around it: for the storage plugin, the command line and tests.
+ * Does not migrate. The caller closes it.
+ * @throws Error when the address cannot be understood
+ */
+export function makeStorage({ url, log, tables = makeTables }: StorageOptions): OpenStorage {
+  return new KnexStorage(connect(url, log), log, tables);
+}
+
+class KnexStorage implements OpenStorage {
+  readonly connections: Connections;
+  readonly read: Tables;
+  readonly #reader: Executor;
+  readonly #lanes: Lanes;
+  #closing: Promise<void> | undefined;
+
+  constructor(connections: Connections, log: GatewayLog, tables: TablesMaker) {
+    this.connections = connections;
+    this.#reader = new Executor(connections.read, connections.dialect);
+    this.read = steadied(tables(this.#reader));
+    this.#lanes = new Lanes({ connections, tables, log });
+  }
+
+  get dialect() {
+    return this.connections.dialect;
+  }
+
+  submit<Input, Output>(lane: Lane<Input, Output>, input: Input): Promise<Output> {
+    return this.#lanes.submit(lane, input);
+  }
+
+  async now(): Promise<number> {
+    if (this.dialect === 'sqlite') return Date.now();
+    return read(() => mysqlClock(this.#reader));
+  }
+
+  async ping(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(reject, pingMs, new Error('the database did not answer within a second'));
+    });
+    try {
+      await Promise.race([this.#reader.rows('select 1'), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#lanes.close().then(() => this.connections.close());
+    return this.#closing;
+  }
+}

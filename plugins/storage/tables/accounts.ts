@@ -1,0 +1,265 @@
+import type { Knex } from 'knex';
+import type {
+  AccountReason,
+  AccountRow,
+  AccountState,
+  AccountStatus,
+  ConnectOptions,
+  Mode,
+  StoredReason,
+} from '../../accounts/contract.ts';
+import type { Executor, Row } from '../executor.ts';
+
+/** What an account is made with; the rest of its row starts empty. */
+export interface NewAccount {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly channel: string;
+  readonly identifier: string;
+  readonly connectOptions: ConnectOptions;
+  readonly state: AccountState;
+  readonly createdAt: number;
+}
+
+/** New values of an account after a status move. */
+export interface AccountChange {
+  readonly id: string;
+  readonly state: AccountState;
+  readonly connectOptions: ConnectOptions;
+  readonly rampDayOne: string | null;
+  readonly connectedAt: number | null;
+  /** Null gives the number free for other tenants; `keep` leaves what `claim` has set. */
+  readonly claim: null | 'keep';
+}
+
+/** A number that an account wants for itself while it is linked. */
+export interface NumberClaim {
+  readonly id: string;
+  readonly key: string;
+}
+
+/** The SQL of accounts. Rows come with the mode of their tenant. */
+export class AccountTable {
+  protected readonly db: Executor;
+
+  constructor(db: Executor) {
+    this.db = db;
+  }
+
+  /** The rows with these ids, removed ones included, in no particular order. */
+  async find(ids: readonly string[]): Promise<readonly AccountRow[]> {
+    if (ids.length === 0) return [];
+    return this.#read(this.#select().whereIn('a.id', ids));
+  }
+
+  /** Every account of these tenants that was not removed, oldest first. */
+  async ofTenants(tenantIds: readonly string[]): Promise<readonly AccountRow[]> {
+    if (tenantIds.length === 0) return [];
+    return this.#read(
+      this.#select()
+        .whereIn('a.tenant_id', tenantIds)
+        .whereNull('a.removed_at')
+        .orderBy(['a.created_at', 'a.id']),
+    );
+  }
+
+  /** What a send may choose from: not removed and `connected`, `connecting` or `restricted`, oldest first. */
+  async candidates(tenantIds: readonly string[]): Promise<readonly AccountRow[]> {
+    if (tenantIds.length === 0) return [];
+    return this.#read(
+      this.#select()
+        .whereIn('a.tenant_id', tenantIds)
+        .whereNull('a.removed_at')
+        .whereIn('a.status', ['connected', 'connecting', 'restricted'])
+        .orderBy(['a.created_at', 'a.id']),
+    );
+  }
+
+  /** The record of a number that was not removed. */
+  async present(
+    tenantId: string,
+    channel: string,
+    identifier: string,
+  ): Promise<AccountRow | undefined> {
+    const rows = await this.#read(
+      this.#select().where('a.present_key', presentKey(tenantId, channel, identifier)),
+    );
+    return rows[0];
+  }
+
+  /** Which accounts hold these claims, by claim. */
+  async claimants(keys: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (keys.length === 0) return new Map();
+    const rows: { id: string; claim_key: string }[] = await this.db
+      .knex('accounts')
+      .select('id', 'claim_key')
+      .whereIn('claim_key', keys);
+    return new Map(rows.map((row) => [row.claim_key, row.id]));
+  }
+
+  async insert(accounts: readonly NewAccount[]): Promise<void> {
+    await this.db.insert(
+      'accounts',
+      accounts.map((account) => ({
+        id: account.id,
+        tenant_id: account.tenantId,
+        channel: account.channel,
+        identifier: account.identifier,
+        present_key: presentKey(account.tenantId, account.channel, account.identifier),
+        connect_options: JSON.stringify(account.connectOptions),
+        created_at: account.createdAt,
+        ...stateColumns(account.state),
+      })),
+    );
+  }
+
+  /** Writes what status moves have decided. */
+  async save(changes: readonly AccountChange[]): Promise<void> {
+    await this.db.updateEach(
+      'accounts',
+      'id',
+      changes.map((change) => ({
+        id: change.id,
+        connect_options: JSON.stringify(change.connectOptions),
+        ramp_day_one: change.rampDayOne,
+        connected_at: change.connectedAt,
+        ...stateColumns(change.state),
+      })),
+    );
+    const freed = changes.filter((change) => change.claim === null).map((change) => change.id);
+    if (freed.length > 0) {
+      await this.db.knex('accounts').whereIn('id', freed).update({ claim_key: null });
+    }
+  }
+
+  /**
+   * Claims numbers, each for whoever comes first: the unique index decides, also between transactions.
+   * @returns the ids of those who hold their claim now
+   */
+  async claim(claims: readonly NumberClaim[]): Promise<ReadonlySet<string>> {
+    const ignore = this.db.dialect === 'mysql' ? 'ignore' : 'or ignore';
+    const sorted = [...claims].sort((one, other) => (one.key < other.key ? -1 : 1));
+    for (const { id, key } of sorted) {
+      await this.db.run(`update ${ignore} accounts set claim_key = ? where id = ?`, [key, id]);
+    }
+    const holders = await this.claimants(claims.map((claim) => claim.key));
+    return new Set(claims.filter(({ id, key }) => holders.get(key) === id).map(({ id }) => id));
+  }
+
+  /** Marks accounts as removed and gives their numbers free. */
+  async remove(ids: readonly string[], at: number): Promise<void> {
+    if (ids.length === 0) return;
+    await this.db
+      .knex('accounts')
+      .whereIn('id', ids)
+      .update({ removed_at: at, present_key: null, claim_key: null });
+  }
+
+  /** Deletes rows that a connect has made and that is now undone. Nothing refers to them yet. */
+  async erase(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    await this.db.knex('accounts').whereIn('id', ids).delete();
+  }
+
+  /**
+   * Reserves so many numbers of each account's outbound sequence and answers the first of each. The caller
+   * has locked the accounts' tenants.
+   */
+  async reserveSequences(
+    counts: ReadonlyMap<string, number>,
+  ): Promise<ReadonlyMap<string, number>> {
+    const ids = [...counts.keys()];
+    if (ids.length === 0) return new Map();
+    const rows: { id: string; outbound_sequence: number | string }[] = await this.db
+      .knex('accounts')
+      .select('id', 'outbound_sequence')
+      .whereIn('id', ids);
+    const last = new Map(rows.map((row) => [row.id, Number(row.outbound_sequence)]));
+    await this.db.updateEach(
+      'accounts',
+      'id',
+      [...last].map(([id, sequence]) => ({
+        id,
+        outbound_sequence: sequence + (counts.get(id) ?? 0),
+      })),
+    );
+    return new Map([...last].map(([id, sequence]) => [id, sequence + 1]));
+  }
+
+  #select(): Knex.QueryBuilder {
+    return this.db
+      .knex('accounts as a')
+      .join('tenants as t', 't.id', 'a.tenant_id')
+      .select('a.*', 't.mode as mode');
+  }
+
+  async #read(query: Knex.QueryBuilder): Promise<readonly AccountRow[]> {
+    const rows: StoredAccount[] = await query;
+    return rows.map(accountRow);
+  }
+}
+
+interface StoredAccount {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly mode: Mode;
+  readonly channel: string;
+  readonly identifier: string;
+  readonly status: AccountStatus;
+  readonly reason: StoredReason | null;
+  readonly linked: number;
+  readonly restriction: 'all' | 'new_contacts' | null;
+  readonly restriction_reason: AccountReason | null;
+  readonly restricted_until: number | string | null;
+  readonly connect_options: string;
+  readonly announced: number;
+  readonly ever_connected: number;
+  readonly ramp_day_one: string | null;
+  readonly created_at: number | string;
+  readonly connected_at: number | string | null;
+  readonly removed_at: number | string | null;
+}
+
+function accountRow(row: StoredAccount): AccountRow {
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    mode: row.mode,
+    channel: row.channel,
+    identifier: row.identifier,
+    status: row.status,
+    reason: row.reason,
+    linked: row.linked === 1,
+    restriction: row.restriction,
+    restrictionReason: row.restriction_reason,
+    restrictedUntil: moment(row.restricted_until),
+    connectOptions: JSON.parse(row.connect_options) as ConnectOptions,
+    announced: row.announced === 1,
+    everConnected: row.ever_connected === 1,
+    rampDayOne: row.ramp_day_one,
+    createdAt: Number(row.created_at),
+    connectedAt: moment(row.connected_at),
+    removedAt: moment(row.removed_at),
+  };
+}
+
+function stateColumns(state: AccountState): Row {
+  return {
+    status: state.status,
+    reason: state.reason,
+    linked: state.linked ? 1 : 0,
+    restriction: state.restriction,
+    restriction_reason: state.restrictionReason,
+    restricted_until: state.restrictedUntil,
+    announced: state.announced ? 1 : 0,
+    ever_connected: state.everConnected ? 1 : 0,
+  };
+}
+
+function presentKey(tenantId: string, channel: string, identifier: string): string {
+  return `${tenantId}|${channel}|${identifier}`;
+}
+
+function moment(value: number | string | null): number | null {
+  return value === null ? null : Number(value);
+}

@@ -1,0 +1,138 @@
+import type { Contact, ContactFilter, ContactKey } from '../../contacts/contract.ts';
+import type { Executor, Row } from '../executor.ts';
+
+interface ContactColumns {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly channel: string;
+  readonly phone: string | null;
+  readonly network_id: string | null;
+  readonly name: string | null;
+  readonly do_not_disturb: number;
+  readonly private: number;
+  readonly automation_paused: number;
+  readonly created_at: number;
+}
+
+/** The most conditions that are tied by `or`: SQLite bounds the depth of an expression. */
+const alternatives = 200;
+
+/** The SQL of contacts. */
+export class ContactTable {
+  protected readonly db: Executor;
+
+  constructor(db: Executor) {
+    this.db = db;
+  }
+
+  /** @throws when a phone or network id is taken on the tenant's channel: insert under the tenant's lock */
+  async insert(contacts: readonly Contact[]): Promise<void> {
+    await this.db.insert('contacts', contacts.map(toRow));
+  }
+
+  /** Stores everything of a contact that can change. */
+  async save(contacts: readonly Contact[]): Promise<void> {
+    const rows = contacts.map(toRow).map((row) => ({
+      id: row.id ?? null,
+      phone: row.phone ?? null,
+      network_id: row.network_id ?? null,
+      name: row.name ?? null,
+      do_not_disturb: row.do_not_disturb ?? null,
+      private: row.private ?? null,
+      automation_paused: row.automation_paused ?? null,
+    }));
+    await this.db.updateEach('contacts', 'id', rows);
+  }
+
+  async byIds(ids: readonly string[]): Promise<readonly Contact[]> {
+    if (ids.length === 0) return [];
+    const rows: readonly ContactColumns[] = await this.db
+      .knex('contacts')
+      .whereIn('id', [...new Set(ids)]);
+    return rows.map(fromColumns);
+  }
+
+  /** Every contact that has the phone or the network id of one of these keys. */
+  async byKeys(keys: readonly ContactKey[]): Promise<readonly Contact[]> {
+    const found = new Map<string, Contact>();
+    for (const column of ['phone', 'network_id'] as const) {
+      const wanted = new Map<string, readonly [string, string, string]>();
+      for (const key of keys) {
+        const value = column === 'phone' ? key.phone : key.networkId;
+        if (value === null) continue;
+        wanted.set(`${key.tenantId} ${key.channel} ${value}`, [key.tenantId, key.channel, value]);
+      }
+      const triples = [...wanted.values()];
+      for (let start = 0; start < triples.length; start += alternatives) {
+        const rows: readonly ContactColumns[] = await this.db.knex('contacts').where((any) => {
+          for (const [tenantId, channel, value] of triples.slice(start, start + alternatives)) {
+            any.orWhere({ tenant_id: tenantId, channel, [column]: value });
+          }
+        });
+        for (const row of rows) found.set(row.id, fromColumns(row));
+      }
+    }
+    return [...found.values()];
+  }
+
+  async find(tenantId: string, id: string): Promise<Contact | null> {
+    const rows: readonly ContactColumns[] = await this.db
+      .knex('contacts')
+      .where({ tenant_id: tenantId, id });
+    return rows.map(fromColumns)[0] ?? null;
+  }
+
+  /** Newest first, by (created_at, id). */
+  async list(tenantId: string, filter: ContactFilter): Promise<readonly Contact[]> {
+    const query = this.db
+      .knex('contacts')
+      .where('tenant_id', tenantId)
+      .orderBy('created_at', 'desc')
+      .orderBy('id', 'desc')
+      .limit(filter.limit);
+    if (filter.channel !== null) query.where('channel', filter.channel);
+    if (filter.phone !== null) query.where('phone', filter.phone);
+    if (filter.before !== null) {
+      const { createdAt, id } = filter.before;
+      query
+        .where('created_at', '<=', createdAt)
+        .where((either) =>
+          either
+            .where('created_at', '<', createdAt)
+            .orWhere((same) => same.where('created_at', createdAt).where('id', '<', id)),
+        );
+    }
+    const rows: readonly ContactColumns[] = await query;
+    return rows.map(fromColumns);
+  }
+}
+
+function fromColumns(row: ContactColumns): Contact {
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    channel: row.channel,
+    phone: row.phone,
+    networkId: row.network_id,
+    name: row.name ?? '',
+    doNotDisturb: row.do_not_disturb === 1,
+    private: row.private === 1,
+    automationPaused: row.automation_paused === 1,
+    createdAt: row.created_at,
+  };
+}
+
+function toRow(contact: Contact): Row {
+  return {
+    id: contact.id,
+    tenant_id: contact.tenantId,
+    channel: contact.channel,
+    phone: contact.phone,
+    network_id: contact.networkId,
+    name: contact.name,
+    do_not_disturb: contact.doNotDisturb ? 1 : 0,
+    private: contact.private ? 1 : 0,
+    automation_paused: contact.automationPaused ? 1 : 0,
+    created_at: contact.createdAt,
+  };
+}

@@ -1,0 +1,72 @@
+import type { Json } from '../../../core/contracts/json.ts';
+import type { IdempotencyRecord } from '../../messages/contract.ts';
+import type { Executor } from '../executor.ts';
+
+interface KeyColumns {
+  readonly tenant_id: string;
+  readonly key_hash: string;
+  readonly body_hash: string;
+  readonly answer: string;
+  readonly created_at: number;
+}
+
+/** The SQL of idempotency keys. */
+export class IdempotencyTable {
+  protected readonly db: Executor;
+
+  constructor(db: Executor) {
+    this.db = db;
+  }
+
+  /** The answers kept under these keys for one of these tenants. */
+  async find(
+    tenantIds: readonly string[],
+    keyHashes: readonly string[],
+  ): Promise<readonly IdempotencyRecord[]> {
+    if (keyHashes.length === 0) return [];
+    const rows: readonly KeyColumns[] = await this.db
+      .knex('idempotency_keys')
+      .whereIn('tenant_id', [...new Set(tenantIds)])
+      .whereIn('key_hash', [...new Set(keyHashes)]);
+    return rows.map((row) => ({
+      tenantId: row.tenant_id,
+      keyHash: row.key_hash,
+      bodyHash: row.body_hash,
+      // Written by `keep` below and by nobody else.
+      answer: JSON.parse(row.answer) as Json,
+      createdAt: row.created_at,
+    }));
+  }
+
+  /** Keeps answers, over what an expired key held. */
+  async keep(records: readonly IdempotencyRecord[]): Promise<void> {
+    await this.db.upsert(
+      'idempotency_keys',
+      records.map((record) => ({
+        tenant_id: record.tenantId,
+        key_hash: record.keyHash,
+        body_hash: record.bodyHash,
+        answer: JSON.stringify(record.answer),
+        created_at: record.createdAt,
+      })),
+      { key: ['tenant_id', 'key_hash'], set: ['body_hash', 'answer', 'created_at'] },
+    );
+  }
+
+  /** Deletes a bounded number of answers that were kept before a moment; answers how many. */
+  async deleteBefore(moment: number, limit: number): Promise<number> {
+    const { knex } = this.db;
+    const old: readonly Pick<KeyColumns, 'tenant_id' | 'key_hash'>[] = await knex(
+      'idempotency_keys',
+    )
+      .select('tenant_id', 'key_hash')
+      .where('created_at', '<', moment)
+      .limit(limit);
+    if (old.length === 0) return 0;
+    return knex('idempotency_keys')
+      .whereIn('tenant_id', [...new Set(old.map((row) => row.tenant_id))])
+      .whereIn('key_hash', [...new Set(old.map((row) => row.key_hash))])
+      .where('created_at', '<', moment)
+      .delete();
+  }
+}

@@ -1,0 +1,163 @@
+import type { Fence, Lease, Renewal } from '../../accounts/contract.ts';
+import type { Executor } from '../executor.ts';
+
+/** The SQL of session leases. */
+export class LeaseTable {
+  protected readonly db: Executor;
+
+  constructor(db: Executor) {
+    this.db = db;
+  }
+
+  async find(accountIds: readonly string[]): Promise<readonly Lease[]> {
+    if (accountIds.length === 0) return [];
+    const rows: StoredLease[] = await this.db.knex('leases').whereIn('account_id', accountIds);
+    return rows.map(lease);
+  }
+
+  /**
+   * The account ids of those fences that still stand. Every write of a session asks it after having locked
+   * the lease. Expiry does not count: an expired lease that nobody took is still the holder's.
+   */
+  async heldBy(fences: readonly Fence[]): Promise<ReadonlySet<string>> {
+    const leases = await this.find(fences.map((fence) => fence.accountId));
+    const standing = new Map(leases.map((row) => [row.accountId, row]));
+    return new Set(
+      fences
+        .filter((fence) => stands(fence, standing.get(fence.accountId)))
+        .map((fence) => fence.accountId),
+    );
+  }
+
+  /** Makes a process the owner, whoever was it before: the caller has locked and checked the lease. */
+  async take(accountIds: readonly string[], owner: string, expiresAt: number): Promise<void> {
+    await this.db.insertIgnore(
+      'leases',
+      accountIds.map((id) => ({ account_id: id, wanted: 0, owner: null, fence: 0, expires_at: 0 })),
+    );
+    if (accountIds.length === 0) return;
+    await this.db
+      .knex('leases')
+      .whereIn('account_id', accountIds)
+      .update({ wanted: 1, owner, fence: this.db.knex.raw('fence + 1'), expires_at: expiresAt });
+  }
+
+  /** Takes up to `limit` wanted leases that are free or have expired; leaves alone what somebody locks. */
+  async claimFree(
+    owner: string,
+    now: number,
+    expiresAt: number,
+    limit: number,
+  ): Promise<readonly Fence[]> {
+    const query = this.db
+      .knex('leases')
+      .select('account_id')
+      .where('wanted', 1)
+      .andWhere('expires_at', '<=', now)
+      .orderBy('account_id')
+      .limit(limit);
+    if (this.db.dialect === 'mysql') query.forUpdate().skipLocked();
+    const free: { account_id: string }[] = await query;
+    const ids = free.map((row) => row.account_id);
+    await this.take(ids, owner, expiresAt);
+    const taken = await this.find(ids);
+    return taken.map((row) => ({ accountId: row.accountId, owner, number: row.fence }));
+  }
+
+  /**
+   * Moves the expiry of those leases that still stand, expired or not.
+   * @param wait whether to wait for rows that somebody has locked, or to skip them
+   */
+  async renew(fences: readonly Fence[], expiresAt: number, wait: boolean): Promise<Renewal> {
+    const ids = fences.map((fence) => fence.accountId);
+    if (ids.length === 0) return { renewed: [], lost: [], revoked: [], skipped: [] };
+    const query = this.db.knex('leases').whereIn('account_id', ids).orderBy('account_id');
+    if (this.db.dialect === 'mysql') {
+      query.forUpdate();
+      if (!wait) query.skipLocked();
+    }
+    const rows: StoredLease[] = await query;
+    const found = new Map(rows.map((row) => [row.account_id, lease(row)]));
+    const renewed = fences.filter((fence) => stands(fence, found.get(fence.accountId)));
+    await this.db
+      .knex('leases')
+      .whereIn(
+        'account_id',
+        renewed.map((fence) => fence.accountId),
+      )
+      .update({ expires_at: expiresAt });
+    const fallen = fences.filter((fence) => {
+      const row = found.get(fence.accountId);
+      return row !== undefined && !stands(fence, row);
+    });
+    const isRevoked = (fence: Fence): boolean => {
+      const row = found.get(fence.accountId);
+      return row !== undefined && !row.wanted && row.owner === fence.owner;
+    };
+    return {
+      renewed,
+      lost: fallen.filter((fence) => !isRevoked(fence)),
+      revoked: fallen.filter(isRevoked),
+      skipped: fences.filter((fence) => !found.has(fence.accountId)),
+    };
+  }
+
+  /** Gives leases away so that another process can take them at once. Fences that fell are left alone. */
+  async release(fences: readonly Fence[]): Promise<void> {
+    await this.#set(fences, { owner: null, expires_at: 0 });
+  }
+
+  /** Ends leases: no session is wanted any more. Fences that fell are left alone. */
+  async end(fences: readonly Fence[]): Promise<void> {
+    await this.#set(fences, { wanted: 0, owner: null, expires_at: 0 });
+  }
+
+  /** Ends leases whoever holds them, and fences the holder out. It stays named as owner. */
+  async revoke(accountIds: readonly string[]): Promise<void> {
+    if (accountIds.length === 0) return;
+    await this.db
+      .knex('leases')
+      .whereIn('account_id', accountIds)
+      .update({ wanted: 0, fence: this.db.knex.raw('fence + 1'), expires_at: 0 });
+  }
+
+  /** Deletes leases together with accounts that are undone. */
+  async erase(accountIds: readonly string[]): Promise<void> {
+    if (accountIds.length === 0) return;
+    await this.db.knex('leases').whereIn('account_id', accountIds).delete();
+  }
+
+  async #set(
+    fences: readonly Fence[],
+    values: Readonly<Record<string, number | null>>,
+  ): Promise<void> {
+    const held = await this.heldBy(fences);
+    if (held.size === 0) return;
+    await this.db
+      .knex('leases')
+      .whereIn('account_id', [...held])
+      .update(values);
+  }
+}
+
+interface StoredLease {
+  readonly account_id: string;
+  readonly wanted: number;
+  readonly owner: string | null;
+  readonly fence: number | string;
+  readonly expires_at: number | string;
+}
+
+function lease(row: StoredLease): Lease {
+  return {
+    accountId: row.account_id,
+    wanted: row.wanted === 1,
+    owner: row.owner,
+    fence: Number(row.fence),
+    expiresAt: Number(row.expires_at),
+  };
+}
+
+function stands(fence: Fence, row: Lease | undefined): boolean {
+  return row !== undefined && row.owner === fence.owner && row.fence === fence.number;
+}

@@ -1,0 +1,366 @@
+import type { Knex } from 'knex';
+import type {
+  Direction,
+  Media,
+  MessageFilter,
+  MessageStatus,
+  MessageWithContact,
+  QueuedPlace,
+  StoredMessage,
+} from '../../messages/contract.ts';
+import type { Executor, Row } from '../executor.ts';
+
+/** A row as the engines return it, contact included. */
+interface MessageColumns {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly account_id: string;
+  readonly channel: string;
+  readonly contact_id: string;
+  readonly direction: Direction;
+  readonly text: string;
+  readonly media: string | null;
+  readonly status: MessageStatus;
+  readonly error: string | null;
+  readonly network_id: string | null;
+  readonly sequence: number | null;
+  readonly inbound_sequence: number | null;
+  readonly opener: number;
+  readonly dispatched_at: number | null;
+  readonly attempts: number;
+  readonly dispatch_fence: number | null;
+  readonly created_at: number;
+  readonly sent_at: number | null;
+  readonly delivered_at: number | null;
+  readonly read_at: number | null;
+  readonly failed_at: number | null;
+}
+
+interface JoinedColumns extends MessageColumns {
+  readonly contact_phone: string | null;
+  readonly contact_name: string | null;
+}
+
+/** When messages with one contact were accepted, for the loop guard. */
+export interface MessageTime {
+  readonly contactId: string;
+  readonly direction: Direction;
+  readonly at: number;
+}
+
+/** Names an outbound message by the network's id. */
+export interface NetworkReference {
+  readonly accountId: string;
+  readonly networkId: string;
+}
+
+/** The SQL of messages. */
+export class MessageTable {
+  protected readonly db: Executor;
+
+  constructor(db: Executor) {
+    this.db = db;
+  }
+
+  /** @throws when an id, a sequence or a network id is taken */
+  async insert(messages: readonly StoredMessage[]): Promise<void> {
+    await this.db.insert('messages', messages.map(toRow));
+  }
+
+  /** Inserts those whose network id is new to their account. */
+  async insertNew(messages: readonly StoredMessage[]): Promise<void> {
+    await this.db.insertIgnore('messages', messages.map(toRow));
+  }
+
+  /** Takes the text and media out of messages whose contents must not be kept. */
+  async blank(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    await this.db
+      .knex('messages')
+      .whereIn('id', [...ids])
+      .update({ text: '', media: null });
+  }
+
+  /** Stores the changeable fields of rows that `forChange` returned in the same transaction. */
+  async save(messages: readonly StoredMessage[]): Promise<void> {
+    await this.db.updateEach('messages', 'id', messages.map(toChangeableRow));
+  }
+
+  async find(tenantId: string, id: string): Promise<MessageWithContact | null> {
+    const rows = await this.#joined().where('m.tenant_id', tenantId).where('m.id', id);
+    return withContacts(rows)[0] ?? null;
+  }
+
+  /** Newest first, by (created_at, id). */
+  async list(tenantId: string, filter: MessageFilter): Promise<readonly MessageWithContact[]> {
+    const query = this.#joined().where('m.tenant_id', tenantId);
+    if (filter.direction !== null) query.where('m.direction', filter.direction);
+    if (filter.accountId !== null) query.where('m.account_id', filter.accountId);
+    if (filter.before !== null) {
+      const { createdAt, id } = filter.before;
+      // The first condition says nothing new; it lets both engines begin inside the index.
+      query
+        .where('m.created_at', '<=', createdAt)
+        .where((either) =>
+          either
+            .where('m.created_at', '<', createdAt)
+            .orWhere((same) => same.where('m.created_at', createdAt).where('m.id', '<', id)),
+        );
+    }
+    query.orderBy('m.created_at', 'desc').orderBy('m.id', 'desc').limit(filter.limit);
+    return withContacts(await query);
+  }
+
+  /** The tenant's live inbound messages after a position of its numbering, oldest first. */
+  async inboundAfter(
+    tenantId: string,
+    after: number,
+    accountId: string | null,
+    limit: number,
+  ): Promise<readonly MessageWithContact[]> {
+    const query = this.#joined()
+      .where('m.tenant_id', tenantId)
+      .where('m.inbound_sequence', '>', after);
+    if (accountId !== null) query.where('m.account_id', accountId);
+    return withContacts(await query.orderBy('m.inbound_sequence').limit(limit));
+  }
+
+  /** The rows of these ids, locked until the transaction ends; ids without a row are skipped. */
+  async forChange(ids: readonly string[]): Promise<readonly StoredMessage[]> {
+    if (ids.length === 0) return [];
+    const query = this.#rows().whereIn('id', [...new Set(ids)]);
+    return (await this.#locked(query)).map(fromColumns);
+  }
+
+  /** As they are; for what a transaction decides by without changing it. */
+  async byIds(ids: readonly string[]): Promise<readonly StoredMessage[]> {
+    if (ids.length === 0) return [];
+    return (await this.#rows().whereIn('id', [...new Set(ids)])).map(fromColumns);
+  }
+
+  /** The ids of an account's messages in one direction that the network knows by these ids. */
+  async byNetworkIds(
+    direction: Direction,
+    references: readonly NetworkReference[],
+  ): Promise<readonly (NetworkReference & { readonly id: string })[]> {
+    if (references.length === 0) return [];
+    const rows: readonly Pick<MessageColumns, 'id' | 'account_id' | 'network_id'>[] = await this.db
+      .knex('messages')
+      .select('id', 'account_id', 'network_id')
+      .whereIn('account_id', [...new Set(references.map((one) => one.accountId))])
+      .where('direction', direction)
+      .whereIn('network_id', [...new Set(references.map((one) => one.networkId))]);
+    return rows.map((row) => ({
+      id: row.id,
+      accountId: row.account_id,
+      networkId: row.network_id ?? '',
+    }));
+  }
+
+  /** An account's queued messages in the order of acceptance. */
+  async queuedOf(accountId: string, limit: number): Promise<readonly QueuedPlace[]> {
+    const rows: readonly QueuedPlace[] = await this.db
+      .knex('messages')
+      .select('id', 'sequence')
+      .where({ account_id: accountId, status: 'queued' })
+      .orderBy('sequence')
+      .limit(limit);
+    return rows;
+  }
+
+  /** Those of these accounts that have queued messages. */
+  async accountsWithQueued(accountIds: readonly string[]): Promise<readonly string[]> {
+    if (accountIds.length === 0) return [];
+    const rows: readonly { readonly account_id: string }[] = await this.db
+      .knex('messages')
+      .distinct('account_id')
+      .whereIn('account_id', [...accountIds])
+      .where('status', 'queued');
+    return rows.map((row) => row.account_id);
+  }
+
+  /** An account's queued messages, oldest first, locked until the transaction ends. */
+  async queuedForChange(
+    accountId: string,
+    limit: number,
+    acceptedBefore: number = Number.MAX_SAFE_INTEGER,
+    undispatchedOnly = false,
+  ): Promise<readonly StoredMessage[]> {
+    const query = this.#rows()
+      .where({ account_id: accountId, status: 'queued' })
+      .where('created_at', '<', acceptedBefore)
+      .orderBy('sequence')
+      .limit(limit);
+    if (undispatchedOnly) query.whereNull('dispatched_at');
+    return (await this.#locked(query)).map(fromColumns);
+  }
+
+  /**
+   * Accounts with undispatched messages that were accepted before a moment, and accounts with queued messages
+   * that have no session to come: removed or logged out.
+   */
+  async accountsToExpire(acceptedBefore: number, limit: number): Promise<readonly string[]> {
+    const { knex } = this.db;
+    const queued = () =>
+      knex('messages as m')
+        .select(knex.raw('1'))
+        .whereRaw('m.account_id = a.id')
+        .where('m.status', 'queued');
+    const rows: readonly { readonly id: string }[] = await knex('accounts as a')
+      .select('a.id')
+      .whereExists(queued().whereNull('m.dispatched_at').where('m.created_at', '<', acceptedBefore))
+      .orWhere((over) =>
+        over
+          .where((ended) => ended.whereNotNull('a.removed_at').orWhere('a.status', 'disconnected'))
+          .whereExists(queued()),
+      )
+      .limit(limit);
+    return rows.map((row) => row.id);
+  }
+
+  /** A contact's messages that the network surely does not know yet, locked. */
+  async undispatchedOfContact(contactId: string): Promise<readonly StoredMessage[]> {
+    const query = this.#rows()
+      .where({ contact_id: contactId, status: 'queued' })
+      .whereNull('dispatched_at');
+    return (await this.#locked(query)).map(fromColumns);
+  }
+
+  /** The ids of all messages with a contact. */
+  async idsOfContact(contactId: string): Promise<readonly string[]> {
+    const rows: readonly { readonly id: string }[] = await this.db
+      .knex('messages')
+      .select('id')
+      .where('contact_id', contactId);
+    return rows.map((row) => row.id);
+  }
+
+  async delete(ids: readonly string[]): Promise<void> {
+    for (let start = 0; start < ids.length; start += 1000) {
+      await this.db
+        .knex('messages')
+        .whereIn('id', ids.slice(start, start + 1000))
+        .delete();
+    }
+  }
+
+  /** When the latest live messages with these contacts were accepted: at most `limit` each way and contact. */
+  async recentTimes(
+    contactIds: readonly string[],
+    since: number,
+    limit: number,
+  ): Promise<readonly MessageTime[]> {
+    if (contactIds.length === 0 || limit === 0) return [];
+    const holes = contactIds.map(() => '?').join(', ');
+    return this.db.rows<MessageTime>(
+      `select contact_id as ??, direction, created_at as ?? from (
+         select contact_id, direction, created_at,
+           row_number() over (partition by contact_id, direction order by created_at desc) as place
+         from messages
+         where contact_id in (${holes}) and created_at > ?
+           and (sequence is not null or inbound_sequence is not null)
+       ) recent where place <= ?`,
+      ['contactId', 'at', ...contactIds, since, limit],
+    );
+  }
+
+  /** Those of these contacts to which an account has sent a message that reached the network. */
+  async reached(accountId: string, contactIds: readonly string[]): Promise<readonly string[]> {
+    if (contactIds.length === 0) return [];
+    const rows: readonly { readonly contact_id: string }[] = await this.db
+      .knex('messages')
+      .distinct('contact_id')
+      .whereIn('contact_id', [...contactIds])
+      .where({ account_id: accountId, direction: 'outbound' })
+      .whereNotNull('sent_at')
+      .whereNot('status', 'queued');
+    return rows.map((row) => row.contact_id);
+  }
+
+  #rows(): Selection<MessageColumns> {
+    return this.db.knex('messages').select('*');
+  }
+
+  /** A left join, so that both engines read the messages first, in the order of their index. */
+  #joined(): Selection<JoinedColumns> {
+    return this.db
+      .knex('messages as m')
+      .leftJoin('contacts as c', 'c.id', 'm.contact_id')
+      .select('m.*', 'c.phone as contact_phone', 'c.name as contact_name');
+  }
+
+  /** SQLite has one writer at a time and needs no lock. */
+  #locked(query: Selection<MessageColumns>): Selection<MessageColumns> {
+    return this.db.dialect === 'mysql' ? query.forUpdate() : query;
+  }
+}
+
+type Selection<Columns extends object> = Knex.QueryBuilder<Columns, Columns[]>;
+
+function withContacts(rows: readonly JoinedColumns[]): MessageWithContact[] {
+  return rows.map((row) => ({
+    ...fromColumns(row),
+    contact: { id: row.contact_id, phone: row.contact_phone, name: row.contact_name ?? '' },
+  }));
+}
+
+function fromColumns(row: MessageColumns): StoredMessage {
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    accountId: row.account_id,
+    channel: row.channel,
+    contactId: row.contact_id,
+    direction: row.direction,
+    text: row.text,
+    // Written by `toRow` below and by nobody else.
+    media: row.media === null ? null : (JSON.parse(row.media) as Media),
+    status: row.status,
+    error: row.error,
+    networkId: row.network_id,
+    sequence: row.sequence,
+    inboundSequence: row.inbound_sequence,
+    opener: row.opener === 1,
+    dispatchedAt: row.dispatched_at,
+    attempts: row.attempts,
+    dispatchFence: row.dispatch_fence,
+    createdAt: row.created_at,
+    sentAt: row.sent_at,
+    deliveredAt: row.delivered_at,
+    readAt: row.read_at,
+    failedAt: row.failed_at,
+  };
+}
+
+function toRow(message: StoredMessage): Row {
+  return {
+    ...toChangeableRow(message),
+    tenant_id: message.tenantId,
+    account_id: message.accountId,
+    channel: message.channel,
+    contact_id: message.contactId,
+    direction: message.direction,
+    sequence: message.sequence,
+    inbound_sequence: message.inboundSequence,
+    opener: message.opener ? 1 : 0,
+    created_at: message.createdAt,
+    text: message.text,
+    media: message.media === null ? null : JSON.stringify(message.media),
+  };
+}
+
+function toChangeableRow(message: StoredMessage): Row {
+  return {
+    id: message.id,
+    status: message.status,
+    error: message.error,
+    network_id: message.networkId,
+    dispatched_at: message.dispatchedAt,
+    attempts: message.attempts,
+    dispatch_fence: message.dispatchFence,
+    sent_at: message.sentAt,
+    delivered_at: message.deliveredAt,
+    read_at: message.readAt,
+    failed_at: message.failedAt,
+  };
+}

@@ -1,0 +1,56 @@
+import type { ProcessRow } from '../../accounts/contract.ts';
+import type { Executor } from '../executor.ts';
+
+/** The SQL of running processes. */
+export class ProcessTable {
+  protected readonly db: Executor;
+
+  constructor(db: Executor) {
+    this.db = db;
+  }
+
+  /** Stores heartbeats. */
+  async beat(processes: readonly ProcessRow[]): Promise<void> {
+    await this.db.upsert(
+      'processes',
+      processes.map((process) => ({
+        id: process.id,
+        roles: process.roles.join(','),
+        sessions: process.sessions,
+        capacity: process.capacity,
+        seen_at: process.seenAt,
+      })),
+      { key: ['id'], set: ['roles', 'sessions', 'capacity', 'seen_at'] },
+    );
+  }
+
+  /** The processes heard of after a moment, in no particular order. */
+  async seenAfter(moment: number): Promise<readonly ProcessRow[]> {
+    const rows: StoredProcess[] = await this.db.knex('processes').where('seen_at', '>', moment);
+    return rows.map((row) => ({
+      id: row.id,
+      roles: row.roles === '' ? [] : row.roles.split(','),
+      sessions: row.sessions,
+      capacity: row.capacity,
+      seenAt: Number(row.seen_at),
+    }));
+  }
+
+  /** Forgets processes that have stopped. */
+  async remove(ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) await this.db.knex('processes').whereIn('id', ids).delete();
+  }
+
+  /** Forgets processes that were last heard of before a moment. */
+  async removeUnseenSince(moment: number): Promise<void> {
+    await this.db.knex('processes').where('seen_at', '<', moment).delete();
+  }
+}
+
+interface StoredProcess {
+  readonly id: string;
+  readonly roles: string;
+  readonly sessions: number;
+  readonly capacity: number;
+  readonly seen_at: number | string;
+}

@@ -1,0 +1,134 @@
+import type { Mode, Tenant, TenantChanges, TenantStatus } from '../../tenants/contract.ts';
+import type { Executor, Row } from '../executor.ts';
+
+/** One row of `tenants` as the database holds it. */
+export interface TenantRow {
+  readonly id: string;
+  readonly name: string;
+  readonly mode: Mode;
+  readonly plan: string;
+  readonly status: TenantStatus;
+  readonly disabled: string;
+  readonly ramp: number;
+  readonly created_at: number;
+}
+
+const columns = ['id', 'name', 'mode', 'plan', 'status', 'disabled', 'ramp', 'created_at'] as const;
+
+/** The SQL of tenants. */
+export class TenantTable {
+  protected readonly db: Executor;
+
+  constructor(db: Executor) {
+    this.db = db;
+  }
+
+  /** Adds tenants with new ids. */
+  async insert(tenants: readonly Tenant[]): Promise<void> {
+    await this.db.insert(
+      'tenants',
+      tenants.map((tenant) => toRow(tenant, null)),
+    );
+  }
+
+  /** Adds the first tenant of each mode where there is none yet; processes that start at once agree on one. */
+  async insertFirst(tenants: readonly Tenant[]): Promise<void> {
+    await this.db.insertIgnore(
+      'tenants',
+      tenants.map((tenant) => toRow(tenant, tenant.mode)),
+    );
+  }
+
+  /** The tenants that the first start made, at most one of each mode. */
+  async first(): Promise<readonly Tenant[]> {
+    const rows: TenantRow[] = await this.db
+      .knex('tenants')
+      .select(columns)
+      .whereNotNull('first_of');
+    return rows.map(toTenant);
+  }
+
+  /** The tenants with these ids, by id; unknown ones are missing. */
+  async find(ids: readonly string[]): Promise<ReadonlyMap<string, Tenant>> {
+    const rows: TenantRow[] = await this.db
+      .knex('tenants')
+      .select(columns)
+      .whereIn('id', [...new Set(ids)]);
+    return new Map(rows.map((row) => [row.id, toTenant(row)]));
+  }
+
+  /** All tenants, oldest first. */
+  async list(): Promise<readonly Tenant[]> {
+    const rows: TenantRow[] = await this.db
+      .knex('tenants')
+      .select(columns)
+      .orderBy([{ column: 'created_at' }, { column: 'id' }]);
+    return rows.map(toTenant);
+  }
+
+  /** Changes one tenant, whose row the caller has locked. */
+  async change(id: string, changes: TenantChanges): Promise<void> {
+    const set: Record<string, string> = {};
+    if (changes.plan !== undefined) set.plan = changes.plan;
+    if (changes.status !== undefined) set.status = changes.status;
+    if (changes.disabled !== undefined) set.disabled = JSON.stringify([...changes.disabled].sort());
+    if (Object.keys(set).length > 0) await this.db.knex('tenants').where({ id }).update(set);
+  }
+
+  /** The number of each tenant's latest live inbound message, 0 before the first. */
+  async inboundSequences(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const rows: { id: string; inbound_sequence: number }[] = await this.db
+      .knex('tenants')
+      .select('id', 'inbound_sequence')
+      .whereIn('id', [...new Set(ids)]);
+    return new Map(rows.map((row) => [row.id, Number(row.inbound_sequence)]));
+  }
+
+  /**
+   * Numbers live inbound messages: takes as many numbers for each tenant as the map says and answers the
+   * first of them. The caller has locked the tenants' rows.
+   */
+  async takeInboundSequences(
+    counts: ReadonlyMap<string, number>,
+  ): Promise<ReadonlyMap<string, number>> {
+    const before = await this.inboundSequences([...counts.keys()]);
+    const rows: Row[] = [];
+    const first = new Map<string, number>();
+    for (const [id, last] of before) {
+      first.set(id, last + 1);
+      rows.push({ id, inbound_sequence: last + (counts.get(id) ?? 0) });
+    }
+    await this.db.updateEach('tenants', 'id', rows);
+    return first;
+  }
+}
+
+/** The record that a row holds. */
+export function toTenant(row: TenantRow): Tenant {
+  return {
+    id: row.id,
+    name: row.name,
+    mode: row.mode,
+    plan: row.plan,
+    status: row.status,
+    // Written by this file only, from a list of strings.
+    disabled: JSON.parse(row.disabled) as string[],
+    ramp: row.ramp === 1,
+    createdAt: Number(row.created_at),
+  };
+}
+
+function toRow(tenant: Tenant, firstOf: Mode | null): Row {
+  return {
+    id: tenant.id,
+    name: tenant.name,
+    mode: tenant.mode,
+    plan: tenant.plan,
+    status: tenant.status,
+    disabled: JSON.stringify([...tenant.disabled].sort()),
+    ramp: tenant.ramp ? 1 : 0,
+    inbound_sequence: 0,
+    first_of: firstOf,
+    created_at: tenant.createdAt,
+  };
+}

@@ -1,0 +1,55 @@
+import type { UsageCounter } from '../../limits/contract.ts';
+import type { Executor } from '../executor.ts';
+
+interface CounterColumns {
+  readonly tenant_id: string;
+  readonly day: string;
+  readonly account_id: string;
+  readonly sends: number;
+  readonly new_contacts: number;
+}
+
+/** The SQL of daily usage counters. */
+export class UsageTable {
+  protected readonly db: Executor;
+
+  constructor(db: Executor) {
+    this.db = db;
+  }
+
+  /** The counters of a day that are not 0: of these tenants (account id empty) and of these accounts. */
+  async of(
+    tenantIds: readonly string[],
+    accountIds: readonly string[],
+    day: string,
+  ): Promise<readonly UsageCounter[]> {
+    if (tenantIds.length === 0) return [];
+    const rows: readonly CounterColumns[] = await this.db
+      .knex('usage_counters')
+      .whereIn('tenant_id', [...new Set(tenantIds)])
+      .where('day', day)
+      .whereIn('account_id', ['', ...new Set(accountIds)]);
+    return rows.map((row) => ({
+      tenantId: row.tenant_id,
+      day: row.day,
+      accountId: row.account_id,
+      sends: row.sends,
+      newContacts: row.new_contacts,
+    }));
+  }
+
+  /** Adds to counters, of which none may be named twice. */
+  async add(counters: readonly UsageCounter[]): Promise<void> {
+    await this.db.upsert(
+      'usage_counters',
+      counters.map((counter) => ({
+        tenant_id: counter.tenantId,
+        day: counter.day,
+        account_id: counter.accountId,
+        sends: counter.sends,
+        new_contacts: counter.newContacts,
+      })),
+      { key: ['tenant_id', 'day', 'account_id'], add: ['sends', 'new_contacts'] },
+    );
+  }
+}

@@ -1,0 +1,45 @@
+import type { Authenticator, Caller } from '../../core/contracts/caller.ts';
+import type { Tables } from '../../core/contracts/storage.ts';
+import { GatewayError } from '../../core/errors.ts';
+import type { KeyOwner } from './contract.ts';
+import { hashOf, looksLikeKey } from './keys.ts';
+import { RecentAnswers, type Remembering } from './recent-answers.ts';
+
+/**
+ * Finds callers by their keys' hashes and remembers them, wrong keys too, for as long as `remembering`
+ * allows. A database that is away is `unavailable`, never a wrong key.
+ */
+export function keyAuthenticator(read: Tables, remembering: Remembering): Authenticator {
+  const callers = new RecentAnswers<Caller | null>(async (hash) => {
+    const owner = await orUnavailable(read.apiKeys.ownerOf(hash));
+    return owner === null ? null : toCaller(owner);
+  }, remembering);
+  const current = new RecentAnswers<boolean>(async (keyId) => {
+    const key = await orUnavailable(read.apiKeys.find(keyId));
+    return key !== null && key.revokedAt === null;
+  }, remembering);
+  return {
+    authenticate: async (key) => (looksLikeKey(key) ? callers.get(hashOf(key)) : null),
+    isCurrent: (keyId) => current.get(keyId),
+  };
+}
+
+async function orUnavailable<Answer>(asked: Promise<Answer>): Promise<Answer> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof GatewayError) throw error;
+    throw new GatewayError('unavailable', { retryAfterS: 1, cause: error });
+  }
+}
+
+function toCaller({ keyId, tenant }: KeyOwner): Caller {
+  return {
+    tenantId: tenant.id,
+    keyId,
+    mode: tenant.mode,
+    plan: tenant.plan,
+    status: tenant.status,
+    disabled: new Set(tenant.disabled),
+  };
+}

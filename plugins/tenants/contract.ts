@@ -1,0 +1,143 @@
+/**
+ * What other plugins may know of tenants: their records, their plans and the keys that name them.
+ */
+import type { Authenticator } from '../../core/contracts/caller.ts';
+
+/** Live tenants use the networks; a test tenant's channels run on the simulated one. */
+export type Mode = 'live' | 'test';
+
+/** A suspended tenant is refused on send, and on nothing else. */
+export type TenantStatus = 'active' | 'suspended';
+
+/** One row of `tenants`. Times are milliseconds since the Unix epoch. */
+export interface Tenant {
+  /** `ten_…` */
+  readonly id: string;
+  readonly name: string;
+  readonly mode: Mode;
+  /** The plan's name. */
+  readonly plan: string;
+  readonly status: TenantStatus;
+  /** Features switched off: `api`, `webhooks`, a channel's name, `event:TYPE`. */
+  readonly disabled: readonly string[];
+  /** Made with the warm-up ramp although its mode has none. */
+  readonly ramp: boolean;
+  readonly createdAt: number;
+}
+
+/** What can be changed of a tenant; what is absent stays. */
+export interface TenantChanges {
+  readonly plan?: string;
+  readonly status?: TenantStatus;
+  readonly disabled?: readonly string[];
+}
+
+/** One row of `api_keys`, without the hash. */
+export interface ApiKey {
+  /** `key_…` */
+  readonly id: string;
+  readonly tenantId: string;
+  /** Its beginning and its end, so that a person can tell keys apart. */
+  readonly hint: string;
+  readonly createdAt: number;
+  readonly revokedAt: number | null;
+}
+
+/** A key as it is stored. */
+export interface HashedKey extends ApiKey {
+  /** SHA-256 of the key, hex. */
+  readonly hash: string;
+}
+
+/** Whose key it is. */
+export interface KeyOwner {
+  readonly keyId: string;
+  readonly tenant: Tenant;
+}
+
+/** A key just made; the only moment at which it can be read. */
+export interface NewKey {
+  readonly id: string;
+  readonly key: string;
+}
+
+/** What a plan allows; the field names of the configuration. */
+export interface Plan {
+  /** Messages accepted per UTC day. */
+  readonly sends_cap: number;
+  /** New contacts per UTC day. */
+  readonly new_contacts_cap: number;
+  readonly accounts_cap: number;
+  /** Whether accounts can be connected at all. */
+  readonly channels: boolean;
+  readonly webhooks: boolean;
+  /** Length of a new account's warm-up ramp in days; 0 for none. */
+  readonly ramp_days: number;
+}
+
+/** The plans of the configuration. In the container as `plans`. */
+export interface Plans {
+  /** The plan with this name. One that the configuration no longer has allows nothing. */
+  plan(name: string): Plan;
+  /** The names that the configuration has. */
+  names(): readonly string[];
+}
+
+/** A tenant to be made. */
+export interface TenantRequest {
+  readonly name: string;
+  readonly mode: Mode;
+  readonly plan: string;
+  readonly ramp: boolean;
+}
+
+/** A change asked for by an operator. */
+export interface TenantUpdate {
+  readonly plan?: string;
+  readonly status?: TenantStatus;
+  readonly enable: readonly string[];
+  readonly disable: readonly string[];
+}
+
+/** What the first start made, to be shown once. */
+export interface FirstKeys {
+  readonly live: string | null;
+  readonly test: string | null;
+}
+
+/** Management of tenants and keys: the command line's side. In the container as `tenants`. */
+export interface Tenants {
+  /** @throws GatewayError `invalid_request` for an unknown plan or an empty name */
+  create(request: TenantRequest): Promise<{ readonly tenant: Tenant; readonly key: NewKey }>;
+  /** All of them, oldest first. */
+  list(): Promise<readonly Tenant[]>;
+  /**
+   * Null when there is no such tenant.
+   * @throws GatewayError `invalid_request` for an unknown plan or feature
+   */
+  update(id: string, update: TenantUpdate): Promise<Tenant | null>;
+  /** The features that are on, in the order of `featureNames`. */
+  features(tenant: Tenant): readonly string[];
+  /** Null when there is no such tenant. */
+  createKey(tenantId: string): Promise<NewKey | null>;
+  /** A tenant's keys, oldest first; null when there is no such tenant. */
+  listKeys(tenantId: string): Promise<readonly ApiKey[] | null>;
+  /** Null when there is no such key; a repeated call changes nothing. */
+  revokeKey(keyId: string): Promise<ApiKey | null>;
+  /**
+   * Makes the first live and test tenant where they are missing, and lets the preset keys in. However many
+   * processes start at once, one pair is made. Called at every start that serves.
+   * @returns the keys of what this very call made
+   */
+  begin(presets: FirstKeys): Promise<FirstKeys>;
+}
+
+declare module '../../core/container.ts' {
+  interface Cradle {
+    readonly tenants: Tenants;
+    readonly plans: Plans;
+    readonly authenticator: Authenticator;
+    /** The keys that this start made and nobody has seen yet; main.ts prints them. */
+    readonly firstKeys: FirstKeys;
+  }
+}

@@ -1,0 +1,32 @@
+import { eventTypes } from '../../core/contracts/events.ts';
+import { GatewayError } from '../../core/errors.ts';
+
+/** Every feature that can be switched off for a tenant. */
+export function featureNames(channels: readonly string[]): readonly string[] {
+  return ['api', 'webhooks', ...channels, ...eventTypes.map((type) => `event:${type}`)];
+}
+
+/**
+ * The features that are off after a change, sorted. Pure.
+ * @throws GatewayError `invalid_request` for a name that is no feature, or one that is both switched on and off
+ */
+export function changeFeatures(
+  disabled: readonly string[],
+  change: { readonly enable: readonly string[]; readonly disable: readonly string[] },
+  names: readonly string[],
+): readonly string[] {
+  for (const name of [...change.enable, ...change.disable]) {
+    if (!names.includes(name)) {
+      const message = `There is no feature "${name}"; there are ${names.join(', ')}.`;
+      throw new GatewayError('invalid_request', { message });
+    }
+  }
+  const both = change.enable.find((name) => change.disable.includes(name));
+  if (both !== undefined) {
+    const message = `The feature "${both}" cannot be enabled and disabled at once.`;
+    throw new GatewayError('invalid_request', { message });
+  }
+  const off = new Set([...disabled, ...change.disable]);
+  for (const name of change.enable) off.delete(name);
+  return [...off].sort();
+}

@@ -1,0 +1,41 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { newId } from '../../core/ids.ts';
+import type { HashedKey, Mode, NewKey } from './contract.ts';
+
+/** A new key: its prefix shows the mode, 32 random bytes in base64url make it. */
+export function newKey(mode: Mode): NewKey {
+  return { id: newId('key'), key: `gw_${mode}_${randomBytes(32).toString('base64url')}` };
+}
+
+/** A key that was chosen outside, with an id of its own. */
+export function presetKey(key: string): NewKey {
+  return { id: newId('key'), key };
+}
+
+/** How a key is found: SHA-256 in hex. The keys are random, so a slow hash would protect nothing more. */
+export function hashOf(key: string): string {
+  return createHash('sha256').update(key).digest('hex');
+}
+
+/** Whether a text can be a key at all; what cannot is refused without asking the database. */
+export function looksLikeKey(text: string): boolean {
+  return /^gw_(live|test)_[A-Za-z0-9_-]{1,200}$/.test(text);
+}
+
+/** The key as it is stored. */
+export function hashed(made: NewKey, tenantId: string, createdAt: number): HashedKey {
+  return {
+    id: made.id,
+    tenantId,
+    hash: hashOf(made.key),
+    hint: hintOf(made.key),
+    createdAt,
+    revokedAt: null,
+  };
+}
+
+/** `gw_test_…abcd`; a key that is so short that this would give it away shows its prefix only. */
+function hintOf(key: string): string {
+  const secret = key.slice('gw_test_'.length);
+  return `${key.slice(0, 'gw_test_'.length)}…${secret.length < 16 ? '' : secret.slice(-4)}`;
+}

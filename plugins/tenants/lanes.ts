@@ -1,0 +1,146 @@
+import type { Lane } from '../../core/contracts/storage.ts';
+import type { ApiKey, Mode, NewKey, Tenant, TenantUpdate } from './contract.ts';
+import { changeFeatures } from './features.ts';
+import { hashed } from './keys.ts';
+
+/** A tenant to be made, with its first key. */
+interface Creation {
+  readonly tenant: Omit<Tenant, 'createdAt'>;
+  readonly key: NewKey;
+}
+
+/** Makes tenants with their first keys. Repeatable: the ids and the key come with the input. */
+export const createTenants: Lane<Creation, Tenant> = {
+  name: 'tenants.create',
+  locks: () => [],
+  run: async (unit, inputs) => {
+    const there = await unit.tenants.find(inputs.map(({ tenant }) => tenant.id));
+    const made = inputs.map(
+      ({ tenant }) => there.get(tenant.id) ?? { ...tenant, createdAt: unit.now },
+    );
+    await unit.tenants.insert(made.filter(({ id }) => !there.has(id)));
+    await unit.apiKeys.insertMissing(
+      inputs.map(({ tenant, key }) => hashed(key, tenant.id, unit.now)),
+    );
+    return made;
+  },
+};
+
+/** A change of one tenant; the names of all features come with it. */
+interface Change {
+  readonly id: string;
+  readonly update: TenantUpdate;
+  readonly features: readonly string[];
+}
+
+/** Changes tenants under their locks; null for one that does not exist. */
+export const updateTenants: Lane<Change, Tenant | null> = {
+  name: 'tenants.update',
+  locks: ({ id }) => [`tenant:${id}`],
+  run: async (unit, inputs) => {
+    const tenants = new Map(await unit.tenants.find(inputs.map(({ id }) => id)));
+    const answers: (Tenant | null)[] = [];
+    for (const { id, update, features } of inputs) {
+      const tenant = tenants.get(id);
+      if (tenant === undefined) {
+        answers.push(null);
+        continue;
+      }
+      const changes = {
+        plan: update.plan ?? tenant.plan,
+        status: update.status ?? tenant.status,
+        disabled: changeFeatures(tenant.disabled, update, features),
+      };
+      await unit.tenants.change(id, changes);
+      const changed = { ...tenant, ...changes };
+      tenants.set(id, changed);
+      answers.push(changed);
+    }
+    return answers;
+  },
+};
+
+/** Adds a key to a tenant; false for a tenant that does not exist. */
+export const createKeys: Lane<{ readonly tenantId: string; readonly key: NewKey }, boolean> = {
+  name: 'keys.create',
+  locks: () => [],
+  run: async (unit, inputs) => {
+    const tenants = await unit.tenants.find(inputs.map(({ tenantId }) => tenantId));
+    const wanted = inputs.filter(({ tenantId }) => tenants.has(tenantId));
+    await unit.apiKeys.insertMissing(
+      wanted.map(({ tenantId, key }) => hashed(key, tenantId, unit.now)),
+    );
+    return inputs.map(({ tenantId }) => tenants.has(tenantId));
+  },
+};
+
+/** Revokes keys by id; null for one that does not exist. */
+export const revokeKeys: Lane<string, ApiKey | null> = {
+  name: 'keys.revoke',
+  locks: () => [],
+  run: async (unit, ids) => {
+    const answers: (ApiKey | null)[] = [];
+    for (const id of ids) {
+      await unit.apiKeys.revoke(id, unit.now);
+      answers.push(await unit.apiKeys.find(id));
+    }
+    return answers;
+  },
+};
+
+/** One half of the first pair. */
+interface FirstTenant {
+  readonly mode: Mode;
+  readonly id: string;
+  readonly name: string;
+  readonly plan: string;
+  /** The key if this call makes the tenant. */
+  readonly key: NewKey;
+  /** The key is a preset one, good also when the tenant is there already. */
+  readonly preset: boolean;
+}
+
+/** What `begin` did for one mode. */
+export interface Begun {
+  readonly mode: Mode;
+  /** This very call made the tenant. */
+  readonly made: boolean;
+  /** The preset key was revoked by an operator and stays so. */
+  readonly revoked: boolean;
+}
+
+/**
+ * Makes the first pair of tenants, or finds the one that is there, and lets preset keys in. A column that is
+ * unique decides between processes that start at once.
+ */
+export const beginTenants: Lane<readonly FirstTenant[], readonly Begun[]> = {
+  name: 'tenants.begin',
+  maxBatch: 1,
+  locks: () => [],
+  run: async (unit, inputs) => {
+    const answers: (readonly Begun[])[] = [];
+    for (const pair of inputs) {
+      await unit.tenants.insertFirst(pair.map((wanted) => firstTenant(wanted, unit.now)));
+      const first = new Map((await unit.tenants.first()).map((tenant) => [tenant.mode, tenant]));
+      const begun: Begun[] = [];
+      for (const { mode, id, key, preset } of pair) {
+        const tenant = first.get(mode);
+        const made = tenant?.id === id;
+        if (tenant === undefined || !(made || preset)) {
+          begun.push({ mode, made: false, revoked: false });
+          continue;
+        }
+        const record = hashed(key, tenant.id, unit.now);
+        await unit.apiKeys.insertMissing([record]);
+        const [stored] = await unit.apiKeys.findByHash([record.hash]);
+        begun.push({ mode, made, revoked: stored?.revokedAt !== null });
+      }
+      answers.push(begun);
+    }
+    return answers;
+  },
+};
+
+function firstTenant({ id, mode, name, plan }: FirstTenant, createdAt: number): Tenant {
+  return { id, mode, name, plan, status: 'active', disabled: [], ramp: false, createdAt };
+}

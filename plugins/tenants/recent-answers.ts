@@ -1,0 +1,60 @@
+/** How long and how much `RecentAnswers` remembers. */
+export interface Remembering {
+  /** Counted from the moment the question was asked, so that no answer is ever older. */
+  readonly maxAgeMs: number;
+  readonly maxEntries: number;
+  /** Milliseconds that only grow. */
+  monotonic(): number;
+}
+
+interface Entry<Answer> {
+  readonly askedAt: number;
+  readonly answer: Promise<Answer>;
+}
+
+/**
+ * Answers to questions that are asked again and again. Those who ask the same while an answer is under way
+ * share it. A failure is not remembered.
+ */
+export class RecentAnswers<Answer> {
+  readonly #ask: (question: string) => Promise<Answer>;
+  readonly #remembering: Remembering;
+  // In the order of asking: the oldest is the first to go.
+  readonly #entries = new Map<string, Entry<Answer>>();
+
+  constructor(ask: (question: string) => Promise<Answer>, remembering: Remembering) {
+    this.#ask = ask;
+    this.#remembering = remembering;
+  }
+
+  /** How many answers are remembered. */
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /** The answer, at most `maxAgeMs` old. @throws what `ask` throws */
+  get(question: string): Promise<Answer> {
+    const now = this.#remembering.monotonic();
+    const known = this.#entries.get(question);
+    if (known !== undefined && now - known.askedAt < this.#remembering.maxAgeMs) {
+      return known.answer;
+    }
+    const entry = { askedAt: now, answer: this.#ask(question) };
+    this.#entries.delete(question);
+    this.#entries.set(question, entry);
+    this.#forgetOldest();
+    entry.answer.catch(() => this.#forget(question, entry));
+    return entry.answer;
+  }
+
+  #forget(question: string, entry: Entry<Answer>): void {
+    if (this.#entries.get(question) === entry) this.#entries.delete(question);
+  }
+
+  #forgetOldest(): void {
+    for (const question of this.#entries.keys()) {
+      if (this.#entries.size <= this.#remembering.maxEntries) return;
+      this.#entries.delete(question);
+    }
+  }
+}

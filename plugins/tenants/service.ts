@@ -1,0 +1,109 @@
+import type { Storage } from '../../core/contracts/storage.ts';
+import { GatewayError } from '../../core/errors.ts';
+import { newId } from '../../core/ids.ts';
+import type { GatewayLog } from '../../core/log.ts';
+import type { FirstKeys, Mode, NewKey, Plans, Tenants } from './contract.ts';
+import { changeFeatures, featureNames } from './features.ts';
+import { newKey, presetKey } from './keys.ts';
+import {
+  type Begun,
+  beginTenants,
+  createKeys,
+  createTenants,
+  revokeKeys,
+  updateTenants,
+} from './lanes.ts';
+
+/** What the service works with. */
+export interface TenantsParts {
+  readonly storage: Storage;
+  readonly plans: Plans;
+  readonly channels: readonly string[];
+  readonly log: GatewayLog;
+}
+
+/** The plan of the two first tenants. */
+const firstPlan = 'growth';
+
+/** Makes the management of tenants and keys. */
+export function tenantsService({ storage, plans, channels, log }: TenantsParts): Tenants {
+  const features = featureNames(channels);
+  const knownPlan = (name: string) => {
+    if (plans.names().includes(name)) return name;
+    throw new GatewayError('invalid_request', {
+      message: `There is no plan "${name}"; there are ${plans.names().join(', ')}.`,
+    });
+  };
+  return {
+    create: async ({ name, mode, plan, ramp }) => {
+      const id = newId('ten');
+      const key = newKey(mode);
+      const tenant = await storage.submit(createTenants, {
+        tenant: {
+          id,
+          name: tenantName(name),
+          mode,
+          plan: knownPlan(plan),
+          status: 'active',
+          disabled: [],
+          ramp,
+        },
+        key,
+      });
+      return { tenant, key };
+    },
+    list: () => storage.read.tenants.list(),
+    update: async (id, update) => {
+      if (update.plan !== undefined) knownPlan(update.plan);
+      changeFeatures([], update, features);
+      return storage.submit(updateTenants, { id, update, features });
+    },
+    features: ({ disabled }) => features.filter((name) => !disabled.includes(name)),
+    createKey: async (tenantId) => {
+      const tenant = (await storage.read.tenants.find([tenantId])).get(tenantId);
+      if (tenant === undefined) return null;
+      const key = newKey(tenant.mode);
+      return (await storage.submit(createKeys, { tenantId, key })) ? key : null;
+    },
+    listKeys: async (tenantId) => {
+      const tenants = await storage.read.tenants.find([tenantId]);
+      return tenants.has(tenantId) ? storage.read.apiKeys.ofTenant(tenantId) : null;
+    },
+    revokeKey: (keyId) => storage.submit(revokeKeys, keyId),
+    begin: async (presets) => {
+      const keys = { live: firstKey('live', presets), test: firstKey('test', presets) };
+      const begun = await storage.submit(beginTenants, [
+        firstTenant('live', keys.live, presets),
+        firstTenant('test', keys.test, presets),
+      ]);
+      warnOfRevoked(begun, log);
+      const made = (mode: Mode) =>
+        begun.some((one) => one.mode === mode && one.made) ? keys[mode].key : null;
+      return { live: made('live'), test: made('test') };
+    },
+  };
+}
+
+function firstKey(mode: Mode, presets: FirstKeys): NewKey {
+  const preset = presets[mode];
+  return preset === null ? newKey(mode) : presetKey(preset);
+}
+
+function firstTenant(mode: Mode, key: NewKey, presets: FirstKeys) {
+  const name = mode === 'live' ? 'First live tenant' : 'First test tenant';
+  return { mode, id: newId('ten'), name, plan: firstPlan, key, preset: presets[mode] !== null };
+}
+
+function warnOfRevoked(begun: readonly Begun[], log: GatewayLog): void {
+  for (const { mode } of begun.filter(({ revoked }) => revoked)) {
+    log.warn({ mode }, 'the preset API key of this mode was revoked and stays so: set another one');
+  }
+}
+
+function tenantName(name: string): string {
+  const trimmed = name.trim();
+  if (trimmed.length >= 1 && trimmed.length <= 100) return trimmed;
+  throw new GatewayError('invalid_request', {
+    message: 'The name of a tenant must have 1 to 100 characters.',
+  });
+}

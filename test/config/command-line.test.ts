@@ -1,0 +1,155 @@
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { databases } from '../harness/databases.ts';
+import { freePort } from '../harness/ports.ts';
+import { type Exit, startGateway, startProcess, type Teardown } from '../harness/processes.ts';
+
+interface Run extends Exit {
+  readonly output: string;
+  readonly json: Record<string, unknown>;
+}
+
+/** Runs a command to its end. */
+async function run(t: Teardown, env: Record<string, string>, line: string): Promise<Run> {
+  const started = startProcess(t, ['main.ts', ...line.split(' ')], env);
+  const exit = await started.exit;
+  await sleep(20); // its last words may still be on their way
+  const { output } = started;
+  const json = output.startsWith('{') ? JSON.parse(output) : {};
+  return { ...exit, output, json };
+}
+
+async function folder(t: Teardown): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'gateway-'));
+  t.teardown(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+const secret = Buffer.alloc(32, 7).toString('base64');
+
+for (const { name, create } of databases) {
+  t.test(`beside a running gateway on ${name}`, async (t) => {
+    const database = await create();
+    t.teardown(database.drop);
+    const env = {
+      DATABASE_URL: database.url,
+      DATA_DIR: await folder(t),
+      GATEWAY_SECRET: secret,
+      LOG_LEVEL: 'warn',
+    };
+    const { process: gateway, url } = await startGateway(t, env);
+    const [, live = ''] = /Live API key: +(gw_live_\S+)\n/.exec(gateway.output) ?? [];
+    t.match(live, /^gw_live_/);
+    t.match(gateway.output, new RegExp(`Base URL: +${url}/v1\n +MCP URL: +${url}/mcp\n`));
+    t.match(gateway.output, `${url}/v1/docs\n`);
+    t.match(gateway.output, /Test API key: +gw_test_[\w-]{43}\n/);
+    const status = async (key: string, path = '/v1/accounts') => {
+      const answer = await fetch(url + path, { headers: { 'x-api-key': key } });
+      await answer.arrayBuffer();
+      return answer.status;
+    };
+    t.not(await status(live), 401);
+    t.equal(await status('gw_live_wrong'), 401);
+
+    const created = await run(t, env, 'tenants create --name Acme --mode test --plan free --json');
+    t.equal(created.code, 0, created.output);
+    const { tenant, key } = created.json as { tenant: { id: string }; key: string };
+    t.same(tenant, {
+      id: tenant.id,
+      name: 'Acme',
+      mode: 'test',
+      plan: 'free',
+      status: 'active',
+      features: [
+        'api',
+        'webhooks',
+        'msgapp_web',
+        'chatapp',
+        ...['received', 'sent', 'delivered', 'read', 'failed'].map((one) => `event:message.${one}`),
+        'event:account.connected',
+        'event:account.disconnected',
+        'event:account.restricted',
+        'event:account.limit_reached',
+      ],
+    });
+    t.not(await status(key), 401, 'a new key is good at once');
+
+    const change = `tenants update ${tenant.id} --plan scale --disable api --disable chatapp --json`;
+    t.match((await run(t, env, change)).json, { tenant: { plan: 'scale', status: 'active' } });
+    const listed = (await run(t, env, 'tenants list --json')).json;
+    t.match(listed, { tenants: [{ mode: 'live' }, { mode: 'test' }, { name: 'Acme' }] });
+    t.notMatch(JSON.stringify(listed), /"api".*"api".*"api"/, 'two of three have the feature');
+
+    const second = (await run(t, env, `keys create --tenant ${tenant.id} --json`)).json;
+    t.match(second, { key: /^gw_test_/, key_id: /^key_/, tenant_id: tenant.id });
+    t.not(await status(String(second.key)), 401);
+    const revoked = (await run(t, env, `keys revoke ${second.key_id} --json`)).json;
+    t.match(revoked, { key_id: second.key_id, revoked_at: /^\d{4}-.*Z$/ });
+    await sleep(2_000);
+    t.equal(await status(String(second.key)), 401, 'a revoked key is refused within 2 s');
+    t.not(await status(key), 401);
+    const keys = (await run(t, env, `keys list --tenant ${tenant.id} --json`)).json;
+    t.match(keys, { keys: [{ revoked_at: null }, { id: second.key_id, hint: /^gw_test_…/ }] });
+
+    t.match(await run(t, env, 'migrate --json'), { code: 0, json: { migrated: true } });
+    t.match(await run(t, env, 'tenants list'), { code: 0, output: /^ID +MODE +PLAN/ });
+    t.match(await run(t, env, `keys list --tenant ten_none`), {
+      code: 1,
+      output: 'There is no tenant "ten_none".\n',
+    });
+    t.match(await run(t, env, `tenants update ${tenant.id} --disable cook`), {
+      code: 2,
+      output: /^There is no feature "cook"; there are api, /,
+    });
+    t.same(await gateway.kill('SIGTERM'), { code: 0, signal: null });
+
+    const again = await startGateway(t, { ...env, PORT: new URL(url).port });
+    t.not(await status(live), 401, 'the first key is good after a restart');
+    t.notMatch(again.process.output, /gw_/, 'and is not shown again');
+    t.same(await again.process.kill('SIGINT'), { code: 0, signal: null });
+  });
+}
+
+t.test('a start that cannot be says why in a sentence', async (t) => {
+  const dataDir = await folder(t);
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  t.teardown(async () => void taken.close());
+  const { port } = taken.address() as { port: number };
+  const cases: readonly [Record<string, string>, RegExp][] = [
+    [{ GATEWAY_LIMITS__WATS: '1' }, /^GATEWAY_LIMITS__WATS: there is no field [^\n]*\.\n$/],
+    [{ PORT: 'many' }, /^port \(PORT\) must be a whole number [^\n]*\.\n$/],
+    [{ DATABASE_URL: 'mysql://h/d' }, /^gateway_secret \(GATEWAY_SECRET\) must be set [^\n]*\.\n$/],
+    [{ PORT: String(port) }, new RegExp(`port ${port} is taken by another program\\.`)],
+    [{ METRICS_PORT: String(port) }, new RegExp(`port ${port} is taken by another program\\.`)],
+  ];
+  for (const [env, sentence] of cases) {
+    const base = { DATA_DIR: dataDir, PORT: String(await freePort()), LOG_LEVEL: 'silent' };
+    const { code, output } = await run(t, { ...base, ...env }, 'serve');
+    t.equal(code, 1, output);
+    t.match(output, sentence);
+    t.notMatch(output, /\n\s+at /, 'no stack trace');
+  }
+});
+
+t.test('what is not understood', async (t) => {
+  t.match(await run(t, {}, 'help'), { code: 0, output: /^Usage:/ });
+  t.match(await run(t, {}, 'cook'), { code: 2, output: /^There is no command "cook"/ });
+  t.match(await run(t, {}, 'settings'), { code: 0, output: /^\| field \|/ });
+});
+
+t.test('PORT=0 and the summary of the settings', async (t) => {
+  const env = { DATA_DIR: await folder(t), PORT: '0', TEST_API_KEY: 'gw_test_preset_hidden' };
+  const gateway = startProcess(t, ['main.ts', 'serve'], { ...env, LOG_LEVEL: 'info' });
+  const [, base = ''] = await gateway.waitFor(/Base URL: +(http:\S+)\/v1\n/);
+  await gateway.waitFor(/Test API key: +gw_test_preset_hidden\n/);
+  await gateway.waitForOk(`${base}/readyz`);
+  const [start = ''] = gateway.output.split('\n');
+  t.match(JSON.parse(start), { msg: 'the gateway starts', config: { test_api_key: '***' } });
+  t.same(await gateway.kill('SIGTERM'), { code: 0, signal: null });
+});

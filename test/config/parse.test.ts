@@ -1,0 +1,61 @@
+import t from 'tap';
+import { parseCommand } from '../../config/commands/parse.ts';
+import { UsageError } from '../../config/commands/usage.ts';
+
+const understood: readonly [string, object][] = [
+  ['serve', { name: 'serve' }],
+  ['help', { name: 'help' }],
+  ['tenants --help', { name: 'help' }],
+  ['migrate --json', { name: 'migrate', json: true }],
+  ['tenants list', { name: 'tenants list', json: false }],
+  [
+    'tenants create --name N --mode test --plan free',
+    { name: 'tenants create', tenant: { name: 'N', mode: 'test', plan: 'free', ramp: false } },
+  ],
+  [
+    'tenants create --ramp --json --plan=free --mode=live --name=N',
+    { json: true, tenant: { name: 'N', mode: 'live', plan: 'free', ramp: true } },
+  ],
+  [
+    'tenants update ten_1 --enable api --enable webhooks --disable chatapp --status suspended',
+    { id: 'ten_1', enable: ['api', 'webhooks'], disable: ['chatapp'], status: 'suspended' },
+  ],
+  ['tenants update --plan scale ten_1', { id: 'ten_1', plan: 'scale', enable: [] }],
+  ['keys create --tenant ten_1', { name: 'keys create', tenantId: 'ten_1' }],
+  ['keys revoke key_1 --json', { name: 'keys revoke', keyId: 'key_1', json: true }],
+];
+
+const refused: readonly [string, RegExp][] = [
+  ['', /^Name a command\.$/],
+  ['cook', /^There is no command "cook"\.$/],
+  ['tenants', /^There is no command "tenants"\.$/],
+  ['tenants cook', /^There is no command "tenants cook"\.$/],
+  ['serve --json', /^Unknown option '--json'\.$/],
+  ['tenants list --cook', /^Unknown option '--cook'\.$/],
+  ['tenants list more', /^"more" is one word too many\.$/],
+  ['tenants create --mode test --plan free', /^--name is missing\.$/],
+  [
+    'tenants create --name N --mode both --plan free',
+    /^--mode must be one of test, live, not "both"/,
+  ],
+  ['tenants create --name N --mode test --plan', /^Option '--plan <value>' argument missing\.$/],
+  ['tenants update --plan free', /^TENANT_ID is missing\.$/],
+  ['tenants update ten_1', /^Say what to change/],
+  ['tenants update ten_1 --status gone', /^--status must be one of active, suspended/],
+  ['keys list', /^--tenant is missing\.$/],
+  ['keys revoke', /^KEY_ID is missing\.$/],
+];
+
+t.test('command lines', async (t) => {
+  const words = (line: string) => line.split(' ').filter((word) => word !== '');
+  for (const [line, command] of understood) t.match(parseCommand(words(line)), command, line);
+  for (const [line, sentence] of refused) {
+    try {
+      parseCommand(words(line));
+      t.fail(`"${line}" was understood`);
+    } catch (error) {
+      t.type(error, UsageError, line);
+      t.match((error as Error).message, sentence, line);
+    }
+  }
+});

@@ -1,0 +1,80 @@
+import { readFile } from 'node:fs/promises';
+import t from 'tap';
+import { addressesOf } from '../../config/addresses.ts';
+import { banner } from '../../config/commands/banner.ts';
+import { eachField, variableOf } from '../../config/fields.ts';
+import { loadConfig } from '../../config/load.ts';
+import { configReference } from '../../config/reference.ts';
+import { configSummary, withoutPassword } from '../../config/summary.ts';
+
+const fromEnv = (env: Record<string, string>) => loadConfig({ env, file: null });
+
+t.test('the summary shows everything but secrets', async (t) => {
+  const secret = 'S'.repeat(43);
+  const config = fromEnv({
+    GATEWAY_SECRET: secret,
+    GATEWAY_SECRET_PREVIOUS: secret,
+    TEST_API_KEY: `gw_test_${secret}`,
+    LIVE_API_KEY: `gw_live_${secret}`,
+    DATABASE_URL: `mysql://user:${secret}@host:3306/name?password=${secret}`,
+    AMQP_URL: `amqp://user:p@ss/${secret}@host`,
+    CHATAPP_API_HASH: secret,
+    GATEWAY_CHANNELS__OTHER: `{"driver": "d", "options": {"token": "${secret}"}}`,
+    GATEWAY_LIMITS__WAITS: '3',
+  });
+  const summary = configSummary(config);
+  t.notMatch(JSON.stringify(summary), secret);
+  t.match(summary, {
+    gateway_secret: '***',
+    live_api_key: '***',
+    database_url: 'mysql://user:***@host:3306/name?***',
+    amqp_url: 'amqp://user:***@host',
+    limits: { waits: 3 },
+    channels: { other: { driver: 'd', options: '***' }, chatapp: { options: {} } },
+    drivers: { chatapp: { api_hash: '***', api_id: null } },
+  });
+  t.equal(config.test_api_key, `gw_test_${secret}`, 'the configuration itself is whole');
+});
+
+t.test('addresses without a password stay as they are', async (t) => {
+  for (const address of ['sqlite:./a/b.db', 'mysql://user@host/name', 'amqp://host']) {
+    t.equal(withoutPassword(address), address);
+  }
+});
+
+t.test('every field is described, and its variable sets it', async (t) => {
+  const variables = new Set<string>();
+  eachField((path, schema) => {
+    t.ok(schema.description, path.join('.'));
+    const variable = variableOf(path, schema);
+    t.notOk(variables.has(variable), `${variable} is one field's`);
+    variables.add(variable);
+    t.match(configReference(), `| \`${path.join('.')}\` | \`${variable}\` |`);
+  });
+  t.ok(variables.size > 50);
+});
+
+t.test('the README has the table of settings', async (t) => {
+  const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+  const [, section] =
+    /<!-- configuration:[^>]*-->\n([\s\S]*?)<!-- \/configuration -->/.exec(readme) ?? [];
+  t.equal(
+    section?.trim(),
+    configReference().trim(),
+    'put the output of `npm run --silent gateway -- settings` between the two marks',
+  );
+});
+
+t.test('the addresses that are given out', async (t) => {
+  t.same(addressesOf(fromEnv({ PORT: '0' }), 4711), {
+    baseUrl: 'http://127.0.0.1:4711/v1',
+    mcpUrl: 'http://127.0.0.1:4711/mcp',
+    docsUrl: 'http://127.0.0.1:4711/v1/docs',
+  });
+  t.equal(addressesOf(fromEnv({ HOST: '::1' }), 1).baseUrl, 'http://[::1]:1/v1');
+  const behind = fromEnv({ PUBLIC_URL: 'https://gateway.example/chat/' });
+  t.equal(addressesOf(behind, 1).mcpUrl, 'https://gateway.example/chat/mcp');
+  const addresses = addressesOf(behind, 1);
+  t.equal(banner(addresses, { live: null, test: null }), '', 'a later start tells nothing');
+  t.match(banner(addresses, { live: 'gw_live_a', test: 'gw_test_b' }), /gw_live_a\n.*gw_test_b\n/);
+});

@@ -1,0 +1,70 @@
+import type { Test } from 'tap';
+import type { Bench } from './bench.ts';
+
+/** Silence after `close`, and sessions side by side. */
+export async function closing(t: Test, bench: Bench): Promise<void> {
+  const { world } = bench;
+
+  await t.test('close is silent: no byte, no event, no acknowledgement', async (t) => {
+    const opened = await bench.linked();
+    const { account, port, session } = opened;
+    let keep: () => void = () => undefined;
+    const kept = new Promise<void>((resolve) => {
+      keep = resolve;
+    });
+    port.onEmit = ({ type }) => (type === 'message' ? kept : Promise.resolve());
+    const from = await world.contact(account, 1);
+    const networkId = await world.write(account, { from, name: 'Ada', text: 'unacknowledged' });
+    await port.message();
+    await bench.quiet();
+    const { bytes } = world.traffic();
+    const events = port.events.length;
+    t.equal(session.close(), undefined);
+    keep();
+    session.close();
+    await world.write(account, { from, name: 'Ada', text: 'unheard' });
+    await bench.quiet();
+    t.equal(world.traffic().bytes, bytes);
+    t.equal(port.events.length, events);
+    const later = await bench.resumed(opened);
+    t.equal((await later.port.message()).networkId, networkId);
+    t.equal((await later.port.message()).text, 'unheard');
+  });
+
+  await t.test('close in the middle of linking and of resuming', async (t) => {
+    const linking = await bench.open();
+    const underWay = linking.session.link({
+      method: bench.usualMethod,
+      importContacts: false,
+      importHistory: false,
+    });
+    linking.session.close();
+    await t.resolves(underWay);
+    const resuming = await bench.reopened(await bench.linked());
+    const resumed = resuming.session.resume();
+    resuming.session.close();
+    await t.resolves(resumed);
+    await bench.quiet();
+    t.same(linking.port.events, []);
+    t.same(resuming.port.events, []);
+    await t.resolves(resuming.session.resume(), 'a closed session stays closed');
+    await bench.quiet();
+    t.same(resuming.port.events, []);
+  });
+
+  await t.test('sessions side by side do not know each other', async (t) => {
+    const [one, other] = [await bench.linked(), await bench.linked()];
+    const from = await world.contact(other.account, 1);
+    await world.write(other.account, { from, name: 'Ada', text: 'for the other' });
+    await other.port.message();
+    one.session.close();
+    await world.unlink(one.account);
+    const message = await bench.message(other.account, 'msg_side_by_side');
+    await other.session.send(message, AbortSignal.timeout(10_000));
+    t.equal((await world.shown(other.account)).length, 1);
+    t.same(await world.shown(one.account), []);
+    await bench.quiet();
+    t.notOk(one.port.events.some(({ type }) => type === 'message'));
+    t.notOk(other.port.events.some((event) => 'state' in event && event.state !== 'connected'));
+  });
+}

@@ -1,0 +1,154 @@
+import type { Test } from 'tap';
+import { DriverError } from '../../../core/contracts/driver.ts';
+import { type Bench, isAskFor } from './bench.ts';
+
+const noImports = { importContacts: false, importHistory: false };
+
+/** Opening and linking. */
+export async function linking(t: Test, bench: Bench): Promise<void> {
+  const { world, capabilities } = bench;
+  const has = (method: string) => capabilities.linkMethods.includes(method);
+
+  await t.test('open does no I/O, and a session that did nothing can be closed', async (t) => {
+    const before = world.traffic();
+    const { port, session } = await bench.open();
+    await bench.quiet();
+    t.same(world.traffic(), before);
+    t.same(port.events, []);
+    t.equal(session.close(), undefined);
+    session.close();
+  });
+
+  for (const method of ['qr', 'pairing_code', 'code']) {
+    await t.test(`links by ${method}`, { skip: !has(method) }, async (t) => {
+      const opened = await bench.open();
+      await bench.link(opened, method);
+      const [stored] = opened.port.atConnected;
+      t.ok(stored !== undefined && stored.size > 0, 'the credentials were there before');
+      opened.port.credentials.values.clear();
+      for (const [name, value] of stored ?? []) opened.port.credentials.values.set(name, value);
+      await bench.resumed(opened);
+    });
+  }
+
+  await t.test('a QR code is renewed, then runs out', { skip: !has('qr') }, async (t) => {
+    const { account, port, session } = await bench.open();
+    await session.link({ method: 'qr', ...noImports });
+    const first = await port.step('show_qr');
+    t.ok(first.expiresAt > Date.now(), 'says until when it can be scanned');
+    t.not(first.data, '');
+    await world.codeRunsOut(account);
+    const second = await port.step('show_qr');
+    t.not(second.data, first.data);
+    await world.codesExpire(account);
+    await port.step('expired');
+    await bench.link({ account, port, session }, 'qr');
+  });
+
+  await t.test('a pairing code runs out', { skip: !has('pairing_code') }, async (t) => {
+    const { account, port, session } = await bench.open();
+    await session.link({ method: 'pairing_code', ...noImports });
+    const { code, expiresAt } = await port.step('show_code');
+    t.match(code, /^[0-9A-Z]{8}$/);
+    t.ok(expiresAt > Date.now());
+    await world.codesExpire(account);
+    await port.step('expired');
+  });
+
+  await t.test('a wrong code leaves the step open', { skip: !has('code') }, async (t) => {
+    const { account, port, session } = await bench.open();
+    await session.link({ method: 'code', ...noImports });
+    await port.next('question for the code', isAskFor('code'));
+    const code = await world.loginCode(account);
+    const wrong = code.replace(/./, (first) => (first === '1' ? '2' : '1'));
+    t.equal(await session.answer('code', wrong), 'wrong');
+    t.equal(await session.answer('code', wrong), 'wrong');
+    t.equal(await session.answer('code', code), 'accepted');
+    const last = port.events.at(-1);
+    t.match(last, { type: 'state', state: 'connected' }, 'emitted before the answer resolved');
+  });
+
+  const second = { skip: !has('code') || world.setPassword === null };
+  await t.test('a second factor is asked for', second, async (t) => {
+    const { account, port, session } = await bench.open();
+    const password = 'correct horse battery staple';
+    bench.log.forbid(password);
+    await world.setPassword?.(account, password);
+    await session.link({ method: 'code', ...noImports });
+    await port.next('question for the code', isAskFor('code'));
+    t.equal(await session.answer('code', await world.loginCode(account)), 'accepted');
+    t.ok(port.events.some(isAskFor('password')), 'asked before the answer resolved');
+    t.equal(await session.answer('password', 'incorrect'), 'wrong');
+    t.notOk(port.events.some(({ type }) => type === 'state'));
+    t.equal(await session.answer('password', password), 'accepted');
+    await port.state('connected');
+  });
+
+  await t.test('an answer without a connection is an error', async (t) => {
+    const { session } = await bench.open();
+    await t.rejects(session.answer('code', '12345'), DriverError);
+  });
+
+  await t.test('linking anew makes the older session replaced', async (t) => {
+    const older = await bench.linked();
+    const newer = await bench.open(older.account);
+    await bench.link(newer, bench.usualMethod);
+    t.match(await older.port.state('logged_out'), { reason: 'replaced' });
+    await bench.quiet();
+    t.notOk(newer.port.events.some((event) => 'state' in event && event.state !== 'connected'));
+    await older.session.resume();
+    t.match(await older.port.state('logged_out'), { reason: 'replaced' });
+  });
+
+  await t.test('a session can be linked again, and forgets its earlier link', async (t) => {
+    const opened = await bench.linked();
+    const before = new Map(opened.port.credentials.values);
+    await bench.link(opened, bench.usualMethod);
+    t.notSame(opened.port.credentials.values, before);
+    t.notOk(
+      opened.port.events.some((event) => event.type === 'state' && event.state !== 'connected'),
+      'its own new link does not end it',
+    );
+  });
+
+  await t.test('a network out of reach is a loss, not a rejection', async (t) => {
+    const { account, port, session } = await bench.open();
+    await world.setReachable(account, false);
+    await session.link({ method: bench.usualMethod, ...noImports });
+    await port.state('lost');
+    await world.setReachable(account, true);
+    await bench.link({ account, port, session }, bench.usualMethod);
+    await world.setReachable(account, false);
+    await port.state('lost');
+    await session.resume();
+    await port.state('lost');
+    await world.setReachable(account, true);
+    await session.resume();
+    await port.state('connected');
+    t.equal(port.events.filter((event) => 'state' in event && event.state === 'lost').length, 3);
+  });
+
+  await t.test('a refused login', async (t) => {
+    const { account, port, session } = await bench.open();
+    await session.link({ method: bench.usualMethod, ...noImports });
+    await port.next('step', (event) => event.type === 'step');
+    await world.refuseLogin(account);
+    t.type((await port.state('refused')).message, 'string');
+    await bench.link({ account, port, session }, bench.usualMethod);
+  });
+
+  await t.test('without stored credentials there is no connected', async (t) => {
+    const { account, port, session } = await bench.open();
+    await session.link({ method: bench.usualMethod, ...noImports });
+    const step = await port.next('step', (event) => event.type === 'step');
+    port.credentials.fenced = true;
+    if (step.step.type === 'show_qr' || step.step.type === 'show_code') {
+      await world.scan(account, step.step);
+    } else {
+      await session.answer('code', await world.loginCode(account)).catch(() => undefined);
+    }
+    await bench.quiet();
+    t.same(port.atConnected, []);
+    session.close();
+  });
+}

@@ -1,0 +1,153 @@
+import type {
+  CredentialStore,
+  DriverEvent,
+  DriverLog,
+  OutboundMessage,
+  Port,
+} from '../../../core/contracts/driver.ts';
+
+/** How long the suite waits for an event, in milliseconds. */
+const patienceMs = 15_000;
+
+/** Credentials in memory, with the duties of the real store. */
+export class MemoryCredentials implements CredentialStore {
+  readonly values: Map<string, string>;
+  /** True once another process holds the lease: nothing can be written any more. */
+  fenced = false;
+  /** Every value that was ever stored; none of them may appear in a log. */
+  readonly written: string[] = [];
+
+  constructor(values: ReadonlyMap<string, string> = new Map()) {
+    this.values = new Map(values);
+  }
+
+  async get(names: readonly string[]): Promise<Readonly<Record<string, string>>> {
+    const found = names.flatMap((name) => {
+      const value = this.values.get(name);
+      return value === undefined ? [] : [[name, value] as const];
+    });
+    return Object.fromEntries(found);
+  }
+
+  async set(values: Readonly<Record<string, string | null>>): Promise<void> {
+    this.#check();
+    for (const [name, value] of Object.entries(values)) {
+      if (value === null) {
+        this.values.delete(name);
+      } else {
+        this.values.set(name, value);
+        this.written.push(value);
+      }
+    }
+  }
+
+  async clear(): Promise<void> {
+    this.#check();
+    this.values.clear();
+  }
+
+  #check(): void {
+    if (this.fenced) throw new Error('the lease is lost: another process has this account');
+  }
+}
+
+/** A gateway of one session: remembers what was emitted and decides what becomes of it. */
+export class MemoryPort implements Port {
+  readonly credentials: MemoryCredentials;
+  readonly log: DriverLog;
+  readonly events: DriverEvent[] = [];
+  /** The credentials as they were at each state `connected`. */
+  readonly atConnected: ReadonlyMap<string, string>[] = [];
+  /** Awaited before `emit` resolves; may reject. */
+  onEmit: (event: DriverEvent) => Promise<void> = async () => undefined;
+  /** What `sentMessage` answers. */
+  readonly sent = new Map<string, OutboundMessage>();
+  #seen = 0;
+  #wake: () => void = () => undefined;
+
+  constructor(log: DriverLog, credentials = new MemoryCredentials()) {
+    this.log = log;
+    this.credentials = credentials;
+  }
+
+  async emit(event: DriverEvent): Promise<void> {
+    this.events.push(event);
+    if (event.type === 'state' && event.state === 'connected') {
+      this.atConnected.push(new Map(this.credentials.values));
+    }
+    this.#wake();
+    await this.onEmit(event);
+  }
+
+  async sentMessage(reference: string): Promise<OutboundMessage | null> {
+    return this.sent.get(reference) ?? null;
+  }
+
+  /**
+   * The next event of this kind, past or to come; those before it are passed over.
+   * @throws when it does not come
+   */
+  async next<Event extends DriverEvent>(
+    what: string,
+    is: (event: DriverEvent) => event is Event,
+  ): Promise<Event> {
+    const deadline = performance.now() + patienceMs;
+    for (;;) {
+      while (this.#seen < this.events.length) {
+        const event = this.events[this.#seen];
+        this.#seen += 1;
+        if (event !== undefined && is(event)) return event;
+      }
+      const waitMs = deadline - performance.now();
+      if (waitMs <= 0) throw new Error(`no ${what} came; events: ${this.#told()}`);
+      await this.#change(waitMs);
+    }
+  }
+
+  /** The next message. */
+  async message() {
+    return await this.next('message', (event) => event.type === 'message');
+  }
+
+  /** The next receipt. */
+  async receipt() {
+    return await this.next('receipt', (event) => event.type === 'receipt');
+  }
+
+  /** The next step of this type. */
+  async step<Type extends StepType>(type: Type) {
+    const is = (event: DriverEvent): event is Extract<DriverEvent, { type: 'step' }> =>
+      event.type === 'step' && event.step.type === type;
+    const { step } = await this.next(`step ${type}`, is);
+    // Its type was just looked at.
+    return step as Extract<typeof step, { type: Type }>;
+  }
+
+  /** The next state with this name. */
+  async state<State extends StateName>(state: State) {
+    const is = (event: DriverEvent): event is Extract<StateOf, { state: State }> =>
+      event.type === 'state' && event.state === state;
+    return await this.next(`state ${state}`, is);
+  }
+
+  async #change(waitMs: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, waitMs);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+
+  #told(): string {
+    const told = this.events.map((event) =>
+      event.type === 'state' ? event.state : event.type === 'step' ? event.step.type : event.type,
+    );
+    return told.join(', ') || 'none';
+  }
+}
+
+type StateOf = Extract<DriverEvent, { type: 'state' }>;
+type StateName = StateOf['state'];
+type StepType = Extract<DriverEvent, { type: 'step' }>['step']['type'];

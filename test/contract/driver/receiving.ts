@@ -1,0 +1,127 @@
+import type { Test } from 'tap';
+import type { DriverContact, DriverEvent } from '../../../core/contracts/driver.ts';
+import type { Bench, Opened } from './bench.ts';
+
+/** Receiving messages, contacts and history. */
+export async function receiving(t: Test, bench: Bench): Promise<void> {
+  const { world, capabilities } = bench;
+
+  async function write({ account }: Opened, text: string, more: object = {}): Promise<string> {
+    bench.log.forbid(text);
+    const from = await world.contact(account, 1);
+    return await world.write(account, { from, name: 'Ada', text, ...more });
+  }
+
+  await t.test('hands over what contacts write', async (t) => {
+    const opened = await bench.linked();
+    const networkId = await write(opened, 'the first inbound text');
+    const message = await opened.port.message();
+    t.match(message, { networkId, text: 'the first inbound text', media: null });
+    t.ok(Math.abs(message.at - Date.now()) < 60_000, 'milliseconds since the epoch');
+    t.ok(isSame(message.from, await world.contact(opened.account, 1)));
+    if (!capabilities.media) return;
+    await write(opened, 'a caption', { mediaUrl: 'https://example.com/picture.jpg' });
+    t.match(await opened.port.message(), { text: 'a caption', media: { kind: 'image' } });
+  });
+
+  await t.test('acknowledges only what is durable', async (t) => {
+    const opened = await bench.linked();
+    const { port, account } = opened;
+    let keep: () => void = () => undefined;
+    const kept = new Promise<void>((resolve) => {
+      keep = resolve;
+    });
+    port.onEmit = ({ type }) => (type === 'message' ? kept : Promise.resolve());
+    const networkId = await write(opened, 'kept too late');
+    await port.message();
+    await world.drop(account);
+    await port.state('lost');
+    keep();
+    port.onEmit = async () => undefined;
+    await opened.session.resume();
+    t.match(await port.message(), { networkId }, 'not acknowledged: offered again');
+    await bench.quiet();
+    const { port: later } = await bench.resumed(opened);
+    await bench.quiet();
+    t.notOk(later.events.some(isMessage), 'acknowledged: not offered again');
+  });
+
+  await t.test('what could not be kept comes again', async (t) => {
+    const opened = await bench.linked();
+    opened.port.onEmit = async ({ type }) => {
+      if (type === 'message') throw new Error('the database is away');
+    };
+    const ids = [await write(opened, 'not kept, one'), await write(opened, 'not kept, two')];
+    await opened.port.message();
+    const { port } = await bench.resumed(opened);
+    t.same([(await port.message()).networkId, (await port.message()).networkId], ids);
+  });
+
+  await t.test('a repeated message keeps its id', async (t) => {
+    const opened = await bench.linked();
+    const networkId = await write(opened, 'said twice');
+    await write(opened, 'said twice', { networkId });
+    await write(opened, 'and on');
+    let message = await opened.port.message();
+    t.equal(message.networkId, networkId);
+    while (message.text === 'said twice') {
+      t.equal(message.networkId, networkId);
+      message = await opened.port.message();
+    }
+    t.equal(message.text, 'and on');
+  });
+
+  await t.test('what was written while away comes later, in order', async (t) => {
+    const away = await bench.reopened(await bench.linked());
+    const ids: string[] = [];
+    for (let number = 0; number < 20; number += 1) ids.push(await write(away, `away ${number}`));
+    await away.session.resume();
+    await away.port.state('connected');
+    const received: string[] = [];
+    while (received.length < ids.length) received.push((await away.port.message()).networkId);
+    t.same(received, ids);
+  });
+
+  await t.test('imports what it is asked for', async (t) => {
+    const { imports, recipients } = capabilities;
+    const account = await world.account();
+    const [ada, ben] = [await world.contact(account, 1), await world.contact(account, 2)];
+    const at = Date.now() - 86_400_000;
+    const past = {
+      contacts: [
+        { contact: ada, name: 'Ada' },
+        { contact: ben, name: 'Ben' },
+      ],
+      history: [{ from: ada, text: 'long ago', at }],
+    };
+    bench.log.forbid('long ago');
+    await world.setPast(account, past);
+    const bare = await bench.linked(account);
+    await bench.quiet();
+    const unasked = bare.port.events.map(({ type }) => type);
+    t.notOk(unasked.includes('history'));
+    if (recipients === 'any_phone') t.notOk(unasked.includes('contacts'));
+    const asked = { importContacts: imports.contacts, importHistory: imports.history };
+    const { port } = await bench.linked(account, asked);
+    if (imports.contacts || recipients === 'contacts') {
+      const { contacts } = await port.next('contacts', (event) => event.type === 'contacts');
+      for (const { contact, name } of past.contacts) {
+        t.ok(contacts.some((known) => isSame(known, contact) && known.name === name));
+      }
+    }
+    if (imports.history) {
+      const { messages } = await port.next('history', (event) => event.type === 'history');
+      t.match(messages, [{ direction: 'inbound', text: 'long ago', at }]);
+      t.equal(messages.length, 1);
+      t.ok(messages.every(({ contact }) => isSame(contact, ada)));
+    }
+  });
+}
+
+function isMessage({ type }: DriverEvent): boolean {
+  return type === 'message';
+}
+
+function isSame(one: Omit<DriverContact, 'name'>, other: Omit<DriverContact, 'name'>): boolean {
+  return one.phone !== null ? one.phone === other.phone : one.networkId === other.networkId;
+}

@@ -1,0 +1,170 @@
+import type { Test } from 'tap';
+import { DriverError } from '../../../core/contracts/driver.ts';
+import { type Bench, patient } from './bench.ts';
+
+/** Sending, its failures, and receipts. */
+export async function sending(t: Test, bench: Bench): Promise<void> {
+  const { world, capabilities } = bench;
+
+  await t.test('sends in order', async (t) => {
+    const { account, session } = await bench.linked();
+    const startedAt = Date.now();
+    const texts: string[] = [];
+    const ids: string[] = [];
+    for (let number = 0; number < 25; number += 1) {
+      const message = await bench.message(account, `msg_order_${number}`);
+      const { networkId, at } = await session.send(message, patient());
+      texts.push(message.text);
+      ids.push(networkId);
+      t.ok(Math.abs(at - startedAt) < 60_000, 'milliseconds since the epoch');
+    }
+    const shown = await world.shown(account);
+    t.same(
+      shown.map(({ text }) => text),
+      texts,
+    );
+    t.same(
+      shown.map(({ networkId }) => networkId),
+      ids,
+    );
+    t.equal(new Set(ids).size, ids.length);
+  });
+
+  await t.test('is refused for certain where it surely did not happen', async (t) => {
+    const { account, session, port } = await bench.linked();
+    const message = await bench.message(account, 'msg_refused');
+    await world.treatSends(account, 'refuse');
+    const refused = await failure(session.send(message, patient()));
+    t.match(refused, { certain: true });
+    t.match(refused.code, /^[a-z][a-z0-9_]*$/);
+    await world.treatSends(account, 'accept');
+    t.match(await failure(session.send(message, AbortSignal.abort())), { certain: true });
+    await world.drop(account);
+    await port.state('lost');
+    t.match(await failure(session.send(message, patient())), { certain: true });
+    t.same(await world.shown(account), []);
+    const { session: unlinked } = await bench.open();
+    t.match(await failure(unlinked.send(message, patient())), { certain: true });
+  });
+
+  const deduplicates = { skip: !capabilities.deduplicates };
+  await t.test('repeats an uncertain send, shown once', deduplicates, async (t) => {
+    const { account, session, port } = await bench.linked();
+    const message = await bench.message(account, 'msg_uncertain');
+    await world.treatSends(account, 'hold');
+    const held = failure(session.send(message, patient()));
+    await shownSome(bench, account);
+    await world.drop(account);
+    t.match(await held, { certain: false });
+    await port.state('lost');
+    await world.treatSends(account, 'accept');
+    await session.resume();
+    await port.state('connected');
+    const { networkId } = await session.send({ ...message, attempt: 2 }, patient());
+    await session.send(await bench.message(account, 'msg_after'), patient());
+    const again = await session.send({ ...message, attempt: 3 }, patient());
+    t.equal(again.networkId, networkId);
+    t.same(
+      (await world.shown(account)).map(({ text }) => text),
+      [message.text, 'text of msg_after'],
+    );
+  });
+
+  await t.test('gives up when told to', async (t) => {
+    const { account, session } = await bench.linked();
+    await world.treatSends(account, 'hold');
+    const giveUp = new AbortController();
+    const message = await bench.message(account, 'msg_given_up');
+    const held = failure(session.send(message, giveUp.signal));
+    await shownSome(bench, account);
+    giveUp.abort();
+    t.match(await held, { certain: false });
+    const second = failure(session.send(await bench.message(account, 'msg_closed'), patient()));
+    session.close();
+    t.type(await second, DriverError, 'closing ends a send too');
+  });
+
+  await t.test('reports how far a message got', async (t) => {
+    const opened = await bench.linked();
+    const { account, port, session } = opened;
+    const reference = 'msg_receipts';
+    const { networkId } = await session.send(await bench.message(account, reference), patient());
+    const statuses = capabilities.deliveredReceipts
+      ? (['delivered', 'read'] as const)
+      : (['read'] as const);
+    for (const status of statuses) {
+      await world.report(account, { reference, networkId }, status);
+      const receipt = await port.receipt();
+      t.equal(receipt.status, status);
+      t.ok(receipt.reference === reference || receipt.networkId === networkId);
+      t.ok(receipt.reference === null || receipt.reference === reference);
+      t.ok(receipt.networkId === null || receipt.networkId === networkId);
+      t.equal(receipt.error, null);
+    }
+    const failing = 'msg_failing';
+    const sent = await session.send(await bench.message(account, failing), patient());
+    await world.report(account, { reference: failing, networkId: sent.networkId }, 'failed');
+    t.match(await port.receipt(), { status: 'failed', error: String });
+  });
+
+  await t.test('a receipt that was not kept comes again', async (t) => {
+    const opened = await bench.linked();
+    const { account, port, session } = opened;
+    const reference = 'msg_receipt_again';
+    const { networkId } = await session.send(await bench.message(account, reference), patient());
+    port.onEmit = async ({ type }) => {
+      if (type === 'receipt') throw new Error('the database is away');
+    };
+    await world.report(account, { reference, networkId }, 'read');
+    await port.receipt();
+    const { port: later } = await bench.resumed(opened);
+    t.match(await later.receipt(), { status: 'read' });
+  });
+
+  await t.test('a restriction stops sends until it is lifted', async (t) => {
+    const { account, port, session } = await bench.linked();
+    const message = await bench.message(account, 'msg_restricted');
+    await world.restrict(account, 'all');
+    t.match(await port.state('restricted'), { scope: 'all' });
+    t.match(await failure(session.send(message, patient())), { certain: true });
+    await world.lift(account);
+    await port.state('unrestricted');
+    await session.send(message, patient());
+    await world.restrict(account, 'new_contacts');
+    t.match(await port.state('restricted'), { scope: 'new_contacts' });
+    const known = await bench.message(account, 'msg_known');
+    await session.send(known, patient());
+    const to = await world.contact(account, 2);
+    t.match(await failure(session.send({ ...message, reference: 'msg_new', to }, patient())), {
+      certain: true,
+      retryAfterMs: null,
+    });
+    t.same(
+      (await world.shown(account)).map(({ text }) => text),
+      [message.text, known.text],
+    );
+  });
+
+  await t.test('carries media', { skip: !capabilities.media }, async (t) => {
+    const { account, session } = await bench.linked();
+    const message = await bench.message(account, 'msg_media');
+    const media = { url: 'https://example.com/picture.jpg' };
+    t.type((await session.send({ ...message, media }, patient())).networkId, 'string');
+  });
+}
+
+/** What a send fails with. */
+async function failure(send: Promise<unknown>): Promise<DriverError> {
+  try {
+    await send;
+  } catch (error) {
+    if (error instanceof DriverError) return error;
+    throw error;
+  }
+  throw new Error('the send succeeded');
+}
+
+/** Waits until the network has taken a message. */
+async function shownSome(bench: Bench, account: Parameters<Bench['world']['shown']>[0]) {
+  while ((await bench.world.shown(account)).length === 0) await bench.quiet();
+}

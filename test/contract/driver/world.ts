@@ -1,0 +1,99 @@
+import type {
+  ContactAddress,
+  DriverAccount,
+  DriverFactory,
+  LinkStep,
+} from '../../../core/contracts/driver.ts';
+
+/** What the contract suite is given. */
+export interface DriverContract {
+  /** Stands in the names of the tests. */
+  readonly name: string;
+  readonly makeDriver: DriverFactory;
+  readonly world: DriverWorld;
+}
+
+/** The steps that the owner of the phone can act on. */
+export type ShownStep = Extract<LinkStep, { type: 'show_qr' | 'show_code' }>;
+
+/** What reached a contact. */
+export interface ShownMessage {
+  readonly networkId: string;
+  readonly text: string;
+}
+
+/** What a contact writes. */
+export interface WrittenMessage {
+  /** Someone of `contact`. */
+  readonly from: ContactAddress;
+  readonly name: string;
+  readonly text: string;
+  /** A repeated id is the same message; absent: a new one. */
+  readonly networkId?: string;
+  readonly mediaUrl?: string;
+}
+
+/**
+ * The far side of a driver: the network, the owners of the phones and their contacts, as the suite plays
+ * them. Whoever has a driver to test implements it on a network of their own, most likely a small server on
+ * loopback. Every call resolves once the network has taken the change; what follows from it at the driver may
+ * come a little later, and the suite waits for it.
+ */
+export interface DriverWorld {
+  /** A new account, with a phone that nobody has linked. At first it accepts what is sent from it, without receipts. */
+  account(): Promise<DriverAccount>;
+  /** What has come from the driver so far, all accounts together. */
+  traffic(): { readonly connections: number; readonly bytes: number };
+
+  /** The owner scans the QR code or types the pairing code. */
+  scan(account: DriverAccount, step: ShownStep): Promise<void>;
+  /** The login code that the network sent to the owner. Asked for only with the link method `code`. */
+  loginCode(account: DriverAccount): Promise<string>;
+  /** Gives the account a second factor; null when the network has no such thing. */
+  readonly setPassword: ((account: DriverAccount, password: string) => Promise<void>) | null;
+  /** The code that is shown runs out; the network shows the next one if it renews them. */
+  codeRunsOut(account: DriverAccount): Promise<void>;
+  /** The code that is shown was the last one and runs out. */
+  codesExpire(account: DriverAccount): Promise<void>;
+  /** The network refuses the login that is under way. */
+  refuseLogin(account: DriverAccount): Promise<void>;
+
+  /** Takes the network out of this account's reach, or back; a connection breaks. */
+  setReachable(account: DriverAccount, reachable: boolean): Promise<void>;
+  /** The account's connection breaks; a new one can be made. */
+  drop(account: DriverAccount): Promise<void>;
+  /** The owner unlinks the session on the phone. */
+  unlink(account: DriverAccount): Promise<void>;
+  /** Another session takes this one's place. */
+  replace(account: DriverAccount): Promise<void>;
+  /** The network lets the account write to nobody, or to no new contact, until lifted. */
+  restrict(account: DriverAccount, scope: 'all' | 'new_contacts'): Promise<void>;
+  lift(account: DriverAccount): Promise<void>;
+
+  /** How the network treats what is sent: `hold` takes it and never answers. */
+  treatSends(account: DriverAccount, how: 'accept' | 'refuse' | 'hold'): Promise<void>;
+  /** Somebody whom the account may write to; the same again for the same number. */
+  contact(account: DriverAccount, number: number): Promise<ContactAddress>;
+  /** A contact writes to the account, linked or not; answers the network's id. */
+  write(account: DriverAccount, message: WrittenMessage): Promise<string>;
+  /** Reports how far a message of the account got. */
+  report(
+    account: DriverAccount,
+    message: { readonly reference: string; readonly networkId: string },
+    status: 'delivered' | 'read' | 'failed',
+  ): Promise<void>;
+  /** What the contacts were shown of the account's messages, in order. */
+  shown(account: DriverAccount): Promise<readonly ShownMessage[]>;
+  /** Puts contacts into the phone's address book, and messages from them into its past. Before linking. */
+  setPast(
+    account: DriverAccount,
+    past: {
+      readonly contacts: readonly { readonly contact: ContactAddress; readonly name: string }[];
+      readonly history: readonly {
+        readonly from: ContactAddress;
+        readonly text: string;
+        readonly at: number;
+      }[];
+    },
+  ): Promise<void>;
+}

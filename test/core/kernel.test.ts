@@ -1,0 +1,147 @@
+import t from 'tap';
+import { Type } from 'typebox';
+import { createGatewayContainer, provide, provideSingleton } from '../../core/container.ts';
+import { createGateway, type GatewayPlugin, gatewayPlugin } from '../../core/kernel.ts';
+import { createLog } from '../../core/log.ts';
+import { type AnyOperation, OperationRegistry, operation } from '../../core/operation.ts';
+
+const log = createLog('silent');
+
+function boot(plugins: readonly GatewayPlugin[]) {
+  return createGateway({ log, bodyLimit: 1024, prepare: () => undefined, plugins });
+}
+
+/** A plugin that writes down what happens to it. */
+function witness(name: string, dependencies: readonly string[], diary: string[]): GatewayPlugin {
+  return gatewayPlugin(name, dependencies, async (app) => {
+    diary.push(`${name} boots`);
+    app.addHook('onReady', async () => void diary.push(`${name} is ready`));
+    app.addHook('preClose', async () => void diary.push(`${name} prepares to stop`));
+    app.addHook('onClose', async () => void diary.push(`${name} stops`));
+  });
+}
+
+function declare(changes: Partial<AnyOperation> = {}): AnyOperation {
+  const made = operation({
+    id: 'getThing',
+    method: 'GET',
+    path: '/things/{thingId}',
+    tool: 'get_thing',
+    group: 'messages',
+    summary: 'A thing.',
+    description: 'A thing.',
+    hints: { readOnly: true, destructive: false, idempotent: true },
+    params: Type.Object({ thingId: Type.String() }),
+    query: null,
+    body: null,
+    answers: { 200: Type.Object({}) },
+    errors: [],
+    examples: [],
+    handler: async () => ({ status: 200 as const, body: {} }),
+  });
+  return { ...made, ...changes };
+}
+
+t.test('plugins boot in the order given and stop in reverse', async (t) => {
+  const diary: string[] = [];
+  const gateway = await boot([
+    witness('storage', [], diary),
+    witness('tenants', ['storage'], diary),
+    witness('api', ['tenants', 'storage'], diary),
+  ]);
+  t.same(diary.splice(0), [
+    'storage boots',
+    'tenants boots',
+    'api boots',
+    'storage is ready',
+    'tenants is ready',
+    'api is ready',
+  ]);
+  const address = await gateway.listen('127.0.0.1', 0);
+  t.match(address, /^http:\/\/127\.0\.0\.1:\d+$/);
+  await gateway.close();
+  t.same(diary, [
+    'storage prepares to stop',
+    'tenants prepares to stop',
+    'api prepares to stop',
+    'api stops',
+    'tenants stops',
+    'storage stops',
+  ]);
+});
+
+t.test('a missing dependency is named, and what had booted is closed', async (t) => {
+  const diary: string[] = [];
+  await t.rejects(boot([witness('storage', [], diary), witness('tenants', ['broker'], diary)]), {
+    message: /broker.*tenants/s,
+  });
+  t.same(diary.at(-1), 'storage stops');
+});
+
+t.test(
+  'a plugin that fails to boot fails the gateway, and what had booted is closed',
+  async (t) => {
+    const diary: string[] = [];
+    const failing = gatewayPlugin('failing', [], async () => {
+      throw new Error('no such folder');
+    });
+    await t.rejects(boot([witness('storage', [], diary), failing]), /no such folder/);
+    t.equal(diary.at(-1), 'storage stops');
+  },
+);
+
+t.test('plugins meet in the container', async (t) => {
+  const gateway = await boot([
+    gatewayPlugin('one', [], async (app) => {
+      t.equal(app.container.cradle.log, log);
+      t.equal(app.container.cradle.operations, app.operations);
+      t.equal(app.container.cradle.clock.now(), Math.floor(app.container.cradle.clock.now()));
+      // A name that no plugin has: nobody may ask for what is not there.
+      try {
+        Reflect.get(app.container.cradle, 'cook');
+        t.fail('it answered');
+      } catch (error) {
+        t.match((error as Error).message, /cook/);
+      }
+    }),
+  ]);
+  await gateway.close();
+});
+
+t.test('a name of the container is taken once', async (t) => {
+  const container = createGatewayContainer();
+  provide(container, 'log', log);
+  t.throws(() => provide(container, 'log', log), /already has a "log"/);
+  let made = 0;
+  provideSingleton(container, 'operations', () => {
+    made += 1;
+    return new OperationRegistry();
+  });
+  t.equal(container.cradle.operations, container.cradle.operations);
+  t.equal(made, 1);
+  t.throws(
+    () => provideSingleton(container, 'operations', () => new OperationRegistry()),
+    /taken|already/,
+  );
+});
+
+t.test('a duplicate operation fails the boot and names both', async (t) => {
+  for (const [other, sentence] of [
+    [{ id: 'other', tool: null }, /"other" declares GET \/things\/\{\}.*"getThing"/],
+    [{ id: 'other', tool: null, path: '/things/{id}' }, /"other" declares GET \/things\/\{\}/],
+    [{ id: 'other', path: '/else' }, /"other" declares tool get_thing.*"getThing"/],
+    [{ path: '/else', tool: null }, /declares id getThing/],
+  ] as const) {
+    const twice = gatewayPlugin('twice', [], async (app) => {
+      app.operations.add(declare(), declare(other));
+    });
+    await t.rejects(boot([twice]), { message: sentence });
+  }
+  const registry = new OperationRegistry();
+  registry.add(declare(), declare({ id: 'put', method: 'PUT', tool: null }));
+  registry.add(declare({ id: 'third', path: '/else', tool: null }));
+  t.same(
+    registry.all().map(({ id }) => id),
+    ['getThing', 'put', 'third'],
+  );
+});

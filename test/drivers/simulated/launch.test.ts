@@ -1,0 +1,131 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import t from 'tap';
+import { SimulatedControl } from '../../../drivers/simulated/control.ts';
+import { SimulatedNetwork } from '../../../drivers/simulated/launch.ts';
+import { LogLines } from '../../contract/driver/bench.ts';
+import { startProcess, type Teardown } from '../../harness/processes.ts';
+import { phoneNumber, until } from '../../harness/story.ts';
+import { temporaryFolder } from './running-network.ts';
+import { carriedOut } from './world.ts';
+
+const address = { network: 'ten_a', channel: 'msgapp_web', phone: phoneNumber(1) };
+
+/** A gateway's way to a network of its own, stopped when the test ends. */
+function gateway(t: Teardown, dataDir: string): SimulatedNetwork {
+  const network = new SimulatedNetwork({ url: null, dataDir, log: new LogLines() });
+  t.teardown(() => network.stop());
+  return network;
+}
+
+async function running(dataDir: string): Promise<{ readonly pid: number }> {
+  return JSON.parse(await readFile(join(dataDir, 'simulated-network/running.json'), 'utf8'));
+}
+
+function alive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function ended(pid: number): Promise<void> {
+  await until(`process ${pid} to end`, async () => (alive(pid) ? undefined : true));
+}
+
+t.test('gateways on one folder share one network, which ends with the last', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const [one, other] = [gateway(t, dataDir), gateway(t, dataDir)];
+  await Promise.all([one.start(), other.start(), one.start()]);
+  const { pid } = await running(dataDir);
+  const [hand, otherHand] = [new SimulatedControl(one), new SimulatedControl(other)];
+  await hand.put(address, { password: 'secret' });
+  t.match(carriedOut(await otherHand.phone(address)), { password: 'secret', state: 'idle' });
+  await one.stop();
+  t.ok(alive(pid), 'the other gateway needs it');
+  t.match(carriedOut(await otherHand.phone(address)), { password: 'secret' });
+  otherHand.close();
+  await other.stop();
+  await ended(pid);
+  t.notOk(existsSync(join(dataDir, 'simulated-network/running.json')));
+  const third = gateway(t, dataDir);
+  const thirdHand = new SimulatedControl(third);
+  t.match(carriedOut(await thirdHand.phone(address)), { password: 'secret' }, 'nothing is lost');
+  t.not((await running(dataDir)).pid, pid);
+});
+
+t.test('a network that died is started again when it is needed', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const network = gateway(t, dataDir);
+  const hand = new SimulatedControl(network);
+  await hand.put(address, { password: 'before' });
+  const { pid } = await running(dataDir);
+  process.kill(pid, 'SIGKILL');
+  await ended(pid);
+  const view = await until('the network to answer', async () =>
+    hand.phone(address).catch(() => undefined),
+  );
+  t.match(carriedOut(view), { password: 'before' });
+});
+
+t.test('it survives a SIGKILL of its gateway and is found again', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const program = `
+    import { SimulatedNetwork } from './drivers/simulated/launch.ts';
+    const log = { debug() {}, info() {}, warn() {}, error() {} };
+    await new SimulatedNetwork({ url: null, dataDir: process.env.DATA_DIR, log }).start();
+    console.log('started');
+    setInterval(() => {}, 1000);`;
+  const first = startProcess(t, ['--input-type=module', '--eval', program], { DATA_DIR: dataDir });
+  await first.waitFor(/started/);
+  const { pid } = await running(dataDir);
+  await first.kill('SIGKILL');
+  t.ok(alive(pid));
+  const next = gateway(t, dataDir);
+  await next.start();
+  t.equal((await running(dataDir)).pid, pid);
+  await next.stop();
+  await ended(pid);
+});
+
+t.test('another program on the announced port is not taken for the network', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const stranger = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.write('{"type":"welcome","instance":"a stranger"}\n');
+  });
+  await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => stranger.close());
+  const place = stranger.address();
+  const port = typeof place === 'object' ? place?.port : 0;
+  await mkdir(join(dataDir, 'simulated-network'));
+  const file = join(dataDir, 'simulated-network/running.json');
+  await writeFile(file, JSON.stringify({ port, pid: process.pid, instance: 'ours' }));
+  await gateway(t, dataDir).start();
+  t.not((await running(dataDir)).pid, process.pid);
+});
+
+t.test('a child that nobody needs ends by itself', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const main = 'drivers/simulated/network/main.ts';
+  const idle = startProcess(t, [main, '--child', '--idle-ms=100'], { DATA_DIR: dataDir });
+  t.same(await idle.exit, { code: 0, signal: null }, idle.output);
+  const removed = startProcess(t, [main, '--child'], { DATA_DIR: dataDir });
+  await until('it to be there', async () => running(dataDir).catch(() => undefined));
+  const second = startProcess(t, [main, '--child'], { DATA_DIR: dataDir });
+  t.same(await second.exit, { code: 3, signal: null }, 'one network a folder');
+  await rm(dataDir, { recursive: true });
+  t.same(await removed.exit, { code: 0, signal: null }, removed.output);
+});
+
+t.test('an address that is none is refused at once', async (t) => {
+  const log = new LogLines();
+  for (const url of ['http://127.0.0.1:1', 'tcp://127.0.0.1', 'tcp://h:99999', 'nonsense']) {
+    t.throws(() => new SimulatedNetwork({ url, dataDir: '.', log }), /tcp:\/\/127/);
+  }
+  t.ok(new SimulatedNetwork({ url: 'tcp://[::1]:3025', dataDir: '.', log }));
+});

@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto';
+import type { ContactAddress, DriverAccount } from '../../../core/contracts/driver.ts';
+import type { PhoneAddress, SimulatedControl } from '../../../drivers/simulated/control.ts';
+import type { DriverWorld } from '../../contract/driver.ts';
+import { phoneNumber } from '../../harness/story.ts';
+import type { CountingProxy } from './proxy.ts';
+
+/** The far side of the simulated driver: the simulated network, played through its control client. */
+export function simulatedWorld(
+  control: SimulatedControl,
+  channel: string,
+  proxy: CountingProxy,
+): DriverWorld {
+  const network = `ten_${randomUUID()}`;
+  let accounts = 0;
+  const at = ({ tenantId, channel, identifier }: DriverAccount): PhoneAddress => ({
+    network: tenantId,
+    channel,
+    phone: identifier,
+  });
+  const befall = async (
+    account: DriverAccount,
+    type: Parameters<SimulatedControl['event']>[1]['type'],
+    scope: 'all' | 'new_contacts' = 'all',
+  ) => {
+    carriedOut(await control.event(at(account), { type, scope, for_ms: null }));
+  };
+  const contactPhone = (number: number) => phoneNumber(9000 + number);
+  const phoneOf = ({ phone }: ContactAddress) => {
+    if (phone === null) throw new Error('the simulated network knows contacts by phone');
+    return phone;
+  };
+  return {
+    traffic: proxy.traffic,
+    async account() {
+      accounts += 1;
+      const account = {
+        id: `acc_${accounts}`,
+        // A network of its own for each, so that one can be taken out of reach alone.
+        tenantId: `${network}_${accounts}`,
+        channel,
+        identifier: phoneNumber(accounts),
+      };
+      const contacts = [1, 2].map((number) => ({ phone: contactPhone(number), name: null }));
+      await control.put(at(account), { send: 'sent', contacts });
+      return account;
+    },
+    async scan(account, step) {
+      const { qr, pairing_code } = carriedOut(await control.phone(at(account)));
+      const shown = step.type === 'show_qr' ? step.data : step.code;
+      if (shown !== (qr ?? pairing_code)) throw new Error('another code is to be scanned');
+      carriedOut(await control.scan(at(account)));
+    },
+    async loginCode(account) {
+      return carriedOut(await control.phone(at(account))).login_code ?? '';
+    },
+    setPassword: async (account, password) => {
+      await control.put(at(account), { password });
+    },
+    codeRunsOut: (account) => befall(account, 'renew_qr'),
+    codesExpire: (account) => befall(account, 'expire_qr'),
+    refuseLogin: (account) => befall(account, 'refuse_login'),
+    async setReachable({ tenantId }, reachable) {
+      await control.setReachable(tenantId, reachable);
+    },
+    drop: (account) => befall(account, 'drop'),
+    unlink: (account) => befall(account, 'log_out'),
+    replace: (account) => befall(account, 'replace'),
+    restrict: (account, scope) => befall(account, 'restrict', scope),
+    lift: (account) => befall(account, 'lift_restriction'),
+    async treatSends(account, how) {
+      const send = ({ accept: 'sent', refuse: 'fail', hold: 'hang' } as const)[how];
+      await control.put(at(account), { send });
+    },
+    contact: async (_, number) => ({ phone: contactPhone(number), networkId: null }),
+    async write(account, { from, name, text, networkId, mediaUrl }) {
+      const message = {
+        from: { phone: phoneOf(from), name },
+        text,
+        media_url: mediaUrl ?? null,
+        network_id: networkId ?? null,
+      };
+      return (await control.inbound(at(account), message)).network_id;
+    },
+    async report(account, { reference }, status) {
+      carriedOut(await control.receipt(at(account), reference, status));
+    },
+    async shown(account) {
+      const outbox = carriedOut(await control.outbox(at(account)));
+      return outbox.map(({ network_id, text }) => ({ networkId: network_id, text }));
+    },
+    async setPast(account, past) {
+      await control.put(at(account), {
+        contacts: past.contacts.map(({ contact, name }) => ({ phone: phoneOf(contact), name })),
+        history: past.history.map(({ from, text, at }) => ({ from: phoneOf(from), text, at })),
+      });
+    },
+  };
+}
+
+/** The value of a control call that should not have been refused. */
+export function carriedOut<Value>(
+  outcome: { readonly value: Value } | { readonly refused: string },
+): Value {
+  if ('value' in outcome) return outcome.value;
+  throw new Error(`the simulated network refused: ${outcome.refused}`);
+}

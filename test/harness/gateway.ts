@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Client, client } from './client.ts';
+import { freePort } from './ports.ts';
+import { type Exit, type ProjectProcess, startGateway, type Teardown } from './processes.ts';
+
+/** How a gateway of a test differs from one that a newcomer starts. */
+export interface GatewayOptions {
+  /** Null: the embedded database in the data folder. */
+  readonly databaseUrl: string | null;
+  /** A fresh folder when absent. */
+  readonly dataDir?: string;
+  /** Further environment; `generousLimits` when absent. */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+/** Settings under which a load test meets none of the caps and guards. */
+export const generousLimits: Readonly<Record<string, string>> = {
+  GATEWAY_PLANS__GROWTH__SENDS_CAP: '1000000',
+  GATEWAY_PLANS__GROWTH__NEW_CONTACTS_CAP: '1000000',
+  GATEWAY_PLANS__GROWTH__ACCOUNTS_CAP: '1000',
+  GATEWAY_LIMITS__LOOP_GUARD__MESSAGES: '0',
+  GATEWAY_LIMITS__OPENER_BURST__OPENERS: '0',
+  GATEWAY_LIMITS__REQUESTS_PER_S: '0',
+};
+
+/** A gateway in a process of its own, which can be killed and started again on the same port and data. */
+export interface RunningGateway {
+  readonly baseUrl: string;
+  readonly mcpUrl: string;
+  /** The test tenant's key. */
+  readonly key: string;
+  readonly liveKey: string;
+  readonly dataDir: string;
+  /** GATEWAY_SECRET, for a second process on the same database. */
+  readonly secret: string;
+  /** A client with the test tenant's key that checks every answer against the OpenAPI document. */
+  readonly api: Client;
+  /** SIGKILL; resolves once it is gone. */
+  kill(): Promise<void>;
+  /** Starts it again; resolves once it is ready. */
+  start(): Promise<void>;
+  /** SIGTERM; answers the exit code. */
+  stop(): Promise<number | null>;
+  /** What the process that runs now has printed. */
+  output(): string;
+}
+
+/** Starts a gateway for a test and stops it, with everything it started, when the test ends. */
+export async function runGateway(t: Teardown, options: GatewayOptions): Promise<RunningGateway> {
+  const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'gateway-')));
+  const keys = { live: newKey('live'), test: newKey('test') };
+  const settings = { ...generousLimits, ...options.settings };
+  const secret = settings.GATEWAY_SECRET ?? randomBytes(32).toString('base64');
+  const env = {
+    LOG_LEVEL: 'warn',
+    TEST_API_KEY: keys.test,
+    LIVE_API_KEY: keys.live,
+    GATEWAY_SECRET: secret,
+    ...settings,
+    DATA_DIR: dataDir,
+    PORT: String(await freePort()),
+    ...(options.databaseUrl === null ? {} : { DATABASE_URL: options.databaseUrl }),
+  };
+  let running: ProjectProcess;
+  let stopped: Promise<Exit> | undefined;
+  const start = async () => {
+    ({ process: running } = await startGateway(t, env));
+    stopped = undefined;
+  };
+  await start();
+  const stop = async (): Promise<number | null> => {
+    stopped ??= running.kill('SIGTERM');
+    return (await stopped).code;
+  };
+  t.teardown(async () => {
+    await stop();
+    if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
+  });
+  const origin = `http://127.0.0.1:${env.PORT}`;
+  return {
+    baseUrl: `${origin}/v1`,
+    mcpUrl: `${origin}/mcp`,
+    key: keys.test,
+    liveKey: keys.live,
+    dataDir,
+    secret,
+    api: client(`${origin}/v1`, keys.test),
+    kill: async () => {
+      await running.kill('SIGKILL');
+    },
+    start,
+    stop,
+    output: () => running.output,
+  };
+}
+
+function newKey(mode: 'live' | 'test'): string {
+  return `gw_${mode}_${randomBytes(24).toString('base64url')}`;
+}

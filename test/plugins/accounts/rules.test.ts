@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import type { LinkStep } from '../../../core/contracts/driver.ts';
+import {
+  chatappStatus,
+  msgappStatus,
+  shownReason,
+} from '../../../plugins/accounts/connection-status.ts';
+import type { AccountState } from '../../../plugins/accounts/contract.ts';
+import { accountEvent } from '../../../plugins/accounts/events.ts';
+import { reconnectDelay } from '../../../plugins/accounts/session/backoff.ts';
+import { localDeadline } from '../../../plugins/accounts/session/deadline.ts';
+import { happeningOf, isDriverEvent } from '../../../plugins/accounts/session/happening.ts';
+import { Pairing } from '../../../plugins/accounts/session/pairing.ts';
+import { Turns } from '../../../plugins/accounts/session/turns.ts';
+import { unconnected } from '../../../plugins/accounts/status.ts';
+
+t.test('names of connection statuses', async (t) => {
+  const gone = { ...unconnected, everConnected: true, announced: true };
+  const on = { ...unconnected, linked: true, announced: true, everConnected: true };
+  const pairing: AccountState = { ...unconnected, status: 'connecting' };
+  const qr: LinkStep = { type: 'show_qr', data: 'x', token: 'y', expiresAt: 1 };
+  const rows: [AccountState, boolean, LinkStep | null, string, string][] = [
+    [unconnected, false, null, 'not_initialized', 'not_initialized'],
+    [{ ...unconnected, reason: 'session_lost' }, false, null, 'not_initialized', 'not_initialized'],
+    [{ ...unconnected, reason: 'login_refused' }, false, null, 'disconnected', 'error'],
+    [{ ...unconnected, reason: 'pairing_timeout' }, false, null, 'disconnected', 'disconnected'],
+    [{ ...unconnected, reason: 'logged_out' }, false, null, 'disconnected', 'disconnected'],
+    [{ ...gone, reason: 'session_lost' }, false, null, 'disconnected', 'disconnected'],
+    [{ ...gone, reason: 'replaced' }, false, null, 'disconnected', 'disconnected'],
+    [pairing, false, null, 'connecting', 'connecting'],
+    [pairing, false, qr, 'connecting', 'qr_required'],
+    [pairing, false, { type: 'expired' }, 'connecting', 'connecting'],
+    [pairing, false, { type: 'ask', field: 'code' }, 'connecting', 'code_required'],
+    [pairing, false, { type: 'ask', field: 'password' }, 'connecting', 'password_required'],
+    [{ ...on, status: 'connecting' }, false, null, 'connecting', 'connecting'],
+    [{ ...on, status: 'connected' }, true, null, 'connected', 'connected'],
+    [{ ...on, status: 'connected' }, false, null, 'connecting', 'connecting'],
+    [{ ...on, status: 'restricted' }, false, null, 'restricted', 'restricted'],
+  ];
+  for (const [state, live, step, msgapp, chatapp] of rows) {
+    const name = `${state.status} ${state.reason} ${step?.type}`;
+    t.equal(msgappStatus(state, { live, step }), msgapp, `msgapp: ${name}`);
+    t.equal(chatappStatus(state, { live, step }), chatapp, `chatapp: ${name}`);
+  }
+  t.equal(msgappStatus({ ...on, status: 'connected' }, null), 'connected');
+  t.equal(shownReason('login_refused'), 'session_lost');
+  t.equal(shownReason('replaced'), 'replaced');
+});
+
+t.test('the payload of an account event has the specified fields and no others', async (t) => {
+  const account = {
+    id: 'acc_1',
+    tenantId: 'ten_1',
+    channel: 'msgapp_web',
+    identifier: '+15550001111',
+  };
+  const happened = {
+    type: 'account.disconnected',
+    status: 'disconnected',
+    reason: 'removed',
+  } as const;
+  t.same(accountEvent(account, happened, 1_769_851_800_000), {
+    tenantId: 'ten_1',
+    type: 'account.disconnected',
+    subject: 'acc_1',
+    at: 1_769_851_800_000,
+    payload: {
+      event: 'account.disconnected',
+      created_at: '2026-01-31T09:30:00.000Z',
+      account_id: 'acc_1',
+      channel: 'msgapp_web',
+      account: {
+        id: 'acc_1',
+        channel: 'msgapp_web',
+        identifier: '+15550001111',
+        status: 'disconnected',
+        reason: 'removed',
+      },
+    },
+  });
+});
+
+t.test('pauses between tries to reconnect', async (t) => {
+  const delays = [0, 1, 2, 3, 8, 9, 50, 5_000].map((tries) => reconnectDelay(tries, 300_000, 0));
+  t.same(delays, [1_000, 2_000, 4_000, 8_000, 256_000, 300_000, 300_000, 300_000]);
+  t.equal(reconnectDelay(2, 300_000, 0.5), 3_000);
+  t.ok(reconnectDelay(0, 300_000, 0.999_999) >= 500, 'at most half is taken off');
+  t.equal(reconnectDelay(9, 20, 0), 20);
+});
+
+t.test('the local deadline is shorter than the lease', async (t) => {
+  t.equal(localDeadline(500, 9_000), 8_500);
+  t.equal(localDeadline(0, 2_000), 1_500);
+});
+
+t.test('what drivers emit', async (t) => {
+  t.ok(isDriverEvent({ type: 'state', state: 'lost' }));
+  t.ok(isDriverEvent({ type: 'message' }));
+  for (const wrong of [null, 1, {}, { type: 'other' }, { type: 'state', state: 'odd' }]) {
+    t.notOk(isDriverEvent(wrong));
+  }
+  const restricted = { type: 'state', state: 'restricted', scope: 'all', until: 5 } as const;
+  t.match(happeningOf(restricted, 'msgapp_web'), { reason: 'blocked_by_msgapp', until: 5 });
+  t.match(happeningOf(restricted, 'chatapp'), { reason: 'blocked_by_chatapp' });
+});
+
+t.test('each kind of event keeps its order and holds up no other', async (t) => {
+  const turns = new Turns();
+  const taken: string[] = [];
+  const take = (name: string, ms: number) => async () => {
+    await sleep(ms);
+    taken.push(name);
+  };
+  let answered = (): void => undefined;
+  const hanging = turns.event(
+    'receipt',
+    () =>
+      new Promise<void>((resolve) => {
+        answered = resolve;
+      }),
+  );
+  const late = turns.event('receipt', take('receipt', 0));
+  await Promise.all([
+    turns.state(take('state', 20)),
+    turns.event('message', take('first message', 10)),
+    turns.event('message', take('second message', 0)),
+    turns.event('history', take('history', 0)),
+  ]);
+  t.same(taken, ['state', 'history', 'first message', 'second message']);
+  answered();
+  await Promise.all([hanging, late]);
+  t.equal(taken.at(-1), 'receipt');
+  await t.rejects(
+    turns.state(() => Promise.reject(new Error('no'))),
+    /no/,
+  );
+  t.equal(await turns.state(async () => 'the next one is taken'), 'the next one is taken');
+});
+
+t.test('a pairing tells who waits, and counts wrong values', async (t) => {
+  const request = { method: 'code', importContacts: false, importHistory: false };
+  const pairing = new Pairing(request, 0);
+  const never = new AbortController().signal;
+  const waiting = pairing.next(never);
+  const ask = { type: 'ask', field: 'code' } as const;
+  pairing.take({ type: 'step', step: ask });
+  t.same(await waiting, { type: 'step', step: ask });
+  t.same(await pairing.next(never), { type: 'step', step: ask }, 'the step there is');
+  t.same(
+    [1, 2, 3, 4].map(() => pairing.wrongValue()),
+    [false, false, false, false],
+  );
+  pairing.take({ type: 'step', step: ask });
+  t.equal(pairing.wrongValue(), true, 'the same question again gives no more tries');
+  pairing.take({ type: 'step', step: { type: 'ask', field: 'password' } });
+  t.equal(pairing.wrongValue(), false, 'another question does');
+  pairing.take({ type: 'lost' });
+  t.equal(pairing.step, null);
+  t.same(await pairing.next(AbortSignal.abort()), { type: 'over' });
+});

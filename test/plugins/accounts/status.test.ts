@@ -1,0 +1,266 @@
+import t from 'tap';
+import type { AccountReason, AccountState } from '../../../plugins/accounts/contract.ts';
+import {
+  countsAgainstCap,
+  type Happening,
+  holdsNumber,
+  isPairing,
+  move,
+  unconnected,
+} from '../../../plugins/accounts/status.ts';
+
+const linked = { ...unconnected, linked: true, announced: true, everConnected: true };
+const blocked = 'blocked_by_msgapp' satisfies AccountReason;
+
+const states = {
+  new: unconnected,
+  pairing: { ...unconnected, status: 'connecting' },
+  connected: { ...linked, status: 'connected' },
+  reconnecting: { ...linked, status: 'connecting' },
+  openersBlocked: {
+    ...linked,
+    status: 'connected',
+    restriction: 'new_contacts',
+    restrictionReason: blocked,
+  },
+  restricted: {
+    ...linked,
+    status: 'restricted',
+    reason: blocked,
+    restriction: 'all',
+    restrictionReason: blocked,
+    restrictedUntil: 1_000,
+  },
+  held: {
+    ...linked,
+    status: 'restricted',
+    reason: 'safety_limits',
+    restriction: 'all',
+    restrictionReason: 'safety_limits',
+    restrictedUntil: 1_000,
+  },
+  loggedOut: { ...linked, linked: false, status: 'disconnected', reason: 'logged_out' },
+} as const satisfies Record<string, AccountState>;
+
+type StateName = keyof typeof states;
+
+const happenings = {
+  connect: { type: 'connect' },
+  connected: { type: 'connected' },
+  claimed: { type: 'claimed_elsewhere' },
+  lost: { type: 'lost' },
+  blocked: { type: 'restricted', scope: 'all', reason: blocked, until: null },
+  openersBlocked: { type: 'restricted', scope: 'new_contacts', reason: blocked, until: null },
+  unrestricted: { type: 'unrestricted' },
+  notYetDue: { type: 'restriction_due', now: 999 },
+  due: { type: 'restriction_due', now: 1_000 },
+  loggedOut: { type: 'logged_out', reason: 'logged_out' },
+  replaced: { type: 'logged_out', reason: 'replaced' },
+  refused: { type: 'refused' },
+  timeout: { type: 'pairing_timeout' },
+  abandoned: { type: 'pairing_abandoned' },
+  remove: { type: 'remove' },
+} as const satisfies Record<string, Happening>;
+
+const names = Object.keys(happenings) as (keyof typeof happenings)[];
+
+/**
+ * Every cell of the table: `status reason [restriction] +event !abandon`, `=` for no change, `-` for a
+ * happening that is refused.
+ */
+const table: Record<StateName, Record<keyof typeof happenings, string>> = {
+  new: {
+    connect: 'connecting',
+    connected: '-',
+    claimed: '-',
+    lost: '-',
+    blocked: '-',
+    openersBlocked: '-',
+    unrestricted: '-',
+    notYetDue: '-',
+    due: '-',
+    loggedOut: '-',
+    replaced: '-',
+    refused: '-',
+    timeout: '-',
+    abandoned: '-',
+    remove: 'disconnected removed !removed',
+  },
+  pairing: {
+    connect: 'connecting !logged_out',
+    connected: 'connected +account.connected',
+    claimed: 'disconnected logged_out !logged_out',
+    lost: '=',
+    blocked: '-',
+    openersBlocked: '-',
+    unrestricted: '=',
+    notYetDue: '=',
+    due: '=',
+    loggedOut: 'disconnected logged_out !logged_out',
+    replaced: 'disconnected replaced !replaced',
+    refused: 'disconnected login_refused',
+    timeout: 'disconnected pairing_timeout !pairing_timeout',
+    abandoned: 'disconnected session_lost !session_lost',
+    remove: 'disconnected removed !removed',
+  },
+  connected: {
+    connect: 'connecting +account.disconnected !logged_out',
+    connected: '=',
+    claimed: '-',
+    lost: 'connecting',
+    blocked: 'restricted blocked_by_msgapp [all] +account.restricted',
+    openersBlocked: 'connected [new_contacts]',
+    unrestricted: '=',
+    notYetDue: '=',
+    due: '=',
+    loggedOut: 'disconnected logged_out +account.disconnected !logged_out',
+    replaced: 'disconnected replaced +account.disconnected !replaced',
+    refused: 'disconnected session_lost +account.disconnected !session_lost',
+    timeout: '-',
+    abandoned: '-',
+    remove: 'disconnected removed +account.disconnected !removed',
+  },
+  reconnecting: {
+    connect: 'connecting +account.disconnected !logged_out',
+    connected: 'connected',
+    claimed: '-',
+    lost: '=',
+    blocked: 'restricted blocked_by_msgapp [all] +account.restricted',
+    openersBlocked: 'connecting [new_contacts]',
+    unrestricted: '=',
+    notYetDue: '=',
+    due: '=',
+    loggedOut: 'disconnected logged_out +account.disconnected !logged_out',
+    replaced: 'disconnected replaced +account.disconnected !replaced',
+    refused: 'disconnected session_lost +account.disconnected !session_lost',
+    timeout: '-',
+    abandoned: '-',
+    remove: 'disconnected removed +account.disconnected !removed',
+  },
+  openersBlocked: {
+    connect: 'connecting +account.disconnected !logged_out',
+    connected: '=',
+    claimed: '-',
+    lost: 'connecting [new_contacts]',
+    blocked: 'restricted blocked_by_msgapp [all] +account.restricted',
+    openersBlocked: '=',
+    unrestricted: 'connected',
+    notYetDue: '=',
+    due: '=',
+    loggedOut: 'disconnected logged_out +account.disconnected !logged_out',
+    replaced: 'disconnected replaced +account.disconnected !replaced',
+    refused: 'disconnected session_lost +account.disconnected !session_lost',
+    timeout: '-',
+    abandoned: '-',
+    remove: 'disconnected removed +account.disconnected !removed',
+  },
+  restricted: {
+    connect: 'connecting +account.disconnected !logged_out',
+    connected: '=',
+    claimed: '-',
+    lost: '=',
+    blocked: '=',
+    openersBlocked: 'connected [new_contacts] +account.connected',
+    unrestricted: 'connected +account.connected',
+    notYetDue: '=',
+    due: 'connected +account.connected',
+    loggedOut: 'disconnected logged_out +account.disconnected !logged_out',
+    replaced: 'disconnected replaced +account.disconnected !replaced',
+    refused: 'disconnected session_lost +account.disconnected !session_lost',
+    timeout: '-',
+    abandoned: '-',
+    remove: 'disconnected removed +account.disconnected !removed',
+  },
+  held: {
+    connect: 'connecting +account.disconnected !logged_out',
+    connected: '=',
+    claimed: '-',
+    lost: '=',
+    blocked: 'restricted blocked_by_msgapp [all]',
+    openersBlocked: '=',
+    unrestricted: '=',
+    notYetDue: '=',
+    due: 'connected +account.connected',
+    loggedOut: 'disconnected logged_out +account.disconnected !logged_out',
+    replaced: 'disconnected replaced +account.disconnected !replaced',
+    refused: 'disconnected session_lost +account.disconnected !session_lost',
+    timeout: '-',
+    abandoned: '-',
+    remove: 'disconnected removed +account.disconnected !removed',
+  },
+  loggedOut: {
+    connect: 'connecting',
+    connected: '-',
+    claimed: '-',
+    lost: '-',
+    blocked: '-',
+    openersBlocked: '-',
+    unrestricted: '-',
+    notYetDue: '-',
+    due: '-',
+    loggedOut: '-',
+    replaced: '-',
+    refused: '-',
+    timeout: '-',
+    abandoned: '-',
+    remove: 'disconnected removed !removed',
+  },
+};
+
+t.test('every move', async (t) => {
+  for (const [name, state] of Object.entries(states) as [StateName, AccountState][]) {
+    const cells = names.map((happening) => [happening, cell(state, happenings[happening])]);
+    t.same(Object.fromEntries(cells), table[name], name);
+  }
+});
+
+t.test('what a connect starts from', async (t) => {
+  const { connected, restricted, loggedOut } = states;
+  for (const state of [connected, restricted, loggedOut]) {
+    const next = move(state, { type: 'connect' })?.state;
+    t.same(next, { ...unconnected, status: 'connecting', everConnected: true });
+  }
+});
+
+t.test('events tell the status after the move', async (t) => {
+  t.same(move(states.pairing, { type: 'connected' })?.events, [
+    { type: 'account.connected', status: 'connected', reason: null },
+  ]);
+  t.same(move(states.connected, happenings.blocked)?.events, [
+    { type: 'account.restricted', status: 'restricted', reason: 'blocked_by_msgapp' },
+  ]);
+  t.same(move(states.connected, { type: 'connect' })?.events, [
+    { type: 'account.disconnected', status: 'disconnected', reason: 'logged_out' },
+  ]);
+});
+
+t.test('what the statuses mean', async (t) => {
+  const meaning = (state: AccountState) =>
+    [isPairing(state), holdsNumber(state), countsAgainstCap(state)].map(Number).join('');
+  t.same(
+    Object.fromEntries(Object.entries(states).map(([name, state]) => [name, meaning(state)])),
+    {
+      new: '000',
+      pairing: '101',
+      connected: '011',
+      reconnecting: '011',
+      openersBlocked: '011',
+      restricted: '011',
+      held: '011',
+      loggedOut: '001',
+    },
+  );
+});
+
+function cell(state: AccountState, happening: Happening): string {
+  const decided = move(state, happening);
+  if (decided === null) return '-';
+  const { status, reason, restriction } = decided.state;
+  const facts = [status, reason ?? '', restriction === null ? '' : `[${restriction}]`];
+  const events = decided.events.map((event) => `+${event.type}`);
+  const abandon = decided.abandon === null ? '' : `!${decided.abandon}`;
+  const before = `${state.status}${state.reason}${state.restriction}${state.restrictionReason}`;
+  const after = `${status}${reason}${restriction}${decided.state.restrictionReason}`;
+  if (before === after && events.length === 0 && abandon === '') return '=';
+  return [...facts, ...events, abandon].filter((fact) => fact !== '').join(' ');
+}

@@ -1,0 +1,152 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { checkRefusal, client } from '../../harness/client.ts';
+import { until } from '../../harness/story.ts';
+import { bodyLimit, keys, type SampleGateway, sampleGateway } from './sample.ts';
+
+const sample = await sampleGateway();
+t.teardown(() => sample.gateway.close());
+
+function open({ origin }: SampleGateway) {
+  return connect(Number(new URL(origin).port), '127.0.0.1');
+}
+
+/** Sends bytes as they are and reads until the gateway closes or `Connection: close` was answered. */
+async function exchange(bytes: string | Buffer): Promise<{ status: number; body: unknown }> {
+  const socket = open(sample);
+  socket.on('error', () => undefined);
+  socket.write(bytes);
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+    if (text.includes('}')) socket.end();
+  });
+  await once(socket, 'close');
+  const [head = '', body = ''] = text.split('\r\n\r\n');
+  const [statusLine = '', ...headerLines] = head.split('\r\n');
+  const answer = {
+    status: Number(statusLine.split(' ')[1]),
+    headers: new Headers(headerLines.map((line) => line.split(/: (.*)/s, 2) as [string, string])),
+    body: body === '' ? null : JSON.parse(body),
+  };
+  await checkRefusal(sample.baseUrl, answer);
+  return answer;
+}
+
+const host = 'Host: x\r\n';
+const auth = `${host}X-API-Key: ${keys.good}\r\n`;
+
+t.test('what is no proper HTTP', async (t) => {
+  const post = `POST /v1/things HTTP/1.1\r\n${auth}Content-Type: application/json\r\n`;
+  const cases: [string, string | Buffer, number, string][] = [
+    ['no HTTP at all', 'hello\r\n\r\n', 400, 'invalid_request'],
+    ['TLS', Buffer.from('16030100a5010000a10303', 'hex'), 400, 'invalid_request'],
+    ['an unknown method', `FOO / HTTP/1.1\r\n${host}\r\n`, 400, 'invalid_request'],
+    ['no Host', 'GET /v1/things HTTP/1.1\r\n\r\n', 400, 'invalid_request'],
+    ['a broken header', `GET / HTTP/1.1\r\n${host}a b\r\n\r\n`, 400, 'invalid_request'],
+    [
+      'a huge header',
+      `GET / HTTP/1.1\r\n${host}a: ${'x'.repeat(20_000)}\r\n\r\n`,
+      431,
+      'headers_too_large',
+    ],
+    [
+      'many headers',
+      `GET / HTTP/1.1\r\n${host}${`a: ${'b'.repeat(90)}\r\n`.repeat(300)}\r\n`,
+      431,
+      'headers_too_large',
+    ],
+    ['a huge path', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\n${host}\r\n`, 414, 'uri_too_long'],
+    [
+      'a long parameter',
+      `GET /v1/things/${'x'.repeat(600)} HTTP/1.1\r\n${auth}\r\n`,
+      414,
+      'uri_too_long',
+    ],
+    ['a malformed path', `GET /v1/things/%zz HTTP/1.1\r\n${auth}\r\n`, 400, 'invalid_request'],
+    [
+      'invalid UTF-8 in a path',
+      `GET /v1/things/%c3%28 HTTP/1.1\r\n${auth}\r\n`,
+      400,
+      'invalid_request',
+    ],
+    ['NUL in a path', `GET /v1/things/%00 HTTP/1.1\r\n${auth}\r\n`, 400, 'invalid_request'],
+    [
+      'two lengths',
+      `${post}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n{}`,
+      400,
+      'invalid_request',
+    ],
+    [
+      'a broken chunk',
+      `${post}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`,
+      400,
+      'invalid_request',
+    ],
+    [
+      'a large length',
+      `${post}Content-Length: ${bodyLimit + 1}\r\n\r\n{}`,
+      413,
+      'payload_too_large',
+    ],
+    [
+      'large chunks',
+      `${post}Transfer-Encoding: chunked\r\n\r\n${'1000\r\n'.concat('x'.repeat(4096), '\r\n').repeat(4)}0\r\n\r\n`,
+      413,
+      'payload_too_large',
+    ],
+    ['no chunks', `${post}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`, 400, 'invalid_request'],
+    [
+      'a body with GET',
+      `GET /v1/things HTTP/1.1\r\n${auth}Content-Length: 2\r\n\r\n[]`,
+      400,
+      'invalid_request',
+    ],
+    [
+      'two Authorization headers',
+      `GET /v1/things HTTP/1.1\r\n${host}Authorization: Bearer ${keys.good}\r\nauthorization: Bearer other\r\n\r\n`,
+      401,
+      '401',
+    ],
+  ];
+  for (const [what, bytes, status, code] of cases) {
+    const answer = await exchange(bytes);
+    t.equal(answer.status, status, what);
+    t.equal(String((answer.body as { error_code: unknown }).error_code), code, what);
+  }
+  const fine = await exchange(
+    `GET /v1/things/thg_1 HTTP/1.1\r\n${auth}Content-Length: 2\r\n\r\n{}`,
+  ).catch((error: Error) => error.message);
+  t.match(fine, /answered 200/, '{} with GET');
+});
+
+t.test('a client that goes away aborts its call', async (t) => {
+  for (const leave of ['destroy', 'end', 'resetAndDestroy'] as const) {
+    sample.seen.aborts.length = 0;
+    const waits = sample.seen.requests.length;
+    const socket = open(sample);
+    socket.on('error', () => undefined);
+    socket.write(`GET /v1/things/wait HTTP/1.1\r\n${auth}\r\n`);
+    await until('the wait', async () => sample.seen.requests.length > waits || undefined);
+    const leftAt = Date.now();
+    socket[leave]();
+    await until('the abort', async () => sample.seen.aborts.length > 0 || undefined);
+    t.ok(Date.now() - leftAt < 1_000, leave);
+    t.strictSame(sample.seen.aborts, ['AbortError']);
+  }
+  await sleep(50);
+  t.notOk(
+    sample.log.lines.some(({ level }) => level === 50),
+    'and is no error of ours',
+  );
+});
+
+t.test('a gateway that stops answers what is open', async (t) => {
+  const stopping = await sampleGateway();
+  const waiting = client(stopping.baseUrl, keys.good).get('/things/wait');
+  await until('the wait', async () => stopping.seen.requests.length > 0 || undefined);
+  await stopping.gateway.close();
+  t.match(await waiting, { status: 503, body: { error_code: 'unavailable' } });
+});

@@ -1,0 +1,311 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Broker } from '../../../core/contracts/broker.ts';
+import {
+  type DriverCapabilities,
+  DriverError,
+  type MessageEvent,
+  type OutboundMessage,
+  type Sent,
+} from '../../../core/contracts/driver.ts';
+import type { Json } from '../../../core/contracts/json.ts';
+import type { Lane, Unit } from '../../../core/contracts/storage.ts';
+import { newId } from '../../../core/ids.ts';
+import { createLog } from '../../../core/log.ts';
+import type {
+  AccountReason,
+  AccountState,
+  ConnectOptions,
+  LiveSession,
+  SessionPart,
+} from '../../../plugins/accounts/contract.ts';
+import { MemoryHub } from '../../../plugins/broker/hub.ts';
+import { MemoryBroker } from '../../../plugins/broker/memory.ts';
+import type { PlanCaps } from '../../../plugins/limits/contract.ts';
+import { guardSettings, makeLimitRules } from '../../../plugins/limits/rules.ts';
+import { type MessageLanes, makeLanes } from '../../../plugins/messages/lanes.ts';
+import { inboundTopic } from '../../../plugins/messages/receive.ts';
+import type { SendDecision, SendInput } from '../../../plugins/messages/send.ts';
+import { makeSessionPart } from '../../../plugins/messages/session-part.ts';
+import { Waits } from '../../../plugins/messages/waits.ts';
+import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
+import { makeStorage, type OpenStorage } from '../../../plugins/storage/storage.ts';
+import type { Teardown } from '../../harness/processes.ts';
+import { type Unreliability, unreliableBroker } from '../../harness/unreliable-broker.ts';
+
+const log = createLog(process.env.LOG_LEVEL ?? 'silent');
+/** Processes that can hear each other have brokers on one hub. */
+export const hub = (): MemoryHub => new MemoryHub();
+
+/** Settings of a stage that differ from generous ones. */
+export interface StageOptions {
+  readonly hub?: MemoryHub;
+  readonly plan?: Partial<PlanCaps>;
+  readonly loopMessages?: number;
+  readonly openers?: number;
+  readonly expireMs?: number;
+  readonly isCurrent?: (keyId: string) => boolean;
+  readonly unreliable?: Unreliability;
+}
+
+/** What one process has of the messages plugin, on a real database. */
+export interface Stage {
+  readonly storage: OpenStorage;
+  readonly broker: Broker;
+  readonly lanes: MessageLanes;
+  readonly part: SessionPart;
+  readonly waits: Waits;
+  /** Accounts that were to be restricted for safety. */
+  readonly restricted: string[];
+  /** Sends a text; the account may be left open. */
+  send(send: Partial<SendInput> & Pick<SendInput, 'tenantId'>): Promise<SendDecision>;
+  /** Runs something in a transaction of its own. */
+  run<Result>(work: (unit: Unit) => Promise<Result>): Promise<Result>;
+  /** The process was heard of just now. */
+  beat(): Promise<void>;
+}
+
+/** Opens the messages of one more process on a database. */
+export async function openStage(
+  t: Teardown,
+  url: string,
+  options: StageOptions = {},
+): Promise<Stage> {
+  const storage = makeStorage({ url, log });
+  await migrate(storage);
+  const memory = new MemoryBroker({ log, hub: options.hub ?? new MemoryHub() });
+  const broker =
+    options.unreliable === undefined ? memory : unreliableBroker(memory, options.unreliable);
+  const restricted: string[] = [];
+  const plan = { sends_cap: 1e6, new_contacts_cap: 1e6, ramp_days: 0, ...options.plan };
+  const rules = makeLimitRules(
+    guardSettings({
+      loop_guard: { messages: options.loopMessages ?? 0, window_s: 60 },
+      opener_burst: { openers: options.openers ?? 0, window_s: 60 },
+      safety: { refusals: 10, window_s: 600, hold_s: 3600 },
+    }),
+    () => plan,
+  );
+  const lanes = makeLanes({
+    storage,
+    broker,
+    expireMs: options.expireMs ?? 86_400_000,
+    waits: 2,
+    rules: {
+      limits: rules,
+      idempotencyMs: 86_400_000,
+      recipients: (channel) => (channel === 'chatapp' ? 'contacts' : 'any_phone'),
+      newContactId: (at) => newId('con', at),
+    },
+    restrict: (accountId) => restricted.push(accountId),
+  });
+  const waits = new Waits({
+    read: storage.read,
+    lanes,
+    authenticator: { isCurrent: async (keyId) => options.isCurrent?.(keyId) ?? true },
+    processId: broker.processId,
+    clock: { now: Date.now, monotonic: () => performance.now() },
+    log,
+  });
+  await broker.listen(inboundTopic, (message) =>
+    waits.wake((message as { readonly tenantId: string }).tenantId),
+  );
+  const work: Lane<(unit: Unit) => Promise<unknown>, unknown> = {
+    name: 'test.work',
+    locks: () => [],
+    maxBatch: 1,
+    run: async (unit, inputs) => Promise.all(inputs.map((input) => input(unit))),
+  };
+  t.teardown(async () => {
+    waits.stop();
+    await memory.close();
+    await storage.close();
+  });
+  return {
+    storage,
+    broker,
+    lanes,
+    waits,
+    restricted,
+    part: makeSessionPart({ storage, lanes, log }),
+    send: (send) =>
+      lanes.accept({
+        id: newId('msg'),
+        accountId: null,
+        contactId: null,
+        phone: send.contactId == null ? '+12025550123' : null,
+        text: 'Hello',
+        media: null,
+        idempotency: null,
+        ...send,
+      }),
+    // The lane's type forgets the result's; it is the work's own.
+    run: (input) => storage.submit(work, input) as never,
+    beat: () =>
+      storage.submit(work, async (unit) => {
+        await unit.processes.beat([
+          { id: broker.processId, roles: ['api'], sessions: 0, capacity: 1, seenAt: unit.now },
+        ]);
+      }) as Promise<never>,
+  };
+}
+
+/** The id of an accepted message. @throws when it was refused */
+export function acceptedId(decision: SendDecision): string {
+  if ('refused' in decision) throw decision.refused;
+  return decision.accepted.id;
+}
+
+/** `accepted`, or the code of the refusal. */
+export function codeOf(decision: SendDecision): string {
+  return 'refused' in decision ? decision.refused.code : 'accepted';
+}
+
+export const noOptions: ConnectOptions = {
+  method: 'qr',
+  importContacts: false,
+  importHistory: false,
+  pauseAutomation: false,
+  markPrivate: false,
+};
+
+const connected: AccountState = {
+  status: 'connected',
+  reason: null,
+  linked: true,
+  restriction: null,
+  restrictionReason: null,
+  restrictedUntil: null,
+  announced: true,
+  everConnected: true,
+};
+
+/** Makes a tenant with connected accounts, whose leases the stage's process holds. */
+export async function makeTenant(
+  stage: Stage,
+  accounts = 1,
+  channel = 'msgapp_web',
+): Promise<{ readonly tenantId: string; readonly accountIds: readonly string[] }> {
+  const tenantId = newId('ten');
+  const accountIds = Array.from({ length: accounts }, () => newId('acc'));
+  await stage.run(async (unit) => {
+    const facts = { name: 'T', mode: 'test', plan: 'p', status: 'active' } as const;
+    await unit.tenants.insert([
+      { id: tenantId, ...facts, disabled: [], ramp: false, createdAt: unit.now },
+    ]);
+    await unit.accounts.insert(
+      accountIds.map((id) => ({
+        id,
+        tenantId,
+        channel,
+        identifier: id,
+        connectOptions: noOptions,
+        state: connected,
+        createdAt: unit.now,
+      })),
+    );
+    await unit.leases.take(accountIds, stage.broker.processId, unit.now + 9_000);
+  });
+  return { tenantId, accountIds };
+}
+
+/** A live session as a test plays it: `answer` says what the network does with a message. */
+export class FakeSession implements LiveSession {
+  readonly account;
+  fence;
+  capabilities: DriverCapabilities = {
+    deduplicates: true,
+    deliveredReceipts: true,
+    recipients: 'any_phone',
+    linkMethods: ['qr'],
+    imports: { contacts: true, history: true },
+    media: true,
+  };
+  connectOptions = noOptions;
+  restriction: null | 'all' | 'new_contacts' = null;
+  restrictionReason: AccountReason | null = null;
+  connected = true;
+  /** Every message that was handed over, in order. */
+  readonly handed: OutboundMessage[] = [];
+  /** What the network took: each reference once. */
+  readonly taken: string[] = [];
+  answer: (message: OutboundMessage) => Promise<Sent> = async (message) => this.take(message);
+  readonly #over = new AbortController();
+
+  constructor(tenantId: string, accountId: string, owner: string, number = 1) {
+    this.account = { id: accountId, tenantId, channel: 'msgapp_web', identifier: accountId };
+    this.fence = { accountId, owner, number };
+  }
+
+  get signal(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  mayAct(): boolean {
+    return !this.signal.aborted;
+  }
+
+  send(message: OutboundMessage): Promise<Sent> {
+    if (!this.connected) {
+      const error = new DriverError('not_connected', 'gone', { certain: true, retryAfterMs: 0 });
+      return Promise.reject(error);
+    }
+    this.handed.push(message);
+    return new Promise((resolve, reject) => {
+      const error = new DriverError('session_closed', 'closed', { certain: false });
+      this.signal.addEventListener('abort', () => reject(error), { once: true });
+      this.answer(message).then(resolve, reject);
+    });
+  }
+
+  /** The network takes a message. */
+  take(message: OutboundMessage): Sent {
+    if (!this.taken.includes(message.reference)) this.taken.push(message.reference);
+    return { networkId: `net-${message.reference}`, at: Date.now() };
+  }
+
+  /** The process stops, or loses the lease. */
+  end(): void {
+    this.connected = false;
+    this.#over.abort();
+  }
+}
+
+/** Registers a session with a stage and connects it. */
+export async function startSession(
+  t: Teardown,
+  stage: Stage,
+  session: FakeSession,
+): Promise<FakeSession> {
+  const release = await stage.broker.host(session.account.id, (message: Json) =>
+    stage.part.wake(session.account.id, message),
+  );
+  stage.part.opened(session);
+  stage.part.ready(session);
+  t.teardown(async () => {
+    session.end();
+    await stage.part.closed(session);
+    await release();
+  });
+  return session;
+}
+
+/** An inbound message. */
+export function inbound(networkId: string, text = networkId, phone = '+12025550123'): MessageEvent {
+  const from = { phone, networkId: null, name: 'Ada' };
+  return { type: 'message', networkId, from, text, media: null, at: Date.now() };
+}
+
+/** Asks until the answer is there. */
+export async function until<Answer>(
+  what: string,
+  ask: () => Promise<Answer | undefined | null | false> | Answer | undefined | null | false,
+  timeoutMs = 10_000,
+): Promise<Answer> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined && answer !== null && answer !== false) return answer;
+    if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
+    await pause(10);
+  }
+}

@@ -1,0 +1,209 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import type { Lane } from '../../../core/contracts/storage.ts';
+import { type Database, databases } from '../../harness/databases.ts';
+import type { Teardown } from '../../harness/processes.ts';
+import { FaultyServer } from './faulty-server.ts';
+import { addLockRows, openScratch, scratchOf } from './scratch.ts';
+
+async function mariadb(t: Teardown): Promise<Database> {
+  const kind = databases.find(({ name }) => name === 'mariadb');
+  if (kind === undefined) throw new Error('there is no MariaDB among the databases');
+  const database = await kind.create();
+  t.teardown(() => database.drop());
+  return database;
+}
+
+/** Stores each input as a row; the output says by which run. */
+function storingLane(name: string, onRun: (run: number) => Promise<void> | void = () => undefined) {
+  let runs = 0;
+  const signals: string[] = [];
+  const lane: Lane<string, number> = {
+    name,
+    locks: () => ['tenant:ten_1'],
+    run: async (unit, inputs) => {
+      runs += 1;
+      const run = runs;
+      await scratchOf(unit).db.insert(
+        'scratch',
+        inputs.map((id) => ({ id, value: run })),
+      );
+      unit.afterCommit(() => signals.push(...inputs));
+      await onRun(run);
+      await scratchOf(unit).db.rows('select 1');
+      return inputs.map(() => run);
+    },
+    recover: async (unit, input) => await scratchOf(unit).value(input),
+  };
+  return { lane, signals, runs: () => runs };
+}
+
+t.test('a deadlock and a long wait for a lock', async (t) => {
+  const database = await mariadb(t);
+  const [one, two] = [await openScratch(database.url, t), await openScratch(database.url, t)];
+  await addLockRows(one, ['ten_1']);
+  await one.connections.write('scratch').insert([
+    { id: 'a', value: 0 },
+    { id: 'b', value: 0 },
+  ]);
+  let inside = 0;
+  let runs = 0;
+  const crossing = (first: string, second: string): Lane<null, null> => ({
+    name: 'crossing',
+    locks: () => [],
+    run: async (unit, inputs) => {
+      const { knex } = scratchOf(unit).db;
+      runs += 1;
+      await knex('scratch').where('id', first).increment('value', 1);
+      inside += 1;
+      for (let n = 0; inside < 2 && n < 100; n += 1) await sleep(10);
+      // Caught here, and still the storage must not commit what follows.
+      await knex('scratch')
+        .where('id', second)
+        .increment('value', 1)
+        .catch(() => undefined);
+      return inputs.map(() => null);
+    },
+  });
+  await Promise.all([one.submit(crossing('a', 'b'), null), two.submit(crossing('b', 'a'), null)]);
+  t.equal(runs, 3, 'the victim ran again');
+  t.equal(await scratchOf(one.read).value('a'), 2);
+  t.equal(await scratchOf(one.read).value('b'), 2);
+
+  const holding: Lane<null, null> = {
+    name: 'holding',
+    locks: () => ['tenant:ten_1'],
+    run: async (unit, inputs) => {
+      await scratchOf(unit).db.rows('select sleep(6)');
+      return inputs.map(() => null);
+    },
+  };
+  const waiting = storingLane('waiting');
+  const held = one.submit(holding, null);
+  await sleep(100);
+  t.equal(await two.submit(waiting.lane, 'patient'), 1, 'waited past the lock wait timeout');
+  await held;
+});
+
+t.test('a connection that is killed within a batch', async (t) => {
+  const database = await mariadb(t);
+  const storage = await openScratch(database.url, t);
+  await addLockRows(storage, ['ten_1']);
+  const { write } = storage.connections;
+  const killOthers = async () => {
+    const own = await write.raw('select connection_id() as id');
+    const rows = await write.raw(
+      'select id from information_schema.processlist where db = database() and id <> ?',
+      [own[0][0].id],
+    );
+    for (const { id } of rows[0]) await write.raw('kill connection ?', [id]).catch(() => undefined);
+  };
+  const { lane, signals, runs } = storingLane('killed', async (run) => {
+    if (run === 1) await killOthers();
+  });
+  const inputs = Array.from({ length: 20 }, (_, n) => `k${String(n).padStart(2, '0')}`);
+  t.same(
+    await Promise.all(inputs.map((input) => storage.submit(lane, input))),
+    inputs.map(() => 2),
+  );
+  t.equal(runs(), 2);
+  t.same(signals, inputs, 'signals of the committed run only');
+  t.same(await scratchOf(storage.read).names(), inputs, 'each once');
+
+  // Killed at any moment while many lanes' batches flow.
+  const flowing = storingLane('flowing');
+  const stop = new AbortController();
+  const killing = (async () => {
+    while (!stop.signal.aborted) {
+      await sleep(25);
+      await killOthers().catch(() => undefined);
+    }
+  })();
+  const outcomes: PromiseSettledResult<number>[] = [];
+  for (let round = 0; round < 40; round += 1) {
+    const some = Array.from({ length: 5 }, (_, n) => `r${round}-${n}`);
+    outcomes.push(
+      ...(await Promise.allSettled(some.map((input) => storage.submit(flowing.lane, input)))),
+    );
+  }
+  stop.abort();
+  await killing;
+  const stored = new Set(await scratchOf(storage.read).names());
+  const answered = outcomes.filter((outcome) => outcome.status === 'fulfilled').length;
+  const wrong = outcomes.filter((outcome, n) => {
+    const isStored = stored.has(`r${Math.floor(n / 5)}-${n % 5}`);
+    return isStored !== (outcome.status === 'fulfilled');
+  });
+  t.same(wrong, [], 'answered means stored, refused means not stored');
+  t.ok(answered > 100, `${answered} of 200 were answered`);
+  for (const outcome of outcomes) {
+    if (outcome.status === 'rejected') t.match(outcome.reason, { code: 'unavailable' });
+  }
+});
+
+t.test('a COMMIT whose answer is lost', async (t) => {
+  const database = await mariadb(t);
+  const line = await FaultyServer.open(database.url, t);
+  const storage = await openScratch(line.url, t);
+  await addLockRows(storage, ['ten_1']);
+  for (const fault of ['lost_after', 'lost_before'] as const) {
+    const { lane, signals, runs } = storingLane(fault);
+    line.nextCommit = fault;
+    const inputs = ['1', '2', '3'].map((n) => `${fault}-${n}`);
+    const expected = fault === 'lost_after' ? 1 : 2;
+    t.same(
+      await Promise.all(inputs.map((input) => storage.submit(lane, input))),
+      [expected, expected, expected],
+      `${fault}: answers of run ${expected}`,
+    );
+    t.equal(runs(), expected);
+    t.same(signals, inputs, 'signalled once');
+    t.same(
+      (await scratchOf(storage.read).names()).filter((id) => id.startsWith(fault)),
+      inputs,
+    );
+  }
+  const blind: Lane<string, string> = {
+    name: 'blind',
+    locks: () => [],
+    run: async (unit, inputs) => {
+      for (const input of inputs) await scratchOf(unit).set(input, 7);
+      return inputs;
+    },
+  };
+  line.nextCommit = 'lost_after';
+  t.equal(await storage.submit(blind, 'again'), 'again', 'without a recover it is run again');
+});
+
+t.test('a server that is away', async (t) => {
+  const database = await mariadb(t);
+  const line = await FaultyServer.open(database.url, t);
+  const storage = await openScratch(line.url, t);
+  await addLockRows(storage, ['ten_1']);
+  const { lane, runs } = storingLane('away');
+  t.equal(await storage.submit(lane, 'before'), 1);
+  line.goDown();
+  const start = performance.now();
+  const refused = await Promise.allSettled(['x', 'y'].map((input) => storage.submit(lane, input)));
+  for (const outcome of refused) {
+    t.match(outcome, { status: 'rejected', reason: { code: 'unavailable', status: 503 } });
+  }
+  await t.rejects(scratchOf(storage.read).value('x'), { code: 'unavailable' });
+  await t.rejects(storage.now(), { code: 'unavailable' });
+  await t.rejects(storage.ping());
+  t.ok(performance.now() - start < 3_000, 'told without delay');
+  line.recover();
+  await storage.ping();
+  t.equal(await storage.submit(lane, 'after'), runs());
+  t.same(await scratchOf(storage.read).names(), ['after', 'before']);
+
+  line.stall();
+  const asked = performance.now();
+  await t.rejects(storage.ping(), /within a second/);
+  t.ok(performance.now() - asked < 1_500);
+  await t.rejects(storage.submit(lane, 'silence'), { code: 'unavailable' });
+  t.ok(performance.now() - asked < 20_000, 'a silent server is given up');
+  line.recover();
+  t.equal(await storage.submit(lane, 'last'), runs());
+  t.notOk((await scratchOf(storage.read).names()).includes('silence'));
+});

@@ -1,0 +1,90 @@
+import { createConnection, createServer, type Socket } from 'node:net';
+import type { Teardown } from '../../harness/processes.ts';
+
+/** What happens to the next COMMIT that passes. */
+type CommitFault = 'lost_before' | 'lost_after' | null;
+
+/** Stands between a storage and its MariaDB and breaks the line as told. */
+export class FaultyServer {
+  /** The database's address through this line. */
+  readonly url: string;
+  nextCommit: CommitFault = null;
+  #stalled = false;
+  #down = false;
+  readonly #sockets: Set<Socket>;
+
+  private constructor(url: string, sockets: Set<Socket>) {
+    this.url = url;
+    this.#sockets = sockets;
+  }
+
+  /** Opens a line to the server of `target`, until the test ends. */
+  static async open(target: string, t: Teardown): Promise<FaultyServer> {
+    const { hostname, port } = new URL(target);
+    const sockets = new Set<Socket>();
+    let faulty: FaultyServer | undefined;
+    const server = createServer((client) => {
+      if (faulty === undefined || faulty.#down) return client.destroy();
+      const upstream = createConnection(Number(port), hostname);
+      faulty.#join(client, upstream);
+      return undefined;
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.teardown(async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    });
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    const url = new URL(target);
+    url.hostname = '127.0.0.1';
+    url.port = String(address.port);
+    faulty = new FaultyServer(url.href, sockets);
+    return faulty;
+  }
+
+  /** Breaks every connection and refuses new ones. */
+  goDown(): void {
+    this.#down = true;
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** Carries nothing any more, without a word. */
+  stall(): void {
+    this.#stalled = true;
+  }
+
+  /** Works again. */
+  recover(): void {
+    this.#down = false;
+    this.#stalled = false;
+  }
+
+  #join(client: Socket, upstream: Socket): void {
+    const both = [client, upstream];
+    for (const socket of both) {
+      this.#sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        this.#sockets.delete(socket);
+        for (const each of both) each.destroy();
+      });
+    }
+    client.on('data', (data) => {
+      if (this.#stalled) return;
+      if (this.nextCommit !== null && data.includes('COMMIT;')) {
+        const fault = this.nextCommit;
+        this.nextCommit = null;
+        // Half closed: the server reads the statement before it sees the end.
+        if (fault === 'lost_after') upstream.end(data);
+        client.destroy();
+        if (fault === 'lost_before') upstream.destroy();
+        return;
+      }
+      upstream.write(data);
+    });
+    upstream.on('data', (data) => {
+      if (!this.#stalled && !client.destroyed) client.write(data);
+    });
+  }
+}

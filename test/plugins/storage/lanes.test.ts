@@ -1,0 +1,250 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import type { Lane } from '../../../core/contracts/storage.ts';
+import { databases } from '../../harness/databases.ts';
+import { startProcess } from '../../harness/processes.ts';
+import { addLockRows, openScratch, scratchOf } from './scratch.ts';
+
+for (const { name, create } of databases) {
+  t.test(name, async (t) => {
+    const database = await create();
+    t.teardown(() => database.drop());
+    const storage = await openScratch(database.url, t);
+    await addLockRows(storage, ['ten_1', 'ten_2', 'acc_1']);
+
+    t.test('what arrives together is decided together, in order', async (t) => {
+      const batches: (readonly number[])[] = [];
+      let clock = 0;
+      const lane: Lane<number, number> = {
+        name: 'grouping',
+        maxBatch: 100,
+        locks: () => ['tenant:ten_1'],
+        run: async (unit, inputs) => {
+          t.ok(unit.now >= clock && Math.abs(unit.now - Date.now()) < 5_000);
+          clock = unit.now;
+          batches.push(inputs);
+          const rows = inputs.map((n) => ({ id: `n${String(n).padStart(4, '0')}`, value: n }));
+          await scratchOf(unit).db.insert('scratch', rows);
+          return inputs.map((n) => n * 2);
+        },
+      };
+      const first = storage.submit(lane, 0);
+      const answers = [first];
+      // These come while the first batch is under way, or just before it.
+      for (let n = 1; n < 250; n += 1) answers.push(storage.submit(lane, n));
+      t.same(
+        await Promise.all(answers),
+        Array.from({ length: 250 }, (_, n) => n * 2),
+      );
+      t.same(
+        batches.flat(),
+        Array.from({ length: 250 }, (_, n) => n),
+        'each once, in the order in which they came',
+      );
+      t.same(batches.map((batch) => batch.length).slice(0, 2), [100, 100], 'full batches');
+      t.ok(batches.length <= 4, `${batches.length} transactions for 250 inputs`);
+      t.equal((await scratchOf(storage.read).names()).length, 250, 'reads see what was committed');
+      t.equal(await storage.submit(lane, 999), 1998, 'a later one does not wait for company');
+    });
+
+    t.test('refusals are values; a throw costs nobody else anything', async (t) => {
+      const runs: number[] = [];
+      const signals: string[] = [];
+      const lane: Lane<string, string> = {
+        name: 'failing',
+        locks: () => [],
+        run: async (unit, inputs) => {
+          runs.push(inputs.length);
+          const outputs: string[] = [];
+          for (const input of inputs) {
+            unit.afterCommit(() => signals.push(input));
+            if (input === 'refused') {
+              outputs.push('refused');
+              continue;
+            }
+            await scratchOf(unit).db.insert('scratch', [{ id: input }]);
+            if (input === 'thrown') throw new Error('a mistake in the code');
+            outputs.push('stored');
+          }
+          return outputs;
+        },
+      };
+      const inputs = ['one', 'refused', 'thrown', 'two', 'two', 'three'];
+      const results = await Promise.allSettled(inputs.map((input) => storage.submit(lane, input)));
+      t.same(
+        results.map((result) => (result.status === 'fulfilled' ? result.value : 'rejected')),
+        ['stored', 'refused', 'rejected', 'stored', 'rejected', 'stored'],
+      );
+      t.same(runs, [6, 1, 1, 1, 1, 1, 1], 'together, then one by one');
+      t.same(signals, ['one', 'refused', 'two', 'three'], 'signals only of what was committed');
+      const names = await scratchOf(storage.read).names();
+      t.same(
+        names.filter((id) => /^[a-z]+$/.test(id)),
+        ['one', 'three', 'two'],
+      );
+    });
+
+    t.test('signals come after the commit and before the answer', async (t) => {
+      const order: string[] = [];
+      const lane: Lane<string, string> = {
+        name: 'signalling',
+        locks: () => [],
+        run: async (unit, inputs) => {
+          for (const input of inputs) {
+            unit.afterCommit(() => {
+              order.push(`signal ${input}`);
+              if (input === 'a') throw new Error('nobody listens');
+            });
+          }
+          await scratchOf(unit).set('signalled', 1);
+          order.push('run');
+          return inputs;
+        },
+      };
+      await Promise.all(
+        ['a', 'b'].map((input) =>
+          storage.submit(lane, input).then((output) => order.push(`answer ${output}`)),
+        ),
+      );
+      t.same(order, ['run', 'signal a', 'signal b', 'answer a', 'answer b']);
+    });
+
+    t.test('lanes do not wait for each other where the engine allows it', async (t) => {
+      let running = 0;
+      let most = 0;
+      const slow = (laneName: string): Lane<number, number> => ({
+        name: laneName,
+        locks: () => [],
+        run: async (_unit, inputs) => {
+          running += 1;
+          most = Math.max(most, running);
+          await sleep(30);
+          running -= 1;
+          return inputs;
+        },
+      });
+      const [left, right] = [slow('left'), slow('right')];
+      await Promise.all([
+        storage.submit(left, 1),
+        storage.submit(right, 1),
+        storage.submit(left, 2),
+        storage.submit(right, 2),
+      ]);
+      t.equal(most, name === 'sqlite' ? 1 : 2);
+      t.throws(() => storage.submit(slow('left'), 1), /declare it once/);
+      const short: Lane<number, number> = { name: 'short', locks: () => [], run: async () => [] };
+      await t.rejects(storage.submit(short, 1), /0 outputs for 1 inputs/);
+    });
+
+    t.test('locks exclude another process', async (t) => {
+      const other = await openScratch(database.url, t);
+      const counting: Lane<string, number> = {
+        name: 'counting',
+        maxBatch: 3,
+        locks: () => ['lease:acc_1', 'tenant:ten_2'],
+        run: (unit, inputs) => scratchOf(unit).increment(inputs),
+      };
+      const alone = { ...counting };
+      const file = 'test/plugins/storage/counting-process.ts';
+      const processes = [1, 2].map(() => startProcess(t, [file, database.url, '40']));
+      await Promise.all(processes.map((started) => started.waitFor(/ready/)));
+      const all = await Promise.all(
+        Array.from({ length: 120 }, (_, n) =>
+          n % 2 === 0 ? storage.submit(counting, 'total') : other.submit(alone, 'total'),
+        ),
+      );
+      t.equal(new Set(all).size, 120, 'no value was given out twice');
+      for (const started of processes) t.same((await started.exit).code, 0, started.output);
+      t.equal(await scratchOf(storage.read).value('total'), 200);
+      await other.close();
+    });
+
+    t.test('the clock is read after the locks', async (t) => {
+      const other = await openScratch(database.url, t);
+      let release = 0;
+      let held: () => void = () => undefined;
+      const isHeld = new Promise<void>((resolve) => {
+        held = resolve;
+      });
+      const holding: Lane<null, null> = {
+        name: 'holding',
+        locks: () => ['tenant:ten_1'],
+        run: async (unit, inputs) => {
+          held();
+          await sleep(300);
+          const [row] = await scratchOf(unit).db.rows<{ one: number }>('select 1 as one');
+          t.equal(row?.one, 1);
+          release = Date.now();
+          return inputs.map(() => null);
+        },
+      };
+      const waiting: Lane<null, number> = {
+        name: 'waiting',
+        locks: () => ['tenant:ten_1'],
+        run: async (unit, inputs) => inputs.map(() => unit.now),
+      };
+      const first = storage.submit(holding, null);
+      await isHeld;
+      const now = await other.submit(waiting, null);
+      await first;
+      t.ok(now >= release - 5, `${now - release} ms after the release`);
+      await other.close();
+    });
+
+    t.test('closing decides what was taken and refuses the rest', async (t) => {
+      const closing = await openScratch(database.url, t);
+      const lane: Lane<number, number> = {
+        name: 'closing',
+        maxBatch: 2,
+        locks: () => [],
+        run: async (_unit, inputs) => {
+          await sleep(5);
+          return inputs;
+        },
+      };
+      const taken = Promise.all([1, 2, 3, 4, 5].map((n) => closing.submit(lane, n)));
+      const closed = closing.close();
+      await t.rejects(closing.submit(lane, 6), { code: 'unavailable' });
+      t.same(await taken, [1, 2, 3, 4, 5]);
+      await closed;
+      await t.rejects(closing.ping());
+      t.equal(closing.close(), closing.close(), 'closed once');
+    });
+  });
+}
+
+t.test('a stopped process does not block another for ever', async (t) => {
+  const [, mariadb] = databases;
+  if (mariadb === undefined) return;
+  const database = await mariadb.create();
+  t.teardown(() => database.drop());
+  const storage = await openScratch(database.url, t);
+  const other = await openScratch(database.url, t);
+  await addLockRows(storage, ['ten_1']);
+  let runs = 0;
+  const began = new EventTarget();
+  const isBegun = once(began, 'begun');
+  const idle: Lane<string, number> = {
+    name: 'idle',
+    locks: () => ['tenant:ten_1'],
+    run: async (unit, inputs) => {
+      runs += 1;
+      began.dispatchEvent(new Event('begun'));
+      if (runs === 1) await sleep(6_500);
+      return await scratchOf(unit).increment(inputs);
+    },
+  };
+  const quick: Lane<string, number> = {
+    name: 'quick',
+    locks: () => ['tenant:ten_1'],
+    run: (unit, inputs) => scratchOf(unit).increment(inputs),
+  };
+  const stopped = storage.submit(idle, 'count');
+  await isBegun;
+  const start = performance.now();
+  t.equal(await other.submit(quick, 'count'), 1);
+  t.ok(performance.now() - start < 6_400, 'before the stopped one went on');
+  t.equal(await stopped, 2, 'which found its transaction gone and ran again');
+  t.equal(runs, 2);
+});

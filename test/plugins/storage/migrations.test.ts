@@ -1,0 +1,142 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { createLog } from '../../../core/log.ts';
+import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
+import { createTable, id, zero } from '../../../plugins/storage/migrations/schema.ts';
+import { type MigrationStep, migrationSteps } from '../../../plugins/storage/migrations/steps.ts';
+import { makeStorage, type OpenStorage } from '../../../plugins/storage/storage.ts';
+import { type Database, databases } from '../../harness/databases.ts';
+import { startProcess, type Teardown } from '../../harness/processes.ts';
+
+const tableNames = [
+  'accounts',
+  'api_keys',
+  'contacts',
+  'credentials',
+  'events',
+  'idempotency_keys',
+  'leases',
+  'limit_notices',
+  'messages',
+  'processes',
+  'tenants',
+  'threads',
+  'usage_counters',
+  'waits',
+];
+
+function open(database: Database, t: Teardown): OpenStorage {
+  const storage = makeStorage({ url: database.url, log: createLog('silent') });
+  t.teardown(() => storage.close());
+  return storage;
+}
+
+async function tablesOf({ connections, dialect }: OpenStorage): Promise<string[]> {
+  const { read } = connections;
+  return dialect === 'sqlite'
+    ? await read('sqlite_master').where('type', 'table').orderBy('name').pluck('name')
+    : await read('information_schema.tables')
+        .whereRaw('table_schema = database()')
+        .orderBy('table_name')
+        .pluck('table_name');
+}
+
+for (const { name, create } of databases) {
+  t.test(name, async (t) => {
+    t.test('all tables, once', async (t) => {
+      const database = await create();
+      t.teardown(() => database.drop());
+      const storage = open(database, t);
+      t.same(
+        await migrate(storage),
+        migrationSteps.map((step) => step.name),
+      );
+      t.same(await migrate(storage), []);
+      const tables = await tablesOf(storage);
+      t.same(
+        tables.filter((table) => table !== 'schema_steps'),
+        tableNames,
+      );
+      for (const table of tables) {
+        const columns = await storage.connections.write(table).columnInfo();
+        for (const [column, { type }] of Object.entries(columns)) {
+          t.notMatch(type, /blob|binary|json|date|time|decimal/i, `${table}.${column}`);
+        }
+      }
+      if (name === 'mariadb') {
+        const [counted] = await storage.connections
+          .read('information_schema.columns')
+          .whereRaw('table_schema = database()')
+          .whereNotNull('collation_name')
+          .whereNot('collation_name', 'utf8mb4_nopad_bin')
+          .count({ odd: '*' });
+        t.equal(Number(counted?.odd), 0, 'every text compares by its bytes');
+      }
+    });
+
+    t.test('processes that start at the same moment', async (t) => {
+      const database = await create();
+      t.teardown(() => database.drop());
+      const file = 'test/plugins/storage/counting-process.ts';
+      const processes = [1, 2, 3].map(() => startProcess(t, [file, database.url, '0']));
+      for (const started of processes) t.same((await started.exit).code, 0, started.output);
+      const storages = [open(database, t), open(database, t)];
+      t.same(await Promise.all(storages.map((storage) => migrate(storage))), [[], []]);
+      const [first] = storages;
+      const steps = await first?.connections.read('schema_steps').orderBy('name').pluck('name');
+      t.same(steps, [...migrationSteps.map((step) => step.name), 'scratch']);
+    });
+
+    t.test('a process that is killed halfway', async (t) => {
+      const database = await create();
+      t.teardown(() => database.drop());
+      const hanging = startProcess(t, ['test/plugins/storage/hanging-migration.ts', database.url]);
+      await hanging.waitFor(/halfway/);
+      const storage = open(database, t);
+      let applied = false;
+      const migrated = migrate(storage).then((steps) => {
+        applied = true;
+        return steps;
+      });
+      await sleep(300);
+      t.notOk(applied, 'waits for the one at work');
+      const killed = performance.now();
+      await hanging.kill('SIGKILL');
+      t.same(
+        await migrated,
+        migrationSteps.map((step) => step.name),
+      );
+      t.ok(performance.now() - killed < 4_000, 'goes on as soon as that is gone');
+      t.same(
+        (await tablesOf(storage)).filter((table) => tableNames.includes(table)),
+        tableNames,
+      );
+    });
+
+    t.test('a step that fails, and a newer schema', async (t) => {
+      const database = await create();
+      t.teardown(() => database.drop());
+      const storage = open(database, t);
+      const table = { name: 'later', columns: { id, n: zero }, primary: ['id'] };
+      let broken = true;
+      const later: MigrationStep = {
+        name: '900-later',
+        major: 1,
+        async apply(executor) {
+          await createTable(executor, table);
+          if (broken) throw new Error('broken');
+        },
+      };
+      const steps = [...migrationSteps, later];
+      await t.rejects(migrate(storage, steps), /broken/);
+      broken = false;
+      const applied = await migrate(storage, steps);
+      t.equal(applied.at(-1), '900-later');
+      t.same(await migrate(storage), [], 'an older process works with what was only added');
+
+      const major = { ...later, name: '901-other', major: 2 };
+      t.same(await migrate(storage, [...steps, major]), ['901-other']);
+      await t.rejects(migrate(storage), /schema version 2, this gateway knows version 1/);
+    });
+  });
+}

@@ -1,0 +1,61 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { provide } from '../../../core/container.ts';
+import { createGateway } from '../../../core/kernel.ts';
+import { createLog } from '../../../core/log.ts';
+import secretsPlugin from '../../../plugins/secrets/plugin.ts';
+import storagePlugin from '../../../plugins/storage/plugin.ts';
+import { databases } from '../../harness/databases.ts';
+
+type Config = import('../../../core/container.ts').Cradle['config'];
+
+const secret = Buffer.alloc(32, 7).toString('base64');
+
+function boot(config: Partial<Config>) {
+  return createGateway({
+    log: createLog('silent'),
+    bodyLimit: 1_000,
+    plugins: [secretsPlugin, storagePlugin],
+    prepare: (container) =>
+      // Only the fields that these two plugins read.
+      provide(container, 'config', {
+        gateway_secret: secret,
+        gateway_secret_previous: null,
+        ...config,
+      } as Config),
+  });
+}
+
+for (const { name, create } of databases) {
+  t.test(name, async (t) => {
+    const database = await create();
+    t.teardown(() => database.drop());
+    const dataDir = await mkdtemp(join(tmpdir(), 'storage-plugin-'));
+    t.teardown(() => rm(dataDir, { recursive: true, force: true }));
+    const config = { database_url: database.url, data_dir: dataDir };
+    const gateway = await boot(config);
+    const { storage, secrets, cursors } = gateway.cradle;
+    await storage.ping();
+    t.equal(secrets.open(secrets.seal('a', 'b'), 'b'), 'a');
+    t.equal(cursors.read('o', 't', cursors.issue('o', 't', 1)), 1);
+    await gateway.close();
+    await t.rejects(storage.ping(), 'closed with the gateway');
+
+    const again = await boot(config);
+    await again.cradle.storage.ping();
+    await again.close();
+
+    if (name === 'mariadb') {
+      await t.rejects(boot({ ...config, gateway_secret: null }), /GATEWAY_SECRET is required/);
+      const wrong = new URL(database.url);
+      wrong.username = 'nobody';
+      wrong.password = 'wrong';
+      await t.rejects(boot({ ...config, database_url: wrong.href }), /Access denied/);
+    } else {
+      const keeping = await boot({ ...config, gateway_secret: null });
+      await keeping.close();
+    }
+  });
+}

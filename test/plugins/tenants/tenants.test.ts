@@ -1,0 +1,205 @@
+import { randomBytes } from 'node:crypto';
+import t from 'tap';
+import { composeAdministration } from '../../../config/compose.ts';
+import { loadConfig } from '../../../config/load.ts';
+import type { Clock } from '../../../core/contracts/clock.ts';
+import type { Lane } from '../../../core/contracts/storage.ts';
+import { createGateway } from '../../../core/kernel.ts';
+import { createLog } from '../../../core/log.ts';
+import firstStart from '../../../plugins/tenants/first-start.ts';
+import { databases } from '../../harness/databases.ts';
+
+type Closing = { teardown(fn: () => Promise<void>): void };
+
+/** A clock that a test moves by hand. */
+class HandClock implements Clock {
+  at = 0;
+  now = () => Date.now();
+  monotonic = () => this.at;
+}
+
+/** The database and the tenants in it, as one process sees them; with `serves` as a start that serves does. */
+async function open(t: Closing, url: string, serves: boolean, env: Record<string, string> = {}) {
+  const config = loadConfig({ env: { ...env, DATABASE_URL: url }, file: null });
+  const parts = composeAdministration(config, createLog('silent'));
+  const plugins = serves ? [...parts.plugins, firstStart] : parts.plugins;
+  const clock = new HandClock();
+  const gateway = await createGateway({ ...parts, plugins, clock });
+  t.teardown(() => gateway.close());
+  return { cradle: gateway.cradle, clock, close: () => gateway.close() };
+}
+
+const none = { enable: [], disable: [] };
+const presetOf = (mode: string) => `gw_${mode}_${randomBytes(8).toString('hex')}`;
+
+const takeNumbers: Lane<(readonly [string, number])[], ReadonlyMap<string, number>> = {
+  name: 'test.take',
+  locks: (counts) => counts.map(([id]) => `tenant:${id}` as const),
+  run: (unit, inputs) =>
+    Promise.all(inputs.map((counts) => unit.tenants.takeInboundSequences(new Map(counts)))),
+};
+
+for (const { name, create } of databases) {
+  t.test(name, async (t) => {
+    const { url, drop } = await create();
+    t.teardown(drop);
+
+    t.test('two processes that start at once make one pair', async (t) => {
+      const starts = await Promise.all([open(t, url, true), open(t, url, true)]);
+      const keys = starts.map(({ cradle }) => cradle.firstKeys);
+      const [{ cradle }] = starts;
+      const made = keys.filter(({ live, test }) => live !== null && test !== null);
+      t.equal(made.length, 1);
+      t.equal(keys.filter(({ live, test }) => live === null && test === null).length, 1);
+      const tenants = await cradle.tenants.list();
+      t.same(tenants.map(({ mode, plan, status }) => [mode, plan, status]).sort(), [
+        ['live', 'growth', 'active'],
+        ['test', 'growth', 'active'],
+      ]);
+      const caller = await cradle.authenticator.authenticate(made[0]?.test ?? '');
+      t.match(caller, { mode: 'test', plan: 'growth', status: 'active' });
+      t.match(made[0]?.live, /^gw_live_[A-Za-z0-9_-]{43}$/);
+    });
+
+    t.test('a later start makes nothing, and lets preset keys in', async (t) => {
+      const preset = presetOf('test');
+      const { cradle } = await open(t, url, true, { TEST_API_KEY: preset });
+      t.same(cradle.firstKeys, { live: null, test: null });
+      const caller = await cradle.authenticator.authenticate(preset);
+      t.equal(caller?.mode, 'test');
+      t.equal((await cradle.tenants.list()).length, 2);
+      const keys = (await cradle.tenants.listKeys(caller?.tenantId ?? '')) ?? [];
+      t.equal(keys.length, 2, 'the first key stays good');
+      t.notMatch(JSON.stringify(keys), preset, 'no key can be read');
+      await cradle.tenants.revokeKey(caller?.keyId ?? '');
+      const again = await open(t, url, true, { TEST_API_KEY: preset });
+      t.equal(await again.cradle.authenticator.authenticate(preset), null, 'revoked stays revoked');
+    });
+
+    t.test('tenants', async (t) => {
+      const { tenants, authenticator, clock, storage } = await here(t);
+      const { tenant, key } = await tenants.create({
+        name: ' Zoë 🙂 ',
+        mode: 'test',
+        plan: 'free',
+        ramp: true,
+      });
+      t.match(tenant, { name: 'Zoë 🙂', mode: 'test', plan: 'free', status: 'active', ramp: true });
+      t.same((await tenants.list()).at(-1), tenant);
+      t.same((await storage.read.tenants.find([tenant.id, 'ten_none'])).get(tenant.id), tenant);
+      const before = await authenticator.authenticate(key.key);
+      t.match(before, { tenantId: tenant.id, keyId: key.id, plan: 'free', status: 'active' });
+
+      const changed = await tenants.update(tenant.id, {
+        plan: 'scale',
+        status: 'suspended',
+        enable: ['api'],
+        disable: ['webhooks', 'event:message.read'],
+      });
+      t.match(changed, { plan: 'scale', status: 'suspended' });
+      t.same(changed?.disabled, ['event:message.read', 'webhooks']);
+      await tenants.update(tenant.id, { ...none, enable: ['webhooks'], disable: ['chatapp'] });
+      clock.at += 2_000;
+      const after = await authenticator.authenticate(key.key);
+      t.match(after, { plan: 'scale', status: 'suspended' });
+      t.same([...(after?.disabled ?? [])], ['chatapp', 'event:message.read']);
+      const [last] = (await tenants.list()).slice(-1);
+      const features = last === undefined ? [] : tenants.features(last);
+      t.same(features.slice(0, 3), ['api', 'webhooks', 'msgapp_web']);
+      t.equal(features.length, 2 + 2 + 9 - 2);
+
+      t.equal(await tenants.update('ten_none', { ...none, plan: 'free' }), null);
+      for (const [refused, sentence] of [
+        [tenants.update(tenant.id, { ...none, plan: 'gold' }), /no plan "gold"; there are free,/],
+        [tenants.update(tenant.id, { ...none, disable: ['cook'] }), /no feature "cook"; .*chatapp/],
+        [tenants.update(tenant.id, { enable: ['api'], disable: ['api'] }), /at once/],
+        [tenants.create({ name: ' ', mode: 'live', plan: 'free', ramp: false }), /1 to 100/],
+      ] as const) {
+        await t.rejects(refused as Promise<unknown>, {
+          code: 'invalid_request',
+          message: sentence,
+        });
+      }
+    });
+
+    t.test('keys', async (t) => {
+      const { tenants, authenticator, clock } = await here(t);
+      const { tenant, key } = await tenants.create({
+        name: 'K',
+        mode: 'live',
+        plan: 'free',
+        ramp: false,
+      });
+      const second = await tenants.createKey(tenant.id);
+      t.match(second?.key, /^gw_live_/);
+      t.equal((await authenticator.authenticate(second?.key ?? ''))?.tenantId, tenant.id);
+      t.same(
+        (await tenants.listKeys(tenant.id))?.map(({ id, revokedAt }) => [id, revokedAt]),
+        [
+          [key.id, null],
+          [second?.id, null],
+        ],
+      );
+      t.equal(await authenticator.isCurrent(key.id), true);
+      const revoked = await tenants.revokeKey(key.id);
+      t.type(revoked?.revokedAt, 'number');
+      t.same(await tenants.revokeKey(key.id), revoked, 'a repeated revocation changes nothing');
+      clock.at += 1_999;
+      t.ok(await authenticator.authenticate(second?.key ?? ''), 'remembered');
+      clock.at += 1;
+      t.equal(await authenticator.isCurrent(key.id), false);
+      t.equal(await authenticator.authenticate(key.key), null);
+      t.ok(await authenticator.authenticate(second?.key ?? ''), 'the other key stays good');
+      t.equal(await tenants.createKey('ten_none'), null);
+      t.equal(await tenants.listKeys('ten_none'), null);
+      t.equal(await tenants.revokeKey('key_none'), null);
+      t.equal(await authenticator.isCurrent('key_none'), false);
+    });
+
+    t.test('numbers of inbound messages', async (t) => {
+      const { storage, tenants } = await here(t);
+      const made = await Promise.all(
+        ['A', 'B'].map((name) => tenants.create({ name, mode: 'test', plan: 'free', ramp: false })),
+      );
+      const [a = '', b = ''] = made.map(({ tenant }) => tenant.id);
+      const take = (...counts: (readonly [string, number])[]) =>
+        storage.submit(takeNumbers, counts);
+      t.same(
+        await take([a, 3], [b, 1]),
+        new Map([
+          [a, 1],
+          [b, 1],
+        ]),
+      );
+      t.same(await take([a, 2]), new Map([[a, 4]]));
+      t.same(
+        await storage.read.tenants.inboundSequences([a, b]),
+        new Map([
+          [a, 5],
+          [b, 1],
+        ]),
+      );
+    });
+
+    t.test('a database that is away is unavailable, not a wrong key', async (t) => {
+      const { authenticator, close } = await here(t);
+      await close();
+      await t.rejects(authenticator.authenticate(presetOf('test')), {
+        code: 'unavailable',
+        status: 503,
+      });
+      await t.rejects(authenticator.isCurrent('key_1'), { code: 'unavailable' });
+      t.equal(
+        await authenticator.authenticate('what is this'),
+        null,
+        'what is no key needs no database',
+      );
+    });
+
+    async function here(t: Closing) {
+      const { cradle, clock, close } = await open(t, url, false);
+      const { tenants, authenticator, storage } = cradle;
+      return { tenants, authenticator, storage, clock, close };
+    }
+  });
+}
