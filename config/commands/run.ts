@@ -16,7 +16,7 @@ export async function runCommandLine(args: readonly string[], env: Environment):
   try {
     return await runCommand(parseCommand(args), env);
   } catch (error) {
-    return tell(error);
+    return tell(error, env);
   }
 }
 
@@ -38,7 +38,7 @@ async function runCommand(command: Command, env: Environment): Promise<number> {
   }
 }
 
-function tell(error: unknown): number {
+function tell(error: unknown, env: Environment): number {
   if (error instanceof UsageError) {
     process.stderr.write(`${error.message} "npm run gateway -- help" lists the commands.\n`);
     return 2;
@@ -47,7 +47,7 @@ function tell(error: unknown): number {
     process.stderr.write(`${error.message}\n`);
     return error instanceof GatewayError && error.code === 'invalid_request' ? 2 : 1;
   }
-  const known = error instanceof Error;
-  process.stderr.write(`The command failed: ${known ? (error.stack ?? error.message) : error}\n`);
+  process.stderr.write(`The command failed: ${error instanceof Error ? error.message : error}\n`);
+  if (/^(debug|trace)$/.test(env.LOG_LEVEL ?? '')) console.error(error);
   return 1;
 }

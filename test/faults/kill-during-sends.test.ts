@@ -45,7 +45,9 @@ for (const engine of databases) {
     );
     const total = perAccount * accounts.length;
     for (let kill = 1; kill <= kills; kill += 1) {
-      await until('some sends', async () => (done >= (total * kill) / (kills + 1) ? true : undefined));
+      await until('some sends', async () =>
+        done >= (total * kill) / (kills + 1) ? true : undefined,
+      );
       await gateway.kill();
       await sleep(50);
       await gateway.start();
