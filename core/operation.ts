@@ -79,6 +79,8 @@ export interface Operation<
   /** The MCP tool's name, or null for an operation that is REST only. */
   readonly tool: string | null;
   readonly group: OperationGroup;
+  /** For tenants of this mode only: with a key of the other one the operation does not exist (404). */
+  readonly mode?: Caller['mode'];
   readonly summary: string;
   /** When to use it, what to expect, what to do after a refusal. For people and agents alike. */
   readonly description: string;

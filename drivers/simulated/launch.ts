@@ -7,7 +7,7 @@ import type { DriverLog } from '../../core/contracts/driver.ts';
 import { connectTo, NetworkOutOfReach, type NetworkPlace, type Role } from './connection.ts';
 import type { LineSocket } from './lines.ts';
 import { parseNetworkUrl } from './network/address.ts';
-import { networkFolder, readRunning } from './network/running.ts';
+import { networkFolder, type Running, readRunning } from './network/running.ts';
 
 /** How the simulated network of a gateway is found. */
 export interface SimulatedNetworkOptions {
@@ -99,7 +99,11 @@ export class SimulatedNetwork {
     let started = 0;
     while (performance.now() < deadline && !this.#stopping.signal.aborted) {
       const place = await this.#greetRunning();
-      if (place !== null) return place;
+      if (place !== null) {
+        // Another gateway's child was faster: ours must not come late and stay.
+        if (child !== null && child.pid !== place.pid) child.kill();
+        return place;
+      }
       const ended = child === null || child.exitCode !== null || child.signalCode !== null;
       if (ended && started === attempts) break;
       if (ended) {
@@ -110,14 +114,15 @@ export class SimulatedNetwork {
       }
       await sleep(20);
     }
+    child?.kill();
     throw new NetworkOutOfReach(`the simulated network did not start, see ${this.#folder}/log`);
   }
 
   /** Tries the network that was announced last. */
-  async #greetRunning(): Promise<NetworkPlace | null> {
+  async #greetRunning(): Promise<(NetworkPlace & Pick<Running, 'pid'>) | null> {
     const running = readRunning(this.#folder);
     if (running === null) return null;
-    const place = { host: '127.0.0.1', port: running.port, instance: running.instance };
+    const place = { host: '127.0.0.1', ...running };
     try {
       const presence = await connectTo(place, { role: 'gateway' }, new AbortController().signal);
       presence.onFrame = () => undefined;

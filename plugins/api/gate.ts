@@ -14,8 +14,8 @@ export interface GateOptions {
 }
 
 /**
- * What every request to an operation passes before anything of its body is read: who calls, and does
- * that key call too often. Sets `request.caller`.
+ * What every request to an operation passes before anything of its body is read: who calls, is
+ * the operation there for them, and does that key call too often. Sets `request.caller`.
  */
 export function makeGate({ authenticator, clock, requestsPerS }: GateOptions) {
   const limiter = requestsPerS > 0 ? new RateLimiter(requestsPerS) : null;
@@ -25,6 +25,8 @@ export function makeGate({ authenticator, clock, requestsPerS }: GateOptions) {
     const key = presentedKey(headers, rawHeaders);
     const caller = key === null ? null : await authenticator.authenticate(key);
     if (caller === null) throw new GatewayError('unauthorized');
+    const mode = request.routeOptions.config.operation?.mode;
+    if (mode !== undefined && mode !== caller.mode) throw new GatewayError('not_found');
     request.caller = caller;
     const retryAfterS = limiter?.take(caller.keyId, clock.monotonic()) ?? 0;
     if (retryAfterS > 0) throw new GatewayError('rate_limited', { retryAfterS });

@@ -4,11 +4,12 @@ import { messageOperations } from './operations/messages.ts';
 import { networkOperations } from './operations/network.ts';
 import { phoneOperations } from './operations/phones.ts';
 
-/** All operations of the sandbox: the QA controls of the simulated network. REST only. */
+/** All operations of the sandbox: the QA controls of the simulated network. REST only, for test keys only. */
 export function sandboxOperations(sandbox: Sandbox): readonly AnyOperation[] {
-  return [
+  const operations = [
     ...phoneOperations(sandbox),
     ...messageOperations(sandbox),
     ...networkOperations(sandbox),
   ];
+  return operations.map((declared) => ({ ...declared, mode: 'test' }));
 }

@@ -4,10 +4,10 @@
  *
  * `--child`: started by a gateway; listens on a free port, says which in `running.json` beside its
  * state, and ends itself when the last gateway left, when nobody was connected for ten minutes
- * (`--idle-ms=N`), or when its folder is gone.
+ * (`--idle-ms=N`) or came at all, or when its folder is gone.
  * `--qr-lifetimes-ms=N,N,…`: instead of the usual lifetimes of QR codes.
  */
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { parseNetworkUrl } from './address.ts';
@@ -17,6 +17,8 @@ import { NetworkStore, StoreTaken } from './store.ts';
 
 /** The exit status of a network that found another one at work on its folder. */
 const takenStatus = 3;
+/** How long a child waits for the gateway that started it, in milliseconds. */
+const firstComerMs = 20_000;
 /** How often a child looks whether it is still wanted, in milliseconds. */
 const lookMs = 1_000;
 
@@ -30,7 +32,9 @@ const { values: options } = parseArgs({
 const folder = networkFolder(process.env.DATA_DIR ?? './data');
 const url = options.child ? 'tcp://127.0.0.1:0' : process.env.SIMULATED_NETWORK_URL;
 
-mkdirSync(folder, { recursive: true, mode: 0o700 });
+// A child's folder was made by its gateway; one that is gone again needs no network.
+if (!options.child) mkdirSync(folder, { recursive: true, mode: 0o700 });
+else if (!existsSync(folder)) process.exit(0);
 const server = new NetworkServer({
   store: openStore(),
   ...parseNetworkUrl(url ?? 'tcp://127.0.0.1:3025'),
@@ -50,7 +54,9 @@ process.on('SIGINT', () => {
 if (options.child) {
   writeRunning(folder, running);
   setInterval(() => {
-    const unwanted = server.idleMs() > Number(options['idle-ms']);
+    const patienceMs = Number(options['idle-ms']);
+    const unwanted =
+      server.idleMs() > (server.used ? patienceMs : Math.min(patienceMs, firstComerMs));
     if (unwanted || !stands(folder, running)) stop();
   }, lookMs);
 } else {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type ChannelProfile, profileOf } from '../profiles.ts';
 import { importsOf } from './imports.ts';
-import { OfferQueue } from './offer-queue.ts';
+import { Mailbox } from './mailbox.ts';
 import { Pairing } from './pairing.ts';
 import { newRecord, type PhoneRecord, relinked, restrictionAt } from './phone-record.ts';
 import type {
@@ -14,9 +14,6 @@ import type {
   SessionRequest,
 } from './protocol.ts';
 import type { NetworkStore } from './store.ts';
-
-/** How long an event waits that the driver could not keep, in milliseconds. */
-const offerAgainMs = 300;
 
 /** One connection of a driver, as a phone sees it. */
 export interface Line {
@@ -38,13 +35,11 @@ export class Phone {
   readonly profile: ChannelProfile;
   readonly id: number;
   readonly #world: PhoneWorld;
-  readonly #offers = new OfferQueue();
+  readonly #mailbox: Mailbox;
   #record: PhoneRecord;
   #pairing: { readonly under: Pairing; readonly line: Line } | null = null;
   #attached: Line | null = null;
-  #ready = false;
   #cutUntil = 0;
-  #timer: NodeJS.Timeout | undefined;
 
   constructor(world: PhoneWorld, address: PhoneAddress, stored?: { id: number; record: string }) {
     this.#world = world;
@@ -54,7 +49,7 @@ export class Phone {
     const record = stored === undefined ? {} : (JSON.parse(stored.record) as Partial<PhoneRecord>);
     this.#record = { ...newRecord, ...record };
     this.id = stored?.id ?? world.store.addPhone(address, JSON.stringify(this.#record));
-    if (stored !== undefined) this.#offers.add(...world.store.offers(this.id));
+    this.#mailbox = new Mailbox(world.store, this.id);
   }
 
   get record(): PhoneRecord {
@@ -143,24 +138,15 @@ export class Phone {
 
   /** The driver is ready to be offered events. */
   ready(line: Line): void {
-    if (this.#attached !== line) return;
-    this.#ready = true;
-    this.#pump();
+    if (this.#attached === line) this.#mailbox.open(line);
   }
 
   acknowledge(line: Line, offers: readonly number[]): void {
-    if (this.#attached !== line) return;
-    for (const offer of offers) {
-      if (this.#offers.acknowledge(offer)) this.#world.store.removeOffer(this.id, offer);
-    }
-    this.#pump();
+    if (this.#attached === line) this.#mailbox.acknowledge(offers);
   }
 
   giveBack(line: Line, offers: readonly number[]): void {
-    if (this.#attached !== line) return;
-    const dueAt = Date.now() + offerAgainMs;
-    for (const offer of offers) this.#offers.giveBack(offer, dueAt);
-    this.#pump();
+    if (this.#attached === line) this.#mailbox.giveBack(offers);
   }
 
   /** The driver ends the link. */
@@ -177,9 +163,8 @@ export class Phone {
   }
 
   /** Keeps an event until the driver has it. */
-  offer(event: OfferedEvent, dueAt: number = Date.now()): void {
-    this.#offers.add(this.#world.store.addOffer(this.id, event, dueAt));
-    this.#pump();
+  offer(event: OfferedEvent, dueAt?: number): void {
+    this.#mailbox.put(event, dueAt);
   }
 
   /** Ends the link from the network's or the owner's side. */
@@ -192,16 +177,18 @@ export class Phone {
     line?.end();
   }
 
+  /** Limits whom the phone may write to, until lifted or for so many milliseconds. */
   restrict(scope: PhoneEvent['scope'], forMs: number | null): void {
     const until = forMs === null ? null : Date.now() + forMs;
     this.record = { ...this.#record, restriction: { scope, until } };
     this.#offerRestriction();
   }
 
+  /** Ends a restriction before its time. */
   liftRestriction(): void {
     if (restrictionAt(this.#record, Date.now()) === null) return;
     this.record = { ...this.#record, restriction: null };
-    this.#removeOffers(({ type }) => type === 'state');
+    this.#mailbox.remove(({ type }) => type === 'state');
     this.offer({ type: 'state', state: 'unrestricted' });
   }
 
@@ -212,6 +199,7 @@ export class Phone {
     this.#attached?.end();
   }
 
+  /** Ends the attempt to link that is under way. */
   refuseLogin(): void {
     this.#pairing?.line.tell({ type: 'refused', message: 'the network refused this login' });
     this.#endPairing();
@@ -219,13 +207,11 @@ export class Phone {
 
   #linked(line: Line, request: Extract<SessionRequest, { type: 'link' }>): void {
     this.#pairing = null;
-    const older = this.#attached;
-    if (older !== null) this.#detach();
-    older?.tell({ type: 'logged_out', reason: 'replaced' });
-    older?.end();
     const token = randomBytes(24).toString('base64url');
     this.record = relinked(this.#record, 'replaced', token);
-    this.#removeOffers(({ type }) => type === 'contacts' || type === 'history' || type === 'state');
+    this.#mailbox.remove(
+      ({ type }) => type === 'contacts' || type === 'history' || type === 'state',
+    );
     this.#attach(line);
     line.tell({ type: 'linked', token });
     if (restrictionAt(this.#record, Date.now()) !== null) this.#offerRestriction();
@@ -238,19 +224,16 @@ export class Phone {
     const older = this.#attached;
     if (older !== null && older !== line) {
       this.#detach();
-      // The same session, opened a second time: a network keeps the later one.
+      // Linked anew, or the same session opened a second time: the later one stays.
       older.tell({ type: 'logged_out', reason: 'replaced' });
       older.end();
     }
     this.#attached = line;
-    this.#ready = false;
   }
 
   #detach(): void {
     this.#attached = null;
-    this.#ready = false;
-    this.#offers.release();
-    clearTimeout(this.#timer);
+    this.#mailbox.close();
   }
 
   #endPairing(): void {
@@ -261,29 +244,10 @@ export class Phone {
   #offerRestriction(): void {
     const { restriction } = this.#record;
     if (restriction === null) return;
-    this.#removeOffers(({ type }) => type === 'state');
+    this.#mailbox.remove(({ type }) => type === 'state');
     this.offer({ type: 'state', state: 'restricted', ...restriction });
     if (restriction.until !== null) {
       this.offer({ type: 'state', state: 'unrestricted' }, restriction.until);
     }
-  }
-
-  #removeOffers(pointless: (event: OfferedEvent) => boolean): void {
-    for (const id of this.#offers.remove(({ event }) => pointless(event))) {
-      this.#world.store.removeOffer(this.id, id);
-    }
-  }
-
-  #pump(): void {
-    clearTimeout(this.#timer);
-    if (this.#attached === null || !this.#ready) return;
-    for (const { id, event } of this.#offers.take(Date.now())) {
-      this.#attached.tell({ type: 'offer', offer: id, event });
-    }
-    const dueAt = this.#offers.nextDueAt();
-    if (dueAt === null) return;
-    // Beyond what a timer can count; it then looks again.
-    const waitMs = Math.min(Math.max(1, dueAt - Date.now()), 2 ** 30);
-    this.#timer = setTimeout(() => this.#pump(), waitMs);
   }
 }

@@ -60,6 +60,9 @@ export class NetworkServer {
     return (this.#server.address() as AddressInfo).port;
   }
 
+  /** Whether anybody was ever connected. */
+  used = false;
+
   /** For how many milliseconds nobody has been connected. */
   idleMs(): number {
     return this.#idleSince === null ? 0 : performance.now() - this.#idleSince;
@@ -75,6 +78,7 @@ export class NetworkServer {
 
   #connected(socket: Socket): void {
     this.#idleSince = null;
+    this.used = true;
     this.#sockets.add(socket);
     const lines = new LineSocket(socket);
     lines.onUnreadable = this.#options.onError;

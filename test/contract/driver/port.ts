@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type {
   CredentialStore,
   DriverEvent,
@@ -9,7 +10,7 @@ import type {
 /** How long the suite waits for an event, in milliseconds. */
 const patienceMs = 15_000;
 
-/** Credentials in memory, with the duties of the real store. */
+/** Credentials in memory, with the duties of the real store: it takes a moment, like a database. */
 export class MemoryCredentials implements CredentialStore {
   readonly values: Map<string, string>;
   /** True once another process holds the lease: nothing can be written any more. */
@@ -22,6 +23,7 @@ export class MemoryCredentials implements CredentialStore {
   }
 
   async get(names: readonly string[]): Promise<Readonly<Record<string, string>>> {
+    await sleep(5);
     const found = names.flatMap((name) => {
       const value = this.values.get(name);
       return value === undefined ? [] : [[name, value] as const];
@@ -30,7 +32,7 @@ export class MemoryCredentials implements CredentialStore {
   }
 
   async set(values: Readonly<Record<string, string | null>>): Promise<void> {
-    this.#check();
+    await this.#write();
     for (const [name, value] of Object.entries(values)) {
       if (value === null) {
         this.values.delete(name);
@@ -42,11 +44,12 @@ export class MemoryCredentials implements CredentialStore {
   }
 
   async clear(): Promise<void> {
-    this.#check();
+    await this.#write();
     this.values.clear();
   }
 
-  #check(): void {
+  async #write(): Promise<void> {
+    await sleep(5);
     if (this.fenced) throw new Error('the lease is lost: another process has this account');
   }
 }

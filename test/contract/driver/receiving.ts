@@ -53,6 +53,7 @@ export async function receiving(t: Test, bench: Bench): Promise<void> {
     };
     const ids = [await write(opened, 'not kept, one'), await write(opened, 'not kept, two')];
     await opened.port.message();
+    await bench.quiet();
     const { port } = await bench.resumed(opened);
     t.same([(await port.message()).networkId, (await port.message()).networkId], ids);
   });

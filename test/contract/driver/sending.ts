@@ -117,6 +117,7 @@ export async function sending(t: Test, bench: Bench): Promise<void> {
     };
     await world.report(account, { reference, networkId }, 'read');
     await port.receipt();
+    await bench.quiet();
     const { port: later } = await bench.resumed(opened);
     t.match(await later.receipt(), { status: 'read' });
   });

@@ -112,6 +112,7 @@ t.test('another program on the announced port is not taken for the network', asy
 t.test('a child that nobody needs ends by itself', async (t) => {
   const dataDir = await temporaryFolder(t);
   const main = 'drivers/simulated/network/main.ts';
+  await mkdir(join(dataDir, 'simulated-network'));
   const idle = startProcess(t, [main, '--child', '--idle-ms=100'], { DATA_DIR: dataDir });
   t.same(await idle.exit, { code: 0, signal: null }, idle.output);
   const removed = startProcess(t, [main, '--child'], { DATA_DIR: dataDir });
