@@ -1,4 +1,4 @@
-import { asFunction, asValue, type AwilixContainer, createContainer, InjectionMode } from 'awilix';
+import { type AwilixContainer, asFunction, asValue, createContainer, InjectionMode } from 'awilix';
 
 /**
  * Everything the container hands out, by name. Each plugin adds its own entries by augmenting this

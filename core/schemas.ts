@@ -1,4 +1,4 @@
-import { type Static, type TProperties, type TSchema, Type, type TUnsafe } from 'typebox';
+import { type Static, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox';
 
 /** A closed object: an unknown field is an error that names it. Every request schema is made of these. */
 export function Closed<Properties extends TProperties>(

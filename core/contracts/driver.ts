@@ -75,7 +75,12 @@ export interface LinkRequest {
 /** Something the user does or sees while an account is being linked. Data, for any user interface. */
 export type LinkStep =
   /** Show this text as a QR code; a new step follows when the network renews it. */
-  | { readonly type: 'show_qr'; readonly data: string; readonly token: string | null; readonly expiresAt: number }
+  | {
+      readonly type: 'show_qr';
+      readonly data: string;
+      readonly token: string | null;
+      readonly expiresAt: number;
+    }
   /** Show this code, to be typed on the phone. */
   | { readonly type: 'show_code'; readonly code: string; readonly expiresAt: number }
   /** Ask the user for a value and hand it to `answer`. */

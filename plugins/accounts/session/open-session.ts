@@ -98,6 +98,7 @@ export class OpenSession implements LiveSession {
   /** Lets nothing new out; resolves when what is under way has its answer. */
   async drain(): Promise<void> {
     this.#draining = true;
+    this.connected = false;
     await Promise.allSettled(this.#underWay);
   }
 

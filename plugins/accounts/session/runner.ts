@@ -1,18 +1,19 @@
 import type { Release } from '../../../core/contracts/broker.ts';
-import type { Driver, DriverEvent, LinkRequest, Port } from '../../../core/contracts/driver.ts';
+import type { Driver, LinkRequest } from '../../../core/contracts/driver.ts';
 import type { Json } from '../../../core/contracts/json.ts';
 import type { GatewayLog } from '../../../core/log.ts';
-import type { AccountRow, Fence, SessionPart } from '../contract.ts';
+import type { AccountRow, Fence } from '../contract.ts';
 import { rowChanged } from '../lanes/restrict.ts';
 import type { Happening } from '../status.ts';
 import { reconnectDelay } from './backoff.ts';
 import { atMost, contain } from './contain.ts';
 import { FencedCredentials, type Phase } from './credentials.ts';
 import type { SessionEnvironment } from './environment.ts';
-import { happeningOf, isDriverEvent } from './happening.ts';
+import { Intake } from './intake.ts';
+import { NamedTimers } from './named-timers.ts';
 import { OpenSession } from './open-session.ts';
 import { Pairing } from './pairing.ts';
-import { Turns } from './turns.ts';
+import { Participants } from './participants.ts';
 
 /** How long a log-out may take before the connection is cut. */
 const logOutMs = 3_000;
@@ -37,30 +38,33 @@ export class SessionRunner {
   readonly #environment: SessionEnvironment;
   readonly #options: RunnerOptions;
   readonly #log: GatewayLog;
-  readonly #turns = new Turns();
-  readonly #port: Port;
-  readonly #timers = new Map<'retry' | 'pairing' | 'restriction', () => void>();
+  readonly #intake: Intake;
+  readonly #participants: Participants;
+  readonly #timers: NamedTimers<'retry' | 'pairing' | 'restriction'>;
   #pairing: Pairing | null = null;
   #tries = 0;
   #leaving = false;
   #over: Promise<void> | null = null;
-  #released: Promise<Release> | null = null;
+  #hosting: Promise<Release> | null = null;
 
   constructor(environment: SessionEnvironment, options: RunnerOptions) {
     const { row, fence, driver, deadline } = options;
+    const { storage, sealer, clock, parts } = environment;
     this.#environment = environment;
     this.#options = options;
     this.#log = environment.log.child({ account: row.id, channel: row.channel });
-    this.live = new OpenSession(row, fence, driver.capabilities, environment.clock, deadline);
-    const { storage, sealer } = environment;
-    this.#port = {
-      emit: (event) => this.#emit(event),
-      credentials: new FencedCredentials(storage, sealer, fence, () => this.#phase()),
-      sentMessage: (reference) => this.#sentMessage(reference),
-      log: this.#log,
-    };
+    this.#timers = new NamedTimers(environment.timers);
+    this.live = new OpenSession(row, fence, driver.capabilities, clock, deadline);
+    this.#participants = new Participants(parts, this.live, this.#log);
+    const credentials = new FencedCredentials(storage, sealer, fence, () => this.#phase());
+    this.#intake = new Intake(this.live, credentials, this.#participants, this.#log, {
+      isOpen: () => this.#isOpen(),
+      happened: (happening) => this.#happened(happening),
+      step: (step) => this.#pairing?.take({ type: 'step', step }),
+    });
   }
 
+  /** Null when nothing is being paired. */
   get pairing(): Pairing | null {
     return this.#pairing;
   }
@@ -68,15 +72,13 @@ export class SessionRunner {
   /** Opens the session and connects it: from its credentials, or by linking when a request is given. */
   start(link: LinkRequest | null): void {
     const { broker, clock, settings } = this.#environment;
-    this.#tellParts('opened', (part) => part.opened(this.live));
-    this.#released = broker.host(this.live.account.id, (envelope) => this.#wake(envelope));
-    this.#released.catch((error) =>
-      this.#log.error({ err: error }, 'the account is not reachable'),
-    );
+    void this.#participants.tell('opened');
+    this.#hosting = broker.host(this.live.account.id, (envelope) => this.#wake(envelope));
+    this.#hosting.catch((error) => this.#log.error({ err: error }, 'the account gets no messages'));
     if (link !== null) {
       this.#pairing = new Pairing(link, clock.now() + settings.pairingTimeoutMs);
-      this.#later('pairing', settings.pairingTimeoutMs, () => {
-        void this.#inTurn({ type: 'pairing_timeout' });
+      this.#timers.later('pairing', settings.pairingTimeoutMs, () => {
+        void this.#intake.inTurn(() => this.#happened({ type: 'pairing_timeout' }));
       });
     }
     this.#armRestriction();
@@ -89,23 +91,23 @@ export class SessionRunner {
     if (session === null || !this.#mayCall()) throw new Error('the session cannot act');
     const outcome = await session.answer(field, value);
     if (outcome === 'wrong' && this.#pairing?.wrongValue() === true) {
-      await this.#inTurn({ type: 'refused' });
+      await this.#intake.inTurn(() => this.#happened({ type: 'refused' }));
     }
     // What the driver emitted before it answered is taken first.
-    await this.#turns.state(async () => undefined);
+    await this.#intake.inTurn(async () => undefined);
     return outcome;
   }
 
   /** Reads the record again: somebody else has changed it. */
   refresh(): Promise<void> {
-    return this.#quietly(async () => {
+    return this.#intake.inTurn(async () => {
       const [row] = await this.#environment.storage.read.accounts.find([this.live.account.id]);
       if (row === undefined || !this.#isOpen() || row.status === 'disconnected') return;
       const before = this.live.row;
       this.live.row = row;
       if (before.restriction === row.restriction && before.status === row.status) return;
       this.#armRestriction();
-      if (this.live.connected) this.#tellParts('ready', (part) => part.ready(this.live));
+      if (this.live.connected) void this.#participants.tell('ready');
     });
   }
 
@@ -119,11 +121,11 @@ export class SessionRunner {
     this.#leaving = true;
     const { session } = this.live;
     if (session !== null && this.#over === null && this.live.isHeld()) {
-      const logOut = contain(
-        () => session.logOut(),
-        (error) => this.#driverFailed('logOut', error),
+      const failed = (error: unknown): void => this.#driverFailed('logOut', error);
+      await atMost(
+        logOutMs,
+        contain(() => session.logOut(), failed),
       );
-      await atMost(logOutMs, logOut);
     }
     await this.close();
   }
@@ -145,11 +147,10 @@ export class SessionRunner {
       this.#driverFailed('close', error);
     }
     this.live.end();
-    for (const cancel of this.#timers.values()) cancel();
-    this.#timers.clear();
+    this.#timers.cancelAll();
     this.#pairing?.take({ type: 'over' });
-    this.#released?.then((release) => release()).catch(() => undefined);
-    const closed = this.#tellParts('closed', (part) => part.closed(this.live));
+    this.#hosting?.then((release) => release()).catch(() => undefined);
+    const closed = this.#participants.tell('closed');
     this.#options.onOver(this);
     await closed;
   }
@@ -168,56 +169,12 @@ export class SessionRunner {
     return this.#isOpen() && this.live.mayAct();
   }
 
-  #emit(event: DriverEvent): Promise<void> {
-    const taken = this.#take(event);
-    // A driver that does not look at the outcome must not bring the process down.
-    taken.catch((error) => this.#log.debug({ err: error, event: event?.type }, 'not taken'));
-    return taken;
-  }
-
-  async #take(event: DriverEvent): Promise<void> {
-    if (!isDriverEvent(event)) {
-      this.#log.error({}, 'the driver emitted something that is no event');
-      throw new TypeError('this is no event of the driver contract');
-    }
-    this.#refuseWhenOver();
-    if (event.type === 'state') {
-      if (event.state === 'lost' || event.state === 'logged_out') this.live.connected = false;
-      const happening = happeningOf(event, this.live.account.channel);
-      return this.#turns.state(() => this.#happened(happening));
-    }
-    if (event.type === 'step') {
-      return this.#turns.state(async () => {
-        this.#refuseWhenOver();
-        this.#pairing?.take({ type: 'step', step: event.step });
-      });
-    }
-    return this.#turns.event(event.type, async () => {
-      this.#refuseWhenOver();
-      for (const part of this.#environment.parts) await part.receive(this.live, event);
-    });
-  }
-
-  #inTurn(happening: Happening): Promise<void> {
-    return this.#quietly(() => this.#happened(happening));
-  }
-
-  /** Takes its turn among the states; a failure is logged. */
-  #quietly(take: () => Promise<void>): Promise<void> {
-    return this.#turns.state(async () => {
-      if (!this.#isOpen()) return;
-      await take().catch((error) => {
-        if (this.#isOpen()) this.#log.error({ err: error }, 'a status move failed');
-      });
-    });
-  }
-
   async #happened(happening: Happening): Promise<void> {
     if (happening.type === 'lost') this.#scheduleRetry();
     const before = this.live.row.status;
     const outcome = await this.#move(happening);
+    const { status } = outcome.row;
     if (outcome.kind === 'refused') {
-      const { status } = outcome.row;
       this.#log.warn({ happening: happening.type, status }, 'a status move was refused');
       return;
     }
@@ -226,17 +183,16 @@ export class SessionRunner {
       this.#log.warn({}, 'the number is linked to another tenant: this link is given up');
       return this.logOut();
     }
-    if (outcome.row.status === 'disconnected') {
-      await this.close();
+    if (status === 'disconnected') return this.close();
+    if (happening.type === 'lost') {
+      this.#pairing?.take({ type: 'lost' });
       return;
     }
     if (happening.type === 'connected') this.#nowConnected();
-    if (happening.type === 'lost') this.#pairing?.take({ type: 'lost' });
-    if (happening.type === 'lost' || happening.type === 'pairing_timeout') return;
     this.#armRestriction();
     if (this.live.connected) {
-      this.#tellParts('ready', (part) => part.ready(this.live));
-    } else if (before === 'restricted' && outcome.row.status === 'connected') {
+      void this.#participants.tell('ready');
+    } else if (before === 'restricted' && status === 'connected') {
       // The restriction ended while the network was away: a try to reconnect is under way already.
       this.live.row = (await this.#move({ type: 'lost' })).row;
     }
@@ -245,27 +201,29 @@ export class SessionRunner {
   #nowConnected(): void {
     this.live.connected = true;
     this.#tries = 0;
-    this.#cancel('retry');
-    this.#cancel('pairing');
+    this.#timers.cancel('retry');
+    this.#timers.cancel('pairing');
     this.#pairing?.take({ type: 'connected' });
     this.#pairing = null;
   }
 
   /** Commits a move, however often the database has to be asked, for as long as the session is open. */
   async #move(happening: Happening) {
-    const { storage, lanes } = this.#environment;
+    const { storage, lanes, timers } = this.#environment;
     for (;;) {
-      this.#refuseWhenOver();
+      this.#intake.refuseWhenOver();
       try {
-        const input = { fence: this.live.fence, happening };
-        const outcome = await storage.submit(lanes.transition, input);
-        this.#refuseWhenOver();
+        const outcome = await storage.submit(lanes.transition, {
+          fence: this.live.fence,
+          happening,
+        });
+        this.#intake.refuseWhenOver();
         if (outcome.kind !== 'fenced') return outcome;
       } catch (error) {
-        this.#refuseWhenOver();
+        this.#intake.refuseWhenOver();
         this.#log.warn({ err: error, happening: happening.type }, 'a status move waits');
         await new Promise<void>((resolve) => {
-          this.#environment.timers.after(retryMoveMs, resolve);
+          timers.after(retryMoveMs, resolve);
         });
         continue;
       }
@@ -280,12 +238,10 @@ export class SessionRunner {
     const request = this.#pairing?.request;
     const failed = (error: unknown): void => {
       this.#driverFailed(request === undefined ? 'resume' : 'link', error);
-      void this.#emit({ type: 'state', state: 'lost', message: 'the driver failed' }).catch(
-        () => undefined,
-      );
+      void this.#intake.emit({ type: 'state', state: 'lost', message: 'the driver failed' });
     };
     void contain(() => {
-      this.live.session ??= this.#options.driver.open(this.live.account, this.#port);
+      this.live.session ??= this.#options.driver.open(this.live.account, this.#intake);
       const { session } = this.live;
       return request === undefined ? session.resume() : session.link(request);
     }, failed);
@@ -296,17 +252,17 @@ export class SessionRunner {
     const { settings, random } = this.#environment;
     const delay = reconnectDelay(this.#tries, settings.reconnectMaxMs, random());
     this.#tries += 1;
-    this.#later('retry', delay, () => this.#attempt());
+    this.#timers.later('retry', delay, () => this.#attempt());
   }
 
   #armRestriction(): void {
-    this.#cancel('restriction');
+    this.#timers.cancel('restriction');
     const until = this.live.row.restrictedUntil;
     if (until === null) return;
     // At most an hour at once, and never in a tight loop while the two clocks disagree.
     const wait = Math.min(Math.max(until - this.#environment.clock.now(), 50), 3_600_000);
-    this.#later('restriction', wait, () => {
-      void this.#quietly(async () => {
+    this.#timers.later('restriction', wait, () => {
+      void this.#intake.inTurn(async () => {
         const now = await this.#environment.storage.now();
         await this.#happened({ type: 'restriction_due', now });
       });
@@ -315,49 +271,11 @@ export class SessionRunner {
 
   #wake(envelope: Json): void {
     if (isRowChanged(envelope)) void this.refresh();
-    else this.#tellParts('wake', (part) => part.wake(this.live.account.id, envelope));
-  }
-
-  async #sentMessage(reference: string) {
-    this.#refuseWhenOver();
-    for (const part of this.#environment.parts) {
-      const message = await part.sentMessage(this.live, reference);
-      if (message !== null) return message;
-    }
-    return null;
-  }
-
-  async #tellParts(name: string, tell: (part: SessionPart) => unknown): Promise<void> {
-    await Promise.all(
-      this.#environment.parts.map((part) =>
-        contain(
-          () => tell(part),
-          (error) => this.#log.error({ err: error, call: name }, 'a part of the session failed'),
-        ),
-      ),
-    );
-  }
-
-  #later(name: 'retry' | 'pairing' | 'restriction', ms: number, run: () => void): void {
-    this.#cancel(name);
-    const cancel = this.#environment.timers.after(ms, () => {
-      this.#timers.delete(name);
-      if (this.#isOpen()) run();
-    });
-    this.#timers.set(name, cancel);
-  }
-
-  #cancel(name: 'retry' | 'pairing' | 'restriction'): void {
-    this.#timers.get(name)?.();
-    this.#timers.delete(name);
+    else this.#participants.wake(envelope);
   }
 
   #driverFailed(call: string, error: unknown): void {
     this.#log.error({ err: error, call }, 'the driver failed');
-  }
-
-  #refuseWhenOver(): void {
-    if (!this.#isOpen()) throw new Error('the session is over');
   }
 }
 

@@ -35,11 +35,7 @@ export class LeaseTable {
       'leases',
       accountIds.map((id) => ({ account_id: id, wanted: 0, owner: null, fence: 0, expires_at: 0 })),
     );
-    if (accountIds.length === 0) return;
-    await this.db
-      .knex('leases')
-      .whereIn('account_id', accountIds)
-      .update({ wanted: 1, owner, fence: this.db.knex.raw('fence + 1'), expires_at: expiresAt });
+    await this.#own(accountIds, owner, expiresAt);
   }
 
   /** Takes up to `limit` wanted leases that are free or have expired; leaves alone what somebody locks. */
@@ -54,12 +50,13 @@ export class LeaseTable {
       .select('account_id')
       .where('wanted', 1)
       .andWhere('expires_at', '<=', now)
-      .orderBy('account_id')
+      // In the order of the index: a sort would lock every free row, not only those that are taken.
+      .orderBy('expires_at')
       .limit(limit);
     if (this.db.dialect === 'mysql') query.forUpdate().skipLocked();
     const free: { account_id: string }[] = await query;
     const ids = free.map((row) => row.account_id);
-    await this.take(ids, owner, expiresAt);
+    await this.#own(ids, owner, expiresAt);
     const taken = await this.find(ids);
     return taken.map((row) => ({ accountId: row.accountId, owner, number: row.fence }));
   }
@@ -125,6 +122,14 @@ export class LeaseTable {
   async erase(accountIds: readonly string[]): Promise<void> {
     if (accountIds.length === 0) return;
     await this.db.knex('leases').whereIn('account_id', accountIds).delete();
+  }
+
+  async #own(accountIds: readonly string[], owner: string, expiresAt: number): Promise<void> {
+    if (accountIds.length === 0) return;
+    await this.db
+      .knex('leases')
+      .whereIn('account_id', accountIds)
+      .update({ wanted: 1, owner, fence: this.db.knex.raw('fence + 1'), expires_at: expiresAt });
   }
 
   async #set(

@@ -1,0 +1,49 @@
+import type { Plans } from '../tenants/contract.ts';
+import { Connections } from './connections.ts';
+import type { Accounts, SessionPart, Sessions } from './contract.ts';
+import { connectLane } from './lanes/connect.ts';
+import { removeLane } from './lanes/remove.ts';
+import { restrictLane } from './lanes/restrict.ts';
+import { transitionLane } from './lanes/transition.ts';
+import { undoLane } from './lanes/undo.ts';
+import type { SessionEnvironment } from './session/environment.ts';
+import { SessionProcess } from './session/process.ts';
+import { SessionDirectory } from './session-directory.ts';
+
+/** What the accounts of one process are put together from. */
+export interface AccountsOptions extends Omit<SessionEnvironment, 'lanes' | 'parts'> {
+  readonly roles: readonly string[];
+  readonly plans: Plans;
+}
+
+/** The accounts of one process, not started yet. */
+export interface AssembledAccounts {
+  readonly accounts: Accounts;
+  readonly sessions: Sessions;
+  readonly connections: Connections;
+  readonly process: SessionProcess;
+}
+
+/** Puts the accounts of one process together. Called by the plugin, and by tests with clocks of their own. */
+export function assembleAccounts(options: AccountsOptions): AssembledAccounts {
+  const { roles, plans, ...environment } = options;
+  const { storage, broker, clock, channels, settings } = environment;
+  const parts: SessionPart[] = [];
+  const restrict = restrictLane(parts, broker);
+  const lanes = {
+    transition: transitionLane(parts),
+    connect: connectLane(parts),
+    undo: undoLane(parts),
+  };
+  const { requestTimeoutMs } = settings;
+  const directory = new SessionDirectory({ storage, broker, clock, requestTimeoutMs });
+  const remove = removeLane(parts);
+  return {
+    accounts: {
+      restrictForSafety: (accountId, until) => storage.submit(restrict, { accountId, until }),
+    },
+    sessions: { attach: (part) => parts.push(part) },
+    connections: new Connections({ storage, directory, channels, plans, remove }),
+    process: new SessionProcess({ ...environment, lanes, parts }, roles),
+  };
+}

@@ -1,0 +1,96 @@
+import type {
+  CredentialStore,
+  DriverEvent,
+  LinkStep,
+  Port,
+} from '../../../core/contracts/driver.ts';
+import type { GatewayLog } from '../../../core/log.ts';
+import type { Happening } from '../status.ts';
+import { happeningOf, isDriverEvent } from './happening.ts';
+import type { OpenSession } from './open-session.ts';
+import type { Participants } from './participants.ts';
+import { Turns } from './turns.ts';
+
+/** What the intake calls of the session's runner. */
+export interface IntakeTargets {
+  /** False once the session is over or leaving: nothing is taken any more. */
+  isOpen(): boolean;
+  /** Takes a state; resolves when it is durable. */
+  happened(happening: Happening): Promise<void>;
+  step(step: LinkStep): void;
+}
+
+/** A session's port: checks and orders what the driver emits. */
+export class Intake implements Port {
+  readonly credentials: CredentialStore;
+  readonly log: GatewayLog;
+  readonly #live: OpenSession;
+  readonly #participants: Participants;
+  readonly #targets: IntakeTargets;
+  readonly #turns = new Turns();
+
+  constructor(
+    live: OpenSession,
+    credentials: CredentialStore,
+    participants: Participants,
+    log: GatewayLog,
+    targets: IntakeTargets,
+  ) {
+    this.#live = live;
+    this.credentials = credentials;
+    this.#participants = participants;
+    this.log = log;
+    this.#targets = targets;
+  }
+
+  emit(event: DriverEvent): Promise<void> {
+    const taken = this.#take(event);
+    // A driver that does not look at the outcome must not bring the process down.
+    taken.catch((error) => this.log.debug({ err: error, event: event?.type }, 'not taken'));
+    return taken;
+  }
+
+  async sentMessage(reference: string) {
+    this.refuseWhenOver();
+    return this.#participants.sentMessage(reference);
+  }
+
+  /** Does something in the line of the states; nothing when the session is over by then. A failure is logged. */
+  async inTurn(take: () => Promise<void>): Promise<void> {
+    await this.#turns.state(async () => {
+      if (!this.#targets.isOpen()) return;
+      await take().catch((error) => {
+        if (this.#targets.isOpen()) this.log.error({ err: error }, 'a status move failed');
+      });
+    });
+  }
+
+  /** @throws Error when the session is over */
+  refuseWhenOver(): void {
+    if (!this.#targets.isOpen()) throw new Error('the session is over');
+  }
+
+  async #take(event: DriverEvent): Promise<void> {
+    if (!isDriverEvent(event)) {
+      this.log.error({}, 'the driver emitted something that is no event');
+      throw new TypeError('this is no event of the driver contract');
+    }
+    this.refuseWhenOver();
+    if (event.type === 'state') {
+      // At once: nothing is to be handed to a connection that is known to be gone.
+      if (event.state === 'lost' || event.state === 'logged_out') this.#live.connected = false;
+      const happening = happeningOf(event, this.#live.account.channel);
+      return this.#turns.state(() => this.#targets.happened(happening));
+    }
+    if (event.type === 'step') {
+      return this.#turns.state(async () => {
+        this.refuseWhenOver();
+        this.#targets.step(event.step);
+      });
+    }
+    return this.#turns.event(event.type, async () => {
+      this.refuseWhenOver();
+      await this.#participants.receive(event);
+    });
+  }
+}

@@ -1,0 +1,34 @@
+import type { Timers } from './timers.ts';
+
+/** Timers of which each name is set at most once. */
+export class NamedTimers<Name extends string> {
+  readonly #timers: Timers;
+  readonly #set = new Map<Name, () => void>();
+
+  constructor(timers: Timers) {
+    this.#timers = timers;
+  }
+
+  has(name: Name): boolean {
+    return this.#set.has(name);
+  }
+
+  /** Sets a timer, in place of the one of this name that may be set. */
+  later(name: Name, ms: number, run: () => void): void {
+    this.cancel(name);
+    const cancel = this.#timers.after(ms, () => {
+      this.#set.delete(name);
+      run();
+    });
+    this.#set.set(name, cancel);
+  }
+
+  cancel(name: Name): void {
+    this.#set.get(name)?.();
+    this.#set.delete(name);
+  }
+
+  cancelAll(): void {
+    for (const name of [...this.#set.keys()]) this.cancel(name);
+  }
+}

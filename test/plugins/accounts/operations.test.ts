@@ -1,0 +1,280 @@
+import t, { type Test } from 'tap';
+import { Value } from 'typebox/value';
+import { loadConfig } from '../../../config/load.ts';
+import { provide } from '../../../core/container.ts';
+import type { Caller } from '../../../core/contracts/caller.ts';
+import type { LinkStep } from '../../../core/contracts/driver.ts';
+import { GatewayError } from '../../../core/errors.ts';
+import { createGateway } from '../../../core/kernel.ts';
+import { createLog } from '../../../core/log.ts';
+import accounts from '../../../plugins/accounts/plugin.ts';
+import broker from '../../../plugins/broker/plugin.ts';
+import limits from '../../../plugins/limits/plugin.ts';
+import secrets from '../../../plugins/secrets/plugin.ts';
+import storage from '../../../plugins/storage/plugin.ts';
+import tenants from '../../../plugins/tenants/plugin.ts';
+import { databases } from '../../harness/databases.ts';
+import { FakeDriver } from './fake-driver.ts';
+
+interface Input {
+  readonly phone?: string;
+  readonly body?: object;
+  readonly as?: Partial<Caller>;
+}
+
+/** A gateway without its API: the operations are called as the API would, with one test tenant. */
+async function open(t: Test, url: string, env: Record<string, string> = {}) {
+  const driver = new FakeDriver();
+  const config = loadConfig({
+    env: { ...env, DATABASE_URL: url, GATEWAY_SECRET: Buffer.alloc(32).toString('base64') },
+    file: null,
+  });
+  const gateway = await createGateway({
+    log: createLog('silent'),
+    bodyLimit: 1_000,
+    plugins: [storage, secrets, broker, tenants, accounts, limits],
+    prepare(container) {
+      provide(container, 'config', config);
+      provide(container, 'channels', {
+        driverOf: (_, mode) => (mode === 'test' ? driver : null),
+        channels: () => ['msgapp_web', 'chatapp'],
+      });
+    },
+  });
+  t.teardown(() => gateway.close());
+  const plan = env.PLAN ?? 'growth';
+  const { tenant } = await gateway.cradle.tenants.create({
+    name: 'a tenant',
+    mode: 'test',
+    plan,
+    ramp: true,
+  });
+  const caller: Caller = {
+    tenantId: tenant.id,
+    keyId: 'key_1',
+    mode: 'test',
+    plan,
+    status: 'active',
+    disabled: new Set(),
+  };
+  const call = async (id: string, { phone, body, as }: Input = {}) => {
+    const operation = gateway.app.operations.all().find((one) => one.id === id);
+    if (operation === undefined) throw new Error(`there is no operation ${id}`);
+    try {
+      const answer = await operation.handler({
+        caller: { ...caller, ...as },
+        params: { phoneNumber: phone },
+        query: {},
+        body: body ?? {},
+        headers: {},
+        signal: new AbortController().signal,
+        requestId: 'test',
+      });
+      const schema = operation.answers[answer.status];
+      if (schema === undefined || !Value.Check(schema, answer.body)) {
+        t.fail(`${id} gave an answer that it does not declare`, { answer });
+      }
+      return answer.body as Record<string, unknown>;
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      const everywhere = ['invalid_request', 'unavailable'];
+      if (![...operation.errors, ...everywhere].includes(error.code)) {
+        t.fail(`${id} refused with ${error.code}, which it does not declare`);
+      }
+      return { refused: error.code, status: error.status, details: error.details };
+    }
+  };
+  return { call, driver, gateway };
+}
+
+const phone = '+15550001111';
+const step = (step: LinkStep) => ({ type: 'step', step }) as const;
+const qr = step({ type: 'show_qr', data: 'scan me', token: 'token', expiresAt: 1_800_000_000_000 });
+
+for (const { name, create } of databases) {
+  t.test(name, async (t) => {
+    const database = await create();
+    t.teardown(() => database.drop());
+
+    t.test('msgapp: from connect to removal', async (t) => {
+      const { call, driver } = await open(t, database.url);
+      t.match(await call('get_msgapp_status', { phone }), { refused: 'connection_not_found' });
+      t.match(await call('get_msgapp_qr', { phone }), { refused: 'connection_not_found' });
+      t.match(await call('disconnect_msgapp', { phone: 'nonsense' }), {
+        refused: 'connection_not_found',
+      });
+      const begun = await call('connect_msgapp', { body: { phone_number: phone } });
+      t.match(begun, { phone_number: phone, status: 'connecting', link_method: 'qr' });
+      t.equal(begun.pairing_code, null);
+      t.match(await call('get_msgapp_qr', { phone }), { refused: 'qr_not_ready', status: 404 });
+      await driver.last.emit(qr);
+      for (const written of [phone, '15550001111']) {
+        t.match(await call('get_msgapp_qr', { phone: written }), {
+          qr: 'scan me',
+          qr_image: /^data:image\/png;base64,.{100}/,
+          expires_at: '2027-01-15T08:00:00.000Z',
+        });
+      }
+      await driver.last.emit(step({ type: 'expired' }));
+      t.match(await call('get_msgapp_qr', { phone }), { refused: 'qr_expired', status: 410 });
+      t.match(await call('get_msgapp_status', { phone }), { status: 'connecting', reason: null });
+      await driver.last.state('connected');
+      t.same(await call('get_msgapp_status', { phone }), {
+        phone_number: phone,
+        status: 'connected',
+        reason: null,
+      });
+      t.match(await call('get_msgapp_qr', { phone }), { refused: 'qr_not_applicable' });
+      const { accounts } = await call('list_accounts');
+      t.match(accounts, [
+        {
+          id: begun.account_id,
+          channel: 'msgapp_web',
+          identifier: phone,
+          status: 'connected',
+          limits: { sends: 0, sends_cap: 143, new_contacts: 0, new_contacts_cap: 29 },
+          ramp_day: 1,
+        },
+      ]);
+      await driver.last.emit({ type: 'state', state: 'restricted', scope: 'all', until: null });
+      t.match(await call('get_msgapp_status', { phone }), {
+        status: 'restricted',
+        reason: 'blocked_by_msgapp',
+      });
+      await driver.last.state('logged_out');
+      t.match(await call('get_msgapp_status', { phone }), {
+        status: 'disconnected',
+        reason: 'logged_out',
+      });
+      t.match(await call('get_msgapp_qr', { phone }), { refused: 'qr_expired' });
+      t.same(await call('disconnect_msgapp', { phone }), {
+        phone_number: phone,
+        status: 'removed',
+      });
+      t.match(await call('disconnect_msgapp', { phone }), { refused: 'connection_not_found' });
+      t.same(await call('list_accounts'), { accounts: [] });
+    });
+
+    t.test('msgapp: pairing code and import options', async (t) => {
+      const { call, driver } = await open(t, database.url);
+      driver.behaviour.link = (session) =>
+        session.emit(step({ type: 'show_code', code: 'K7QM2XWD', expiresAt: 1_800_000_000_000 }));
+      const flags = {
+        import_contacts: true,
+        pause_ai_for_imported_contacts: true,
+        import_existing_chats: true,
+      };
+      const body = { phone_number: phone, link_method: 'pairing_code', ...flags };
+      const begun = await call('connect_msgapp', { body });
+      t.match(begun, { pairing_code: 'K7QM2XWD', expires_at: '2027-01-15T08:00:00.000Z' });
+      t.match(await call('get_msgapp_qr', { phone }), {
+        refused: 'qr_not_applicable',
+        status: 400,
+      });
+      const wrong = [
+        { import_existing_chats: true },
+        { pause_ai_for_imported_contacts: true },
+        { mark_imported_contacts_as_private: true },
+        {
+          import_contacts: true,
+          import_existing_chats: true,
+          mark_imported_contacts_as_private: true,
+        },
+      ];
+      for (const options of wrong) {
+        const answer = await call('connect_msgapp', { body: { phone_number: phone, ...options } });
+        t.match(answer, { refused: 'invalid_request', details: [{ path: /^body\/(?!phone)/ }] });
+      }
+      for (const written of ['', '15550001111', '+1555', 'x', '+15550001111000111']) {
+        const answer = await call('connect_msgapp', { body: { phone_number: written } });
+        t.match(answer, {
+          refused: 'invalid_phone_number',
+          details: [{ path: 'body/phone_number' }],
+        });
+      }
+      await call('disconnect_msgapp', { phone });
+    });
+
+    t.test('chatapp: every step', async (t) => {
+      const { call, driver } = await open(t, database.url);
+      driver.behaviour.link = (session, { method }) =>
+        session.emit(method === 'qr' ? qr : step({ type: 'ask', field: 'code' }));
+      driver.behaviour.answer = async (session, field, value) => {
+        if (value !== 'right') return 'wrong';
+        if (field === 'password') await session.state('connected');
+        else await session.emit(step({ type: 'ask', field: 'password' }));
+        return 'accepted';
+      };
+      const byQr = await call('connect_chatapp', { body: { phone_number: phone, mode: 'qr' } });
+      t.match(byQr, { status: 'qr_required', login_token: 'token', qr_url: 'scan me' });
+      t.match(await call('get_chatapp_status', { phone }), {
+        status: 'qr_required',
+        qr_url: 'scan me',
+      });
+      const byCode = await call('connect_chatapp', { body: { phone_number: phone } });
+      t.same(byCode, {
+        phone_number: phone,
+        status: 'code_required',
+        account_id: byQr.account_id,
+      });
+      const code = (value: string) => call('submit_chatapp_code', { phone, body: { code: value } });
+      const password = (value: string) =>
+        call('submit_chatapp_password', { phone, body: { password: value } });
+      t.match(await password('right'), { refused: 'invalid_password' });
+      t.match(await code('wrong'), { refused: 'invalid_code', status: 400 });
+      t.same(await code('right'), { phone_number: phone, status: 'password_required' });
+      t.match(await code('right'), { refused: 'invalid_code' });
+      t.match(await password('wrong'), { refused: 'invalid_password' });
+      t.same(await password('right'), { phone_number: phone, status: 'connected' });
+      t.match(await call('connect_chatapp', { body: { phone_number: phone } }), {
+        refused: 'already_connected',
+      });
+      driver.behaviour.link = (session) => session.state('refused');
+      const body = { phone_number: phone, force_new: true };
+      t.match(await call('connect_chatapp', { body }), { status: 'error' });
+      t.match(await call('get_chatapp_status', { phone }), { status: 'error' });
+      t.match(await call('submit_chatapp_code', { phone: '+15550009999', body: { code: '1' } }), {
+        refused: 'invalid_code',
+      });
+      t.same(await call('disconnect_chatapp', { phone }), {
+        phone_number: phone,
+        status: 'removed',
+      });
+    });
+
+    t.test('what the plan and the features do not allow', async (t) => {
+      const { call } = await open(t, database.url, {
+        PLAN: 'free',
+        GATEWAY_PLANS__FREE__CHANNELS: 'false',
+      });
+      const body = { phone_number: phone };
+      const step = { phone, body: { code: '1', password: '1' } };
+      for (const id of ['connect_msgapp', 'connect_chatapp']) {
+        t.match(await call(id, { body }), { refused: 'plan_without_channels', status: 403 });
+        const live = { mode: 'live', plan: 'growth' } as const;
+        t.match(await call(id, { body, as: live }), { refused: 'channel_not_enabled' });
+      }
+      const as = { plan: 'growth', disabled: new Set(['chatapp', 'api']) };
+      t.match(await call('connect_chatapp', { body, as }), { refused: 'channel_not_enabled' });
+      for (const id of ['submit_chatapp_code', 'submit_chatapp_password']) {
+        t.match(await call(id, { ...step, as }), { refused: 'channel_not_enabled' });
+      }
+      t.match(await call('list_accounts', { as }), { refused: 'api_not_enabled', status: 404 });
+    });
+  });
+}
+
+t.test('the examples fit their schemas', async (t) => {
+  const database = await databases[0]?.create();
+  if (database === undefined) throw new Error('there is no database');
+  t.teardown(() => database.drop());
+  const { gateway } = await open(t, database.url);
+  const own = gateway.app.operations.all().filter(({ group }) => group !== 'usage');
+  for (const { id, body, answers, examples } of own) {
+    for (const example of examples) {
+      const schema = answers[example.answer.status];
+      t.ok(schema && Value.Check(schema, example.answer.body), `${id}: the answer`);
+      if (body !== null) t.ok(Value.Check(body, example.body), `${id}: the body`);
+    }
+  }
+});

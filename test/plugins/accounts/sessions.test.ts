@@ -1,0 +1,475 @@
+import t, { type Test } from 'tap';
+import type { Caller } from '../../../core/contracts/caller.ts';
+import type { DriverEvent } from '../../../core/contracts/driver.ts';
+import type { GatewayError } from '../../../core/errors.ts';
+import { msgappStatus } from '../../../plugins/accounts/connection-status.ts';
+import { plainOptions } from '../../../plugins/accounts/connections.ts';
+import { databases } from '../../harness/databases.ts';
+import { until } from '../../harness/story.ts';
+import { type ProcessOptions, World } from './world.ts';
+
+type Process = Awaited<ReturnType<World['start']>>;
+
+let numbers = 0;
+const newNumber = (): string => `+1555${String(1_000_000 + ++numbers)}`;
+
+const qr: DriverEvent = {
+  type: 'step',
+  step: { type: 'show_qr', data: 'scan me', token: 'token', expiresAt: 1_800_000_000_000 },
+};
+const ask = (field: 'code' | 'password'): DriverEvent => ({
+  type: 'step',
+  step: { type: 'ask', field },
+});
+
+for (const { name, create } of databases) {
+  t.test(name, async (t) => {
+    const database = await create();
+    t.teardown(() => database.drop());
+
+    /** One process on the database, with one tenant and nothing that earlier tests have left to be held. */
+    const begin = async (t: Test, options: ProcessOptions = {}) => {
+      const world = await World.open(t, database.url);
+      await world.storage.connections.write('leases').delete();
+      const process = await world.start(options);
+      return { world, process, caller: await world.tenant() };
+    };
+
+    t.test('pairing by QR code', async (t) => {
+      const { world, process, caller } = await begin(t);
+      const phone = newNumber();
+      const { view } = await connect(process, caller, phone);
+      t.match(view, { live: false, step: null, state: { status: 'connecting', linked: false } });
+      const { last } = process.driver;
+      t.same(last.calls, ['link qr']);
+      t.match(last.account, {
+        tenantId: caller.tenantId,
+        channel: 'msgapp_web',
+        identifier: phone,
+      });
+      await last.emit(qr);
+      t.match((await look(process, caller, phone)).step, { type: 'show_qr', data: 'scan me' });
+      t.same(await world.events(caller.tenantId), []);
+      await last.port.credentials.set({ creds: 'secret', other: 'x' });
+      await last.state('connected');
+      const after = await look(process, caller, phone);
+      t.match(after, { live: true, step: null, state: { status: 'connected', linked: true } });
+      t.same(await world.events(caller.tenantId), ['account.connected connected null']);
+      const row = await world.row(view.accountId);
+      t.match(row, { announced: true, everConnected: true, rampDayOne: /^\d{4}-\d\d-\d\d$/ });
+      t.ok(row.connectedAt !== null && row.connectedAt >= row.createdAt);
+      t.same(process.part.told, ['opened', 'ready']);
+      await refused(t, connect(process, caller, phone), 'already_connected');
+
+      await last.state('lost');
+      t.equal((await world.row(view.accountId)).status, 'connecting');
+      await until('the reconnect', async () => (last.calls.includes('resume') ? true : undefined));
+      await until('it to be connected', async () =>
+        (await world.row(view.accountId)).status === 'connected' ? true : undefined,
+      );
+      t.equal((await world.events(caller.tenantId)).length, 1, 'a drop raises nothing');
+
+      await last.state('logged_out');
+      t.ok(last.closed);
+      t.match(await world.row(view.accountId), { status: 'disconnected', reason: 'logged_out' });
+      t.same(await world.credentials(view.accountId), [], 'the credentials are gone');
+      t.same(process.part.abandoned, [[view.accountId, 'logged_out']]);
+      t.match(await world.lease(view.accountId), { wanted: false, owner: null });
+      t.same((await world.events(caller.tenantId)).slice(1), [
+        'account.disconnected disconnected logged_out',
+      ]);
+      const again = await connect(process, caller, phone);
+      t.equal(again.view.accountId, view.accountId, 'a disconnected record keeps its id');
+      await process.driver.last.state('connected');
+      t.equal((await world.events(caller.tenantId)).at(-1), 'account.connected connected null');
+    });
+
+    t.test('steps that ask, wrong values, and the end of the tries', async (t) => {
+      const { world, process, caller } = await begin(t);
+      const { driver } = process;
+      driver.behaviour.link = (session) => session.emit(ask('code'));
+      driver.behaviour.answer = async (session, field, value) => {
+        if (value !== 'right') return 'wrong';
+        if (field === 'code') await session.emit(ask('password'));
+        else await session.state('connected');
+        return 'accepted';
+      };
+      const phone = newNumber();
+      const answer = (field: 'code' | 'password', value: string) =>
+        process.connections.answer(caller, 'chatapp', phone, field, value);
+      await refused(t, answer('code', 'right'), 'invalid_code');
+      const begun = await connect(process, caller, phone, { channel: 'chatapp', method: 'code' });
+      t.match(begun.view.step, { type: 'ask', field: 'code' });
+      await refused(t, answer('password', 'right'), 'invalid_password');
+      await refused(t, answer('code', 'wrong'), 'invalid_code');
+      await refused(t, answer('code', ''), 'invalid_code');
+      t.match((await answer('code', 'right')).view.step, { field: 'password' });
+      t.match((await answer('password', 'right')).view.state, { status: 'connected' });
+      await refused(t, answer('code', 'right'), 'invalid_code');
+
+      const other = newNumber();
+      const { view } = await connect(process, caller, other, {
+        channel: 'chatapp',
+        method: 'code',
+      });
+      for (let tries = 0; tries < 5; tries += 1) {
+        const wrong = process.connections.answer(caller, 'chatapp', other, 'code', 'wrong');
+        await refused(t, wrong, 'invalid_code');
+      }
+      t.match(await world.row(view.accountId), { status: 'disconnected', reason: 'login_refused' });
+      t.ok(driver.last.closed);
+    });
+
+    t.test('an unfinished pairing is reset, times out, or is refused', async (t) => {
+      const { world, process, caller } = await begin(t, { pairingTimeoutMs: 300 });
+      const phone = newNumber();
+      const { view } = await connect(process, caller, phone);
+      const first = process.driver.last;
+      await connect(process, caller, phone, { method: 'pairing_code', waitForStep: false });
+      t.ok(first.closed);
+      t.notOk(first.calls.includes('logOut'), 'there was nothing to log out of');
+      t.same(process.driver.last.calls, ['link pairing_code']);
+      await t.rejects(first.state('connected'), /over/, 'the old session is not listened to');
+      await process.driver.last.emit({ type: 'step', step: { type: 'expired' } });
+      t.match(await look(process, caller, phone), { step: { type: 'expired' } });
+      await until('the end of the pairing', async () =>
+        (await world.row(view.accountId)).status === 'disconnected' ? true : undefined,
+      );
+      t.equal((await world.row(view.accountId)).reason, 'pairing_timeout');
+      t.same(await world.events(caller.tenantId), [], 'it was never connected');
+      process.driver.behaviour.link = (session) => session.state('refused');
+      const refusedLogin = await connect(process, caller, phone, {
+        method: 'code',
+        waitForStep: true,
+      });
+      t.equal(refusedLogin.view.state.reason, 'login_refused');
+    });
+
+    t.test('the account cap counts pairings and what was ever connected', async (t) => {
+      const { process, caller } = await begin(t, { accountsCap: 2 });
+      const [one, two, three] = [newNumber(), newNumber(), newNumber()];
+      await connect(process, caller, one);
+      await process.driver.last.state('connected');
+      await process.driver.last.state('logged_out');
+      await connect(process, caller, two);
+      await refused(t, connect(process, caller, three), 'account_cap');
+      await connect(process, caller, one);
+      await process.connections.remove(caller, 'msgapp_web', one);
+      await connect(process, caller, three);
+      await process.driver.last.state('refused');
+      await connect(process, caller, newNumber());
+      t.pass('a failed first pairing does not count');
+      const many = await begin(t, { accountsCap: 3 });
+      const begun = await Promise.allSettled(
+        Array.from({ length: 8 }, () => connect(many.process, many.caller, newNumber())),
+      );
+      t.equal(begun.filter(({ status }) => status === 'fulfilled').length, 3, 'exactly, at once');
+    });
+
+    t.test('a number belongs to one live tenant', async (t) => {
+      const { world, process } = await begin(t);
+      const [one, other] = [await world.tenant('live'), await world.tenant('live')];
+      const phone = newNumber();
+      const first = await connect(process, one, phone);
+      const second = await connect(process, other, phone);
+      const [firstSession, secondSession] = process.driver.sessions.slice(-2);
+      const both = [firstSession?.state('connected'), secondSession?.state('connected')];
+      await Promise.allSettled(both);
+      const rows = [await world.row(first.view.accountId), await world.row(second.view.accountId)];
+      t.same(rows.map((row) => row.status).sort(), ['connected', 'disconnected']);
+      const [winner, loser] = rows[0]?.status === 'connected' ? [one, other] : [other, one];
+      t.same(await world.events(loser.tenantId), []);
+      t.equal((await world.events(winner.tenantId)).length, 1);
+      await until('the loser to be logged out', async () =>
+        process.driver.sessions.slice(-2).some((session) => session.calls.includes('logOut'))
+          ? true
+          : undefined,
+      );
+      await refused(t, connect(process, loser, phone, { forceNew: true }), 'already_connected');
+      await connect(process, winner, phone, { forceNew: true });
+      t.pass('its own number is taken anew');
+      const tests = [await world.tenant('test'), await world.tenant('test')];
+      for (const caller of tests) {
+        await connect(process, caller, phone);
+        await process.driver.last.state('connected');
+      }
+      t.pass('test tenants have networks of their own');
+    });
+
+    t.test('a removed account is gone, whoever holds its session', async (t) => {
+      const { world, process, caller } = await begin(t);
+      const phone = newNumber();
+      const { view } = await connect(process, caller, phone);
+      const { last } = process.driver;
+      await last.port.credentials.set({ token: 'abc' });
+      await last.state('connected');
+      let read: unknown;
+      process.driver.behaviour.logOut = async (session) => {
+        read = await session.port.credentials.get(['token']);
+        await session.state('logged_out').catch(() => undefined);
+      };
+      t.same(await process.connections.remove(caller, 'msgapp_web', phone), {
+        phone_number: phone,
+        status: 'removed',
+      });
+      t.same(last.calls.slice(-2), ['logOut', 'close']);
+      t.same(read, { token: 'abc' }, 'the driver can still log out');
+      t.same(await world.credentials(view.accountId), []);
+      await t.rejects(last.port.credentials.set({ token: 'x' }), /over/);
+      await refused(
+        t,
+        process.connections.remove(caller, 'msgapp_web', phone),
+        'connection_not_found',
+      );
+      await refused(t, look(process, caller, phone), 'connection_not_found');
+      t.same(process.part.abandoned, [[view.accountId, 'removed']]);
+      t.equal(
+        (await world.events(caller.tenantId)).at(-1),
+        'account.disconnected disconnected removed',
+      );
+      const again = await connect(process, caller, phone);
+      t.not(again.view.accountId, view.accountId, 'a new record');
+    });
+
+    t.test('restrictions and their end', async (t) => {
+      const { world, process, caller } = await begin(t);
+      const { view } = await connect(process, caller, newNumber());
+      const { last } = process.driver;
+      await last.state('connected');
+      const restrict = (scope: 'all' | 'new_contacts', until: number | null) =>
+        last.emit({ type: 'state', state: 'restricted', scope, until });
+      await restrict('all', null);
+      t.match(await world.row(view.accountId), {
+        status: 'restricted',
+        reason: 'blocked_by_msgapp',
+      });
+      t.equal(process.part.session?.restriction, 'all');
+      await last.state('unrestricted');
+      await restrict('new_contacts', null);
+      t.match(await world.row(view.accountId), {
+        status: 'connected',
+        restriction: 'new_contacts',
+      });
+      await last.state('unrestricted');
+      await restrict('all', Date.now() + 300);
+      const connected = async () =>
+        (await world.row(view.accountId)).status === 'connected' ? true : undefined;
+      await until('the restriction to run out', connected);
+      t.ok(await process.accounts.restrictForSafety(view.accountId, Date.now() + 400));
+      t.notOk(await process.accounts.restrictForSafety(view.accountId, Date.now()), 'once only');
+      t.match(await world.row(view.accountId), { status: 'restricted', reason: 'safety_limits' });
+      await until('the session to know', async () =>
+        process.part.session?.restrictionReason === 'safety_limits' ? true : undefined,
+      );
+      await until('the hold to run out', connected);
+      t.same(await world.events(caller.tenantId), [
+        'account.connected connected null',
+        'account.restricted restricted blocked_by_msgapp',
+        'account.connected connected null',
+        'account.restricted restricted blocked_by_msgapp',
+        'account.connected connected null',
+        'account.restricted restricted safety_limits',
+        'account.connected connected null',
+      ]);
+    });
+
+    t.test('what cannot be answered in time is undone', async (t) => {
+      const { world, process, caller } = await begin(t, { requestTimeoutMs: 300 });
+      const [fresh, known] = [newNumber(), newNumber()];
+      const slow = { method: 'pairing_code', waitForStep: true } as const;
+      await refused(t, connect(process, caller, fresh, slow), 'unavailable');
+      await refused(t, look(process, caller, fresh), 'connection_not_found');
+      await connect(process, caller, known);
+      await process.driver.last.state('connected');
+      await process.driver.last.state('replaced');
+      await refused(t, connect(process, caller, known, slow), 'unavailable');
+      await until('the session to be closed', async () =>
+        process.driver.live.length === 0 ? true : undefined,
+      );
+      t.match((await look(process, caller, known)).state, { reason: 'replaced' }, 'as before');
+
+      process.driver.behaviour.link = (session) => session.emit(ask('code'));
+      const { view } = await connect(process, caller, fresh, { method: 'code', waitForStep: true });
+      let connectLate = (): void => undefined;
+      process.driver.behaviour.answer = (session) =>
+        new Promise((resolve) => {
+          connectLate = () => {
+            void session.state('connected').catch(() => undefined);
+            resolve('accepted');
+          };
+        });
+      const late = process.connections.answer(caller, 'msgapp_web', fresh, 'code', '1');
+      await refused(t, late, 'connection_service_unreachable');
+      connectLate();
+      await until('the pairing to end', async () =>
+        (await world.row(view.accountId)).status === 'disconnected' ? true : undefined,
+      );
+      t.equal(msgappStatus(await world.row(view.accountId), null), 'not_initialized');
+    });
+
+    t.test('without a network, room or process', async (t) => {
+      const { world, process, caller } = await begin(t, { capacity: 1 });
+      process.driver.behaviour.link = (session) => session.state('lost');
+      const phone = newNumber();
+      const strict = { waitForStep: true, unreachable: 'refuse' } as const;
+      await refused(t, connect(process, caller, phone, strict), 'unavailable');
+      await refused(t, look(process, caller, phone), 'connection_not_found');
+      const patient = { method: 'pairing_code', waitForStep: true } as const;
+      t.equal((await connect(process, caller, phone, patient)).view.step, null);
+      await until('another try', async () =>
+        process.driver.last.calls.filter((call) => call.startsWith('link')).length > 1
+          ? true
+          : undefined,
+      );
+      const full = connect(process, caller, newNumber());
+      await refused(t, full, 'connection_service_at_capacity');
+      await connect(process, caller, phone);
+      t.pass('its own session may be opened anew');
+      await process.stop();
+      const apiOnly = await world.start({ roles: ['api'] }, await own(t, world));
+      await refused(t, connect(apiOnly, caller, newNumber()), 'unavailable');
+      await refused(t, look(apiOnly, caller, phone), 'connection_service_unreachable');
+      await apiOnly.connections.remove(caller, 'msgapp_web', phone);
+      t.pass('a DELETE needs no session process');
+    });
+
+    t.test('sessions are taken up again after a restart', async (t) => {
+      const { world, process, caller } = await begin(t);
+      const [linked, restricted, pairing] = [newNumber(), newNumber(), newNumber()];
+      const ids: string[] = [];
+      for (const phone of [linked, restricted, pairing]) {
+        ids.push((await connect(process, caller, phone)).view.accountId);
+        if (phone === pairing) continue;
+        await process.driver.last.port.credentials.set({ token: phone });
+        await process.driver.last.state('connected');
+      }
+      await process.driver.sessions[1]?.emit({
+        type: 'state',
+        state: 'restricted',
+        scope: 'all',
+        until: null,
+      });
+      const events = await world.events(caller.tenantId);
+      await process.stop();
+      t.equal(process.driver.live.length, 0);
+      t.notOk(process.driver.sessions.some(({ calls }) => calls.includes('logOut')));
+      t.match(await world.lease(ids[0] ?? ''), { wanted: true, owner: null, expiresAt: 0 });
+      await t.rejects(
+        async () => process.driver.sessions[0]?.port.credentials.set({ token: 'x' }),
+        /over/,
+      );
+
+      const next = await world.start({}, await own(t, world));
+      await until('both sessions to resume', async () =>
+        next.driver.sessions.filter(({ calls }) => calls.includes('resume')).length === 2
+          ? true
+          : undefined,
+      );
+      const [session] = next.driver.sessions.filter(({ account }) => account.id === ids[0]);
+      t.same(await session?.port.credentials.get(['token', 'none']), { token: linked });
+      const statuses = await until('all to settle', async () => {
+        const rows = await Promise.all(ids.map((id) => world.row(id)));
+        return rows[2]?.status === 'disconnected' ? rows.map((row) => row.status) : undefined;
+      });
+      t.same(statuses, ['connected', 'restricted', 'disconnected']);
+      t.equal((await world.row(ids[2] ?? '')).reason, 'session_lost');
+      t.same(await world.events(caller.tenantId), events, 'nobody is told of a restart');
+    });
+
+    t.test('a driver that fails hurts nobody but its account', async (t) => {
+      const { world, process, caller } = await begin(t);
+      const { driver } = process;
+      let failures = 2;
+      driver.behaviour.open = () => {
+        if (failures-- > 0) throw new Error('open throws');
+      };
+      const { view } = await connect(process, caller, newNumber());
+      await until('the third try to open', async () =>
+        driver.sessions.length > 0 ? true : undefined,
+      );
+      const { last } = driver;
+      await last.state('connected');
+      driver.behaviour.resume = () => {
+        throw new Error('resume throws');
+      };
+      await last.state('lost');
+      await until('more tries', async () =>
+        last.calls.filter((call) => call === 'resume').length > 2 ? true : undefined,
+      );
+      driver.behaviour.resume = (session) => session.state('connected');
+      await until('it to be connected', async () =>
+        process.part.session?.connected === true ? true : undefined,
+      );
+      const nonsense = { type: 'nonsense' } as unknown as DriverEvent;
+      await t.rejects(last.emit(nonsense), TypeError);
+      void last.emit(nonsense);
+      driver.behaviour.send = () => {
+        throw new Error('send throws');
+      };
+      const message = {
+        reference: 'msg_1',
+        attempt: 1,
+        to: { phone: '+15550002222', networkId: null },
+        text: 'hi',
+        media: null,
+      };
+      await t.rejects(async () => process.part.session?.send(message), {
+        code: 'driver_failed',
+        certain: false,
+      });
+      process.part.receiving = async () => {
+        throw new Error('the database is away');
+      };
+      await t.rejects(last.emit({ type: 'contacts', contacts: [] }), /away/);
+      process.part.receiving = () => new Promise(() => undefined);
+      void last.emit({ type: 'contacts', contacts: [] });
+      driver.behaviour.send = () => new Promise(() => undefined);
+      const hanging = process.part.session?.send(message).catch((error: unknown) => error);
+      await last.state('replaced');
+      t.equal((await world.row(view.accountId)).reason, 'replaced', 'a state passes what hangs');
+      t.match(await hanging, { code: 'session_closed', certain: false });
+      await t.rejects(async () => process.part.session?.send(message), {
+        code: 'not_connected',
+        certain: true,
+      });
+    });
+  });
+}
+
+interface Call {
+  readonly channel?: string;
+  readonly method?: string;
+  readonly forceNew?: boolean;
+  readonly waitForStep?: boolean;
+  readonly unreachable?: 'refuse' | 'go_on';
+}
+
+function connect(process: Process, caller: Caller, phoneNumber: string, call: Call = {}) {
+  const { channel = 'msgapp_web', method = 'qr', forceNew = false } = call;
+  return process.connections.connect(caller, {
+    channel,
+    phoneNumber,
+    options: plainOptions(method),
+    forceNew,
+    waitForStep: call.waitForStep ?? channel === 'chatapp',
+    unreachable: call.unreachable ?? 'go_on',
+  });
+}
+
+async function look(process: Process, caller: Caller, phone: string) {
+  const silence = 'connection_service_unreachable';
+  return (await process.connections.look(caller, 'msgapp_web', phone, silence)).view;
+}
+
+/** A storage that is not closed with the process before, as of another process. */
+async function own(t: Test, world: World) {
+  return (await World.open(t, world.url)).storage;
+}
+
+async function refused(t: Test, asking: Promise<unknown>, code: GatewayError['code']) {
+  const outcome = await asking.then(
+    () => 'no refusal',
+    (error: GatewayError) => error.code ?? String(error),
+  );
+  t.equal(outcome, code);
+}

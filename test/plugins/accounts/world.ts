@@ -1,0 +1,217 @@
+import type { Test } from 'tap';
+import type { Caller } from '../../../core/contracts/caller.ts';
+import { type Clock, systemClock } from '../../../core/contracts/clock.ts';
+import type { Json } from '../../../core/contracts/json.ts';
+import type { Lane, Unit } from '../../../core/contracts/storage.ts';
+import { newId } from '../../../core/ids.ts';
+import { createLog } from '../../../core/log.ts';
+import { assembleAccounts } from '../../../plugins/accounts/assemble.ts';
+import type {
+  AccountReason,
+  LiveSession,
+  SessionPart,
+} from '../../../plugins/accounts/contract.ts';
+import { systemTimers, type Timers } from '../../../plugins/accounts/session/timers.ts';
+import { MemoryHub } from '../../../plugins/broker/hub.ts';
+import { MemoryBroker } from '../../../plugins/broker/memory.ts';
+import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
+import { makeStorage, type OpenStorage } from '../../../plugins/storage/storage.ts';
+import { FakeDriver } from './fake-driver.ts';
+
+/** Does anything in a transaction. */
+export const anything: Lane<(unit: Unit) => Promise<unknown>, unknown> = {
+  name: 'test.anything',
+  locks: () => [],
+  run: async (unit, inputs) => {
+    const outputs: unknown[] = [];
+    for (const act of inputs) outputs.push(await act(unit));
+    return outputs;
+  },
+};
+
+/** What the parts were told, in order: `opened acc_…`. */
+export class RecordingPart implements SessionPart {
+  readonly told: string[] = [];
+  readonly received: string[] = [];
+  readonly abandoned: [string, AccountReason][] = [];
+  session: LiveSession | null = null;
+  /** What `receive` waits for. */
+  receiving: () => Promise<void> = async () => undefined;
+
+  opened(session: LiveSession): void {
+    this.told.push('opened');
+    this.session = session;
+  }
+  ready(): void {
+    this.told.push('ready');
+  }
+  closed(): void {
+    this.told.push('closed');
+  }
+  wake(_: string, envelope: Json): void {
+    this.told.push(`wake ${JSON.stringify(envelope)}`);
+  }
+  sweep(): void {}
+  async receive(_: LiveSession, event: { type: string }): Promise<void> {
+    await this.receiving();
+    this.received.push(event.type);
+  }
+  async sentMessage(): Promise<null> {
+    return null;
+  }
+  async abandon(_: Unit, accountId: string, reason: AccountReason): Promise<void> {
+    this.abandoned.push([accountId, reason]);
+  }
+}
+
+/** How one process of a test differs from the others. */
+export interface ProcessOptions {
+  readonly driver?: FakeDriver;
+  readonly roles?: readonly string[];
+  readonly capacity?: number;
+  readonly leaseMs?: number;
+  readonly pairingTimeoutMs?: number;
+  readonly requestTimeoutMs?: number;
+  readonly reconnectMaxMs?: number;
+  readonly timers?: Timers;
+  readonly clock?: Clock;
+  readonly accountsCap?: number;
+}
+
+/** A database with tenants in it, and a hub that processes meet at. */
+export class World {
+  readonly url: string;
+  readonly storage: OpenStorage;
+  readonly hub = new MemoryHub();
+  readonly #t: Test;
+
+  constructor(t: Test, url: string, storage: OpenStorage) {
+    this.#t = t;
+    this.url = url;
+    this.storage = storage;
+  }
+
+  static async open(t: Test, url: string): Promise<World> {
+    const storage = makeStorage({ url, log: createLog('silent') });
+    t.teardown(() => storage.close());
+    await migrate(storage);
+    return new World(t, url, storage);
+  }
+
+  /** Makes a tenant and answers it as a caller. */
+  async tenant(mode: 'live' | 'test' = 'test'): Promise<Caller> {
+    const id = newId('ten');
+    await this.act((unit) =>
+      unit.tenants.insert([
+        {
+          id,
+          name: 'a tenant',
+          mode,
+          plan: 'growth',
+          status: 'active',
+          disabled: [],
+          ramp: false,
+          createdAt: unit.now,
+        },
+      ]),
+    );
+    const disabled = new Set<string>();
+    return { tenantId: id, keyId: 'key_1', mode, plan: 'growth', status: 'active', disabled };
+  }
+
+  /** Starts a process; on a storage of its own if it is to be one of several. */
+  async start(options: ProcessOptions = {}, storage: OpenStorage = this.storage) {
+    const log = createLog(process.env.TEST_LOG ?? 'silent');
+    const broker = new MemoryBroker({ log, hub: this.hub });
+    const driver = options.driver ?? new FakeDriver();
+    const cap = options.accountsCap ?? 10;
+    const assembled = assembleAccounts({
+      storage,
+      broker,
+      log,
+      clock: options.clock ?? systemClock,
+      timers: options.timers ?? systemTimers,
+      sealer: fakeSealer,
+      channels: {
+        driverOf: (channel) => (['msgapp_web', 'chatapp'].includes(channel) ? driver : null),
+        channels: () => ['msgapp_web', 'chatapp'],
+      },
+      plans: {
+        plan: () => ({
+          sends_cap: 1,
+          new_contacts_cap: 1,
+          accounts_cap: cap,
+          channels: true,
+          webhooks: true,
+          ramp_days: 0,
+        }),
+        names: () => ['growth'],
+      },
+      roles: options.roles ?? ['api', 'sessions'],
+      settings: {
+        capacity: options.capacity ?? 100,
+        leaseMs: options.leaseMs ?? 9_000,
+        reconnectMaxMs: options.reconnectMaxMs ?? 50,
+        pairingTimeoutMs: options.pairingTimeoutMs ?? 60_000,
+        requestTimeoutMs: options.requestTimeoutMs ?? 3_000,
+      },
+      random: () => 0,
+    });
+    const part = new RecordingPart();
+    assembled.sessions.attach(part);
+    await assembled.process.start();
+    let stopped: Promise<void> | undefined;
+    const stop = async (): Promise<void> => {
+      stopped ??= assembled.process.stop().then(() => broker.close());
+      await stopped;
+    };
+    this.#t.teardown(stop);
+    return { ...assembled, broker, driver, part, storage, stop };
+  }
+
+  act<Result>(work: (unit: Unit) => Promise<Result>): Promise<Result> {
+    return this.storage.submit(anything, work) as Promise<Result>;
+  }
+
+  /** The account events of a tenant in the outbox, in order: `type status reason`. */
+  async events(tenantId: string): Promise<readonly string[]> {
+    const rows: { payload: string }[] = await this.storage.connections
+      .read('events')
+      .where({ tenant_id: tenantId })
+      .orderBy('id');
+    return rows.map(({ payload }) => {
+      const { event, account } = JSON.parse(payload);
+      return `${event} ${account.status} ${account.reason}`;
+    });
+  }
+
+  async lease(accountId: string) {
+    const [lease] = await this.storage.read.leases.find([accountId]);
+    if (lease === undefined) throw new Error('there is no lease');
+    return lease;
+  }
+
+  async row(accountId: string) {
+    const [row] = await this.storage.read.accounts.find([accountId]);
+    if (row === undefined) throw new Error('there is no such account');
+    return row;
+  }
+
+  /** Rows of the credentials of an account, as they are stored. */
+  async credentials(accountId: string): Promise<readonly { name: string; value: string }[]> {
+    return this.storage.connections
+      .read('credentials')
+      .where({ account_id: accountId })
+      .select('name', 'value')
+      .orderBy('name');
+  }
+}
+
+/** Seals nothing, but fails like the real one when a value is opened elsewhere than it was sealed. */
+const fakeSealer = {
+  seal: (plain: string, context: string) => `${context}=${plain}`,
+  open(sealed: string, context: string) {
+    if (!sealed.startsWith(`${context}=`)) throw new Error('sealed for another place');
+    return sealed.slice(context.length + 1);
+  },
+};
