@@ -12,7 +12,14 @@ export function createLog(level: string, destination?: { write(line: string): vo
     level,
     base: undefined,
     redact: {
-      paths: ['*.password', '*.code', '*.secret', '*.authorization', '*["x-api-key"]'],
+      paths: [
+        '*.password',
+        '*.login_code',
+        '*.pairing_code',
+        '*.secret',
+        '*.authorization',
+        '*["x-api-key"]',
+      ],
       censor: '***',
     },
   };

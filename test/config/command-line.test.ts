@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { databases } from '../harness/databases.ts';
 import { freePort } from '../harness/ports.ts';
 import { type Exit, startGateway, startProcess, type Teardown } from '../harness/processes.ts';
@@ -30,6 +30,34 @@ async function folder(t: Teardown): Promise<string> {
   return path;
 }
 
+/** The commands that read, and those that are refused. */
+async function furtherCommands(
+  t: Test,
+  env: Record<string, string>,
+  tenantId: string,
+  revokedId: string,
+): Promise<void> {
+  const [listed, keys, text, migrated, unknown, refused] = await Promise.all([
+    run(t, env, 'tenants list --json'),
+    run(t, env, `keys list --tenant ${tenantId} --json`),
+    run(t, env, 'tenants list'),
+    run(t, env, 'migrate --json'),
+    run(t, env, 'keys list --tenant ten_none'),
+    run(t, env, `tenants update ${tenantId} --disable cook`),
+  ]);
+  const tenants = listed.json.tenants as readonly { readonly features: readonly string[] }[];
+  t.match(tenants, [{ mode: 'live' }, { mode: 'test' }, { name: 'Acme', plan: 'scale' }]);
+  t.same(
+    tenants.map(({ features }) => features.includes('api')),
+    [true, true, false],
+  );
+  t.match(keys.json, { keys: [{ revoked_at: null }, { id: revokedId, hint: /^gw_test_…/ }] });
+  t.match(text, { code: 0, output: /^ID +MODE +PLAN/ });
+  t.match(migrated, { code: 0, json: { migrated: true } });
+  t.match(unknown, { code: 1, output: 'There is no tenant "ten_none".\n' });
+  t.match(refused, { code: 2, output: /^There is no feature "cook"; there are api, / });
+}
+
 const secret = Buffer.alloc(32, 7).toString('base64');
 
 for (const { name, create } of databases) {
@@ -43,7 +71,7 @@ for (const { name, create } of databases) {
       LOG_LEVEL: 'warn',
     };
     const { process: gateway, url } = await startGateway(t, env);
-    const [, live = ''] = /Live API key: +(gw_live_\S+)\n/.exec(gateway.output) ?? [];
+    const [, live = ''] = await gateway.waitFor(/Live API key: +(gw_live_\S+)\n[^]*shown only/);
     t.match(live, /^gw_live_/);
     t.match(gateway.output, new RegExp(`Base URL: +${url}/v1\n +MCP URL: +${url}/mcp\n`));
     t.match(gateway.output, `${url}/v1/docs\n`);
@@ -81,10 +109,6 @@ for (const { name, create } of databases) {
 
     const change = `tenants update ${tenant.id} --plan scale --disable api --disable chatapp --json`;
     t.match((await run(t, env, change)).json, { tenant: { plan: 'scale', status: 'active' } });
-    const listed = (await run(t, env, 'tenants list --json')).json;
-    t.match(listed, { tenants: [{ mode: 'live' }, { mode: 'test' }, { name: 'Acme' }] });
-    t.notMatch(JSON.stringify(listed), /"api".*"api".*"api"/, 'two of three have the feature');
-
     const second = (await run(t, env, `keys create --tenant ${tenant.id} --json`)).json;
     t.match(second, { key: /^gw_test_/, key_id: /^key_/, tenant_id: tenant.id });
     t.not(await status(String(second.key)), 401);
@@ -93,21 +117,11 @@ for (const { name, create } of databases) {
     await sleep(2_000);
     t.equal(await status(String(second.key)), 401, 'a revoked key is refused within 2 s');
     t.not(await status(key), 401);
-    const keys = (await run(t, env, `keys list --tenant ${tenant.id} --json`)).json;
-    t.match(keys, { keys: [{ revoked_at: null }, { id: second.key_id, hint: /^gw_test_…/ }] });
-
-    t.match(await run(t, env, 'migrate --json'), { code: 0, json: { migrated: true } });
-    t.match(await run(t, env, 'tenants list'), { code: 0, output: /^ID +MODE +PLAN/ });
-    t.match(await run(t, env, `keys list --tenant ten_none`), {
-      code: 1,
-      output: 'There is no tenant "ten_none".\n',
-    });
-    t.match(await run(t, env, `tenants update ${tenant.id} --disable cook`), {
-      code: 2,
-      output: /^There is no feature "cook"; there are api, /,
-    });
+    // A process takes a second or two of a processor, so the rest is done on one engine only.
+    if (name === 'sqlite') await furtherCommands(t, env, tenant.id, String(second.key_id));
     t.same(await gateway.kill('SIGTERM'), { code: 0, signal: null });
 
+    if (name !== 'sqlite') return;
     const again = await startGateway(t, { ...env, PORT: new URL(url).port });
     t.not(await status(live), 401, 'the first key is good after a restart');
     t.notMatch(again.process.output, /gw_/, 'and is not shown again');
@@ -123,24 +137,20 @@ t.test('a start that cannot be says why in a sentence', async (t) => {
   const { port } = taken.address() as { port: number };
   const cases: readonly [Record<string, string>, RegExp][] = [
     [{ GATEWAY_LIMITS__WATS: '1' }, /^GATEWAY_LIMITS__WATS: there is no field [^\n]*\.\n$/],
-    [{ PORT: 'many' }, /^port \(PORT\) must be a whole number [^\n]*\.\n$/],
-    [{ DATABASE_URL: 'mysql://h/d' }, /^gateway_secret \(GATEWAY_SECRET\) must be set [^\n]*\.\n$/],
     [{ PORT: String(port) }, new RegExp(`port ${port} is taken by another program\\.`)],
     [{ METRICS_PORT: String(port) }, new RegExp(`port ${port} is taken by another program\\.`)],
   ];
-  for (const [env, sentence] of cases) {
-    const base = { DATA_DIR: dataDir, PORT: String(await freePort()), LOG_LEVEL: 'silent' };
-    const { code, output } = await run(t, { ...base, ...env }, 'serve');
+  const base = { DATA_DIR: dataDir, PORT: String(await freePort()), LOG_LEVEL: 'silent' };
+  const runs = await Promise.all(cases.map(([env]) => run(t, { ...base, ...env }, 'serve')));
+  for (const [index, { code, output }] of runs.entries()) {
     t.equal(code, 1, output);
-    t.match(output, sentence);
+    t.match(output, cases[index]?.[1]);
     t.notMatch(output, /\n\s+at /, 'no stack trace');
   }
 });
 
 t.test('what is not understood', async (t) => {
-  t.match(await run(t, {}, 'help'), { code: 0, output: /^Usage:/ });
   t.match(await run(t, {}, 'cook'), { code: 2, output: /^There is no command "cook"/ });
-  t.match(await run(t, {}, 'settings'), { code: 0, output: /^\| field \|/ });
 });
 
 t.test('PORT=0 and the summary of the settings', async (t) => {

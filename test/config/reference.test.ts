@@ -1,12 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import t from 'tap';
+import { configReference } from '../../config/reference.ts';
 
-t.test('config/README.md is what the schema says', async (t) => {
+t.test('config/README.md holds the table that the schema makes', async (t) => {
   const page = await readFile(new URL('../../config/README.md', import.meta.url), 'utf8');
-  const made = execFileSync(process.execPath, ['--import', 'tsx', 'config/print-reference.ts'], {
-    cwd: new URL('../..', import.meta.url),
-    encoding: 'utf8',
-  });
-  t.equal(page, made, 'npm run --silent configuration > config/README.md makes it anew');
+  const table = page.slice(page.indexOf('| field'));
+  t.equal(table, configReference(), '`npm run --silent gateway -- settings` prints it anew');
 });

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import t from 'tap';
 import { addressesOf } from '../../config/addresses.ts';
 import { banner } from '../../config/commands/banner.ts';
@@ -52,17 +51,6 @@ t.test('every field is described, and its variable sets it', async (t) => {
     t.match(configReference(), `| \`${path.join('.')}\` | \`${variable}\` |`);
   });
   t.ok(variables.size > 50);
-});
-
-t.test('the README has the table of settings', async (t) => {
-  const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
-  const [, section] =
-    /<!-- configuration:[^>]*-->\n([\s\S]*?)<!-- \/configuration -->/.exec(readme) ?? [];
-  t.equal(
-    section?.trim(),
-    configReference().trim(),
-    'put the output of `npm run --silent gateway -- settings` between the two marks',
-  );
 });
 
 t.test('the addresses that are given out', async (t) => {

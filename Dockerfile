@@ -1,0 +1,21 @@
+# The gateway in one image: compiled in the first stage, only what runs in the second.
+FROM node:22-bookworm-slim AS build
+WORKDIR /gateway
+COPY package.json package-lock.json ./
+RUN npm ci
+COPY . .
+RUN npm run build && npm prune --omit=dev
+
+FROM node:22-bookworm-slim
+WORKDIR /gateway
+ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
+COPY --from=build /gateway/package.json ./
+COPY --from=build /gateway/node_modules ./node_modules
+COPY --from=build /gateway/dist ./dist
+RUN mkdir /data && chown node:node /data
+USER node
+VOLUME /data
+EXPOSE 3000
+HEALTHCHECK --interval=10s --timeout=3s CMD ["node", "-e", "fetch('http://127.0.0.1:'+process.env.PORT+'/readyz').then(r=>process.exit(r.ok?0:1),()=>process.exit(1))"]
+# Not through npm: signals must reach the gateway itself.
+CMD ["node", "dist/main.js", "serve"]
