@@ -71,7 +71,7 @@ for (const { name, create } of databases) {
       LOG_LEVEL: 'warn',
     };
     const { process: gateway, url } = await startGateway(t, env);
-    const [, live = ''] = await gateway.waitFor(/Live API key: +(gw_live_\S+)\n[^]*shown only/);
+    const [, live = ''] = await gateway.waitFor(/Live API key: +(gw_live_\S+)\n[\s\S]*shown only/);
     t.match(live, /^gw_live_/);
     t.match(gateway.output, new RegExp(`Base URL: +${url}/v1\n +MCP URL: +${url}/mcp\n`));
     t.match(gateway.output, `${url}/v1/docs\n`);
