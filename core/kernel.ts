@@ -1,6 +1,7 @@
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import fp from 'fastify-plugin';
 import { refuseBrokenRequest, refuseUnreadablePath } from './broken-requests.ts';
+import { leaveClientsGently } from './connections.ts';
 import { type Container, type Cradle, createGatewayContainer, provide } from './container.ts';
 import { type Clock, systemClock } from './contracts/clock.ts';
 import type { GatewayLog } from './log.ts';
@@ -69,6 +70,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     // Node itself would answer a request without Host with an empty 400.
     http: { requireHostHeader: false },
   });
+  leaveClientsGently(app);
   const container = createGatewayContainer();
   const operations = new OperationRegistry();
   app.decorate('container', container);

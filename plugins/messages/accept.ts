@@ -67,6 +67,7 @@ async function writeLedger(
   await unit.usage.add([...ledger.newCounts.values()].map((count) => ({ ...count, day })));
   await unit.idempotency.keep(ledger.newKeys);
   await unit.limitNotices.add(ledger.newNotices);
+  await unit.openerRefusals.record(ledger.newRefusals, rules.limits.guards.safety.windowMs);
   await unit.events.record(ledger.newEvents);
   return messages;
 }

@@ -132,6 +132,12 @@ export interface LimitNotice {
   readonly reason: string;
 }
 
+/** When an account's opener was accepted, or refused. */
+export interface OpenerTime {
+  readonly accountId: string;
+  readonly at: number;
+}
+
 /** Messages as the container hands them out under the name `messages`. */
 export interface Messages {
   /**

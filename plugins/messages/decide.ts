@@ -4,6 +4,7 @@ import type { Contact } from '../contacts/contract.ts';
 import { chooseAccount, chooseContact, flagRefusal } from './choose.ts';
 import { limitEvent } from './events.ts';
 import {
+  contactPlace,
   keyPlace,
   noticePlace,
   type SendAnswer,
@@ -189,7 +190,10 @@ function accept(
 }
 
 function enterContact(ledger: SendLedger, contact: Contact): void {
-  ledger.contacts.set(contact.id, contact);
+  const { id, tenantId, channel, phone } = contact;
+  ledger.contacts.set(id, contact);
+  // The next send of this batch to the same number finds it there.
+  if (phone !== null) ledger.contactsByPhone.set(contactPlace(tenantId, channel, phone), id);
   ledger.newContacts.push(contact);
 }
 

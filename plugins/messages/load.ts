@@ -2,6 +2,7 @@ import type { Unit } from '../../core/contracts/storage.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Contact } from '../contacts/contract.ts';
 import { chooseAccount } from './choose.ts';
+import type { OpenerTime } from './contract.ts';
 import {
   contactPlace,
   keyPlace,
@@ -50,6 +51,10 @@ export async function loadLedger(
   const threads = await unit.threads.byKeys(pairs);
   const burst = guards.openerBurst;
   const openers = await unit.threads.openersSince(accountIds, now - burst.windowMs, burst.openers);
+  const refused = await unit.openerRefusals.since(
+    crowdedAccounts(chosen, openers, burst.openers),
+    now - guards.safety.windowMs,
+  );
   const loop = guards.loopGuard;
   const times = await unit.messages.recentTimes(
     [...new Set(pairs.map((pair) => pair.contactId))],
@@ -70,7 +75,7 @@ export async function loadLedger(
       threads.map((thread) => [threadPlace(thread.accountId, thread.contactId), thread]),
     ),
     openers: timesBy(openers, (opener) => opener.accountId),
-    refusedOpeners: new Map(),
+    refusedOpeners: timesBy(refused, (refusal) => refusal.accountId),
     outbound: timesBy(outbound, (time) => time.contactId),
     inbound: timesBy(inbound, (time) => time.contactId),
     counts: new Map(
@@ -93,6 +98,22 @@ export async function loadLedger(
     newRefusals: [],
     holds: new Map(),
   };
+}
+
+/** The accounts on which this batch could meet the opener burst: only their earlier refusals matter. */
+function crowdedAccounts(
+  chosen: readonly (SendingAccount | null)[],
+  openers: readonly OpenerTime[],
+  allowed: number,
+): readonly string[] {
+  if (allowed === 0) return [];
+  const counts = new Map<string, number>();
+  const ids = [
+    ...chosen.flatMap((account) => account?.id ?? []),
+    ...openers.map((o) => o.accountId),
+  ];
+  for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
+  return [...counts].filter(([, count]) => count > allowed).map(([id]) => id);
 }
 
 /** The accounts that are named, and those to choose from where none is. */

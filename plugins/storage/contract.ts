@@ -8,6 +8,7 @@ import type { IdempotencyTable } from './tables/idempotency.ts';
 import type { LeaseTable } from './tables/leases.ts';
 import type { LimitNoticeTable } from './tables/limit-notices.ts';
 import type { MessageTable } from './tables/messages.ts';
+import type { OpenerRefusalTable } from './tables/opener-refusals.ts';
 import type { ProcessTable } from './tables/processes.ts';
 import type { TenantTable } from './tables/tenants.ts';
 import type { ThreadTable } from './tables/threads.ts';
@@ -30,6 +31,7 @@ declare module '../../core/contracts/storage.ts' {
     readonly events: EventTable;
     readonly waits: WaitTable;
     readonly limitNotices: LimitNoticeTable;
+    readonly openerRefusals: OpenerRefusalTable;
   }
 }
 

@@ -198,7 +198,7 @@ const tables: readonly Table[] = [
       created_at: integer,
     },
     primary: ['id'],
-    indexes: [['state', 'id'], ['created_at']],
+    indexes: [['state', 'id'], ['created_at'], ['subject']],
   },
   {
     name: 'waits',
@@ -210,6 +210,11 @@ const tables: readonly Table[] = [
     name: 'limit_notices',
     columns: { tenant_id: id, day, reason: words(40) },
     primary: ['tenant_id', 'day', 'reason'],
+  },
+  {
+    name: 'opener_refusals',
+    columns: { account_id: id, at: integer, refusals: zero },
+    primary: ['account_id', 'at'],
   },
 ];
 

@@ -9,6 +9,7 @@ import { IdempotencyTable } from './idempotency.ts';
 import { LeaseTable } from './leases.ts';
 import { LimitNoticeTable } from './limit-notices.ts';
 import { MessageTable } from './messages.ts';
+import { OpenerRefusalTable } from './opener-refusals.ts';
 import { ProcessTable } from './processes.ts';
 import { TenantTable } from './tenants.ts';
 import { ThreadTable } from './threads.ts';
@@ -32,5 +33,6 @@ export function makeTables(executor: Executor): Tables {
     events: new EventTable(executor),
     waits: new WaitTable(executor),
     limitNotices: new LimitNoticeTable(executor),
+    openerRefusals: new OpenerRefusalTable(executor),
   };
 }

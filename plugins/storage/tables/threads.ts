@@ -1,4 +1,4 @@
-import type { Thread } from '../../messages/contract.ts';
+import type { OpenerTime, Thread } from '../../messages/contract.ts';
 import type { Executor } from '../executor.ts';
 
 interface ThreadColumns {
@@ -10,12 +10,6 @@ interface ThreadColumns {
 
 /** A pair of an account and a contact. */
 export type ThreadKey = Pick<Thread, 'accountId' | 'contactId'>;
-
-/** When an account's opener was accepted. */
-export interface OpenerTime {
-  readonly accountId: string;
-  readonly at: number;
-}
 
 /** The most conditions that are tied by `or`: SQLite bounds the depth of an expression. */
 const alternatives = 200;

@@ -86,6 +86,23 @@ for (const engine of databases) {
     t.same(tally((await Promise.all(burst)).map(codeOf)), { accepted: 40 }, 'one opener a contact');
   });
 
+  t.test(`refused openers add up over batches and processes, ${engine.name}`, async (t) => {
+    const database = await engine.create();
+    t.teardown(() => database.drop());
+    const options = { openers: 2 };
+    const stages = [await openStage(t, database.url, options)];
+    if (engine.name === 'mariadb') stages.push(await openStage(t, database.url, options));
+    const [first] = stages as [Stage];
+    const { tenantId, accountIds } = await makeTenant(first);
+    for (let n = 0; n < 11; n += 1) {
+      await stages[n % stages.length]?.send({ tenantId, phone: phone(n) });
+    }
+    t.same(first.restricted, [], 'two accepted, nine refused: no restriction yet');
+    const tenth = await first.send({ tenantId, phone: phone(99) });
+    t.equal(codeOf(tenth), 'opener_burst');
+    t.same(first.restricted, accountIds, 'the tenth refusal in ten minutes restricts the account');
+  });
+
   t.test(`openers, loops and idempotent twins, ${engine.name}`, async (t) => {
     const database = await engine.create();
     t.teardown(() => database.drop());
@@ -197,9 +214,9 @@ for (const engine of databases) {
     );
     const contactId = (await stage.storage.read.messages.find(tenantId, id))?.contactId ?? '';
     t.equal(codeOf(await stage.send({ tenantId: other.tenantId, contactId })), 'contact_not_found');
-    const nul = 'a\u0000b';
-    const strange = acceptedId(await stage.send({ tenantId, accountId: second, text: nul }));
-    t.equal((await stage.storage.read.messages.find(tenantId, strange))?.text, nul);
+    const strange = acceptedId(await stage.send({ tenantId, accountId: second, text: 'a\u0000b' }));
+    const stored = await stage.storage.read.messages.find(tenantId, strange);
+    t.equal(stored?.text, 'a\ufffdb', 'no database holds a NUL');
 
     // A page stays what it was while rows arrive.
     for (let n = 0; n < 25; n += 1) {

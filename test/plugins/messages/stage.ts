@@ -252,8 +252,11 @@ export class FakeSession implements LiveSession {
     this.handed.push(message);
     return new Promise((resolve, reject) => {
       const error = new DriverError('session_closed', 'closed', { certain: false });
-      this.signal.addEventListener('abort', () => reject(error), { once: true });
-      this.answer(message).then(resolve, reject);
+      const onAbort = (): void => reject(error);
+      this.signal.addEventListener('abort', onAbort, { once: true });
+      this.answer(message)
+        .then(resolve, reject)
+        .finally(() => this.signal.removeEventListener('abort', onAbort));
     });
   }
 

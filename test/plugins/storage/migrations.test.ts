@@ -18,6 +18,7 @@ const tableNames = [
   'leases',
   'limit_notices',
   'messages',
+  'opener_refusals',
   'processes',
   'tenants',
   'threads',

@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto';
+import t from 'tap';
+import type { Caller } from '../../../core/contracts/caller.ts';
+import type { AnyOperation } from '../../../core/operation.ts';
+import { makeChangeLane } from '../../../plugins/contacts/change.ts';
+import { contactOperations } from '../../../plugins/contacts/operations.ts';
+import { forgetContact } from '../../../plugins/messages/failing.ts';
+import { makeCursors } from '../../../plugins/secrets/cursors.ts';
+import { databases } from '../../harness/databases.ts';
+import { makeTenant, openStage } from '../messages/stage.ts';
+
+interface Shown {
+  readonly id: string;
+  readonly phone: string;
+  readonly name: string;
+  readonly do_not_disturb: boolean;
+}
+
+interface Page {
+  readonly contacts: readonly Shown[];
+  readonly next_cursor: string | null;
+}
+
+for (const engine of databases) {
+  t.test(`the operations on contacts, ${engine.name}`, async (t) => {
+    const database = await engine.create();
+    t.teardown(() => database.drop());
+    const stage = await openStage(t, database.url);
+    const { storage } = stage;
+    const change = makeChangeLane({ forgetContact });
+    const operations = contactOperations({
+      find: (tenantId, id) => storage.read.contacts.find(tenantId, id),
+      list: (tenantId, filter) => storage.read.contacts.list(tenantId, filter),
+      change: (input) => storage.submit(change, input),
+      cursors: makeCursors([randomBytes(32)]),
+    });
+    const { tenantId } = await makeTenant(stage);
+    const other = await makeTenant(stage);
+    const call = async <Body>(
+      id: string,
+      parts: { params?: object; query?: object; body?: object },
+      tenant = tenantId,
+    ): Promise<Body> => {
+      const operation = operations.find((one) => one.id === id) as AnyOperation;
+      const answer = await operation.handler({
+        caller: { tenantId: tenant } as Caller,
+        params: (parts.params ?? {}) as never,
+        query: (parts.query ?? {}) as never,
+        body: (parts.body ?? {}) as never,
+        headers: {},
+        signal: new AbortController().signal,
+        requestId: 'r',
+      });
+      return answer.body as Body;
+    };
+    for (let n = 0; n < 7; n += 1) await stage.send({ tenantId, phone: `+1202555010${n}` });
+
+    const seen: string[] = [];
+    let before: string | undefined;
+    for (let page = 0; page < 5; page += 1) {
+      const answer: Page = await call('list_contacts', { query: { limit: 3, before } });
+      seen.push(...answer.contacts.map((contact) => contact.phone));
+      await stage.send({ tenantId, phone: `+1202555020${page}` });
+      if (answer.next_cursor === null) break;
+      before = answer.next_cursor;
+    }
+    t.same(
+      seen,
+      [6, 5, 4, 3, 2, 1, 0].map((n) => `+1202555010${n}`),
+      'pages stay what they were while contacts are added',
+    );
+    const cursor = before ?? '';
+    await t.rejects(call('list_contacts', { query: { before: cursor } }, other.tenantId), {
+      code: 'invalid_cursor',
+    });
+    const query = { phone: ' 12025550103' };
+    const found = (await call<Page>('list_contacts', { query })).contacts;
+    t.equal(found.length, 1, 'a plus that became a space');
+    await t.rejects(call('list_contacts', { query: { phone: '12' } }), {
+      code: 'invalid_phone_number',
+    });
+    t.same((await call<Page>('list_contacts', { query: { channel: 'chatapp' } })).contacts, []);
+    t.same((await call<Page>('list_contacts', {}, other.tenantId)).contacts, []);
+
+    const params = { id: found[0]?.id ?? '' };
+    const body = { name: 'Bea', do_not_disturb: true };
+    t.match(await call('update_contact', { params, body }), body);
+    t.match(await call('update_contact', { params, body: { automation_paused: true } }), {
+      ...body,
+      automation_paused: true,
+      private: false,
+    });
+    t.match(await call('get_contact', { params }), { ...body, channel: 'msgapp_web' });
+    for (const id of ['get_contact', 'update_contact']) {
+      await t.rejects(call(id, { params, body }, other.tenantId), { code: 'contact_not_found' });
+    }
+    t.match(await call('get_contact', { params }), { name: 'Bea' });
+  });
+}

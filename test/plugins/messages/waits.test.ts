@@ -1,0 +1,232 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import t from 'tap';
+import type { MessageWithContact } from '../../../plugins/messages/contract.ts';
+import type { WaitRequest, WaitResult } from '../../../plugins/messages/waits.ts';
+import { databases } from '../../harness/databases.ts';
+import { FakeSession, hub, inbound, makeTenant, openStage, type Stage, until } from './stage.ts';
+
+function request(tenantId: string, changes: Partial<WaitRequest> = {}): WaitRequest {
+  return {
+    tenantId,
+    keyId: 'key_1',
+    accountId: null,
+    position: null,
+    timeoutMs: 5_000,
+    signal: new AbortController().signal,
+    ...changes,
+  };
+}
+
+const texts = (result: WaitResult): string[] => result.messages.map((message) => message.text);
+
+for (const engine of databases) {
+  t.test(`waits, ${engine.name}`, async (t) => {
+    const database = await engine.create();
+    t.teardown(() => database.drop());
+    const shared = hub();
+    const revoked = new Set<string>();
+    const options = { hub: shared, isCurrent: (keyId: string) => !revoked.has(keyId) };
+    const stage = await openStage(t, database.url, options);
+    // A second process; on SQLite it shares the file, which is enough to tell processes apart.
+    const other = await openStage(t, database.url, options);
+    await stage.beat();
+    await other.beat();
+    const open = async (accounts = 1) => {
+      const { tenantId, accountIds } = await makeTenant(stage, accounts);
+      const sessions = accountIds.map(
+        (id) => new FakeSession(tenantId, id, stage.broker.processId),
+      );
+      return { tenantId, sessions, session: sessions[0] as FakeSession };
+    };
+    const rows = async (tenantId: string): Promise<number> =>
+      (await stage.storage.read.waits.ofTenants([tenantId])).length;
+
+    t.test('what came before, what comes, and nothing', async (t) => {
+      const { tenantId, session } = await open();
+      await stage.part.receive(session, inbound('a'));
+      const empty = await stage.waits.wait(request(tenantId, { timeoutMs: 0 }));
+      t.same(empty, { messages: [], position: 1 }, 'without a cursor it starts from now');
+      const coming = stage.waits.wait(request(tenantId, { position: 1 }));
+      const elsewhere = other.waits.wait(request(tenantId));
+      await until('both to be open', async () => (await rows(tenantId)) === 2);
+      await pause(50);
+      await stage.part.receive(session, inbound('b'));
+      t.same(texts(await coming), ['b']);
+      t.same(texts(await elsewhere), ['b'], 'on another process, too');
+      t.same(texts(await stage.waits.wait(request(tenantId, { position: 0 }))), ['a', 'b']);
+      t.match(await stage.waits.wait(request(tenantId, { position: 0 })), { position: 2 });
+      t.equal(await rows(tenantId), 0, 'every place is free again');
+    });
+
+    t.test('one account, and one that is unknown', async (t) => {
+      const { tenantId, sessions } = await open(2);
+      const [one, two] = sessions as [FakeSession, FakeSession];
+      const accountId = two.account.id;
+      const coming = stage.waits.wait(request(tenantId, { accountId, position: 0 }));
+      await stage.part.receive(one, inbound('to one'));
+      await stage.part.receive(two, inbound('to two'));
+      t.same(texts(await coming), ['to two']);
+      const unknown = request(tenantId, { accountId: 'acc_x', position: 0, timeoutMs: 30 });
+      t.same(await stage.waits.wait(unknown), { messages: [], position: 0 });
+    });
+
+    t.test('at most fifty, and then the rest', async (t) => {
+      const { tenantId, session } = await open();
+      await Promise.all(
+        Array.from({ length: 60 }, (_, n) => stage.part.receive(session, inbound(`n${n}`))),
+      );
+      const first = await stage.waits.wait(request(tenantId, { position: 0 }));
+      t.equal(first.messages.length, 50);
+      const rest = await stage.waits.wait(request(tenantId, { position: first.position }));
+      t.equal(rest.messages.length, 10);
+      t.same(await stage.waits.wait(request(tenantId, { position: rest.position, timeoutMs: 0 })), {
+        messages: [],
+        position: 60,
+      });
+    });
+
+    t.test('two places, over all processes', async (t) => {
+      const { tenantId, session } = await open();
+      const attempts = Array.from({ length: 20 }, (_, n) =>
+        (n % 2 === 0 ? stage : other).waits.wait(request(tenantId, { timeoutMs: 3_000 })).then(
+          () => 'open',
+          (error: { code: string; retryAfterS: number }) => `${error.code} ${error.retryAfterS}`,
+        ),
+      );
+      await until('two to be open', async () => (await rows(tenantId)) === 2);
+      const refused: string[] = [];
+      for (const attempt of attempts) attempt.then((outcome) => refused.push(outcome));
+      await until('the others to be refused', () => refused.length === 18);
+      for (const outcome of refused) t.match(outcome, /^wait_concurrency [123]$/);
+      const zero = stage.waits.wait(request(tenantId, { timeoutMs: 0 }));
+      await t.rejects(zero, { code: 'wait_concurrency' });
+      await stage.part.receive(session, inbound('a'));
+      t.equal((await Promise.all(attempts)).filter((outcome) => outcome === 'open').length, 2);
+      await stage.waits.wait(request(tenantId, { timeoutMs: 0 }));
+    });
+
+    t.test('a client that goes away frees its place', async (t) => {
+      const { tenantId } = await open();
+      const client = new AbortController();
+      const gone = stage.waits.wait(request(tenantId, { signal: client.signal }));
+      const stays = other.waits.wait(request(tenantId, { timeoutMs: 2_000 }));
+      await until('both to be open', async () => (await rows(tenantId)) === 2);
+      client.abort();
+      await gone;
+      const next = stage.waits.wait(request(tenantId, { timeoutMs: 0 }));
+      t.same((await next).messages, []);
+      await stays;
+    });
+
+    t.test('places of dead processes and of waits that are over do not count', async (t) => {
+      const { tenantId } = await open();
+      await stage.run(async (unit) => {
+        const dead = { tenantId, processId: 'dead', endsAt: unit.now + 50_000 };
+        const over = { tenantId, processId: other.broker.processId, endsAt: unit.now - 6_000 };
+        await unit.waits.open([
+          { id: 'w1', ...dead },
+          { id: 'w2', ...dead },
+          { id: 'w3', ...over },
+          { id: 'w4', ...over },
+        ]);
+      });
+      await stage.waits.wait(request(tenantId, { timeoutMs: 0 }));
+      t.equal(await rows(tenantId), 0, 'and are removed');
+    });
+
+    t.test('a revoked key ends its waits', async (t) => {
+      const { tenantId } = await open();
+      const waiting = stage.waits.wait(request(tenantId, { keyId: 'key_2', timeoutMs: 20_000 }));
+      await until('it to be open', () => stage.waits.size === 1);
+      revoked.add('key_2');
+      await t.rejects(waiting, { code: 'unauthorized' });
+    });
+
+    t.test('a lost wake-up is made good by the rescan', async (t) => {
+      const { tenantId, sessions } = await open();
+      const deaf = await openStage(t, database.url);
+      await deaf.beat();
+      const waiting = deaf.waits.wait(request(tenantId, { timeoutMs: 20_000 }));
+      await until('it to be open', () => deaf.waits.size === 1);
+      await pause(50);
+      await stage.part.receive(sessions[0] as FakeSession, inbound('a'));
+      deaf.waits.rescan();
+      t.same(texts(await waiting), ['a']);
+    });
+
+    t.test('followers see each message exactly once while many commit', async (t) => {
+      const { tenantId, sessions } = await open(6);
+      const perSession = 25;
+      const total = perSession * sessions.length;
+      const seen: string[][] = [[], []];
+      const follow = async (process: Stage, list: string[], impatient: boolean): Promise<void> => {
+        let position = 0;
+        const deadline = Date.now() + 30_000;
+        while (list.length < total && Date.now() < deadline) {
+          const signal = impatient ? AbortSignal.timeout(20) : new AbortController().signal;
+          const result = await process.waits.wait(
+            request(tenantId, { position, timeoutMs: 2_000, signal }),
+          );
+          // An answer that the client did not wait for is lost with it.
+          if (impatient && signal.aborted) continue;
+          list.push(...texts(result));
+          position = result.position;
+        }
+      };
+      const followers = [follow(stage, seen[0] ?? [], false), follow(other, seen[1] ?? [], true)];
+      await Promise.all(
+        sessions.map(async (session, index) => {
+          for (let n = 0; n < perSession; n += 1) {
+            const name = `${index}/${n}`;
+            await stage.part.receive(session, inbound(name, name, `+120255501${index}${n % 10}`));
+          }
+        }),
+      );
+      await Promise.all(followers);
+      for (const list of seen) {
+        t.equal(list.length, total);
+        t.equal(new Set(list).size, total);
+      }
+    });
+
+    t.test('readers at the same position share a read', async (t) => {
+      const { tenantId, session } = await open();
+      let reads = 0;
+      const { read } = stage.storage;
+      const counting = new Proxy(read.messages, {
+        get(target, name) {
+          const member: unknown = Reflect.get(target, name);
+          if (name !== 'inboundAfter' || typeof member !== 'function') return member;
+          return (...parameters: unknown[]): Promise<readonly MessageWithContact[]> => {
+            reads += 1;
+            return Reflect.apply(member, target, parameters);
+          };
+        },
+      });
+      const { Waits } = await import('../../../plugins/messages/waits.ts');
+      const waits = new Waits({
+        read: { ...read, messages: counting },
+        lanes: { openWait: async () => null, closeWait: async () => undefined },
+        authenticator: { isCurrent: async () => true },
+        processId: 'p',
+        clock: { now: Date.now, monotonic: () => performance.now() },
+        log: { warn() {}, debug() {} } as never,
+      });
+      const waiting = Array.from({ length: 20 }, () =>
+        waits.wait(request(tenantId, { position: 0 })),
+      );
+      await until('all to sleep', () => waits.size === 20 && reads > 0);
+      await pause(50);
+      const before = reads;
+      await stage.part.receive(session, inbound('a'));
+      waits.wake(tenantId);
+      for (const one of waiting) t.same(texts(await one), ['a']);
+      t.equal(reads - before, 1);
+
+      const last = waits.wait(request(tenantId, { position: 1, timeoutMs: 20_000 }));
+      await until('it to sleep', () => waits.size === 1);
+      waits.stop();
+      t.same(await last, { messages: [], position: 1 }, 'a stop answers with what there is');
+    });
+  });
+}
