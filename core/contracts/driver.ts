@@ -181,8 +181,9 @@ export class DriverError extends Error {
 export interface Port {
   /**
    * Tells the gateway what happened. Resolves once the event is durable: only then acknowledge it to the
-   * network. Events are taken in the order in which `emit` is called. Rejects when the session has been closed or
-   * fenced, or the database is away: then do not acknowledge, the network will offer it again.
+   * network. Events are taken in the order in which `emit` is called; while the database is away they wait. Rejects
+   * when the session has been closed or fenced, or the event could not be kept: then do not acknowledge, the
+   * network will offer it again.
    */
   emit(event: DriverEvent): Promise<void>;
   /** The account's credentials. */
