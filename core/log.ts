@@ -14,6 +14,7 @@ export function createLog(level: string, destination?: { write(line: string): vo
     redact: {
       paths: [
         '*.password',
+        'body.code',
         '*.login_code',
         '*.pairing_code',
         '*.secret',

@@ -262,7 +262,7 @@ export interface ReceiptEvent {
   readonly reference: string | null;
   readonly networkId: string | null;
   readonly status: 'sent' | 'delivered' | 'read' | 'failed';
-  /** Why, when failed. */
+  /** Why, when failed: a code in lower case, a sentence, `code: sentence`, or null. */
   readonly error: string | null;
   readonly at: number;
 }

@@ -116,4 +116,6 @@ t.test('the log stars secrets out', async (t) => {
   t.equal(lines.length, 2);
   t.notMatch(lines.join(''), /hidden/);
   t.match(lines[1], /"plugin":"x"/);
+  log.warn({ err: Object.assign(new Error('gone'), { code: 'ECONNREFUSED' }) }, 'an error');
+  t.match(lines[2], /ECONNREFUSED/, 'an error keeps its code');
 });
