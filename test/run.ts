@@ -8,7 +8,7 @@ import { provideServers, type ServerName } from './servers/provide.ts';
 import { runTap, type TapRun } from './tap.ts';
 
 /** The servers that the tests use: `npm test` provides each of them. */
-const servers: readonly ServerName[] = ['mariadb'];
+const servers: readonly ServerName[] = ['mariadb', 'rabbitmq'];
 
 const folder = mkdtempSync(join(tmpdir(), 'messaging-gateway-test-'));
 const serversFile = join(folder, 'servers.json');

@@ -1,4 +1,4 @@
-import { createGateway, type Gateway } from '../../core/kernel.ts';
+import { createGateway, type Gateway, type GatewayParts } from '../../core/kernel.ts';
 import { createLog, type GatewayLog } from '../../core/log.ts';
 import { addressesOf } from '../addresses.ts';
 import { composeGateway } from '../compose.ts';
@@ -9,18 +9,25 @@ import { configSummary } from '../summary.ts';
 import { banner } from './banner.ts';
 import { StopSignals } from './stop-signals.ts';
 
+type Compose = (config: GatewayConfig, log: GatewayLog) => GatewayParts;
+
 /**
  * Runs a gateway until it is told to stop. Answers the exit code: 0 after a clean stop, 1 when it could not
- * start or stop. @throws ConfigError
+ * start or stop.
+ * @param compose what the gateway is made of; a test hands in parts that fail on purpose
+ * @throws ConfigError
  */
-export async function serve(env: Readonly<Record<string, string | undefined>>): Promise<number> {
+export async function serve(
+  env: Readonly<Record<string, string | undefined>>,
+  compose: Compose = composeGateway,
+): Promise<number> {
   const config = readConfig(env);
   refuseUnservable(config);
   const log = createLog(config.log_level);
   const signals = new StopSignals(log);
   logStrayErrors(log);
   log.info({ config: configSummary(config) }, 'the gateway starts');
-  const gateway = await start(config, log);
+  const gateway = await start(config, log, compose);
   if (gateway === null) return 1;
   const signal = await signals.first;
   log.info({ signal }, 'the gateway stops');
@@ -29,10 +36,14 @@ export async function serve(env: Readonly<Record<string, string | undefined>>): 
   return 0;
 }
 
-async function start(config: GatewayConfig, log: GatewayLog): Promise<Gateway | null> {
+async function start(
+  config: GatewayConfig,
+  log: GatewayLog,
+  compose: Compose,
+): Promise<Gateway | null> {
   let gateway: Gateway;
   try {
-    gateway = await createGateway(composeGateway(config, log));
+    gateway = await createGateway(compose(config, log));
   } catch (error) {
     log.fatal({ err: error }, 'the gateway could not start');
     process.stderr.write(`The gateway could not start: ${sentence(error, config.metrics_port)}\n`);

@@ -16,9 +16,13 @@ export interface ConsumerOptions {
   readonly log: GatewayLog;
 }
 
+/** What became of a message that was offered: left when the consumer was released before it was done. */
+export type Fate = 'handled' | 'given_up' | 'dropped' | 'left';
+
 interface Delivery {
   readonly text: string;
   readonly attempt: number;
+  readonly settle: (fate: Fate) => void;
 }
 
 /** One registration of a handler: a bounded buffer, a bounded number at once, a bounded number of tries. */
@@ -43,15 +47,22 @@ export class Consumer {
     return !this.#released && this.#open.size + this.#waiting.length < this.#options.prefetch;
   }
 
-  /** Takes a message, or drops it when the buffer is full. Never calls the handler before it returned. */
-  offer(text: string): void {
-    if (this.#released) return;
+  /**
+   * Takes a message, or drops it when the buffer is full. Never calls the handler before it returned.
+   * @param settle called once with what became of it
+   */
+  offer(text: string, settle: (fate: Fate) => void = () => undefined): void {
+    if (this.#released) {
+      settle('left');
+      return;
+    }
     const { prefetch, buffer, name, log } = this.#options;
     if (this.#open.size + this.#waiting.length >= prefetch + buffer) {
       log.warn({ consumer: name }, 'a message was dropped: too many are waiting');
+      settle('dropped');
       return;
     }
-    this.#waiting.push({ text, attempt: 1 });
+    this.#waiting.push({ text, attempt: 1, settle });
     setImmediate(() => this.#next());
   }
 
@@ -64,9 +75,10 @@ export class Consumer {
         this.#whenIdle = resolve;
       });
     }
-    const left = [...this.#open, ...this.#waiting.splice(0)].map((delivery) => delivery.text);
+    const left = [...this.#open, ...this.#waiting.splice(0)];
     this.#open.clear();
-    return left;
+    for (const delivery of left) delivery.settle('left');
+    return left.map((delivery) => delivery.text);
   }
 
   #next(): void {
@@ -83,6 +95,7 @@ export class Consumer {
     try {
       await this.#options.handler(JSON.parse(delivery.text) as Json);
       this.#open.delete(delivery);
+      delivery.settle('handled');
     } catch (error) {
       this.#again(delivery, error);
     }
@@ -101,6 +114,7 @@ export class Consumer {
     if (delivery.attempt >= limits.attempts) {
       log.error({ consumer: name, err: error }, 'a message was given up: its handler kept failing');
       this.#open.delete(delivery);
+      delivery.settle('given_up');
       return;
     }
     log.warn({ consumer: name, err: error }, 'a handler failed; the message comes again');
@@ -108,7 +122,7 @@ export class Consumer {
     const timer = setTimeout(() => {
       this.#retries.delete(timer);
       this.#open.delete(delivery);
-      const next = { text: delivery.text, attempt: delivery.attempt + 1 };
+      const next = { ...delivery, attempt: delivery.attempt + 1 };
       this.#open.add(next);
       void this.#handle(next);
     }, limits.retryMs);

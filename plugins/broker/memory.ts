@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import type { MessageHandler, Release, RequestHandler } from '../../core/contracts/broker.ts';
 import type { Json } from '../../core/contracts/json.ts';
 import type { GatewayLog } from '../../core/log.ts';
@@ -32,6 +33,8 @@ export class MemoryBroker implements ClosableBroker, Endpoint {
     this.#log = options.log;
     this.#hub = options.hub ?? new MemoryHub();
     this.#limits = options.limits ?? defaultLimits;
+    // Every open request listens to it, however many there are, and stops when it is answered.
+    setMaxListeners(0, this.#closed.signal);
     this.#hub.join(this.processId, this);
   }
 

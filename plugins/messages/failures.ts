@@ -14,6 +14,14 @@ export const failures = {
   account: (reason: AccountReason) => `${reason}: ${accountSentences[reason]}`,
   driver: (error: Pick<DriverError, 'code' | 'message'>) =>
     error.message.startsWith(`${error.code}:`) ? error.message : `${error.code}: ${error.message}`,
+  /** What a receipt said: networks give a code, a sentence, both or nothing. */
+  receipt: (error: string | null) => {
+    const given = error?.trim() ?? '';
+    if (/^[a-z][a-z0-9_]*: *\S/.test(given)) return given;
+    const sentence = 'the network could not deliver the message';
+    if (/^[a-z][a-z0-9_]*$/.test(given)) return `${given}: ${sentence}`;
+    return `undeliverable: ${given === '' ? sentence : given}`;
+  },
 } as const;
 
 const accountSentences: Readonly<Record<AccountReason, string>> = {

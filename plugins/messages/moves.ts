@@ -1,6 +1,7 @@
 import type { ReceiptEvent } from '../../core/contracts/driver.ts';
 import type { StoredMessage } from './contract.ts';
 import type { EventStatus } from './events.ts';
+import { failures } from './failures.ts';
 import { storedNetworkId } from './network-ids.ts';
 
 /** A message after a step, and the statuses whose events the step raises, each with the message as it was then. */
@@ -93,7 +94,7 @@ function move(message: StoredMessage, receipt: Receipt): StoredMessage | null {
   const at = Math.max(receipt.at, message.sentAt ?? message.createdAt, message.deliveredAt ?? 0);
   if (status === 'failed') {
     if (rank[message.status] > rank.sent) return null;
-    return { ...message, status, error: reasonOf(error), failedAt: at };
+    return { ...message, status, error: failures.receipt(error), failedAt: at };
   }
   if (rank[status] <= rank[message.status]) return null;
   return {
@@ -115,7 +116,7 @@ function keep(message: StoredMessage, { status, error, at }: Receipt): StoredMes
       return message.readAt === null ? { ...message, readAt: at } : null;
     case 'failed':
       return message.failedAt === null
-        ? { ...message, failedAt: at, error: reasonOf(error) }
+        ? { ...message, failedAt: at, error: failures.receipt(error) }
         : null;
   }
 }
@@ -133,8 +134,4 @@ function keptReceipts(message: StoredMessage): readonly Receipt[] {
 
 function raise(message: StoredMessage): Step['raised'] {
   return message.status === 'queued' ? [] : [{ status: message.status, message }];
-}
-
-function reasonOf(error: string | null): string {
-  return error === null || error === '' ? 'failed: the network reported a failure' : error;
 }

@@ -4,9 +4,6 @@ import type { OpenWait } from './contract.ts';
 /** A process that was not heard of for so long is dead, and its waits do not count. */
 const deadAfterMs = 8_000;
 
-/** A wait whose end passed so long ago was not closed by its process, and does not count. */
-const overdueMs = 5_000;
-
 /** A wait that asks for a place. */
 export interface SlotInput {
   /** Made by the caller. */
@@ -35,8 +32,8 @@ export function makeOpenWaitLane(places: number): Lane<SlotInput, SlotOutput> {
       const alive = new Set(processes.map((process) => process.id));
       for (const { processId } of inputs) alive.add(processId);
       const rows = await unit.waits.ofTenants(inputs.map((input) => input.tenantId));
-      const counts = (wait: OpenWait): boolean =>
-        alive.has(wait.processId) && wait.endsAt + overdueMs > now;
+      // From its end on a wait only answers what it has: the refused were told that they may come then.
+      const counts = (wait: OpenWait): boolean => alive.has(wait.processId) && wait.endsAt > now;
       const open = rows.filter(counts);
       const opened: OpenWait[] = [];
       const outputs = inputs.map((input): SlotOutput => {
@@ -44,7 +41,7 @@ export function makeOpenWaitLane(places: number): Lane<SlotInput, SlotOutput> {
         if (own.some((wait) => wait.id === input.id)) return null;
         if (own.length >= places) {
           const first = Math.min(...own.map((wait) => wait.endsAt));
-          return { retryAfterMs: Math.max(0, first - now) };
+          return { retryAfterMs: first - now };
         }
         const { id, tenantId, processId, timeoutMs } = input;
         const wait = { id, tenantId, processId, endsAt: now + timeoutMs };

@@ -72,15 +72,17 @@ export class Waits {
    * @throws GatewayError `wait_concurrency`, `unauthorized` when the key is revoked meanwhile, `unavailable`
    */
   async wait(request: WaitRequest): Promise<WaitResult> {
-    const { lanes, processId } = this.#parts;
+    const { lanes, processId, clock } = this.#parts;
     const { tenantId, timeoutMs } = request;
     const id = randomUUID();
+    // Counted from before its place is granted, so that it is over when the place is.
+    const deadline = clock.monotonic() + timeoutMs;
     try {
       const refused = await lanes.openWait({ id, tenantId, processId, timeoutMs });
       if (refused !== null) {
         throw new GatewayError('wait_concurrency', { retryAfterS: refused.retryAfterMs / 1000 });
       }
-      return await this.#follow(request);
+      return await this.#follow(request, deadline);
     } finally {
       // Before the answer goes out, so that the client's next wait finds the place free.
       await lanes.closeWait(id).catch((error: unknown) => {
@@ -120,10 +122,9 @@ export class Waits {
     for (const waiter of this.#waiters) waiter.end();
   }
 
-  async #follow(request: WaitRequest): Promise<WaitResult> {
+  async #follow(request: WaitRequest, deadline: number): Promise<WaitResult> {
     const { read, clock } = this.#parts;
-    const { tenantId, accountId, timeoutMs, signal } = request;
-    const deadline = clock.monotonic() + timeoutMs;
+    const { tenantId, accountId, signal } = request;
     const waiter = new Waiter(request);
     this.#waiters.add(waiter);
     try {

@@ -41,6 +41,7 @@ export function brokerContract(t: Test, makeWorld: (t: Test) => Promise<BrokerWo
     const [sender, host] = [await world.open(), await world.open()];
     const got: Json[] = [];
     sender.toHost('acc_1', 'nobody hosts it');
+    await sleep(50);
     const release = await host.host('acc_1', (message) => {
       got.push(message);
     });
@@ -57,6 +58,27 @@ export function brokerContract(t: Test, makeWorld: (t: Test) => Promise<BrokerWo
     sender.toHost('acc_1', 'after the release');
     await sleep(50);
     t.equal(got.length, 2);
+  });
+
+  on('an account moves from host to host', async (t, world) => {
+    const [sender, first, second] = [await world.open(), await world.open(), await world.open()];
+    const got: Json[] = [];
+    for (const [turn, host] of [first, second, first].entries()) {
+      const release = await host.host('acc_1', (message) => {
+        got.push([turn, message]);
+      });
+      sender.toHost('acc_1', turn);
+      await arrived(got, turn + 1);
+      await release();
+      await release();
+    }
+    sender.toHost('acc_1', 'to nobody');
+    await sleep(50);
+    t.same(
+      got,
+      range(3).map((turn) => [turn, turn]),
+      'each to the host of its time',
+    );
   });
 
   on('to one worker', async (t, world) => {

@@ -14,6 +14,8 @@ export interface GatewayOptions {
   readonly dataDir?: string;
   /** Further environment; `generousLimits` when absent. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** What node is to run; `main.ts serve` when absent. */
+  readonly program?: readonly string[];
 }
 
 /** Settings under which a load test meets none of the caps and guards. */
@@ -51,8 +53,11 @@ export interface RunningGateway {
 /** Starts a gateway for a test and stops it, with everything it started, when the test ends. */
 export async function runGateway(t: Teardown, options: GatewayOptions): Promise<RunningGateway> {
   const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'gateway-')));
-  const keys = { live: newKey('live'), test: newKey('test') };
-  const settings = { ...generousLimits, ...options.settings };
+  const settings: Readonly<Record<string, string>> = { ...generousLimits, ...options.settings };
+  const keys = {
+    live: settings.LIVE_API_KEY ?? newKey('live'),
+    test: settings.TEST_API_KEY ?? newKey('test'),
+  };
   const secret = settings.GATEWAY_SECRET ?? randomBytes(32).toString('base64');
   const env = {
     LOG_LEVEL: 'warn',
@@ -67,7 +72,7 @@ export async function runGateway(t: Teardown, options: GatewayOptions): Promise<
   let running: ProjectProcess;
   let stopped: Promise<Exit> | undefined;
   const start = async () => {
-    ({ process: running } = await startGateway(t, env));
+    ({ process: running } = await startGateway(t, env, options.program));
     stopped = undefined;
   };
   await start();

@@ -98,14 +98,16 @@ export function startProcess(
 /**
  * Starts `main.ts serve` on a free port, or on `env.PORT`, and resolves when /readyz answers 200.
  * `env` should carry a DATA_DIR of the test's own.
+ * @param program another one that serves
  */
 export async function startGateway(
   t: Teardown,
   env: NodeJS.ProcessEnv,
+  program: readonly string[] = ['main.ts', 'serve'],
 ): Promise<{ readonly process: ProjectProcess; readonly url: string }> {
   const port = env.PORT ?? String(await freePort());
   const url = `http://127.0.0.1:${port}`;
-  const started = startProcess(t, ['main.ts', 'serve'], { ...env, HOST: '127.0.0.1', PORT: port });
+  const started = startProcess(t, program, { ...env, HOST: '127.0.0.1', PORT: port });
   await started.waitForOk(`${url}/readyz`);
   return { process: started, url };
 }

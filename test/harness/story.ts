@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from './client.ts';
+import type { Client, ClientAnswer } from './client.ts';
+import type { RunningGateway } from './gateway.ts';
+import { startProcess, type Teardown } from './processes.ts';
 
 /** Waits until `look` answers something other than undefined, and answers that. */
 export async function until<Value>(
@@ -58,4 +60,155 @@ export async function outbox(api: Client, phone: string): Promise<readonly Outbo
 /** The nth of a row of numbers that exist in no real network. */
 export function phoneNumber(n: number): string {
   return `+1202555${String(n).padStart(4, '0')}`;
+}
+
+/** The body of an answer: the client has checked it against the document, the test names what it reads. */
+export function bodyOf<Body>({ body }: ClientAnswer): Body {
+  return body as Body;
+}
+
+/** The two families of connection operations. */
+export type Family = 'msgapp' | 'chatapp';
+
+/** What the status operation of either family says. */
+export interface ConnectionStatus {
+  readonly status: string;
+  readonly reason: string | null;
+  readonly login_token?: string | null;
+  readonly qr_url?: string | null;
+}
+
+/** Where the operations of one number are: its status, and the connection itself. */
+export function connectionPath(family: Family, phone: string): { status: string; whole: string } {
+  return family === 'msgapp'
+    ? {
+        status: `/channels/msgapp-web/connections/${phone}/status`,
+        whole: `/channels/msgapp-web/connections/${phone}`,
+      }
+    : {
+        status: `/channels/chatapp/connect/${phone}/status`,
+        whole: `/channels/chatapp/${phone}`,
+      };
+}
+
+/** Waits until the status operation of a number says so; answers all that it says. */
+export async function untilStatus(
+  api: Client,
+  family: Family,
+  phone: string,
+  status: string,
+): Promise<ConnectionStatus> {
+  let last: unknown;
+  return await until(`${phone} to be ${status}`, async () => {
+    const answer = await api.get(connectionPath(family, phone).status);
+    last = answer.body;
+    const found = bodyOf<ConnectionStatus>(answer);
+    return found.status === status ? found : undefined;
+  }).catch((error: Error) => {
+    throw new Error(`${error.message}; it is ${JSON.stringify(last)}`);
+  });
+}
+
+/** The owner scans the QR code or types the pairing code, as soon as there is one. */
+export async function scan(api: Client, phone: string): Promise<void> {
+  await until(`${phone} to be scanned`, async () => {
+    const answer = await api.post(`/sandbox/phones/${phone}/scan`);
+    return answer.status === 200 ? true : undefined;
+  });
+}
+
+/** Logs a chatapp number in by code, and by password where one is given; answers the account's id. */
+export async function logIn(api: Client, phone: string, password?: string): Promise<string> {
+  const settings = password === undefined ? {} : { password };
+  await api.put(`/sandbox/phones/${phone}?channel=chatapp`, settings);
+  const connect = await api.post('/channels/chatapp/connect', { phone_number: phone });
+  if (connect.status !== 200) throw new Error(`connect: ${JSON.stringify(connect.body)}`);
+  const path = `/channels/chatapp/connect/${phone}`;
+  await api.post(`${path}/verify-code`, { code: await loginCode(api, phone) });
+  if (password !== undefined) await api.post(`${path}/verify-password`, { password });
+  await untilStatus(api, 'chatapp', phone, 'connected');
+  return bodyOf<{ account_id: string }>(connect).account_id;
+}
+
+/** The login code that the owner of a chatapp number reads on the phone. */
+export async function loginCode(api: Client, phone: string): Promise<string> {
+  const answer = await api.get(`/sandbox/phones/${phone}?channel=chatapp`);
+  return bodyOf<{ login_code: string | null }>(answer).login_code ?? '';
+}
+
+/** Lets something befall a simulated phone. */
+export async function befall(api: Client, phone: string, event: object): Promise<void> {
+  const answer = await api.post(`/sandbox/phones/${phone}/events`, event);
+  if (answer.status !== 200) throw new Error(`event: ${JSON.stringify(answer.body)}`);
+}
+
+/** A message as get, list and wait show it. */
+export interface ShownMessage {
+  readonly id: string;
+  readonly direction: string;
+  readonly text: string;
+  readonly media: unknown;
+  readonly status: string;
+  readonly error: string | null;
+  readonly account_id: string;
+  readonly channel: string;
+  readonly contact: { readonly id: string; readonly phone: string | null; readonly name: string };
+  readonly created_at: string;
+  readonly sent_at: string | null;
+  readonly delivered_at: string | null;
+  readonly read_at: string | null;
+  readonly failed_at: string | null;
+}
+
+/** Sends a message that must be accepted; answers its id. */
+export async function sendAccepted(api: Client, body: object): Promise<string> {
+  const answer = await api.post('/messages', { text: 'hello', ...body });
+  if (answer.status !== 202) throw new Error(`send: ${JSON.stringify(answer.body)}`);
+  return bodyOf<{ id: string }>(answer).id;
+}
+
+/** The message as it is now. */
+export async function messageOf(api: Client, id: string): Promise<ShownMessage> {
+  return bodyOf<ShownMessage>(await api.get(`/messages/${id}`));
+}
+
+/** Waits until a message has this status, and answers it. */
+export async function untilMessage(api: Client, id: string, status: string): Promise<ShownMessage> {
+  return await until(`${id} to be ${status}`, async () => {
+    const message = await messageOf(api, id);
+    return message.status === status ? message : undefined;
+  });
+}
+
+/** A contact writes to a phone; waits until the message is stored, and answers it. */
+export async function receive(
+  api: Client,
+  phone: string,
+  inbound: { readonly from: { readonly phone: string; readonly name?: string }; text: string },
+): Promise<ShownMessage> {
+  const answer = await api.post(`/sandbox/phones/${phone}/inbound`, inbound);
+  if (answer.status !== 200) throw new Error(`inbound: ${JSON.stringify(answer.body)}`);
+  return await until(`"${inbound.text}" to be received`, async () => {
+    const list = await api.get('/messages?direction=inbound');
+    const { messages } = bodyOf<{ messages: ShownMessage[] }>(list);
+    return messages.find(
+      ({ text, contact }) => text === inbound.text && contact.phone === inbound.from.phone,
+    );
+  });
+}
+
+/** Runs `main.ts` with these arguments and `--json` beside a running gateway; answers what it prints. */
+export async function commandLine<Json>(
+  t: Teardown,
+  gateway: Pick<RunningGateway, 'dataDir' | 'secret'>,
+  args: readonly string[],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Json> {
+  const { dataDir, secret } = gateway;
+  const env = { LOG_LEVEL: 'silent', ...settings, DATA_DIR: dataDir, GATEWAY_SECRET: secret };
+  const command = startProcess(t, ['main.ts', ...args, '--json'], env);
+  const { code } = await command.exit;
+  await command.waitFor(/^[[{].*[\]}]\s*$/s, 1_000);
+  if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}: ${command.output}`);
+  return JSON.parse(command.output) as Json;
 }

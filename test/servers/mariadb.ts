@@ -27,6 +27,8 @@ export async function startMariadb(): Promise<Server> {
     '--no-defaults',
     ...user,
     data,
+    // Installations at the same moment get into each other's way in /tmp.
+    `--tmpdir=${folder}`,
     '--auth-root-authentication-method=normal',
     '--skip-test-db',
   ]);
@@ -38,6 +40,7 @@ export async function startMariadb(): Promise<Server> {
         '--no-defaults',
         ...user,
         data,
+        `--tmpdir=${folder}`,
         `--socket=${join(folder, 'socket')}`,
         `--pid-file=${join(folder, 'pid')}`,
         `--port=${port}`,

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { freePort } from '../harness/ports.ts';
 import { findProgram } from './processes.ts';
 import { makeFolder, Server } from './server.ts';
@@ -65,6 +67,14 @@ export async function startRabbitmq(): Promise<Server> {
   ]);
   await server.start();
   return server;
+}
+
+/** Runs a command of RabbitMQ's operator, such as `['status']`, on a server that `startRabbitmq` made. */
+export async function operate(server: Server, args: readonly string[]): Promise<void> {
+  const command = server.running.at(-1);
+  if (command === undefined) throw new Error('The server does not run.');
+  const env = { ...process.env, ...command.env };
+  await promisify(execFile)(join(dirname(command.file), 'rabbitmqctl'), [...args], { env });
 }
 
 /** The script in Debian's PATH changes the user; the one in the release's own folder does not. */

@@ -229,8 +229,9 @@ function disconnect(connections: Connections): AnyOperation {
   });
 }
 
-/** What there is to scan; nothing at all when the login goes another way. */
+/** What there is to scan: null once the last code ran out, nothing at all when the login goes another way. */
 function tokenOf({ step }: ConnectionView) {
+  if (step?.type === 'expired') return { login_token: null, qr_url: null, expires_at: null };
   if (step?.type !== 'show_qr') return {};
   return {
     login_token: step.token,

@@ -1,15 +1,20 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type {
   CredentialStore,
   DriverEvent,
   LinkStep,
   Port,
 } from '../../../core/contracts/driver.ts';
+import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { Happening } from '../status.ts';
 import { happeningOf, isDriverEvent } from './happening.ts';
 import type { OpenSession } from './open-session.ts';
 import type { Participants } from './participants.ts';
 import { Turns } from './turns.ts';
+
+/** How long an event waits before it is tried again while the database is away. */
+const againMs = 250;
 
 /** What the intake calls of the session's runner. */
 export interface IntakeTargets {
@@ -88,9 +93,22 @@ export class Intake implements Port {
         this.#targets.step(event.step);
       });
     }
-    return this.#turns.event(event.type, async () => {
+    return this.#turns.event(event.type, () => this.#keep(event));
+  }
+
+  /**
+   * While the database is away the event waits in its place. Given back, it would come again behind others: a
+   * receipt would then be too late, and its event would never be raised.
+   */
+  async #keep(event: Parameters<Participants['receive']>[0]): Promise<void> {
+    for (;;) {
       this.refuseWhenOver();
-      await this.#participants.receive(event);
-    });
+      try {
+        return await this.#participants.receive(event);
+      } catch (error) {
+        if (!(error instanceof GatewayError) || error.code !== 'unavailable') throw error;
+      }
+      await pause(againMs, undefined, { signal: this.#live.signal });
+    }
   }
 }

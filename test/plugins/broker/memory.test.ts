@@ -60,6 +60,26 @@ t.test('a closed broker carries nothing', async (t) => {
   t.equal(got, 0);
 });
 
+t.test('many open requests are no leak', async (t) => {
+  const broker = new MemoryBroker({ log });
+  const warnings: string[] = [];
+  const onWarning = ({ name }: Error): void => {
+    warnings.push(name);
+  };
+  process.on('warning', onWarning);
+  t.teardown(() => {
+    process.off('warning', onWarning);
+  });
+  await broker.serve('later', async () => {
+    await sleep(20);
+    return null;
+  });
+  const ask = () => broker.request(broker.processId, 'later', null, 5_000);
+  await Promise.all(Array.from({ length: 30 }, ask));
+  await broker.close();
+  t.same(warnings, []);
+});
+
 t.test('an unreliable broker drops, repeats and reorders', async (t) => {
   const reliable = new MemoryBroker({ log });
   t.teardown(() => reliable.close());

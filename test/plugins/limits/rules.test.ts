@@ -48,7 +48,10 @@ t.test('caps by plan, mode and ramp', async (t) => {
       growth: { sends_cap: 2000, new_contacts_cap: 400, ramp_days: 14 },
       tiny: { sends_cap: 10, new_contacts_cap: 2, ramp_days: 14 },
     };
-  const rules = makeLimitRules(settings, (name) => plans[name] ?? { sends_cap: 0, new_contacts_cap: 0, ramp_days: 0 });
+  const rules = makeLimitRules(
+    settings,
+    (name) => plans[name] ?? { sends_cap: 0, new_contacts_cap: 0, ramp_days: 0 },
+  );
   const caps = (plan: string, mode: 'live' | 'test', ramp: boolean, dayOne: string | null) => {
     const { tenant, account, rampDay } = rules.caps(
       { plan, mode, ramp },

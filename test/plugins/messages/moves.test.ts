@@ -149,3 +149,16 @@ t.test('failing', async (t) => {
     t.equal(failed(message, 'x: y', 7000), null, message.status);
   }
 });
+
+t.test('what a receipt says of a failure begins with its code', async (t) => {
+  const said = new Map([
+    [null, 'undeliverable: the network could not deliver the message'],
+    [' ', 'undeliverable: the network could not deliver the message'],
+    ['no_such_number', 'no_such_number: the network could not deliver the message'],
+    ['no_such_number: gone', 'no_such_number: gone'],
+    ['Nobody there: try later', 'undeliverable: Nobody there: try later'],
+  ]);
+  for (const [error, sentence] of said) {
+    t.equal(receive(sent, { status: 'failed', error, at: 9000 })?.message.error, sentence);
+  }
+});

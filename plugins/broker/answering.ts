@@ -1,0 +1,97 @@
+import type { AsyncMessage } from 'rabbitmq-client';
+import type { Release, RequestHandler } from '../../core/contracts/broker.ts';
+import type { Json } from '../../core/contracts/json.ts';
+import type { GatewayLog } from '../../core/log.ts';
+import { type Outgoing, textOf } from './outgoing.ts';
+import { Reply } from './reply.ts';
+import type { Topology } from './topology.ts';
+
+/** A handler's time ends so much earlier than the asker's, as a share and in milliseconds at most. */
+const transitShare = 0.1;
+const transitMs = 250;
+
+/** What the answering side of requests is made with. */
+export interface AnsweringOptions {
+  readonly topology: Topology;
+  readonly log: GatewayLog;
+  put(outgoing: Outgoing): void;
+}
+
+/** The requests that this process answers. */
+export class Answering {
+  readonly #options: AnsweringOptions;
+  readonly #handlers = new Map<string, RequestHandler>();
+  /** By asker and correlation id. */
+  readonly #open = new Map<string, AbortController>();
+
+  constructor(options: AnsweringOptions) {
+    this.#options = options;
+  }
+
+  /** @throws Error when the subject is served already */
+  async serve(subject: string, handler: RequestHandler): Promise<Release> {
+    if (this.#handlers.has(subject)) throw new Error(`"${subject}" is served already`);
+    this.#handlers.set(subject, handler);
+    return async () => {
+      if (this.#handlers.get(subject) === handler) this.#handlers.delete(subject);
+    };
+  }
+
+  /** A request has arrived. */
+  asked(message: AsyncMessage): void {
+    const { replyTo, correlationId, headers } = message;
+    const subject = String(headers?.subject);
+    const timeoutMs = Number(headers?.timeout_ms);
+    if (replyTo === undefined || correlationId === undefined || !(timeoutMs > 0)) return;
+    const handler = this.#handlers.get(subject);
+    const deadline = performance.now() + timeoutMs;
+    const reply = (type: 'answer' | 'nobody', text: string): void =>
+      this.#options.put({
+        exchange: this.#options.topology.processes,
+        routingKey: replyTo,
+        text,
+        properties: { type, correlationId },
+        deadline,
+      });
+    if (handler === undefined) {
+      reply('nobody', 'null');
+      return;
+    }
+
+    const key = `${replyTo} ${correlationId}`;
+    const late = new AbortController();
+    this.#open.set(key, late);
+    const time = timeoutMs - Math.min(timeoutMs * transitShare, transitMs);
+    const timer = setTimeout(() => late.abort(), time);
+    late.signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
+    void this.#answer(handler, subject, textOf(message.body), late.signal).then((answer) => {
+      clearTimeout(timer);
+      this.#open.delete(key);
+      // Whoever was told to undo it has undone it: the asker must not hear that it was done.
+      if (!late.signal.aborted) reply('answer', answer.text);
+    });
+  }
+
+  /** Tells every handler that nobody waits any more. */
+  close(): void {
+    for (const late of this.#open.values()) late.abort();
+  }
+
+  /** The asker has given it up. */
+  cancelled(replyTo: string | undefined, correlationId: string): void {
+    this.#open.get(`${replyTo} ${correlationId}`)?.abort();
+  }
+
+  async #answer(
+    handler: RequestHandler,
+    subject: string,
+    text: string,
+    signal: AbortSignal,
+  ): Promise<Reply> {
+    try {
+      return Reply.of(await handler(JSON.parse(text) as Json, { signal }));
+    } catch (error) {
+      return Reply.failure(error, subject, this.#options.log);
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import { RequestUnanswered } from '../../core/contracts/broker.ts';
+import type { Json } from '../../core/contracts/json.ts';
+import type { Outgoing } from './outgoing.ts';
+import { Reply } from './reply.ts';
+import type { Topology } from './topology.ts';
+
+/** What the asking side of requests is made with. */
+export interface AskingOptions {
+  readonly processId: string;
+  readonly topology: Topology;
+  /** Whether there is a way to ask and to be answered. */
+  ready(): boolean;
+  put(outgoing: Outgoing): void;
+}
+
+interface Question {
+  settle(give: (resolve: (body: Json) => void, reject: (error: Error) => void) => void): void;
+}
+
+/** The requests of this process that wait for their answers. */
+export class Asking {
+  readonly #options: AskingOptions;
+  readonly #questions = new Map<string, Question>();
+  #asked = 0;
+
+  constructor(options: AskingOptions) {
+    this.#options = options;
+  }
+
+  /** @throws RequestUnanswered, or the GatewayError of the one who was asked */
+  ask(processId: string, subject: string, body: Json, timeoutMs: number): Promise<Json> {
+    if (!this.#options.ready()) return Promise.reject(new RequestUnanswered('broker_down'));
+    this.#asked += 1;
+    const correlationId = String(this.#asked);
+    const replyTo = this.#options.processId;
+    const request: Outgoing = {
+      exchange: this.#options.topology.processes,
+      routingKey: processId,
+      text: JSON.stringify(body),
+      properties: {
+        type: 'request',
+        correlationId,
+        replyTo,
+        headers: { subject, timeout_ms: Math.ceil(timeoutMs) },
+      },
+      mandatory: true,
+      deadline: performance.now() + timeoutMs,
+      once: true,
+    };
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#give(correlationId, (_, reject) => reject(new RequestUnanswered('timeout')));
+        // The other side has a deadline of its own, but its clock began later.
+        const properties = { type: 'cancel', correlationId, replyTo };
+        const { exchange, routingKey } = request;
+        this.#options.put({ exchange, routingKey, text: 'null', properties });
+      }, timeoutMs);
+      this.#questions.set(correlationId, {
+        settle(give) {
+          clearTimeout(timer);
+          give(resolve, reject);
+        },
+      });
+      this.#options.put(request);
+    });
+  }
+
+  /** An answer has arrived; one that nobody waits for is forgotten. */
+  answered(correlationId: string, text: string): void {
+    this.#give(correlationId, (resolve, reject) => {
+      try {
+        new Reply(text).deliver(resolve, reject);
+      } catch (error) {
+        reject(error instanceof Error ? error : new Error(String(error)));
+      }
+    });
+  }
+
+  /** There is no such process, or it does not serve the subject. */
+  nobodyThere(correlationId: string): void {
+    this.#give(correlationId, (_, reject) => reject(new RequestUnanswered('nobody_there')));
+  }
+
+  /** Gives everything up. */
+  close(): void {
+    for (const correlationId of [...this.#questions.keys()]) {
+      this.#give(correlationId, (_, reject) => reject(new RequestUnanswered('broker_down')));
+    }
+  }
+
+  #give(correlationId: string, give: Parameters<Question['settle']>[0]): void {
+    const question = this.#questions.get(correlationId);
+    this.#questions.delete(correlationId);
+    question?.settle(give);
+  }
+}

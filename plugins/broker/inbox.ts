@@ -1,0 +1,113 @@
+import type { AsyncMessage, Channel } from 'rabbitmq-client';
+import type { MessageHandler, Release } from '../../core/contracts/broker.ts';
+import type { GatewayLog } from '../../core/log.ts';
+import { Consumer } from './consumer.ts';
+import type { BrokerLimits } from './contract.ts';
+import type { LinkSession } from './link.ts';
+import { textOf } from './outgoing.ts';
+import type { Topology } from './topology.ts';
+import { within } from './within.ts';
+
+/** What an inbox is made with. */
+export interface InboxOptions {
+  readonly processId: string;
+  readonly topology: Topology;
+  readonly limits: BrokerLimits;
+  readonly log: GatewayLog;
+  /** A binding that takes longer gives the connection up; the next one makes it. */
+  readonly patienceMs: number;
+  /** Takes what was addressed to this process: requests, answers, pulses. */
+  onRequest(message: AsyncMessage): void;
+}
+
+interface Binding {
+  readonly exchange: string;
+  readonly routingKey: string;
+}
+
+interface Attached {
+  readonly session: LinkSession;
+  readonly channel: Channel;
+  readonly queue: string;
+}
+
+/**
+ * What arrives for this process. RabbitMQ hands it out without waiting for acknowledgements: it goes straight
+ * into one bounded buffer for each handler, so that a slow one keeps no other waiting, and would not outlive
+ * the process anyway.
+ */
+export class Inbox {
+  readonly #options: InboxOptions;
+  /** By exchange and routing key, as `keyOf` writes them. */
+  readonly #consumers = new Map<string, { binding: Binding; group: Set<Consumer> }>();
+  #attached: Attached | null = null;
+
+  constructor(options: InboxOptions) {
+    this.#options = options;
+  }
+
+  /** Makes the queues of a fresh connection, with every binding there is. */
+  async attach(session: LinkSession): Promise<void> {
+    const { processId, topology, onRequest } = this.#options;
+    const channel = await session.openChannel();
+    await topology.declareInbox(channel, processId, session.number);
+    const queues = topology.inbox(processId, session.number);
+    await channel.basicConsume({ queue: queues.requests, noAck: true }, onRequest);
+    await channel.basicConsume({ queue: queues.messages, noAck: true }, (message) => {
+      const consumers = this.#consumers.get(keyOf(message))?.group ?? [];
+      for (const consumer of consumers) consumer.offer(textOf(message.body));
+    });
+    // From here on new bindings are made at once: none is missed between the two lines.
+    this.#attached = { session, channel, queue: queues.messages };
+    const bindings = [...this.#consumers.values()].map(({ binding }) => binding);
+    await Promise.all(
+      bindings.map((binding) => channel.queueBind({ ...binding, queue: queues.messages })),
+    );
+  }
+
+  detach(): void {
+    this.#attached = null;
+  }
+
+  /** Hands the handler what is published under this exchange and key, from now on or from the next connection. */
+  async subscribe(binding: Binding, handler: MessageHandler): Promise<Release> {
+    const { limits, log } = this.#options;
+    const name = binding.routingKey;
+    const { buffer } = limits;
+    const consumer = new Consumer({ name, prefetch: 1, buffer, limits, handler, log });
+    const key = keyOf(binding);
+    const entry = this.#consumers.get(key) ?? { binding, group: new Set() };
+    this.#consumers.set(key, entry);
+    entry.group.add(consumer);
+    if (entry.group.size === 1) {
+      await this.#tell('a binding', ({ channel, queue }) =>
+        channel.queueBind({ ...binding, queue }),
+      );
+    }
+    return async () => {
+      entry.group.delete(consumer);
+      if (entry.group.size === 0 && this.#consumers.get(key) === entry) {
+        this.#consumers.delete(key);
+        await this.#tell('taking a binding back', ({ channel, queue }) =>
+          channel.queueUnbind({ ...binding, queue }),
+        );
+      }
+      await consumer.release();
+    };
+  }
+
+  /** Never rejects: what a broken or hanging connection does not carry out, the next one does. */
+  async #tell(what: string, order: (attached: Attached) => Promise<void>): Promise<void> {
+    const attached = this.#attached;
+    if (attached === null) return;
+    try {
+      await within(this.#options.patienceMs, what, order(attached));
+    } catch (error) {
+      attached.session.fail(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+}
+
+function keyOf({ exchange, routingKey }: Binding): string {
+  return `${exchange} ${routingKey}`;
+}

@@ -1,0 +1,191 @@
+import { type Channel, Connection } from 'rabbitmq-client';
+import type { GatewayLog } from '../../core/log.ts';
+import type { RabbitmqTiming } from './timing.ts';
+import { within } from './within.ts';
+
+/** What a link is made with. */
+export interface LinkOptions {
+  readonly url: string;
+  /** As RabbitMQ shows the connection to its operator. */
+  readonly name: string;
+  readonly timing: RabbitmqTiming;
+  readonly log: GatewayLog;
+  /** Makes a fresh connection useful. If that fails or takes too long, another is tried. */
+  setUp(session: LinkSession): Promise<void>;
+  onUp(): void;
+  /** What hung on the session is gone. Called once for each `setUp` that began. */
+  onDown(): void;
+}
+
+/** One connection of a link, from its start to its end; it never comes back. */
+export class LinkSession {
+  /** Counts the connections of this link. */
+  readonly number: number;
+  readonly connection: Connection;
+  readonly #onFailed: (session: LinkSession, error: Error) => void;
+  readonly #channels = new Set<Channel>();
+
+  constructor(
+    number: number,
+    connection: Connection,
+    onFailed: (session: LinkSession, error: Error) => void,
+  ) {
+    this.number = number;
+    this.connection = connection;
+    this.#onFailed = onFailed;
+  }
+
+  /**
+   * Opens a channel.
+   * @param onFailed called when it ends before `closeChannel`, the session with it too; it ends the session if absent
+   */
+  async openChannel(
+    onFailed: (error: Error) => void = (error) => this.fail(error),
+  ): Promise<Channel> {
+    const channel = await this.connection.acquire({ emitErrorsFromChannel: true });
+    this.#channels.add(channel);
+    const failed = (error: Error): void => {
+      if (this.#channels.has(channel)) onFailed(error);
+    };
+    channel.on('error', failed);
+    channel.on('close', () => failed(new Error('RabbitMQ closed a channel')));
+    channel.on('basic.cancel', () => failed(new Error('RabbitMQ deleted a queue')));
+    return channel;
+  }
+
+  async closeChannel(channel: Channel): Promise<void> {
+    this.#channels.delete(channel);
+    await channel.close();
+  }
+
+  /** Declares on a channel of its own. What exists with other arguments is used as it is, and logged. */
+  async declare(log: GatewayLog, declare: (channel: Channel) => Promise<void>): Promise<void> {
+    const channel = await this.connection.acquire({ emitErrorsFromChannel: true });
+    channel.on('error', () => undefined);
+    try {
+      await declare(channel);
+    } catch (error) {
+      if (!isCode(error, 'PRECONDITION_FAILED')) throw error;
+      log.error({ err: error }, 'RabbitMQ has this queue or exchange with other arguments');
+    } finally {
+      await channel.close();
+    }
+  }
+
+  /** Gives the connection up and lets the link try another. */
+  fail(error: Error): void {
+    this.#onFailed(this, error);
+  }
+
+  /** Leaves politely. May hang when RabbitMQ does. */
+  async leave(): Promise<void> {
+    await Promise.all([...this.#channels].map((channel) => this.closeChannel(channel)));
+    await this.connection.close();
+  }
+
+  destroy(): void {
+    this.#channels.clear();
+    this.connection.unsafeDestroy();
+  }
+}
+
+/** Whether RabbitMQ or the library refused with this code. */
+export function isCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
+
+/**
+ * A connection to RabbitMQ that is made again whenever it is lost, for whatever reason. rabbitmq-client could
+ * reconnect by itself, but cannot be told to do so when RabbitMQ hangs: so each connection is a new object.
+ */
+export class Link {
+  readonly #options: LinkOptions;
+  #session: LinkSession | null = null;
+  #isSetUp = false;
+  #hasBegun = false;
+  #sessions = 0;
+  #failures = 0;
+  #upSince = 0;
+  #retry: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+  }
+
+  /** The connection once it is set up; null while there is none. */
+  get session(): LinkSession | null {
+    return this.#isSetUp ? this.#session : null;
+  }
+
+  /** Begins to connect. @throws TypeError when the address is none */
+  start(): void {
+    const { url, name, timing } = this.#options;
+    const connection = new Connection({
+      url,
+      connectionName: name,
+      noDelay: true,
+      heartbeat: timing.heartbeatS,
+      connectionTimeout: timing.connectMs,
+      acquireTimeout: timing.connectMs,
+    });
+    this.#sessions += 1;
+    const session = new LinkSession(this.#sessions, connection, (...lost) => this.#lost(...lost));
+    this.#session = session;
+    connection.on('error', (error: Error) => session.fail(error));
+    connection.once('connection', () => void this.#setUp(session));
+  }
+
+  /** Ends the connection within the time it is given. Idempotent. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#retry);
+    const session = this.#session;
+    if (session === null) return;
+    this.#end();
+    await within(this.#options.timing.closeMs, 'the farewell', session.leave()).catch(
+      () => undefined,
+    );
+    session.destroy();
+  }
+
+  async #setUp(session: LinkSession): Promise<void> {
+    const { name, log, timing, setUp, onUp } = this.#options;
+    if (this.#session !== session) return;
+    this.#hasBegun = true;
+    try {
+      await within(timing.setUpMs, 'the set-up', setUp(session));
+    } catch (error) {
+      session.fail(error instanceof Error ? error : new Error(String(error)));
+      return;
+    }
+    if (this.#session !== session) return;
+    this.#isSetUp = true;
+    this.#upSince = performance.now();
+    log.info({ connection: name }, 'connected to RabbitMQ');
+    onUp();
+  }
+
+  #lost(session: LinkSession, error: Error): void {
+    if (this.#session !== session) return;
+    const { name, log, timing } = this.#options;
+    const wasUp = this.#isSetUp;
+    this.#end();
+    session.destroy();
+    if (this.#closed) return;
+    const level = wasUp || this.#failures === 0 ? 'warn' : 'debug';
+    // One that is lost as soon as it is up is no success to start from anew.
+    if (wasUp && performance.now() - this.#upSince > timing.setUpMs) this.#failures = 0;
+    log[level]({ connection: name, err: error }, 'no connection to RabbitMQ; it is tried again');
+    const pause = Math.min(timing.retryMs * 2 ** this.#failures, timing.retryMaxMs);
+    this.#failures += 1;
+    this.#retry = setTimeout(() => this.start(), pause * (0.75 + Math.random() / 2));
+  }
+
+  #end(): void {
+    this.#session = null;
+    this.#isSetUp = false;
+    if (this.#hasBegun) this.#options.onDown();
+    this.#hasBegun = false;
+  }
+}

@@ -1,0 +1,49 @@
+import type { Envelope } from 'rabbitmq-client';
+
+/** One message on its way to RabbitMQ. */
+export interface Outgoing {
+  readonly exchange: string;
+  readonly routingKey: string;
+  readonly text: string;
+  readonly properties?: Pick<Envelope, 'type' | 'correlationId' | 'replyTo' | 'headers'>;
+  /** Written to disk before it is confirmed. */
+  readonly durable?: boolean;
+  /** RabbitMQ gives it back when it has no queue for it. */
+  readonly mandatory?: boolean;
+  /** On the monotonic clock of this process; nobody wants it afterwards, on either side. */
+  readonly deadline?: number;
+  /** It must not arrive twice: lost, rather than sent again, when its confirmation did not come. */
+  readonly once?: boolean;
+}
+
+/** Longer routing keys and names cannot be written as AMQP. */
+const longestKey = 255;
+
+/** Whether AMQP can carry it. */
+export function isSendable(outgoing: Outgoing): boolean {
+  return Buffer.byteLength(outgoing.routingKey) <= longestKey;
+}
+
+/** What is left to its deadline in milliseconds; Infinity without one. */
+export function timeLeft(outgoing: Outgoing): number {
+  return (outgoing.deadline ?? Number.POSITIVE_INFINITY) - performance.now();
+}
+
+/** As the library wants it, at the moment of sending. */
+export function envelopeOf(outgoing: Outgoing): Envelope {
+  const { exchange, routingKey, properties, durable, mandatory, deadline } = outgoing;
+  return {
+    exchange,
+    routingKey,
+    ...properties,
+    ...(durable === true ? { durable } : {}),
+    ...(mandatory === true ? { mandatory } : {}),
+    ...(deadline === undefined ? {} : { expiration: String(Math.ceil(timeLeft(outgoing))) }),
+  };
+}
+
+/** The text of a message that arrived; ours are all text, another's may be anything. */
+export function textOf(body: unknown): string {
+  if (typeof body === 'string') return body;
+  return Buffer.isBuffer(body) ? body.toString('utf8') : JSON.stringify(body ?? null);
+}

@@ -1,0 +1,91 @@
+import type { GatewayLog } from '../../core/log.ts';
+
+/** What a pulse is made with; all counts are ticks. */
+export interface PulseOptions {
+  readonly every: number;
+  /** Without a pulse that came back for so many ticks nothing is ready any more. */
+  readonly patience: number;
+  readonly log: GatewayLog;
+  /** Whether both connections are set up. */
+  connected(): boolean;
+  /** Sends a message to this process itself, if there is a way out. */
+  send(text: string): void;
+  /** Messages are confirmed on their way out and none comes in, for twice the patience. */
+  onDeaf(): void;
+}
+
+/**
+ * Says whether messages are carried right now: the process sends one to itself, over both connections, again
+ * and again. Time is counted in ticks of this process, so that one that was held up does not blame RabbitMQ.
+ */
+export class Pulse {
+  readonly #options: PulseOptions;
+  readonly #sweeps = new Set<() => void>();
+  /** Of the pair of connections that there is now. */
+  #generation = 0;
+  #tick = 0;
+  #cameBackAt = 0;
+  #ready = false;
+
+  constructor(options: PulseOptions) {
+    this.#options = options;
+  }
+
+  get ready(): boolean {
+    return this.#ready;
+  }
+
+  /** Calls it whenever the way has become whole, and soon if it is. */
+  onReady(sweep: () => void): void {
+    this.#sweeps.add(sweep);
+    setImmediate(() => {
+      if (this.#ready) this.#call(sweep);
+    });
+  }
+
+  /** A connection is set up. */
+  up(): void {
+    this.#generation += 1;
+    this.#cameBackAt = this.#tick;
+    this.#beat();
+  }
+
+  /** A connection is lost, or RabbitMQ lets nothing in. */
+  down(): void {
+    this.#generation += 1;
+    this.#ready = false;
+  }
+
+  /** A pulse has arrived; one that set out on other connections proves nothing. */
+  cameBack(text: string): void {
+    if (text !== String(this.#generation) || !this.#options.connected()) return;
+    this.#cameBackAt = this.#tick;
+    if (this.#ready) return;
+    this.#ready = true;
+    for (const sweep of this.#sweeps) this.#call(sweep);
+  }
+
+  /** Called several times a second. */
+  tick(): void {
+    this.#tick += 1;
+    const { every, patience, connected, onDeaf } = this.#options;
+    if (this.#tick % every === 0) this.#beat();
+    if (!connected()) return;
+    const silence = this.#tick - this.#cameBackAt;
+    if (silence > patience) this.#ready = false;
+    // A way out that is broken is noticed by its confirmations, earlier than this.
+    if (silence > 2 * patience) onDeaf();
+  }
+
+  #beat(): void {
+    this.#options.send(String(this.#generation));
+  }
+
+  #call(sweep: () => void): void {
+    try {
+      sweep();
+    } catch (error) {
+      this.#options.log.error({ err: error }, 'a sweep failed');
+    }
+  }
+}

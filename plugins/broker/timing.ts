@@ -1,0 +1,30 @@
+/** How soon a connection to RabbitMQ is given up and tried again. All but one in milliseconds. */
+export interface RabbitmqTiming {
+  /** To connect and log in. */
+  readonly connectMs: number;
+  /** To declare, bind and consume once connected: a thousand bindings take about a second. */
+  readonly setUpMs: number;
+  /** Between two messages that the process sends to itself to see that both directions work. */
+  readonly pulseMs: number;
+  /** Without the confirmation of a message, or without that pulse, after which RabbitMQ counts as hung. */
+  readonly patienceMs: number;
+  /** Before the first new try; it doubles up to `retryMaxMs`. */
+  readonly retryMs: number;
+  readonly retryMaxMs: number;
+  /** For what is still to be sent, and then for the farewell of each connection, on close. */
+  readonly closeMs: number;
+  /** AMQP heartbeat in seconds: how RabbitMQ notices a process that hangs; after about twice as long. */
+  readonly heartbeatS: number;
+}
+
+/** What suits RabbitMQ in the same data centre. */
+export const defaultTiming: RabbitmqTiming = {
+  connectMs: 4_000,
+  setUpMs: 15_000,
+  pulseMs: 1_000,
+  patienceMs: 4_000,
+  retryMs: 200,
+  retryMaxMs: 2_000,
+  closeMs: 1_500,
+  heartbeatS: 5,
+};

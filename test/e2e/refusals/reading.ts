@@ -1,0 +1,73 @@
+import { invalid, type Refusal } from './refusal.ts';
+import { numbers, type RefusalWorld } from './world.ts';
+
+/** What cursors of the main tenant a test needs to present them in wrong places. */
+export interface Cursors {
+  readonly list: string;
+  readonly wait: string;
+  readonly contacts: string;
+}
+
+/** The refusals of lists, waits, single records, contacts, accounts and the sandbox. */
+export function readRefusals(world: RefusalWorld, cursors: Cursors): readonly Refusal[] {
+  const { main, empty, live, switchedOff, contacts } = world;
+  const refused = (status: number, code: string, call: string, more: Partial<Refusal> = {}) => ({
+    ...{ what: call.slice(0, 90), by: main, call, status, code },
+    ...more,
+  });
+  const parameter = (call: string, field: string): Refusal =>
+    refused(400, 'invalid_request', call, { fields: [`query/${field}`] });
+  const cursor = (call: string, field: string, by = main): Refusal =>
+    refused(400, 'invalid_cursor', call, { fields: [`query/${field}`], by });
+  const tampered = (text: string): string =>
+    `${text.slice(0, -1)}${text.endsWith('A') ? 'B' : 'A'}`;
+  const contact = `PATCH /contacts/${contacts.ada}`;
+  return [
+    ...['0', '101', '-1', '1.5', 'x', ''].flatMap((limit) => [
+      parameter(`GET /messages?limit=${limit}`, 'limit'),
+      parameter(`GET /contacts?limit=${limit}`, 'limit'),
+    ]),
+    parameter('GET /messages?direction=both', 'direction'),
+    parameter('GET /messages?page=2', 'page'),
+    ...['-1', '56', '1.5', 'x'].map((timeout) =>
+      parameter(`GET /messages/wait?timeout_s=${timeout}`, 'timeout_s'),
+    ),
+    cursor('GET /messages?before=x', 'before'),
+    cursor('GET /messages?before=', 'before'),
+    cursor(`GET /messages?before=${tampered(cursors.list)}`, 'before'),
+    cursor(`GET /messages?before=${cursors.wait}`, 'before'),
+    cursor(`GET /messages?before=${cursors.list}`, 'before', empty),
+    cursor(`GET /messages/wait?timeout_s=0&cursor=${cursors.list}`, 'cursor'),
+    cursor(`GET /messages/wait?timeout_s=0&cursor=${cursors.wait}`, 'cursor', empty),
+    cursor(`GET /contacts?before=${cursors.list}`, 'before'),
+    cursor(`GET /contacts?before=${cursors.contacts}`, 'before', empty),
+    refused(404, 'message_not_found', 'GET /messages/msg_01jxk5d8a0c1v7m2q3r4s5t6w7'),
+    refused(404, 'message_not_found', `GET /messages/${contacts.ada}`),
+    refused(404, 'contact_not_found', 'GET /contacts/con_01jxk5d8a0c1v7m2q3r4s5t6w7'),
+    refused(404, 'contact_not_found', 'PATCH /contacts/x', { body: { private: true } }),
+    refused(400, 'invalid_phone_number', 'GET /contacts?phone=12', { fields: ['query/phone'] }),
+    ...invalid(main, contact, [
+      ['no change', {}, 'body'],
+      ['a flag that is no flag', { private: 'yes' }, 'body/private'],
+      ['a field that does not change', { phone: numbers.cleo }, 'body/phone'],
+      ['a name too long', { name: 'x'.repeat(201) }, 'body/name'],
+    ]),
+    refused(404, 'api_not_enabled', 'GET /accounts', { by: switchedOff }),
+    refused(404, 'not_found', 'GET /sandbox/phones/+12025550001', { by: live }),
+    refused(404, 'not_found', 'PUT /sandbox/network', { by: live, body: { reachable: false } }),
+    refused(404, 'not_found', 'GET /sandbox/phones/+12025559999'),
+    refused(409, 'nothing_to_scan', `POST /sandbox/phones/${numbers.msgapp}/scan`),
+    refused(404, 'message_not_found', `POST /sandbox/phones/${numbers.msgapp}/receipts`, {
+      body: { message_id: 'msg_01jxk5d8a0c1v7m2q3r4s5t6w7', status: 'read' },
+    }),
+    refused(404, 'not_found', 'GET /nothing'),
+    refused(404, 'not_found', 'DELETE /messages'),
+    refused(404, 'not_found', 'POST /usage'),
+    refused(413, 'payload_too_large', 'POST /messages', { body: { text: 'x'.repeat(262_145) } }),
+    refused(414, 'uri_too_long', `GET /messages/${'x'.repeat(501)}`),
+    refused(415, 'unsupported_media_type', 'POST /messages', {
+      body: { to: { phone: numbers.ada }, text: 'x' },
+      headers: { 'content-type': 'text/plain' },
+    }),
+  ];
+}

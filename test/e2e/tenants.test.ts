@@ -1,0 +1,211 @@
+import t, { type Test } from 'tap';
+import { client } from '../harness/client.ts';
+import { runGateway } from '../harness/gateway.ts';
+import { openRows } from '../harness/rows.ts';
+import {
+  bodyOf,
+  logIn,
+  loginCode,
+  messageOf,
+  pair,
+  phoneNumber,
+  receive,
+  type ShownMessage,
+  sendAccepted,
+  untilMessage,
+} from '../harness/story.ts';
+import { beside } from './beside.ts';
+import { storedOf, tenantOf } from './recorded.ts';
+import { type Asker, ask } from './refusals/refusal.ts';
+
+/** What a stranger may have got hold of: ids, cursors and numbers; or others of the same form that nobody has. */
+interface Names {
+  readonly account: string;
+  readonly pairing: string;
+  readonly contact: string;
+  readonly message: string;
+  readonly list: string;
+  readonly wait: string;
+  readonly contacts: string;
+  readonly linked: string;
+  readonly chatapp: string;
+  readonly loggingIn: string;
+  readonly friend: string;
+  readonly code: string;
+}
+
+const unknown: Names = {
+  account: 'acc_01jxk5d8a0c1v7m2q3r4s5t6w7',
+  pairing: phoneNumber(8001),
+  contact: 'con_01jxk5d8a0c1v7m2q3r4s5t6w7',
+  message: 'msg_01jxk5d8a0c1v7m2q3r4s5t6w7',
+  list: 'bGlzdA',
+  wait: 'd2FpdA',
+  contacts: 'Y29udGFjdHM',
+  linked: phoneNumber(8002),
+  chatapp: phoneNumber(8003),
+  loggingIn: phoneNumber(8004),
+  friend: phoneNumber(8005),
+  code: '00000',
+};
+
+interface Call {
+  /** As in the document. */
+  readonly operation: string;
+  readonly call: string;
+  readonly body?: unknown;
+}
+
+/** Calls of every operation outside the sandbox with somebody's names. */
+function callsWith(names: Names): readonly Call[] {
+  const { account, pairing, contact, message, linked, chatapp, loggingIn, friend, code } = names;
+  const text = 'hello';
+  const msgapp = '/channels/msgapp-web/connections';
+  const login = '/channels/chatapp/connect';
+  const send = (body: object): Call => ({
+    ...{ operation: 'send_message', call: 'POST /messages', body: { ...body, text } },
+  });
+  const call = (operation: string, call: string, body?: object): Call => ({
+    operation,
+    call,
+    body,
+  });
+  return [
+    send({ account_id: account, to: { phone: friend } }),
+    send({ account_id: account, to: { contact_id: contact } }),
+    send({ to: { contact_id: contact } }),
+    send({ to: { contact_id: contact, phone: friend } }),
+    call('get_message', `GET /messages/${message}`),
+    call('list_messages', `GET /messages?account_id=${account}`),
+    call('list_messages', `GET /messages?before=${names.list}`),
+    call('wait_for_messages', `GET /messages/wait?timeout_s=0&account_id=${account}`),
+    call('wait_for_messages', `GET /messages/wait?timeout_s=0&cursor=${names.wait}`),
+    call('list_contacts', `GET /contacts?phone=${encodeURIComponent(friend)}`),
+    call('list_contacts', `GET /contacts?before=${names.contacts}`),
+    call('get_contact', `GET /contacts/${contact}`),
+    call('update_contact', `PATCH /contacts/${contact}`, { name: 'Taken', private: true }),
+    call('get_msgapp_qr', `GET ${msgapp}/${pairing}/qr`),
+    call('get_msgapp_status', `GET ${msgapp}/${linked}/status`),
+    call('disconnect_msgapp', `DELETE ${msgapp}/${linked}`),
+    call('submit_chatapp_code', `POST ${login}/${loggingIn}/verify-code`, { code }),
+    call('submit_chatapp_password', `POST ${login}/${loggingIn}/verify-password`, {
+      password: 'correct horse',
+    }),
+    call('get_chatapp_status', `GET ${login}/${chatapp}/status`),
+    call('disconnect_chatapp', `DELETE /channels/chatapp/${chatapp}`),
+    // Last: they make records, which are the stranger's own.
+    call('connect_msgapp', `POST ${msgapp}`, { phone_number: linked, force_new: true }),
+    call('connect_chatapp', `POST ${login}`, { phone_number: chatapp, force_new: true }),
+    call('list_accounts', 'GET /accounts'),
+    call('get_usage', 'GET /usage'),
+  ];
+}
+
+/** What an answer says apart from whom it was said to: names, ids and times left out. */
+function gist(body: unknown, names: Names): unknown {
+  let text = JSON.stringify(body);
+  for (const [name, value] of Object.entries(names))
+    text = text.replaceAll(`"${value}"`, `"${name}"`);
+  text = text.replaceAll(/(acc|con|msg)_[0-9a-z]{26}/g, '$1');
+  text = text.replaceAll(/"next_cursor":"[^"]+"/g, '"next_cursor":"some"');
+  return JSON.parse(text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time'));
+}
+
+async function furnish({ api }: Asker): Promise<Names> {
+  const [linked, chatapp, pairing, loggingIn, friend] = [1, 2, 3, 4, 5].map(phoneNumber) as [
+    ...[string, string, string, string, string],
+  ];
+  const account = await pair(api, linked);
+  await logIn(api, chatapp);
+  await api.post('/channels/msgapp-web/connections', { phone_number: pairing });
+  await api.post('/channels/chatapp/connect', { phone_number: loggingIn });
+  const wait = await api.get('/messages/wait?timeout_s=0');
+  const { contact } = await receive(api, linked, { from: { phone: friend }, text: 'secret' });
+  await receive(api, linked, { from: { phone: phoneNumber(6) }, text: 'another' });
+  const to = { contact_id: contact.id };
+  const message = await sendAccepted(api, { account_id: account, to });
+  await untilMessage(api, message, 'read');
+  const cursor = async (path: string): Promise<string> =>
+    bodyOf<{ next_cursor: string }>(await api.get(path)).next_cursor;
+  return {
+    ...{ account, pairing, contact: contact.id, message, linked, chatapp, loggingIn, friend },
+    list: await cursor('/messages?limit=1'),
+    wait: bodyOf<{ next_cursor: string }>(wait).next_cursor,
+    contacts: await cursor('/contacts?limit=1'),
+    code: await loginCode(api, loggingIn),
+  };
+}
+
+t.test("another tenant's names are as good as none", async (t) => {
+  const gateway = await runGateway(t, { databaseUrl: null });
+  const rows = openRows(t, `sqlite:${gateway.dataDir}/gateway.db`);
+  const names = await furnish({ id: '', api: gateway.api });
+  const owner = { id: await tenantOf(rows, names.account), api: gateway.api };
+  const { make } = beside(gateway);
+  const compare = async (t: Test, [one, other]: readonly [Asker, Asker]): Promise<void> => {
+    const before = await storedOf(rows, owner.id);
+    const foreign = callsWith(names);
+    for (const [n, { operation, call, body }] of callsWith(unknown).entries()) {
+      const theirs = foreign[n];
+      if (theirs === undefined) throw new Error('the two lists are made by the same function');
+      const expected = await ask(other, call, body);
+      const found = await ask(one, theirs.call, theirs.body);
+      t.strictSame(
+        [found.status, gist(found.body, names)],
+        [expected.status, gist(expected.body, unknown)],
+        `${operation}: ${expected.status}`,
+      );
+    }
+    t.strictSame(await storedOf(rows, owner.id), before, 'nothing of the owner was changed');
+  };
+
+  const strangers = [await make('growth'), await make('growth')] as const;
+  await t.test('test tenants', (t) => compare(t, strangers));
+  const live = client(gateway.baseUrl, gateway.liveKey);
+  const liveTenants = [{ id: '', api: live }, await make('growth', 'live')] as const;
+  await t.test('live tenants', (t) => compare(t, liveTenants));
+  const { paths } = await gateway.api.document();
+  const declared = Object.entries(paths)
+    .filter(([path]) => !path.startsWith('/sandbox') && !path.startsWith('/webhooks'))
+    .flatMap(([, methods]) => Object.values(methods).map(({ operationId }) => operationId));
+  const called = new Set(callsWith(names).map(({ operation }) => operation));
+  t.strictSame([...called].sort(), declared.sort(), 'every operation was called');
+
+  await t.test('the sandbox', async (t) => {
+    for (const [template, methods] of Object.entries(paths)) {
+      if (!template.startsWith('/sandbox')) continue;
+      for (const [method, { requestBody }] of Object.entries(methods)) {
+        const path = template.replace('{phone}', names.friend);
+        const examples = Object.values(requestBody?.content['application/json']?.examples ?? {});
+        const call = `${method.toUpperCase()} ${path}`;
+        const answer = await ask({ api: live }, call, examples[0]?.value);
+        t.match(answer, { status: 404, body: { error_code: 'not_found' } }, `live: ${call}`);
+      }
+    }
+    const stranger = strangers[1].api;
+    for (const call of [
+      `GET /sandbox/phones/${names.loggingIn}`,
+      `POST /sandbox/phones/${names.pairing}/scan`,
+      `GET /sandbox/phones/${names.linked}/outbox`,
+    ]) {
+      t.match(await ask({ api: stranger }, call), { status: 404 }, `another network: ${call}`);
+    }
+    await stranger.put('/sandbox/network', { reachable: false });
+    t.match(await owner.api.get(`/channels/msgapp-web/connections/${names.linked}/status`), {
+      body: { status: 'connected' },
+    });
+  });
+
+  await t.test('the same number side by side', async (t) => {
+    const { api } = strangers[0];
+    const theirs = await pair(api, names.linked);
+    t.not(theirs, names.account);
+    const inbound = { from: { phone: names.friend }, text: 'to the second' };
+    const received = await receive(api, names.linked, inbound);
+    t.equal(received.account_id, theirs);
+    t.not(received.contact.id, names.contact, 'contacts belong to one tenant');
+    const listed = bodyOf<{ messages: ShownMessage[] }>(await owner.api.get('/messages'));
+    t.strictSame(listed.messages.map(({ text }) => text).sort(), ['another', 'hello', 'secret']);
+    t.match(await messageOf(owner.api, received.id), { error_code: 'message_not_found' });
+  });
+});

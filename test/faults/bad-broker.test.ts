@@ -1,0 +1,51 @@
+import t, { type Test } from 'tap';
+import { databases, type TestDatabase } from '../harness/databases.ts';
+import {
+  followCursors,
+  killDuringSends,
+  killWithReceipts,
+  type Workplace,
+} from '../harness/exactness.ts';
+import { type GatewayOptions, runGateway } from '../harness/gateway.ts';
+import { scaled } from '../harness/scale.ts';
+
+const program = ['test/harness/unreliable-main.ts'];
+
+/** One gateway on SQLite with the broker in process; two on MariaDB with RabbitMQ. */
+async function open(t: Test, engine: TestDatabase): Promise<Workplace> {
+  const database = await engine.create();
+  t.teardown(() => database.drop());
+  const databaseUrl = database.url;
+  if (engine.name === 'sqlite') {
+    return { gateways: [await runGateway(t, { databaseUrl, program })], databaseUrl };
+  }
+  const { TEST_AMQP_URL } = process.env;
+  if (!TEST_AMQP_URL) throw new Error('TEST_AMQP_URL is not set: run this file with `npm test`.');
+  const settings = { AMQP_URL: TEST_AMQP_URL, GATEWAY_SESSIONS__LEASE_S: '4' };
+  const options: GatewayOptions = { databaseUrl, program, settings };
+  const first = await runGateway(t, options);
+  const { dataDir, secret, key, liveKey } = first;
+  const same = { GATEWAY_SECRET: secret, TEST_API_KEY: key, LIVE_API_KEY: liveKey };
+  const second = await runGateway(t, { ...options, dataDir, settings: { ...settings, ...same } });
+  return { gateways: [first, second], databaseUrl };
+}
+
+t.jobs = databases.length;
+for (const engine of databases) {
+  t.test(`a broker drops, repeats and reorders, ${engine.name}`, { buffered: true }, async (t) => {
+    t.test('SIGKILL in the middle of sends', async (t) => {
+      const amount = { accounts: 5, perAccount: scaled(100, 12), kills: scaled(5, 2) };
+      await killDuringSends(t, await open(t, engine), amount);
+    });
+    t.test('SIGKILL while receipts flow', async (t) => {
+      const amount = { accounts: 10, perAccount: scaled(200, 10), kills: scaled(10, 2) };
+      await killWithReceipts(t, await open(t, engine), amount);
+    });
+    t.test('two cursors follow everything', async (t) => {
+      await followCursors(t, await open(t, engine), {
+        accounts: scaled(20, 8),
+        perAccount: scaled(200, 10),
+      });
+    });
+  });
+}

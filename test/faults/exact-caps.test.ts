@@ -1,0 +1,297 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import type { Client, ClientAnswer } from '../harness/client.ts';
+import { crowd, tally, untilItPasses } from '../harness/crowd.ts';
+import { databases } from '../harness/databases.ts';
+import { type Fleet, type FleetTenant, runFleet } from '../harness/fleet.ts';
+import { pair, phoneNumber, until } from '../harness/story.ts';
+
+/** How many ask at once, and how many of them may. */
+const asking = 100;
+const left = 7;
+/** The windows of the guards: a test can wait for them, and a hundred requests fit in. */
+const windowMs = 5_000;
+const openers = 25;
+const loops = 10;
+const cap = 20;
+
+const settings = {
+  GATEWAY_PLANS__SENDS: plan({ sends_cap: cap }),
+  GATEWAY_PLANS__NEWCOMERS: plan({ new_contacts_cap: cap }),
+  GATEWAY_PLANS__ACCOUNTS: plan({ accounts_cap: 1 + left }),
+  // On the first of fourteen days a fourteenth, but at least twenty sends and five new contacts.
+  GATEWAY_PLANS__RAMP: plan({ sends_cap: 100, new_contacts_cap: 30, ramp_days: 14 }),
+  GATEWAY_PLANS__FREELY: plan({}),
+  GATEWAY_LIMITS__OPENER_BURST__OPENERS: String(openers),
+  GATEWAY_LIMITS__OPENER_BURST__WINDOW_S: String(windowMs / 1000),
+  GATEWAY_LIMITS__LOOP_GUARD__MESSAGES: String(loops),
+  GATEWAY_LIMITS__LOOP_GUARD__WINDOW_S: String(windowMs / 1000),
+  GATEWAY_LIMITS__SAFETY__REFUSALS: '0',
+};
+
+function plan(given: object): string {
+  const generous = { sends_cap: 100_000, new_contacts_cap: 100_000, accounts_cap: 1_000 };
+  return JSON.stringify({ ...generous, ramp_days: 0, ...given });
+}
+
+const stranger = (n: number): string => phoneNumber(1000 + n);
+
+function send(api: Client, phone: string, more: object = {}): Promise<ClientAnswer> {
+  return api.post('/messages', { to: { phone }, text: 'exactly', ...more });
+}
+
+/** Sends to these people one after the other, all of which must be accepted. */
+async function sendFirst(api: Client, phones: readonly string[], more: object = {}): Promise<void> {
+  for (const phone of phones) {
+    const answer = await send(api, phone, more);
+    if (answer.status !== 202) throw new Error(JSON.stringify(answer.body));
+  }
+}
+
+async function usage(api: Client): Promise<Record<string, unknown>> {
+  return (await api.get('/usage')).body as Record<string, unknown>;
+}
+
+/** The reasons of the limit events that were recorded for a tenant. */
+async function limitEvents({ rows }: Fleet, tenant: FleetTenant): Promise<string[]> {
+  const found = await rows.rows<{ payload: string }>(
+    'select payload from events where tenant_id = ? and type = ?',
+    [tenant.id, 'account.limit_reached'],
+  );
+  return found.map(({ payload }) => JSON.parse(payload).account.reason);
+}
+
+async function stored({ rows }: Fleet, table: string, tenant: FleetTenant): Promise<number> {
+  const sql = 'select count(*) as n from ?? where tenant_id = ?';
+  const [row] = await rows.rows<{ n: number }>(sql, [table, tenant.id]);
+  return row?.n ?? Number.NaN;
+}
+
+/** Every refusal must tell the time until the next UTC midnight. */
+function toldMidnight(t: Test, answers: readonly ClientAnswer[]): void {
+  const midnight = Math.ceil((86_400_000 - (Date.now() % 86_400_000)) / 1000);
+  const seconds = answers
+    .filter(({ status }) => status === 429)
+    .map(({ body }) => (body as { retry_after_s: number }).retry_after_s);
+  const wrong = seconds.filter((one) => one < midnight || one > midnight + 30);
+  t.same(wrong, [], 'the refused are told the time until midnight');
+}
+
+/** Repeats what must happen within one window, with another `n`, when the machine was too busy for that. */
+async function withinWindow<Value>(attempt: (n: number) => Promise<Value>): Promise<Value> {
+  for (let n = 0; ; n += 1) {
+    const begunAt = performance.now();
+    const value = await attempt(n);
+    if (performance.now() - begunAt < windowMs || n === 4) return value;
+  }
+}
+
+async function capOfSends(t: Test, fleet: Fleet): Promise<void> {
+  const tenant = await fleet.tenant('sends');
+  await pair(tenant.api, phoneNumber(1));
+  await sendFirst(tenant.api, Array(cap - left).fill(stranger(0)));
+  const answers = await crowd(tenant.clients, asking, (api) => send(api, stranger(0)));
+  t.same(tally(answers), { 202: left, '429 daily_send_cap': asking - left });
+  toldMidnight(t, answers);
+  t.match(await usage(tenant.api), { sends: cap, sends_cap: cap, new_contacts: 1 });
+  t.equal(await stored(fleet, 'messages', tenant), cap, 'what was refused left nothing behind');
+  t.same(await limitEvents(fleet, tenant), ['daily_send_cap'], 'one event');
+}
+
+async function capOfNewContacts(t: Test, fleet: Fleet): Promise<void> {
+  const tenant = await fleet.tenant('newcomers');
+  await pair(tenant.api, phoneNumber(1));
+  const known = Array.from({ length: cap - left }, (_, n) => stranger(n));
+  await sendFirst(tenant.api, known);
+  const answers = await crowd(tenant.clients, asking, (api, n) => send(api, stranger(100 + n)));
+  t.same(tally(answers), { 202: left, '429 new_contact_cap': asking - left });
+  toldMidnight(t, answers);
+  t.match(await usage(tenant.api), { sends: cap, new_contacts: cap, new_contacts_cap: cap });
+  t.equal(await stored(fleet, 'contacts', tenant), cap, 'the refused made no contact');
+  t.same(await limitEvents(fleet, tenant), ['new_contact_cap'], 'one event');
+  await sendFirst(tenant.api, known.slice(0, 2));
+  // Fifty numbers, each asked for by two at once: a contact is made, and counted, once.
+  const twins = await fleet.tenant('freely');
+  const accounts = [await pair(twins.api, phoneNumber(1)), await pair(twins.api, phoneNumber(2))];
+  const pairs = await crowd(twins.clients, 40, (api, n) =>
+    send(api, stranger(Math.floor(n / 2) % 20), { account_id: accounts[n % 2] }),
+  );
+  t.same(tally(pairs), { 202: 40 });
+  t.equal(await stored(fleet, 'contacts', twins), 20);
+  t.match(await usage(twins.api), { sends: 40, new_contacts: 20 });
+}
+
+async function rampOfAnAccount(t: Test, fleet: Fleet): Promise<void> {
+  const tenant = await fleet.tenant('ramp', true);
+  const more = { account_id: await pair(tenant.api, phoneNumber(1)) };
+  const newcomers = await crowd(tenant.clients, asking, (api, n) => send(api, stranger(n), more));
+  t.same(tally(newcomers), { 202: 5, '429 new_contact_cap': asking - 5 });
+  const place = newcomers.findIndex(({ status }) => status === 202);
+  await sendFirst(tenant.api, Array(cap - 5 - left).fill(stranger(place)), more);
+  const answers = await crowd(tenant.clients, asking, (api) => send(api, stranger(place), more));
+  t.same(tally(answers), { 202: left, '429 daily_send_cap': asking - left });
+  toldMidnight(t, [...newcomers, ...answers]);
+  t.match(await usage(tenant.api), { sends: cap, new_contacts: 5, sends_cap: 100 });
+  const { accounts } = (await tenant.api.get('/accounts')).body as { accounts: object[] };
+  t.match(accounts, [{ ramp_day: 1, limits: { sends: cap, sends_cap: cap, new_contacts: 5 } }]);
+  t.same(await limitEvents(fleet, tenant), [], "a ramp's refusal raises nothing");
+}
+
+async function openerBurst(t: Test, fleet: Fleet): Promise<void> {
+  const tenant = await fleet.tenant('freely');
+  const { account_id, answers } = await withinWindow(async (n) => {
+    const account_id = await pair(tenant.api, phoneNumber(1 + n));
+    const first = Array.from({ length: openers - left }, (_, one) => stranger(one));
+    await sendFirst(tenant.api, first, { account_id });
+    const answers = await crowd(tenant.clients, asking, (api, one) =>
+      send(api, stranger(100 + one), { account_id }),
+    );
+    return { account_id, answers };
+  });
+  t.same(tally(answers), { 202: left, '429 opener_burst': asking - left });
+  t.equal((await send(tenant.api, stranger(0), { account_id })).status, 202, 'no opener, no guard');
+  const passage = await untilItPasses(() => send(tenant.api, stranger(500), { account_id }));
+  t.same(passage.untruths, [], 'retry_after_s is true to the second');
+  t.ok(passage.refusals > 5, `refused ${passage.refusals} times before`);
+}
+
+async function loopGuard(t: Test, fleet: Fleet): Promise<void> {
+  const tenant = await fleet.tenant('freely');
+  const phone = phoneNumber(1);
+  await pair(tenant.api, phone);
+  const { from, answers } = await withinWindow(async (n) => {
+    const from = stranger(n);
+    const written = await crowd(tenant.clients, loops, (api, one) =>
+      api.post(`/sandbox/phones/${phone}/inbound`, { from: { phone: from }, text: `${one}` }),
+    );
+    t.same(tally(written), { 200: loops });
+    await until('what was written', async () =>
+      (await stored(fleet, 'messages', tenant)) >= (n + 1) * loops ? true : undefined,
+    );
+    await sendFirst(tenant.api, Array(loops - left).fill(from));
+    const answers = await crowd(tenant.clients, asking, (api) => send(api, from));
+    return { from, answers };
+  });
+  t.same(tally(answers), { 202: left, '429 loop_guard': asking - left });
+  t.equal((await send(tenant.api, stranger(99))).status, 202, 'others can be written to');
+  const passage = await untilItPasses(() => send(tenant.api, from));
+  t.same(passage.untruths, [], 'retry_after_s is true to the second');
+  t.ok(passage.refusals > 5, `refused ${passage.refusals} times before`);
+}
+
+async function accountCap(t: Test, fleet: Fleet): Promise<void> {
+  const tenant = await fleet.tenant('accounts');
+  await pair(tenant.api, phoneNumber(0));
+  const connect = (api: Client, n: number): Promise<ClientAnswer> =>
+    api.post('/channels/msgapp-web/connections', { phone_number: phoneNumber(n) });
+  const answers = await crowd(tenant.clients, asking, (api, n) => connect(api, 1 + n));
+  t.same(tally(answers), { 200: left, '403 account_cap': asking - left });
+  t.match(await usage(tenant.api), { accounts_total: 1 + left, accounts_cap: 1 + left });
+  const { accounts } = (await tenant.api.get('/accounts')).body as { accounts: object[] };
+  t.equal(accounts.length, 1 + left);
+  t.equal(await stored(fleet, 'accounts', tenant), 1 + left, 'the refused left no record');
+}
+
+async function idempotentTwins(t: Test, fleet: Fleet): Promise<void> {
+  const tenant = await fleet.tenant('freely');
+  await pair(tenant.api, phoneNumber(1));
+  const post = (api: Client, text: string, key: string): Promise<ClientAnswer> =>
+    api.post('/messages', { to: { phone: stranger(1) }, text }, { 'idempotency-key': key });
+  const key = randomUUID();
+  const answers = await crowd(tenant.clients, 50, (api) => post(api, 'one', key));
+  t.same(tally(answers), { 202: 50 });
+  const bodies = new Set(answers.map(({ body }) => JSON.stringify(body)));
+  t.equal(bodies.size, 1, 'all get the same body');
+  t.match(await post(tenant.api, 'two', key), {
+    status: 409,
+    body: { error_code: 'idempotency_conflict' },
+  });
+  const late = await crowd(tenant.clients, tenant.clients.length, (api) => post(api, 'one', key));
+  t.same(new Set([...bodies, ...late.map(({ body }) => JSON.stringify(body))]).size, 1);
+  t.equal(await stored(fleet, 'messages', tenant), 1);
+
+  const both = await crowd(tenant.clients, 50, (api, n) =>
+    post(api, `${n % 4 < 2}`, 'of two minds'),
+  );
+  const agreeing = both.filter(({ status }) => status === 202).length;
+  t.same(tally(both), { 202: agreeing, '409 idempotency_conflict': 50 - agreeing });
+  t.ok([24, 26].includes(agreeing), 'those with the body of the first');
+  t.equal(await stored(fleet, 'messages', tenant), 2, 'one message');
+  t.match(await usage(tenant.api), { sends: 2, new_contacts: 1 });
+}
+
+async function waits(t: Test, fleet: Fleet): Promise<void> {
+  const tenant = await fleet.tenant('freely');
+  const wait = (api: Client, timeoutS: number, signal?: AbortSignal): Promise<ClientAnswer> =>
+    api.get(`/messages/wait?timeout_s=${timeoutS}`, {}, signal);
+  const open = (count: number): Promise<true> =>
+    until(`${count} open waits`, async () =>
+      (await stored(fleet, 'waits', tenant)) === count ? true : undefined,
+    );
+  const other = tenant.clients.at(-1) ?? tenant.api;
+
+  const answers = await crowd(tenant.clients, 30, (api) => wait(api, 3));
+  t.same(tally(answers), { 200: 2, '429 wait_concurrency': 28 }, 'two of thirty at once');
+  await open(0);
+
+  const two = [wait(tenant.api, 3), wait(other, 5)];
+  await open(2);
+  const passage = await untilItPasses(() => wait(other, 0), 5);
+  t.same(passage.untruths, [], 'retry_after_s is true to the second');
+  t.ok(passage.refusals > 5, `refused ${passage.refusals} times before`);
+  t.same(tally(await Promise.all(two)), { 200: 2 });
+  await open(0);
+
+  const aborted = new AbortController();
+  const staying = new AbortController();
+  const gone = [wait(tenant.api, 50, aborted.signal), wait(other, 50, staying.signal)];
+  for (const one of gone) one.catch(() => undefined);
+  await open(2);
+  t.equal((await wait(tenant.api, 0)).status, 429);
+  const abortedAt = performance.now();
+  aborted.abort();
+  await until('the place of a wait that was aborted', async () =>
+    (await wait(other, 0)).status === 200 ? true : undefined,
+  );
+  const freeAfter = performance.now() - abortedAt;
+  t.ok(freeAfter < 1_000, `free ${Math.round(freeAfter)} ms after it was aborted`);
+  staying.abort();
+  await open(0);
+
+  const [, second] = fleet.gateways;
+  if (second === undefined) return;
+  const orphans = [wait(other, 50), wait(other, 50)];
+  for (const one of orphans) one.catch(() => undefined);
+  await open(2);
+  await second.kill();
+  const killedAt = performance.now();
+  t.equal((await wait(tenant.api, 0)).status, 429, 'nobody knows yet');
+  await until('the places of the waits of a dead process', async () =>
+    (await wait(tenant.api, 0)).status === 200 ? true : undefined,
+  );
+  const afterKill = performance.now() - killedAt;
+  t.ok(afterKill < 10_000, `free ${Math.round(afterKill)} ms after their process was killed`);
+}
+
+// Most of the time goes by waiting for windows.
+t.jobs = databases.length;
+for (const engine of databases) {
+  t.test(`exact when many ask at once, ${engine.name}`, { buffered: true }, async (t) => {
+    const untilMidnight = 86_400_000 - (Date.now() % 86_400_000);
+    if (untilMidnight < 60_000) await sleep(untilMidnight);
+    const fleet = await runFleet(t, engine, settings);
+    t.test('daily send cap', (t) => capOfSends(t, fleet));
+    t.test('new contacts', (t) => capOfNewContacts(t, fleet));
+    t.test('warm-up ramp', (t) => rampOfAnAccount(t, fleet));
+    t.test('opener burst', (t) => openerBurst(t, fleet));
+    t.test('loop guard', (t) => loopGuard(t, fleet));
+    t.test('account cap', (t) => accountCap(t, fleet));
+    t.test('idempotent twins', (t) => idempotentTwins(t, fleet));
+    // The last one kills a gateway.
+    t.test('waits', (t) => waits(t, fleet));
+    t.test('nothing went wrong on the way', async (t) => {
+      for (const gateway of fleet.gateways) t.notMatch(gateway.output(), /"level":(40|50|60)/);
+    });
+  });
+}

@@ -1,0 +1,158 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { type Member, runCluster } from '../harness/cluster.ts';
+import { scale, scaled } from '../harness/scale.ts';
+import { checkExactly, read } from '../harness/sending.ts';
+import { until } from '../harness/story.ts';
+import { pairLines, startTraffic, type Try } from '../harness/traffic.ts';
+
+const full = scale >= 1;
+/** Seconds; the default at full size. */
+const leaseS = full ? 9 : 3;
+/** What a freeze must outlast to be noticed by everybody. */
+const freezeMs = (leaseS + 2) * 1_000;
+
+t.test('everything dies and hangs in turn, under load', { timeout: 600_000 }, async (t) => {
+  const { members, mariadb, rabbitmq, rows } = await runCluster(t, {
+    GATEWAY_SESSIONS__LEASE_S: String(leaseS),
+    GATEWAY_SESSIONS__RECONNECT_MAX_S: '2',
+  });
+  const lines = await pairLines(members, scaled(12, 6));
+  for (const [place, { phone }] of lines.entries()) {
+    const set = await members[0]?.api.put(`/sandbox/phones/${phone}`, { latency_ms: place * 5 });
+    t.equal(set?.status, 200);
+  }
+  const traffic = await startTraffic(members, lines, { pauseMs: 100, patienceMs: 4_000 });
+  const { tries } = traffic;
+
+  /** Waits until what every account accepted last, after the fault, has been read. */
+  const flowsAgain = async (what: string): Promise<void> => {
+    const begunAt = performance.now();
+    const accepted = traffic.lines.map((line) => line.accepted.length);
+    const isRead = async () => {
+      const fresh = traffic.lines.map((line, place) => line.accepted[accepted[place] ?? 0]);
+      if (fresh.includes(undefined)) return undefined;
+      const marks = fresh.map(() => '?').join();
+      const late = await rows.rows<{ id: string }>(
+        `select id from messages where id in (${marks}) and status <> 'read'`,
+        fresh as string[],
+      );
+      return late.length === 0 ? true : undefined;
+    };
+    await until(`the messages to flow after ${what}`, isRead, 30_000).catch((error: Error) =>
+      t.fail(error.message),
+    );
+    const tookMs = Math.round(performance.now() - begunAt);
+    t.comment(`${Math.round(performance.now() / 1000)} s: ${what}: flows again after ${tookMs} ms`);
+  };
+  const ready = (status: number) =>
+    until(`/readyz to answer ${status}`, async () => {
+      const found = await Promise.all(members.map((member) => member.probe('/readyz')));
+      return found.every((one) => one === status) ? true : undefined;
+    });
+  const sendsSince = (at: number): Try[] =>
+    tries.filter((one) => one.what === 'send' && one.at >= at);
+
+  await flowsAgain('the start');
+  for (const member of members) {
+    await member.kill();
+    await sleep(1_000);
+    await member.start();
+    await flowsAgain(`a SIGKILL of the ${member.name}`);
+  }
+
+  const memory = (): Promise<number[]> => Promise.all(members.map((member) => member.memory()));
+  await sleep(full ? 20_000 : 1_000);
+  const before = await memory();
+
+  /** Sends are answered as ever while RabbitMQ is away. */
+  const withoutRabbitmq = async (what: string, awayMs: number): Promise<void> => {
+    const calm = sendsSince(performance.now() - 5_000);
+    const begunAt = performance.now();
+    await sleep(awayMs);
+    const sends = sendsSince(begunAt);
+    const [usual, now] = [median(calm), median(sends)];
+    const slowest = Math.max(...sends.map((one) => one.tookMs));
+    t.comment(
+      `${what}: ${sends.length} sends, median ${now} ms after ${usual} ms, slowest ${slowest} ms`,
+    );
+    t.ok(sends.length > lines.length, `${what}: sends go on`);
+    t.same([...new Set(sends.map((one) => one.outcome))], ['202'], `${what}: all are accepted`);
+    t.ok(slowest < 2_000, `${what}: each within 2 s`);
+    if (full) t.ok(now < 3 * usual + 20, `${what}: about as fast as before`);
+  };
+  await rabbitmq.crash();
+  await withoutRabbitmq('RabbitMQ is down', full ? 15_000 : 2_500);
+  await ready(503);
+  await rabbitmq.start();
+  await ready(200);
+  await flowsAgain('a crash of RabbitMQ');
+
+  rabbitmq.freeze();
+  await withoutRabbitmq('RabbitMQ hangs', full ? 30_000 : 6_000);
+  await ready(503);
+  rabbitmq.thaw();
+  await ready(200);
+  await flowsAgain('a hanging RabbitMQ');
+
+  await mariadb.crash();
+  await ready(503);
+  for (const { name, api } of members) {
+    const refused = await api.post('/messages', { to: { phone: '+12025551000' }, text: 'x' });
+    t.equal(refused.status, 503, `${name}: MariaDB is down`);
+    t.match(refused.headers.get('retry-after'), /^[1-9]\d*$/);
+  }
+  await sleep(full ? 15_000 : 500);
+  await mariadb.start();
+  await ready(200);
+  await flowsAgain('a crash of MariaDB');
+
+  mariadb.freeze();
+  await ready(503);
+  await sleep(freezeMs);
+  mariadb.thaw();
+  await ready(200);
+  await flowsAgain('a hanging MariaDB');
+
+  for (const member of full ? members : members.slice(0, 1)) {
+    member.freeze();
+    await sleep(freezeMs);
+    await flowsAgain(`the ${member.name} hangs`);
+    member.thaw();
+    await flowsAgain(`the ${member.name} goes on`);
+  }
+  await ready(200);
+
+  await traffic.end();
+  await traffic.followed(30_000);
+  const [any] = members as [Member];
+  await checkExactly(t, any.api, rows, traffic.lines, () => read, 60_000);
+  t.same([...traffic.seen].sort(), [...traffic.played].sort(), 'the cursor shows each once');
+  t.comment(`${traffic.lines.flatMap((line) => line.accepted).length} sent`);
+  t.comment(`${traffic.played.length} received; ${JSON.stringify(tally(tries))}`);
+
+  const returned = async () =>
+    (await memory()).every((now, place) => now <= 1.5 * (before[place] ?? 0) + 60)
+      ? true
+      : undefined;
+  await until('the memory to return', returned, full ? 60_000 : 10_000).catch((error: Error) =>
+    t.fail(error.message),
+  );
+  t.comment(
+    `memory in MB: before ${before.map(Math.round)}, after ${(await memory()).map(Math.round)}`,
+  );
+  for (const member of members) t.equal((await member.stop()).code, 0, `${member.name} ends`);
+});
+
+function median(tries: readonly Try[]): number {
+  const sorted = tries.map((one) => one.tookMs).sort((a, b) => a - b);
+  return Math.round((sorted[Math.floor(sorted.length / 2)] ?? 0) * 10) / 10;
+}
+
+function tally(tries: readonly Try[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { what, outcome } of tries) {
+    counts[`${what} ${outcome}`] = (counts[`${what} ${outcome}`] ?? 0) + 1;
+  }
+  return counts;
+}

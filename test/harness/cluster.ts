@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { createConnection } from 'mysql2/promise';
+import type { Executor } from '../../plugins/storage/executor.ts';
+import { startMariadb } from '../servers/mariadb.ts';
+import { startRabbitmq } from '../servers/rabbitmq.ts';
+import { makeFolder, type Server } from '../servers/server.ts';
+import { type Client, client } from './client.ts';
+import { generousLimits } from './gateway.ts';
+import { type WatchedWay, watchNetwork } from './network-watch.ts';
+import { freePort } from './ports.ts';
+import {
+  type Exit,
+  type ProjectProcess,
+  startGateway,
+  startProcess,
+  type Teardown,
+} from './processes.ts';
+import { openRows } from './rows.ts';
+
+/** A gateway process of a cluster, with all three roles. */
+export class Member {
+  readonly name: string;
+  readonly origin: string;
+  /** With the key of the cluster's test tenant. */
+  readonly api: Client;
+  /** Its own way to the simulated network. */
+  readonly way: WatchedWay;
+  readonly #t: Teardown;
+  readonly #env: Readonly<Record<string, string>>;
+  #running: ProjectProcess | null = null;
+
+  constructor(
+    t: Teardown,
+    name: string,
+    way: WatchedWay,
+    env: Readonly<Record<string, string>> & {
+      readonly PORT: string;
+      readonly TEST_API_KEY: string;
+    },
+  ) {
+    this.#t = t;
+    this.name = name;
+    this.way = way;
+    this.#env = env;
+    this.origin = `http://127.0.0.1:${env.PORT}`;
+    this.api = client(`${this.origin}/v1`, env.TEST_API_KEY);
+  }
+
+  /** Starts it, or starts it again; resolves once it is ready. */
+  async start(): Promise<void> {
+    this.#running = (await startGateway(this.#t, this.#env)).process;
+  }
+
+  /** SIGKILL; resolves once it is gone. */
+  async kill(): Promise<void> {
+    await this.#process.kill('SIGKILL');
+  }
+
+  /** SIGTERM; answers how it ended, and after how many milliseconds. */
+  async stop(): Promise<Exit & { readonly tookMs: number }> {
+    const begunAt = performance.now();
+    const exit = await this.#process.kill('SIGTERM');
+    return { ...exit, tookMs: performance.now() - begunAt };
+  }
+
+  /** Stops it where it is: connections stay open and nothing answers. */
+  freeze(): void {
+    process.kill(this.#process.pid, 'SIGSTOP');
+  }
+
+  /** Lets it run on. */
+  thaw(): void {
+    process.kill(this.#process.pid, 'SIGCONT');
+  }
+
+  /** What the process that runs now has printed. */
+  get output(): string {
+    return this.#process.output;
+  }
+
+  /** The status of a probe such as `/readyz`; 0 when it does not answer. */
+  async probe(path: string): Promise<number> {
+    const signal = AbortSignal.timeout(10_000);
+    const answer = await fetch(`${this.origin}${path}`, { signal }).catch(() => null);
+    await answer?.body?.cancel();
+    return answer?.status ?? 0;
+  }
+
+  /** Its memory in megabytes; 0 where the system does not tell. */
+  async memory(): Promise<number> {
+    const status = await readFile(`/proc/${this.#process.pid}/status`, 'utf8').catch(() => '');
+    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024;
+  }
+
+  get #process(): ProjectProcess {
+    if (this.#running === null) throw new Error(`${this.name} was never started`);
+    return this.#running;
+  }
+}
+
+/** Three gateway processes with servers that are theirs alone, which a test may crash and freeze. */
+export interface Cluster {
+  readonly members: readonly Member[];
+  readonly mariadb: Server;
+  readonly rabbitmq: Server;
+  /** Reads the tables past the gateways. */
+  readonly rows: Executor;
+}
+
+/** Starts everything, all members at once; it ends with the test. */
+export async function runCluster(
+  t: Teardown,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Cluster> {
+  const owned = async (starting: Promise<Server>): Promise<Server> => {
+    const server = await starting;
+    t.teardown(() => server.remove());
+    return server;
+  };
+  const [mariadb, rabbitmq, networkUrl] = await Promise.all([
+    owned(startMariadb()),
+    owned(startRabbitmq()),
+    startNetwork(t),
+  ]);
+  const connection = await createConnection(mariadb.url);
+  await connection.query('CREATE DATABASE gateway CHARACTER SET utf8mb4');
+  await connection.end();
+  const databaseUrl = `${mariadb.url}/gateway`;
+  const shared = {
+    LOG_LEVEL: 'warn',
+    ...generousLimits,
+    ...settings,
+    DATABASE_URL: databaseUrl,
+    AMQP_URL: rabbitmq.url,
+    GATEWAY_SECRET: randomBytes(32).toString('base64'),
+    TEST_API_KEY: `gw_test_${randomBytes(24).toString('base64url')}`,
+    LIVE_API_KEY: `gw_live_${randomBytes(24).toString('base64url')}`,
+  };
+  const members: Member[] = [];
+  for (const name of ['first', 'second', 'third']) {
+    const way = await watchNetwork(t, networkUrl);
+    members.push(
+      new Member(t, name, way, {
+        ...shared,
+        SIMULATED_NETWORK_URL: way.url,
+        DATA_DIR: await makeFolder(`gateway-${name}`),
+        PORT: String(await freePort()),
+      }),
+    );
+  }
+  await Promise.all(members.map((member) => member.start()));
+  // The document that answers are checked against is read while everybody is there.
+  await Promise.all(members.map((member) => member.api.document()));
+  return { members, mariadb, rabbitmq, rows: openRows(t, databaseUrl) };
+}
+
+/** Starts a simulated network that is nobody's child; answers its address. */
+async function startNetwork(t: Teardown): Promise<string> {
+  const url = `tcp://127.0.0.1:${await freePort()}`;
+  const network = startProcess(t, ['drivers/simulated/network/main.ts'], {
+    SIMULATED_NETWORK_URL: url,
+    DATA_DIR: await makeFolder('network'),
+  });
+  await network.waitFor(/listening on port/);
+  return url;
+}

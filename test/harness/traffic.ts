@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client, ClientAnswer } from './client.ts';
+import type { Member } from './cluster.ts';
+import type { Line, SendingLine } from './sending.ts';
+import { bodyOf, pair, phoneNumber, until } from './story.ts';
+
+/** One try of a request. */
+export interface Try {
+  /** When it began, on the monotonic clock, and how long it took; milliseconds. */
+  readonly at: number;
+  readonly tookMs: number;
+  readonly what: 'send' | 'inbound' | 'wait';
+  /**
+   * The status of the answer as text; `closed`: the connection could not be opened; `broken`: it could, and
+   * ended without an answer; `silent`: no answer came in the time that a client has.
+   */
+  readonly outcome: string;
+}
+
+/** How much there is to do. */
+export interface TrafficOptions {
+  /** Between two sends, and between two inbound messages, of one account; milliseconds. */
+  readonly pauseMs: number;
+  /** For how long a client waits for an answer before it asks another member; milliseconds. */
+  readonly patienceMs: number;
+}
+
+/** Sends, receipts and inbound messages of many accounts, over all members, until it is ended. */
+export interface Traffic {
+  readonly lines: readonly SendingLine[];
+  readonly tries: readonly Try[];
+  /** The texts of the inbound messages that the network has taken, and those that the cursor has shown. */
+  readonly played: readonly string[];
+  readonly seen: readonly string[];
+  /** Begins no further message and resolves once all that were begun were taken. */
+  end(): Promise<void>;
+  /** Ends the follower, once it has seen as many messages as were played or the time is over. */
+  followed(timeoutMs: number): Promise<void>;
+}
+
+interface Page {
+  readonly messages: readonly { readonly text: string }[];
+  readonly next_cursor: string;
+}
+
+/** Between two tries of one request, milliseconds. */
+const retryMs = 50;
+
+/** Pairs so many numbers, spread over the members. */
+export function pairLines(members: readonly Member[], count: number): Promise<readonly Line[]> {
+  return Promise.all(
+    Array.from({ length: count }, async (_, place) => {
+      const phone = phoneNumber(place);
+      const api = members[place % members.length]?.api;
+      if (api === undefined) throw new Error('a cluster has members');
+      return { phone, account: await pair(api, phone) };
+    }),
+  );
+}
+
+/** Starts the traffic. Whatever fails is tried at the next member, under the same key. */
+export async function startTraffic(
+  members: readonly Member[],
+  lines: readonly Line[],
+  { pauseMs, patienceMs }: TrafficOptions,
+): Promise<Traffic> {
+  const beginning = await members[0]?.api.get('/messages/wait?timeout_s=0');
+  if (beginning?.status !== 200) throw new Error('the cursor could not begin');
+  let cursor = bodyOf<Page>(beginning).next_cursor;
+  const sending = lines.map((line) => ({ ...line, accepted: [] as string[] }));
+  const tries: Try[] = [];
+  const played: string[] = [];
+  const seen: string[] = [];
+  const ended = new AbortController();
+  const unfollowed = new AbortController();
+
+  /** A client that stays with a member for as long as it gets on there. */
+  const clientAt = (place: number) => {
+    let turn = place;
+    return async (
+      what: Try['what'],
+      call: (api: Client, signal: AbortSignal) => Promise<ClientAnswer>,
+    ): Promise<ClientAnswer | null> => {
+      const at = performance.now();
+      const member = members[turn % members.length];
+      if (member === undefined) throw new Error('a cluster has members');
+      const answer = await call(member.api, AbortSignal.timeout(patienceMs)).catch(failureOf);
+      const outcome = typeof answer === 'string' ? answer : String(answer.status);
+      tries.push({ at, tookMs: performance.now() - at, what, outcome });
+      if (typeof answer !== 'string' && answer.status < 300) return answer;
+      const mayPass = typeof answer === 'string' || [429, 502, 503].includes(answer.status);
+      if (!mayPass) throw new Error(`${what}: ${answer.status} ${JSON.stringify(answer.body)}`);
+      turn += 1;
+      await sleep(retryMs);
+      return null;
+    };
+  };
+  /** Until an answer is a success. */
+  const persistent = (place: number) => {
+    const ask = clientAt(place);
+    return async (...request: Parameters<typeof ask>): Promise<ClientAnswer> => {
+      for (;;) {
+        const answer = await ask(...request);
+        if (answer !== null) return answer;
+      }
+    };
+  };
+
+  const send = async ({ account, accepted }: SendingLine, place: number): Promise<void> => {
+    const ask = persistent(place);
+    for (let n = 0; !ended.signal.aborted; n += 1) {
+      const to = { phone: phoneNumber(1000 + (n % 7)) };
+      const body = { account_id: account, to, text: `message ${n}` };
+      const headers = { 'idempotency-key': randomUUID() };
+      const answer = await ask('send', (api, signal) =>
+        api.post('/messages', body, headers, signal),
+      );
+      accepted.push(bodyOf<{ id: string }>(answer).id);
+      await sleep(pauseMs);
+    }
+  };
+  const play = async ({ phone }: Line, place: number): Promise<void> => {
+    const ask = persistent(place + 1);
+    for (let n = 0; !ended.signal.aborted; n += 1) {
+      const text = `${phone} ${n}`;
+      const from = { phone: phoneNumber(2000 + (n % 5)), name: 'Ada' };
+      const body = { from, text, network_id: randomUUID() };
+      await ask('inbound', (api, signal) =>
+        api.post(`/sandbox/phones/${phone}/inbound`, body, {}, signal),
+      );
+      played.push(text);
+      await sleep(pauseMs);
+    }
+  };
+  const follow = async (): Promise<void> => {
+    for (let turn = 0; !unfollowed.signal.aborted; turn += 1) {
+      // Another member each time: a cursor is good everywhere.
+      const path = `/messages/wait?timeout_s=1&cursor=${encodeURIComponent(cursor)}`;
+      const answer = await clientAt(turn)('wait', (api, signal) => api.get(path, {}, signal));
+      if (answer === null) continue;
+      const page = bodyOf<Page>(answer);
+      seen.push(...page.messages.map(({ text }) => text));
+      cursor = page.next_cursor;
+    }
+  };
+
+  const following = follow();
+  const working = Promise.all([...sending.map(send), ...sending.map(play)]);
+  // Whoever ends it is told; a test that fails before must not end its process.
+  for (const promise of [following, working]) promise.catch(() => ended.abort());
+  return {
+    lines: sending,
+    tries,
+    played,
+    seen,
+    async end() {
+      ended.abort();
+      await working;
+    },
+    async followed(timeoutMs) {
+      const all = async () => (seen.length >= played.length ? true : undefined);
+      await until('the cursor to show all', all, timeoutMs).catch(() => undefined);
+      // What it might show a second time.
+      await sleep(1_000);
+      unfollowed.abort();
+      await following;
+    },
+  };
+}
+
+/** How a request without an answer ended. */
+function failureOf(error: unknown): string {
+  if (error instanceof DOMException && error.name === 'TimeoutError') return 'silent';
+  if (!(error instanceof TypeError)) throw error;
+  const { cause } = error;
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  return code === 'ECONNREFUSED' ? 'closed' : 'broken';
+}

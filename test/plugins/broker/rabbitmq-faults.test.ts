@@ -1,0 +1,182 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import type { Json } from '../../../core/contracts/json.ts';
+import { freePort } from '../../harness/ports.ts';
+import { until } from '../../harness/story.ts';
+import { operate, startRabbitmq } from '../../servers/rabbitmq.ts';
+import { impatient, jobs, RabbitmqWorld, ready } from './rabbitmq-world.ts';
+
+const server = await startRabbitmq();
+t.teardown(() => server.remove());
+const options = { timing: impatient };
+
+/** Sends as a request would and answers how long the slowest of them took, in milliseconds. */
+function slowest(count: number, send: (n: number) => void): number {
+  let worst = 0;
+  for (let n = 0; n < count; n += 1) {
+    const begun = performance.now();
+    send(n);
+    worst = Math.max(worst, performance.now() - begun);
+  }
+  return worst;
+}
+
+async function count(got: readonly Json[], expected: number): Promise<void> {
+  await until(
+    `${expected}, there are ${got.length}`,
+    async () => (got.length >= expected ? true : undefined),
+    15_000,
+  );
+}
+
+t.test('RabbitMQ is killed and comes back', async (t) => {
+  const world = new RabbitmqWorld(t, server.url);
+  const [one, other] = [await world.open(options), await world.open(options)];
+  let sweeps = 0;
+  one.onReady(() => {
+    sweeps += 1;
+  });
+  await until('the first sweep', async () => (sweeps === 1 ? true : undefined));
+  const [hosted, news, work]: [Json[], Json[], Json[]] = [[], [], []];
+  const release = await one.host('acc_1', (message) => void hosted.push(message));
+  await one.host('acc_gone', () => undefined).then((release) => release());
+  await one.listen('news', (message) => void news.push(message));
+  await one.serve('double', async (body) => Number(body) * 2);
+  t.equal(await other.request(one.processId, 'double', 2, 2_000), 4);
+  for (let job = 0; job < 50; job += 1) other.toWorker(jobs, job);
+  await until('50 jobs on disk', async () => {
+    const queue = world.topology.work(jobs);
+    const looking = world.look((channel) => channel.queueDeclare({ queue, passive: true }));
+    const found = await looking.catch(() => undefined);
+    return found?.messageCount === 50 ? true : undefined;
+  });
+
+  const asking = other.request(one.processId, 'never', null, 60_000);
+  asking.catch(() => undefined);
+  await server.crash();
+  await until('both to notice', async () => (!one.ready() && !other.ready() ? true : undefined));
+  await t.rejects(other.request(one.processId, 'double', 2, 2_000), /broker_down/);
+  t.ok(slowest(500, (n) => other.toWorker(jobs, 50 + n)) < 50, 'sending does not wait');
+  const begun = performance.now();
+  await one.host('acc_2', (message) => void hosted.push(message));
+  await release();
+  await other.work(jobs, 10, (message) => void work.push(message));
+  t.ok(performance.now() - begun < 500, 'nor does receiving');
+  t.equal(sweeps, 1);
+
+  await server.start();
+  await ready(one);
+  await ready(other);
+  await until('the sweep', async () => (sweeps === 2 ? true : undefined));
+  other.toHost('acc_1', 'released while RabbitMQ was away');
+  other.toHost('acc_2', 'hosted while RabbitMQ was away');
+  other.toAll('news', 'again');
+  t.equal(await other.request(one.processId, 'double', 3, 2_000), 6);
+  await count(hosted, 1);
+  await count(news, 1);
+  await count(work, 550);
+  t.same(hosted, ['hosted while RabbitMQ was away']);
+  t.equal(new Set(work).size, 550, 'what was confirmed, and what waited meanwhile');
+});
+
+t.test('RabbitMQ hangs and goes on', async (t) => {
+  const world = new RabbitmqWorld(t, server.url);
+  const [one, other] = [await world.open(options), await world.open(options)];
+  let sweeps = 0;
+  other.onReady(() => {
+    sweeps += 1;
+  });
+  const [hosted, work]: [Json[], Json[]] = [[], []];
+  await one.host('acc_1', (message) => void hosted.push(message));
+  await one.work(jobs, 10, (message) => void work.push(message));
+  let aborted = 0;
+  await one.serve('slow', async (_, { signal }) => {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve));
+    aborted += 1;
+    return 'too late';
+  });
+  other.toHost('acc_1', 'before');
+  await count(hosted, 1);
+  const asking = other.request(one.processId, 'slow', null, 1_000).catch((error) => error.reason);
+  await sleep(100);
+
+  server.freeze();
+  t.teardown(() => server.thaw());
+  const frozen = performance.now();
+  const flood = 'x'.repeat(2_000);
+  const before = process.memoryUsage().rss;
+  t.ok(slowest(30_000, () => other.toHost('acc_1', flood)) < 50, 'sending does not wait');
+  for (let job = 0; job < 10; job += 1) one.toWorker(jobs, job);
+  t.equal(await asking, 'timeout');
+  await until('the handler to be told', async () => (aborted === 1 ? true : undefined));
+  await until('both to notice', async () => (!one.ready() && !other.ready() ? true : undefined));
+  t.ok(performance.now() - frozen < 3 * impatient.patienceMs, 'soon');
+  t.ok(slowest(30_000, () => other.toHost('acc_1', flood)) < 50, 'still not');
+  const grown = (process.memoryUsage().rss - before) / 1e6;
+  t.ok(grown < 150, `${grown} MB more`);
+  const begun = performance.now();
+  const release = await one.host('acc_2', () => undefined);
+  await release();
+  const leaving = world.make(options);
+  await leaving.close();
+  t.ok(performance.now() - begun < 4 * impatient.patienceMs, 'nothing hangs with it');
+  const sweptBefore = sweeps;
+
+  server.thaw();
+  await ready(one);
+  await ready(other);
+  await until('the sweep', async () => (sweeps > sweptBefore ? true : undefined));
+  other.toHost('acc_1', 'after');
+  await until('the last', async () => (hosted.includes('after') ? true : undefined), 15_000);
+  t.ok(hosted.length < 15_000, `${hosted.length} of 60000 are left of the flood`);
+  await count(work, 10);
+  t.equal(new Set(work).size, 10);
+  other.toWorker(jobs, 10);
+  await count(work, 11);
+});
+
+t.test('RabbitMQ is out of memory for a while', async (t) => {
+  const world = new RabbitmqWorld(t, server.url);
+  const [one, other] = [await world.open(options), await world.open(options)];
+  const work: Json[] = [];
+  await one.work(jobs, 10, (message) => void work.push(message));
+  await operate(server, ['set_vm_memory_high_watermark', '0.00001']);
+  await until('both to notice', async () => (!one.ready() && !other.ready() ? true : undefined));
+  t.ok(slowest(1_000, (n) => other.toWorker(jobs, n)) < 50, 'sending does not wait');
+  await sleep(3 * impatient.patienceMs);
+  t.notOk(other.ready());
+  await operate(server, ['set_vm_memory_high_watermark', '0.6']);
+  await ready(other);
+  await count(work, 1_000);
+  t.equal(new Set(work).size, 1_000);
+});
+
+t.test('closing while RabbitMQ hangs', async (t) => {
+  const world = new RabbitmqWorld(t, server.url);
+  const broker = await world.open(options);
+  await broker.host('acc_1', () => undefined);
+  await broker.work(jobs, 10, () => undefined);
+  server.freeze();
+  t.teardown(() => server.thaw());
+  broker.toWorker(jobs, 'lost');
+  const asking = broker.request(broker.processId, 'any', null, 60_000);
+  asking.catch(() => undefined);
+  const begun = performance.now();
+  await broker.close();
+  await t.rejects(asking, /broker_down/);
+  t.ok(performance.now() - begun < 5 * impatient.closeMs);
+});
+
+t.test('RabbitMQ is not there yet', async (t) => {
+  const port = await freePort();
+  const away = new RabbitmqWorld(t, `amqp://guest:guest@127.0.0.1:${port}`);
+  const begun = performance.now();
+  const broker = away.make(options);
+  await broker.listen('news', () => undefined);
+  await broker.work(jobs, 1, () => undefined);
+  broker.toWorker(jobs, 'kept');
+  t.notOk(broker.ready());
+  await t.rejects(broker.request(broker.processId, 'any', null, 2_000), /broker_down/);
+  await broker.close();
+  t.ok(performance.now() - begun < 1_000);
+});

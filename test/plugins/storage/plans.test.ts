@@ -1,0 +1,379 @@
+import t, { type Test } from 'tap';
+import type { Tables } from '../../../core/contracts/storage.ts';
+import { newId } from '../../../core/ids.ts';
+import { createLog } from '../../../core/log.ts';
+import { type Connections, connect } from '../../../plugins/storage/connection.ts';
+import { Executor, type Row } from '../../../plugins/storage/executor.ts';
+import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
+import { makeStorage } from '../../../plugins/storage/storage.ts';
+import { makeTables } from '../../../plugins/storage/tables/index.ts';
+import { databases } from '../../harness/databases.ts';
+
+const total = 100_000;
+const start = Date.UTC(2026, 0, 1);
+/** The clock of the reads: all messages are old by then but the last minute's. */
+const now = start + total * 100;
+
+/**
+ * Four tenants of very unequal size, so that a plan that is good for the average is found out. The first has
+ * most messages, nearly all outbound and from its first account.
+ */
+const tenants = ['ten_big', 'ten_mixed', 'ten_small', 'ten_queue'] as const;
+
+const accountOf = (tenant: string, n: number): string => `acc_${tenant.slice(4)}_${n}`;
+const contactOf = (tenant: string, n: number): string => `con_${tenant.slice(4)}_${n}`;
+
+interface Placed {
+  readonly tenant: (typeof tenants)[number];
+  readonly account: number;
+  readonly contact: number;
+  readonly inbound: boolean;
+  readonly queued: boolean;
+}
+
+function place(n: number): Placed {
+  const contact = Math.floor(n / 100) % 500;
+  if (n % 1_000 === 7)
+    return { tenant: 'ten_small', account: 0, contact, inbound: n % 2_000 === 7, queued: false };
+  if (n % 10 === 1)
+    return { tenant: 'ten_queue', account: 0, contact, inbound: false, queued: true };
+  if (n % 10 < 4)
+    return { tenant: 'ten_mixed', account: n % 7, contact, inbound: n % 2 === 0, queued: false };
+  const rare = n % 20_000 === 5;
+  return { tenant: 'ten_big', account: rare ? 1 : 0, contact, inbound: rare, queued: false };
+}
+
+/** The rows of all messages, oldest first; `ids` get those that the reads name. */
+function* messageRows(): Generator<Row> {
+  const sequences = new Map<string, number>();
+  const next = (key: string): number => {
+    const value = (sequences.get(key) ?? 0) + 1;
+    sequences.set(key, value);
+    return value;
+  };
+  for (let n = 0; n < total; n += 1) {
+    const { tenant, account, contact, inbound, queued } = place(n);
+    const at = start + n * 100;
+    const account_id = accountOf(tenant, account);
+    yield {
+      id: newId('msg', at),
+      tenant_id: tenant,
+      account_id,
+      channel: 'msgapp_web',
+      contact_id: contactOf(tenant, contact),
+      direction: inbound ? 'inbound' : 'outbound',
+      text: `message ${n}`,
+      status: inbound ? 'received' : queued ? 'queued' : 'read',
+      network_id: queued ? null : `network-${n}`,
+      sequence: inbound ? null : next(account_id),
+      inbound_sequence: inbound ? next(tenant) : null,
+      created_at: at,
+    };
+  }
+}
+
+function rowsOf<Item>(items: readonly Item[], row: (item: Item) => Row): Row[] {
+  return items.map(row);
+}
+
+async function fill(connections: Connections): Promise<string[]> {
+  const ids: string[] = [];
+  await connections.write.transaction(async (transaction) => {
+    const db = new Executor(transaction, connections.dialect);
+    const numbers = Array.from({ length: 500 }, (_, n) => n);
+    // Others, so that a table of tenants or accounts is not read whole because it is short.
+    const others = numbers.map((n) => `ten_other_${n}`);
+    await db.insert(
+      'tenants',
+      rowsOf([...tenants, ...others], (id) => ({
+        id,
+        name: id,
+        mode: 'test',
+        plan: 'growth',
+        status: 'active',
+        disabled: '[]',
+        created_at: start,
+      })),
+    );
+    for (const tenant of [...tenants, ...others]) {
+      await db.insert(
+        'accounts',
+        rowsOf(numbers.slice(0, 10), (n) => ({
+          id: accountOf(tenant, n),
+          tenant_id: tenant,
+          channel: 'msgapp_web',
+          identifier: `+1202555${n}`,
+          status: 'connected',
+          connect_options: '{}',
+          created_at: start,
+        })),
+      );
+    }
+    for (const tenant of tenants) {
+      const many = tenant === 'ten_big' ? 10_000 : 500;
+      await db.insert(
+        'contacts',
+        rowsOf(
+          Array.from({ length: many }, (_, n) => n),
+          (n) => ({
+            id: contactOf(tenant, n),
+            tenant_id: tenant,
+            channel: 'msgapp_web',
+            phone: `+1202${String(n).padStart(7, '0')}`,
+            name: '',
+            created_at: start + n,
+          }),
+        ),
+      );
+      await db.insert(
+        'threads',
+        rowsOf(numbers, (n) => ({
+          account_id: accountOf(tenant, 0),
+          contact_id: contactOf(tenant, n),
+          opened_at: now - n * 1_000,
+        })),
+      );
+      await db.insert(
+        'idempotency_keys',
+        rowsOf(numbers, (n) => ({
+          tenant_id: tenant,
+          key_hash: `key ${n}`,
+          body_hash: '',
+          answer: '{}',
+          created_at: start,
+        })),
+      );
+      await db.insert(
+        'usage_counters',
+        rowsOf(numbers, (n) => ({ tenant_id: tenant, day: `day ${n}`, sends: 1, new_contacts: 1 })),
+      );
+      await db.insert(
+        'limit_notices',
+        rowsOf(numbers, (n) => ({ tenant_id: tenant, day: `day ${n}`, reason: 'daily_send_cap' })),
+      );
+    }
+    let part: Row[] = [];
+    for (const row of messageRows()) {
+      ids.push(String(row.id));
+      part.push(row);
+      if (part.length < 1_300) continue;
+      await db.insert('messages', part);
+      part = [];
+    }
+    await db.insert('messages', part);
+  });
+  return ids;
+}
+
+/** A read, and the most rows it may look at. */
+interface Read {
+  readonly name: string;
+  readonly most: number;
+  /** The columns of the index it must go by; null when any will do. */
+  readonly index: readonly string[] | null;
+  run(tables: Tables): Promise<unknown>;
+}
+
+function reads(ids: readonly string[]): readonly Read[] {
+  const found: Read[] = [];
+  const add = (name: string, most: number, run: Read['run'], index: Read['index'] = null) =>
+    found.push({ name, most, run, index });
+  const before = (place: number) => ({ createdAt: start + place * 100, id: ids[place] ?? '' });
+  for (const tenant of [...tenants, 'ten_nobody']) {
+    for (const direction of [null, 'inbound', 'outbound'] as const) {
+      for (const account of [null, 0, 1, 9]) {
+        for (const position of [null, before(total / 2), before(50)]) {
+          const accountId = account === null ? null : accountOf(tenant, account);
+          const page = position === null ? 'first page' : `from ${position.createdAt - start}`;
+          // One page and one more row, and the contact of each.
+          add(
+            `list ${tenant} ${direction} ${accountId} ${page}`,
+            2 * 101 + 10,
+            ({ messages }) =>
+              messages.list(tenant, { direction, accountId, before: position, limit: 101 }),
+            [
+              'tenant_id',
+              ...(accountId === null ? [] : ['account_id']),
+              ...(direction === null ? [] : ['direction']),
+              'created_at',
+              'id',
+            ],
+          );
+        }
+      }
+    }
+    for (const account of [null, 0, 1, 9]) {
+      for (const after of [0, 20, 14_000, 1_000_000]) {
+        const accountId = account === null ? null : accountOf(tenant, account);
+        add(
+          `wait ${tenant} ${accountId} after ${after}`,
+          2 * 50 + 10,
+          ({ messages }) => messages.inboundAfter(tenant, after, accountId, 50),
+          ['tenant_id', ...(accountId === null ? [] : ['account_id']), 'inbound_sequence'],
+        );
+      }
+    }
+    add(`get ${tenant}`, 10, (tables) => tables.messages.find(tenant, ids[4] ?? ''));
+    add(`queue of ${tenant}`, 210, (tables) => tables.messages.queuedOf(accountOf(tenant, 0), 200));
+    add(`queues of ${tenant}`, 50, (tables) =>
+      tables.messages.accountsWithQueued([0, 1, 2, 3].map((n) => accountOf(tenant, n))),
+    );
+    add(`latest position of ${tenant}`, 5, (tables) => tables.tenants.inboundSequences([tenant]));
+  }
+  for (const position of [null, { createdAt: start + 5_000, id: contactOf('ten_big', 5_000) }]) {
+    const filter = { channel: null, phone: null, before: position, limit: 101 };
+    const page = position === null ? 'first page' : 'later page';
+    add(`contacts, ${page}`, 110, ({ contacts }) => contacts.list('ten_big', filter));
+    add(`contacts of a channel, ${page}`, 110, ({ contacts }) =>
+      contacts.list('ten_big', { ...filter, channel: 'msgapp_web' }),
+    );
+    add(`contacts of a phone, ${page}`, 10, ({ contacts }) =>
+      contacts.list('ten_big', { ...filter, channel: 'msgapp_web', phone: '+12020000007' }),
+    );
+  }
+  const some = Array.from({ length: 200 }, (_, n) => ids[n * 450] ?? '');
+  const accounts = tenants.map((tenant) => accountOf(tenant, 0));
+  const contacts = tenants.flatMap((tenant) => [1, 2, 3].map((n) => contactOf(tenant, n)));
+  const pairs = accounts.flatMap((accountId) =>
+    contacts.map((contactId) => ({ accountId, contactId })),
+  );
+  const phones = Array.from({ length: 100 }, (_, n) => `+1202${String(n).padStart(7, '0')}`);
+  add('receipts by reference', 410, ({ messages }) => messages.forChange(some));
+  add('receipts by network id', 820, ({ messages }) =>
+    messages.byNetworkIds(
+      'outbound',
+      some.map((_, n) => ({ accountId: accountOf('ten_big', 0), networkId: `network-${n * 450}` })),
+    ),
+  );
+  add('messages by id', 410, ({ messages }) => messages.byIds(some));
+  add('accept: tenants', 10, ({ tenants: table }) => table.find([...tenants]));
+  add('accept: keys', 420, ({ idempotency }) =>
+    idempotency.find(
+      tenants.slice(0, 2),
+      some.slice(0, 100).map((_, n) => `key ${n * 7}`),
+    ),
+  );
+  add('accept: accounts', 30, (tables) => tables.accounts.find(accounts));
+  add('accept: accounts to choose from', 100, (tables) =>
+    tables.accounts.candidates(tenants.slice(0, 2)),
+  );
+  add('accept: contacts by id', 30, (tables) => tables.contacts.byIds(contacts));
+  add('accept: contacts by phone', 210, (tables) =>
+    tables.contacts.byKeys(
+      phones.map((phone) => ({
+        tenantId: 'ten_big',
+        channel: 'msgapp_web',
+        phone,
+        networkId: null,
+      })),
+    ),
+  );
+  add('accept: threads', 110, (tables) => tables.threads.byKeys(pairs));
+  // The openers of four accounts within the window, through a temporary table.
+  add('accept: openers', 4 * 60 * 8, (tables) =>
+    tables.threads.openersSince(accounts, now - 60_000, 5),
+  );
+  add('accept: times of the loop guard', 4_000, (tables) =>
+    tables.messages.recentTimes(
+      contacts.concat(contactOf('ten_big', 499), contactOf('ten_queue', 499)),
+      now - 60_000,
+      10,
+    ),
+  );
+  add('accept: usage', 30, ({ usage }) => usage.of([...tenants], accounts, 'day 3'));
+  add('accept: notices', 20, (tables) => tables.limitNotices.of([...tenants], 'day 3'));
+  return found;
+}
+
+/** One statement as it was run. */
+interface Statement {
+  readonly sql: string;
+  readonly bindings: readonly (string | number | null)[];
+}
+
+for (const engine of databases) {
+  t.test(`plans over ${total} messages, ${engine.name}`, async (t) => {
+    const database = await engine.create();
+    t.teardown(() => database.drop());
+    const log = createLog('silent');
+    const storage = makeStorage({ url: database.url, log });
+    await migrate(storage);
+    await storage.close();
+    const connections = connect(database.url, log);
+    t.teardown(() => connections.close());
+    const begunAt = performance.now();
+    const ids = await fill(connections);
+    t.comment(`filled in ${Math.round(performance.now() - begunAt)} ms`);
+    if (connections.dialect === 'mysql') {
+      await connections.write.raw('analyze table messages, contacts, threads, accounts, tenants');
+    }
+    // One transaction, so that all is asked on the very same connection.
+    const transaction = await connections.write.transaction();
+    const statements: Statement[] = [];
+    transaction.on('query', ({ sql, bindings }: Statement) => statements.push({ sql, bindings }));
+    const db = new Executor(transaction, connections.dialect);
+    const tables = makeTables(db);
+    const check = connections.dialect === 'mysql' ? checkMysql : checkSqlite;
+    for (const read of reads(ids)) {
+      statements.length = 0;
+      await read.run(tables);
+      const ran = [...statements];
+      t.ok(ran.length > 0, `${read.name} runs ${ran.length} statements`);
+      await check(t, db, read, ran);
+    }
+    await transaction.rollback().catch(() => undefined);
+  });
+}
+
+/** MariaDB counts what it reads, and says which index it takes. */
+async function checkMysql(
+  t: Test,
+  db: Executor,
+  read: Read,
+  statements: readonly Statement[],
+): Promise<void> {
+  const before = await handlerReads(db);
+  await read.run(makeTables(db));
+  const examined = (await handlerReads(db)) - before;
+  const problems = examined <= read.most ? [] : [`examines ${examined} rows, not ${read.most}`];
+  for (const { sql, bindings } of statements) {
+    const plan = await db.rows<{ table: string; type: string; key: string | null }>(
+      `explain ${sql}`,
+      bindings,
+    );
+    for (const { table, type, key } of plan) {
+      if (table?.startsWith('<derived')) continue;
+      if (type === 'ALL' || type === 'index')
+        problems.push(`${type} of ${table} by ${key}: ${sql}`);
+    }
+  }
+  t.same(problems, [], `${read.name}: by an index, ${examined} rows`);
+}
+
+async function handlerReads(db: Executor): Promise<number> {
+  const counters = await db.rows<{ Value: string }>("show session status like 'Handler_read%'");
+  return counters.reduce((sum, { Value }) => sum + Number(Value), 0);
+}
+
+/** SQLite says how it finds rows and whether it sorts; it stops at the limit of what it need not sort. */
+async function checkSqlite(
+  t: Test,
+  db: Executor,
+  read: Read,
+  statements: readonly Statement[],
+): Promise<void> {
+  const problems: string[] = [];
+  for (const { sql, bindings } of statements) {
+    const plan = await db.rows<{ detail: string }>(`explain query plan ${sql}`, bindings);
+    const details = plan.map(({ detail }) => detail);
+    // What is read from a result of its own, and what has no table at all.
+    problems.push(
+      ...details.filter((detail) => /^SCAN (?!recent|\(subquery|CONSTANT)/.test(detail)),
+    );
+    if (read.index === null) continue;
+    problems.push(...details.filter((detail) => /TEMP B-TREE/.test(detail)));
+    const index = `SEARCH m USING INDEX messages_${read.index.join('_')} (`;
+    if (!details.some((detail) => detail.startsWith(index))) problems.push(`goes by ${details}`);
+  }
+  t.same(problems, [], `${read.name}: by an index`);
+}
