@@ -108,7 +108,10 @@ const tables: readonly Table[] = [
       ['tenant_id', 'channel', 'phone'],
       ['tenant_id', 'channel', 'network_id'],
     ],
-    indexes: [['tenant_id', 'created_at', 'id']],
+    indexes: [
+      ['tenant_id', 'created_at', 'id'],
+      ['tenant_id', 'channel', 'created_at', 'id'],
+    ],
   },
   {
     name: 'threads',

@@ -17,8 +17,9 @@ interface ContactColumns {
 /** The most conditions that are tied by `or`: SQLite bounds the depth of an expression. */
 const alternatives = 200;
 
-/** The index in whose order contacts are listed. */
+/** The indexes in whose order contacts are listed: all of a tenant, and those of one channel. */
 const listIndex = 'contacts_tenant_id_created_at_id';
+const channelListIndex = 'contacts_tenant_id_channel_created_at_id';
 
 /** The SQL of contacts. */
 export class ContactTable {
@@ -90,8 +91,9 @@ export class ContactTable {
     const { knex, dialect } = this.db;
     // Else MariaDB and MySQL would read the whole tenant, from its newest contact on, for a page in the middle.
     const told = dialect === 'mysql' && filter.phone === null;
+    const index = filter.channel === null ? listIndex : channelListIndex;
     const query = knex
-      .from(told ? knex.raw('?? force index (??)', ['contacts', listIndex]) : 'contacts')
+      .from(told ? knex.raw('?? force index (??)', ['contacts', index]) : 'contacts')
       .where('tenant_id', tenantId)
       .orderBy('created_at', 'desc')
       .orderBy('id', 'desc')

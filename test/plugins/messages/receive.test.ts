@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import type { DriverContact, HistoryMessage } from '../../../core/contracts/driver.ts';
 import { makeChangeLane } from '../../../plugins/contacts/change.ts';
@@ -169,6 +170,37 @@ for (const engine of databases) {
         codeOf(await stage.send({ tenantId, accountId: one.account.id, contactId: ada.id })),
         'contact_do_not_disturb',
       );
+    });
+
+    t.test('a receipt that is entered while its contact becomes private', async (t) => {
+      const { tenantId, one } = await open();
+      const id = acceptedId(await stage.send({ tenantId, accountId: one.account.id }));
+      const step = { fence: one.fence, deduplicates: true, closedToStrangers: null };
+      await stage.lanes.dispatch({ ...step, outcome: null, next: { id, again: false } });
+      const sent = { kind: 'sent', id, networkId: 'net', at: 1 } as const;
+      await stage.lanes.dispatch({ ...step, outcome: sent, next: null });
+      const [contact] = (await contactsOf(stage, tenantId)) as [Contact];
+      const other = await openStage(t, database.url);
+      let entering: Promise<unknown> | undefined;
+      await stage.run((unit) => {
+        const events = Object.create(unit.events, {
+          deleteWaiting: {
+            async value(...of: Parameters<typeof unit.events.deleteWaiting>) {
+              await unit.events.deleteWaiting(...of);
+              const receipt = { reference: id, networkId: null, status: 'read', error: null } as const;
+              entering = other.lanes.receipt({
+                fence: one.fence,
+                receipt: { type: 'receipt', ...receipt, at: 2 },
+              });
+              await pause(300);
+            },
+          },
+        });
+        return forgetContact({ ...unit, events }, tenantId, contact.id);
+      });
+      t.equal(await entering, 'unknown');
+      t.same(await messagesOf(stage, tenantId), []);
+      t.same(await events(stage, tenantId), [], 'nobody is told of it');
     });
 
     t.test('imports', async (t) => {

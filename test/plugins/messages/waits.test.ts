@@ -146,7 +146,8 @@ for (const engine of databases) {
       const { tenantId, sessions } = await open();
       const deaf = await openStage(t, database.url);
       await deaf.beat();
-      const waiting = deaf.waits.wait(request(tenantId, { timeoutMs: 20_000 }));
+      // A position of its own: without one, a slow machine could fix it after the message came.
+      const waiting = deaf.waits.wait(request(tenantId, { position: 0, timeoutMs: 20_000 }));
       await until('it to be open', () => deaf.waits.size === 1);
       await pause(50);
       await stage.part.receive(sessions[0] as FakeSession, inbound('a'));
