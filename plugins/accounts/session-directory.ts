@@ -117,12 +117,15 @@ export class SessionDirectory {
       if (full.has(lease.owner)) throw new GatewayError('connection_service_at_capacity');
       return lease.owner;
     }
-    const roomy = hosts.filter((host) => host.sessions < host.capacity && !full.has(host.id));
-    if (roomy.length === 0) throw new GatewayError('connection_service_at_capacity');
+    if (hosts.every((host) => full.has(host.id))) {
+      throw new GatewayError('connection_service_at_capacity');
+    }
+    const asked = hosts.filter((host) => !full.has(host.id) && !silent.has(host.id));
+    // What a heartbeat says of room is up to two seconds old: it gives the order, the process itself decides.
+    const seemsFull = (host: ProcessRow): number => (host.sessions < host.capacity ? 0 : 1);
     const load = (host: ProcessRow): number =>
       host.sessions - (host.id === broker.processId ? 1 : 0);
-    const asked = roomy.filter((host) => !silent.has(host.id));
-    asked.sort((one, other) => load(one) - load(other));
+    asked.sort((one, other) => seemsFull(one) - seemsFull(other) || load(one) - load(other));
     return asked[0]?.id ?? null;
   }
 

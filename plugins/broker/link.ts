@@ -44,8 +44,12 @@ export class LinkSession {
   ): Promise<Channel> {
     const channel = await this.connection.acquire({ emitErrorsFromChannel: true });
     this.#channels.add(channel);
+    // Later, because the library closes the channels of a lost connection before it says what it was lost by, and
+    // would reconnect by itself if it was destroyed in between.
     const failed = (error: Error): void => {
-      if (this.#channels.has(channel)) onFailed(error);
+      setImmediate(() => {
+        if (this.#channels.has(channel)) onFailed(error);
+      });
     };
     channel.on('error', failed);
     channel.on('close', () => failed(new Error('RabbitMQ closed a channel')));

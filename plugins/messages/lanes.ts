@@ -1,4 +1,4 @@
-import type { Lane, Storage } from '../../core/contracts/storage.ts';
+import type { Lane, Storage, Unit } from '../../core/contracts/storage.ts';
 import { type AcceptParts, makeAcceptLane } from './accept.ts';
 import { type DispatchInput, type DispatchOutput, makeDispatchLane } from './dispatch-lane.ts';
 import { makeExpireLane } from './failing.ts';
@@ -18,27 +18,39 @@ export interface MessageLanes {
   expire(accountId: string): Promise<void>;
   openWait(input: SlotInput): Promise<SlotOutput>;
   closeWait(id: string): Promise<void>;
-  forgetKeys(input: ForgetKeysInput): Promise<number>;
+  /** Deletes expired Idempotency-Keys. */
+  forgetKeys(input: ForgetInput): Promise<number>;
+  forgetEvents(input: ForgetInput): Promise<number>;
 }
 
-/** Which idempotency keys to delete; the answer is how many were. */
-export interface ForgetKeysInput {
-  /** Kept before this moment. */
+/** What is old enough to be deleted; the answer is how much was. */
+export interface ForgetInput {
+  /** Stored before this moment. */
   readonly before: number;
   readonly limit: number;
 }
 
-const forgetKeysLane: Lane<ForgetKeysInput, number> = {
-  name: 'messages.forget-keys',
-  locks: () => [],
-  async run(unit, inputs) {
-    const deleted: number[] = [];
-    for (const { before, limit } of inputs) {
-      deleted.push(await unit.idempotency.deleteBefore(before, limit));
-    }
-    return deleted;
-  },
-};
+const forgetKeysLane = forgetLane('messages.forget-keys', (unit, { before, limit }) =>
+  unit.idempotency.deleteBefore(before, limit),
+);
+const forgetEventsLane = forgetLane('messages.forget-events', (unit, { before, limit }) =>
+  unit.events.deleteBefore(before, limit),
+);
+
+function forgetLane(
+  name: string,
+  forget: (unit: Unit, input: ForgetInput) => Promise<number>,
+): Lane<ForgetInput, number> {
+  return {
+    name,
+    locks: () => [],
+    async run(unit, inputs) {
+      const deleted: number[] = [];
+      for (const input of inputs) deleted.push(await forget(unit, input));
+      return deleted;
+    },
+  };
+}
 
 /** What the lanes are made with. */
 export interface LaneParts extends AcceptParts {
@@ -67,5 +79,6 @@ export function makeLanes(parts: LaneParts): MessageLanes {
     openWait: (input) => storage.submit(openWait, input),
     closeWait: (input) => storage.submit(closeWaitLane, input),
     forgetKeys: (input) => storage.submit(forgetKeysLane, input),
+    forgetEvents: (input) => storage.submit(forgetEventsLane, input),
   };
 }

@@ -22,6 +22,7 @@ export default gatewayPlugin(
     const log = cradle.log.child({ plugin: 'messages' });
     const expireMs = config.messages.expire_h * hourMs;
     const idempotencyMs = config.messages.idempotency_h * hourMs;
+    const eventsMs = config.messages.events_h * hourMs;
     const lanes = makeLanes({
       storage,
       broker,
@@ -54,7 +55,7 @@ export default gatewayPlugin(
       if (tenantId !== null) waits.wake(tenantId);
     });
     broker.onReady(() => waits.rescan());
-    const upkeep = startUpkeep({ storage, lanes, expireMs, idempotencyMs, log });
+    const upkeep = startUpkeep({ storage, lanes, expireMs, idempotencyMs, eventsMs, log });
     provide(app.container, 'messages', { forgetContact });
     app.operations.add(
       ...messageOperations({

@@ -1,36 +1,47 @@
 import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
-import type { MessageLanes } from './lanes.ts';
+import type { ForgetInput, MessageLanes } from './lanes.ts';
 
 /** How often to look for messages that nobody will send: often enough for the shortest expiry of a test. */
 const slowestMs = 10_000;
 const fastestMs = 500;
 
-/** How many accounts one round takes, and how many idempotency keys one statement deletes. */
+/** How many accounts one round takes, and how many rows one transaction deletes. */
 const accountsAtOnce = 200;
-const keysAtOnce = 1_000;
+const rowsAtOnce = 1_000;
 
-/** How often expired idempotency keys are deleted. */
-const keysEveryMs = 60_000;
+/** How often what is too old is deleted: often enough for the shortest times of a test. */
+const slowestForgettingMs = 60_000;
 
 /** What the upkeep works with. */
 export interface UpkeepParts {
   readonly storage: Storage;
-  readonly lanes: Pick<MessageLanes, 'expire' | 'forgetKeys'>;
+  readonly lanes: Pick<MessageLanes, 'expire' | 'forgetKeys' | 'forgetEvents'>;
   readonly expireMs: number;
   readonly idempotencyMs: number;
+  /** How long events are kept, whether or not anybody has been told of them. */
+  readonly eventsMs: number;
   readonly log: GatewayLog;
 }
 
 /**
  * Starts what has to be done now and then, in every process: fail messages that waited too long, and delete
- * Idempotency-Keys that count no more. Every round is safe beside those of other processes.
+ * Idempotency-Keys that count no more and old events. Every round is safe beside those of other processes.
  */
 export function startUpkeep(parts: UpkeepParts): { stop(): Promise<void> } {
-  const everyMs = Math.max(fastestMs, Math.min(slowestMs, parts.expireMs / 10));
+  const { storage, lanes, expireMs, idempotencyMs, eventsMs, log } = parts;
+  const every = (ms: number, slowest: number): number =>
+    Math.max(fastestMs, Math.min(slowest, ms / 10));
+  const forgetting = (keptMs: number, forget: (input: ForgetInput) => Promise<number>) =>
+    repeat(
+      every(keptMs, slowestForgettingMs),
+      (stop) => deleteOld(storage, keptMs, forget, stop),
+      log,
+    );
   const rounds = [
-    repeat(everyMs, () => expireMessages(parts), parts.log),
-    repeat(keysEveryMs, () => deleteKeys(parts), parts.log),
+    repeat(every(expireMs, slowestMs), () => expireMessages(parts), log),
+    forgetting(idempotencyMs, lanes.forgetKeys),
+    forgetting(eventsMs, lanes.forgetEvents),
   ];
   return {
     async stop() {
@@ -45,34 +56,39 @@ async function expireMessages({ storage, lanes, expireMs }: UpkeepParts): Promis
   await Promise.all(accountIds.map((accountId) => lanes.expire(accountId)));
 }
 
-async function deleteKeys({ storage, lanes, idempotencyMs }: UpkeepParts): Promise<void> {
-  const before = (await storage.now()) - idempotencyMs;
-  for (;;) {
-    const deleted = await lanes.forgetKeys({ before, limit: keysAtOnce });
-    if (deleted < keysAtOnce) return;
+async function deleteOld(
+  storage: Storage,
+  keptMs: number,
+  forget: (input: ForgetInput) => Promise<number>,
+  stop: AbortSignal,
+): Promise<void> {
+  const before = (await storage.now()) - keptMs;
+  let deleted = rowsAtOnce;
+  while (deleted === rowsAtOnce && !stop.aborted) {
+    deleted = await forget({ before, limit: rowsAtOnce });
   }
 }
 
 /** Runs a task again and again, with a pause after each run; a failure is logged and changes nothing. */
-function repeat(everyMs: number, task: () => Promise<void>, log: GatewayLog) {
+function repeat(everyMs: number, task: (stop: AbortSignal) => Promise<void>, log: GatewayLog) {
   let timer: NodeJS.Timeout;
   let running: Promise<void> = Promise.resolve();
-  let stopped = false;
+  const stopping = new AbortController();
   const schedule = (): void => {
     // Processes that started together spread out.
     timer = setTimeout(run, everyMs * (0.8 + Math.random() * 0.4)).unref();
   };
   const run = (): void => {
-    running = task()
+    running = task(stopping.signal)
       .catch((error: unknown) => log.warn({ err: error }, 'a round of upkeep failed'))
       .then(() => {
-        if (!stopped) schedule();
+        if (!stopping.signal.aborted) schedule();
       });
   };
   schedule();
   return {
     async stop() {
-      stopped = true;
+      stopping.abort();
       clearTimeout(timer);
       await running;
     },

@@ -170,7 +170,11 @@ export class SessionRunner {
   }
 
   async #happened(happening: Happening): Promise<void> {
-    if (happening.type === 'lost') this.#scheduleRetry();
+    if (happening.type === 'lost') {
+      // Said when it was emitted already; a `connected` from before may have been taken in between.
+      this.live.connected = false;
+      this.#scheduleRetry();
+    }
     const before = this.live.row.status;
     const outcome = await this.#move(happening);
     const { status } = outcome.row;

@@ -39,4 +39,18 @@ export class EventTable {
         .delete();
     }
   }
+
+  /**
+   * Deletes a bounded number of the oldest events that were raised before a moment, fanned out or not; answers how
+   * many.
+   */
+  async deleteBefore(moment: number, limit: number): Promise<number> {
+    const { knex } = this.db;
+    const ids: string[] = await knex('events')
+      .where('created_at', '<', moment)
+      .orderBy('created_at')
+      .limit(limit)
+      .pluck('id');
+    return ids.length === 0 ? 0 : knex('events').whereIn('id', ids).delete();
+  }
 }

@@ -41,9 +41,14 @@ export class ProcessTable {
     if (ids.length > 0) await this.db.knex('processes').whereIn('id', ids).delete();
   }
 
-  /** Forgets processes that were last heard of before a moment. */
+  /**
+   * Forgets processes that were last heard of before a moment. They are looked up without a lock: a delete that
+   * searches by itself would wait for the row of every process that is just beating.
+   */
   async removeUnseenSince(moment: number): Promise<void> {
-    await this.db.knex('processes').where('seen_at', '<', moment).delete();
+    const ids: string[] = await this.db.knex('processes').where('seen_at', '<', moment).pluck('id');
+    if (ids.length === 0) return;
+    await this.db.knex('processes').whereIn('id', ids).where('seen_at', '<', moment).delete();
   }
 }
 

@@ -10,15 +10,14 @@ const server = await startRabbitmq();
 t.teardown(() => server.remove());
 const options = { timing: impatient };
 
-/** Sends as a request would and answers how long the slowest of them took, in milliseconds. */
+/** Sends and answers how long 99 % of the calls took at most, in milliseconds; the machine is shared. */
 function slowest(count: number, send: (n: number) => void): number {
-  let worst = 0;
-  for (let n = 0; n < count; n += 1) {
+  const durations = Array.from({ length: count }, (_, n) => {
     const begun = performance.now();
     send(n);
-    worst = Math.max(worst, performance.now() - begun);
-  }
-  return worst;
+    return performance.now() - begun;
+  });
+  return durations.sort((one, other) => one - other)[Math.floor(count * 0.99)] ?? 0;
 }
 
 async function count(got: readonly Json[], expected: number): Promise<void> {
@@ -50,13 +49,15 @@ t.test('RabbitMQ is killed and comes back', async (t) => {
     const found = await looking.catch(() => undefined);
     return found?.messageCount === 50 ? true : undefined;
   });
+  // RabbitMQ 3.10 forgets a quorum queue that was made within 3 s before it was killed.
+  await sleep(4_000);
 
   const asking = other.request(one.processId, 'never', null, 60_000);
   asking.catch(() => undefined);
   await server.crash();
   await until('both to notice', async () => (!one.ready() && !other.ready() ? true : undefined));
   await t.rejects(other.request(one.processId, 'double', 2, 2_000), /broker_down/);
-  t.ok(slowest(500, (n) => other.toWorker(jobs, 50 + n)) < 50, 'sending does not wait');
+  t.ok(slowest(500, (n) => other.toWorker(jobs, 50 + n)) < 2, 'sending does not wait');
   const begun = performance.now();
   await one.host('acc_2', (message) => void hosted.push(message));
   await release();
@@ -105,13 +106,13 @@ t.test('RabbitMQ hangs and goes on', async (t) => {
   const frozen = performance.now();
   const flood = 'x'.repeat(2_000);
   const before = process.memoryUsage().rss;
-  t.ok(slowest(30_000, () => other.toHost('acc_1', flood)) < 50, 'sending does not wait');
+  t.ok(slowest(30_000, () => other.toHost('acc_1', flood)) < 2, 'sending does not wait');
   for (let job = 0; job < 10; job += 1) one.toWorker(jobs, job);
   t.equal(await asking, 'timeout');
   await until('the handler to be told', async () => (aborted === 1 ? true : undefined));
   await until('both to notice', async () => (!one.ready() && !other.ready() ? true : undefined));
   t.ok(performance.now() - frozen < 3 * impatient.patienceMs, 'soon');
-  t.ok(slowest(30_000, () => other.toHost('acc_1', flood)) < 50, 'still not');
+  t.ok(slowest(30_000, () => other.toHost('acc_1', flood)) < 2, 'still not');
   const grown = (process.memoryUsage().rss - before) / 1e6;
   t.ok(grown < 150, `${grown} MB more`);
   const begun = performance.now();
@@ -142,7 +143,7 @@ t.test('RabbitMQ is out of memory for a while', async (t) => {
   await one.work(jobs, 10, (message) => void work.push(message));
   await operate(server, ['set_vm_memory_high_watermark', '0.00001']);
   await until('both to notice', async () => (!one.ready() && !other.ready() ? true : undefined));
-  t.ok(slowest(1_000, (n) => other.toWorker(jobs, n)) < 50, 'sending does not wait');
+  t.ok(slowest(1_000, (n) => other.toWorker(jobs, n)) < 2, 'sending does not wait');
   await sleep(3 * impatient.patienceMs);
   t.notOk(other.ready());
   await operate(server, ['set_vm_memory_high_watermark', '0.6']);

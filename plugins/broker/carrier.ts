@@ -1,0 +1,155 @@
+import type { AsyncMessage, ReturnedMessage } from 'rabbitmq-client';
+import type { GatewayLog } from '../../core/log.ts';
+import type { BrokerLimits } from './contract.ts';
+import { Inbox } from './inbox.ts';
+import { Link, type LinkSession } from './link.ts';
+import { textOf } from './outgoing.ts';
+import { Publisher } from './publisher.ts';
+import { Pulse } from './pulse.ts';
+import type { RabbitmqTiming } from './timing.ts';
+import type { Topology } from './topology.ts';
+import { within } from './within.ts';
+import { WorkSenders } from './work-senders.ts';
+import { Workers } from './workers.ts';
+
+/** Between two looks at what is overdue. */
+const tickMs = 200;
+
+/** What a carrier is made with. */
+export interface CarrierOptions {
+  readonly url: string;
+  readonly processId: string;
+  readonly topology: Topology;
+  readonly limits: BrokerLimits;
+  readonly timing: RabbitmqTiming;
+  readonly log: GatewayLog;
+  /** Takes what was addressed to this process. */
+  onAddressed(message: AsyncMessage): void;
+  /** RabbitMQ had no queue for a message that was addressed to a process. */
+  onReturn(message: ReturnedMessage): void;
+}
+
+/**
+ * The two connections of a process and what hangs on them. One publishes and one consumes, because RabbitMQ stops
+ * reading from those who publish when it runs out of memory. Both are made again whenever they break or hang.
+ */
+export class Carrier {
+  readonly publisher: Publisher;
+  readonly workSenders: WorkSenders;
+  readonly inbox: Inbox;
+  readonly workers: Workers;
+  readonly pulse: Pulse;
+  readonly #options: CarrierOptions;
+  readonly #outbound: Link;
+  readonly #inbound: Link;
+  readonly #ticking: NodeJS.Timeout;
+
+  /**
+   * Begins to connect and does not wait for it.
+   * @throws TypeError when the url is none
+   */
+  constructor(options: CarrierOptions) {
+    const { url, processId, topology, limits, timing, log, onReturn } = options;
+    const { buffer } = limits;
+    this.#options = options;
+    const onFlowing = (): void => {
+      if (this.#outbound.session !== null) this.workSenders.start(this.#outbound.session);
+    };
+    this.publisher = new Publisher({ log, buffer, onReturn, onFlowing });
+    this.workSenders = new WorkSenders({ topology, timing, log, buffer });
+    this.workers = new Workers({ topology, limits, timing, log });
+    const onRequest = (message: AsyncMessage): void => this.#addressed(message);
+    const { patienceMs } = timing;
+    this.inbox = new Inbox({ processId, topology, limits, log, patienceMs, onRequest });
+    this.pulse = this.#makePulse();
+    const both = { url, timing, log, onUp: () => this.pulse.up() };
+    this.#outbound = new Link({
+      ...both,
+      name: `gateway ${processId} publishes`,
+      setUp: (session) => this.#setUpOutbound(session),
+      onDown: () => {
+        this.pulse.down();
+        this.publisher.detach();
+        this.workSenders.stop();
+      },
+    });
+    this.#inbound = new Link({
+      ...both,
+      name: `gateway ${processId} consumes`,
+      setUp: (session) => this.#setUpInbound(session),
+      onDown: () => {
+        this.pulse.down();
+        this.inbox.detach();
+        this.workers.stop();
+      },
+    });
+    this.#outbound.start();
+    this.#inbound.start();
+    this.#ticking = setInterval(() => this.#tick(), tickMs);
+  }
+
+  /** Sends what waits and leaves, within a few seconds whatever RabbitMQ does. */
+  async close(): Promise<void> {
+    const { timing, log } = this.#options;
+    if (this.#outbound.session !== null) {
+      const sent = Promise.all([this.publisher.idle(), this.workSenders.idle()]);
+      await within(timing.closeMs, 'sending the last messages', sent).catch((error: unknown) =>
+        log.warn({ err: error }, 'the stop was not clean'),
+      );
+    }
+    await Promise.all([this.#outbound.close(), this.#inbound.close()]);
+    clearInterval(this.#ticking);
+  }
+
+  #makePulse(): Pulse {
+    const { processId, topology, timing, log } = this.#options;
+    return new Pulse({
+      every: ticks(timing.pulseMs),
+      patience: ticks(timing.patienceMs),
+      log,
+      connected: () => this.#outbound.session !== null && this.#inbound.session !== null,
+      send: (text) => {
+        const [exchange, properties] = [topology.processes, { type: 'pulse' }];
+        this.publisher.putFirst({ exchange, routingKey: processId, text, properties });
+      },
+      onDeaf: () => this.#inbound.session?.fail(new Error('RabbitMQ delivers nothing any more')),
+    });
+  }
+
+  async #setUpOutbound(session: LinkSession): Promise<void> {
+    const { topology, log } = this.#options;
+    session.connection.on('connection.blocked', (reason: string) => {
+      log.warn({ reason }, 'RabbitMQ takes no messages: it is low on memory or disk');
+      this.pulse.down();
+    });
+    await session.declare(log, (channel) => topology.declareExchanges(channel));
+    await this.publisher.attach(await session.openChannel());
+  }
+
+  async #setUpInbound(session: LinkSession): Promise<void> {
+    const { topology, log } = this.#options;
+    await session.declare(log, (channel) => topology.declareExchanges(channel));
+    // Nothing that arrives waits for the queue of dead letters.
+    session
+      .declare(log, (channel) => topology.declareDead(channel))
+      .catch((error: unknown) => log.warn({ err: error }, 'no queue for dead letters'));
+    await this.inbox.attach(session);
+    this.workers.start(session);
+  }
+
+  #addressed(message: AsyncMessage): void {
+    if (message.type === 'pulse') this.pulse.cameBack(textOf(message.body));
+    else this.#options.onAddressed(message);
+  }
+
+  #tick(): void {
+    if (this.publisher.tick() > ticks(this.#options.timing.patienceMs)) {
+      this.#outbound.session?.fail(new Error('RabbitMQ confirms nothing any more'));
+    }
+    this.pulse.tick();
+  }
+}
+
+function ticks(ms: number): number {
+  return Math.max(1, Math.round(ms / tickMs));
+}

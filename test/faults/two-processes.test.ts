@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { type Client, client } from '../harness/client.ts';
+import { databases } from '../harness/databases.ts';
+import { runGateway } from '../harness/gateway.ts';
+import { startProcess } from '../harness/processes.ts';
+import { connected, outbox, phoneNumber, until } from '../harness/story.ts';
+import { startRabbitmq } from '../servers/rabbitmq.ts';
+
+const phone = phoneNumber(1);
+const contact = phoneNumber(999);
+const connection = `/channels/msgapp-web/connections/${phone}`;
+
+/** Sweeps come every three seconds: what is far below was told by RabbitMQ. */
+const soonMs = 1_000;
+
+t.test('two processes are one gateway: one holds the sessions, the other is asked', async (t) => {
+  const engine = databases.find(({ name }) => name === 'mariadb');
+  if (engine === undefined) throw new Error('there is no MariaDB to test on');
+  const database = await engine.create();
+  t.teardown(() => database.drop());
+  const rabbitmq = await startRabbitmq();
+  t.teardown(() => rabbitmq.remove());
+  const shared = { DATABASE_URL: database.url, AMQP_URL: rabbitmq.url };
+  const holder = await runGateway(t, { databaseUrl: database.url, settings: shared });
+  const secret = { GATEWAY_SECRET: holder.secret };
+  const asked = await runGateway(t, {
+    databaseUrl: database.url,
+    dataDir: holder.dataDir,
+    settings: { ...shared, ...secret, ROLES: 'api' },
+  });
+  const [a, b] = [holder.api, asked.api];
+  const administer = async (line: string): Promise<Record<string, unknown>> => {
+    const env = { ...shared, ...secret, DATA_DIR: holder.dataDir, LOG_LEVEL: 'silent' };
+    const command = startProcess(t, ['main.ts', ...line.split(' '), '--json'], env);
+    await command.exit;
+    await sleep(20); // its last words may still be on their way
+    return JSON.parse(command.output);
+  };
+
+  await t.test('connecting', async (t) => {
+    const connect = await b.post('/channels/msgapp-web/connections', { phone_number: phone });
+    t.match(connect, { status: 200, body: { status: 'connecting' } });
+    for (const api of [a, b]) {
+      const qr = await until('the QR code', async () => {
+        const { status, body } = await api.get(`${connection}/qr`);
+        return status === 200 ? body : undefined;
+      });
+      t.match(qr, { qr: /./ });
+      t.match((await api.get(`${connection}/status`)).body, { status: 'connecting' });
+    }
+    t.equal((await b.post(`/sandbox/phones/${phone}/scan`)).status, 200);
+    await connected(a, phone, 5_000);
+    await connected(b, phone, 5_000);
+  });
+
+  await t.test('sending', async (t) => {
+    for (let n = 0; n < 6; n += 1) {
+      const took = await send(b, `number ${n}`);
+      t.ok(took < soonMs, `at the network after ${Math.round(took)} ms`);
+    }
+    t.equal((await outbox(a, phone)).length, 6);
+  });
+
+  await t.test('waiting', async (t) => {
+    for (let n = 0; n < 4; n += 1) {
+      const waiting = b.get('/messages/wait?timeout_s=20');
+      await sleep(300);
+      const begun = performance.now();
+      await a.post(`/sandbox/phones/${phone}/inbound`, {
+        from: { phone: contact, name: 'Somebody' },
+        text: `inbound ${n}`,
+      });
+      const { status, body } = await waiting;
+      const took = performance.now() - begun;
+      t.match({ status, body }, { status: 200, body: { messages: [{ text: `inbound ${n}` }] } });
+      t.ok(took < soonMs, `woken after ${Math.round(took)} ms`);
+    }
+  });
+
+  await t.test('revoking a key', async (t) => {
+    const { tenants } = await administer('tenants list');
+    const tenant = (tenants as { id: string; mode: string }[]).find(({ mode }) => mode === 'test');
+    const { key, key_id: id } = await administer(`keys create --tenant ${tenant?.id}`);
+    const holders = [holder, asked].map(({ baseUrl }) => client(baseUrl, String(key)));
+    const statuses = () =>
+      Promise.all(holders.map(async (api) => (await api.get('/messages?limit=1')).status));
+    t.same(await statuses(), [200, 200]);
+    await administer(`keys revoke ${id}`);
+    await sleep(2_000);
+    t.same(await statuses(), [401, 401]);
+  });
+
+  await t.test('RabbitMQ hangs', async (t) => {
+    rabbitmq.freeze();
+    t.teardown(() => rabbitmq.thaw());
+    const took = await send(b, 'found by the sweep');
+    t.ok(took < 8_000, `at the network after ${Math.round(took)} ms`);
+    await until('both to notice', async () => {
+      const probes = [holder, asked].map(({ baseUrl }) => fetch(new URL('/readyz', baseUrl)));
+      const answers = await Promise.all(probes);
+      return answers.every(({ status }) => status === 503) ? true : undefined;
+    });
+    await send(b, 'and the next');
+    rabbitmq.thaw();
+    await until('both to be ready again', async () => {
+      const probes = [holder, asked].map(({ baseUrl }) => fetch(new URL('/readyz', baseUrl)));
+      const answers = await Promise.all(probes);
+      return answers.every(({ status }) => status === 200) ? true : undefined;
+    });
+    await sleep(500);
+    const after = await send(b, 'told by RabbitMQ again');
+    t.ok(after < soonMs, `at the network after ${Math.round(after)} ms`);
+    t.match(await b.get(`${connection}/status`), { body: { status: 'connected' } });
+  });
+
+  t.equal(await asked.stop(), 0);
+  t.equal(await holder.stop(), 0);
+});
+
+/** Sends and waits until the network has the message; answers how long both took, in milliseconds. */
+async function send(api: Client, text: string): Promise<number> {
+  const begun = performance.now();
+  const answer = await api.post('/messages', { to: { phone: contact }, text });
+  const accepted = performance.now() - begun;
+  if (answer.status !== 202) throw new Error(`send: ${JSON.stringify(answer.body)}`);
+  if (accepted > 2_000) throw new Error(`the answer took ${accepted} ms`);
+  const { id } = answer.body as { id: string };
+  await until(`"${text}" to be sent`, async () => {
+    const { status } = (await api.get(`/messages/${id}`)).body as { status: string };
+    return status === 'queued' ? undefined : true;
+  });
+  return performance.now() - begun;
+}
