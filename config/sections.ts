@@ -123,6 +123,13 @@ export const Messages = Closed({
     maximum: 8_760,
     'x-unit': 'h',
   }),
+  events_h: Type.Number({
+    description: 'for which an event is kept, whether or not a webhook wants it',
+    default: 168,
+    minimum: 0.0001,
+    maximum: 8_760,
+    'x-unit': 'h',
+  }),
 });
 
 /** Deliveries to subscribers. */

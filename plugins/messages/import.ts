@@ -12,6 +12,8 @@ import { threadPlace } from './send.ts';
 /** A part of an account's address book or of its past. */
 export interface ImportInput extends Receiver {
   readonly options: ConnectOptions;
+  /** Whether contacts that are not known yet are made, too. */
+  readonly takesContacts: boolean;
   readonly contacts: readonly DriverContact[];
   readonly history: readonly HistoryMessage[];
 }
@@ -62,7 +64,7 @@ function keysOf(input: ImportInput): ContactKey[] {
 }
 
 function importContacts(
-  { tenantId, channel, options, contacts }: ImportInput,
+  { tenantId, channel, options, takesContacts, contacts }: ImportInput,
   people: People,
 ): void {
   const flags = { private: options.markPrivate, automationPaused: options.pauseAutomation };
@@ -70,8 +72,8 @@ function importContacts(
     const key = contactKey(tenantId, channel, contact);
     if (key === null) continue;
     const known = people.known(key);
-    // Without the option the address book only completes contacts that are there for another reason.
-    if (known === undefined && !options.importContacts) continue;
+    // Else the address book only completes contacts that are there for another reason.
+    if (known === undefined && !takesContacts) continue;
     if (known?.private !== true) people.meet(key, contact.name, flags);
   }
 }

@@ -139,6 +139,9 @@ function importInput(
   return {
     ...receiver(session),
     options: session.connectOptions,
+    // Where only contacts can be messaged, an account without its contacts could reach nobody.
+    takesContacts:
+      session.connectOptions.importContacts || session.capabilities.recipients === 'contacts',
     contacts: part.contacts ?? [],
     history: part.history ?? [],
   };

@@ -80,7 +80,11 @@ async function byCode(t: Test, { rows }: Fleet, { id: tenantId, api }: FleetTena
 
 async function byPassword(t: Test, { rows }: Fleet, { id: tenantId, api }: FleetTenant) {
   const phone = phoneNumber(2);
-  await api.put(`/sandbox/phones/${phone}?channel=chatapp`, { password: 'correct horse' });
+  const friend = { phone: phoneNumber(1001), name: 'Ada' };
+  await api.put(`/sandbox/phones/${phone}?channel=chatapp`, {
+    password: 'correct horse',
+    contacts: [friend],
+  });
   const { account_id } = await connect(api, phone, { mode: 'code' });
   const taken = await submit(api, phone, 'code', await loginCode(api, phone));
   t.strictSame(
@@ -96,6 +100,38 @@ async function byPassword(t: Test, { rows }: Fleet, { id: tenantId, api }: Fleet
   const right = await submit(api, phone, 'password', 'correct horse');
   t.strictSame([right.status, right.body], [200, { phone_number: phone, status: 'connected' }]);
   t.strictSame(await accountEvents(rows, tenantId, account_id), connected);
+  await writesToContactsOnly(t, api, account_id, friend);
+}
+
+/** The account's contacts come with it, and nobody else can be messaged. */
+async function writesToContactsOnly(
+  t: Test,
+  api: Client,
+  account_id: string,
+  friend: { readonly phone: string; readonly name: string },
+): Promise<void> {
+  const path = `/contacts?channel=chatapp&phone=${encodeURIComponent(friend.phone)}`;
+  const contact = await until('the contact', async () => {
+    const { contacts } = bodyOf<{ contacts: { id: string; name: string }[] }>(await api.get(path));
+    return contacts[0];
+  });
+  t.equal(contact.name, friend.name);
+  const sent = await api.post('/messages', {
+    account_id,
+    to: { contact_id: contact.id },
+    text: 'Hello',
+  });
+  t.equal(sent.status, 202);
+  const { id } = bodyOf<{ id: string }>(sent);
+  await until('the message to be read', async () => {
+    const { status } = bodyOf<{ status: string }>(await api.get(`/messages/${id}`));
+    return status === 'read' ? true : undefined;
+  });
+  const stranger = { account_id, to: { phone: phoneNumber(1002) }, text: 'Hello' };
+  t.match(await api.post('/messages', stranger), {
+    status: 422,
+    body: { error_code: 'chatapp_requires_existing_contact' },
+  });
 }
 
 /** The fifth wrong value of a step ends it. */

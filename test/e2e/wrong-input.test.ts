@@ -54,8 +54,9 @@ t.test('every wrong request to every operation is refused and changes nothing', 
   };
   await Promise.all(Array.from({ length: workers }, () => work(api)));
   t.strictSame(wrong, []);
+  t.ok(count > 1_000, `${count} requests`);
   const declared = operationsOf(await api.document()).map(({ operationId }) => operationId);
-  t.strictSame([...operations].sort(), [...declared].sort(), `${count} requests to all operations`);
+  t.strictSame([...operations].sort(), [...declared].sort(), 'to all operations');
   t.strictSame(await stored(), before, 'nothing was changed');
   t.strictSame((await api.get('/sandbox/phones/+15550001111')).body, phone);
   t.notMatch(gateway.output(), /"level":(50|60)|internal_error/, 'nothing failed inside');

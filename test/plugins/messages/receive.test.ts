@@ -187,7 +187,12 @@ for (const engine of databases) {
           deleteWaiting: {
             async value(...of: Parameters<typeof unit.events.deleteWaiting>) {
               await unit.events.deleteWaiting(...of);
-              const receipt = { reference: id, networkId: null, status: 'read', error: null } as const;
+              const receipt = {
+                reference: id,
+                networkId: null,
+                status: 'read',
+                error: null,
+              } as const;
               entering = other.lanes.receipt({
                 fence: one.fence,
                 receipt: { type: 'receipt', ...receipt, at: 2 },
@@ -211,6 +216,11 @@ for (const engine of databases) {
       ];
       await stage.part.receive(one, { type: 'contacts', contacts: book });
       t.same(await contactsOf(stage, tenantId), [], 'not asked for');
+      const { tenantId: other, one: closed } = await open();
+      closed.capabilities = { ...closed.capabilities, recipients: 'contacts' };
+      await stage.part.receive(closed, { type: 'contacts', contacts: book });
+      const names = (await contactsOf(stage, other)).map((contact) => contact.name);
+      t.same(names.sort(), ['', 'Bea'], 'a network of contacts gives them unasked');
 
       one.connectOptions = {
         ...noOptions,

@@ -1,5 +1,4 @@
 import t, { type Test } from 'tap';
-import type { Client } from '../harness/client.ts';
 import { databases } from '../harness/databases.ts';
 import { type Fleet, type FleetTenant, runFleet } from '../harness/fleet.ts';
 import {
@@ -12,40 +11,17 @@ import {
   phoneNumber,
   receive,
   type ShownMessage,
-  scan,
   sendAccepted,
   until,
   untilMessage,
-  untilStatus,
 } from '../harness/story.ts';
+import { history, imports } from './contacts/imports.ts';
+import { type Contact, contacts, pages } from './contacts/lists.ts';
 import { recordedEvents, storedOf } from './recorded.ts';
-
-interface Contact {
-  readonly id: string;
-  readonly phone: string | null;
-  readonly name: string;
-  readonly channel: string;
-}
+import { messageStates } from './states/messages.ts';
 
 const phone = phoneNumber(1);
 const [ada, bob] = [phoneNumber(101), phoneNumber(102)];
-
-async function contacts(api: Client, query = ''): Promise<readonly Contact[]> {
-  return bodyOf<{ contacts: Contact[] }>(await api.get(`/contacts${query}`)).contacts;
-}
-
-/** All pages of a list, newest first. */
-async function pages<Item>(api: Client, path: string, limit: number): Promise<readonly Item[]> {
-  const name = path.slice(1);
-  const items: Item[] = [];
-  let before = '';
-  for (;;) {
-    const page = bodyOf<Record<string, unknown>>(await api.get(`${path}?limit=${limit}${before}`));
-    items.push(...(page[name] as Item[]));
-    if (page.next_cursor === null) return items;
-    before = `&before=${page.next_cursor}`;
-  }
-}
 
 async function doNotDisturb(t: Test, { rows }: Fleet, { id: tenantId, api }: FleetTenant) {
   const { contact } = await receive(api, phone, { from: { phone: ada }, text: 'before' });
@@ -130,109 +106,6 @@ async function madePrivate(t: Test, fleet: Fleet, tenant: FleetTenant): Promise<
   t.equal(ofBob.length, 2, 'nothing comes back: the new one, and the one that failed');
 }
 
-const at = (day: number) => `2021-03-${String(day).padStart(2, '0')}T10:00:00.000Z`;
-const zed = phoneNumber(103);
-const phoneContents = {
-  contacts: [
-    { phone: ada, name: 'Ada' },
-    { phone: bob, name: 'Bob' },
-  ],
-  history: [
-    { from: bob, text: 'second', at: at(2) },
-    { from: ada, text: 'first', at: at(1) },
-    { from: zed, text: 'third', at: at(3) },
-  ],
-};
-
-async function connectWith(api: Client, options: object): Promise<void> {
-  await api.put(`/sandbox/phones/${phone}?channel=msgapp_web`, phoneContents);
-  await api.post('/channels/msgapp-web/connections', { phone_number: phone, ...options });
-  await scan(api, phone);
-  await untilStatus(api, 'msgapp', phone, 'connected');
-}
-
-/** What was imported: `Ada`, with a `-` for each flag that is off, `p`rivate or automation `h`eld. */
-async function imported(fleet: Fleet, options: object) {
-  const tenant = await fleet.tenant('growth');
-  const { api } = tenant;
-  const wait = await api.get('/messages/wait?timeout_s=0');
-  await connectWith(api, options);
-  // Imports come before what is written after the link.
-  await receive(api, phone, { from: { phone: phoneNumber(199), name: 'Last' }, text: 'live' });
-  const wanted = 'import_contacts' in options ? 3 : 1;
-  await until('the import', async () =>
-    (await contacts(api)).length >= wanted ? true : undefined,
-  );
-  const list = (await contacts(api)) as readonly (Contact & Record<string, unknown>)[];
-  const shown = list.map((contact) => {
-    const flags = `${contact.private ? 'p' : '-'}${contact.automation_paused ? 'h' : '-'}`;
-    return `${contact.name || contact.phone} ${flags}`;
-  });
-  return { tenant, shown: shown.sort(), wait: bodyOf<{ next_cursor: string }>(wait).next_cursor };
-}
-
-async function imports(t: Test, fleet: Fleet): Promise<void> {
-  const import_contacts = true;
-  const none = await imported(fleet, {});
-  t.strictSame(none.shown, ['Last --'], 'nothing without the option');
-
-  const plain = await imported(fleet, { import_contacts });
-  t.strictSame(plain.shown, ['Ada --', 'Bob --', 'Last --']);
-  t.equal((await pages(plain.tenant.api, '/messages', 100)).length, 1, 'no chats');
-
-  const paused = { import_contacts, pause_ai_for_imported_contacts: true };
-  t.strictSame((await imported(fleet, paused)).shown, ['Ada -h', 'Bob -h', 'Last --']);
-
-  const hidden = await imported(fleet, {
-    ...{ import_contacts, mark_imported_contacts_as_private: true },
-  });
-  t.strictSame(hidden.shown, ['Ada p-', 'Bob p-', 'Last --']);
-  const refused = await hidden.tenant.api.post('/messages', { to: { phone: ada }, text: 'x' });
-  t.match(refused, { status: 422, body: { error_code: 'contact_private' } });
-}
-
-async function history(t: Test, fleet: Fleet): Promise<void> {
-  const options = { import_contacts: true, import_existing_chats: true };
-  const { tenant, wait } = await imported(fleet, options);
-  const { api } = tenant;
-  await until('the chats', async () =>
-    (await pages(api, '/messages', 100)).length === 4 ? true : undefined,
-  );
-  const names = (await contacts(api)).map(({ name, phone }) => name || phone);
-  t.strictSame(names.sort(), [zed, 'Ada', 'Bob', 'Last'].sort(), 'who wrote is a contact too');
-  const check = async (what: string): Promise<void> => {
-    const all = await pages<ShownMessage>(api, '/messages', 1);
-    t.strictSame(
-      all.slice(1).map(({ text, created_at, status }) => [text, created_at, status]),
-      [
-        ['third', at(3), 'received'],
-        ['second', at(2), 'received'],
-        ['first', at(1), 'received'],
-      ],
-      `${what}: by their original time`,
-    );
-    t.equal(all[0]?.text, 'live');
-  };
-  await check('imported');
-  const events = await recordedEvents(fleet.rows, tenant.id);
-  t.strictSame(events.map(({ type }) => type).sort(), ['account.connected', 'message.received']);
-  const waited = await api.get(`/messages/wait?timeout_s=1&cursor=${wait}`);
-  const { messages } = bodyOf<{ messages: ShownMessage[] }>(waited);
-  t.strictSame(
-    messages.map(({ text }) => text),
-    ['live'],
-    'chats appear in no wait',
-  );
-  t.match((await api.get('/usage')).body, { sends: 0, new_contacts: 0 });
-
-  await connectWith(api, { ...options, force_new: true });
-  await receive(api, phone, { from: { phone: ada }, text: 'after the second import' });
-  t.equal((await pages(api, '/messages', 2)).length, 5, 'a second import adds nothing');
-  t.equal((await contacts(api)).length, 4);
-  await untilMessage(api, await sendAccepted(api, { to: { phone: bob } }), 'read');
-  t.match((await api.get('/usage')).body, { sends: 1, new_contacts: 0 }, 'he was known');
-}
-
 async function paging(t: Test, _fleet: Fleet, { api }: FleetTenant): Promise<void> {
   const known = await contacts(api, '?limit=100');
   for (let n = 0; n < 5; n += 1) {
@@ -264,8 +137,9 @@ async function paging(t: Test, _fleet: Fleet, { api }: FleetTenant): Promise<voi
 }
 
 for (const engine of databases) {
-  t.test(`contacts, ${engine.name}`, async (t) => {
+  t.test(`messages and contacts, ${engine.name}`, async (t) => {
     const fleet = await runFleet(t, engine);
+    await t.test('statuses of messages', (t) => messageStates(t, fleet));
     const tenant = await fleet.tenant('growth');
     await pair(tenant.api, phone);
     await t.test('do not disturb', (t) => doNotDisturb(t, fleet, tenant));

@@ -1,6 +1,5 @@
-import t, { type Test } from 'tap';
-import { databases } from '../harness/databases.ts';
-import { type Fleet, type FleetTenant, runFleet } from '../harness/fleet.ts';
+import type { Test } from 'tap';
+import type { Fleet, FleetTenant } from '../../harness/fleet.ts';
 import {
   befall,
   messageOf,
@@ -12,8 +11,8 @@ import {
   sendAccepted,
   until,
   untilMessage,
-} from '../harness/story.ts';
-import { recordedEvents } from './recorded.ts';
+} from '../../harness/story.ts';
+import { recordedEvents } from '../recorded.ts';
 
 type Status = 'queued' | 'sent' | 'delivered' | 'read' | 'failed';
 type Receipt = Exclude<Status, 'queued'>;
@@ -236,12 +235,10 @@ async function withoutReceipts(t: Test, fleet: Fleet, tenant: FleetTenant): Prom
   t.strictSame({ ...event?.payload, created_at: '' }, payloadOf(received, 'message.received'));
 }
 
-for (const engine of databases) {
-  t.test(`every status of a message, ${engine.name}`, async (t) => {
-    const fleet = await runFleet(t, engine);
-    const tenant = async () => await fleet.tenant('growth');
-    await t.test('every receipt', async (t) => everyReceipt(t, fleet, await tenant()));
-    await t.test('before the answer', async (t) => beforeTheAnswer(t, fleet, await tenant()));
-    await t.test('without receipts', async (t) => withoutReceipts(t, fleet, await tenant()));
-  });
+/** Every status of a message and what brings it there. */
+export async function messageStates(t: Test, fleet: Fleet): Promise<void> {
+  const tenant = () => fleet.tenant('growth');
+  await t.test('every receipt', async (t) => everyReceipt(t, fleet, await tenant()));
+  await t.test('before the answer', async (t) => beforeTheAnswer(t, fleet, await tenant()));
+  await t.test('without receipts', async (t) => withoutReceipts(t, fleet, await tenant()));
 }

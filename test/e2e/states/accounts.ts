@@ -1,6 +1,5 @@
-import t, { type Test } from 'tap';
-import { databases } from '../harness/databases.ts';
-import { type Fleet, type FleetTenant, runFleet } from '../harness/fleet.ts';
+import type { Test } from 'tap';
+import type { Fleet, FleetTenant } from '../../harness/fleet.ts';
 import {
   befall,
   bodyOf,
@@ -16,8 +15,8 @@ import {
   until,
   untilMessage,
   untilStatus,
-} from '../harness/story.ts';
-import { accountEvents, recordedEvents } from './recorded.ts';
+} from '../../harness/story.ts';
+import { accountEvents, recordedEvents } from '../recorded.ts';
 
 const connected = 'account.connected connected null';
 const disconnected = (reason: string) => `account.disconnected disconnected ${reason}`;
@@ -61,10 +60,10 @@ async function restricted(t: Test, account: Linked): Promise<void> {
   await untilStatus(api, family, phone, 'connected');
   await account.raised(t, 'and lifted', connected, event, connected);
 
-  await befall(api, phone, { type: 'drop', for_ms: 1_000 });
+  await befall(api, phone, { type: 'drop', for_ms: 500 });
   await untilStatus(api, family, phone, 'connecting');
   const waiting = await sendAccepted(api, friend);
-  await befall(api, phone, { type: 'restrict', for_ms: 3_000 });
+  await befall(api, phone, { type: 'restrict', for_ms: 2_000 });
   await untilStatus(api, family, phone, 'restricted');
   t.equal((await messageOf(api, waiting)).status, 'queued', 'what is queued waits');
   await untilStatus(api, family, phone, 'connected');
@@ -220,29 +219,31 @@ async function open(fleet: Fleet, tenant: FleetTenant, family: Family, n: number
   };
 }
 
-for (const engine of databases) {
-  t.test(`every status of an account, ${engine.name}`, async (t) => {
-    const fleet = await runFleet(t, engine);
-    const tenant = await fleet.tenant('growth');
-    for (const family of ['msgapp', 'chatapp'] as const) {
-      for (const [n, { name, run }] of flows.entries()) {
-        await t.test(`${family}: ${name}`, async (t) => {
-          await run(t, await open(fleet, tenant, family, n));
-        });
-      }
+/** Every status of an account of these families, and the events of every move, each once. */
+export async function accountStates(
+  t: Test,
+  fleet: Fleet,
+  families: readonly Family[],
+): Promise<void> {
+  const tenant = await fleet.tenant('growth');
+  for (const family of families) {
+    for (const [n, { name, run }] of flows.entries()) {
+      await t.test(`${family}: ${name}`, async (t) => {
+        await run(t, await open(fleet, tenant, family, n));
+      });
     }
-    const events = await recordedEvents(fleet.rows, tenant.id);
-    for (const { type, subject, payload } of events.filter(({ type }) => /^account/.test(type))) {
-      const { channel, account } = payload as { channel: string; account: object };
-      const identifier = (account as { identifier: string }).identifier;
-      const { status, reason } = account as { status: string; reason: string | null };
-      t.strictSame(
-        { ...payload, created_at: '' },
-        {
-          ...{ event: type, created_at: '', account_id: subject, channel },
-          account: { id: subject, channel, identifier, status, reason },
-        },
-      );
-    }
-  });
+  }
+  const events = await recordedEvents(fleet.rows, tenant.id);
+  for (const { type, subject, payload } of events.filter(({ type }) => /^account/.test(type))) {
+    const { channel, account } = payload as { channel: string; account: object };
+    const { identifier, status, reason } = account as Record<string, unknown>;
+    t.strictSame(
+      { ...payload, created_at: '' },
+      {
+        ...{ event: type, created_at: '', account_id: subject, channel },
+        account: { id: subject, channel, identifier, status, reason },
+      },
+      `the payload of ${type}`,
+    );
+  }
 }
