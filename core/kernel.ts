@@ -21,6 +21,8 @@ declare module './container.ts' {
     readonly log: GatewayLog;
     readonly clock: Clock;
     readonly operations: OperationRegistry;
+    /** Aborted as soon as the gateway stops, while it still serves those who do not know yet. */
+    readonly stopping: AbortSignal;
   }
 }
 
@@ -70,6 +72,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     // Node itself would answer a request without Host with an empty 400.
     http: { requireHostHeader: false },
   });
+  const stopping = new AbortController();
+  app.addHook('preClose', async () => stopping.abort());
   leaveClientsGently(app);
   const container = createGatewayContainer();
   const operations = new OperationRegistry();
@@ -78,6 +82,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   provide(container, 'log', parts.log);
   provide(container, 'clock', parts.clock ?? systemClock);
   provide(container, 'operations', operations);
+  provide(container, 'stopping', stopping.signal);
   parts.prepare(container);
   for (const plugin of parts.plugins) app.register(plugin);
   try {

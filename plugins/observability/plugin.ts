@@ -16,10 +16,6 @@ export default gatewayPlugin('observability', [], async (app) => {
   provide(container, 'metrics', metrics);
   measureRequests(app, metrics);
 
-  let stopping = false;
-  app.addHook('preClose', async () => {
-    stopping = true;
-  });
   const checks: readonly Check[] = [
     { name: 'database', run: () => container.cradle.storage.ping() },
     {
@@ -31,7 +27,7 @@ export default gatewayPlugin('observability', [], async (app) => {
     {
       name: 'process',
       run: async () => {
-        if (stopping) throw new Error('the gateway stops');
+        if (container.cradle.stopping.aborted) throw new Error('the gateway stops');
       },
     },
   ];

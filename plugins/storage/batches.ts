@@ -6,7 +6,12 @@ import { CommitUnknown, transact, type UnitParts } from './unit.ts';
 /** What became of one input. */
 export type Settled<Output> =
   | { readonly done: true; readonly output: Output }
-  | { readonly done: false; readonly error: unknown };
+  | {
+      readonly done: false;
+      readonly error: unknown;
+      /** The database cannot be reached: whatever is tried next would only wait for the same refusal. */
+      readonly unreachable: boolean;
+    };
 
 /** How often a batch is repeated because others were in its way. */
 const contentionRepeats = 3;
@@ -31,18 +36,17 @@ export async function settle<Input, Output>(
     return (await repeat(parts, lane, inputs)).map((output) => ({ done: true, output }));
   } catch (error) {
     if (inputs.length < 2 || error instanceof Unreachable) {
-      return inputs.map(() => ({ done: false, error: refusalOf(error) }));
+      return inputs.map(() => failure(error));
     }
     parts.log.warn({ err: error, lane: lane.name, size: inputs.length }, 'a batch is taken apart');
   }
   const settled: Settled<Output>[] = [];
   for (const input of inputs) {
     const last = settled.at(-1);
-    // Without a connection the rest would only wait for the same refusal.
-    const hopeless = last !== undefined && !last.done && last.error instanceof Unreachable;
+    const hopeless = last !== undefined && !last.done && last.unreachable;
     settled.push(hopeless ? last : await settleAlone(parts, lane, input));
   }
-  return settled.map((one) => (one.done ? one : { done: false, error: refusalOf(one.error) }));
+  return settled;
 }
 
 async function settleAlone<Input, Output>(
@@ -55,7 +59,7 @@ async function settleAlone<Input, Output>(
     // `repeat` answers as many outputs as inputs; the type of an output may include undefined.
     return { done: true, output: output as Output };
   } catch (error) {
-    return { done: false, error };
+    return failure(error);
   }
 }
 
@@ -170,7 +174,11 @@ class Unreachable extends Error {
   }
 }
 
-function refusalOf(error: unknown): unknown {
-  if (error instanceof Unreachable) return unavailable(error.cause);
-  return faultOf(error) === 'other' ? error : unavailable(error);
+/** An input that could not be decided, with what its caller is told. */
+function failure(error: unknown): Settled<never> {
+  if (error instanceof Unreachable) {
+    return { done: false, error: unavailable(error.cause), unreachable: true };
+  }
+  const told = faultOf(error) === 'other' ? error : unavailable(error);
+  return { done: false, error: told, unreachable: false };
 }

@@ -82,6 +82,9 @@ export class Lanes {
       batch.forEach((waiting, index) => {
         answer(waiting, results[index]);
       });
+      // While a server hangs each batch takes seconds to fail: who comes later must not wait for all before.
+      const lost = results.find((result) => !result.done && result.unreachable);
+      if (lost !== undefined) for (const waiting of queue.waiting.splice(0)) answer(waiting, lost);
     });
   }
 

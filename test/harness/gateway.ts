@@ -42,6 +42,10 @@ export interface RunningGateway {
   readonly api: Client;
   /** SIGKILL; resolves once it is gone. */
   kill(): Promise<void>;
+  /** SIGSTOP: connections stay open and nothing answers. */
+  freeze(): void;
+  /** Lets it run on. */
+  thaw(): void;
   /** Starts it again; resolves once it is ready. */
   start(): Promise<void>;
   /** SIGTERM; answers the exit code. */
@@ -96,6 +100,8 @@ export async function runGateway(t: Teardown, options: GatewayOptions): Promise<
     kill: async () => {
       await running.kill('SIGKILL');
     },
+    freeze: () => process.kill(running.pid, 'SIGSTOP'),
+    thaw: () => process.kill(running.pid, 'SIGCONT'),
     start,
     stop,
     output: () => running.output,

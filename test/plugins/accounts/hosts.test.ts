@@ -6,6 +6,7 @@ import { plainOptions } from '../../../plugins/accounts/connections.ts';
 import type { Fence } from '../../../plugins/accounts/contract.ts';
 import { credentialLane } from '../../../plugins/accounts/lanes/credentials.ts';
 import { type Claimed, claimLane, renewLane } from '../../../plugins/accounts/lanes/leases.ts';
+import { beatLane } from '../../../plugins/accounts/lanes/processes.ts';
 import type { Timers } from '../../../plugins/accounts/session/timers.ts';
 import type { OpenStorage } from '../../../plugins/storage/storage.ts';
 import { databases } from '../../harness/databases.ts';
@@ -255,3 +256,22 @@ class HandTimers implements Timers {
     return timer.ms;
   }
 }
+
+t.test('no heartbeat waits for that of a process that was stopped in the middle', async (t) => {
+  const world = await makeWorld(t);
+  const beat = (storage: OpenStorage, id: string) =>
+    storage.submit(beatLane, { id, roles: [], sessions: 0, capacity: 0 });
+  await beat(world.storage, 'stopped');
+  await beat(world.storage, 'running');
+  const other = (await World.open(t, world.url)).storage;
+  const stopped = world.act(async (unit) => {
+    const seenAt = unit.now;
+    await unit.processes.beat([{ id: 'stopped', roles: [], sessions: 0, capacity: 0, seenAt }]);
+    await sleep(1_000);
+  });
+  await sleep(200);
+  const begunAt = performance.now();
+  await beat(other, 'running');
+  t.ok(performance.now() - begunAt < 500, 'at once');
+  await stopped;
+});

@@ -84,6 +84,19 @@ for (const { name, create } of databases) {
       t.equal((await world.events(caller.tenantId)).at(-1), 'account.connected connected null');
     });
 
+    t.test('a connection that breaks before it is known to stand', async (t) => {
+      const { world, process, caller } = await begin(t, { reconnectMaxMs: 300 });
+      const { driver } = process;
+      const phone = newNumber();
+      const { view } = await connect(process, caller, phone);
+      // The network is faster than the database.
+      await Promise.all([driver.last.state('connected'), driver.last.state('lost')]);
+      t.equal((await world.row(view.accountId)).status, 'connecting');
+      const session = process.part.session;
+      t.equal(session?.connected, false, 'nothing is handed to it');
+      await until('the reconnect', async () => (session?.connected ? true : undefined));
+    });
+
     t.test('steps that ask, wrong values, and the end of the tries', async (t) => {
       const { world, process, caller } = await begin(t);
       const { driver } = process;

@@ -1,12 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { createLog } from '../../../core/log.ts';
+import { Executor } from '../../../plugins/storage/executor.ts';
 import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
 import { createTable, id, zero } from '../../../plugins/storage/migrations/schema.ts';
 import { type MigrationStep, migrationSteps } from '../../../plugins/storage/migrations/steps.ts';
 import { makeStorage, type OpenStorage } from '../../../plugins/storage/storage.ts';
 import { type Database, databases } from '../../harness/databases.ts';
+import { runGateway } from '../../harness/gateway.ts';
 import { startProcess, type Teardown } from '../../harness/processes.ts';
+import { startSending } from '../../harness/sending.ts';
+import { outbox, pair, phoneNumber, until } from '../../harness/story.ts';
 
 const tableNames = [
   'accounts',
@@ -112,6 +116,46 @@ for (const { name, create } of databases) {
         (await tablesOf(storage)).filter((table) => tableNames.includes(table)),
         tableNames,
       );
+    });
+
+    t.test('an older gateway at work meanwhile', async (t) => {
+      const database = await create();
+      t.teardown(() => database.drop());
+      const settings = { GATEWAY_SESSIONS__LEASE_S: '3' };
+      const gateway = await runGateway(t, { databaseUrl: database.url, settings });
+      const phone = phoneNumber(1);
+      const line = { phone, account: await pair(gateway.api, phone) };
+      const sending = startSending(gateway.api, [line, line, line], 40);
+      await sending.reached(0.25);
+      const storage = open(database, t);
+      const added: MigrationStep = {
+        name: '900-added',
+        major: 1,
+        async apply(executor) {
+          await createTable(executor, { name: 'later', columns: { id, n: zero }, primary: ['id'] });
+          for (const table of ['accounts', 'messages', 'events', 'leases']) {
+            await executor.run(`alter table ${table} add column added_text text null`);
+            await executor.run(`alter table ${table} add column added integer not null default 7`);
+          }
+          await executor.run('create index messages_added on messages (account_id, added)');
+        },
+      };
+      t.same(await migrate(storage, [...migrationSteps, added]), ['900-added']);
+      await sending.reached(0.75);
+      t.same([...sending.answers.keys()], ['202'], 'it noticed nothing');
+      await gateway.kill();
+      await gateway.start();
+      await sending.finished;
+      const rows = new Executor(storage.connections.read, storage.dialect);
+      const accepted = sending.lines.flatMap((one) => one.accepted).sort();
+      await until('the end of all', async () => {
+        const left = await rows.rows("select id from messages where status <> 'read'");
+        return left.length === 0 ? true : undefined;
+      });
+      const arrived = (await outbox(gateway.api, phone)).map((message) => message.message_id);
+      t.same(arrived.sort(), accepted, 'each message arrived once, also after a restart');
+      t.same(await rows.rows('select distinct added from messages'), [{ added: 7 }]);
+      t.equal(await gateway.stop(), 0);
     });
 
     t.test('a step that fails, and a newer schema', async (t) => {

@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Connection, createConnection } from 'mysql2/promise';
+import t from 'tap';
+import { databases } from '../harness/databases.ts';
+import { type RunningGateway, runGateway } from '../harness/gateway.ts';
+import { openRows } from '../harness/rows.ts';
+import { scaled } from '../harness/scale.ts';
+import { checkExactly, read, startSending } from '../harness/sending.ts';
+import { pair, phoneNumber, sendAccepted } from '../harness/story.ts';
+
+/** For this long a stopped transaction may be in the way of others, milliseconds; and what a busy machine adds. */
+const heldMs = 5_000;
+const slackMs = 1_500;
+
+/** Whether somebody holds the lock under which the tenant's sends are accepted. */
+async function isLocked(connection: Connection, tenantId: string): Promise<boolean> {
+  const lock = 'select id from tenants where id = ? for update nowait';
+  return await connection.query(lock, [tenantId]).then(
+    () => false,
+    (error: { errno?: number }) => {
+      if (error.errno === 1205) return true;
+      throw error;
+    },
+  );
+}
+
+/** Stops a busy gateway again and again, until it happens between two statements of such a transaction. */
+async function freezeInside(gateway: RunningGateway, locked: () => Promise<boolean>) {
+  for (let tries = 1; tries <= 300; tries += 1) {
+    gateway.freeze();
+    if (await locked()) {
+      // A statement that was under way ends; the transaction stays.
+      await sleep(50);
+      if (await locked()) return;
+    }
+    gateway.thaw();
+    await sleep(5 + Math.random() * 20);
+  }
+  throw new Error('it was never stopped inside a transaction');
+}
+
+t.test('a process stopped inside a transaction holds the others up for 5 s at most', async (t) => {
+  const engine = databases.find(({ name }) => name === 'mariadb');
+  if (engine === undefined) throw new Error('there is no MariaDB to test on');
+  const database = await engine.create();
+  t.teardown(() => database.drop());
+  const databaseUrl = database.url;
+  const first = await runGateway(t, { databaseUrl });
+  const { dataDir, secret, key, liveKey } = first;
+  const settings = { GATEWAY_SECRET: secret, TEST_API_KEY: key, LIVE_API_KEY: liveKey };
+  const second = await runGateway(t, { databaseUrl, dataDir, settings });
+  const connection = await createConnection(databaseUrl);
+  t.teardown(() => connection.end());
+
+  const phones = [1, 2, 3, 4].map(phoneNumber);
+  const lines = await Promise.all(
+    phones.map(async (phone) => ({ phone, account: await pair(first.api, phone) })),
+  );
+  const apart = { phone: phoneNumber(9), account: await pair(first.api, phoneNumber(9)) };
+  const rows = openRows(t, databaseUrl);
+  const [account] = await rows.rows<{ tenant_id: string }>(
+    'select tenant_id from accounts where id = ?',
+    [apart.account],
+  );
+  const tenantId = account?.tenant_id ?? '';
+
+  const sending = startSending(first.api, lines, scaled(500, 40));
+  const accepted: string[] = [];
+  const stops = scaled(5, 1);
+  for (let stop = 1; stop <= stops; stop += 1) {
+    await sending.reached((stop - 1) / stops);
+    await freezeInside(first, () => isLocked(connection, tenantId));
+    const begunAt = performance.now();
+    accepted.push(
+      await sendAccepted(second.api, {
+        account_id: apart.account,
+        to: { phone: phoneNumber(1000) },
+      }),
+    );
+    const tookMs = performance.now() - begunAt;
+    first.thaw();
+    t.ok(tookMs > 1_000, `it was held up, for ${Math.round(tookMs)} ms`);
+    t.ok(tookMs < heldMs + slackMs, 'and not for longer than 5 s');
+  }
+  await sending.finished;
+  await checkExactly(t, first.api, rows, [...sending.lines, { ...apart, accepted }], () => read);
+  t.equal(await second.stop(), 0);
+  t.equal(await first.stop(), 0);
+});
