@@ -9,8 +9,8 @@ import type { Teardown } from './processes.ts';
 export interface Said {
   readonly at: number;
   readonly phone: string;
-  /** `hello` opens a connection of a session. */
-  readonly type: 'hello' | SessionRequest['type'];
+  /** `hello` opens a connection of a session, `gone` is its end, whoever ended it. */
+  readonly type: 'hello' | 'gone' | SessionRequest['type'];
 }
 
 /** One gateway's way to the simulated network, which writes down what goes over it. */
@@ -37,6 +37,8 @@ export async function watchNetwork(t: Teardown, url: string): Promise<WatchedWay
     // Each end goes with the other, an end in the middle of something as one.
     near.on('close', () => {
       sockets.delete(near);
+      const phone = open.get(near);
+      if (phone !== undefined) said.push({ at: performance.now(), phone, type: 'gone' });
       open.delete(near);
       far.destroy();
     });
@@ -66,4 +68,31 @@ export async function watchNetwork(t: Teardown, url: string): Promise<WatchedWay
   // A TCP server has an address of this form.
   const { port } = server.address() as AddressInfo;
   return { url: `tcp://127.0.0.1:${port}`, said, phones: () => [...open.values()] };
+}
+
+/** How late an end may be noticed here that came before a beginning elsewhere, milliseconds. */
+const noticeMs = 200;
+
+/** The phones that had connections on two ways at once, with for how long. */
+export function overlaps(ways: readonly WatchedWay[]): readonly string[] {
+  const spans = ways.flatMap(({ said }, way) => spansOf(said).map((span) => ({ ...span, way })));
+  return spans.flatMap((one) =>
+    spans
+      .filter((other) => other.phone === one.phone && other.way > one.way)
+      .map((other) => Math.min(one.to, other.to) - Math.max(one.from, other.from))
+      .filter((sharedMs) => sharedMs > noticeMs)
+      .map((sharedMs) => `${one.phone}: ${Math.round(sharedMs)} ms`),
+  );
+}
+
+/** When each phone had a connection on one way, where a session has one at most. */
+function spansOf(said: readonly Said[]): { phone: string; from: number; to: number }[] {
+  const spans: { phone: string; from: number; to: number }[] = [];
+  for (const { at, phone, type } of said) {
+    if (type === 'hello') spans.push({ phone, from: at, to: Number.POSITIVE_INFINITY });
+    if (type !== 'gone') continue;
+    const span = spans.find((one) => one.phone === phone && one.to === Number.POSITIVE_INFINITY);
+    if (span !== undefined) span.to = at;
+  }
+  return spans;
 }

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Executor } from '../../plugins/storage/executor.ts';
 import type { Client, ClientAnswer } from './client.ts';
 import type { Member } from './cluster.ts';
+import type { Teardown } from './processes.ts';
 import type { Line, SendingLine } from './sending.ts';
 import { bodyOf, pair, phoneNumber, until } from './story.ts';
 
@@ -24,6 +26,8 @@ export interface TrafficOptions {
   readonly pauseMs: number;
   /** For how long a client waits for an answer before it asks another member; milliseconds. */
   readonly patienceMs: number;
+  /** Which members a load balancer would choose from; all when absent. */
+  readonly isOpen?: (member: Member) => boolean;
 }
 
 /** Sends, receipts and inbound messages of many accounts, over all members, until it is ended. */
@@ -47,23 +51,30 @@ interface Page {
 /** Between two tries of one request, milliseconds. */
 const retryMs = 50;
 
-/** Pairs so many numbers, spread over the members. */
-export function pairLines(members: readonly Member[], count: number): Promise<readonly Line[]> {
-  return Promise.all(
-    Array.from({ length: count }, async (_, place) => {
+/** Pairs so many numbers, spread over the members, some at once. */
+export async function pairLines(
+  members: readonly Member[],
+  count: number,
+): Promise<readonly Line[]> {
+  const lines: Line[] = [];
+  const pairing = async (member: Member): Promise<void> => {
+    for (let place = next(); place < count; place = next()) {
       const phone = phoneNumber(place);
-      const api = members[place % members.length]?.api;
-      if (api === undefined) throw new Error('a cluster has members');
-      return { phone, account: await pair(api, phone) };
-    }),
-  );
+      lines[place] = { phone, account: await pair(member.api, phone) };
+    }
+  };
+  let begun = 0;
+  const next = (): number => begun++;
+  await Promise.all([...members, ...members].map(pairing));
+  return lines;
 }
 
-/** Starts the traffic. Whatever fails is tried at the next member, under the same key. */
+/** Starts the traffic. Whatever fails is tried at the next member, under the same key. It ends with the test at last. */
 export async function startTraffic(
+  t: Teardown,
   members: readonly Member[],
   lines: readonly Line[],
-  { pauseMs, patienceMs }: TrafficOptions,
+  { pauseMs, patienceMs, isOpen = () => true }: TrafficOptions,
 ): Promise<Traffic> {
   const beginning = await members[0]?.api.get('/messages/wait?timeout_s=0');
   if (beginning?.status !== 200) throw new Error('the cursor could not begin');
@@ -83,8 +94,10 @@ export async function startTraffic(
       call: (api: Client, signal: AbortSignal) => Promise<ClientAnswer>,
     ): Promise<ClientAnswer | null> => {
       const at = performance.now();
-      const member = members[turn % members.length];
-      if (member === undefined) throw new Error('a cluster has members');
+      const open = members.filter(isOpen);
+      const preferred = members[turn % members.length];
+      const member = open.find((one) => one === preferred) ?? open[turn % open.length];
+      if (member === undefined) throw new Error('no member is open');
       const answer = await call(member.api, AbortSignal.timeout(patienceMs)).catch(failureOf);
       const outcome = typeof answer === 'string' ? answer : String(answer.status);
       tries.push({ at, tookMs: performance.now() - at, what, outcome });
@@ -100,10 +113,11 @@ export async function startTraffic(
   const persistent = (place: number) => {
     const ask = clientAt(place);
     return async (...request: Parameters<typeof ask>): Promise<ClientAnswer> => {
-      for (;;) {
+      while (!unfollowed.signal.aborted) {
         const answer = await ask(...request);
         if (answer !== null) return answer;
       }
+      throw new Error('the test is over');
     };
   };
 
@@ -147,6 +161,10 @@ export async function startTraffic(
 
   const following = follow();
   const working = Promise.all([...sending.map(send), ...sending.map(play)]);
+  t.teardown(async () => {
+    ended.abort();
+    unfollowed.abort();
+  });
   // Whoever ends it is told; a test that fails before must not end its process.
   for (const promise of [following, working]) promise.catch(() => ended.abort());
   return {
@@ -169,11 +187,49 @@ export async function startTraffic(
   };
 }
 
+/**
+ * Waits until, of every account, the message that is accepted next has been read; answers after how many
+ * milliseconds that was.
+ */
+export async function flowsAgain(
+  what: string,
+  { lines }: Traffic,
+  rows: Executor,
+  timeoutMs = 30_000,
+): Promise<number> {
+  const begunAt = performance.now();
+  const marks = lines.map(({ accepted }) => accepted.length);
+  await until(
+    `messages to flow: ${what}`,
+    async () => {
+      const next = lines.map(({ accepted }, place) => accepted[marks[place] ?? 0]);
+      const ids = next.filter((id) => id !== undefined);
+      if (ids.length < lines.length) return undefined;
+      const found = await rows.rows(
+        `select id from messages where status = 'read' and id in (${ids.map(() => '?').join()})`,
+        ids,
+      );
+      return found.length === ids.length ? true : undefined;
+    },
+    timeoutMs,
+  );
+  return Math.round(performance.now() - begunAt);
+}
+
+/** How often each kind of request ended in each way: `send 202`. */
+export function tallyTries(tries: readonly Try[]): Readonly<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { what, outcome } of tries) {
+    counts[`${what} ${outcome}`] = (counts[`${what} ${outcome}`] ?? 0) + 1;
+  }
+  return counts;
+}
+
 /** How a request without an answer ended. */
 function failureOf(error: unknown): string {
   if (error instanceof DOMException && error.name === 'TimeoutError') return 'silent';
   if (!(error instanceof TypeError)) throw error;
   const { cause } = error;
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  return code === 'ECONNREFUSED' ? 'closed' : 'broken';
+  const call = cause instanceof Error && 'syscall' in cause ? cause.syscall : undefined;
+  return call === 'connect' ? 'closed' : 'broken';
 }

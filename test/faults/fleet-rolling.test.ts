@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { type Member, runCluster } from '../harness/cluster.ts';
+import { overlaps } from '../harness/network-watch.ts';
+import type { Teardown } from '../harness/processes.ts';
+import { scaled } from '../harness/scale.ts';
+import { checkExactly, read } from '../harness/sending.ts';
+import { until } from '../harness/story.ts';
+import { flowsAgain, pairLines, startTraffic, tallyTries } from '../harness/traffic.ts';
+
+/** What a client may meet: an answer as ever, or a process that does not listen any more. */
+const unremarkable = ['inbound 200', 'inbound closed', 'send 202', 'send closed', 'wait 200'];
+
+// Three processes and their servers on a busy machine take their time to start.
+t.setTimeout(600_000);
+
+t.test('all processes are replaced one by one, under load', { timeout: 600_000 }, async (t) => {
+  const { members, rows } = await runCluster(t);
+  const ways = members.map(({ way }) => way);
+  const lines = await pairLines(members, scaled(30, 9));
+  const ready = watchReadiness(t, members);
+  const traffic = await startTraffic(t, members, lines, {
+    pauseMs: 200,
+    patienceMs: 20_000,
+    isOpen: (member) => ready.has(member),
+  });
+  await flowsAgain('the start', traffic, rows);
+
+  for (let round = 0; round < scaled(5); round += 1) {
+    for (const member of members) {
+      const held = new Set(member.way.phones());
+      const { code, tookMs } = await member.stop();
+      const stoppedAt = performance.now();
+      t.equal(code, 0, `the ${member.name} ends cleanly`);
+      t.ok(tookMs < 8_000, `the ${member.name} ends quickly`);
+      const others = ways.filter((way) => way !== member.way);
+      await until('the others to have its sessions', async () => {
+        const there = new Set(others.flatMap((way) => way.phones()));
+        return [...held].every((phone) => there.has(phone)) ? true : undefined;
+      });
+      const movedMs = performance.now() - stoppedAt;
+      t.ok(movedMs < 4_000, 'sessions move at once, long before a lease could end');
+      const figures = [tookMs, movedMs].map(Math.round);
+      t.comment(`${held.size} sessions: stopped in ${figures[0]} ms, moved ${figures[1]} ms later`);
+      await member.start();
+      await flowsAgain(`the ${member.name} is back`, traffic, rows);
+    }
+  }
+
+  await traffic.end();
+  await traffic.followed(30_000);
+  const counts = tallyTries(traffic.tries);
+  t.comment(JSON.stringify(counts));
+  const remarkable = Object.keys(counts).filter(
+    (kind) => ![...unremarkable, 'wait closed'].includes(kind),
+  );
+  t.same(remarkable, [], 'no request is refused or broken');
+  const [any] = members as [Member];
+  await checkExactly(t, any.api, rows, traffic.lines, () => read);
+  t.same([...traffic.seen].sort(), [...traffic.played].sort(), 'the cursor shows each once');
+  t.same(overlaps(ways), [], 'no session is on two processes');
+});
+
+/** The members that are ready, as a load balancer knows them. */
+function watchReadiness(t: Teardown, members: readonly Member[]): ReadonlySet<Member> {
+  const ready = new Set(members);
+  const ended = new AbortController();
+  t.teardown(async () => ended.abort());
+  const watch = async (member: Member): Promise<void> => {
+    while (!ended.signal.aborted) {
+      if ((await member.probe('/readyz')) === 200) ready.add(member);
+      else ready.delete(member);
+      await sleep(50);
+    }
+  };
+  for (const member of members) void watch(member);
+  return ready;
+}
