@@ -82,7 +82,9 @@ module.exports = {
         'noun. Add a method to the file of your noun and take it from the container.',
       severity: 'error',
       // The simulated network is a program of its own with a database of its own.
-      from: { pathNot: '^(plugins/storage/|drivers/simulated/network/|test/|config/compose\\.ts$)' },
+      from: {
+        pathNot: '^(plugins/storage/|drivers/simulated/network/|test/|config/compose\\.ts$)',
+      },
       to: { path: library('knex', 'libsql', '@libsql', 'mysql2') },
     },
     {

@@ -40,6 +40,12 @@ t.test('work on which workers die ends among the dead letters too', async (t) =>
   const sender = await world.open();
   sender.toWorker(jobs, 'deadly');
   await sender.work('other', 1, () => undefined);
+  // A queue that was declared just now has no leader for a moment.
+  await until('the work to stand in its queue', () =>
+    world
+      .look((channel) => channel.basicGet({ queue: world.topology.work(jobs) }))
+      .catch(() => undefined),
+  );
   const deliveries = await world.look(async (channel) => {
     for (let delivery = 0; ; delivery += 1) {
       const message = await until('a delivery', async () => {
