@@ -47,7 +47,7 @@ export interface Gateway {
   readonly cradle: Cradle;
   /** Starts to accept connections; answers the address. */
   listen(host: string, port: number): Promise<string>;
-  /** Stops accepting, answers open long polls, and stops the plugins in reverse order. */
+  /** Serves a moment longer for those who do not know yet, answers open long polls, stops the plugins in reverse. */
   close(): Promise<void>;
 }
 
