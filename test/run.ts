@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { compileProgram } from './program.ts';
 import { cleanUp } from './servers/cleanup.ts';
 import { provideServers, type ServerName } from './servers/provide.ts';
 import { runTap, type TapRun } from './tap.ts';
@@ -23,6 +24,7 @@ let run: TapRun = { passed: 0, failed: 0, exitCode: 1 };
 try {
   process.env.TEST_SERVERS_FILE = serversFile;
   process.env.TEST_SCALE ??= '0.05';
+  process.env.TEST_PROGRAM ??= await compileProgram();
   Object.assign(process.env, await provideServers(servers, serversFile));
   if (!interrupted.signal.aborted) {
     run = await runTap(process.argv.slice(2), join(folder, 'output.tap'), interrupted.signal);

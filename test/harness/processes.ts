@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './ports.ts';
@@ -17,7 +18,7 @@ export interface Teardown {
   teardown(fn: () => Promise<void>): void;
 }
 
-/** A node process of this project. */
+/** A process of a test. */
 export class ProjectProcess {
   readonly pid: number;
   readonly exit: Promise<Exit>;
@@ -25,7 +26,7 @@ export class ProjectProcess {
   #output = '';
 
   constructor(child: ReturnType<typeof launch>) {
-    if (child.pid === undefined) throw new Error('node did not start: is there memory left?');
+    if (child.pid === undefined) throw new Error('it did not start: is there memory left?');
     this.pid = child.pid;
     this.#child = child;
     this.exit = once(child, 'exit').then(([code, signal]) => ({ code, signal }));
@@ -88,7 +89,28 @@ export function startProcess(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
 ): ProjectProcess {
-  const started = new ProjectProcess(launch(args, env));
+  // tap adds a loader to every child through NODE_OPTIONS; only coverage is worth its 200 ms.
+  const covered = process.env._TAPJS_PROCESSINFO_COVERAGE_ === '1';
+  const command = [process.execPath, ...compiled(args)];
+  return startProgram(t, covered ? command : ['env', '-u', 'NODE_OPTIONS', ...command], env);
+}
+
+/** The program as the run has compiled it; what is no part of it, or not run by `npm test`, is left to tsx. */
+function compiled([file = '', ...rest]: readonly string[]): readonly string[] {
+  const { TEST_PROGRAM: folder = '' } = process.env;
+  const output = join(folder, file.replace(/\.ts$/, '.js'));
+  return folder !== '' && file.endsWith('.ts') && existsSync(output)
+    ? [output, ...rest]
+    : ['--import', 'tsx', file, ...rest];
+}
+
+/** Starts any program, with its arguments, the same way. */
+export function startProgram(
+  t: Teardown,
+  command: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+): ProjectProcess {
+  const started = new ProjectProcess(launch(command, env));
   t.teardown(async () => {
     await started.kill('SIGKILL');
   });
@@ -112,11 +134,7 @@ export async function startGateway(
   return { process: started, url };
 }
 
-function launch(args: readonly string[], env: NodeJS.ProcessEnv) {
-  const command = [process.execPath, '--import', 'tsx', ...args];
-  // tap adds a loader to every child through NODE_OPTIONS; only coverage is worth its 200 ms.
-  const covered = process.env._TAPJS_PROCESSINFO_COVERAGE_ === '1';
-  const [file = '', ...rest] = covered ? command : ['env', '-u', 'NODE_OPTIONS', ...command];
+function launch([file = '', ...rest]: readonly string[], env: NodeJS.ProcessEnv) {
   return spawn(file, rest, {
     cwd: project,
     env: { ...process.env, ...env },
