@@ -9,6 +9,7 @@ import accounts from '../plugins/accounts/plugin.ts';
 import api from '../plugins/api/plugin.ts';
 import broker from '../plugins/broker/plugin.ts';
 import contacts from '../plugins/contacts/plugin.ts';
+import egress from '../plugins/egress/plugin.ts';
 import limits from '../plugins/limits/plugin.ts';
 import messages from '../plugins/messages/plugin.ts';
 import observability from '../plugins/observability/plugin.ts';
@@ -18,6 +19,7 @@ import secrets from '../plugins/secrets/plugin.ts';
 import storage from '../plugins/storage/plugin.ts';
 import firstStart from '../plugins/tenants/first-start.ts';
 import tenants from '../plugins/tenants/plugin.ts';
+import webhooks from '../plugins/webhooks/plugin.ts';
 import type { GatewayConfig } from './schema.ts';
 
 /**
@@ -35,8 +37,10 @@ export function composeGateway(config: GatewayConfig, log: GatewayLog): GatewayP
     drivers.plugin,
     accounts,
     limits,
+    egress,
     messages,
     contacts,
+    webhooks,
     sandbox,
     ...(config.roles.includes('api') ? [api] : []),
     firstStart,

@@ -145,6 +145,15 @@ export const Webhooks = Closed({
   pause_after_failures: Count('failed attempts in a row that pause a URL', 20, 1),
   pause_after_s: Seconds('for which it must have been failing', 600),
   max_subscriptions: Count('subscriptions of one tenant', 20),
+  concurrency: Count('requests to one URL that one process has open at once', 10, 1),
+  in_flight: Count('requests to all URLs that one process has open at once', 1_000, 2),
+  log_h: Type.Number({
+    description: 'for which a delivery is kept in the log',
+    default: 168,
+    minimum: 0.0001,
+    maximum: 8_760,
+    'x-unit': 'h',
+  }),
   allow_private_targets: Type.Boolean({
     description: 'deliver to addresses that are not public',
     default: false,

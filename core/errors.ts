@@ -69,6 +69,7 @@ export const errorTable = {
   // webhooks
   webhooks_not_enabled: { status: 403, text: 'Webhooks are not enabled for the account.' },
   webhook_not_found: { status: 404, text: 'There is no webhook with this id or name.' },
+  delivery_not_found: { status: 404, text: 'There is no delivery with this id.' },
   invalid_event_type: { status: 400, text: 'This is not an event type of the account.' },
   url_not_allowed: { status: 400, text: 'This URL is not allowed.' },
 } as const satisfies Record<string, { status: number; text: string }>;

@@ -6,9 +6,13 @@
 
 /**
  * A row that a lane takes before anything else, so that nobody else decides about it meanwhile.
- * The storage sorts them (tenants by id, then leases by account id), which rules out deadlocks.
+ * The storage sorts them (tenants by id, then leases by account id, then receivers), which rules out
+ * deadlocks.
  */
-export type Lock = `tenant:${string}` | `lease:${string}`;
+export type Lock = `tenant:${string}` | `lease:${string}` | `receiver:${string}`;
+
+/** What a transaction may bring that somebody in this process wants to know as soon as it is durable. */
+export type Mark = 'events' | 'deliveries';
 
 /**
  * The noun's SQL, one table object a noun: `unit.messages`, `storage.read.accounts`, … The
@@ -66,6 +70,11 @@ export interface Storage {
    *   unless the connection broke during COMMIT and the lane could not find out.
    */
   submit<Input, Output>(lane: Lane<Input, Output>, input: Input): Promise<Output>;
+  /**
+   * Calls back after each commit of this process that put events into the outbox, or made deliveries due. Like
+   * every signal after a commit it may be lost. For booting plugins.
+   */
+  onCommit(mark: Mark, listener: () => void): void;
   /** The database's clock, milliseconds since the Unix epoch. */
   now(): Promise<number>;
   /** Resolves when the database answers, rejects when it does not within a second. For readiness. */

@@ -143,7 +143,7 @@ export interface Messages {
   /**
    * Forgets a contact, inside the transaction that makes it private and has its tenant locked: its undispatched
    * messages fail with `contact_private`, emptied and without an event; all others are deleted, and so are
-   * its waiting events.
+   * the events of all of them with their deliveries.
    */
   forgetContact(unit: Unit, tenantId: string, contactId: string): Promise<void>;
 }

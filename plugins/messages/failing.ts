@@ -35,7 +35,8 @@ export async function abandonQueued(
 
 /**
  * Forgets a contact that is made private, inside that change's transaction: its undispatched messages fail with
- * `contact_private`, emptied and without an event, all others are deleted, and so are waiting events.
+ * `contact_private`, emptied and without an event, all others are deleted, and so are the events of all of them
+ * with their deliveries.
  */
 export async function forgetContact(
   unit: Unit,
@@ -50,7 +51,8 @@ export async function forgetContact(
   const kept = new Set(changed.map((message) => message.id));
   await unit.messages.blank([...kept]);
   const ids = await unit.messages.idsOfContact(contactId);
-  await unit.events.deleteWaiting(tenantId, ids);
+  await unit.events.deleteOfSubjects(tenantId, ids);
+  await unit.deliveries.deleteOfSubjects(tenantId, ids);
   await unit.messages.delete(ids.filter((id) => !kept.has(id)));
 }
 

@@ -3,6 +3,7 @@ import type { AccountTable } from './tables/accounts.ts';
 import type { ApiKeyTable } from './tables/api-keys.ts';
 import type { ContactTable } from './tables/contacts.ts';
 import type { CredentialTable } from './tables/credentials.ts';
+import type { DeliveryTable } from './tables/deliveries.ts';
 import type { EventTable } from './tables/events.ts';
 import type { IdempotencyTable } from './tables/idempotency.ts';
 import type { LeaseTable } from './tables/leases.ts';
@@ -10,10 +11,12 @@ import type { LimitNoticeTable } from './tables/limit-notices.ts';
 import type { MessageTable } from './tables/messages.ts';
 import type { OpenerRefusalTable } from './tables/opener-refusals.ts';
 import type { ProcessTable } from './tables/processes.ts';
+import type { ReceiverTable } from './tables/receivers.ts';
 import type { TenantTable } from './tables/tenants.ts';
 import type { ThreadTable } from './tables/threads.ts';
 import type { UsageTable } from './tables/usage.ts';
 import type { WaitTable } from './tables/waits.ts';
+import type { WebhookTable } from './tables/webhooks.ts';
 
 declare module '../../core/contracts/storage.ts' {
   interface Tables {
@@ -32,6 +35,9 @@ declare module '../../core/contracts/storage.ts' {
     readonly waits: WaitTable;
     readonly limitNotices: LimitNoticeTable;
     readonly openerRefusals: OpenerRefusalTable;
+    readonly webhooks: WebhookTable;
+    readonly receivers: ReceiverTable;
+    readonly deliveries: DeliveryTable;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import type { Mark } from '../../core/contracts/storage.ts';
 
 /** The two families of databases; MariaDB counts as `mysql`. */
 export type Dialect = 'mysql' | 'sqlite';
@@ -34,6 +35,8 @@ export class Executor {
    */
   readonly knex: Knex;
   readonly dialect: Dialect;
+  /** What the transaction brings that others want to know once it is durable, see `Storage.onCommit`. */
+  readonly marks = new Set<Mark>();
 
   constructor(knex: Knex, dialect: Dialect) {
     this.knex = knex;
@@ -109,8 +112,13 @@ export class Executor {
     let matched = 0;
     for (const part of parts(rows, 2)) {
       const columns = Object.keys(part[0] ?? {}).filter((column) => column !== key);
-      const changes: Record<string, Knex.Raw> = {};
+      const changes: Record<string, Knex.Raw | Value> = {};
       for (const column of columns) {
+        const first = part[0]?.[column] ?? null;
+        if (part.every((row) => (row[column] ?? null) === first)) {
+          changes[column] = first;
+          continue;
+        }
         const bindings: (string | number | null)[] = [key];
         for (const row of part) bindings.push(row[key] ?? null, row[column] ?? null);
         const cases = part.map(() => 'when ? then ?').join(' ');

@@ -1,4 +1,4 @@
-import type { Lane, Storage, Tables } from '../../core/contracts/storage.ts';
+import type { Lane, Mark, Storage, Tables } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { type Connections, connect } from './connection.ts';
 import { Executor } from './executor.ts';
@@ -41,13 +41,19 @@ class KnexStorage implements OpenStorage {
   readonly read: Tables;
   readonly #reader: Executor;
   readonly #lanes: Lanes;
+  readonly #listeners: { readonly mark: Mark; readonly listener: () => void }[] = [];
   #closing: Promise<void> | undefined;
 
   constructor(connections: Connections, log: GatewayLog, tables: TablesMaker) {
     this.connections = connections;
     this.#reader = new Executor(connections.read, connections.dialect);
     this.read = steadied(tables(this.#reader));
-    this.#lanes = new Lanes({ connections, tables, log });
+    this.#lanes = new Lanes({
+      connections,
+      tables,
+      log,
+      committed: (mark) => this.#tell(mark),
+    });
   }
 
   get dialect() {
@@ -56,6 +62,10 @@ class KnexStorage implements OpenStorage {
 
   submit<Input, Output>(lane: Lane<Input, Output>, input: Input): Promise<Output> {
     return this.#lanes.submit(lane, input);
+  }
+
+  onCommit(mark: Mark, listener: () => void): void {
+    this.#listeners.push({ mark, listener });
   }
 
   async now(): Promise<number> {
@@ -73,6 +83,10 @@ class KnexStorage implements OpenStorage {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  #tell(mark: Mark): void {
+    for (const known of this.#listeners) if (known.mark === mark) known.listener();
   }
 
   close(): Promise<void> {

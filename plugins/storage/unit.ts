@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Lock, Tables, Unit } from '../../core/contracts/storage.ts';
+import type { Lock, Mark, Tables, Unit } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { Connections } from './connection.ts';
 import { Executor } from './executor.ts';
@@ -13,6 +13,8 @@ export interface UnitParts {
   readonly connections: Connections;
   readonly tables: TablesMaker;
   readonly log: GatewayLog;
+  /** Told of each mark of a transaction that became durable. */
+  committed(mark: Mark): void;
 }
 
 /** The result of a committed transaction; `signal` runs what was meant for after the commit. */
@@ -51,9 +53,9 @@ export async function transact<Result>(
     refused ??= error;
   });
   const signals: (() => void)[] = [];
+  const executor = new Executor(transaction, parts.connections.dialect);
   let result: Result;
   try {
-    const executor = new Executor(transaction, parts.connections.dialect);
     const now = await lock(executor, locks);
     result = await work({
       ...parts.tables(executor),
@@ -70,6 +72,7 @@ export async function transact<Result>(
       ? refused
       : error;
   }
+  for (const mark of executor.marks) signals.push(() => parts.committed(mark));
   const signal = () => signalAll(signals, parts.log);
   try {
     await commit(transaction);
@@ -106,10 +109,12 @@ async function lock(executor: Executor, locks: readonly Lock[]): Promise<number>
   if (executor.dialect === 'sqlite') return Date.now();
   const tenants = idsOf(locks, 'tenant:');
   const leases = idsOf(locks, 'lease:');
+  const receivers = idsOf(locks, 'receiver:');
   let now = 0;
   for (const [table, column, ids] of [
     ['tenants', 'id', tenants],
     ['leases', 'account_id', leases],
+    ['receivers', 'id', receivers],
   ] as const) {
     if (ids.length === 0) continue;
     // The primary key gives the order, and a scan of the table would wait for rows of others.
@@ -133,7 +138,7 @@ export async function mysqlClock(executor: Executor): Promise<number> {
   return row.now;
 }
 
-function idsOf(locks: readonly Lock[], prefix: 'tenant:' | 'lease:'): string[] {
+function idsOf(locks: readonly Lock[], prefix: 'tenant:' | 'lease:' | 'receiver:'): string[] {
   const ids = locks
     .filter((name) => name.startsWith(prefix))
     .map((name) => name.slice(prefix.length));

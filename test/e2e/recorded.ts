@@ -52,6 +52,9 @@ const tables = [
   'idempotency_keys',
   'events',
   'limit_notices',
+  'webhooks',
+  'receivers',
+  'deliveries',
 ];
 
 /** Everything that is stored for a tenant, table by table, but for the waits that are open just now. */

@@ -29,6 +29,8 @@ t.test('every wrong request to every operation is refused and changes nothing', 
   await receive(api, '+15550001111', { from: { phone: phoneNumber(1) }, text: 'before' });
   const id = await sendAccepted(api, { account_id, to: { phone: phoneNumber(2) } });
   await untilMessage(api, id, 'read');
+  const webhook = { name: 'orders', url: 'https://localhost/hook', enabled: false };
+  await api.post('/webhooks', { ...webhook, subscribed_to: ['account.restricted'] });
   const tenantId = await tenantOf(rows, account_id);
   const stored = () => storedOf(rows, tenantId);
   const before = await stored();

@@ -4,6 +4,7 @@ import { type Member, runCluster } from '../harness/cluster.ts';
 import { scale, scaled } from '../harness/scale.ts';
 import { checkExactly, read } from '../harness/sending.ts';
 import { until } from '../harness/story.ts';
+import { checkDeliveries, subscribe } from '../harness/subscriber.ts';
 import { flowsAgain, pairLines, startTraffic, type Try, tallyTries } from '../harness/traffic.ts';
 
 const full = scale >= 1;
@@ -20,6 +21,8 @@ t.test('everything dies and hangs in turn, under load', { timeout: 600_000 }, as
     GATEWAY_SESSIONS__LEASE_S: String(leaseS),
     GATEWAY_SESSIONS__RECONNECT_MAX_S: '2',
   });
+  const [any] = members as [Member];
+  const subscriber = await subscribe(t, any.api);
   const lines = await pairLines(members, scaled(12, 6));
   for (const [place, { phone }] of lines.entries()) {
     const set = await members[0]?.api.put(`/sandbox/phones/${phone}`, { latency_ms: place * 5 });
@@ -115,9 +118,9 @@ t.test('everything dies and hangs in turn, under load', { timeout: 600_000 }, as
 
   await traffic.end();
   await traffic.followed(30_000);
-  const [any] = members as [Member];
   await checkExactly(t, any.api, rows, traffic.lines, () => read, 60_000);
   t.same([...traffic.seen].sort(), [...traffic.played].sort(), 'the cursor shows each once');
+  await checkDeliveries(t, rows, subscriber, 60_000);
   t.comment(`${traffic.lines.flatMap((line) => line.accepted).length} sent`);
   t.comment(`${traffic.played.length} received; ${JSON.stringify(tallyTries(tries))}`);
 

@@ -10,6 +10,7 @@ import { openRows } from '../harness/rows.ts';
 import { scale, scaled } from '../harness/scale.ts';
 import { startSending } from '../harness/sending.ts';
 import { until } from '../harness/story.ts';
+import { subscribe } from '../harness/subscriber.ts';
 import { startMariadb } from '../servers/mariadb.ts';
 
 const accounts = 10;
@@ -65,6 +66,7 @@ t.test('MariaDB crashes and freezes while receipts flow', async (t) => {
   await connection.end();
   const databaseUrl = `${server.url}/gateway`;
   const gateway = await runGateway(t, { databaseUrl });
+  const subscriber = await subscribe(t, gateway.api);
   const sending = startSending(gateway.api, await pairBehaving(gateway.api, accounts), perAccount);
 
   await sending.reached(0.25);
@@ -82,5 +84,5 @@ t.test('MariaDB crashes and freezes while receipts flow', async (t) => {
   await sending.finished;
   t.same([...sending.answers.keys()].sort(), ['202', '503'], 'a send is accepted or told to retry');
   t.ok(sending.slowestMs() < 20_000, `the slowest answer took ${sending.slowestMs()} ms`);
-  await checkBehaving(t, { gateways: [gateway], databaseUrl }, sending);
+  await checkBehaving(t, { gateways: [gateway], databaseUrl }, sending, subscriber);
 });

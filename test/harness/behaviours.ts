@@ -4,6 +4,7 @@ import type { Workplace } from './exactness.ts';
 import { openRows } from './rows.ts';
 import { checkExactly, type Ending, type Line, read, type Sending } from './sending.ts';
 import { connected, pair, phoneNumber } from './story.ts';
+import { checkDeliveries, type Subscriber } from './subscriber.ts';
 
 /** How the network treats what a phone sends, and what then becomes of it. */
 interface Behaviour {
@@ -40,17 +41,23 @@ export async function pairBehaving(api: Client, count: number): Promise<readonly
   );
 }
 
-/** Waits for the end of the sends of numbers that `pairBehaving` has paired, counts everywhere, and stops the gateways. */
+/**
+ * Waits for the end of the sends of numbers that `pairBehaving` has paired, counts everywhere, at the subscriber's
+ * receivers too, and stops the gateways.
+ */
 export async function checkBehaving(
   t: Test,
   { gateways, databaseUrl }: Workplace,
   sending: Sending,
+  subscriber?: Subscriber,
 ): Promise<void> {
   const [{ api }] = gateways;
   await sending.finished;
   for (const { phone } of sending.lines) await connected(api, phone);
   const places = new Map(sending.lines.map(({ phone }, place) => [phone, place]));
   const endingOf = ({ phone }: Line): Ending => behaviourOf(places.get(phone) ?? 0).ending;
-  await checkExactly(t, api, openRows(t, databaseUrl), sending.lines, endingOf);
+  const rows = openRows(t, databaseUrl);
+  await checkExactly(t, api, rows, sending.lines, endingOf);
+  if (subscriber !== undefined) await checkDeliveries(t, rows, subscriber);
   for (const gateway of gateways) t.equal(await gateway.stop(), 0, 'a clean stop');
 }

@@ -6,6 +6,7 @@ import type { RunningGateway } from './gateway.ts';
 import { openRows } from './rows.ts';
 import { checkExactly, read, type Sending, startSending } from './sending.ts';
 import { pair, phoneNumber } from './story.ts';
+import { subscribe } from './subscriber.ts';
 
 /** Gateways that work on one database. What a scenario asks, it asks of the first unless it says otherwise. */
 export interface Workplace {
@@ -44,16 +45,20 @@ export async function killDuringSends(
   for (const gateway of gateways) t.equal(await gateway.stop(), 0, 'a clean stop');
 }
 
-/** SIGKILL while receipts of all kinds flow, of every gateway in turn: each message ends as it must. */
+/**
+ * SIGKILL while receipts of all kinds flow, of every gateway in turn: each message ends as it must, and each event
+ * reaches the receivers.
+ */
 export async function killWithReceipts(
   t: Test,
   workplace: Workplace,
   { accounts, perAccount, kills }: KillingAmount,
 ): Promise<void> {
   const [{ api }] = workplace.gateways;
+  const subscriber = await subscribe(t, api);
   const sending = startSending(api, await pairBehaving(api, accounts), perAccount);
   await killInTurn(workplace, sending, kills);
-  await checkBehaving(t, workplace, sending);
+  await checkBehaving(t, workplace, sending, subscriber);
 }
 
 /** Kills the gateways in turn, at equal parts of the sends, and starts each again. */

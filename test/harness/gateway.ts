@@ -18,7 +18,10 @@ export interface GatewayOptions {
   readonly program?: readonly string[];
 }
 
-/** Settings under which a load test meets none of the caps and guards. */
+/**
+ * Settings under which a load test meets none of the caps and guards, and deliveries reach receivers on loopback,
+ * are retried soon and never paused.
+ */
 export const generousLimits: Readonly<Record<string, string>> = {
   GATEWAY_PLANS__GROWTH__SENDS_CAP: '1000000',
   GATEWAY_PLANS__GROWTH__NEW_CONTACTS_CAP: '1000000',
@@ -26,6 +29,11 @@ export const generousLimits: Readonly<Record<string, string>> = {
   GATEWAY_LIMITS__LOOP_GUARD__MESSAGES: '0',
   GATEWAY_LIMITS__OPENER_BURST__OPENERS: '0',
   GATEWAY_LIMITS__REQUESTS_PER_S: '0',
+  GATEWAY_WEBHOOKS__ALLOW_HTTP: 'true',
+  GATEWAY_WEBHOOKS__ALLOW_PRIVATE_TARGETS: 'true',
+  // A fault may outlast the first ones; the last are for what comes after.
+  GATEWAY_WEBHOOKS__RETRY_DELAYS_S: '[1,2,4,8,8,8,8]',
+  GATEWAY_WEBHOOKS__PAUSE_AFTER_FAILURES: '1000000',
 };
 
 /** A gateway in a process of its own, which can be killed and started again on the same port and data. */

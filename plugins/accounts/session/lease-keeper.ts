@@ -1,9 +1,9 @@
+import { Loop } from '../../../core/loop.ts';
 import type { Renewal } from '../contract.ts';
 import { claimLane, renewLane, renewLockedLane } from '../lanes/leases.ts';
 import { localDeadline } from './deadline.ts';
 import type { SessionEnvironment } from './environment.ts';
 import type { SessionHost } from './host.ts';
-import { Loop } from './loop.ts';
 
 /** Between two looks for sessions that nobody holds. */
 const scanMs = 1_000;

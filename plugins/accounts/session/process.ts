@@ -1,10 +1,10 @@
 import type { Release } from '../../../core/contracts/broker.ts';
+import { Loop } from '../../../core/loop.ts';
 import { beatLane, goneLane } from '../lanes/processes.ts';
 import { atMost } from './contain.ts';
 import type { SessionEnvironment } from './environment.ts';
 import { SessionHost } from './host.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
-import { Loop } from './loop.ts';
 import { SessionRequests, sessionSubject } from './requests.ts';
 
 /** Between two heartbeats. */

@@ -1,5 +1,6 @@
 import type { Executor } from '../executor.ts';
 import { firstTables } from './001-first-tables.ts';
+import { webhookTables } from './002-webhooks.ts';
 
 /**
  * One change of the schema.
@@ -18,4 +19,4 @@ export interface MigrationStep {
 }
 
 /** All steps, in the order in which they are applied. */
-export const migrationSteps: readonly MigrationStep[] = [firstTables];
+export const migrationSteps: readonly MigrationStep[] = [firstTables, webhookTables];

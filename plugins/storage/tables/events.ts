@@ -1,9 +1,35 @@
+import type { EventType } from '../../../core/contracts/events.ts';
 import { newId } from '../../../core/ids.ts';
 import type { EventRecord } from '../../messages/contract.ts';
+import type { EventBody } from '../../webhooks/contract.ts';
 import type { Executor } from '../executor.ts';
+import { mysqlClock } from '../unit.ts';
 
 /** An event waits in the outbox until it has been fanned out to the subscriptions. */
 const waiting = 0;
+const fannedOut = 1;
+
+/** An event as it lies in the outbox. */
+export interface StoredEvent {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly type: EventType;
+  readonly subject: string;
+  readonly createdAt: number;
+}
+
+/** An event with its body, exactly as it was sent. */
+export interface KeptEvent extends StoredEvent {
+  readonly payload: string;
+}
+
+interface EventColumns {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly type: EventType;
+  readonly subject: string;
+  readonly created_at: number;
+}
 
 /** The SQL of the outbox of events. */
 export class EventTable {
@@ -15,6 +41,8 @@ export class EventTable {
 
   /** Puts events into the outbox; call it in the transaction of the change that causes them. */
   async record(events: readonly EventRecord[]): Promise<void> {
+    if (events.length === 0) return;
+    this.db.marks.add('events');
     await this.db.insert(
       'events',
       events.map((event) => ({
@@ -29,12 +57,82 @@ export class EventTable {
     );
   }
 
-  /** Deletes the events about these subjects that were not fanned out yet. */
-  async deleteWaiting(tenantId: string, subjects: readonly string[]): Promise<void> {
+  /** Stores what is fanned out to nobody: the samples that tests delivered. Those that are there stay. */
+  async keep(events: readonly KeptEvent[]): Promise<void> {
+    await this.db.insertIgnore(
+      'events',
+      events.map((event) => ({
+        id: event.id,
+        tenant_id: event.tenantId,
+        type: event.type,
+        subject: event.subject,
+        payload: event.payload,
+        state: fannedOut,
+        created_at: event.createdAt,
+      })),
+    );
+  }
+
+  /**
+   * The oldest events that wait, locked: whoever asks next waits for this transaction, so that the events of one
+   * subject are fanned out in order. `now` is the database's clock once they were locked.
+   */
+  async waitingForChange(
+    limit: number,
+  ): Promise<{ readonly events: readonly StoredEvent[]; readonly now: number }> {
+    const isMysql = this.db.dialect === 'mysql';
+    // Whatever the engine believes of the table's size, a scan of it would read every event that is kept.
+    const index = isMysql ? 'force index (events_state_id)' : '';
+    const rows = await this.db.rows<EventColumns>(
+      `select id, tenant_id, type, subject, created_at from events ${index}
+       where state = ? order by id limit ? ${isMysql ? 'for update' : ''}`,
+      [waiting, limit],
+    );
+    const now = isMysql && rows.length > 0 ? await mysqlClock(this.db) : Date.now();
+    const events = rows.map((row) => ({
+      id: row.id,
+      tenantId: row.tenant_id,
+      type: row.type,
+      subject: row.subject,
+      createdAt: row.created_at,
+    }));
+    return { events, now };
+  }
+
+  /** Takes events out of the outbox; they stay as what their deliveries carry. */
+  async markFannedOut(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    await this.db.knex('events').whereIn('id', ids).update({ state: fannedOut });
+  }
+
+  /** The bodies of events, exactly as they are sent, by id. */
+  async payloads(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (ids.length === 0) return new Map();
+    const rows: { id: string; payload: string }[] = await this.db
+      .knex('events')
+      .select('id', 'payload')
+      .whereIn('id', [...new Set(ids)]);
+    return new Map(rows.map((row) => [row.id, row.payload]));
+  }
+
+  /** What deliveries carry: the bodies of events and when they were raised, by id. */
+  async bodies(ids: readonly string[]): Promise<ReadonlyMap<string, EventBody>> {
+    if (ids.length === 0) return new Map();
+    const rows: { id: string; payload: string; created_at: number }[] = await this.db
+      .knex('events')
+      .select('id', 'payload', 'created_at')
+      .whereIn('id', [...new Set(ids)]);
+    return new Map(
+      rows.map((row) => [row.id, { payload: row.payload, createdAt: row.created_at }]),
+    );
+  }
+
+  /** Deletes the events about these subjects, fanned out or not. */
+  async deleteOfSubjects(tenantId: string, subjects: readonly string[]): Promise<void> {
     for (let start = 0; start < subjects.length; start += 1000) {
       await this.db
         .knex('events')
-        .where({ tenant_id: tenantId, state: waiting })
+        .where('tenant_id', tenantId)
         .whereIn('subject', subjects.slice(start, start + 1000))
         .delete();
     }

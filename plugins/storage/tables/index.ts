@@ -4,6 +4,7 @@ import { AccountTable } from './accounts.ts';
 import { ApiKeyTable } from './api-keys.ts';
 import { ContactTable } from './contacts.ts';
 import { CredentialTable } from './credentials.ts';
+import { DeliveryTable } from './deliveries.ts';
 import { EventTable } from './events.ts';
 import { IdempotencyTable } from './idempotency.ts';
 import { LeaseTable } from './leases.ts';
@@ -11,10 +12,12 @@ import { LimitNoticeTable } from './limit-notices.ts';
 import { MessageTable } from './messages.ts';
 import { OpenerRefusalTable } from './opener-refusals.ts';
 import { ProcessTable } from './processes.ts';
+import { ReceiverTable } from './receivers.ts';
 import { TenantTable } from './tenants.ts';
 import { ThreadTable } from './threads.ts';
 import { UsageTable } from './usage.ts';
 import { WaitTable } from './waits.ts';
+import { WebhookTable } from './webhooks.ts';
 
 /** Makes the table objects of one transaction, or of the connections that only read. */
 export function makeTables(executor: Executor): Tables {
@@ -34,5 +37,8 @@ export function makeTables(executor: Executor): Tables {
     waits: new WaitTable(executor),
     limitNotices: new LimitNoticeTable(executor),
     openerRefusals: new OpenerRefusalTable(executor),
+    webhooks: new WebhookTable(executor),
+    receivers: new ReceiverTable(executor),
+    deliveries: new DeliveryTable(executor),
   };
 }

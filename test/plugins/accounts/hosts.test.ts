@@ -52,6 +52,7 @@ function cuttable(storage: OpenStorage) {
       state.away || state.lanesAway.has(lane.name)
         ? Promise.reject(new GatewayError('unavailable'))
         : storage.submit(lane, input),
+    onCommit: (mark, listener) => storage.onCommit(mark, listener),
     now: () => storage.now(),
     ping: () => storage.ping(),
     close: () => storage.close(),

@@ -184,9 +184,9 @@ for (const engine of databases) {
       let entering: Promise<unknown> | undefined;
       await stage.run((unit) => {
         const events = Object.create(unit.events, {
-          deleteWaiting: {
-            async value(...of: Parameters<typeof unit.events.deleteWaiting>) {
-              await unit.events.deleteWaiting(...of);
+          deleteOfSubjects: {
+            async value(...of: Parameters<typeof unit.events.deleteOfSubjects>) {
+              await unit.events.deleteOfSubjects(...of);
               const receipt = {
                 reference: id,
                 networkId: null,

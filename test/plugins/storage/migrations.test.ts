@@ -17,6 +17,7 @@ const tableNames = [
   'api_keys',
   'contacts',
   'credentials',
+  'deliveries',
   'events',
   'idempotency_keys',
   'leases',
@@ -24,10 +25,12 @@ const tableNames = [
   'messages',
   'opener_refusals',
   'processes',
+  'receivers',
   'tenants',
   'threads',
   'usage_counters',
   'waits',
+  'webhooks',
 ];
 
 function open(database: Database, t: Teardown): OpenStorage {

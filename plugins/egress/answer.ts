@@ -1,0 +1,46 @@
+import type { Dispatcher } from 'undici';
+import type { EgressAnswer } from './contract.ts';
+import { Exchange, type ExchangeRequest } from './exchange.ts';
+import { EgressError } from './failures.ts';
+
+/** Of the body, as text. */
+const keptBytes = 1_024;
+
+/** A body is read to its end so that the connection can be used again, but no further than this. */
+const readBytes = 65_536;
+
+/**
+ * Sends a request and keeps the start of its answer. Past 64 KiB the connection is closed: an answer that has said
+ * how long it is counts as it is, one that may never end is a failure.
+ * @throws EgressError or an error that `failureOf` reads
+ */
+export function takeAnswer(agent: Dispatcher, request: ExchangeRequest): Promise<EgressAnswer> {
+  return new Promise((resolve, reject) => {
+    let status = 0;
+    let isEndless = false;
+    let read = 0;
+    let kept = Buffer.alloc(0);
+    const settle = (): void => {
+      // Streaming leaves out a character of which only the first bytes were kept.
+      const text = new TextDecoder().decode(kept, { stream: true });
+      resolve({ status, text });
+    };
+    const exchange = Exchange.begin(agent, request, {
+      head(code, headers) {
+        status = code;
+        isEndless = headers['content-length'] === undefined;
+      },
+      data(chunk) {
+        read += chunk.length;
+        // A copy, as a chunk holds on to the whole of what the socket read.
+        kept = Buffer.concat([kept, chunk.subarray(0, keptBytes - kept.length)]);
+        if (read <= readBytes) return;
+        exchange.drop();
+        if (isEndless) reject(new EgressError('connection', 'The body of the answer did not end.'));
+        else settle();
+      },
+      end: settle,
+      failed: reject,
+    });
+  });
+}

@@ -1,0 +1,81 @@
+/**
+ * What other plugins may ask of the one guarded way out of the house: every request to an address that a tenant
+ * named goes through it. The guard looks at the URL, at the addresses its host resolves to, and at the
+ * address of the socket itself.
+ */
+import type { Readable } from 'node:stream';
+
+/** Why a request got no answer. */
+export type EgressFailureKind = 'timeout' | 'connection' | 'tls' | 'blocked';
+
+/** A request that got no answer. */
+export interface EgressFailure {
+  readonly kind: EgressFailureKind;
+  /** A sentence for the one who named the address. Never names an address that was looked up. */
+  readonly message: string;
+}
+
+/** One POST with a body that is ready. */
+export interface EgressPost {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** For everything: looking up, connecting, sending, the head and the body of the answer. */
+  readonly timeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly signal?: AbortSignal;
+}
+
+/** An answer, whatever its status. Redirects are answers like any other. */
+export interface EgressAnswer {
+  readonly status: number;
+  /** The first KiB of the body, as text. */
+  readonly text: string;
+}
+
+/** One GET of a file. Up to three redirects are followed, each through the guard. */
+export interface EgressGet {
+  readonly url: string;
+  readonly timeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly signal?: AbortSignal;
+}
+
+/** A file on its way in; whoever asked for it reads the body to its end or destroys it. */
+export interface EgressFile {
+  readonly status: number;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  /** Fails with an `EgressFailure` as its `cause` at the time-out. */
+  readonly body: Readable;
+}
+
+/** An answer, or why there is none. */
+export type EgressOutcome<Answer> =
+  | { readonly answered: true; readonly answer: Answer }
+  | { readonly answered: false; readonly failure: EgressFailure };
+
+/** The guarded HTTP client. In the container as `egress`. */
+export interface Egress {
+  /**
+   * Whether requests to this URL are allowed now: https, no credentials in it, every address of its host public
+   * unicast. Answers null, or a sentence that says what is wrong. A host that cannot be looked up is not allowed.
+   */
+  refusal(url: string): Promise<string | null>;
+  /** Never rejects. */
+  post(request: EgressPost): Promise<EgressOutcome<EgressAnswer>>;
+  /** Never rejects. */
+  get(request: EgressGet): Promise<EgressOutcome<EgressFile>>;
+}
+
+/** The client with its end. */
+export interface ClosableEgress extends Egress {
+  /** Ends every request and connection; requests made afterwards fail. Idempotent. */
+  close(): Promise<void>;
+}
+
+declare module '../../core/container.ts' {
+  interface Cradle {
+    readonly egress: Egress;
+  }
+}

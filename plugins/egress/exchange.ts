@@ -1,0 +1,117 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Dispatcher } from 'undici';
+import { EgressError } from './failures.ts';
+
+/** One request as it goes out. */
+export interface ExchangeRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | null;
+  /** Until its first byte can be sent. */
+  readonly connectTimeoutMs: number;
+  /** Ends it with its reason. */
+  readonly signal: AbortSignal;
+}
+
+/** Who takes the answer, in this order; after `end`, `failed` or `drop` nothing is called. */
+export interface AnswerTaker {
+  head(status: number, headers: IncomingHttpHeaders): void;
+  data(chunk: Buffer): void;
+  end(): void;
+  failed(error: unknown): void;
+}
+
+/**
+ * One request and its answer. undici's own `request` hears a signal only once it is connected, and knows no
+ * time-out of a single request for that; this does.
+ */
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly #request: ExchangeRequest;
+  readonly #taker: AnswerTaker;
+  readonly #connectTimer: NodeJS.Timeout;
+  readonly #onAbort = (): void => this.#fail(this.#request.signal.reason);
+  #controller: Dispatcher.DispatchController | null = null;
+  #isOver = false;
+
+  private constructor(request: ExchangeRequest, taker: AnswerTaker) {
+    const { connectTimeoutMs, signal } = request;
+    this.#request = request;
+    this.#taker = taker;
+    const late = `There was no connection within ${connectTimeoutMs / 1000} s.`;
+    const onTimeout = (): void => this.#fail(new EgressError('timeout', late));
+    this.#connectTimer = setTimeout(onTimeout, connectTimeoutMs);
+    signal.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /** Sends the request. The taker hears of it later, never within this call unless it fails at once. */
+  static begin(agent: Dispatcher, request: ExchangeRequest, taker: AnswerTaker): Exchange {
+    const exchange = new Exchange(request, taker);
+    const { method, url, headers, body, signal } = request;
+    if (signal.aborted) {
+      exchange.#fail(signal.reason);
+      return exchange;
+    }
+    const path = url.pathname + url.search;
+    agent.dispatch({ origin: url.origin, path, method, headers, body }, exchange);
+    return exchange;
+  }
+
+  /** The taker has enough: ends the answer and its connection. */
+  drop(): void {
+    if (this.#finish()) this.#abort(new EgressError('connection', 'The rest was not wanted.'));
+  }
+
+  /** The taker is full for now. */
+  pause(): void {
+    this.#controller?.pause();
+  }
+
+  /** The taker has room again. */
+  resume(): void {
+    if (!this.#isOver) this.#controller?.resume();
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    clearTimeout(this.#connectTimer);
+    // Given up while it was being connected: nothing has been sent, and nothing will be.
+    if (this.#isOver) this.#abort(new EgressError('timeout', 'The connection came too late.'));
+  }
+
+  onResponseStart(_: unknown, status: number, headers: IncomingHttpHeaders): void {
+    // Below 200 another head follows.
+    if (!this.#isOver && status >= 200) this.#taker.head(status, headers);
+  }
+
+  onResponseData(_: unknown, chunk: Buffer): void {
+    if (!this.#isOver) this.#taker.data(chunk);
+  }
+
+  onResponseEnd(): void {
+    if (this.#finish()) this.#taker.end();
+  }
+
+  onResponseError(_: unknown, error: Error): void {
+    if (this.#finish()) this.#taker.failed(error);
+  }
+
+  #fail(error: unknown): void {
+    if (!this.#finish()) return;
+    this.#abort(error instanceof Error ? error : new Error('given up', { cause: error }));
+    this.#taker.failed(error);
+  }
+
+  #abort(error: Error): void {
+    this.#controller?.abort(error);
+  }
+
+  /** Whether this ended it: the first end counts. */
+  #finish(): boolean {
+    if (this.#isOver) return false;
+    this.#isOver = true;
+    clearTimeout(this.#connectTimer);
+    this.#request.signal.removeEventListener('abort', this.#onAbort);
+    return true;
+  }
+}

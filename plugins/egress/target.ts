@@ -1,0 +1,45 @@
+import { isIP } from 'node:net';
+import { EgressError } from './failures.ts';
+
+/** What the configuration opens for tests and closed networks; both are false by default. */
+export interface TargetRules {
+  readonly allowHttp: boolean;
+  /** Whether an address may be connected to. */
+  isAllowed(address: string): boolean;
+}
+
+/** Where a request goes: a URL that passed, and its host without the brackets of IPv6. */
+export interface Target {
+  readonly url: URL;
+  readonly host: string;
+  /** The host is an address, to which nothing will be looked up. */
+  readonly isAddress: boolean;
+}
+
+/** What is said of a host with an address that is not allowed; which one it is stays with us. */
+export const notPublic = 'The host is not on the public internet.';
+
+/**
+ * Reads a URL and checks all of it that needs no lookup. `URL` has written every notation of an IPv4 address
+ * (decimal, octal, hexadecimal, short, full-width digits) as four numbers by then. Pure.
+ * @throws EgressError `blocked`
+ */
+export function readTarget(text: string, rules: TargetRules): Target {
+  if (!URL.canParse(text)) throw refuse('The address is not a URL.');
+  const url = new URL(text);
+  const isSchemeGood = url.protocol === 'https:' || (rules.allowHttp && url.protocol === 'http:');
+  if (!isSchemeGood) throw refuse('The address must begin with https://.');
+  if (url.username !== '' || url.password !== '') {
+    throw refuse('The address must not contain a user name or a password.');
+  }
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  if (host === '') throw refuse('The address has no host.');
+  if (host.endsWith('.')) throw refuse('The host must not end with a dot.');
+  const isAddress = isIP(host) !== 0;
+  if (isAddress && !rules.isAllowed(host)) throw refuse(notPublic);
+  return { url, host, isAddress };
+}
+
+function refuse(message: string): EgressError {
+  return new EgressError('blocked', message);
+}

@@ -1,0 +1,298 @@
+import type { Knex } from 'knex';
+import type { EventType } from '../../../core/contracts/events.ts';
+import type {
+  Attempt,
+  Delivery,
+  DeliveryFilter,
+  DeliveryState,
+  DueDelivery,
+} from '../../webhooks/contract.ts';
+import type { Executor } from '../executor.ts';
+
+interface DeliveryColumns {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly webhook_id: string;
+  readonly receiver_id: string;
+  readonly event_id: string;
+  readonly event_type: EventType;
+  readonly subject: string;
+  readonly state: DeliveryState;
+  readonly test: number;
+  readonly attempts: number;
+  readonly retries: number;
+  readonly replayed: number;
+  readonly due_at: number | null;
+  readonly log: string;
+  readonly created_at: number;
+}
+
+type DueColumns = Omit<DeliveryColumns, 'log'>;
+
+/** What to look for on behalf of one receiver. */
+export interface DueRequest {
+  readonly receiverId: string;
+  /** Deliveries that are under way. */
+  readonly except: readonly string[];
+  /** Of these, first attempts are held back. */
+  readonly exceptFirstOf: readonly { readonly webhookId: string; readonly subject: string }[];
+  readonly limit: number;
+}
+
+/** Receivers whose deliveries one statement looks for. */
+const receiversAtOnce = 100;
+
+/** The SQL of deliveries. */
+export class DeliveryTable {
+  protected readonly db: Executor;
+
+  constructor(db: Executor) {
+    this.db = db;
+  }
+
+  /** Stores new deliveries; one of an event and subscription that has one already is left out. */
+  async insert(deliveries: readonly Delivery[]): Promise<number> {
+    return await this.db.insertIgnore(
+      'deliveries',
+      deliveries.map((one) => ({
+        id: one.id,
+        tenant_id: one.tenantId,
+        webhook_id: one.webhookId,
+        receiver_id: one.receiverId,
+        event_id: one.eventId,
+        event_type: one.eventType,
+        subject: one.subject,
+        state: one.state,
+        test: one.test ? 1 : 0,
+        attempts: one.attempts,
+        retries: one.retries,
+        replayed: one.replayed ? 1 : 0,
+        due_at: one.dueAt,
+        log: JSON.stringify(one.log),
+        created_at: one.createdAt,
+      })),
+    );
+  }
+
+  /** Stores what became of deliveries that their receiver's lock guards. */
+  async save(deliveries: readonly Delivery[]): Promise<void> {
+    await this.db.updateEach(
+      'deliveries',
+      'id',
+      deliveries.map((one) => ({
+        id: one.id,
+        state: one.state,
+        attempts: one.attempts,
+        retries: one.retries,
+        replayed: one.replayed ? 1 : 0,
+        due_at: one.dueAt,
+        log: JSON.stringify(one.log),
+      })),
+    );
+  }
+
+  async byIds(ids: readonly string[]): Promise<readonly Delivery[]> {
+    if (ids.length === 0) return [];
+    const rows: readonly DeliveryColumns[] = await this.db
+      .knex('deliveries')
+      .whereIn('id', [...new Set(ids)]);
+    return rows.map(delivery);
+  }
+
+  /** One delivery of a subscription; null when there is none with this id. */
+  async find(webhookId: string, id: string): Promise<Delivery | null> {
+    const row: DeliveryColumns | undefined = await this.db
+      .knex('deliveries')
+      .where({ id, webhook_id: webhookId })
+      .first();
+    return row === undefined ? null : delivery(row);
+  }
+
+  /** A page of a subscription's log, newest first. */
+  async list(webhookId: string, filter: DeliveryFilter): Promise<readonly Delivery[]> {
+    const query = this.db.knex('deliveries').where('webhook_id', webhookId);
+    if (filter.state !== null) query.andWhere('state', filter.state);
+    if (filter.event !== null) query.andWhere('event_type', filter.event);
+    if (filter.before !== null) olderThan(query, filter.before);
+    const rows: readonly DeliveryColumns[] = await query
+      .orderBy([
+        { column: 'created_at', order: 'desc' },
+        { column: 'id', order: 'desc' },
+      ])
+      .limit(filter.limit);
+    return rows.map(delivery);
+  }
+
+  /** The rows of these ids, locked until the transaction ends, in the order of the ids; others are skipped. */
+  async forChange(ids: readonly string[]): Promise<readonly Delivery[]> {
+    if (ids.length === 0) return [];
+    const query = this.db
+      .knex('deliveries')
+      .whereIn('id', [...new Set(ids)])
+      .orderBy('id');
+    if (this.db.dialect === 'mysql') query.forUpdate();
+    const rows: readonly DeliveryColumns[] = await query;
+    return rows.map(delivery);
+  }
+
+  /** What is due to each of some receivers, in the order in which first attempts must begin. */
+  async due(requests: readonly DueRequest[], now: number): Promise<readonly DueDelivery[]> {
+    const found: DueDelivery[] = [];
+    for (let start = 0; start < requests.length; start += receiversAtOnce) {
+      const selects = requests.slice(start, start + receiversAtOnce).map(dueOf(now));
+      const rows = await this.db.rows<DueColumns>(
+        selects.map(({ sql }) => sql).join(' union all '),
+        selects.flatMap(({ bindings }) => bindings),
+      );
+      found.push(...rows.map(dueDelivery));
+    }
+    return found;
+  }
+
+  /** When the first waiting delivery of each of these receivers is due; those without one are left out. */
+  async nextDueAt(receiverIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    if (receiverIds.length === 0) return new Map();
+    const rows: { receiver_id: string; due_at: number }[] = await this.db
+      .knex('deliveries')
+      .select('receiver_id')
+      .min('due_at as due_at')
+      .whereIn('receiver_id', [...new Set(receiverIds)])
+      .andWhere('state', 'waiting')
+      .groupBy('receiver_id');
+    return new Map(rows.map((row) => [row.receiver_id, row.due_at]));
+  }
+
+  /** Has deliveries wait for other receivers, those of their subscriptions. */
+  async move(
+    moved: readonly { readonly id: string; readonly receiverId: string }[],
+  ): Promise<void> {
+    await this.db.updateEach(
+      'deliveries',
+      'id',
+      moved.map(({ id, receiverId }) => ({ id, receiver_id: receiverId })),
+    );
+  }
+
+  /** Sends what waits for a subscription to another receiver from now on. */
+  async redirect(webhookId: string, receiverId: string): Promise<void> {
+    // By their ids: a range would also wait for rows that a fan-out is just inserting.
+    const ids: string[] = await this.db
+      .knex('deliveries')
+      .where({ webhook_id: webhookId, state: 'waiting' })
+      .orderBy('id')
+      .pluck('id');
+    for (let start = 0; start < ids.length; start += 1000) {
+      await this.db
+        .knex('deliveries')
+        .whereIn('id', ids.slice(start, start + 1000))
+        .update({ receiver_id: receiverId });
+    }
+  }
+
+  async delete(ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) await this.db.knex('deliveries').whereIn('id', ids).delete();
+  }
+
+  /** Deletes a bounded number of the deliveries of a subscription; answers how many. */
+  async deleteOfWebhook(webhookId: string, limit: number): Promise<number> {
+    const { knex } = this.db;
+    const ids: string[] = await knex('deliveries')
+      .where('webhook_id', webhookId)
+      .limit(limit)
+      .pluck('id');
+    return ids.length === 0 ? 0 : knex('deliveries').whereIn('id', ids).delete();
+  }
+
+  /** Deletes all deliveries of events about these subjects. */
+  async deleteOfSubjects(tenantId: string, subjects: readonly string[]): Promise<void> {
+    for (let start = 0; start < subjects.length; start += 1000) {
+      await this.db
+        .knex('deliveries')
+        .where('tenant_id', tenantId)
+        .whereIn('subject', subjects.slice(start, start + 1000))
+        .delete();
+    }
+  }
+
+  /** Deletes a bounded number of the oldest deliveries made before a moment; answers how many. */
+  async deleteBefore(moment: number, limit: number): Promise<number> {
+    const { knex } = this.db;
+    const ids: string[] = await knex('deliveries')
+      .where('created_at', '<', moment)
+      .orderBy('created_at')
+      .limit(limit)
+      .pluck('id');
+    return ids.length === 0 ? 0 : knex('deliveries').whereIn('id', ids).delete();
+  }
+
+  /** How many deliveries wait for a retry. */
+  async waitingRetries(): Promise<number> {
+    const [row] = await this.db.rows<{ retries: number }>(
+      "select count(*) as retries from deliveries where state = 'waiting' and attempts > 0",
+    );
+    return row?.retries ?? 0;
+  }
+}
+
+function olderThan(query: Knex.QueryBuilder, [createdAt, id]: readonly [number, string]): void {
+  query.andWhere((older) =>
+    older
+      .where('created_at', '<', createdAt)
+      .orWhere((same) => same.where('created_at', createdAt).andWhere('id', '<', id)),
+  );
+}
+
+/** The columns of `DueColumns`. */
+const dueColumns =
+  'id, tenant_id, webhook_id, receiver_id, event_id, event_type, subject, state, test, ' +
+  'attempts, retries, replayed, due_at, created_at';
+
+/** The part of a statement that looks for one receiver. */
+function dueOf(now: number) {
+  return ({ receiverId, except, exceptFirstOf, limit }: DueRequest) => {
+    const others = except.length === 0 ? '' : `and id not in (${except.map(() => '?').join(', ')})`;
+    const free = exceptFirstOf.map(() => 'and not (webhook_id = ? and subject = ?)').join(' ');
+    return {
+      // In brackets of its own, as SQLite knows no limit for a part of a union.
+      sql: `select * from (
+        select ${dueColumns} from deliveries
+        where receiver_id = ? and state = 'waiting' and due_at <= ? ${others}
+        and (attempts > 0 or (1 = 1 ${free}))
+        order by due_at, id limit ?) as due`,
+      bindings: [
+        receiverId,
+        now,
+        ...except,
+        ...exceptFirstOf.flatMap(({ webhookId, subject }) => [webhookId, subject]),
+        limit,
+      ],
+    };
+  };
+}
+
+function delivery(row: DeliveryColumns): Delivery {
+  return {
+    ...dueDelivery(row),
+    // Written by `insert` and `save` above and by nobody else.
+    log: JSON.parse(row.log) as Attempt[],
+  };
+}
+
+function dueDelivery(row: DueColumns): DueDelivery {
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    webhookId: row.webhook_id,
+    receiverId: row.receiver_id,
+    eventId: row.event_id,
+    eventType: row.event_type,
+    subject: row.subject,
+    state: row.state,
+    test: row.test === 1,
+    attempts: row.attempts,
+    retries: row.retries,
+    replayed: row.replayed === 1,
+    dueAt: row.due_at,
+    createdAt: row.created_at,
+  };
+}

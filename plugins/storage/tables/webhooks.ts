@@ -1,0 +1,116 @@
+import type { EventType } from '../../../core/contracts/events.ts';
+import type { Webhook } from '../../webhooks/contract.ts';
+import type { Executor, Row } from '../executor.ts';
+
+interface WebhookColumns {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly name: string;
+  readonly url: string;
+  readonly receiver_id: string;
+  readonly subscribed_to: string;
+  readonly retries_enabled: number;
+  readonly enabled: number;
+  readonly secret: string | null;
+  readonly secret_created_at: number | null;
+  readonly created_at: number;
+}
+
+/** The SQL of webhook subscriptions. */
+export class WebhookTable {
+  protected readonly db: Executor;
+
+  constructor(db: Executor) {
+    this.db = db;
+  }
+
+  /** A tenant's subscriptions, oldest first. */
+  async list(tenantId: string): Promise<readonly Webhook[]> {
+    const rows: readonly WebhookColumns[] = await this.db
+      .knex('webhooks')
+      .where('tenant_id', tenantId)
+      .orderBy([{ column: 'created_at' }, { column: 'id' }]);
+    return rows.map(webhook);
+  }
+
+  /** The tenant's subscription with this id or, if there is none, with exactly this name. */
+  async find(tenantId: string, idOrName: string): Promise<Webhook | null> {
+    const rows: readonly WebhookColumns[] = await this.db
+      .knex('webhooks')
+      .where('tenant_id', tenantId)
+      .andWhere((either) => either.where('id', idOrName).orWhere('name', idOrName));
+    const found = rows.find((row) => row.id === idOrName) ?? rows[0];
+    return found === undefined ? null : webhook(found);
+  }
+
+  /** Those of these ids that there are. */
+  async byIds(ids: readonly string[]): Promise<readonly Webhook[]> {
+    if (ids.length === 0) return [];
+    const rows: readonly WebhookColumns[] = await this.db
+      .knex('webhooks')
+      .whereIn('id', [...new Set(ids)]);
+    return rows.map(webhook);
+  }
+
+  /** The subscriptions of these tenants, oldest first. */
+  async ofTenants(tenantIds: readonly string[]): Promise<readonly Webhook[]> {
+    if (tenantIds.length === 0) return [];
+    const rows: readonly WebhookColumns[] = await this.db
+      .knex('webhooks')
+      .whereIn('tenant_id', [...new Set(tenantIds)])
+      .orderBy([{ column: 'created_at' }, { column: 'id' }]);
+    return rows.map(webhook);
+  }
+
+  /** Stores new subscriptions. */
+  async insert(webhooks: readonly Webhook[]): Promise<void> {
+    await this.db.insert(
+      'webhooks',
+      webhooks.map((one) => ({
+        ...changeable(one),
+        tenant_id: one.tenantId,
+        created_at: one.createdAt,
+      })),
+    );
+  }
+
+  /** Stores changed subscriptions over what they were. */
+  async save(webhooks: readonly Webhook[]): Promise<void> {
+    await this.db.updateEach('webhooks', 'id', webhooks.map(changeable));
+  }
+
+  async delete(ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) await this.db.knex('webhooks').whereIn('id', ids).delete();
+  }
+}
+
+function changeable(one: Webhook): Row {
+  return {
+    id: one.id,
+    name: one.name,
+    url: one.url,
+    receiver_id: one.receiverId,
+    subscribed_to: JSON.stringify(one.subscribedTo),
+    retries_enabled: one.retriesEnabled ? 1 : 0,
+    enabled: one.enabled ? 1 : 0,
+    secret: one.sealedSecret,
+    secret_created_at: one.secretCreatedAt,
+  };
+}
+
+function webhook(row: WebhookColumns): Webhook {
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    name: row.name,
+    url: row.url,
+    receiverId: row.receiver_id,
+    // Written by `save` above and by nobody else.
+    subscribedTo: JSON.parse(row.subscribed_to) as EventType[],
+    retriesEnabled: row.retries_enabled === 1,
+    enabled: row.enabled === 1,
+    sealedSecret: row.secret,
+    secretCreatedAt: row.secret_created_at,
+    createdAt: row.created_at,
+  };
+}

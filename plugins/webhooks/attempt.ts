@@ -1,0 +1,91 @@
+import type { Clock } from '../../core/contracts/clock.ts';
+import type { EventType } from '../../core/contracts/events.ts';
+import type { Egress } from '../egress/contract.ts';
+import type { Attempt } from './contract.ts';
+import { signature } from './signature.ts';
+
+/** What goes to whom, and which attempt at it this is. */
+export interface AttemptRequest {
+  readonly url: string;
+  readonly event: EventType;
+  /** `dlv_…` */
+  readonly deliveryId: string;
+  /** From 1. */
+  readonly number: number;
+  /** The body, byte for byte as it is signed and sent. */
+  readonly payload: string;
+  /** The opened secret; null while signing is off. */
+  readonly secret: string | null;
+}
+
+/** What attempts are made with. */
+export interface AttemptParts {
+  readonly egress: Egress;
+  readonly clock: Clock;
+  /** `webhooks.timeout_s`, in milliseconds. */
+  readonly timeoutMs: number;
+  /** `webhooks.connect_timeout_s`, in milliseconds. */
+  readonly connectTimeoutMs: number;
+}
+
+/**
+ * Makes one attempt: signs, posts and says what came of it. Called by the engine for deliveries and by the test
+ * operation. Never rejects.
+ * @param signal cuts it short: a failure
+ */
+export async function attempt(
+  parts: AttemptParts,
+  request: AttemptRequest,
+  signal?: AbortSignal,
+): Promise<Attempt> {
+  const { egress, clock, timeoutMs, connectTimeoutMs } = parts;
+  const at = clock.now();
+  const begun = clock.monotonic();
+  const outcome = await egress.post({
+    url: request.url,
+    headers: attemptHeaders(request, Math.floor(at / 1000)),
+    body: request.payload,
+    timeoutMs,
+    connectTimeoutMs,
+    ...(signal === undefined ? {} : { signal }),
+  });
+  const durationMs = Math.round(clock.monotonic() - begun);
+  const made = { number: request.number, at, durationMs };
+  if (!outcome.answered) {
+    return { ...made, statusCode: null, answer: '', failure: outcome.failure };
+  }
+  const { status, text } = outcome.answer;
+  const isTaken = status >= 200 && status <= 299;
+  return {
+    ...made,
+    statusCode: status,
+    answer: text,
+    failure: isTaken
+      ? null
+      : { kind: 'status', message: `The receiver answered ${status} instead of 2xx.` },
+  };
+}
+
+/**
+ * The headers of one attempt (specification: Delivery headers). Neither signing header is there while signing is
+ * off. Pure.
+ * @param timestamp Unix seconds
+ */
+export function attemptHeaders(
+  { event, deliveryId, number, payload, secret }: Omit<AttemptRequest, 'url'>,
+  timestamp: number,
+): Readonly<Record<string, string>> {
+  return {
+    'content-type': 'application/json',
+    'user-agent': 'Webhook-Delivery/1.0',
+    'x-webhook-event': event,
+    'x-webhook-delivery': deliveryId,
+    'x-webhook-attempt': String(number),
+    ...(secret === null
+      ? {}
+      : {
+          'x-webhook-timestamp': String(timestamp),
+          'x-webhook-signature': signature(secret, timestamp, payload),
+        }),
+  };
+}

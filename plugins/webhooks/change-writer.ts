@@ -1,0 +1,56 @@
+import type { Unit } from '../../core/contracts/storage.ts';
+import type { Change, Step } from './change.ts';
+import type { Webhook } from './contract.ts';
+
+/** Collects what the changes of one transaction do, and writes it with a few statements. */
+export class ChangeWriter {
+  readonly #created = new Map<string, Webhook>();
+  readonly #changed = new Map<string, Webhook>();
+  readonly #deleted = new Set<string>();
+  /** Subscriptions whose waiting deliveries go to another receiver. */
+  readonly #redirected = new Map<string, Webhook>();
+  /** Receivers that somebody subscribes with. */
+  readonly #used = new Map<string, Webhook>();
+  readonly #reset = new Set<string>();
+  readonly #reenabled = new Set<string>();
+
+  add(change: Change, { before, webhook, isDeleted }: Step): void {
+    const { id, receiverId } = webhook;
+    if (isDeleted) {
+      for (const webhooks of [this.#created, this.#changed, this.#redirected]) webhooks.delete(id);
+      this.#deleted.add(id);
+      this.#reset.add(receiverId);
+      return;
+    }
+    if (before === null || this.#created.has(id)) this.#created.set(id, webhook);
+    else if (before !== webhook) this.#changed.set(id, webhook);
+    if (before?.receiverId !== receiverId) this.#used.set(receiverId, webhook);
+    if (before !== null && before.receiverId !== receiverId) this.#redirected.set(id, webhook);
+    if (change.kind === 'update' && change.changes.url !== undefined) this.#reset.add(receiverId);
+    if (change.kind === 'reenable') this.#reenabled.add(receiverId);
+  }
+
+  async write(unit: Unit): Promise<void> {
+    const { webhooks, deliveries, receivers, now } = unit;
+    // A name is free once its subscription is gone or has another.
+    await webhooks.delete([...this.#deleted]);
+    await webhooks.save([...this.#changed.values()]);
+    await webhooks.insert([...this.#created.values()]);
+    // Deliveries before receivers, as everybody locks them.
+    for (const { id, receiverId } of this.#redirected.values()) {
+      await deliveries.redirect(id, receiverId);
+    }
+    await receivers.ensure(
+      [...this.#used.values()].map(({ receiverId, tenantId, url }) => ({
+        id: receiverId,
+        tenantId,
+        url,
+      })),
+      now,
+    );
+    for (const id of [...this.#reenabled].sort()) await receivers.reenable(id, now);
+    await receivers.reset([...this.#reset].sort(), now);
+    const woken = [...this.#redirected.values()].map(({ receiverId }) => receiverId);
+    await receivers.wake(woken, now);
+  }
+}

@@ -1,0 +1,112 @@
+import type { GatewayError } from '../../core/errors.ts';
+import type { Webhook } from './contract.ts';
+import { defaultName, isReservedName } from './names.ts';
+import { receiverId } from './receiver-id.ts';
+import { nameReserved, nameTaken, tooManyWebhooks } from './refusals.ts';
+
+/** What a new subscription is to be; `name` null for the default. */
+export type NewWebhook = Pick<
+  Webhook,
+  'url' | 'subscribedTo' | 'retriesEnabled' | 'enabled' | 'sealedSecret'
+> & { readonly name: string | null };
+
+/** What is to be changed of a subscription; what is absent stays. */
+export type WebhookChanges = Partial<
+  Pick<Webhook, 'name' | 'url' | 'subscribedTo' | 'retriesEnabled' | 'enabled'>
+>;
+
+/** What is to be done with one subscription. `sealedSecret` null turns signing off. */
+export type Change =
+  | { readonly kind: 'create'; readonly webhook: NewWebhook }
+  | { readonly kind: 'update'; readonly changes: WebhookChanges }
+  | { readonly kind: 'sign'; readonly sealedSecret: string | null }
+  | { readonly kind: 'reenable' }
+  /** With the subscription as it was found. */
+  | { readonly kind: 'delete'; readonly webhook: Webhook };
+
+/** One step of one subscription. */
+export interface Step {
+  /** Null when it was not there. */
+  readonly before: Webhook | null;
+  /** As it is then; of one that is deleted as it was. */
+  readonly webhook: Webhook;
+  readonly isDeleted: boolean;
+}
+
+/** What a change is decided on. */
+export interface ChangeFacts {
+  readonly tenantId: string;
+  /** Of the subscription; of a new one its future id. */
+  readonly id: string;
+  /** All subscriptions of the tenant, by id. */
+  readonly webhooks: ReadonlyMap<string, Webhook>;
+  /** `webhooks.max_subscriptions` */
+  readonly most: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: number;
+}
+
+/** Decides one change; null when there is no such subscription. Pure. */
+export function decideChange(change: Change, facts: ChangeFacts): Step | GatewayError | null {
+  const before = facts.webhooks.get(facts.id) ?? null;
+  if (change.kind === 'create') {
+    // A repeat, after a COMMIT of which nobody heard.
+    return before === null ? created(change.webhook, facts) : kept(before, before);
+  }
+  if (before === null) return null;
+  switch (change.kind) {
+    case 'update':
+      return updated(before, change.changes, facts);
+    case 'sign': {
+      const secretCreatedAt = change.sealedSecret === null ? null : facts.now;
+      return kept(before, { ...before, sealedSecret: change.sealedSecret, secretCreatedAt });
+    }
+    case 'reenable':
+      return kept(before, before);
+    case 'delete':
+      return { before, webhook: before, isDeleted: true };
+  }
+}
+
+function kept(before: Webhook | null, webhook: Webhook): Step {
+  return { before, webhook, isDeleted: false };
+}
+
+function created(webhook: NewWebhook, facts: ChangeFacts): Step | GatewayError {
+  const { tenantId, id, webhooks, most, now } = facts;
+  const refusal = webhook.name === null ? null : nameRefusal(webhook.name, facts);
+  if (refusal !== null) return refusal;
+  if (webhooks.size >= most) return tooManyWebhooks(most);
+  return kept(null, {
+    ...webhook,
+    id,
+    tenantId,
+    name: webhook.name ?? defaultName(now, (name) => isTaken(name, facts)),
+    receiverId: receiverId(tenantId, webhook.url),
+    secretCreatedAt: webhook.sealedSecret === null ? null : now,
+    createdAt: now,
+  });
+}
+
+function updated(
+  before: Webhook,
+  changes: WebhookChanges,
+  facts: ChangeFacts,
+): Step | GatewayError {
+  const refusal = changes.name === undefined ? null : nameRefusal(changes.name, facts);
+  if (refusal !== null) return refusal;
+  const after = { ...before, ...changes };
+  return kept(before, { ...after, receiverId: receiverId(before.tenantId, after.url) });
+}
+
+function nameRefusal(name: string, facts: ChangeFacts): GatewayError | null {
+  if (isReservedName(name)) return nameReserved();
+  return isTaken(name, facts) ? nameTaken() : null;
+}
+
+function isTaken(name: string, { id, webhooks }: ChangeFacts): boolean {
+  for (const webhook of webhooks.values()) {
+    if (webhook.name === name && webhook.id !== id) return true;
+  }
+  return false;
+}

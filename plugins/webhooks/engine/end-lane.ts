@@ -1,0 +1,94 @@
+import type { Lane, Unit } from '../../../core/contracts/storage.ts';
+import type { Plans } from '../../tenants/contract.ts';
+import type { Delivery, Health, Webhook } from '../contract.ts';
+import { goesOut, hasWebhooks } from '../matching.ts';
+
+/** Deliveries of which each was found not to go out, for whatever reason. */
+export interface EndInput {
+  readonly deliveryIds: readonly string[];
+}
+
+/** How many ended, and how. */
+export interface Ended {
+  readonly suppressed: number;
+  readonly failed: number;
+}
+
+/** What is done with a delivery: `keep` is one that may go out again by now. */
+type Verdict = 'delete' | 'move' | 'suppress' | 'fail' | 'keep';
+
+/** What a verdict goes by. */
+interface Circumstances {
+  readonly webhook: Webhook | undefined;
+  /** Of the subscription's receiver. */
+  readonly health: Health | undefined;
+  /** Whether the tenant may use webhooks. */
+  readonly allowed: boolean;
+  readonly hasEvent: boolean;
+}
+
+/**
+ * Ends waiting deliveries that do not go out: off, paused or not allowed any more, they are suppressed; without
+ * their event they have failed. Those of a deleted subscription go, those of one that has another URL by now move
+ * there. What may go out again meanwhile is left alone.
+ */
+export function makeEndLane(plans: Plans): Lane<EndInput, Ended> {
+  return {
+    name: 'webhooks.end',
+    maxBatch: 4,
+    locks: () => [],
+    async run(unit, inputs) {
+      const judged = await judgeAll(unit, plans, inputs);
+      const verdictOf = new Map(judged.map(({ delivery, verdict }) => [delivery.id, verdict]));
+      const withVerdict = (verdict: Verdict) => judged.filter((one) => one.verdict === verdict);
+      await unit.deliveries.delete(withVerdict('delete').map(({ delivery }) => delivery.id));
+      await unit.deliveries.save([
+        ...withVerdict('suppress').map(({ delivery }) => ended(delivery, 'suppressed')),
+        ...withVerdict('fail').map(({ delivery }) => ended(delivery, 'failed')),
+      ]);
+      const moved = withVerdict('move').flatMap(({ delivery, webhook }) =>
+        webhook === undefined ? [] : [{ id: delivery.id, receiverId: webhook.receiverId }],
+      );
+      await unit.deliveries.move(moved);
+      const receiverIds = moved.map((one) => one.receiverId);
+      await unit.receivers.wake(receiverIds, unit.now);
+      return inputs.map(({ deliveryIds }) => ({
+        suppressed: deliveryIds.filter((id) => verdictOf.get(id) === 'suppress').length,
+        failed: deliveryIds.filter((id) => verdictOf.get(id) === 'fail').length,
+      }));
+    },
+  };
+}
+
+async function judgeAll(unit: Unit, plans: Plans, inputs: readonly EndInput[]) {
+  const rows = await unit.deliveries.forChange(inputs.flatMap((input) => input.deliveryIds));
+  const waiting = rows.filter((row) => row.state === 'waiting');
+  const found = await unit.webhooks.byIds(waiting.map((row) => row.webhookId));
+  const webhooks = new Map(found.map((webhook) => [webhook.id, webhook]));
+  const tenants = await unit.tenants.find(waiting.map((row) => row.tenantId));
+  const receivers = await unit.receivers.find(found.map((webhook) => webhook.receiverId));
+  const healths = new Map(receivers.map(({ id, health }) => [id, health]));
+  const bodies = await unit.events.bodies(waiting.map((row) => row.eventId));
+  return waiting.map((delivery) => {
+    const webhook = webhooks.get(delivery.webhookId);
+    const verdict = verdictOn(delivery, {
+      webhook,
+      health: webhook === undefined ? undefined : healths.get(webhook.receiverId),
+      allowed: hasWebhooks(tenants.get(delivery.tenantId), plans),
+      hasEvent: bodies.has(delivery.eventId),
+    });
+    return { delivery, webhook, verdict };
+  });
+}
+
+function verdictOn(delivery: Delivery, circumstances: Circumstances): Verdict {
+  const { webhook, health, allowed, hasEvent } = circumstances;
+  if (webhook === undefined) return 'delete';
+  if (webhook.receiverId !== delivery.receiverId) return 'move';
+  if (!goesOut(webhook, health, allowed)) return 'suppress';
+  return hasEvent ? 'keep' : 'fail';
+}
+
+function ended(delivery: Delivery, state: 'suppressed' | 'failed'): Delivery {
+  return { ...delivery, state, dueAt: null };
+}

@@ -1,0 +1,119 @@
+import type { Release } from '../../../core/contracts/broker.ts';
+import { Loop } from '../../../core/loop.ts';
+import { Throttle } from './alarm.ts';
+import { Deliverer } from './deliverer.ts';
+import type { EngineParts } from './environment.ts';
+import { eventsAtOnce, makeFanOutLane } from './fan-out-lane.ts';
+import { type EngineMetrics, engineMetrics } from './metrics.ts';
+import { startUpkeep } from './upkeep.ts';
+
+/** Between two looks for events that no message told of. */
+const sweepMs = 5_000;
+/** Between two rounds of the fan-out, and longer while nobody wants the events: the next takes more at once. */
+const busyMs = 5;
+const unwantedMs = 100;
+/** Between two messages to the processes that deliver. */
+const tellMs = 25;
+
+/** The running engine. */
+export interface Engine {
+  /** Waits for the attempts that are under way and gives everything back. Never rejects. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the delivery of events in this process: from the outbox to one delivery for each subscription, and to its
+ * receiver. A process without the role only tells the others of its events. Called once, while booting.
+ */
+export async function startEngine(parts: EngineParts): Promise<Engine> {
+  const { storage, broker } = parts;
+  storage.onCommit('deliveries', () => broker.toAll('deliveries', {}));
+  if (parts.delivers) return startDelivering(parts);
+  const telling = new Throttle(
+    () => tellMs,
+    () => broker.toWorker('events', {}),
+  );
+  storage.onCommit('events', () => telling.call());
+  return { stop: async () => telling.stop() };
+}
+
+async function startDelivering(parts: EngineParts): Promise<Engine> {
+  const { storage, broker } = parts;
+  const metrics = engineMetrics(parts.metrics);
+  const deliverer = new Deliverer(parts, metrics);
+  const fanOut = new FanOut(parts, metrics);
+  const releases: Release[] = [
+    await broker.work('events', 1, () => fanOut.ring()),
+    await broker.listen('deliveries', (message) => deliverer.wake(receiversOf(message))),
+  ];
+  // This process fans out what it raised itself: no message need come back for it.
+  storage.onCommit('events', () => fanOut.ring());
+  broker.onReady(() => {
+    fanOut.ring();
+    deliverer.wake(null);
+  });
+  fanOut.ring();
+  deliverer.start();
+  const upkeep = startUpkeep(parts, metrics);
+  return {
+    async stop() {
+      await fanOut.stop();
+      await deliverer.stop();
+      await upkeep.stop();
+      for (const release of releases) {
+        await release().catch((error: unknown) => {
+          parts.log.warn({ err: error }, 'the stop was not clean');
+        });
+      }
+    },
+  };
+}
+
+/** Takes events out of the outbox whenever there may be some. */
+class FanOut {
+  readonly #loop: Loop;
+  readonly #throttle: Throttle;
+  #wanted = true;
+
+  constructor({ storage, broker, plans, log }: EngineParts, metrics: EngineMetrics) {
+    const lane = makeFanOutLane({
+      plans,
+      due: (receivers) => broker.toAll('deliveries', { receivers: [...receivers] }),
+    });
+    this.#loop = new Loop(
+      () => sweepMs,
+      async () => {
+        for (;;) {
+          const { events, waiting, suppressed } = await storage.submit(lane, null);
+          metrics.ended('suppressed', suppressed);
+          if (events > 0) this.#wanted = waiting > 0;
+          if (events < eventsAtOnce) return;
+        }
+      },
+      (error) => log.warn({ err: error }, 'the fan-out of events failed'),
+    );
+    this.#throttle = new Throttle(
+      () => (this.#wanted ? busyMs : unwantedMs),
+      () => this.#loop.kick(),
+    );
+  }
+
+  /** There may be events. */
+  ring(): void {
+    this.#throttle.call();
+  }
+
+  /** Resolves once no round is under way any more. */
+  async stop(): Promise<void> {
+    this.#throttle.stop();
+    await this.#loop.stop();
+  }
+}
+
+/** The receivers that a message names; null when it names none. */
+function receiversOf(message: unknown): readonly string[] | null {
+  if (typeof message !== 'object' || message === null || !('receivers' in message)) return null;
+  const { receivers } = message;
+  if (!Array.isArray(receivers)) return null;
+  return receivers.every((id) => typeof id === 'string') ? receivers : null;
+}

@@ -1,0 +1,43 @@
+import type { Broker } from '../../../core/contracts/broker.ts';
+import type { Clock } from '../../../core/contracts/clock.ts';
+import type { Storage } from '../../../core/contracts/storage.ts';
+import type { GatewayLog } from '../../../core/log.ts';
+import type { Egress } from '../../egress/contract.ts';
+import type { Metrics } from '../../observability/contract.ts';
+import type { Secrets } from '../../secrets/contract.ts';
+import type { Plans } from '../../tenants/contract.ts';
+
+/** What the configuration says of deliveries; times in milliseconds. */
+export interface EngineSettings {
+  readonly timeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly retryDelaysMs: readonly number[];
+  readonly pauseAfterFailures: number;
+  readonly pauseAfterMs: number;
+  /** Requests that one receiver gets at once. */
+  readonly concurrency: number;
+  /** Requests that this process has open at once. */
+  readonly inFlight: number;
+  /** How long a delivery is kept. */
+  readonly logMs: number;
+}
+
+/** All that the engine is made of. */
+export interface EngineParts {
+  readonly storage: Storage;
+  readonly broker: Broker;
+  readonly egress: Egress;
+  readonly secrets: Pick<Secrets, 'open'>;
+  readonly plans: Plans;
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly log: GatewayLog;
+  readonly settings: EngineSettings;
+  /** Whether this process has the role `webhooks`; without it, it only tells others that there is work. */
+  readonly delivers: boolean;
+}
+
+/** For how long a process holds a receiver without renewal: longer than any attempt takes. */
+export function leaseMsOf(settings: EngineSettings): number {
+  return settings.timeoutMs + 5_000;
+}

@@ -1,0 +1,88 @@
+import type { Lane } from '../../../core/contracts/storage.ts';
+import type { Attempt, Delivery, Health } from '../contract.ts';
+import { afterAttemptAt, type PauseRules } from '../health.ts';
+import { afterAttempt, type RetryRules } from '../retry.ts';
+
+/** An attempt that is over. */
+export interface OutcomeInput {
+  readonly deliveryId: string;
+  readonly receiverId: string;
+  readonly attempt: Attempt;
+}
+
+/** What became of the delivery. */
+export interface Outcome {
+  /** `ignored`: the delivery is gone, or another process has stored this attempt. */
+  readonly result: 'delivered' | 'retry' | 'failed' | 'ignored';
+  /** When its retry is due. */
+  readonly dueAt: number | null;
+  /** The receiver's health; undefined when the receiver is gone. */
+  readonly health: Health | undefined;
+  readonly now: number;
+}
+
+/** What outcomes are decided by. */
+export type OutcomeRules = RetryRules & { readonly pause: PauseRules };
+
+/**
+ * Stores what came of attempts, in their deliveries and in the health of their receivers. Rows are locked in the
+ * order deliveries, receivers, each by id. A repeated input changes nothing more: the delivery moves
+ * from one attempt to the next only once, and the counts move with it.
+ */
+export function makeOutcomeLane(rules: OutcomeRules): Lane<OutcomeInput, Outcome> {
+  return {
+    name: 'webhooks.outcome',
+    locks: () => [],
+    async run(unit, inputs) {
+      const { now } = unit;
+      const found = await unit.deliveries.forChange(inputs.map((input) => input.deliveryId));
+      const deliveries = new Map(found.map((delivery) => [delivery.id, delivery]));
+      const webhooks = await unit.webhooks.byIds(found.map((delivery) => delivery.webhookId));
+      const retrying = new Map(webhooks.map((webhook) => [webhook.id, webhook.retriesEnabled]));
+      const receivers = await unit.receivers.forChange(inputs.map((input) => input.receiverId));
+      const healths = new Map(receivers.map(({ id, health }) => [id, health]));
+      const moved = new Set<string>();
+      const touched = new Set<string>();
+      const results = inputs.map(({ deliveryId, receiverId, attempt }) => {
+        const delivery = deliveries.get(deliveryId);
+        if (delivery === undefined) return ['ignored', null] as const;
+        if (delivery.state !== 'waiting' || delivery.attempts !== attempt.number - 1) {
+          return storedBefore(delivery, attempt);
+        }
+        const retries = retrying.get(delivery.webhookId) ?? false;
+        const next = afterAttempt(delivery, attempt, retries, rules, now);
+        deliveries.set(deliveryId, next);
+        moved.add(deliveryId);
+        const health = healths.get(receiverId);
+        if (health !== undefined) {
+          healths.set(receiverId, afterAttemptAt(health, delivery, attempt, rules.pause, now));
+          touched.add(receiverId);
+        }
+        return resultOf(next);
+      });
+      await unit.deliveries.save([...moved].flatMap((id) => deliveries.get(id) ?? []));
+      await unit.receivers.saveHealth(
+        [...touched].flatMap((id) => {
+          const health = healths.get(id);
+          return health === undefined ? [] : [{ id, health }];
+        }),
+      );
+      return inputs.map(({ receiverId }, index) => {
+        const [result, dueAt] = results[index] ?? ['ignored', null];
+        return { result, dueAt, health: healths.get(receiverId), now };
+      });
+    },
+  };
+}
+
+/** After a COMMIT of unknown outcome the same attempt comes again. */
+function storedBefore(delivery: Delivery, attempt: Attempt) {
+  const last = delivery.log.at(-1);
+  const isSame = last?.number === attempt.number && last.at === attempt.at;
+  return isSame ? resultOf(delivery) : (['ignored', null] as const);
+}
+
+function resultOf({ state, dueAt }: Delivery): readonly [Outcome['result'], number | null] {
+  if (state === 'waiting') return ['retry', dueAt];
+  return [state === 'delivered' ? 'delivered' : 'failed', null];
+}

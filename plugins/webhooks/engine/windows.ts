@@ -1,0 +1,139 @@
+import type { Tables } from '../../../core/contracts/storage.ts';
+import type { Plans } from '../../tenants/contract.ts';
+import type { DueDelivery, EventBody, Receiver, Webhook } from '../contract.ts';
+import { goesOut, hasWebhooks } from '../matching.ts';
+import type { ReceiverRun } from './receiver-run.ts';
+
+/** Deliveries that are looked at for each that may begin, as some have to wait for others. */
+const lookahead = 3;
+const fewest = 10;
+/** How many are suppressed at once while a receiver is paused. */
+const suppressedAtOnce = 200;
+
+/** A look at what is due to one receiver. */
+export interface Look {
+  readonly run: ReceiverRun;
+  /** Requests that it may open now. */
+  readonly slots: number;
+}
+
+/** An attempt that can begin, with the subscription and the event as they are now. */
+export interface Start {
+  readonly delivery: DueDelivery;
+  readonly webhook: Webhook;
+  readonly event: EventBody;
+}
+
+/** What was found for a receiver. */
+export interface Window extends Look {
+  readonly receiver: Receiver;
+  readonly start: readonly Start[];
+  /** Deliveries that do not go out. */
+  readonly end: readonly string[];
+  /** There may be more that can begin once these have ended. */
+  readonly more: boolean;
+  /** There may be more that can begin at once. */
+  readonly unseen: boolean;
+}
+
+/**
+ * Looks up what is due to some receivers. Subscriptions and health are read with it, right before the
+ * attempts, so that a change shows in the very next one. Five statements, however many receivers.
+ * @param now by the database's clock
+ */
+export async function readWindows(
+  read: Tables,
+  plans: Plans,
+  looks: readonly Look[],
+  now: number,
+): Promise<readonly Window[]> {
+  const limits = new Map(looks.map((look) => [look.run.receiverId, limitOf(look)]));
+  const requests = looks.map(({ run }) => {
+    const underWay = [...run.underWay.values()];
+    return {
+      receiverId: run.receiverId,
+      except: underWay.map((delivery) => delivery.id),
+      exceptFirstOf: underWay.filter((delivery) => delivery.attempts === 0),
+      limit: limits.get(run.receiverId) ?? fewest,
+    };
+  });
+  const [due, receivers, tenants] = await Promise.all([
+    read.deliveries.due(requests, now),
+    read.receivers.find(looks.map(({ run }) => run.receiverId)),
+    read.tenants.find(looks.map(({ run }) => run.tenantId)),
+  ]);
+  const [bodies, webhooks] = await Promise.all([
+    read.events.bodies(due.map((delivery) => delivery.eventId)),
+    read.webhooks.byIds(due.map((delivery) => delivery.webhookId)),
+  ]);
+  const facts = { bodies, webhooks: new Map(webhooks.map((webhook) => [webhook.id, webhook])) };
+  const found = new Map(receivers.map((receiver) => [receiver.id, receiver]));
+  const dueTo = new Map<string, DueDelivery[]>(looks.map(({ run }) => [run.receiverId, []]));
+  for (const delivery of due) dueTo.get(delivery.receiverId)?.push(delivery);
+  return looks.flatMap((look) => {
+    const { receiverId, tenantId } = look.run;
+    const receiver = found.get(receiverId);
+    if (receiver === undefined) return [];
+    const rows = dueTo.get(receiverId) ?? [];
+    const allowed = hasWebhooks(tenants.get(tenantId), plans);
+    const chosen = choose(rows, look.slots, { ...facts, receiver, allowed });
+    const isFull = rows.length === limits.get(receiverId);
+    return [{ ...look, ...chosen, receiver, more: chosen.more || isFull, unseen: isFull }];
+  });
+}
+
+/** What a choice goes by. */
+export interface Facts {
+  readonly receiver: Receiver;
+  /** Whether the tenant may use webhooks. */
+  readonly allowed: boolean;
+  readonly webhooks: ReadonlyMap<string, Webhook>;
+  readonly bodies: ReadonlyMap<string, EventBody>;
+}
+
+/**
+ * Chooses from what is due what begins now. First attempts about one subject to one subscription begin in the order of
+ * the events, each after the one before has ended; later attempts neither wait nor hold back. Pure.
+ * @param rows without what is under way, and without first attempts that wait for something under way
+ * @param slots how many may begin
+ */
+export function choose(
+  rows: readonly DueDelivery[],
+  slots: number,
+  facts: Facts,
+): { readonly start: readonly Start[]; readonly end: readonly string[]; readonly more: boolean } {
+  const { receiver, allowed, webhooks, bodies } = facts;
+  const start: Start[] = [];
+  const end: string[] = [];
+  const begun = new Set<string>();
+  let more = false;
+  for (const delivery of [...rows].sort(byEvent)) {
+    const webhook = webhooks.get(delivery.webhookId);
+    const event = bodies.get(delivery.eventId);
+    const isHere = webhook !== undefined && webhook.receiverId === receiver.id;
+    if (!isHere || event === undefined || !goesOut(webhook, receiver.health, allowed)) {
+      end.push(delivery.id);
+      continue;
+    }
+    const isFirst = delivery.attempts === 0;
+    const key = `${delivery.webhookId} ${delivery.subject}`;
+    if (start.length >= slots || (isFirst && begun.has(key))) {
+      more = true;
+      continue;
+    }
+    if (isFirst) begun.add(key);
+    start.push({ delivery, webhook, event });
+  }
+  return { start, end, more };
+}
+
+/** The ids of events sort by their time, also where several fell due in one millisecond. */
+function byEvent(one: DueDelivery, other: DueDelivery): number {
+  const due = (one.dueAt ?? 0) - (other.dueAt ?? 0);
+  if (due !== 0) return due;
+  return one.eventId < other.eventId ? -1 : 1;
+}
+
+function limitOf({ run, slots }: Look): number {
+  return run.paused ? suppressedAtOnce : Math.max(fewest, slots * lookahead);
+}

@@ -1,0 +1,56 @@
+import type { Clock } from '../../core/contracts/clock.ts';
+import type { Storage } from '../../core/contracts/storage.ts';
+import type { GatewayLog } from '../../core/log.ts';
+import type { AnyOperation } from '../../core/operation.ts';
+import type { Egress } from '../egress/contract.ts';
+import type { Cursors, Secrets } from '../secrets/contract.ts';
+import type { Plans } from '../tenants/contract.ts';
+import { makeChangeLane } from './change-lane.ts';
+import { DeliveryLog } from './delivery-log.ts';
+import { webhookOperations } from './operations.ts';
+import { deliverSample } from './sample-delivery.ts';
+import { Subscriptions } from './subscriptions.ts';
+
+/** What the operations work with. */
+export interface WebhooksParts {
+  readonly storage: Storage;
+  readonly egress: Egress;
+  readonly secrets: Secrets;
+  readonly cursors: Cursors;
+  readonly plans: Plans;
+  readonly clock: Clock;
+  readonly log: GatewayLog;
+  /** Aborted as soon as the gateway stops. */
+  readonly stopping: AbortSignal;
+  readonly settings: {
+    readonly maxSubscriptions: number;
+    readonly timeoutMs: number;
+    readonly connectTimeoutMs: number;
+  };
+}
+
+/** The operations on webhooks, and the end of what they do in the background. */
+export interface MadeOperations {
+  readonly operations: readonly AnyOperation[];
+  stop(): Promise<void>;
+}
+
+/** Makes the operations on webhooks. Called by the plugin. */
+export function makeWebhookOperations(parts: WebhooksParts): MadeOperations {
+  const { storage, egress, secrets, cursors, plans, clock, settings } = parts;
+  const changeLane = makeChangeLane(settings);
+  const subscriptions = new Subscriptions({ storage, changeLane, secrets, egress });
+  const deliveryLog = new DeliveryLog(storage, parts.log, parts.stopping);
+  const { timeoutMs, connectTimeoutMs } = settings;
+  const testParts = { storage, egress, clock, timeoutMs, connectTimeoutMs };
+  const operations = webhookOperations(
+    {
+      subscriptions,
+      deliveryLog,
+      deliverSample: (webhook, event, secret) => deliverSample(testParts, webhook, event, secret),
+      cursors,
+    },
+    plans,
+  );
+  return { operations, stop: () => deliveryLog.stop() };
+}

@@ -1,0 +1,19 @@
+/** Ids begin so; a name may not, so that a text is never the id of one subscription and the name of another. */
+const idPrefix = 'wh_';
+
+/** Whether a name could be taken for an id. Pure. */
+export function isReservedName(name: string): boolean {
+  return name.startsWith(idPrefix);
+}
+
+/**
+ * The name of a subscription that is given none, `webhook-YYYYMMDDTHHMMSSmmmZ`: the time at which it is made, or
+ * the first millisecond after it whose name is free. Pure.
+ * @param at milliseconds since the Unix epoch
+ */
+export function defaultName(at: number, isTaken: (name: string) => boolean): string {
+  for (let moment = at; ; moment += 1) {
+    const name = `webhook-${new Date(moment).toISOString().replaceAll(/[-:.]/g, '')}`;
+    if (!isTaken(name)) return name;
+  }
+}

@@ -1,0 +1,126 @@
+import { Type } from 'typebox';
+import { type AnyOperation, operation } from '../../../core/operation.ts';
+import { Closed, Nullable, NullableTimestamp, nullableTimestamp } from '../../../core/schemas.ts';
+import type { Webhook } from '../contract.ts';
+import { secretExample, webhookId, webhookParams } from '../examples.ts';
+import { Success, WebhookId, WebhookParams } from '../schemas.ts';
+import type { WebhookOperationsParts } from './parts.ts';
+
+const Answer = Closed({
+  success: Success,
+  webhook_id: WebhookId,
+  signing_enabled: Type.Boolean({ description: 'whether deliveries are signed' }),
+  signing_secret: Nullable(Type.String({ description: 'null when signing is off' })),
+  signing_secret_created_at: NullableTimestamp,
+});
+
+const signedExample = {
+  status: 200,
+  body: {
+    success: true,
+    webhook_id: webhookId,
+    signing_enabled: true,
+    signing_secret: secretExample,
+    signing_secret_created_at: '2026-01-31T09:30:00.000Z',
+  },
+};
+
+const unsignedExample = {
+  status: 200,
+  body: {
+    success: true,
+    webhook_id: webhookId,
+    signing_enabled: false,
+    signing_secret: null,
+    signing_secret_created_at: null,
+  },
+};
+
+const shared = {
+  path: '/webhooks/{webhookId}/signing-secret',
+  group: 'webhooks',
+  params: WebhookParams,
+  query: null,
+  body: null,
+  answers: { 200: Answer },
+  errors: ['webhook_not_found'],
+} as const;
+
+function answer(webhook: Webhook, secret: string | null) {
+  return {
+    status: 200,
+    body: {
+      success: true,
+      webhook_id: webhook.id,
+      signing_enabled: secret !== null,
+      signing_secret: secret,
+      signing_secret_created_at: nullableTimestamp(webhook.secretCreatedAt),
+    },
+  } as const;
+}
+
+/** `GET /webhooks/{webhookId}/signing-secret`. */
+export function getSecret({ subscriptions }: WebhookOperationsParts): AnyOperation {
+  return operation({
+    ...shared,
+    id: 'get_webhook_signing_secret',
+    method: 'GET',
+    tool: 'get_webhook_signing_secret',
+    summary: 'Read the signing secret',
+    description:
+      'The whole secret that deliveries are signed with, for the receiver; show it to nobody else. While signing ' +
+      'is off it is null: `rotate_webhook_signing_secret` turns signing on.',
+    hints: { readOnly: true, destructive: false, idempotent: true },
+    examples: [
+      { summary: 'Signing is on', params: webhookParams, answer: signedExample },
+      { summary: 'Signing is off', params: webhookParams, answer: unsignedExample },
+    ],
+    async handler({ caller, params }) {
+      const webhook = await subscriptions.find(caller.tenantId, params.webhookId);
+      return answer(webhook, subscriptions.secretOf(webhook));
+    },
+  });
+}
+
+/** `POST /webhooks/{webhookId}/signing-secret`. */
+export function rotateSecret({ subscriptions }: WebhookOperationsParts): AnyOperation {
+  return operation({
+    ...shared,
+    id: 'rotate_webhook_signing_secret',
+    method: 'POST',
+    tool: 'rotate_webhook_signing_secret',
+    summary: 'Generate or rotate the signing secret',
+    description:
+      'Makes a new secret and returns it; the first one turns signing on. The next delivery is signed with the new ' +
+      'one only, retries of earlier ones included: let the receiver accept both secrets for a moment. The old ' +
+      'secret cannot be brought back.',
+    hints: { readOnly: false, destructive: true, idempotent: false },
+    examples: [{ summary: 'A new secret', params: webhookParams, answer: signedExample }],
+    async handler({ caller, params }) {
+      const found = await subscriptions.find(caller.tenantId, params.webhookId);
+      const { webhook, secret } = await subscriptions.rotateSecret(found);
+      return answer(webhook, secret);
+    },
+  });
+}
+
+/** `DELETE /webhooks/{webhookId}/signing-secret`. */
+export function turnOffSigning({ subscriptions }: WebhookOperationsParts): AnyOperation {
+  return operation({
+    ...shared,
+    id: 'turn_off_webhook_signing',
+    method: 'DELETE',
+    tool: 'turn_off_webhook_signing',
+    summary: 'Turn signing off',
+    description:
+      'Removes the secret: later deliveries carry neither `X-Webhook-Timestamp` nor `X-Webhook-Signature`, and a ' +
+      'receiver that checks them refuses them. The secret cannot be brought back. Succeeds when signing is off ' +
+      'already.',
+    hints: { readOnly: false, destructive: true, idempotent: true },
+    examples: [{ summary: 'Signing is off', params: webhookParams, answer: unsignedExample }],
+    async handler({ caller, params }) {
+      const webhook = await subscriptions.find(caller.tenantId, params.webhookId);
+      return answer(await subscriptions.stopSigning(webhook), null);
+    },
+  });
+}

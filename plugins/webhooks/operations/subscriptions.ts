@@ -1,0 +1,139 @@
+import { Type } from 'typebox';
+import { type EventType, eventDescriptions, eventTypes } from '../../../core/contracts/events.ts';
+import { type AnyOperation, operation } from '../../../core/operation.ts';
+import { Closed } from '../../../core/schemas.ts';
+import { eventSet } from '../event-set.ts';
+import { unsignedExample, webhookExample, webhookId, webhookParams } from '../examples.ts';
+import { EventTypeName, Success, WebhookId, WebhookParams, WebhookSchema } from '../schemas.ts';
+import { webhookView } from '../views.ts';
+import type { WebhookOperationsParts } from './parts.ts';
+
+/** `GET /webhooks`. */
+export function listWebhooks({ subscriptions }: WebhookOperationsParts): AnyOperation {
+  return operation({
+    id: 'list_webhooks',
+    method: 'GET',
+    path: '/webhooks',
+    tool: 'list_webhooks',
+    group: 'webhooks',
+    summary: 'List the webhooks',
+    description:
+      'Every webhook of the account, oldest first. `id` and `name` both stand for it in the other operations. ' +
+      'Secrets are not shown: use `get_webhook_signing_secret`. Whether deliveries arrive shows ' +
+      '`get_webhook_health`.',
+    hints: { readOnly: true, destructive: false, idempotent: true },
+    params: null,
+    query: null,
+    body: null,
+    answers: { 200: Closed({ success: Success, webhooks: Type.Array(WebhookSchema) }) },
+    errors: [],
+    examples: [
+      {
+        summary: 'One signed, one not',
+        answer: {
+          status: 200,
+          body: {
+            success: true,
+            webhooks: [webhookExample, { ...unsignedExample, id: 'wh_01j5x90a4m3z1q6r8s0v2w4y05' }],
+          },
+        },
+      },
+    ],
+    async handler({ caller }) {
+      const webhooks = await subscriptions.list(caller.tenantId);
+      return { status: 200, body: { success: true, webhooks: webhooks.map(webhookView) } };
+    },
+  });
+}
+
+/** `GET /webhooks/events`. */
+export function listEvents(): AnyOperation {
+  return operation({
+    id: 'list_webhook_events',
+    method: 'GET',
+    path: '/webhooks/events',
+    tool: 'list_webhook_events',
+    group: 'webhooks',
+    summary: 'List the event types',
+    description:
+      'The event types that webhooks of the account can subscribe to, each with its meaning. Only these are ' +
+      'accepted in `subscribed_to`.',
+    hints: { readOnly: true, destructive: false, idempotent: true },
+    params: null,
+    query: null,
+    body: null,
+    answers: {
+      200: Closed({
+        success: Success,
+        events: Type.Array(EventTypeName),
+        descriptions: Type.Record(Type.String(), Type.String(), {
+          description: 'the meaning of each of these event types',
+        }),
+      }),
+    },
+    errors: [],
+    examples: [
+      { summary: 'All', answer: { status: 200, body: eventsAnswer(eventTypes) } },
+      {
+        summary: 'Account events switched off',
+        answer: {
+          status: 200,
+          body: eventsAnswer(eventTypes.filter((type) => type.startsWith('message.'))),
+        },
+      },
+    ],
+    async handler({ caller }) {
+      return { status: 200, body: eventsAnswer(eventSet(caller.disabled)) };
+    },
+  });
+}
+
+function eventsAnswer(events: readonly EventType[]) {
+  const descriptions = Object.fromEntries(events.map((type) => [type, eventDescriptions[type]]));
+  return { success: true, events: [...events], descriptions };
+}
+
+/** `DELETE /webhooks/{webhookId}`. */
+export function deleteWebhook(parts: WebhookOperationsParts): AnyOperation {
+  const { subscriptions, deliveryLog } = parts;
+  return operation({
+    id: 'delete_webhook',
+    method: 'DELETE',
+    path: '/webhooks/{webhookId}',
+    tool: 'delete_webhook',
+    group: 'webhooks',
+    summary: 'Delete a webhook',
+    description:
+      'Deletes the webhook with its delivery log; nothing more is delivered to it, waiting retries included. ' +
+      'The health of its URL begins anew, for other webhooks with that URL too. To stop deliveries for a while, ' +
+      'use `update_webhook` with `enabled` false instead. A repeated call answers `webhook_not_found`.',
+    hints: { readOnly: false, destructive: true, idempotent: true },
+    params: WebhookParams,
+    query: null,
+    body: null,
+    answers: {
+      200: Closed({
+        success: Success,
+        webhook_id: WebhookId,
+        deleted: Type.Boolean({ description: 'true' }),
+      }),
+    },
+    errors: ['webhook_not_found'],
+    examples: [
+      {
+        summary: 'Deleted',
+        params: webhookParams,
+        answer: {
+          status: 200,
+          body: { success: true, webhook_id: webhookId, deleted: true },
+        },
+      },
+    ],
+    async handler({ caller, params }) {
+      const webhook = await subscriptions.find(caller.tenantId, params.webhookId);
+      await subscriptions.delete(webhook);
+      deliveryLog.forget(webhook.id);
+      return { status: 200, body: { success: true, webhook_id: webhook.id, deleted: true } };
+    },
+  });
+}

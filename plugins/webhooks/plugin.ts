@@ -1,0 +1,41 @@
+import { gatewayPlugin } from '../../core/kernel.ts';
+import { startEngine } from './engine/engine.ts';
+import { makeWebhookOperations } from './make-operations.ts';
+
+const hourMs = 3_600_000;
+
+/** Webhooks: subscriptions with their operations, and the delivery of events to them. */
+export default gatewayPlugin(
+  'webhooks',
+  ['observability', 'storage', 'secrets', 'broker', 'tenants', 'egress'],
+  async (app) => {
+    const { cradle } = app.container;
+    const { broker, clock, cursors, egress, metrics, plans, secrets, stopping, storage } = cradle;
+    const { webhooks, roles } = cradle.config;
+    const log = cradle.log.child({ plugin: 'webhooks' });
+    const timeoutMs = webhooks.timeout_s * 1000;
+    const connectTimeoutMs = webhooks.connect_timeout_s * 1000;
+    const made = makeWebhookOperations({
+      ...{ clock, cursors, egress, plans, secrets, stopping, storage, log },
+      settings: { maxSubscriptions: webhooks.max_subscriptions, timeoutMs, connectTimeoutMs },
+    });
+    app.operations.add(...made.operations);
+    const engine = await startEngine({
+      ...{ broker, clock, egress, metrics, plans, secrets, storage, log },
+      settings: {
+        timeoutMs,
+        connectTimeoutMs,
+        retryDelaysMs: webhooks.retry_delays_s.map((seconds) => seconds * 1000),
+        pauseAfterFailures: webhooks.pause_after_failures,
+        pauseAfterMs: webhooks.pause_after_s * 1000,
+        concurrency: webhooks.concurrency,
+        inFlight: webhooks.in_flight,
+        logMs: webhooks.log_h * hourMs,
+      },
+      delivers: roles.includes('webhooks'),
+    });
+    app.addHook('onClose', async () => {
+      await Promise.all([made.stop(), engine.stop()]);
+    });
+  },
+);

@@ -1,0 +1,49 @@
+import type { EventType } from '../../core/contracts/events.ts';
+import { type ErrorCode, type ErrorDetail, GatewayError } from '../../core/errors.ts';
+
+/** A refusal for fields of the request. */
+function refused(code: ErrorCode, details: readonly ErrorDetail[]): GatewayError {
+  return new GatewayError(code, { message: details[0]?.message, details });
+}
+
+/** For event types that are none of the tenant's, at these places. */
+export function unknownEventTypes(
+  paths: readonly string[],
+  set: readonly EventType[],
+): GatewayError {
+  const known = set.length === 0 ? 'it has none' : `it has ${set.join(', ')}`;
+  const details = paths.map((path) => ({
+    path,
+    message: `${path} is not an event type of the account; ${known}`,
+  }));
+  return refused('invalid_event_type', details);
+}
+
+/** For a URL that nothing may be delivered to. @param reason a sentence */
+export function urlNotAllowed(reason: string): GatewayError {
+  return refused('url_not_allowed', [{ path: 'body/url', message: reason }]);
+}
+
+/** For a name that could be taken for an id. */
+export function nameReserved(): GatewayError {
+  const message = 'body/name must not begin with wh_, as ids do';
+  return refused('invalid_request', [{ path: 'body/name', message }]);
+}
+
+/** For a name that another subscription of the tenant has. */
+export function nameTaken(): GatewayError {
+  const message = 'body/name is the name of another webhook; names are unique';
+  return refused('invalid_request', [{ path: 'body/name', message }]);
+}
+
+/** For one subscription more than a tenant may have. */
+export function tooManyWebhooks(most: number): GatewayError {
+  const message = `The account has ${most} webhooks, the most it may have; delete one that is not needed.`;
+  return new GatewayError('invalid_request', { message });
+}
+
+/** For the replay of a test. */
+export function testNotReplayed(): GatewayError {
+  const message = 'path/deliveryId is a test, which is never repeated; send another one';
+  return refused('invalid_request', [{ path: 'path/deliveryId', message }]);
+}

@@ -1,0 +1,58 @@
+import type { Lane } from '../../core/contracts/storage.ts';
+import { GatewayError } from '../../core/errors.ts';
+import type { Delivery, Webhook } from './contract.ts';
+import { testNotReplayed } from './refusals.ts';
+
+/** A delivery that is to be made again. */
+export interface ReplayInput {
+  readonly webhookId: string;
+  readonly deliveryId: string;
+}
+
+/** The delivery as it waits then. */
+export type ReplayOutput = { readonly delivery: Delivery } | { readonly refused: GatewayError };
+
+/** The lane of replays. To an address that changed meanwhile they go, as retries do, in its current place. */
+export const replayLane: Lane<ReplayInput, ReplayOutput> = {
+  name: 'webhooks.replay',
+  maxBatch: 64,
+  locks: () => [],
+  async run(unit, inputs) {
+    const webhooks = await unit.webhooks.byIds(inputs.map(({ webhookId }) => webhookId));
+    const webhookOf = new Map(webhooks.map((webhook) => [webhook.id, webhook]));
+    const stored = await unit.deliveries.forChange(inputs.map(({ deliveryId }) => deliveryId));
+    const deliveryOf = new Map(stored.map((delivery) => [delivery.id, delivery]));
+    const replayed = new Map<string, Delivery>();
+    const outputs = inputs.map(({ webhookId, deliveryId }): ReplayOutput => {
+      const webhook = webhookOf.get(webhookId);
+      if (webhook === undefined) return { refused: new GatewayError('webhook_not_found') };
+      const before = deliveryOf.get(deliveryId);
+      if (before?.webhookId !== webhookId)
+        return { refused: new GatewayError('delivery_not_found') };
+      if (before.test) return { refused: testNotReplayed() };
+      const delivery = replayOf(before, webhook, unit.now);
+      deliveryOf.set(deliveryId, delivery);
+      replayed.set(deliveryId, delivery);
+      return { delivery };
+    });
+    const changed = [...replayed.values()];
+    await unit.deliveries.save(changed);
+    await unit.deliveries.move(changed);
+    await unit.receivers.wake(
+      changed.map(({ receiverId }) => receiverId),
+      unit.now,
+    );
+    return outputs;
+  },
+};
+
+/** The delivery, due at once: a waiting one keeps its automatic retries, any other is attempted once more. Pure. */
+export function replayOf(delivery: Delivery, webhook: Webhook, now: number): Delivery {
+  return {
+    ...delivery,
+    receiverId: webhook.receiverId,
+    state: 'waiting',
+    replayed: delivery.state === 'waiting' ? delivery.replayed : true,
+    dueAt: Math.min(delivery.dueAt ?? now, now),
+  };
+}

@@ -1,0 +1,77 @@
+import type { EventType } from '../../core/contracts/events.ts';
+import type { Lane, Storage } from '../../core/contracts/storage.ts';
+import { newId } from '../../core/ids.ts';
+import { type AttemptParts, attempt } from './attempt.ts';
+import type { Attempt, Delivery, Webhook } from './contract.ts';
+import { samplePayload } from './samples.ts';
+
+/** A delivery that was made outside the engine, with the body that was sent. */
+export interface MadeDelivery {
+  readonly delivery: Delivery;
+  readonly payload: string;
+}
+
+/** The lane that puts tests into the log. Can be repeated. */
+export const testLane: Lane<MadeDelivery, void> = {
+  name: 'webhooks.test',
+  locks: () => [],
+  async run(unit, made) {
+    const webhooks = await unit.webhooks.byIds(made.map(({ delivery }) => delivery.webhookId));
+    const there = new Set(webhooks.map(({ id }) => id));
+    const kept = made.filter(({ delivery }) => there.has(delivery.webhookId));
+    await unit.events.keep(
+      kept.map(({ delivery, payload }) => ({
+        id: delivery.eventId,
+        tenantId: delivery.tenantId,
+        type: delivery.eventType,
+        subject: delivery.subject,
+        createdAt: delivery.createdAt,
+        payload,
+      })),
+    );
+    await unit.deliveries.insert(kept.map(({ delivery }) => delivery));
+    return made.map(() => undefined);
+  },
+};
+
+/** What a test is made with. */
+export interface TestParts extends AttemptParts {
+  readonly storage: Pick<Storage, 'now' | 'submit'>;
+}
+
+/**
+ * Delivers a sample of an event type at once, whatever the state of the subscription and its URL, and puts it into
+ * the log. Changes no counter.
+ * @param secret the opened secret; null while signing is off
+ */
+export async function deliverSample(
+  parts: TestParts,
+  webhook: Webhook,
+  event: EventType,
+  secret: string | null,
+): Promise<{ readonly delivery: Delivery; readonly attempt: Attempt }> {
+  const now = await parts.storage.now();
+  const deliveryId = newId('dlv', now);
+  const payload = JSON.stringify(samplePayload(event, now));
+  const { url } = webhook;
+  const made = await attempt(parts, { url, event, deliveryId, number: 1, payload, secret });
+  const delivery: Delivery = {
+    id: deliveryId,
+    tenantId: webhook.tenantId,
+    webhookId: webhook.id,
+    receiverId: webhook.receiverId,
+    eventId: newId('evt', now),
+    eventType: event,
+    subject: webhook.id,
+    state: made.failure === null ? 'delivered' : 'failed',
+    test: true,
+    attempts: 1,
+    retries: 0,
+    replayed: false,
+    dueAt: null,
+    log: [made],
+    createdAt: now,
+  };
+  await parts.storage.submit(testLane, { delivery, payload });
+  return { delivery, attempt: made };
+}

@@ -1,0 +1,120 @@
+import type { Lane, Storage } from '../../core/contracts/storage.ts';
+import { GatewayError } from '../../core/errors.ts';
+import { newId } from '../../core/ids.ts';
+import type { Egress } from '../egress/contract.ts';
+import type { Secrets } from '../secrets/contract.ts';
+import type { Change, NewWebhook, WebhookChanges } from './change.ts';
+import type { ChangeInput, ChangeOutput } from './change-lane.ts';
+import type { Health, Webhook } from './contract.ts';
+import { urlNotAllowed } from './refusals.ts';
+import { newSigningSecret, signingSecretContext } from './secret.ts';
+
+/** What subscriptions are made with. */
+export interface SubscriptionsParts {
+  readonly storage: Pick<Storage, 'read' | 'submit'>;
+  readonly changeLane: Lane<ChangeInput, ChangeOutput>;
+  readonly secrets: Pick<Secrets, 'seal' | 'open'>;
+  readonly egress: Pick<Egress, 'refusal'>;
+}
+
+/** A subscription with the secret that was just made for it. */
+export interface Signed {
+  readonly webhook: Webhook;
+  readonly secret: string;
+}
+
+/** The subscriptions of all tenants, as their operations work with them. Whatever changes one may refuse. */
+export class Subscriptions {
+  readonly #parts: SubscriptionsParts;
+
+  constructor(parts: SubscriptionsParts) {
+    this.#parts = parts;
+  }
+
+  /** A tenant's, oldest first. */
+  list(tenantId: string): Promise<readonly Webhook[]> {
+    return this.#parts.storage.read.webhooks.list(tenantId);
+  }
+
+  /** @throws GatewayError `webhook_not_found` when the tenant has none with this id or exact name */
+  async find(tenantId: string, idOrName: string): Promise<Webhook> {
+    const webhook = await this.#parts.storage.read.webhooks.find(tenantId, idOrName);
+    if (webhook === null) throw new GatewayError('webhook_not_found');
+    return webhook;
+  }
+
+  /** The health of its URL. */
+  async health({ receiverId }: Webhook): Promise<Health | null> {
+    const [receiver] = await this.#parts.storage.read.receivers.find([receiverId]);
+    return receiver?.health ?? null;
+  }
+
+  /**
+   * @param isSigned whether a signing secret is made with it
+   * @throws GatewayError `url_not_allowed`, or `invalid_request` for the name or one subscription too many
+   */
+  async create(
+    tenantId: string,
+    webhook: Omit<NewWebhook, 'sealedSecret'>,
+    isSigned: boolean,
+  ): Promise<{ readonly webhook: Webhook; readonly secret: string | null }> {
+    await this.#refuseUrl(webhook.url);
+    const id = newId('wh');
+    const secret = isSigned ? newSigningSecret() : null;
+    const sealedSecret = secret === null ? null : this.#seal(id, secret);
+    const change: Change = { kind: 'create', webhook: { ...webhook, sealedSecret } };
+    const made = await this.#change({ tenantId, id }, change);
+    return { webhook: made.webhook, secret };
+  }
+
+  /** @throws GatewayError as `create` */
+  async update(webhook: Webhook, changes: WebhookChanges): Promise<Webhook> {
+    if (changes.url !== undefined) await this.#refuseUrl(changes.url);
+    return (await this.#change(webhook, { kind: 'update', changes })).webhook;
+  }
+
+  /** Its deliveries stay: see `DeliveryLog.forget`. */
+  async delete(webhook: Webhook): Promise<void> {
+    await this.#change(webhook, { kind: 'delete', webhook });
+  }
+
+  /** Ends the pause of its URL; answers the health then. */
+  async reenable(webhook: Webhook): Promise<Health | null> {
+    return (await this.#change(webhook, { kind: 'reenable' })).health;
+  }
+
+  /** The signing secret; null while signing is off. */
+  secretOf({ id, sealedSecret }: Webhook): string | null {
+    if (sealedSecret === null) return null;
+    return this.#parts.secrets.open(sealedSecret, signingSecretContext(id));
+  }
+
+  /** Gives it a new signing secret instead of the one it may have. */
+  async rotateSecret(webhook: Webhook): Promise<Signed> {
+    const secret = newSigningSecret();
+    const sealedSecret = this.#seal(webhook.id, secret);
+    const changed = await this.#change(webhook, { kind: 'sign', sealedSecret });
+    return { webhook: changed.webhook, secret };
+  }
+
+  /** Takes the signing secret away. */
+  async stopSigning(webhook: Webhook): Promise<Webhook> {
+    return (await this.#change(webhook, { kind: 'sign', sealedSecret: null })).webhook;
+  }
+
+  #seal(id: string, secret: string): string {
+    return this.#parts.secrets.seal(secret, signingSecretContext(id));
+  }
+
+  async #refuseUrl(url: string): Promise<void> {
+    const reason = await this.#parts.egress.refusal(url);
+    if (reason !== null) throw urlNotAllowed(reason);
+  }
+
+  async #change({ tenantId, id }: Pick<Webhook, 'tenantId' | 'id'>, change: Change) {
+    const { storage, changeLane } = this.#parts;
+    const output = await storage.submit(changeLane, { tenantId, id, change });
+    if ('refused' in output) throw output.refused;
+    return output;
+  }
+}

@@ -1,0 +1,195 @@
+import t from 'tap';
+import { databases } from '../harness/databases.ts';
+import { runGateway } from '../harness/gateway.ts';
+import { header, judge, payloadOf, type Receiver, startReceiver } from '../harness/receiver.ts';
+import { bodyOf, pair, phoneNumber, until } from '../harness/story.ts';
+
+const phone = phoneNumber(1);
+const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** Waits until so many deliveries have come to a path, and answers the last of them. */
+async function arrival(receiver: Receiver, path: string, count: number) {
+  return until(`${count} deliveries at ${path}`, async () => receiver.at(path)[count - 1]);
+}
+
+/** Waits for an event of a type at a path. */
+async function eventOf(receiver: Receiver, path: string, type: string) {
+  return until(`${type} at ${path}`, async () =>
+    receiver.at(path).find((one) => payloadOf(one).event === type),
+  );
+}
+
+t.test('each of the nine events, as the specification describes it', async (t) => {
+  const { api } = await runGateway(t, {
+    databaseUrl: null,
+    settings: { GATEWAY_PLANS__GROWTH__SENDS_CAP: '2' },
+  });
+  const receiver = await startReceiver(t);
+  const listed = await api.get('/webhooks/events');
+  const types = bodyOf<{ events: string[] }>(listed).events;
+  t.equal(types.length, 9);
+  const made = await api.post('/webhooks', {
+    url: receiver.url('/all'),
+    subscribed_to: types,
+    generate_signing_secret: true,
+  });
+  const secret = bodyOf<{ signing_secret: string }>(made).signing_secret;
+  t.match(secret, /^whsec_[\w-]{43}$/);
+
+  const account_id = await pair(api, phone);
+  const channel = 'msgapp_web';
+  const account = { id: account_id, channel, identifier: phone };
+  const contact = { id: /^con_/, phone: phoneNumber(1001), name: String };
+  const play = (type: string) => api.post(`/sandbox/phones/${phone}/events`, { type });
+  const send = async (settings: object) => {
+    await api.put(`/sandbox/phones/${phone}`, settings);
+    return api.post('/messages', { to: { phone: contact.phone }, text: 'Hi' });
+  };
+  const read = await send({ send: 'read' });
+  const { id } = bodyOf<{ id: string }>(read);
+  await eventOf(receiver, '/all', 'message.read');
+  t.equal((await send({ send: 'fail', fail_reason: 'no_route: nobody there' })).status, 202);
+  t.equal((await send({ send: 'read' })).status, 429);
+  await api.post(`/sandbox/phones/${phone}/inbound`, {
+    from: { phone: contact.phone, name: 'Ada' },
+    text: 'Hello',
+  });
+  await eventOf(receiver, '/all', 'message.received');
+  await play('restrict');
+  await eventOf(receiver, '/all', 'account.restricted');
+  await play('log_out');
+
+  const message = { id, direction: 'outbound', text: 'Hi', media: null, error: null };
+  const expected: Readonly<Record<string, object>> = {
+    'account.connected': {
+      account_id,
+      channel,
+      account: { ...account, status: 'connected', reason: null },
+    },
+    'message.sent': { account_id, channel, message: { ...message, status: 'sent' }, contact },
+    'message.delivered': {
+      account_id,
+      channel,
+      message: { ...message, status: 'delivered' },
+      contact,
+    },
+    'message.read': { account_id, channel, message: { ...message, status: 'read' }, contact },
+    'message.failed': {
+      account_id,
+      channel,
+      message: { ...message, id: /^msg_/, status: 'failed', error: 'no_route: nobody there' },
+      contact,
+    },
+    'message.received': {
+      account_id,
+      channel,
+      message: {
+        id: /^msg_/,
+        direction: 'inbound',
+        text: 'Hello',
+        media: null,
+        status: 'received',
+        error: null,
+      },
+      contact: { ...contact, name: 'Ada' },
+    },
+    'account.restricted': {
+      account_id,
+      channel,
+      account: { ...account, status: 'restricted', reason: 'blocked_by_msgapp' },
+    },
+    'account.disconnected': {
+      account_id,
+      channel,
+      account: { ...account, status: 'disconnected', reason: 'logged_out' },
+    },
+    'account.limit_reached': {
+      account_id: null,
+      channel: null,
+      account: {
+        id: null,
+        channel: null,
+        identifier: null,
+        status: 'limited',
+        reason: 'daily_send_cap',
+      },
+    },
+  };
+  t.same(Object.keys(expected).sort(), [...types].sort());
+  for (const [type, shape] of Object.entries(expected)) {
+    const one = await eventOf(receiver, '/all', type);
+    const payload: object = payloadOf(one);
+    const whole = { event: type, created_at: timestamp, ...shape };
+    t.match(payload, whole, type);
+    t.same(fieldsOf(payload), fieldsOf(whole), `${type} has these fields and no other`);
+    t.match(one.headers, {
+      'content-type': 'application/json',
+      'user-agent': 'Webhook-Delivery/1.0',
+      'x-webhook-event': type,
+      'x-webhook-delivery': /^dlv_/,
+      'x-webhook-attempt': '1',
+    });
+    t.equal(judge(one, secret), 'genuine', `${type} is signed`);
+    t.equal(judge(one, secret, Date.now() / 1_000 + 400), 'stale');
+    const changed = { ...one, rawBody: Buffer.from(`${one.rawBody.toString('utf8')} `) };
+    t.equal(judge(changed, secret), 'forged', 'a changed body is noticed');
+  }
+  const ids = receiver.received.map((one) => header(one, 'x-webhook-delivery'));
+  t.equal(new Set(ids).size, 9, 'nine deliveries and no other');
+  t.equal(ids.length, 9);
+});
+
+/** The names of the fields of a payload, those of its objects too. */
+function fieldsOf(value: object): readonly string[] {
+  return Object.entries(value)
+    .flatMap(([name, field]) =>
+      typeof field === 'object' && field !== null && !(field instanceof RegExp)
+        ? [name, ...fieldsOf(field).map((inner) => `${name}.${inner}`)]
+        : [name],
+    )
+    .sort();
+}
+
+for (const engine of databases) {
+  t.test(`a waiting retry fires once after a restart, ${engine.name}`, async (t) => {
+    const database = await engine.create();
+    t.teardown(() => database.drop());
+    const gateway = await runGateway(t, {
+      databaseUrl: database.url,
+      settings: { GATEWAY_WEBHOOKS__RETRY_DELAYS_S: '[3,60]' },
+    });
+    const { api } = gateway;
+    const receiver = await startReceiver(t, (one) =>
+      header(one, 'x-webhook-attempt') === '1' ? 500 : 204,
+    );
+    const made = await api.post('/webhooks', {
+      name: 'refusing',
+      url: receiver.url('/refusing'),
+      subscribed_to: ['account.connected'],
+      retries_enabled: true,
+    });
+    t.equal(made.status, 201);
+    await pair(api, phone);
+    const first = await arrival(receiver, '/refusing', 1);
+    await until('the attempt to be stored', async () => {
+      const log = await api.get('/webhooks/refusing/deliveries?status=waiting');
+      const [one] = bodyOf<{ deliveries: { attempt_count: number }[] }>(log).deliveries;
+      return one?.attempt_count === 1 ? true : undefined;
+    });
+    await gateway.kill();
+    t.equal(receiver.at('/refusing').length, 1, 'the retry waits');
+    await gateway.start();
+    const second = await arrival(receiver, '/refusing', 2);
+    t.equal(header(second, 'x-webhook-delivery'), header(first, 'x-webhook-delivery'));
+    t.equal(header(second, 'x-webhook-attempt'), '2');
+    t.ok(second.at - first.at >= 3_000, 'not before it was due');
+    t.same(second.rawBody, first.rawBody, 'the same bytes');
+    t.equal(judge(second, 'none'), 'unsigned');
+    await until('the delivery to be done', async () => {
+      const log = await api.get('/webhooks/refusing/deliveries?status=delivered');
+      return bodyOf<{ deliveries: unknown[] }>(log).deliveries.length === 1 ? true : undefined;
+    });
+    t.equal(receiver.at('/refusing').length, 2, 'and fires once');
+    t.equal(await gateway.stop(), 0);
+  });
+}

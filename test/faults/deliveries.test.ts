@@ -1,0 +1,130 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { runGateway } from '../harness/gateway.ts';
+import { payloadOf, type Reaction, type Received, startReceiver } from '../harness/receiver.ts';
+import { scale, scaled } from '../harness/scale.ts';
+import { bodyOf, pair, phoneNumber, until } from '../harness/story.ts';
+
+/** How many receivers of each kind, and what they do. */
+const kinds: Readonly<Record<string, { readonly count: number; readonly reaction: Reaction }>> = {
+  healthy: { count: 25, reaction: 204 },
+  hanging: { count: 10, reaction: () => undefined },
+  failing: { count: 10, reaction: 500 },
+  breaking: { count: 5, reaction: (response) => void response.destroy() },
+};
+
+const events = scaled(200, 12);
+const pauseAfter = scaled(20, 4);
+/** How many deliveries of one receiver may be under way when it is paused. */
+const atOnce = 10;
+
+interface HealthAnswer {
+  readonly health: {
+    readonly consecutive_failures: number;
+    readonly total_failures: number;
+    readonly total_successes: number;
+    readonly is_disabled: boolean;
+    readonly disabled_reason: string | null;
+  };
+}
+
+/** Delivers all events to receivers of these kinds; answers how long the healthy ones waited for each, sorted. */
+async function deliver(t: Test, names: readonly string[]): Promise<readonly number[]> {
+  const { api } = await runGateway(t, {
+    databaseUrl: null,
+    settings: {
+      GATEWAY_WEBHOOKS__MAX_SUBSCRIPTIONS: '100',
+      GATEWAY_WEBHOOKS__TIMEOUT_S: '1',
+      GATEWAY_WEBHOOKS__PAUSE_AFTER_FAILURES: String(pauseAfter),
+      GATEWAY_WEBHOOKS__PAUSE_AFTER_S: '0',
+    },
+  });
+  const kindOf = (path: string) => path.split('/')[1] ?? '';
+  const receiver = await startReceiver(t, ({ path }) => kinds[kindOf(path)]?.reaction ?? 404);
+  const paths = names.flatMap((name) =>
+    Array.from({ length: kinds[name]?.count ?? 0 }, (_, n) => `/${name}/${n}`),
+  );
+  for (const path of paths) {
+    const made = await api.post('/webhooks', {
+      name: nameOf(path),
+      url: receiver.url(path),
+      subscribed_to: ['message.received'],
+    });
+    t.equal(made.status, 201);
+  }
+  const phone = phoneNumber(1);
+  await pair(api, phone);
+  for (let n = 0; n < events; n += 1) {
+    const from = { phone: phoneNumber(1000 + n), name: 'Ada' };
+    await api.post(`/sandbox/phones/${phone}/inbound`, { from, text: `message ${n}` });
+    await sleep(100);
+  }
+
+  const statusesOf = async (path: string) => {
+    const found: string[] = [];
+    let before = '';
+    do {
+      const query = before === '' ? '' : `&before=${encodeURIComponent(before)}`;
+      const page = await api.get(`/webhooks/${nameOf(path)}/deliveries?limit=100${query}`);
+      const body = bodyOf<{ deliveries: { status: string }[]; next_cursor: string | null }>(page);
+      found.push(...body.deliveries.map(({ status }) => status));
+      before = body.next_cursor ?? '';
+    } while (before !== '');
+    return found;
+  };
+  for (const path of paths) {
+    const statuses = await until(
+      `the end of the deliveries to ${path}`,
+      async () => {
+        const found = await statusesOf(path);
+        return found.length === events && !found.includes('waiting') ? found : undefined;
+      },
+      120_000,
+    );
+    const attempts = receiver.at(path).length;
+    const answer = await api.get(`/webhooks/${nameOf(path)}/health`);
+    const { health } = bodyOf<HealthAnswer>(answer);
+    const count = (status: string) => statuses.filter((one) => one === status).length;
+    if (kindOf(path) === 'healthy') {
+      t.equal(count('delivered'), events, `${path} was told everything`);
+      t.equal(attempts, events, 'once');
+      t.match(health, { total_successes: events, total_failures: 0, is_disabled: false });
+      continue;
+    }
+    t.equal(count('failed'), attempts, `${path}: each attempt failed`);
+    t.equal(count('suppressed'), events - attempts, 'and the rest was suppressed');
+    t.match(health, {
+      total_failures: attempts,
+      consecutive_failures: attempts,
+      total_successes: 0,
+      is_disabled: true,
+      disabled_reason: String,
+    });
+    t.ok(attempts >= pauseAfter && attempts < pauseAfter + atOnce, `paused after ${attempts}`);
+  }
+  return receiver.received
+    .filter(({ path }) => kindOf(path) === 'healthy')
+    .map(delayOf)
+    .sort((a, b) => a - b);
+}
+
+function nameOf(path: string): string {
+  return path.slice(1).replace('/', '-');
+}
+
+function delayOf(received: Received): number {
+  return received.at - Date.parse(payloadOf(received).created_at);
+}
+
+t.test('receivers that hang, fail and break delay no other', { timeout: 600_000 }, async (t) => {
+  const alone = median(await deliver(t, ['healthy']));
+  const beside = median(await deliver(t, Object.keys(kinds)));
+  t.comment(`${events} events; median delay ${alone} ms alone, ${beside} ms beside the others`);
+  // A small run beside other tests is too short for a ratio of a few milliseconds.
+  const allowed = scale < 1 ? 3 * alone + 200 : 1.5 * alone;
+  t.ok(beside <= allowed, `the healthy are delayed by ${(beside / alone).toFixed(2)} times`);
+});
+
+function median(sorted: readonly number[]): number {
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}

@@ -1,0 +1,254 @@
+import type { Broker } from '../../../core/contracts/broker.ts';
+import { systemClock } from '../../../core/contracts/clock.ts';
+import type { EventType } from '../../../core/contracts/events.ts';
+import type { Lane, Storage, Unit } from '../../../core/contracts/storage.ts';
+import { newId } from '../../../core/ids.ts';
+import { createLog } from '../../../core/log.ts';
+import type { MemoryHub } from '../../../plugins/broker/hub.ts';
+import { MemoryBroker } from '../../../plugins/broker/memory.ts';
+import type { EgressAnswer, EgressOutcome, EgressPost } from '../../../plugins/egress/contract.ts';
+import { PrometheusMetrics } from '../../../plugins/observability/metrics.ts';
+import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
+import { makeStorage, type OpenStorage } from '../../../plugins/storage/storage.ts';
+import type { Delivery, Webhook } from '../../../plugins/webhooks/contract.ts';
+import { startEngine } from '../../../plugins/webhooks/engine/engine.ts';
+import type { EngineSettings } from '../../../plugins/webhooks/engine/environment.ts';
+import { receiverId } from '../../../plugins/webhooks/receiver-id.ts';
+import type { Teardown } from '../../harness/processes.ts';
+
+const log = createLog(process.env.LOG_LEVEL ?? 'silent');
+
+/** One request as the receivers saw it. */
+export interface Seen {
+  readonly url: string;
+  readonly process: string;
+  readonly delivery: string;
+  readonly attempt: number;
+  readonly event: string;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly begunAt: number;
+  endedAt: number | null;
+}
+
+/** What a receiver does with a request: a status, or whatever the promise says. */
+export type Reaction = (seen: Seen, request: EgressPost) => number | Promise<number | 'timeout'>;
+
+/** All receivers there are, shared by the processes of a test. */
+export class Internet {
+  readonly seen: Seen[] = [];
+  /** What a receiver answers that hangs: nothing, until the test lets go. */
+  readonly hang: Reaction = () => this.#hanging;
+  /** Ends the hanging, now and later. */
+  letGo: () => void = () => undefined;
+  readonly #reactions = new Map<string, Reaction>();
+  readonly #hanging = new Promise<number>((resolve) => {
+    this.letGo = () => resolve(204);
+  });
+
+  /** From now on requests to this address are answered so; 204 when nothing was said. */
+  on(url: string, reaction: Reaction): void {
+    this.#reactions.set(url, reaction);
+  }
+
+  /** The requests to an address, in the order in which they began. */
+  at(url: string): readonly Seen[] {
+    return this.seen.filter((seen) => seen.url === url);
+  }
+
+  async post(process: string, request: EgressPost): Promise<EgressOutcome<EgressAnswer>> {
+    const { url, headers, body } = request;
+    const seen: Seen = {
+      url,
+      process,
+      headers,
+      body,
+      delivery: headers['x-webhook-delivery'] ?? '',
+      attempt: Number(headers['x-webhook-attempt']),
+      event: headers['x-webhook-event'] ?? '',
+      begunAt: performance.now(),
+      endedAt: null,
+    };
+    this.seen.push(seen);
+    const late = new Promise<'timeout'>((resolve) => {
+      setTimeout(() => resolve('timeout'), request.timeoutMs).unref();
+    });
+    const reaction = this.#reactions.get(url)?.(seen, request) ?? 204;
+    const status = typeof reaction === 'number' ? reaction : await Promise.race([reaction, late]);
+    // An answer is never there within the call that asked for it.
+    await new Promise(setImmediate);
+    seen.endedAt = performance.now();
+    if (status === 'timeout') {
+      return { answered: false, failure: { kind: 'timeout', message: 'No answer in time.' } };
+    }
+    return { answered: true, answer: { status, text: 'seen' } };
+  }
+}
+
+/** Settings under which tests need not wait. */
+export const quick: EngineSettings = {
+  timeoutMs: 2_000,
+  connectTimeoutMs: 1_000,
+  retryDelaysMs: [],
+  pauseAfterFailures: 1_000,
+  pauseAfterMs: 60_000,
+  concurrency: 10,
+  inFlight: 1_000,
+  logMs: 3_600_000,
+};
+
+/** How an engine of a test differs from the usual. */
+export interface EngineOptions {
+  readonly name?: string;
+  readonly hub?: MemoryHub;
+  readonly broker?: Broker;
+  readonly settings?: Partial<EngineSettings>;
+  readonly delivers?: boolean;
+  /** Stands between the engine and the database. */
+  readonly through?: (storage: Storage) => Storage;
+}
+
+/** One process with an engine. */
+export interface EngineProcess {
+  readonly storage: OpenStorage;
+  /** The metrics in Prometheus' format. */
+  metrics(): Promise<string>;
+  /** Runs something in a transaction of this process. */
+  run<Result>(work: (unit: Unit) => Promise<Result>): Promise<Result>;
+  stop(): Promise<void>;
+}
+
+/** Starts a process with an engine on a database; it stops with the test. */
+export async function openEngine(
+  t: Teardown,
+  url: string,
+  internet: Internet,
+  options: EngineOptions = {},
+): Promise<EngineProcess> {
+  const storage = makeStorage({ url, log });
+  await migrate(storage);
+  const memory = new MemoryBroker({ log, ...(options.hub === undefined ? {} : options) });
+  const name = options.name ?? 'one';
+  const metrics = new PrometheusMetrics();
+  const engine = await startEngine({
+    storage: options.through?.(storage) ?? storage,
+    broker: options.broker ?? memory,
+    egress: {
+      refusal: async () => null,
+      post: (request) => internet.post(name, request),
+      get: () => Promise.reject(new Error('deliveries never ask')),
+    },
+    secrets: { open: (sealed, context) => `${sealed} of ${context}` },
+    plans: {
+      plan: (plan) => ({
+        sends_cap: 1,
+        new_contacts_cap: 1,
+        accounts_cap: 1,
+        channels: true,
+        webhooks: plan !== 'without',
+        ramp_days: 0,
+      }),
+      names: () => ['p', 'without'],
+    },
+    metrics,
+    clock: systemClock,
+    log,
+    settings: { ...quick, ...options.settings },
+    delivers: options.delivers ?? true,
+  });
+  const work: Lane<(unit: Unit) => Promise<unknown>, unknown> = {
+    name: 'test.work',
+    locks: () => [],
+    maxBatch: 1,
+    run: async (unit, inputs) => Promise.all(inputs.map((input) => input(unit))),
+  };
+  let stopped: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    await engine.stop();
+    await memory.close();
+    await storage.close();
+  };
+  t.teardown(() => (stopped ??= stop()));
+  return {
+    storage,
+    metrics: () => metrics.text(),
+    // The lane's type forgets the result's; it is the work's own.
+    run: (input) => storage.submit(work, input) as never,
+    stop: () => (stopped ??= stop()),
+  };
+}
+
+/** Makes a tenant. */
+export async function addTenant(
+  process: EngineProcess,
+  facts: { readonly plan?: string; readonly disabled?: readonly string[] } = {},
+): Promise<string> {
+  const id = newId('ten');
+  await process.run(async (unit) => {
+    const { plan = 'p', disabled = [] } = facts;
+    const rest = { name: 'T', mode: 'test', status: 'active', ramp: false } as const;
+    await unit.tenants.insert([{ ...rest, id, plan, disabled, createdAt: unit.now }]);
+  });
+  return id;
+}
+
+/** Makes a subscription with its receiver, made long ago. */
+export async function addWebhook(
+  process: EngineProcess,
+  tenantId: string,
+  facts: Partial<Webhook> = {},
+): Promise<Webhook> {
+  const id = newId('wh');
+  const url = facts.url ?? `https://${id}.example/hook`;
+  const webhook: Webhook = {
+    id,
+    tenantId,
+    name: id,
+    url,
+    receiverId: receiverId(tenantId, url),
+    subscribedTo: ['message.sent', 'message.delivered', 'message.read'],
+    retriesEnabled: false,
+    enabled: true,
+    sealedSecret: null,
+    secretCreatedAt: null,
+    createdAt: 1,
+    ...facts,
+  };
+  await save(process, webhook);
+  return webhook;
+}
+
+/** Stores a subscription as it is to be from now on. */
+export async function save(process: EngineProcess, webhook: Webhook): Promise<void> {
+  await process.run(async (unit) => {
+    await unit.receivers.ensure([{ ...webhook, id: webhook.receiverId }], unit.now);
+    await unit.webhooks.delete([webhook.id]);
+    await unit.webhooks.insert([webhook]);
+  });
+}
+
+/** Raises events in one transaction, each with a body that names its subject. */
+export async function raise(
+  process: EngineProcess,
+  tenantId: string,
+  events: readonly { readonly type?: EventType; readonly subject: string }[],
+): Promise<void> {
+  await process.run((unit) =>
+    unit.events.record(
+      events.map(({ type = 'message.sent', subject }) => ({
+        tenantId,
+        type,
+        subject,
+        payload: { event: type, subject, text: 'Grüße 👋' },
+        at: unit.now,
+      })),
+    ),
+  );
+}
+
+/** Every delivery there is, oldest first. */
+export async function deliveriesOf(process: EngineProcess): Promise<readonly Delivery[]> {
+  const ids: string[] = await process.storage.connections.read('deliveries').pluck('id');
+  const found = await process.storage.read.deliveries.byIds(ids);
+  return [...found].sort((one, other) => (one.id < other.id ? -1 : 1));
+}

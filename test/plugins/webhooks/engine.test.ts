@@ -1,0 +1,452 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import type { Storage } from '../../../core/contracts/storage.ts';
+import { MemoryHub } from '../../../plugins/broker/hub.ts';
+import type { Attempt, Webhook } from '../../../plugins/webhooks/contract.ts';
+import { makeOutcomeLane } from '../../../plugins/webhooks/engine/outcome-lane.ts';
+import { databases } from '../../harness/databases.ts';
+import { until } from '../messages/stage.ts';
+import { FaultyServer } from '../storage/faulty-server.ts';
+import {
+  addTenant,
+  addWebhook,
+  deliveriesOf,
+  type EngineOptions,
+  Internet,
+  openEngine,
+  raise,
+  type Seen,
+  save,
+} from './engine-world.ts';
+
+const order = ['message.sent', 'message.delivered', 'message.read'] as const;
+const subjects = (count: number, name = 'msg') =>
+  Array.from({ length: count }, (_, index) => ({ subject: `${name}_${index}` }));
+
+/** The most requests to an address that were open at once. */
+function mostAtOnce(seen: readonly Seen[]): number {
+  const counts = seen.map(
+    ({ begunAt }) =>
+      seen.filter((one) => one.begunAt <= begunAt && (one.endedAt ?? Infinity) > begunAt).length,
+  );
+  return Math.max(0, ...counts);
+}
+
+t.jobs = databases.length;
+for (const engine of databases) {
+  t.test(engine.name, { buffered: true, jobs: 4 }, async (t) => {
+    const open = async (t: Test) => {
+      const database = await engine.create();
+      t.teardown(() => database.drop());
+      const internet = new Internet();
+      const hub = new MemoryHub();
+      const start = (options: EngineOptions = {}) =>
+        openEngine(t, database.url, internet, { hub, ...options });
+      return { url: database.url, internet, start };
+    };
+
+    t.test(
+      'one delivery for each event and subscription, by two processes',
+      { buffered: true },
+      async (t) => {
+        const { internet, start } = await open(t);
+        const [one, two] = [await start({ name: 'one' }), await start({ name: 'two' })];
+        const tenantId = await addTenant(one, { disabled: ['event:message.read'] });
+        const other = await addTenant(one);
+        const without = await addTenant(one, { plan: 'without' });
+        const first = await addWebhook(one, tenantId, { sealedSecret: 'sealed' });
+        const second = await addWebhook(one, tenantId, { url: first.url });
+        const others = await addWebhook(one, other, { subscribedTo: ['message.read'] });
+        await addWebhook(one, tenantId, { createdAt: Date.now() + 60_000 });
+        const off = await addWebhook(one, tenantId, { enabled: false });
+        const forbidden = await addWebhook(one, without);
+        await Promise.all(
+          Array.from({ length: 4 }, async (_, batch) => {
+            for (const process of [one, two]) {
+              const name = `${process === one ? 'a' : 'b'}${batch}`;
+              await raise(process, tenantId, subjects(5, name));
+            }
+          }),
+        );
+        await raise(one, tenantId, [{ subject: 'unwanted', type: 'message.read' }]);
+        await raise(two, other, [{ subject: 'unwanted' }, { subject: 'x', type: 'message.read' }]);
+        await raise(two, without, [{ subject: 'y' }]);
+        const deliveries = await until('all deliveries', async () => {
+          const all = await deliveriesOf(one);
+          return all.length === 122 && all.every((row) => row.state !== 'waiting') && all;
+        });
+        const count = (webhookId: string, state: string) =>
+          deliveries.filter((row) => row.webhookId === webhookId && row.state === state).length;
+        t.same(
+          [first, second, others].map(({ id }) => count(id, 'delivered')),
+          [40, 40, 1],
+        );
+        t.same(
+          [off, forbidden].map(({ id }) => count(id, 'suppressed')),
+          [40, 1],
+        );
+        t.equal(internet.seen.length, 81, 'each was sent once');
+        t.equal(new Set(internet.seen.map((seen) => seen.delivery)).size, 81);
+        const seen = internet.at(first.url).find(({ headers }) => 'x-webhook-signature' in headers);
+        t.match(
+          seen?.body,
+          /^\{"event":"message.sent","subject":"[ab]\d_\d+","text":"Grüße 👋"\}$/,
+        );
+        t.match(seen, { event: 'message.sent', attempt: 1 });
+        const unsigned = internet.seen.filter(({ headers }) => !('x-webhook-timestamp' in headers));
+        t.equal(unsigned.length, 41, 'signed where there is a secret, and only there');
+        const waiting = await one.storage.connections.read('events').where('state', 0);
+        t.same(waiting, []);
+        const [receiver] = await one.storage.read.receivers.find([first.receiverId]);
+        t.match(receiver?.health, { totalSuccesses: 80, totalFailures: 0, lastFailure: null });
+        const metrics = `${await one.metrics()}${await two.metrics()}`;
+        const sum = (pattern: RegExp) =>
+          [...metrics.matchAll(pattern)].reduce((total, [, value]) => total + Number(value), 0);
+        t.equal(sum(/gateway_webhook_deliveries_total\{outcome="delivered"\} (\d+)/g), 81);
+        t.equal(sum(/gateway_webhook_deliveries_total\{outcome="suppressed"\} (\d+)/g), 41);
+        t.equal(sum(/gateway_webhook_first_attempt_delay_seconds_count (\d+)/g), 81);
+      },
+    );
+
+    t.test('the events of one message go in order', { buffered: true }, async (t) => {
+      const { internet, start } = await open(t);
+      const [one, two] = [await start({ name: 'one' }), await start({ name: 'two' })];
+      const tenantId = await addTenant(one);
+      const { url } = await addWebhook(one, tenantId);
+      internet.on(url, async () => {
+        await pause(Math.random() * 10);
+        return Math.random() < 0.2 ? 500 : 204;
+      });
+      for (const type of order) {
+        const events = subjects(12).map((event) => ({ ...event, type }));
+        await Promise.all([
+          raise(one, tenantId, events.slice(0, 6)),
+          raise(two, tenantId, events.slice(6)),
+        ]);
+      }
+      await until('everything to be sent', () => {
+        const seen = internet.at(url);
+        return seen.length === 36 && seen.every(({ endedAt }) => endedAt !== null);
+      });
+      const bySubject = new Map<string, Seen[]>();
+      for (const seen of internet.at(url)) {
+        const { subject } = JSON.parse(seen.body) as { subject: string };
+        bySubject.set(subject, [...(bySubject.get(subject) ?? []), seen]);
+      }
+      t.equal(bySubject.size, 12);
+      for (const seen of bySubject.values()) {
+        t.same(
+          seen.map(({ event }) => event),
+          order,
+        );
+        const ends = seen.map(({ endedAt }) => endedAt ?? 0);
+        const begins = seen.map(({ begunAt }) => begunAt);
+        t.ok((ends[0] ?? 0) <= (begins[1] ?? 0) && (ends[1] ?? 0) <= (begins[2] ?? 0));
+      }
+    });
+
+    t.test(
+      'retries fire once, when due, under one id, also after a stop',
+      { buffered: true },
+      async (t) => {
+        const { internet, start } = await open(t);
+        const settings = { retryDelaysMs: [400, 900] };
+        const one = await start({ settings });
+        const tenantId = await addTenant(one);
+        const third = await addWebhook(one, tenantId, { retriesEnabled: true });
+        const never = await addWebhook(one, tenantId, { retriesEnabled: true });
+        const once = await addWebhook(one, tenantId);
+        internet.on(third.url, ({ attempt }) => (attempt === 3 ? 200 : 503));
+        internet.on(never.url, () => 500);
+        internet.on(once.url, () => 301);
+        await raise(one, tenantId, subjects(3));
+        await until('the first retries', () => internet.at(third.url).length === 6);
+        await one.stop();
+        t.equal(internet.at(third.url).length, 6, 'nothing after the stop');
+        const two = await start({ settings });
+        const rows = await until('the end', async () => {
+          const all = await deliveriesOf(two);
+          return all.every(({ state }) => state !== 'waiting') && all;
+        });
+        await pause(100);
+        for (const [{ id, url }, state, attempts] of [
+          [third, 'delivered', 3],
+          [never, 'failed', 3],
+          [once, 'failed', 1],
+        ] as const) {
+          const of = rows.filter((row) => row.webhookId === id);
+          t.same(
+            of.map((row) => [row.state, row.attempts, row.dueAt, row.log.length]),
+            of.map(() => [state, attempts, null, attempts]),
+          );
+          for (const row of of) {
+            const seen = internet.at(url).filter((one) => one.delivery === row.id);
+            t.same(
+              seen.map((one) => one.attempt),
+              Array.from({ length: attempts }, (_, index) => index + 1),
+            );
+            const [first, second, last] = seen.map(({ begunAt }) => begunAt);
+            if (first === undefined || second === undefined || last === undefined) continue;
+            t.ok(second - first >= 395 && last - second >= 895, 'not before they were due');
+          }
+        }
+        t.equal(internet.seen.length, 9 + 9 + 3);
+        const [receiver] = await two.storage.read.receivers.find([third.receiverId]);
+        t.match(receiver?.health, { totalFailures: 6, totalSuccesses: 3, consecutiveFailures: 0 });
+      },
+    );
+
+    t.test('pause, off, and what is suppressed', { buffered: true }, async (t) => {
+      const { internet, start } = await open(t);
+      const one = await start({
+        settings: { retryDelaysMs: [700], pauseAfterFailures: 5, pauseAfterMs: 300 },
+      });
+      const tenantId = await addTenant(one);
+      const hook = await addWebhook(one, tenantId, { retriesEnabled: true });
+      const beside = await addWebhook(one, tenantId, { url: hook.url });
+      const hooked = async () =>
+        (await deliveriesOf(one)).filter((row) => row.webhookId === hook.id);
+      const health = async () => {
+        const [receiver] = await one.storage.read.receivers.find([hook.receiverId]);
+        return receiver?.health;
+      };
+      internet.on(hook.url, () => 500);
+      await raise(one, tenantId, subjects(4, 'early'));
+      await until('eight failures', async () => (await health())?.totalFailures === 8);
+      t.match(await health(), { disabledAt: null, consecutiveFailures: 8 }, 'not for long enough');
+      await pause(350);
+      await raise(one, tenantId, subjects(1, 'late'));
+      const paused = await until('the pause', async () => {
+        const now = await health();
+        return now?.disabledAt != null && now;
+      });
+      t.match(paused.disabledReason, /^Paused after (9|10) failed attempts in a row/);
+      await until('what was under way', async () => (await health())?.totalFailures === 10);
+      const sent = internet.seen.length;
+      await raise(one, tenantId, subjects(3, 'paused'));
+      const all = await until('everything to end', async () => {
+        const rows = await hooked();
+        return rows.length === 8 && rows.every(({ state }) => state !== 'waiting') && rows;
+      });
+      t.equal(internet.seen.length, sent, 'nothing goes to a paused address');
+      t.ok(
+        all.every(({ state, dueAt }) => state === 'suppressed' && dueAt === null),
+        'what happened meanwhile, and the retries that fell due',
+      );
+      internet.on(hook.url, () => 204);
+      await one.run((unit) => unit.receivers.reenable(hook.receiverId, unit.now));
+      await raise(one, tenantId, subjects(2, 'again'));
+      await until('deliveries again', async () => (await health())?.totalSuccesses === 4);
+      t.equal(internet.seen.length, sent + 4, 'the suppressed are not made up for');
+
+      await save(one, { ...hook, enabled: false });
+      await raise(one, tenantId, subjects(2, 'off'));
+      await until('the other', async () => (await health())?.totalSuccesses === 6);
+      const off = (await hooked()).filter(({ subject }) => subject.startsWith('off'));
+      t.same(
+        off.map(({ state, attempts }) => [state, attempts]),
+        [
+          ['suppressed', 0],
+          ['suppressed', 0],
+        ],
+      );
+      await save(one, { ...hook, enabled: true });
+      await raise(one, tenantId, subjects(1, 'on'));
+      await until('both', async () => (await health())?.totalSuccesses === 8);
+      // What waits when its subscription goes, or moves to another address.
+      const moved = await addWebhook(one, tenantId);
+      internet.on(hook.url, () => 500);
+      await raise(one, tenantId, [{ subject: 'gone', type: 'message.read' }]);
+      await until('failures', async () => (await health())?.totalFailures === 2);
+      await one.run((unit) => unit.webhooks.delete([hook.id, beside.id]));
+      await save(one, { ...hook, url: moved.url, receiverId: moved.receiverId });
+      const [last] = await until('the move', async () => {
+        const seen = internet.at(moved.url).filter(({ attempt }) => attempt === 2);
+        return seen.length > 0 && seen;
+      });
+      t.equal(JSON.parse(last?.body ?? '').subject, 'gone', 'at its current address');
+      const metrics = await one.metrics();
+      t.match(metrics, /deliveries_total\{outcome="suppressed"\} 13\n/);
+    });
+
+    t.test(
+      'a receiver that hangs delays no other, and gets no more than its share',
+      { buffered: true },
+      async (t) => {
+        const { internet, start } = await open(t);
+        const one = await start({ settings: { timeoutMs: 30_000, inFlight: 20 } });
+        const tenantId = await addTenant(one);
+        const hooks: Webhook[] = [];
+        for (let index = 0; index < 8; index += 1) {
+          const hook = await addWebhook(one, tenantId);
+          if (index >= 2) internet.on(hook.url, internet.hang);
+          hooks.push(hook);
+        }
+        const [quick, slow] = hooks as [Webhook, Webhook];
+        internet.on(slow.url, async () => {
+          await pause(30);
+          return 204;
+        });
+        await raise(one, tenantId, subjects(60));
+        await until('the healthy ones', () => {
+          const seen = [...internet.at(quick.url), ...internet.at(slow.url)];
+          return seen.length === 120 && seen.every(({ endedAt }) => endedAt !== null);
+        });
+        const most = mostAtOnce(internet.at(slow.url));
+        t.ok(most > 2 && most <= 10, `${most} at once to one that answers`);
+        const hanging = internet.seen.filter(({ endedAt }) => endedAt === null);
+        t.ok(hanging.length <= 10, 'together no more than half of all');
+        for (const { url } of hooks.slice(2)) t.ok(internet.at(url).length <= 2);
+        internet.letGo();
+        await one.run((unit) => unit.webhooks.delete(hooks.slice(2).map(({ id }) => id)));
+      },
+    );
+
+    t.test(
+      'a process that hangs is replaced and begins nothing more',
+      { buffered: true },
+      async (t) => {
+        const { internet, start } = await open(t);
+        let frozen: Promise<void> | null = null;
+        let thaw = (): void => undefined;
+        const settings = { timeoutMs: 300 };
+        const freezing = (storage: Storage): Storage => ({
+          dialect: storage.dialect,
+          read: storage.read,
+          submit: async (lane, input) => {
+            await frozen;
+            return storage.submit(lane, input);
+          },
+          onCommit: (mark, listener) => storage.onCommit(mark, listener),
+          now: () => storage.now(),
+          ping: () => storage.ping(),
+        });
+        const one = await start({ name: 'one', settings, through: freezing });
+        const tenantId = await addTenant(one);
+        const { url } = await addWebhook(one, tenantId);
+        internet.on(url, ({ process }) => {
+          if (process !== 'one') return 204;
+          frozen = new Promise((resolve) => {
+            thaw = resolve;
+          });
+          return 204;
+        });
+        await raise(one, tenantId, [{ subject: 'm' }]);
+        await until('the first attempt', () => internet.at(url).length === 1);
+        const two = await start({ name: 'two', settings });
+        await raise(two, tenantId, [{ subject: 'n' }]);
+        await pause(1_000);
+        t.equal(internet.at(url).filter(({ process }) => process === 'two').length, 0, 'leased');
+        await until('the other process', async () =>
+          (await deliveriesOf(two)).every(({ state }) => state === 'delivered'),
+        );
+        const rows = await until('the end', async () => {
+          const all = await deliveriesOf(two);
+          return all.every(({ state }) => state === 'delivered') && all;
+        });
+        t.same(
+          rows.map(({ attempts, log }) => [attempts, log.length]),
+          [
+            [1, 1],
+            [1, 1],
+          ],
+        );
+        const [first] = internet.at(url);
+        const again = internet
+          .at(url)
+          .find(({ process, delivery }) => process === 'two' && delivery === first?.delivery);
+        t.equal(again?.attempt, 1, 'the same attempt again');
+        const sent = internet.seen.length;
+        thaw();
+        await pause(300);
+        t.equal(internet.seen.length, sent);
+        const [receiver] = await two.storage.read.receivers.find(rows.map((row) => row.receiverId));
+        t.equal(receiver?.health.totalSuccesses, 2, 'counted once');
+      },
+    );
+
+    t.test('an outcome that is stored again changes nothing', { buffered: true }, async (t) => {
+      const { internet, start, url } = await open(t);
+      const one = await start();
+      const tenantId = await addTenant(one);
+      const hook = await addWebhook(one, tenantId, { retriesEnabled: true });
+      internet.on(hook.url, internet.hang);
+      await raise(one, tenantId, [{ subject: 'm' }]);
+      await until('the attempt', () => internet.seen.length === 1);
+      const [row] = await deliveriesOf(one);
+      if (row === undefined) throw new Error('there is a delivery');
+      const lane = makeOutcomeLane({ delaysMs: [60_000], pause: { failures: 9, forMs: 1 } });
+      const failure = { kind: 'status', message: 'no' } as const;
+      const attempt: Attempt = {
+        number: 1,
+        at: 5,
+        durationMs: 1,
+        statusCode: 500,
+        answer: '',
+        failure,
+      };
+      const input = { deliveryId: row.id, receiverId: row.receiverId, attempt };
+      const [first, same, late] = await Promise.all([
+        one.storage.submit(lane, input),
+        one.storage.submit(lane, input),
+        one.storage.submit(lane, { ...input, attempt: { ...attempt, at: 6 } }),
+      ]);
+      t.match([first.result, same.result, late.result], ['retry', 'retry', 'ignored']);
+      t.equal(same.dueAt, first.dueAt);
+      const [receiver] = await one.storage.read.receivers.find([hook.receiverId]);
+      t.match(receiver?.health, { totalFailures: 1, consecutiveFailures: 1 });
+      internet.letGo();
+      if (engine.name === 'sqlite') return;
+
+      // The line breaks at each of the COMMITs on the way of one event.
+      const line = await FaultyServer.open(url, t);
+      const faulty = await openEngine(t, line.url, internet, { name: 'faulty' });
+      await one.stop();
+      const healthy = await addWebhook(faulty, tenantId);
+      let commits = 0;
+      const breaking = setInterval(() => {
+        commits += 1;
+        line.nextCommit ??= commits % 2 === 0 ? 'lost_after' : 'lost_before';
+      }, 60);
+      t.teardown(() => clearInterval(breaking));
+      for (let index = 0; index < 12; index += 1) {
+        await raise(faulty, tenantId, [{ subject: `n${index}` }]).catch(() => undefined);
+        await pause(40);
+      }
+      clearInterval(breaking);
+      line.nextCommit = null;
+      const ended = await until('all to be delivered', async () => {
+        const events = await faulty.storage.connections.read('events').where('state', 0);
+        const rows = (await deliveriesOf(faulty)).filter((row) => row.webhookId === healthy.id);
+        return events.length === 0 && rows.every(({ state }) => state === 'delivered') && rows;
+      });
+      t.ok(ended.length >= 6, `${ended.length} events came through`);
+      const events = ended.map(({ eventId }) => eventId);
+      t.equal(new Set(events).size, events.length, 'one delivery for each');
+      const [counted] = await faulty.storage.read.receivers.find([healthy.receiverId]);
+      t.equal(counted?.health.totalSuccesses, ended.length, 'each counted once');
+    });
+
+    t.test('old deliveries go, and those of forgotten subjects', { buffered: true }, async (t) => {
+      const { start } = await open(t);
+      const one = await start({ settings: { logMs: 3_000 } });
+      const tenantId = await addTenant(one);
+      await addWebhook(one, tenantId);
+      await raise(one, tenantId, [{ subject: 'kept' }, { subject: 'forgotten' }]);
+      const rows = await until('the deliveries', async () => {
+        const all = await deliveriesOf(one);
+        return all.length === 2 && all.every(({ state }) => state === 'delivered') && all;
+      });
+      await one.run(async (unit) => {
+        await unit.events.deleteOfSubjects(tenantId, ['forgotten']);
+        await unit.deliveries.deleteOfSubjects(tenantId, ['forgotten']);
+      });
+      t.same(
+        (await deliveriesOf(one)).map(({ subject }) => subject),
+        ['kept'],
+      );
+      t.equal((await one.storage.read.events.bodies(rows.map((row) => row.eventId))).size, 1);
+      await until('the log to be empty', async () => (await deliveriesOf(one)).length === 0);
+    });
+  });
+}

@@ -1,0 +1,147 @@
+import { composeGateway } from '../../../config/compose.ts';
+import { loadConfig } from '../../../config/load.ts';
+import { type Cradle, provide } from '../../../core/container.ts';
+import type { Lane, Unit } from '../../../core/contracts/storage.ts';
+import { createGateway, gatewayPlugin } from '../../../core/kernel.ts';
+import { createLog } from '../../../core/log.ts';
+import type { Egress, EgressPost } from '../../../plugins/egress/contract.ts';
+import egressPlugin from '../../../plugins/egress/plugin.ts';
+import type { Delivery, Health, Webhook } from '../../../plugins/webhooks/contract.ts';
+import { type Client, client } from '../../harness/client.ts';
+import type { Teardown } from '../../harness/processes.ts';
+
+/** A tenant with its client. */
+export interface Customer {
+  readonly id: string;
+  readonly key: string;
+  readonly api: Client;
+}
+
+/** A gateway in this process that answers and delivers nothing, so that a test decides what was delivered. */
+export interface Office {
+  readonly cradle: Cradle;
+  /** What went out, in order. */
+  readonly posts: EgressPost[];
+  /** A new tenant. */
+  customer(plan?: string): Promise<Customer>;
+  /** A client with a key. */
+  clientOf(key: string): Client;
+  /** Runs something in a transaction of its own. */
+  run<Result>(work: (unit: Unit) => Promise<Result>): Promise<Result>;
+  close(): Promise<void>;
+}
+
+/** What the guard says of addresses with `inside` in them. */
+export const insideRefusal = 'Its host is not public.';
+
+/** Opens one on a database. @param env settings */
+export async function openOffice(
+  t: Teardown,
+  url: string,
+  env: Readonly<Record<string, string>>,
+): Promise<Office> {
+  const config = loadConfig({
+    env: {
+      ROLES: 'api',
+      GATEWAY_TENANTS__CACHE_S: '0',
+      GATEWAY_LIMITS__REQUESTS_PER_S: '0',
+      GATEWAY_PLANS__BARE: '{"sends_cap":1,"new_contacts_cap":1,"accounts_cap":1,"webhooks":false}',
+      ...env,
+      DATABASE_URL: url,
+    },
+    file: null,
+  });
+  const posts: EgressPost[] = [];
+  const fakeEgress = gatewayPlugin('egress', [], async (app) => {
+    provide(app.container, 'egress', makeEgress(posts));
+  });
+  const parts = composeGateway(config, createLog(process.env.LOG_LEVEL ?? 'silent'));
+  const plugins = parts.plugins.map((one) => (one === egressPlugin ? fakeEgress : one));
+  const gateway = await createGateway({ ...parts, plugins });
+  const { cradle } = gateway;
+  t.teardown(() => gateway.close());
+  const address = await gateway.listen('127.0.0.1', 0);
+  const runLane: Lane<(unit: Unit) => Promise<unknown>, unknown> = {
+    name: 'test.run',
+    maxBatch: 1,
+    locks: () => [],
+    run: (unit, inputs) => Promise.all(inputs.map((work) => work(unit))),
+  };
+  const clientOf = (key: string) => client(`${address}/v1`, key);
+  return {
+    cradle,
+    posts,
+    clientOf,
+    async customer(plan = 'growth') {
+      const request = { name: 'Customer', mode: 'test', plan, ramp: false } as const;
+      const { tenant, key } = await cradle.tenants.create(request);
+      return { id: tenant.id, key: key.key, api: clientOf(key.key) };
+    },
+    // The lane answers what the very work answered.
+    run: async <Result>(work: (unit: Unit) => Promise<Result>) =>
+      (await cradle.storage.submit(runLane, work)) as Result,
+    close: () => gateway.close(),
+  };
+}
+
+function makeEgress(posts: EgressPost[]): Egress {
+  return {
+    refusal: async (url) => (url.includes('inside') ? insideRefusal : null),
+    async post(request) {
+      posts.push(request);
+      if (request.url.includes('hangs')) {
+        return { answered: false, failure: { kind: 'timeout', message: 'No answer in time.' } };
+      }
+      const status = request.url.includes('fails') ? 500 : 204;
+      return { answered: true, answer: { status, text: status === 500 ? 'oops' : '' } };
+    },
+    get: () => Promise.reject(new Error('nobody fetches')),
+  };
+}
+
+/** A health after failures, paused. */
+export function pausedHealth(at: number): Health {
+  return {
+    consecutiveFailures: 20,
+    totalFailures: 25,
+    totalSuccesses: 7,
+    failingSince: at - 700_000,
+    disabledAt: at,
+    disabledReason: 'It failed 20 times in a row.',
+    lastFailure: {
+      at,
+      event: 'message.sent',
+      deliveryId: 'dlv_last',
+      attempt: 1,
+      kind: 'status',
+      statusCode: 500,
+      message: 'The receiver answered 500 instead of 2xx.',
+      durationMs: 5,
+    },
+    lastSuccessAt: at - 800_000,
+    attemptedAt: at - 900_000,
+    updatedAt: at,
+  };
+}
+
+/** A delivery of a subscription, as the engine would have made it. */
+export function deliveryOf(webhook: Webhook, n: number, changes: Partial<Delivery> = {}): Delivery {
+  return {
+    id: `dlv_${webhook.id.slice(-8)}_${String(n).padStart(3, '0')}`,
+    tenantId: webhook.tenantId,
+    webhookId: webhook.id,
+    receiverId: webhook.receiverId,
+    eventId: `evt_${webhook.id.slice(-8)}_${String(n).padStart(3, '0')}`,
+    eventType: 'message.sent',
+    subject: `msg_${n}`,
+    state: 'waiting',
+    test: false,
+    attempts: 0,
+    retries: 0,
+    replayed: false,
+    dueAt: 1_000_000 + n,
+    log: [],
+    createdAt: 1_000_000 + n,
+    ...changes,
+  };
+}
