@@ -11,6 +11,7 @@ import broker from '../plugins/broker/plugin.ts';
 import contacts from '../plugins/contacts/plugin.ts';
 import egress from '../plugins/egress/plugin.ts';
 import limits from '../plugins/limits/plugin.ts';
+import mcp from '../plugins/mcp/plugin.ts';
 import messages from '../plugins/messages/plugin.ts';
 import observability from '../plugins/observability/plugin.ts';
 import type { SimulatedNetworkControl } from '../plugins/sandbox/contract.ts';
@@ -42,7 +43,7 @@ export function composeGateway(config: GatewayConfig, log: GatewayLog): GatewayP
     contacts,
     webhooks,
     sandbox,
-    ...(config.roles.includes('api') ? [api] : []),
+    ...(config.roles.includes('api') ? [api, mcp] : []),
     firstStart,
   ];
   return {

@@ -4,6 +4,7 @@ import {
   Channels,
   Drivers,
   Limits,
+  Mcp,
   Media,
   Messages,
   Plans,
@@ -149,6 +150,7 @@ export const configSchema = Closed({
   messages: Messages,
   webhooks: Webhooks,
   media: Media,
+  mcp: Mcp,
   channels: Channels,
   drivers: Drivers,
 });

@@ -177,6 +177,21 @@ export const Media = Closed({
   }),
 });
 
+/** The MCP server. */
+export const Mcp = Closed({
+  allowed_origins: Type.Array(
+    Type.String({
+      pattern: '^[a-z][a-z0-9+.-]*://[^/\\s]+$',
+      'x-expected': 'an origin, such as `https://app.example.com`',
+    }),
+    {
+      description: 'values of `Origin` that may call it, besides none and that of `public_url`',
+      default: [],
+      maxItems: 100,
+    },
+  ),
+});
+
 /** Channels by name. */
 export const Channels = Type.Record(
   Type.String({ pattern: '^[a-z][a-z0-9_]{0,39}$' }),

@@ -46,6 +46,8 @@ export interface OperationHints {
   readonly readOnly: boolean;
   readonly destructive: boolean;
   readonly idempotent: boolean;
+  /** Whether it deals with people or systems outside the gateway; when absent, whether it is not read-only. */
+  readonly openWorld?: boolean;
 }
 
 /** A header that an operation reads, for the documentation. */

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GatewayError } from '../../core/errors.ts';
 import type { GatewayLog } from '../../core/log.ts';
+import type { AnyOperation } from '../../core/operation.ts';
 import { asGatewayError, sendRefusal } from '../../core/refusal.ts';
 import { isEndless } from './body.ts';
 import { requestIdOf } from './request-id.ts';
@@ -22,21 +23,27 @@ export function guardTheEdge(app: FastifyInstance, log: GatewayLog, bodyLimit: n
   });
   app.setErrorHandler((error, request, reply) => {
     const refusal = asGatewayError(error);
-    logRefusal(log, refusal, request);
+    const { operation } = request.routeOptions.config;
+    logRefusal(log, refusal, request, operation);
     if (isEndless(request.raw, bodyLimit)) reply.header('connection', 'close');
-    sendRefusal(reply, refusal, request.routeOptions.config.operation?.group === 'webhooks');
+    sendRefusal(reply, refusal, operation?.group === 'webhooks');
   });
 }
 
 /** A refusal is the client's business; only what is ours is logged, and never what the request held. */
-function logRefusal(log: GatewayLog, refusal: GatewayError, request: FastifyRequest): void {
+export function logRefusal(
+  log: GatewayLog,
+  refusal: GatewayError,
+  request: FastifyRequest,
+  operation: AnyOperation | undefined,
+): void {
   if (refusal.status < 500) return;
   const { cause } = refusal;
   const clientLeft = request.raw.socket.destroyed;
   if (clientLeft && cause instanceof Error && cause.name === 'AbortError') return;
   const facts = {
     requestId: request.id,
-    operation: request.routeOptions.config.operation?.id,
+    operation: operation?.id,
     code: refusal.code,
     err: cause,
   };

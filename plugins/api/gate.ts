@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify';
-import type { Authenticator } from '../../core/contracts/caller.ts';
+import type { Authenticator, Caller } from '../../core/contracts/caller.ts';
 import type { Clock } from '../../core/contracts/clock.ts';
 import { GatewayError } from '../../core/errors.ts';
+import type { AnyOperation } from '../../core/operation.ts';
 import { presentedKey } from './authentication.ts';
 import { RateLimiter } from './rate.ts';
 
@@ -13,24 +14,42 @@ export interface GateOptions {
   readonly requestsPerS: number;
 }
 
-/**
- * What every request to an operation passes before anything of its body is read: who calls, is
- * the operation there for them, and does that key call too often. Sets `request.caller`.
- */
-export function makeGate({ authenticator, clock, requestsPerS }: GateOptions) {
-  const limiter = requestsPerS > 0 ? new RateLimiter(requestsPerS) : null;
-  return async (request: FastifyRequest): Promise<void> => {
-    if (hasEmptyPart(request.params as object)) throw new GatewayError('not_found');
+/** What every request to an operation passes before anything of its body is read. One per gateway. */
+export class Gate {
+  readonly #authenticator: Authenticator;
+  readonly #clock: Clock;
+  readonly #limiter: RateLimiter | null;
+
+  constructor({ authenticator, clock, requestsPerS }: GateOptions) {
+    this.#authenticator = authenticator;
+    this.#clock = clock;
+    this.#limiter = requestsPerS > 0 ? new RateLimiter(requestsPerS) : null;
+  }
+
+  /** Who calls? As `RequestHandling.identify` promises. */
+  async identify(request: FastifyRequest): Promise<Caller> {
     const { headers, rawHeaders } = request.raw;
     const key = presentedKey(headers, rawHeaders);
-    const caller = key === null ? null : await authenticator.authenticate(key);
+    const caller = key === null ? null : await this.#authenticator.authenticate(key);
     if (caller === null) throw new GatewayError('unauthorized');
-    const mode = request.routeOptions.config.operation?.mode;
-    if (mode !== undefined && mode !== caller.mode) throw new GatewayError('not_found');
     request.caller = caller;
-    const retryAfterS = limiter?.take(caller.keyId, clock.monotonic()) ?? 0;
+    return caller;
+  }
+
+  /** Is the operation there for them, and does that key call too often? As `RequestHandling.admit` promises. */
+  admit(caller: Caller, operation: AnyOperation | null): void {
+    const mode = operation?.mode;
+    if (mode !== undefined && mode !== caller.mode) throw new GatewayError('not_found');
+    const retryAfterS = this.#limiter?.take(caller.keyId, this.#clock.monotonic()) ?? 0;
     if (retryAfterS > 0) throw new GatewayError('rate_limited', { retryAfterS });
-  };
+  }
+
+  /** All of it, for a request to a route. */
+  async pass(request: FastifyRequest): Promise<void> {
+    if (hasEmptyPart(request.params as object)) throw new GatewayError('not_found');
+    const caller = await this.identify(request);
+    this.admit(caller, request.routeOptions.config.operation ?? null);
+  }
 }
 
 /** The router takes `/messages/` for `/messages/{id}`: it is a path that does not exist. */

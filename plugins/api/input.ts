@@ -1,20 +1,10 @@
-import type { IncomingMessage } from 'node:http';
 import { GatewayError } from '../../core/errors.ts';
 import type { AnyOperation } from '../../core/operation.ts';
-import { announcesBody, checkContentType, readBody } from './body.ts';
-import { parseBody } from './json.ts';
-import { checkQueryEncoding, TextReader } from './texts.ts';
+import type { RequestParts } from './contract.ts';
+import { refuseOddValue } from './json.ts';
 import { PartValidator } from './validation.ts';
 
-/** A request as the HTTP layer knows it. */
-export interface RawInput {
-  readonly params: object;
-  readonly query: object;
-  readonly contentType: string | undefined;
-  readonly raw: IncomingMessage;
-}
-
-/** A request as the handler gets it. */
+/** A request as the handler gets it: validated, with its defaults. */
 export interface Input {
   readonly params: Record<string, unknown>;
   readonly query: Record<string, unknown>;
@@ -22,111 +12,110 @@ export interface Input {
   readonly body: unknown;
 }
 
-const nothing = { type: 'object', properties: {}, additionalProperties: false };
-const noHeaders = Object.freeze({});
+/** A schema for the query of an operation that has none. */
+export const nothing = { type: 'object', properties: {}, additionalProperties: false };
 
-/** Reads and validates the requests of one operation; everything is compiled once, while booting. */
-export class InputReader {
+/** The headers of a request that carries none of those that its operation declares. */
+export const noHeaders: Input['headers'] = Object.freeze({});
+
+/** Validates the values of requests to one operation; everything is compiled once, while booting. */
+export class InputValidator {
   readonly #operation: AnyOperation;
-  readonly #bodyLimit: number;
-  readonly #params: { readonly texts: TextReader; readonly validator: PartValidator } | null;
-  readonly #queryTexts: TextReader;
-  readonly #queryValidator: PartValidator;
-  readonly #bodyValidator: PartValidator | null;
-  readonly #headers: readonly { readonly name: string; readonly validator: PartValidator }[];
+  readonly #params: PartValidator | null;
+  readonly #query: PartValidator;
+  readonly #body: PartValidator | null;
+  readonly #headers: ReadonlyMap<string, PartValidator>;
 
-  /**
-   * @param bodyLimit in bytes
-   * @throws Error when a schema of the declaration lets unknown fields pass
-   */
-  constructor(operation: AnyOperation, bodyLimit: number) {
-    const { id, params, body } = operation;
-    const query = operation.query ?? nothing;
+  /** @throws Error when a schema of the declaration lets unknown fields pass */
+  constructor(operation: AnyOperation) {
+    const { id, params, query, body, headers = [] } = operation;
     this.#operation = operation;
-    this.#bodyLimit = bodyLimit;
-    this.#params =
-      params === null
-        ? null
-        : {
-            texts: new TextReader('path', params),
-            validator: new PartValidator('path', params, id),
-          };
-    this.#queryTexts = new TextReader('query', query);
-    this.#queryValidator = new PartValidator('query', query, id);
-    this.#bodyValidator = body === null ? null : new PartValidator('body', body, id);
-    this.#headers = (operation.headers ?? []).map(({ name, schema }) => ({
-      name: name.toLowerCase(),
-      validator: new PartValidator('header', headerSchema(name.toLowerCase(), schema), id),
-    }));
+    this.#params = params === null ? null : new PartValidator('path', params, id);
+    this.#query = new PartValidator('query', query ?? nothing, id);
+    this.#body = body === null ? null : new PartValidator('body', body, id);
+    this.#headers = new Map(
+      headers.map(({ name, schema }) => [
+        name.toLowerCase(),
+        new PartValidator('header', headerSchema(name.toLowerCase(), schema), id),
+      ]),
+    );
   }
 
-  /** @throws GatewayError for whatever is wrong with the request */
-  async read({ params, query, contentType, raw }: RawInput): Promise<Input> {
-    checkQueryEncoding(raw.url ?? '');
+  /** Lower-case names of the headers that the operation reads. */
+  get headerNames(): Iterable<string> {
+    return this.#headers.keys();
+  }
+
+  /** Whether the operation defines a body. */
+  get takesBody(): boolean {
+    return this.#body !== null;
+  }
+
+  /**
+   * A whole request whose parts came as values.
+   * @param size about how large it is, in bytes
+   * @throws GatewayError for whatever is wrong with it
+   */
+  whole({ params, query, body }: RequestParts, size: number): Input {
+    for (const [name, value] of Object.entries(params)) refuseOddValue(`path/${name}`, value);
+    for (const [name, value] of Object.entries(query)) refuseOddValue(`query/${name}`, value);
+    refuseOddValue('body', body);
     return {
-      params: this.#readParams(params),
-      query: this.#readQuery(query),
-      headers: this.#readHeaders(raw),
-      body: announcesBody(raw) ? await this.#readBody(raw, contentType) : this.#emptyBody(),
+      params: this.params(params),
+      query: this.query(query),
+      headers: noHeaders,
+      body: body === undefined ? this.emptyBody() : this.body(body, size),
     };
   }
 
-  #readParams(texts: object): Record<string, unknown> {
-    if (this.#params === null) return {};
-    const params = this.#params.texts.read(texts);
-    this.#params.validator.check(params);
+  /** @throws GatewayError `invalid_request` */
+  params(params: Record<string, unknown>): Record<string, unknown> {
+    this.#params?.check(params);
     return params;
   }
 
-  #readQuery(texts: object): Record<string, unknown> {
-    const query = this.#queryTexts.read(texts);
-    this.#queryValidator.check(query);
+  /** @throws GatewayError `invalid_request` */
+  query(query: Record<string, unknown>): Record<string, unknown> {
+    this.#query.check(query);
     return query;
   }
 
-  #readHeaders({ headers }: IncomingMessage): Input['headers'] {
-    if (this.#headers.length === 0) return noHeaders;
-    const given: Record<string, string | undefined> = {};
-    for (const { name, validator } of this.#headers) {
-      const value = headers[name];
-      if (value === undefined) continue;
-      given[name] = [value].flat().join(', ');
-      validator.check({ [name]: given[name] });
-    }
-    return given;
+  /** @throws GatewayError `invalid_request` */
+  header(name: string, value: string): string {
+    this.#headers.get(name)?.check({ [name]: value });
+    return value;
   }
 
-  async #readBody(raw: IncomingMessage, contentType: string | undefined): Promise<unknown> {
-    const bytes = await readBody(raw, this.#bodyLimit);
-    if (bytes.length === 0) return this.#emptyBody();
-    if (this.#bodyValidator === null) {
-      if (!isEmptyObject(bytes)) {
-        const message = 'body is not defined for this operation';
-        throw new GatewayError('invalid_request', {
-          message,
-          details: [{ path: 'body', message }],
-        });
-      }
-      return undefined;
-    }
-    checkContentType(contentType, raw.headers['content-encoding']);
-    const body = parseBody(bytes);
-    this.#bodyValidator.check(body, bytes.length);
+  /**
+   * @param size about how large the body is, in bytes
+   * @throws GatewayError `invalid_request`
+   */
+  body(body: unknown, size: number): unknown {
+    if (this.#body === null) throw this.needlessBody();
+    this.#body.check(body, size);
     return body;
   }
 
-  #emptyBody(): unknown {
-    if (this.#bodyValidator === null) return undefined;
+  /** The refusal of a body where none is defined. */
+  needlessBody(): GatewayError {
+    return refusedBody('body is not defined for this operation');
+  }
+
+  /**
+   * The body of a request without one.
+   * @throws GatewayError `invalid_request` when the operation needs one
+   */
+  emptyBody(): unknown {
+    if (this.#body === null) return undefined;
     const body = {};
-    this.#bodyValidator.check(body);
+    this.#body.check(body);
     if (this.#operation.bodyOptional === true) return body;
-    const message = 'body is required';
-    throw new GatewayError('invalid_request', { message, details: [{ path: 'body', message }] });
+    throw refusedBody('body is required');
   }
 }
 
-function isEmptyObject(bytes: Buffer): boolean {
-  return bytes.length <= 1_024 && /^\s*\{\s*\}\s*$/.test(bytes.toString('latin1'));
+function refusedBody(message: string): GatewayError {
+  return new GatewayError('invalid_request', { message, details: [{ path: 'body', message }] });
 }
 
 function headerSchema(name: string, schema: object): object {

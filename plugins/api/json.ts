@@ -3,6 +3,7 @@ import { GatewayError } from '../../core/errors.ts';
 
 /** The deepest nesting of a body. */
 const maxDepth = 64;
+const tooDeep = `is nested deeper than ${maxDepth} levels`;
 
 const halfPair = /\p{Surrogate}/u;
 
@@ -12,18 +13,18 @@ const halfPair = /\p{Surrogate}/u;
  * @throws GatewayError `invalid_request`
  */
 export function parseBody(bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) throw refused('the body is not valid UTF-8');
+  if (!isUtf8(bytes)) throw refused('is not valid UTF-8');
   const text = bytes.toString('utf8');
   const { keys, depth } = shape(text);
-  if (depth > maxDepth) throw refused(`the body is nested deeper than ${maxDepth} levels`);
+  if (depth > maxDepth) throw refused(tooDeep);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw refused('the body is not valid JSON', error);
+    throw refused('is not valid JSON', { cause: error });
   }
   const found = inspect(value, text.includes('\\'));
-  if (found !== keys) throw refused('the body has a key twice in one object');
+  if (found !== keys) throw refused('has a key twice in one object');
   return value;
 }
 
@@ -78,7 +79,7 @@ function inspect(value: unknown, escaped: boolean): number {
     return keys;
   }
   for (const [key, item] of Object.entries(value)) {
-    if (key === '__proto__') throw refused('the body has a key "__proto__"');
+    if (key === '__proto__') throw refused('has a key "__proto__"');
     if (escaped) checkText(key);
     keys += 1 + inspect(item, escaped);
   }
@@ -86,15 +87,32 @@ function inspect(value: unknown, escaped: boolean): number {
 }
 
 /** Only an escape can bring these into a text that is valid UTF-8. */
-function checkText(text: string): void {
-  if (text.includes('\0')) throw refused('the body has a NUL character in a text');
-  if (halfPair.test(text)) throw refused('the body has half a surrogate pair in a text');
+function checkText(text: string, path?: string): void {
+  if (text.includes('\0')) throw refused('has a NUL character in a text', { path });
+  if (halfPair.test(text)) throw refused('has half a surrogate pair in a text', { path });
 }
 
-function refused(message: string, cause?: unknown): GatewayError {
-  return new GatewayError('invalid_request', {
-    message,
-    details: [{ path: 'body', message }],
-    cause,
-  });
+/**
+ * Refuses in a value that was parsed elsewhere what `parseBody` refuses in a text.
+ * @param path where the value stands in the request
+ * @throws GatewayError `invalid_request`
+ */
+export function refuseOddValue(path: string, value: unknown, depth = 0): void {
+  if (typeof value === 'string') checkText(value, path);
+  if (typeof value !== 'object' || value === null) return;
+  if (depth === maxDepth) throw refused(tooDeep, { path });
+  for (const [key, item] of Object.entries(value)) {
+    if (key === '__proto__') throw refused('has a key "__proto__"', { path });
+    checkText(key, path);
+    refuseOddValue(path, item, depth + 1);
+  }
+}
+
+function refused(
+  predicate: string,
+  { path, cause }: { readonly path?: string | undefined; readonly cause?: unknown } = {},
+): GatewayError {
+  const message = `${path ?? 'the body'} ${predicate}`;
+  const details = [{ path: path ?? 'body', message }];
+  return new GatewayError('invalid_request', { message, details, cause });
 }

@@ -1,10 +1,13 @@
+import { provide } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { takeContentType } from './body.ts';
 import { guardTheEdge } from './edge.ts';
-import { makeGate } from './gate.ts';
+import { Gate } from './gate.ts';
+import { OperationHandling } from './handling.ts';
 import { OpenCalls } from './open-calls.ts';
 import { registerDocs } from './openapi/routes.ts';
 import { publicUrl } from './public-url.ts';
+import { makeRequestHandling } from './request-handling.ts';
 import { routeOf } from './route.ts';
 
 /**
@@ -16,7 +19,12 @@ export default gatewayPlugin('api', ['tenants'], async (app) => {
   const bodyLimit = app.initialConfig.bodyLimit ?? 0;
   const openCalls = new OpenCalls();
   const operations = app.operations.all();
-  const gate = makeGate({ authenticator, clock, requestsPerS: config.limits.requests_per_s });
+  const gate = new Gate({ authenticator, clock, requestsPerS: config.limits.requests_per_s });
+  const handlings = operations.map(
+    (operation) => new OperationHandling(operation, { bodyLimit, openCalls }),
+  );
+  provide(app.container, 'requestHandling', makeRequestHandling({ gate, handlings, log }));
+  provide(app.container, 'publicUrl', () => publicUrl(app));
 
   app.decorateRequest('caller', null);
   app.decorateRequest('contentType', undefined);
@@ -31,10 +39,10 @@ export default gatewayPlugin('api', ['tenants'], async (app) => {
       scope.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
       scope.setChildLoggerFactory((parent) => parent);
       scope.addHook('onRequest', async (request) => {
-        await gate(request);
+        await gate.pass(request);
         takeContentType(request);
       });
-      for (const operation of operations) scope.route(routeOf(operation, { bodyLimit, openCalls }));
+      for (const handling of handlings) scope.route(routeOf(handling));
     },
     { prefix: '/v1' },
   );

@@ -46,7 +46,9 @@ export function getUsage({ usage, plan }: UsageOperationParts): AnyOperation {
     group: 'usage',
     summary: "Get today's usage",
     description:
-      "Today's sends and new contacts (UTC day) against the plan's caps. A send that failed later still counts. The counters begin anew at midnight UTC.",
+      "Today's sends and new contacts (UTC day) against the plan's caps. Look before many sends, and after a " +
+      '`daily_send_cap` or `new_contact_cap`. A send that failed later still counts. The counters begin anew at ' +
+      'midnight UTC.',
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: null,
     query: null,

@@ -94,7 +94,7 @@ export function sendBody(maxText: number) {
         anyOf: [{ required: ['phone'] }, { required: ['contact_id'] }],
       },
     ),
-    text: Type.String({ minLength: 1, maxLength: maxText }),
+    text: Type.String({ minLength: 1, maxLength: maxText, description: 'What the contact reads.' }),
     media_url: Type.Optional(
       Type.String({
         minLength: 1,
@@ -146,7 +146,14 @@ export const WaitQuery = Closed({
   account_id: Type.Optional(
     Type.String({ maxLength: 64, description: 'Only messages received on this account.' }),
   ),
-  timeout_s: Type.Optional(Type.Integer({ minimum: 0, maximum: 55, default: 25 })),
+  timeout_s: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 55,
+      default: 25,
+      description: 'How long to wait, in seconds; 0 only looks.',
+    }),
+  ),
 });
 
 /** The answer of `GET /messages/wait`. */

@@ -33,8 +33,18 @@ export interface Metrics {
   gauge(description: Omit<MetricDescription<never>, 'labels'>, read: () => number): void;
 }
 
+/**
+ * Counts and times requests to operations that did not come by a route of their own; those that did are
+ * measured by themselves. In the container as `requestMetrics`.
+ */
+export interface RequestMetrics {
+  /** @param operation the id of one that is declared, never what a client wrote */
+  answered(operation: string, status: number, seconds: number): void;
+}
+
 declare module '../../core/container.ts' {
   interface Cradle {
     readonly metrics: Metrics;
+    readonly requestMetrics: RequestMetrics;
   }
 }

@@ -14,7 +14,7 @@ export default gatewayPlugin('observability', [], async (app) => {
   const { config, log } = container.cradle;
   const metrics = new PrometheusMetrics();
   provide(container, 'metrics', metrics);
-  measureRequests(app, metrics);
+  provide(container, 'requestMetrics', measureRequests(app, metrics));
 
   const checks: readonly Check[] = [
     { name: 'database', run: () => container.cradle.storage.ping() },

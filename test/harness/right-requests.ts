@@ -38,7 +38,7 @@ function rightBody({ requestBody }: DocumentOperation, document: Document): unkn
 }
 
 /** A value that a simple schema allows. */
-function rightValue(given: JsonObject, document: Document | null): unknown {
+export function rightValue(given: JsonObject, document: Document | null): unknown {
   const schema = resolve(given, document);
   const [example] = (schema.examples as readonly unknown[] | undefined) ?? [];
   if (example !== undefined) return example;

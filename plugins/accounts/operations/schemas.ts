@@ -38,7 +38,7 @@ export const PhoneNumber = Type.String({
 /** The number that an operation is about. */
 export const ConnectionParams = Closed({
   phoneNumber: Type.String({
-    description: 'the phone number in E.164 format; the `+` may be absent or percent-encoded',
+    description: 'the phone number in E.164 format; the `+` may be absent',
     examples: ['+15550001111'],
   }),
 });

@@ -9,6 +9,8 @@ import { createLog } from '../../../core/log.ts';
 import { operation } from '../../../core/operation.ts';
 import { Closed, Nullable, NullableTimestamp, OneOf, Timestamp } from '../../../core/schemas.ts';
 import api from '../../../plugins/api/plugin.ts';
+import mcp from '../../../plugins/mcp/plugin.ts';
+import observability from '../../../plugins/observability/plugin.ts';
 
 /** The keys that the sample gateway knows. */
 export const keys = { good: 'gw_test_good', other: 'gw_test_other', offline: 'gw_test_offline' };
@@ -247,8 +249,14 @@ export interface SampleGateway {
   readonly log: { readonly lines: Record<string, unknown>[] };
 }
 
-/** Starts a sample gateway on a free port. */
-export async function sampleGateway(requestsPerS = 0): Promise<SampleGateway> {
+/**
+ * Starts a sample gateway on a free port.
+ * @param options `tools`: every operation is a tool of the MCP server too, under its id
+ */
+export async function sampleGateway(
+  requestsPerS = 0,
+  options: { readonly tools?: boolean; readonly allowedOrigins?: readonly string[] } = {},
+): Promise<SampleGateway> {
   const seen: Seen = { requests: [], aborts: [] };
   const lines: Record<string, unknown>[] = [];
   const destination = new Writable({
@@ -257,25 +265,32 @@ export async function sampleGateway(requestsPerS = 0): Promise<SampleGateway> {
       done();
     },
   });
-  // The API reads no more of the configuration than this.
+  // The plugins read no more of the configuration than this.
   const config = {
     host: '127.0.0.1',
     port: 0,
     public_url: null,
+    metrics_port: null,
     limits: { requests_per_s: requestsPerS },
-  } as Cradle['config'];
+    mcp: { allowed_origins: options.allowedOrigins ?? [] },
+  } as unknown as Cradle['config'];
   const gateway = await createGateway({
     log: createLog('debug', { write: (line) => destination.write(line) }),
     bodyLimit,
     prepare: (container) => provide(container, 'config', config),
     plugins: [
+      observability,
       gatewayPlugin('tenants', [], async ({ container }) => {
         provide(container, 'authenticator', { authenticate, isCurrent: async () => true });
       }),
       gatewayPlugin('sample', [], async ({ operations }) => {
-        operations.add(...sampleOperations(seen));
+        const declared = sampleOperations(seen);
+        operations.add(
+          ...(options.tools ? declared.map((each) => ({ ...each, tool: each.id })) : declared),
+        );
       }),
       api,
+      ...(options.tools ? [mcp] : []),
     ],
   });
   const origin = await gateway.listen('127.0.0.1', 0);

@@ -1,0 +1,55 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../../core/contracts/caller.ts';
+import type { AnyOperation } from '../../core/operation.ts';
+import type { Refusal } from '../../core/refusal.ts';
+
+/** The parts of a request to an operation as values, where a REST client writes them as text. */
+export interface RequestParts {
+  readonly params: Record<string, unknown>;
+  readonly query: Record<string, unknown>;
+  /** Undefined for none. */
+  readonly body: unknown;
+}
+
+/** A successful answer as the operation's route gives it. */
+export interface ServedAnswer {
+  readonly status: number;
+  /** JSON, byte for byte what a REST client reads. */
+  readonly body: string;
+}
+
+/**
+ * What the routes of the API do with a request, for requests that come another way: the same check of the
+ * key and its rate, the same validation, handler, serialization and shape of refusals. In the container as
+ * `requestHandling`; for the `mcp` plugin.
+ */
+export interface RequestHandling {
+  /**
+   * Finds out who calls by the request's key headers and sets `request.caller`.
+   * @throws GatewayError `unauthorized`, `unavailable`
+   */
+  identify(request: FastifyRequest): Promise<Caller>;
+  /**
+   * Takes one request from the rate of the caller's key. To be called once for each call of an operation.
+   * @param operation null for a request to none
+   * @throws GatewayError `rate_limited`, and `not_found` where the operation is not there for the caller
+   */
+  admit(caller: Caller, operation: AnyOperation | null): void;
+  /**
+   * Validates the parts and runs the operation's handler. The call ends early when the client of `reply`
+   * goes away and when the gateway stops.
+   * @param reply of the HTTP request that carries the call; nothing is sent on it
+   * @throws GatewayError to refuse; details begin with `path/`, `query/` or `body` as those of REST do
+   */
+  serve(operation: AnyOperation, parts: RequestParts, reply: FastifyReply): Promise<ServedAnswer>;
+  /** Whatever was thrown by the other functions as the route would answer it; ours is logged. */
+  refuse(operation: AnyOperation, error: unknown, request: FastifyRequest): Refusal;
+}
+
+declare module '../../core/container.ts' {
+  interface Cradle {
+    readonly requestHandling: RequestHandling;
+    /** Where clients reach the gateway, without a slash at the end; the real port is known once it listens. */
+    readonly publicUrl: () => string;
+  }
+}

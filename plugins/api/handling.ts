@@ -1,0 +1,106 @@
+import type { FastifyRequest } from 'fastify';
+import type { Caller } from '../../core/contracts/caller.ts';
+import type { AnyOperation, OperationRequest } from '../../core/operation.ts';
+import type { RequestParts } from './contract.ts';
+import { type Input, InputValidator } from './input.ts';
+import type { CallSignal, OpenCalls } from './open-calls.ts';
+import { InputReader } from './reader.ts';
+import { type JsonSchema, withoutNames } from './schemas.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who calls; set by the gate, on requests to operations only. */
+    caller: Caller | null;
+  }
+}
+
+type AnyOperationRequest = Parameters<AnyOperation['handler']>[0];
+type AnyAnswer = Awaited<ReturnType<AnyOperation['handler']>>;
+
+/** What the operations of a gateway share. */
+export interface HandlingOptions {
+  /** In bytes. */
+  readonly bodyLimit: number;
+  readonly openCalls: OpenCalls;
+}
+
+/** From a request to one operation, of a caller who is known, to its answer; whichever way the request came. */
+export class OperationHandling {
+  readonly operation: AnyOperation;
+  /** The schemas of the answers, by status. */
+  readonly answers: Readonly<Record<string, JsonSchema>>;
+  readonly #openCalls: OpenCalls;
+  readonly #validator: InputValidator;
+  readonly #reader: InputReader;
+
+  /** @throws Error when a schema of the declaration lets unknown fields pass */
+  constructor(operation: AnyOperation, { bodyLimit, openCalls }: HandlingOptions) {
+    this.operation = operation;
+    this.#openCalls = openCalls;
+    this.#validator = new InputValidator(operation);
+    this.#reader = new InputReader(operation, this.#validator, bodyLimit);
+    this.answers = Object.fromEntries(
+      Object.entries(operation.answers).map(([status, schema]) => [status, withoutNames(schema)]),
+    );
+  }
+
+  /**
+   * Answers a request to the operation's route.
+   * @throws GatewayError to refuse
+   */
+  route(request: FastifyRequest): Promise<AnyAnswer> {
+    return this.#run(request, () =>
+      this.#reader.read({
+        params: request.params as object,
+        query: request.query as object,
+        contentType: request.contentType,
+        raw: request.raw,
+      }),
+    );
+  }
+
+  /**
+   * Answers a request whose parts came inside another one.
+   * @throws GatewayError to refuse
+   */
+  parts(request: FastifyRequest, parts: RequestParts): Promise<AnyAnswer> {
+    const size = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY);
+    return this.#run(request, () => this.#validator.whole(parts, size));
+  }
+
+  async #run(request: FastifyRequest, read: () => Input | Promise<Input>): Promise<AnyAnswer> {
+    const call = this.#openCalls.enter(request.raw.socket);
+    try {
+      const input = await read();
+      return await this.operation.handler(new OperationCall(request, input, call));
+    } finally {
+      call.leave();
+    }
+  }
+}
+
+class OperationCall implements OperationRequest<never, never, never> {
+  readonly caller: Caller;
+  readonly params: never;
+  readonly query: never;
+  readonly body: never;
+  readonly headers: AnyOperationRequest['headers'];
+  readonly requestId: string;
+  readonly #call: CallSignal;
+
+  constructor(request: FastifyRequest, input: Input, call: CallSignal) {
+    if (request.caller === null) throw new Error('an operation was called without a caller');
+    this.caller = request.caller;
+    // The schemas of the operation have validated these values, which TypeScript cannot see.
+    this.params = input.params as never;
+    this.query = input.query as never;
+    this.body = input.body as never;
+    this.headers = input.headers;
+    this.requestId = request.id;
+    this.#call = call;
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+}

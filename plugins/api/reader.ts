@@ -1,0 +1,69 @@
+import type { IncomingMessage } from 'node:http';
+import type { AnyOperation } from '../../core/operation.ts';
+import { announcesBody, checkContentType, readBody } from './body.ts';
+import { type Input, type InputValidator, noHeaders, nothing } from './input.ts';
+import { parseBody } from './json.ts';
+import { checkQueryEncoding, TextReader } from './texts.ts';
+
+/** A request as the HTTP layer knows it. */
+export interface RawInput {
+  readonly params: object;
+  readonly query: object;
+  readonly contentType: string | undefined;
+  readonly raw: IncomingMessage;
+}
+
+/** Reads the HTTP requests to one operation into the values that its validator checks. */
+export class InputReader {
+  readonly #validator: InputValidator;
+  readonly #bodyLimit: number;
+  readonly #params: TextReader | null;
+  readonly #query: TextReader;
+
+  /** @param bodyLimit in bytes */
+  constructor({ params, query }: AnyOperation, validator: InputValidator, bodyLimit: number) {
+    this.#validator = validator;
+    this.#bodyLimit = bodyLimit;
+    this.#params = params === null ? null : new TextReader('path', params);
+    this.#query = new TextReader('query', query ?? nothing);
+  }
+
+  /** @throws GatewayError for whatever is wrong with the request */
+  async read({ params, query, contentType, raw }: RawInput): Promise<Input> {
+    checkQueryEncoding(raw.url ?? '');
+    return {
+      params: this.#params === null ? {} : this.#validator.params(this.#params.read(params)),
+      query: this.#validator.query(this.#query.read(query)),
+      headers: this.#readHeaders(raw),
+      body: announcesBody(raw)
+        ? await this.#readBody(raw, contentType)
+        : this.#validator.emptyBody(),
+    };
+  }
+
+  #readHeaders({ headers }: IncomingMessage): Input['headers'] {
+    let given: Record<string, string> | undefined;
+    for (const name of this.#validator.headerNames) {
+      const value = headers[name];
+      if (value === undefined) continue;
+      given ??= {};
+      given[name] = this.#validator.header(name, [value].flat().join(', '));
+    }
+    return given ?? noHeaders;
+  }
+
+  async #readBody(raw: IncomingMessage, contentType: string | undefined): Promise<unknown> {
+    const bytes = await readBody(raw, this.#bodyLimit);
+    if (bytes.length === 0) return this.#validator.emptyBody();
+    if (!this.#validator.takesBody) {
+      if (isEmptyObject(bytes)) return undefined;
+      throw this.#validator.needlessBody();
+    }
+    checkContentType(contentType, raw.headers['content-encoding']);
+    return this.#validator.body(parseBody(bytes), bytes.length);
+  }
+}
+
+function isEmptyObject(bytes: Buffer): boolean {
+  return bytes.length <= 1_024 && /^\s*\{\s*\}\s*$/.test(bytes.toString('latin1'));
+}

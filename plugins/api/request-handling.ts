@@ -1,0 +1,44 @@
+import type { GatewayLog } from '../../core/log.ts';
+import type { AnyOperation } from '../../core/operation.ts';
+import { asGatewayError, refusalOf } from '../../core/refusal.ts';
+import type { RequestHandling } from './contract.ts';
+import { logRefusal } from './edge.ts';
+import type { Gate } from './gate.ts';
+import type { OperationHandling } from './handling.ts';
+
+/** What is shared with the routes. */
+export interface RequestHandlingParts {
+  readonly gate: Gate;
+  readonly handlings: readonly OperationHandling[];
+  readonly log: GatewayLog;
+}
+
+/** Lets others do what the routes do, by the same objects. */
+export function makeRequestHandling({
+  gate,
+  handlings,
+  log,
+}: RequestHandlingParts): RequestHandling {
+  const byOperation = new Map(handlings.map((handling) => [handling.operation, handling]));
+  const handlingOf = (operation: AnyOperation): OperationHandling => {
+    const handling = byOperation.get(operation);
+    if (handling === undefined) throw new Error(`operation "${operation.id}" has no route`);
+    return handling;
+  };
+  return {
+    identify: (request) => gate.identify(request),
+    admit: (caller, operation) => gate.admit(caller, operation),
+    async serve(operation, parts, reply) {
+      const handling = handlingOf(operation);
+      const { status, body } = await handling.parts(reply.request, parts);
+      // The body of every answer is an object. A schema is compiled once, as it is for the route.
+      const object = body as Record<string, unknown>;
+      return { status, body: reply.serializeInput(object, handling.answers[status] ?? {}) };
+    },
+    refuse(operation, error, request) {
+      const refusal = asGatewayError(error);
+      logRefusal(log, refusal, request, operation);
+      return refusalOf(refusal, operation.group === 'webhooks');
+    },
+  };
+}

@@ -1,0 +1,63 @@
+import { STATUS_CODES } from 'node:http';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { FastifyReply } from 'fastify';
+import type { Caller } from '../../core/contracts/caller.ts';
+import type { GatewayLog } from '../../core/log.ts';
+import { asGatewayError } from '../../core/refusal.ts';
+import type { RequestHandling } from '../api/contract.ts';
+import type { RequestMetrics } from '../observability/contract.ts';
+import { inArguments, objectOf, partsOf } from './arguments.ts';
+import type { OperationTool } from './tools.ts';
+
+/** What calling tools takes. */
+export interface CallParts {
+  readonly requestHandling: Pick<RequestHandling, 'admit' | 'serve' | 'refuse'>;
+  readonly metrics: RequestMetrics;
+  readonly log: GatewayLog;
+}
+
+/** Calls tools: each call is one request to the tool's operation. */
+export class ToolCalls {
+  readonly #parts: CallParts;
+
+  constructor(parts: CallParts) {
+    this.#parts = parts;
+  }
+
+  /** Never rejects: a refusal is an answer. */
+  async call(
+    { operation, ...schemas }: OperationTool,
+    given: unknown,
+    caller: Caller,
+    reply: FastifyReply,
+  ): Promise<CallToolResult> {
+    const { requestHandling, metrics, log } = this.#parts;
+    const startedAt = performance.now();
+    const { status, body } = await answerOf(async () => {
+      requestHandling.admit(caller, operation);
+      return await requestHandling.serve(operation, partsOf(schemas, objectOf(given)), reply);
+    }).catch((error: unknown) => {
+      const refusal = inArguments(asGatewayError(error), given);
+      const { status, body } = requestHandling.refuse(operation, refusal, reply.request);
+      return { status, body: JSON.stringify(body) };
+    });
+    const seconds = (performance.now() - startedAt) / 1000;
+    metrics.answered(operation.id, status, seconds);
+    log.debug(
+      { requestId: reply.request.id, operation: operation.id, status, keyId: caller.keyId },
+      'tool call',
+    );
+    return toolAnswer(status, body);
+  }
+}
+
+/** Runs it so that what it throws at once rejects as well. */
+async function answerOf<Answer>(run: () => Promise<Answer>): Promise<Answer> {
+  return await run();
+}
+
+/** The answer to a tool call: the status in the first line, then the body. */
+export function toolAnswer(status: number, body: string): CallToolResult {
+  const text = `${status} ${STATUS_CODES[status] ?? ''}\n${body}`;
+  return { content: [{ type: 'text', text }], isError: status >= 400 };
+}

@@ -1,0 +1,70 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { gatewayPlugin } from '../../core/kernel.ts';
+import { ToolCalls } from './calls.ts';
+import { exchange } from './exchange.ts';
+import { jsonRpcError, readMessages, toolCallsIn } from './messages.ts';
+import { mayCome, originOf } from './origins.ts';
+import { toolsOf } from './tools.ts';
+
+const url = '/mcp';
+
+/** JSON-RPC's range for what a server defines: the HTTP request itself is refused. */
+const httpRefused = -32_000;
+
+/**
+ * The MCP server: every operation that names a tool, over Streamable HTTP without state. Boots after the
+ * API, whose handling of requests it uses.
+ */
+export default gatewayPlugin('mcp', ['api', 'observability'], async (app) => {
+  app.register(async (scope) => serveTools(scope));
+});
+
+function serveTools(app: FastifyInstance): void {
+  const { config, log, publicUrl, requestHandling, requestMetrics } = app.container.cradle;
+  const tools = toolsOf(app.operations.all());
+  const calls = new ToolCalls({ requestHandling, metrics: requestMetrics, log });
+
+  // Whatever the type: the transport refuses what is not said to be JSON.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+
+  app.addHook('onRequest', async (request, reply) => {
+    const allowed = [originOf(publicUrl()) ?? '', ...config.mcp.allowed_origins];
+    if (!mayCome(request.headers.origin, allowed)) {
+      const message = 'Forbidden: requests from this origin are not allowed';
+      return reply.code(403).send(jsonRpcError(httpRefused, message));
+    }
+    await requestHandling.identify(request);
+  });
+  app.route({
+    method: ['GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'],
+    url,
+    handler: (_request, reply) => {
+      const message = 'Method not allowed: there are no sessions and no streams here, use POST';
+      return reply.code(405).header('allow', 'POST').send(jsonRpcError(httpRefused, message));
+    },
+  });
+  app.post(url, async (request, reply) => await answer(request, reply));
+
+  async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { caller } = request;
+    if (caller === null) throw new Error('a request passed without a caller');
+    const read = readMessages(typeof request.body === 'string' ? request.body : '');
+    if ('error' in read) return reply.code(400).send(read.error);
+    const { messages, batch } = read;
+    // A call is counted by itself, so that a refusal is an answer that its agent reads.
+    if (toolCallsIn(messages) === 0) requestHandling.admit(caller, null);
+    const [first] = messages;
+    const body = batch || first === undefined ? [...messages] : first;
+    const {
+      status,
+      contentType,
+      body: text,
+    } = await exchange(request, body, {
+      tools,
+      call: (tool, given) => calls.call(tool, given, caller, reply),
+    });
+    if (contentType !== null) reply.type(contentType);
+    return reply.code(status).send(text === '' ? undefined : text);
+  }
+}

@@ -1,0 +1,81 @@
+import type { AnyOperation } from '../../core/operation.ts';
+
+/** A JSON Schema as plain data. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+/** The arguments of a tool, by the part of the request that each belongs to. */
+export interface ArgumentSchemas {
+  /** Path parameters by name. */
+  readonly params: Readonly<Record<string, JsonSchema>>;
+  /** Query parameters by name. */
+  readonly query: Readonly<Record<string, JsonSchema>>;
+  /** The argument `body`; null when the operation defines none. */
+  readonly body: JsonSchema | null;
+  /** The arguments that must be given. */
+  readonly required: readonly string[];
+}
+
+/** The longest path parameter; the router takes no longer one either. */
+export const longestParam = 500;
+
+/** What every tool says of its `body`. */
+const bodyNote = 'A JSON object with the fields below, never a string that holds JSON.';
+
+/**
+ * The schemas of a tool's arguments, from those of its operation's route.
+ * @throws Error when two parts claim the same argument
+ */
+export function argumentSchemas(operation: AnyOperation): ArgumentSchemas {
+  const params = propertiesOf(operation.params);
+  const query = propertiesOf(operation.query);
+  const names = [
+    ...Object.keys(params.properties),
+    ...Object.keys(query.properties),
+    ...(operation.body === null ? [] : ['body']),
+  ];
+  const claimed = names.find((name, index) => names.indexOf(name) !== index);
+  if (claimed !== undefined) {
+    throw new Error(`the tool of "${operation.id}" would have the argument "${claimed}" twice`);
+  }
+  const needsBody = operation.body !== null && operation.bodyOptional !== true;
+  return {
+    params: mapValues(params.properties, (schema) => ({
+      minLength: 1,
+      maxLength: longestParam,
+      ...schema,
+    })),
+    query: query.properties,
+    body: operation.body === null ? null : bodyOf(plain(operation.body)),
+    required: [...params.required, ...query.required, ...(needsBody ? ['body'] : [])],
+  };
+}
+
+function bodyOf(schema: JsonSchema): JsonSchema {
+  const own = typeof schema.description === 'string' ? ` ${schema.description}` : '';
+  return { ...schema, description: `${bodyNote}${own}` };
+}
+
+function propertiesOf(schema: object | null): {
+  readonly properties: Readonly<Record<string, JsonSchema>>;
+  readonly required: readonly string[];
+} {
+  if (schema === null) return { properties: {}, required: [] };
+  const { properties = {}, required = [] } = plain(schema);
+  // The schemas of path and query are objects, as the declaration's types say.
+  return {
+    properties: properties as Readonly<Record<string, JsonSchema>>,
+    required: required as readonly string[],
+  };
+}
+
+/** A schema as plain data, without the names (`$id`) under which the documentation shares it. */
+function plain(schema: object): JsonSchema {
+  return JSON.parse(JSON.stringify(schema, (key, value) => (key === '$id' ? undefined : value)));
+}
+
+function mapValues(
+  values: Readonly<Record<string, JsonSchema>>,
+  map: (schema: JsonSchema) => JsonSchema,
+): Readonly<Record<string, JsonSchema>> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value)]));
+}

@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import { request as ask, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Teardown } from '../../harness/processes.ts';
+
+/** A proxy that adds a key to every request, for a client that can send none. */
+export interface KeyProxy {
+  readonly origin: string;
+  /** Where requests go, and with which key. */
+  lead(target: string, key: string): void;
+}
+
+/** Listens on a free port of this machine until the test ends. */
+export async function keyProxy(t: Teardown): Promise<KeyProxy> {
+  let target = '';
+  let key = '';
+  const server = createServer((request, response) => {
+    const { method, url, headers } = request;
+    const onwards = ask(`${target}${url}`, {
+      method: method ?? 'GET',
+      headers: { ...headers, 'x-api-key': key },
+    });
+    onwards.once('error', () => response.destroy());
+    onwards.once('response', (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    request.pipe(onwards);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    lead(to, withKey) {
+      target = to;
+      key = withKey;
+    },
+  };
+}
