@@ -8,7 +8,7 @@ export interface PauseRules {
   readonly forMs: number;
 }
 
-/** Requests that a receiver gets at once which is failing, or has never answered well. */
+/** Requests that a receiver gets at once which is failing or has never answered well. */
 const cautiousRequests = 2;
 
 /**
@@ -58,17 +58,19 @@ export function afterAttemptAt(
   };
 }
 
-/** Whether a receiver gets no more than a few requests at once: it is failing or has never answered well. Pure. */
-export function isDoubtful(health: Health): boolean {
-  return health.consecutiveFailures > 0 || health.lastSuccessAt === null;
+/** Whether the last attempt at a receiver failed. Pure. */
+export function isFailing(health: Health): boolean {
+  return health.consecutiveFailures > 0;
 }
 
 /**
- * How many requests a receiver may have open at once. Pure.
+ * How many requests a receiver may have open at once: few while it is failing, and until it has answered well for the
+ * first time. Pure.
  * @param concurrency for one that answers well
  */
 export function requestsAtOnce(health: Health, concurrency: number): number {
-  return isDoubtful(health) ? Math.min(cautiousRequests, concurrency) : concurrency;
+  const isProven = health.lastSuccessAt !== null && !isFailing(health);
+  return isProven ? concurrency : Math.min(cautiousRequests, concurrency);
 }
 
 function pauseReason(failures: number, since: number): string {

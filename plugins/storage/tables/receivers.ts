@@ -136,11 +136,13 @@ export class ReceiverTable {
    */
   async wake(ids: readonly string[], dueAt: number, announced = false): Promise<void> {
     if (ids.length === 0) return;
-    await this.db
-      .knex('receivers')
+    const { knex } = this.db;
+    // Without a condition: at READ COMMITTED an update passes over rows that do not match by their last commit, and so
+    // would not wait for a release that is just about to write that nothing is due.
+    const due = knex.raw('case when due_at < ? then due_at else ? end', [dueAt, dueAt]);
+    await knex('receivers')
       .whereIn('id', [...new Set(ids)].sort())
-      .andWhere((late) => late.whereNull('due_at').orWhere('due_at', '>', dueAt))
-      .update({ due_at: dueAt });
+      .update({ due_at: due });
     if (!announced) this.db.marks.add('deliveries');
   }
 

@@ -1,5 +1,5 @@
 import type { DueDelivery, Health, LeasedReceiver, ReceiverLease } from '../contract.ts';
-import { isDoubtful, requestsAtOnce } from '../health.ts';
+import { isFailing, requestsAtOnce } from '../health.ts';
 
 /** By how much the local deadline is shorter than the lease, milliseconds. */
 const marginMs = 1_000;
@@ -33,6 +33,8 @@ export class ReceiverRun {
   hungry = true;
   /** The last look may not have shown everything that can begin once something under way has ended. */
   more = false;
+  /** When it was last looked at what is due, on the monotonic clock. */
+  lookedAt = 0;
   /** Since when there is nothing to do, on the monotonic clock. */
   idleSince: number | null = null;
   /** Requests that are open. */
@@ -62,8 +64,8 @@ export class ReceiverRun {
     return this.health.disabledAt !== null;
   }
 
-  get doubtful(): boolean {
-    return isDoubtful(this.health);
+  get failing(): boolean {
+    return isFailing(this.health);
   }
 
   /** Whether attempts may begin. */
@@ -76,6 +78,18 @@ export class ReceiverRun {
     if (this.paused) return 0;
     const atOnce = requestsAtOnce(this.health, concurrency);
     return Math.min(atOnce - this.open, atOnce * underWayFactor - this.underWay.size);
+  }
+
+  /** Whether there is, or may be, something to do. */
+  get busy(): boolean {
+    const isWorking = this.underWay.size > 0 || this.ending || this.releasing;
+    return isWorking || (this.hungry && !this.lost);
+  }
+
+  /** It is just being looked at what is due. */
+  looked(monotonic: number): void {
+    this.hungry = false;
+    this.lookedAt = monotonic;
   }
 
   /** Something under way has ended: what had to wait for it can begin. */

@@ -5,8 +5,8 @@ import { goesOut, hasWebhooks } from '../matching.ts';
 import type { ReceiverRun } from './receiver-run.ts';
 
 /** Deliveries that are looked at for each that may begin, as some have to wait for others. */
-const lookahead = 3;
-const fewest = 10;
+const lookahead = 2;
+const fewest = 4;
 /** How many are suppressed at once while a receiver is paused. */
 const suppressedAtOnce = 200;
 
@@ -47,6 +47,7 @@ export async function readWindows(
   looks: readonly Look[],
   now: number,
 ): Promise<readonly Window[]> {
+  if (looks.length === 0) return [];
   const limits = new Map(looks.map((look) => [look.run.receiverId, limitOf(look)]));
   const requests = looks.map(({ run }) => {
     const underWay = [...run.underWay.values()];

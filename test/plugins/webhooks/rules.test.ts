@@ -12,7 +12,7 @@ import type {
 import { leaseDeadline } from '../../../plugins/webhooks/engine/receiver-run.ts';
 import { freeSlots, shareOut } from '../../../plugins/webhooks/engine/slots.ts';
 import { choose } from '../../../plugins/webhooks/engine/windows.ts';
-import { afterAttemptAt, isDoubtful, requestsAtOnce } from '../../../plugins/webhooks/health.ts';
+import { afterAttemptAt, isFailing, requestsAtOnce } from '../../../plugins/webhooks/health.ts';
 import { goesOut, hasWebhooks, wants } from '../../../plugins/webhooks/matching.ts';
 import { afterAttempt } from '../../../plugins/webhooks/retry.ts';
 import { signature } from '../../../plugins/webhooks/signature.ts';
@@ -228,9 +228,9 @@ t.test('health and the pause', async (t) => {
   t.equal(better.disabledAt, paused.disabledAt, 'only people end a pause');
   t.ok(better.lastFailure, 'the last failure stays to be looked at');
 
-  t.same([isDoubtful(untouched), requestsAtOnce(untouched, 10)], [true, 2]);
-  t.same([isDoubtful(first), requestsAtOnce(first, 1)], [true, 1]);
-  t.same([isDoubtful(better), requestsAtOnce(better, 10)], [false, 10]);
+  t.same([isFailing(untouched), requestsAtOnce(untouched, 10)], [false, 2]);
+  t.same([isFailing(first), requestsAtOnce(first, 1)], [true, 1]);
+  t.same([isFailing(better), requestsAtOnce(better, 10)], [false, 10]);
 });
 
 const webhook: Webhook = {
@@ -321,16 +321,16 @@ t.test('what begins', async (t) => {
 });
 
 t.test('who gets the requests that may be open', async (t) => {
-  t.same(freeSlots(1_000, { all: 0, doubtful: 0 }), { all: 1_000, doubtful: 500 });
-  t.same(freeSlots(1_000, { all: 700, doubtful: 500 }), { all: 300, doubtful: 0 });
-  t.same(freeSlots(1_000, { all: 900, doubtful: 100 }), { all: 100, doubtful: 100 });
-  t.same(freeSlots(10, { all: 12, doubtful: 7 }), { all: 0, doubtful: 0 });
-  const healthy = { room: 10, doubtful: false };
-  const failing = { room: 2, doubtful: true };
-  t.same(shareOut([healthy, healthy], { all: 15, doubtful: 5 }), [10, 5]);
-  t.same(shareOut([failing, failing, failing, healthy], { all: 9, doubtful: 3 }), [2, 1, 0, 6]);
-  t.same(shareOut([{ room: -1, doubtful: false }, healthy], { all: 4, doubtful: 1 }), [0, 4]);
-  t.same(shareOut([failing], { all: 4, doubtful: 0.5 }), [0]);
+  t.same(freeSlots(1_000, { all: 0, failing: 0 }), { all: 1_000, failing: 500 });
+  t.same(freeSlots(1_000, { all: 700, failing: 500 }), { all: 300, failing: 0 });
+  t.same(freeSlots(1_000, { all: 900, failing: 100 }), { all: 100, failing: 100 });
+  t.same(freeSlots(10, { all: 12, failing: 7 }), { all: 0, failing: 0 });
+  const healthy = { room: 10, failing: false };
+  const failing = { room: 2, failing: true };
+  t.same(shareOut([healthy, healthy], { all: 15, failing: 5 }), [10, 5]);
+  t.same(shareOut([failing, failing, failing, healthy], { all: 9, failing: 3 }), [2, 1, 0, 6]);
+  t.same(shareOut([{ room: -1, failing: false }, healthy], { all: 4, failing: 1 }), [0, 4]);
+  t.same(shareOut([failing], { all: 4, failing: 0.5 }), [0]);
   t.equal(leaseDeadline(100, 15_000), 14_100, 'a second before the database');
   t.equal(leaseDeadline(100, 2_000), 1_600);
 });

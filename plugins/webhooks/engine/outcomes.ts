@@ -1,0 +1,65 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Lane } from '../../../core/contracts/storage.ts';
+import { type Ended, type EndInput, makeEndLane } from './end-lane.ts';
+import type { EngineParts } from './environment.ts';
+import type { EngineMetrics } from './metrics.ts';
+import { makeOutcomeLane, type Outcome, type OutcomeInput } from './outcome-lane.ts';
+
+/** Pause before something is stored again that the database could not take, and how often while stopping. */
+const againMs = 500;
+const farewells = 4;
+
+/** Stores what became of deliveries, and counts it. */
+export class Outcomes {
+  readonly #parts: EngineParts;
+  readonly #metrics: EngineMetrics;
+  readonly #attempted: Lane<OutcomeInput, Outcome>;
+  readonly #ended: Lane<EndInput, Ended>;
+  #stopping = false;
+
+  constructor(parts: EngineParts, metrics: EngineMetrics) {
+    const { plans, settings } = parts;
+    this.#parts = parts;
+    this.#metrics = metrics;
+    this.#attempted = makeOutcomeLane({
+      delaysMs: settings.retryDelaysMs,
+      pause: { failures: settings.pauseAfterFailures, forMs: settings.pauseAfterMs },
+    });
+    this.#ended = makeEndLane(plans);
+  }
+
+  /** From now on the database is not waited for very long. */
+  stopping(): void {
+    this.#stopping = true;
+  }
+
+  /** Stores an attempt, however often the database has to be asked; null when the stop was in the way. */
+  async attempted(input: OutcomeInput): Promise<Outcome | null> {
+    const { storage, log } = this.#parts;
+    let left = farewells;
+    for (;;) {
+      try {
+        const outcome = await storage.submit(this.#attempted, input);
+        if (outcome.result !== 'ignored') this.#metrics.ended(outcome.result);
+        return outcome;
+      } catch (error) {
+        log.warn({ err: error, delivery: input.deliveryId }, 'an outcome could not be stored');
+        if (this.#stopping && --left === 0) return null;
+        await pause(againMs);
+      }
+    }
+  }
+
+  /** Ends deliveries that do not go out; what could not be stored is found again. */
+  async end(deliveryIds: readonly string[]): Promise<void> {
+    const { storage, log } = this.#parts;
+    try {
+      const { suppressed, failed } = await storage.submit(this.#ended, { deliveryIds });
+      this.#metrics.ended('suppressed', suppressed);
+      this.#metrics.ended('failed', failed);
+    } catch (error) {
+      log.warn({ err: error }, 'deliveries could not be suppressed');
+      await pause(againMs);
+    }
+  }
+}

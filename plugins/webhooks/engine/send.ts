@@ -1,0 +1,43 @@
+import { attempt } from '../attempt.ts';
+import type { Attempt } from '../contract.ts';
+import { signingSecretContext } from '../secret.ts';
+import type { EngineParts } from './environment.ts';
+import type { Start } from './windows.ts';
+
+/** What attempts are made with. */
+export type SendingParts = Pick<EngineParts, 'egress' | 'clock' | 'settings' | 'secrets' | 'log'>;
+
+/**
+ * Makes the next attempt of a delivery, with its subscription as it is now. Without its secret nothing is sent,
+ * rather than unsigned. Never rejects.
+ */
+export async function send(
+  parts: SendingParts,
+  { delivery, webhook, event }: Start,
+): Promise<Attempt> {
+  const { egress, clock, settings, secrets, log } = parts;
+  const { timeoutMs, connectTimeoutMs } = settings;
+  const number = delivery.attempts + 1;
+  let secret: string | null = null;
+  try {
+    if (webhook.sealedSecret !== null) {
+      secret = secrets.open(webhook.sealedSecret, signingSecretContext(webhook.id));
+    }
+  } catch (error) {
+    log.error({ err: error, webhook: webhook.id }, 'a signing secret cannot be opened');
+    const message = 'The gateway cannot open the signing secret: nothing was sent.';
+    const failure = { kind: 'blocked', message } as const;
+    return { number, at: clock.now(), durationMs: 0, statusCode: null, answer: '', failure };
+  }
+  return attempt(
+    { egress, clock, timeoutMs, connectTimeoutMs },
+    {
+      url: webhook.url,
+      event: delivery.eventType,
+      deliveryId: delivery.id,
+      number,
+      payload: event.payload,
+      secret,
+    },
+  );
+}
