@@ -12,6 +12,7 @@ import contacts from '../plugins/contacts/plugin.ts';
 import egress from '../plugins/egress/plugin.ts';
 import limits from '../plugins/limits/plugin.ts';
 import mcp from '../plugins/mcp/plugin.ts';
+import media from '../plugins/media/plugin.ts';
 import messages from '../plugins/messages/plugin.ts';
 import observability from '../plugins/observability/plugin.ts';
 import type { SimulatedNetworkControl } from '../plugins/sandbox/contract.ts';
@@ -35,10 +36,11 @@ export function composeGateway(config: GatewayConfig, log: GatewayLog): GatewayP
     secrets,
     broker,
     tenants,
+    egress,
+    media,
     drivers.plugin,
     accounts,
     limits,
-    egress,
     messages,
     contacts,
     webhooks,

@@ -40,6 +40,11 @@ export const errorTable = {
   daily_send_cap: { status: 429, text: 'The daily send cap is reached.' },
   new_contact_cap: { status: 429, text: 'The daily new-contact cap is reached.' },
   wait_concurrency: { status: 429, text: 'Too many waits are open for this account.' },
+  media_gone: {
+    status: 410,
+    text: 'This address has expired or its file is not kept any more; read the message for a new one.',
+  },
+  range_not_satisfiable: { status: 416, text: 'The file has no such part.' },
   message_not_found: { status: 404, text: 'There is no message with this id.' },
   idempotency_conflict: {
     status: 409,

@@ -3,6 +3,7 @@
  * `Session` are called by the gateway, `Port` is called by the driver. `test/contract/driver.ts`
  * exercises every clause, so a driver that passes it can be plugged in.
  */
+import type { Readable } from 'node:stream';
 
 /** Makes a driver from its options. Called once at start; may throw, which leaves its channel off. */
 export type DriverFactory = (context: DriverContext) => Driver | Promise<Driver>;
@@ -143,9 +144,24 @@ export interface ContactAddress {
   readonly networkId: string | null;
 }
 
-/** Media to send. */
+/** Media to send: an address that the driver never fetches itself, see `Port.fetchMedia`. */
 export interface OutboundMedia {
   readonly url: string;
+}
+
+/** What kind of media a message carries. */
+export type MediaKind = 'image' | 'video' | 'audio' | 'document';
+
+/** Media that the gateway fetched for a driver; already within the limits on size and type. */
+export interface MediaFile {
+  readonly kind: MediaKind;
+  /** Without parameters, for example `image/png`. */
+  readonly mimeType: string;
+  readonly fileName: string;
+  /** In bytes, exactly what `stream` gives. */
+  readonly size: number;
+  /** The bytes from the start; a new stream at every call. */
+  stream(): Readable;
 }
 
 /** The network's answer to a send. */
@@ -193,6 +209,13 @@ export interface Port {
    * Null when unknown.
    */
   sentMessage(reference: string): Promise<OutboundMessage | null>;
+  /**
+   * Fetches what is to be sent: only from addresses that are allowed, within the limits on size, time and type.
+   * The file lives until the signal aborts or the send for which it was fetched has settled.
+   * @throws DriverError `media_unavailable`, `media_too_large`, `media_type_not_allowed` or `media_url_not_allowed`;
+   *   always certain, and with a time to try again when that may help
+   */
+  fetchMedia(media: OutboundMedia, signal: AbortSignal): Promise<MediaFile>;
   readonly log: DriverLog;
 }
 
@@ -248,12 +271,18 @@ export interface DriverContact extends ContactAddress {
 
 /** What a message brought with it. Fetched only after the gateway decided to keep the message. */
 export interface InboundMedia {
-  readonly kind: 'image' | 'video' | 'audio' | 'document';
+  readonly kind: MediaKind;
   readonly mimeType: string | null;
   readonly fileName: string | null;
   readonly size: number | null;
-  /** An address that can be fetched, when the network has one. */
+  /** An address that anybody can fetch, when the network has one. */
   readonly url: string | null;
+  /**
+   * Opens the bytes, for a network whose media only its own client can read; absent when there is a `url` or
+   * nothing to read. Called at most once, while `emit` of the message is pending. May reject: the message is
+   * then kept without its bytes.
+   */
+  readonly open?: (signal: AbortSignal) => Promise<Readable>;
 }
 
 /** The network reports how far a sent message got. Names it by reference, network id or both. */

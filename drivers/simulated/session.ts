@@ -70,7 +70,11 @@ export class SimulatedSession implements Session {
     return await this.#connection.answer(field, value);
   }
 
+  /** The network carries the address only; fetched all the same, so that what cannot be fetched fails here too. */
   async send(message: OutboundMessage, signal: AbortSignal): Promise<Sent> {
+    if (this.#connection === null) throw notConnected();
+    if (message.media !== null) await this.#port.fetchMedia(message.media, signal);
+    // It may have broken, or been made anew, meanwhile.
     if (this.#connection === null) throw notConnected();
     return await this.#connection.send(message, signal);
   }

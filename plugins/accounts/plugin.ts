@@ -7,7 +7,7 @@ import { systemTimers } from './session/timers.ts';
 /** Accounts: their records, their connection operations, and the sessions that this process hosts. */
 export default gatewayPlugin(
   'accounts',
-  ['storage', 'secrets', 'broker', 'tenants'],
+  ['storage', 'secrets', 'broker', 'tenants', 'media'],
   async (app) => {
     const { cradle } = app.container;
     const { sessions: configured, roles } = cradle.config;
@@ -19,6 +19,7 @@ export default gatewayPlugin(
       timers: systemTimers,
       sealer: cradle.secrets,
       channels: cradle.channels,
+      media: cradle.media,
       plans: cradle.plans,
       roles,
       settings: {

@@ -49,7 +49,5 @@ export interface RequestHandling {
 declare module '../../core/container.ts' {
   interface Cradle {
     readonly requestHandling: RequestHandling;
-    /** Where clients reach the gateway, without a slash at the end; the real port is known once it listens. */
-    readonly publicUrl: () => string;
   }
 }

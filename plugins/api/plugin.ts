@@ -1,12 +1,12 @@
 import { provide } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
+import { publicUrl } from '../../core/public-url.ts';
 import { takeContentType } from './body.ts';
 import { guardTheEdge } from './edge.ts';
 import { Gate } from './gate.ts';
 import { OperationHandling } from './handling.ts';
 import { OpenCalls } from './open-calls.ts';
 import { registerDocs } from './openapi/routes.ts';
-import { publicUrl } from './public-url.ts';
 import { makeRequestHandling } from './request-handling.ts';
 import { routeOf } from './route.ts';
 
@@ -24,7 +24,6 @@ export default gatewayPlugin('api', ['tenants'], async (app) => {
     (operation) => new OperationHandling(operation, { bodyLimit, openCalls }),
   );
   provide(app.container, 'requestHandling', makeRequestHandling({ gate, handlings, log }));
-  provide(app.container, 'publicUrl', () => publicUrl(app));
 
   app.decorateRequest('caller', null);
   app.decorateRequest('contentType', undefined);
@@ -46,7 +45,10 @@ export default gatewayPlugin('api', ['tenants'], async (app) => {
     },
     { prefix: '/v1' },
   );
-  app.register(async (scope) => registerDocs(scope, operations, () => publicUrl(app)), {
-    prefix: '/v1',
-  });
+  app.register(
+    async (scope) => registerDocs(scope, operations, () => publicUrl(app.server, config)),
+    {
+      prefix: '/v1',
+    },
+  );
 });

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { gatewayPlugin } from '../../core/kernel.ts';
+import { publicUrl } from '../../core/public-url.ts';
 import { ToolCalls } from './calls.ts';
 import { exchange } from './exchange.ts';
 import { jsonRpcError, readMessages, toolCallsIn } from './messages.ts';
@@ -20,7 +21,7 @@ export default gatewayPlugin('mcp', ['api', 'observability'], async (app) => {
 });
 
 function serveTools(app: FastifyInstance): void {
-  const { config, log, publicUrl, requestHandling, requestMetrics } = app.container.cradle;
+  const { config, log, requestHandling, requestMetrics } = app.container.cradle;
   const tools = toolsOf(app.operations.all());
   const calls = new ToolCalls({ requestHandling, metrics: requestMetrics, log });
 
@@ -29,7 +30,7 @@ function serveTools(app: FastifyInstance): void {
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
 
   app.addHook('onRequest', async (request, reply) => {
-    const allowed = [originOf(publicUrl()) ?? '', ...config.mcp.allowed_origins];
+    const allowed = [originOf(publicUrl(app.server, config)) ?? '', ...config.mcp.allowed_origins];
     if (!mayCome(request.headers.origin, allowed)) {
       const message = 'Forbidden: requests from this origin are not allowed';
       return reply.code(403).send(jsonRpcError(httpRefused, message));

@@ -11,6 +11,10 @@ export type MessageStatus = 'queued' | 'sent' | 'delivered' | 'read' | 'failed' 
 /** The one media object of a message; unknown parts are null. */
 export interface Media {
   readonly kind: 'image' | 'video' | 'audio' | 'document';
+  /**
+   * Outbound: the given address. Inbound: in rows and stored payloads a reference to the media store, see
+   * `core/media-reference.ts`, of which a fresh address is made whenever it is shown; null when nothing is kept.
+   */
   readonly url: string | null;
   readonly mime_type: string | null;
   readonly file_name: string | null;
@@ -143,7 +147,7 @@ export interface Messages {
   /**
    * Forgets a contact, inside the transaction that makes it private and has its tenant locked: its undispatched
    * messages fail with `contact_private`, emptied and without an event; all others are deleted, and so are
-   * the events of all of them with their deliveries.
+   * the events of all of them with their deliveries. The media of what is deleted is deleted after the commit.
    */
   forgetContact(unit: Unit, tenantId: string, contactId: string): Promise<void>;
 }

@@ -6,7 +6,7 @@ import type { ContactKey } from '../contacts/contract.ts';
 import type { StoredMessage, Thread } from './contract.ts';
 import { storedNetworkId } from './network-ids.ts';
 import { contactKey, People } from './people.ts';
-import { mediaOf, type Receiver } from './receive.ts';
+import { describedMedia, type Receiver } from './receive.ts';
 import { threadPlace } from './send.ts';
 
 /** A part of an account's address book or of its past. */
@@ -97,7 +97,7 @@ function importHistory(input: ImportInput, people: People, now: number): StoredM
         contactId: contact.id,
         direction: message.direction,
         text: message.text,
-        media: mediaOf(message.media),
+        media: describedMedia(message.media),
         status: outbound ? 'sent' : 'received',
         error: null,
         networkId: storedNetworkId(message.networkId),

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Json } from '../../core/contracts/json.ts';
 import { GatewayError } from '../../core/errors.ts';
+import type { MintAddress } from '../../core/media-reference.ts';
 import { type AnyOperation, operation } from '../../core/operation.ts';
 import { Closed } from '../../core/schemas.ts';
 import type { ListPosition, MessageFilter, MessageWithContact } from './contract.ts';
@@ -22,10 +23,14 @@ import type { WaitRequest, WaitResult } from './waits.ts';
 /** What the operations ask for. */
 export interface MessageOperationsParts {
   readonly maxText: number;
+  /** Media may be sent from an address without TLS. */
+  readonly allowHttp: boolean;
   send(input: SendInput): Promise<SendDecision>;
   find(tenantId: string, id: string): Promise<MessageWithContact | null>;
   list(tenantId: string, filter: MessageFilter): Promise<readonly MessageWithContact[]>;
   wait(request: WaitRequest): Promise<WaitResult>;
+  /** Makes an address of stored media. */
+  readonly mint: MintAddress;
   readonly cursors: {
     issue(operation: string, tenantId: string, position: Json): string;
     read(operation: string, tenantId: string, cursor: string, field?: string): Json;
@@ -37,7 +42,7 @@ export function messageOperations(parts: MessageOperationsParts): readonly AnyOp
   return [sendMessage(parts), listMessages(parts), waitForMessages(parts), getMessage(parts)];
 }
 
-function sendMessage({ maxText, send }: MessageOperationsParts): AnyOperation {
+function sendMessage({ maxText, allowHttp, send }: MessageOperationsParts): AnyOperation {
   return operation({
     id: 'send_message',
     method: 'POST',
@@ -48,6 +53,10 @@ function sendMessage({ maxText, send }: MessageOperationsParts): AnyOperation {
     description: [
       'Queues a text message, with at most one media URL, and answers at once. `get_message` and the message',
       'events show what became of it. Ask the user before messaging anyone.',
+      '',
+      'The media is fetched when its turn comes. One that cannot be fetched, is too large or of a type that cannot be',
+      'sent fails the message with `media_unavailable`, `media_too_large`, `media_type_not_allowed` or',
+      '`media_url_not_allowed`; only addresses on the public internet are allowed.',
       '',
       'On `msgapp_web` a new phone number creates the contact; on `chatapp` only an existing contact can be',
       'messaged. Messages of one account reach the network in the order in which they were accepted.',
@@ -105,14 +114,15 @@ function sendMessage({ maxText, send }: MessageOperationsParts): AnyOperation {
       },
     ],
     async handler({ caller, body, headers }) {
-      const decision = await send(sendInput(caller.tenantId, body, headers['idempotency-key']));
+      const key = headers['idempotency-key'];
+      const decision = await send(sendInput(caller.tenantId, body, key, allowHttp));
       if ('refused' in decision) throw decision.refused;
       return { status: 202, body: decision.accepted };
     },
   });
 }
 
-function listMessages({ list, cursors }: MessageOperationsParts): AnyOperation {
+function listMessages({ list, mint, cursors }: MessageOperationsParts): AnyOperation {
   const id = 'list_messages';
   return operation({
     id,
@@ -155,12 +165,15 @@ function listMessages({ list, cursors }: MessageOperationsParts): AnyOperation {
       const last = found.length > limit ? messages.at(-1) : undefined;
       const next_cursor =
         last === undefined ? null : cursors.issue(id, tenantId, [last.createdAt, last.id]);
-      return { status: 200, body: { messages: messages.map(viewOf), next_cursor } };
+      return {
+        status: 200,
+        body: { messages: messages.map((one) => viewOf(one, mint)), next_cursor },
+      };
     },
   });
 }
 
-function waitForMessages({ wait, cursors }: MessageOperationsParts): AnyOperation {
+function waitForMessages({ wait, mint, cursors }: MessageOperationsParts): AnyOperation {
   const id = 'wait_for_messages';
   return operation({
     id,
@@ -208,12 +221,15 @@ function waitForMessages({ wait, cursors }: MessageOperationsParts): AnyOperatio
         signal,
       });
       const next_cursor = cursors.issue(id, tenantId, result.position);
-      return { status: 200, body: { messages: result.messages.map(viewOf), next_cursor } };
+      return {
+        status: 200,
+        body: { messages: result.messages.map((one) => viewOf(one, mint)), next_cursor },
+      };
     },
   });
 }
 
-function getMessage({ find }: MessageOperationsParts): AnyOperation {
+function getMessage({ find, mint }: MessageOperationsParts): AnyOperation {
   return operation({
     id: 'get_message',
     method: 'GET',
@@ -242,7 +258,7 @@ function getMessage({ find }: MessageOperationsParts): AnyOperation {
     async handler({ caller, params }) {
       const message = await find(caller.tenantId, params.id);
       if (message === null) throw new GatewayError('message_not_found');
-      return { status: 200, body: viewOf(message) };
+      return { status: 200, body: viewOf(message, mint) };
     },
   });
 }

@@ -14,11 +14,11 @@ const hourMs = 3_600_000;
 /** Messages: accepting, dispatching, receipts, receiving, reading and waiting. */
 export default gatewayPlugin(
   'messages',
-  ['storage', 'broker', 'secrets', 'tenants', 'limits', 'accounts'],
+  ['storage', 'broker', 'secrets', 'tenants', 'limits', 'media', 'accounts'],
   async (app) => {
     const { cradle } = app.container;
     const { accounts, authenticator, broker, channels, clock, config, cursors } = cradle;
-    const { limits, sessions, storage } = cradle;
+    const { limits, media, sessions, storage } = cradle;
     const log = cradle.log.child({ plugin: 'messages' });
     const expireMs = config.messages.expire_h * hourMs;
     const idempotencyMs = config.messages.idempotency_h * hourMs;
@@ -49,21 +49,28 @@ export default gatewayPlugin(
       clock,
       log,
     });
-    sessions.attach(makeSessionPart({ storage, lanes, log }));
+    sessions.attach(makeSessionPart({ storage, lanes, media, log }));
     const release = await broker.listen(inboundTopic, (message) => {
       const tenantId = tenantOf(message);
       if (tenantId !== null) waits.wake(tenantId);
     });
     broker.onReady(() => waits.rescan());
     const upkeep = startUpkeep({ storage, lanes, expireMs, idempotencyMs, eventsMs, log });
-    provide(app.container, 'messages', { forgetContact });
+    provide(app.container, 'messages', {
+      async forgetContact(unit, tenantId, contactId) {
+        await forgetContact(unit, tenantId, contactId);
+        unit.afterCommit(() => media.sweep());
+      },
+    });
     app.operations.add(
       ...messageOperations({
         maxText: config.messages.max_text,
+        allowHttp: config.webhooks.allow_http,
         send: (input) => lanes.accept(input),
         find: (tenantId, id) => storage.read.messages.find(tenantId, id),
         list: (tenantId, filter) => storage.read.messages.list(tenantId, filter),
         wait: (request) => waits.wait(request),
+        mint: (key) => media.mint(key),
         cursors,
       }),
     );

@@ -2,8 +2,10 @@ import type { Broker } from '../../core/contracts/broker.ts';
 import type { InboundMedia, MessageEvent } from '../../core/contracts/driver.ts';
 import type { Lane } from '../../core/contracts/storage.ts';
 import { newId } from '../../core/ids.ts';
+import { mediaReference } from '../../core/media-reference.ts';
 import type { Fence } from '../accounts/contract.ts';
 import type { ContactKey } from '../contacts/contract.ts';
+import type { KeptMedia, TakenMedia } from '../media/contract.ts';
 import type { EventRecord, Media, StoredMessage, Thread } from './contract.ts';
 import { messageEvent } from './events.ts';
 import { storedNetworkId } from './network-ids.ts';
@@ -20,6 +22,8 @@ export interface Receiver {
 /** One inbound message of one session. */
 export interface ReceiveInput extends Receiver {
   readonly event: MessageEvent;
+  /** Its media, when the bytes were taken into the media store. */
+  readonly taken: TakenMedia | null;
 }
 
 /**
@@ -33,7 +37,8 @@ export const inboundTopic = 'inbound';
 
 /**
  * The lane of inbound messages: contact, thread, message, number and event in one transaction under the tenant's
- * lock, so that their numbering is the order of their commits. A network id is stored once.
+ * lock, so that their numbering is the order of their commits. A network id is stored once, and the file of its
+ * media is kept with it.
  */
 export function makeReceiveLane(broker: Broker): Lane<ReceiveInput, ReceiveOutput> {
   return {
@@ -58,6 +63,10 @@ export function makeReceiveLane(broker: Broker): Lane<ReceiveInput, ReceiveOutpu
       const threadAt = new Map(
         threads.map((thread) => [threadPlace(thread.accountId, thread.contactId), thread]),
       );
+      const waiting = await unit.media.waitingForChange(
+        standing.flatMap((input) => input.taken?.key ?? []),
+      );
+      const kept: KeptMedia[] = [];
       const newThreads = new Map<string, Thread>();
       const drafts: StoredMessage[] = [];
       const outputs = inputs.map((input): ReceiveOutput => {
@@ -77,7 +86,11 @@ export function makeReceiveLane(broker: Broker): Lane<ReceiveInput, ReceiveOutpu
           threadAt.set(place, begun);
           newThreads.set(place, begun);
         }
-        drafts.push(draftOf(input, contact.id, unit.now));
+        // A file that was swept meanwhile is as one that could not be fetched.
+        const file = input.taken !== null && waiting.has(input.taken.key) ? input.taken : null;
+        const draft = draftOf(input, file, contact.id, unit.now);
+        drafts.push(draft);
+        if (file !== null) kept.push({ ...file, messageId: draft.id });
         return 'stored';
       });
       if (drafts.length === 0) return outputs;
@@ -97,6 +110,7 @@ export function makeReceiveLane(broker: Broker): Lane<ReceiveInput, ReceiveOutpu
       await people.store(unit);
       await unit.threads.save([...newThreads.values()]);
       await unit.messages.insert(messages);
+      await unit.media.keep(kept);
       await unit.events.record(events);
       for (const tenantId of counts.keys()) {
         unit.afterCommit(() => broker.toAll(inboundTopic, { tenantId }));
@@ -114,7 +128,12 @@ function keyOf({ tenantId, channel, event }: ReceiveInput): ContactKey | null {
   return contactKey(tenantId, channel, event.from);
 }
 
-function draftOf(input: ReceiveInput, contactId: string, now: number): StoredMessage {
+function draftOf(
+  input: ReceiveInput,
+  file: TakenMedia | null,
+  contactId: string,
+  now: number,
+): StoredMessage {
   const { tenantId, channel, fence, event } = input;
   return {
     id: newId('msg'),
@@ -124,7 +143,7 @@ function draftOf(input: ReceiveInput, contactId: string, now: number): StoredMes
     contactId,
     direction: 'inbound',
     text: event.text,
-    media: mediaOf(event.media),
+    media: file === null ? describedMedia(event.media) : storedMedia(file),
     status: 'received',
     error: null,
     networkId: storedNetworkId(event.networkId),
@@ -142,14 +161,13 @@ function draftOf(input: ReceiveInput, contactId: string, now: number): StoredMes
   };
 }
 
-/** Media as it is stored, in the words of the API. */
-export function mediaOf(media: InboundMedia | null): Media | null {
+/** What is known of media whose bytes are not kept, in the words of the API. */
+export function describedMedia(media: InboundMedia | null): Media | null {
   if (media === null) return null;
-  return {
-    kind: media.kind,
-    url: media.url,
-    mime_type: media.mimeType,
-    file_name: media.fileName,
-    size: media.size,
-  };
+  const { kind, mimeType, fileName, size } = media;
+  return { kind, url: null, mime_type: mimeType, file_name: fileName, size };
+}
+
+function storedMedia({ key, kind, mimeType, fileName, size }: TakenMedia): Media {
+  return { kind, url: mediaReference(key), mime_type: mimeType, file_name: fileName, size };
 }

@@ -10,7 +10,9 @@ const MediaSchema = Type.Object(
     url: Nullable(
       Type.String({
         description:
-          'Outbound: the URL that was given. Inbound: an address of the media that expires.',
+          'Outbound: the URL that was given. Inbound: an address that needs no key and is good for 24 hours; ' +
+          'each read of the message gives a new one. Null when the media could not be fetched, is not kept ' +
+          'any more, or belongs to imported history.',
       }),
     ),
     mime_type: Nullable(Type.String()),

@@ -14,12 +14,14 @@ export const longestKey = 255;
 /**
  * Makes the accept lane's input of a request.
  * @param key the Idempotency-Key, if any
+ * @param allowHttp media may be sent from an address without TLS
  * @throws GatewayError `invalid_phone_number`, `invalid_request`
  */
 export function sendInput(
   tenantId: string,
   body: Static<ReturnType<typeof sendBody>>,
   key: string | undefined,
+  allowHttp = false,
 ): SendInput {
   const phone = body.to.phone === undefined ? null : parsePhone(body.to.phone);
   if (body.to.phone !== undefined && phone === null) {
@@ -36,7 +38,7 @@ export function sendInput(
     contactId: body.to.contact_id ?? null,
     phone,
     text: body.text,
-    media: body.media_url === undefined ? null : outboundMedia(body.media_url),
+    media: body.media_url === undefined ? null : outboundMedia(body.media_url, allowHttp),
     idempotency:
       key === undefined ? null : { keyHash: sha256(key), bodyHash: sha256(canonical(body)) },
   };
@@ -78,10 +80,11 @@ const kindByExtension: Readonly<Record<string, Media['kind']>> = {
   '.amr': 'audio',
 };
 
-function outboundMedia(text: string): Media {
+function outboundMedia(text: string, allowHttp: boolean): Media {
   const url = URL.canParse(text) ? new URL(text) : null;
   const trimmed = text.trim() === text;
-  if (url === null || !trimmed || url.protocol !== 'https:' || url.username || url.password) {
+  const isSchemeGood = url?.protocol === 'https:' || (allowHttp && url?.protocol === 'http:');
+  if (url === null || !trimmed || !isSchemeGood || url.username || url.password) {
     const message = 'body/media_url must be an https URL without credentials in it';
     throw new GatewayError('invalid_request', {
       message,

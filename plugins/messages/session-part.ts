@@ -2,7 +2,9 @@ import type { ReceiptEvent } from '../../core/contracts/driver.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { LiveSession, SessionPart } from '../accounts/contract.ts';
+import type { MediaService } from '../media/contract.ts';
 import { placesOf } from './accept.ts';
+import { Arrivals } from './arrivals.ts';
 import { outboundMessage } from './dispatch-rules.ts';
 import { Dispatcher } from './dispatcher.ts';
 import { abandonQueued } from './failing.ts';
@@ -19,11 +21,14 @@ const answerWaitMs = 5_000;
 export interface SessionPartParts {
   readonly storage: Storage;
   readonly lanes: MessageLanes;
+  readonly media: Pick<MediaService, 'take' | 'discard'>;
   readonly log: GatewayLog;
 }
 
 /** Makes what the messages plugin does in a session; see `SessionPart` for who calls what. */
-export function makeSessionPart({ storage, lanes, log }: SessionPartParts): SessionPart {
+export function makeSessionPart(parts: SessionPartParts): SessionPart {
+  const { storage, lanes, log } = parts;
+  const arrivals = new Arrivals({ read: storage.read, media: parts.media });
   const dispatchers = new Map<string, Dispatcher>();
   const bySession = new WeakMap<LiveSession, Dispatcher>();
   const dispatcherOf = (session: LiveSession): Dispatcher => {
@@ -59,8 +64,9 @@ export function makeSessionPart({ storage, lanes, log }: SessionPartParts): Sess
     async receive(session, event) {
       switch (event.type) {
         case 'message':
-          standing(await lanes.receive({ ...receiver(session), event }));
-          return;
+          return arrivals.settle(session, event, async (taken) =>
+            standing(await lanes.receive({ ...receiver(session), event, taken })),
+          );
         case 'receipt':
           return receipt(lanes, session, dispatcherOf(session), event);
         case 'contacts':

@@ -1,10 +1,18 @@
 import type { Static } from 'typebox';
+import { freshAddress, type MintAddress } from '../../core/media-reference.ts';
 import { nullableTimestamp, timestamp } from '../../core/schemas.ts';
 import type { MessageWithContact } from './contract.ts';
 import type { MessageSchema } from './schemas.ts';
 
-/** A message as the API shows it. */
-export function viewOf(message: MessageWithContact): Static<typeof MessageSchema> {
+/**
+ * A message as the API shows it.
+ * @param mint makes the address of its media, if that is stored
+ */
+export function viewOf(
+  message: MessageWithContact,
+  mint: MintAddress,
+): Static<typeof MessageSchema> {
+  const { media } = message;
   // What a queued message's row knows beyond that are receipts that wait for the answer to its send.
   const queued = message.status === 'queued';
   const reached = (at: number | null): string | null => (queued ? null : nullableTimestamp(at));
@@ -12,7 +20,7 @@ export function viewOf(message: MessageWithContact): Static<typeof MessageSchema
     id: message.id,
     direction: message.direction,
     text: message.text,
-    media: message.media,
+    media: media === null ? null : { ...media, url: freshAddress(media.url, mint) },
     status: message.status,
     error: message.status === 'failed' ? message.error : null,
     account_id: message.accountId,

@@ -8,6 +8,7 @@ import type { EventTable } from './tables/events.ts';
 import type { IdempotencyTable } from './tables/idempotency.ts';
 import type { LeaseTable } from './tables/leases.ts';
 import type { LimitNoticeTable } from './tables/limit-notices.ts';
+import type { MediaTable } from './tables/media.ts';
 import type { MessageTable } from './tables/messages.ts';
 import type { OpenerRefusalTable } from './tables/opener-refusals.ts';
 import type { ProcessTable } from './tables/processes.ts';
@@ -29,6 +30,7 @@ declare module '../../core/contracts/storage.ts' {
     readonly contacts: ContactTable;
     readonly threads: ThreadTable;
     readonly messages: MessageTable;
+    readonly media: MediaTable;
     readonly usage: UsageTable;
     readonly idempotency: IdempotencyTable;
     readonly events: EventTable;

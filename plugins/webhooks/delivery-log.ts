@@ -1,5 +1,6 @@
 import type { Lane, Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
+import { type MintAddress, withFreshMedia } from '../../core/media-reference.ts';
 import type { Delivery, DeliveryFilter, Webhook } from './contract.ts';
 import { replayLane } from './replay.ts';
 
@@ -24,22 +25,30 @@ export interface LoggedDelivery {
   readonly payload: string | null;
 }
 
+/** What delivery logs are made of. */
+export interface DeliveryLogParts {
+  readonly storage: Pick<Storage, 'read' | 'submit'>;
+  readonly log: GatewayLog;
+  /** Aborted as soon as the gateway stops. */
+  readonly stopping: AbortSignal;
+  /** Makes an address that expires of stored media. */
+  readonly mint: MintAddress;
+}
+
 /** The delivery logs of subscriptions, as their operations work with them. */
 export class DeliveryLog {
-  readonly #storage: Pick<Storage, 'read' | 'submit'>;
-  readonly #log: GatewayLog;
-  readonly #stopping: AbortSignal;
+  readonly #parts: DeliveryLogParts;
   readonly #forgetting = new Set<Promise<void>>();
 
-  constructor(storage: Pick<Storage, 'read' | 'submit'>, log: GatewayLog, stopping: AbortSignal) {
-    this.#storage = storage;
-    this.#log = log;
-    this.#stopping = stopping;
+  constructor(parts: DeliveryLogParts) {
+    this.#parts = parts;
   }
 
   /** A page of a subscription's log, newest first. */
   async page(webhookId: string, filter: DeliveryFilter): Promise<readonly LoggedDelivery[]> {
-    return await this.#withPayloads(await this.#storage.read.deliveries.list(webhookId, filter));
+    return await this.#withPayloads(
+      await this.#parts.storage.read.deliveries.list(webhookId, filter),
+    );
   }
 
   /**
@@ -48,7 +57,7 @@ export class DeliveryLog {
    */
   async replay(webhook: Webhook, deliveryId: string): Promise<LoggedDelivery> {
     const input = { webhookId: webhook.id, deliveryId };
-    const output = await this.#storage.submit(replayLane, input);
+    const output = await this.#parts.storage.submit(replayLane, input);
     if ('refused' in output) throw output.refused;
     const [logged] = await this.#withPayloads([output.delivery]);
     return logged ?? { delivery: output.delivery, payload: null };
@@ -61,7 +70,7 @@ export class DeliveryLog {
   forget(webhookId: string): void {
     const forgetting = this.#forget(webhookId)
       .catch((error: unknown) => {
-        this.#log.warn({ err: error, webhook: webhookId }, 'deliveries could not be deleted');
+        this.#parts.log.warn({ err: error, webhook: webhookId }, 'deliveries could not be deleted');
       })
       .finally(() => this.#forgetting.delete(forgetting));
     this.#forgetting.add(forgetting);
@@ -74,17 +83,18 @@ export class DeliveryLog {
 
   async #forget(webhookId: string): Promise<void> {
     let deleted = portion;
-    while (deleted === portion && !this.#stopping.aborted) {
-      deleted = await this.#storage.submit(forgetLane, webhookId);
+    while (deleted === portion && !this.#parts.stopping.aborted) {
+      deleted = await this.#parts.storage.submit(forgetLane, webhookId);
     }
   }
 
   async #withPayloads(deliveries: readonly Delivery[]): Promise<readonly LoggedDelivery[]> {
+    const { storage, mint } = this.#parts;
     const eventIds = deliveries.map(({ eventId }) => eventId);
-    const payloads = await this.#storage.read.events.payloads(eventIds);
-    return deliveries.map((delivery) => ({
-      delivery,
-      payload: payloads.get(delivery.eventId) ?? null,
-    }));
+    const payloads = await storage.read.events.payloads(eventIds);
+    return deliveries.map((delivery) => {
+      const stored = payloads.get(delivery.eventId);
+      return { delivery, payload: stored === undefined ? null : withFreshMedia(stored, mint) };
+    });
   }
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/contracts/clock.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
+import type { MintAddress } from '../../core/media-reference.ts';
 import type { AnyOperation } from '../../core/operation.ts';
 import type { Egress } from '../egress/contract.ts';
 import type { Cursors, Secrets } from '../secrets/contract.ts';
@@ -20,6 +21,8 @@ export interface WebhooksParts {
   readonly plans: Plans;
   readonly clock: Clock;
   readonly log: GatewayLog;
+  /** Makes an address that expires of stored media. */
+  readonly mint: MintAddress;
   /** Aborted as soon as the gateway stops. */
   readonly stopping: AbortSignal;
   readonly settings: {
@@ -40,7 +43,7 @@ export function makeWebhookOperations(parts: WebhooksParts): MadeOperations {
   const { storage, egress, secrets, cursors, plans, clock, settings } = parts;
   const changeLane = makeChangeLane(settings);
   const subscriptions = new Subscriptions({ storage, changeLane, secrets, egress });
-  const deliveryLog = new DeliveryLog(storage, parts.log, parts.stopping);
+  const deliveryLog = new DeliveryLog(parts);
   const { timeoutMs, connectTimeoutMs } = settings;
   const testParts = { storage, egress, clock, timeoutMs, connectTimeoutMs };
   const operations = webhookOperations(

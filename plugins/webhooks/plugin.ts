@@ -7,21 +7,23 @@ const hourMs = 3_600_000;
 /** Webhooks: subscriptions with their operations, and the delivery of events to them. */
 export default gatewayPlugin(
   'webhooks',
-  ['observability', 'storage', 'secrets', 'broker', 'tenants', 'egress'],
+  ['observability', 'storage', 'secrets', 'broker', 'tenants', 'egress', 'media'],
   async (app) => {
     const { cradle } = app.container;
-    const { broker, clock, cursors, egress, metrics, plans, secrets, stopping, storage } = cradle;
+    const { broker, clock, cursors, egress, media, metrics, plans, secrets } = cradle;
+    const { stopping, storage } = cradle;
     const { webhooks, roles } = cradle.config;
     const log = cradle.log.child({ plugin: 'webhooks' });
+    const mint = (key: string): string => media.mint(key);
     const timeoutMs = webhooks.timeout_s * 1000;
     const connectTimeoutMs = webhooks.connect_timeout_s * 1000;
     const made = makeWebhookOperations({
-      ...{ clock, cursors, egress, plans, secrets, stopping, storage, log },
+      ...{ clock, cursors, egress, plans, secrets, stopping, storage, log, mint },
       settings: { maxSubscriptions: webhooks.max_subscriptions, timeoutMs, connectTimeoutMs },
     });
     app.operations.add(...made.operations);
     const engine = await startEngine({
-      ...{ broker, clock, egress, metrics, plans, secrets, storage, log },
+      ...{ broker, clock, egress, metrics, plans, secrets, storage, log, mint },
       settings: {
         timeoutMs,
         connectTimeoutMs,

@@ -51,7 +51,15 @@ t.test('everything has a default', async (t) => {
       allow_private_targets: false,
       allow_http: false,
     },
-    media: { max_bytes: 67108864, directory: 'data/media' },
+    media: {
+      max_bytes: 67108864,
+      timeout_s: 60,
+      fetches: 8,
+      address_h: 24,
+      keep_h: 720,
+      directory: 'data/media',
+      s3: { bucket: null, region: 'us-east-1', secret_key: null, path_style: true },
+    },
   });
   t.equal(fromEnv({ DATA_DIR: '/state' }).database_url, 'sqlite:/state/gateway.db');
   t.equal(fromEnv({ DATA_DIR: '/state' }).media.directory, '/state/media');

@@ -8,11 +8,11 @@ import { meets, type Refusal } from './refusals/refusal.ts';
 import { capRefusals, sendRefusals } from './refusals/sending.ts';
 import { numbers, refusalWorld } from './refusals/world.ts';
 
-/** Codes that are met elsewhere: what one healthy process does not answer, and the webhook group. */
+/** Codes that are met elsewhere: what one healthy process does not answer, media, and the webhook group. */
 const elsewhere = new Set([
   ...['unauthorized', 'wait_concurrency', 'qr_not_ready', 'rate_limited', 'internal_error'],
   ...['unavailable', 'connection_service_unreachable', 'connection_service_at_capacity'],
-  ...['headers_too_large'],
+  ...['headers_too_large', 'media_gone', 'range_not_satisfiable'],
   ...['webhooks_not_enabled', 'webhook_not_found', 'invalid_event_type', 'url_not_allowed'],
 ]);
 

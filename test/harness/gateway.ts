@@ -19,8 +19,8 @@ export interface GatewayOptions {
 }
 
 /**
- * Settings under which a load test meets none of the caps and guards, and deliveries reach receivers on loopback,
- * are retried soon and never paused.
+ * Settings under which a load test meets none of the caps and guards, and deliveries and media find loopback,
+ * deliveries are retried soon and never paused.
  */
 export const generousLimits: Readonly<Record<string, string>> = {
   GATEWAY_PLANS__GROWTH__SENDS_CAP: '1000000',

@@ -2,6 +2,7 @@ import type { Broker } from '../../../core/contracts/broker.ts';
 import type { Clock } from '../../../core/contracts/clock.ts';
 import type { Lane, Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
+import type { MediaService } from '../../media/contract.ts';
 import type { ChannelRegistry, SessionPart } from '../contract.ts';
 import type { ConnectInput, ConnectOutput, ConnectUndo } from '../lanes/connect.ts';
 import type { TransitionInput, TransitionOutput } from '../lanes/transition.ts';
@@ -34,6 +35,8 @@ export interface SessionEnvironment {
   readonly timers: Timers;
   readonly sealer: Sealer;
   readonly channels: ChannelRegistry;
+  /** Fetches what is to be sent. */
+  readonly media: Pick<MediaService, 'fetch'>;
   readonly lanes: SessionLanes;
   readonly settings: SessionSettings;
   /** Those who attached; complete once the gateway has booted. */

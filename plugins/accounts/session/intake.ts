@@ -1,12 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type {
-  CredentialStore,
-  DriverEvent,
-  LinkStep,
-  Port,
+import {
+  type CredentialStore,
+  DriverError,
+  type DriverEvent,
+  type LinkStep,
+  type MediaFile,
+  type OutboundMedia,
+  type Port,
 } from '../../../core/contracts/driver.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
+import type { MediaService } from '../../media/contract.ts';
 import type { Happening } from '../status.ts';
 import { happeningOf, isDriverEvent } from './happening.ts';
 import type { OpenSession } from './open-session.ts';
@@ -25,26 +29,30 @@ export interface IntakeTargets {
   step(step: LinkStep): void;
 }
 
+/** Whom the intake asks and tells. */
+export interface IntakeParts {
+  readonly credentials: CredentialStore;
+  readonly participants: Participants;
+  readonly media: Pick<MediaService, 'fetch'>;
+  readonly log: GatewayLog;
+}
+
 /** A session's port: checks and orders what the driver emits. */
 export class Intake implements Port {
   readonly credentials: CredentialStore;
   readonly log: GatewayLog;
   readonly #live: OpenSession;
   readonly #participants: Participants;
+  readonly #media: IntakeParts['media'];
   readonly #targets: IntakeTargets;
   readonly #turns = new Turns();
 
-  constructor(
-    live: OpenSession,
-    credentials: CredentialStore,
-    participants: Participants,
-    log: GatewayLog,
-    targets: IntakeTargets,
-  ) {
+  constructor(live: OpenSession, parts: IntakeParts, targets: IntakeTargets) {
     this.#live = live;
-    this.credentials = credentials;
-    this.#participants = participants;
-    this.log = log;
+    this.credentials = parts.credentials;
+    this.#participants = parts.participants;
+    this.#media = parts.media;
+    this.log = parts.log;
     this.#targets = targets;
   }
 
@@ -53,6 +61,16 @@ export class Intake implements Port {
     // A driver that does not look at the outcome must not bring the process down.
     taken.catch((error) => this.log.debug({ err: error, event: event?.type }, 'not taken'));
     return taken;
+  }
+
+  async fetchMedia(media: OutboundMedia, signal: AbortSignal): Promise<MediaFile> {
+    if (!this.#targets.isOpen()) {
+      const message = 'the session is over';
+      throw new DriverError('media_unavailable', message, { certain: true, retryAfterMs: 0 });
+    }
+    const { file, release } = await this.#media.fetch(media, this.#live.account.tenantId, signal);
+    this.#live.untilSettled(release);
+    return file;
   }
 
   async sentMessage(reference: string) {

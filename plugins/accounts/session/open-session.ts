@@ -30,6 +30,8 @@ export class OpenSession implements LiveSession {
   readonly #clock: Clock;
   readonly #over = new AbortController();
   readonly #underWay = new Set<Promise<unknown>>();
+  /** Gives back what was fetched for the send that is under way. */
+  readonly #lent = new Set<() => void>();
   #draining = false;
 
   constructor(
@@ -92,7 +94,14 @@ export class OpenSession implements LiveSession {
       });
     } finally {
       this.#underWay.delete(sending);
+      for (const release of this.#lent) release();
+      this.#lent.clear();
     }
+  }
+
+  /** Calls back once the send that is under way has settled; never when none is. */
+  untilSettled(release: () => void): void {
+    if (this.#underWay.size > 0) this.#lent.add(release);
   }
 
   /** Lets nothing new out; resolves when what is under way has its answer. */

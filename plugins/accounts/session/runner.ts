@@ -49,7 +49,7 @@ export class SessionRunner {
 
   constructor(environment: SessionEnvironment, options: RunnerOptions) {
     const { row, fence, driver, deadline } = options;
-    const { storage, sealer, clock, parts } = environment;
+    const { storage, sealer, clock, parts, media } = environment;
     this.#environment = environment;
     this.#options = options;
     this.#log = environment.log.child({ account: row.id, channel: row.channel });
@@ -57,7 +57,8 @@ export class SessionRunner {
     this.live = new OpenSession(row, fence, driver.capabilities, clock, deadline);
     this.#participants = new Participants(parts, this.live, this.#log);
     const credentials = new FencedCredentials(storage, sealer, fence, () => this.#phase());
-    this.#intake = new Intake(this.live, credentials, this.#participants, this.#log, {
+    const port = { credentials, participants: this.#participants, media, log: this.#log };
+    this.#intake = new Intake(this.live, port, {
       isOpen: () => this.#isOpen(),
       happened: (happening) => this.#happened(happening),
       step: (step) => this.#pairing?.take({ type: 'step', step }),

@@ -24,6 +24,12 @@ operations list, a request may be answered 404 \`not_found\` (no such path or me
 431 \`headers_too_large\`.
 
 Every answer carries \`X-Request-Id\`: the one that was sent, or a new one.
+
+The media of an inbound message is read at the address in its \`media.url\`, by GET or HEAD, whole or by range.
+The address needs no key, so that it can be handed on; it is good for 24 hours, and each read of the message gives a
+new one. It answers 410 \`media_gone\` once it has expired or the file is not kept any more (30 days, or until
+its contact becomes private), and 404 for an address that was made up. Only pictures, films and sound are served for
+being shown; anything else is served for being saved.
 `.trim();
 
 /**

@@ -1,6 +1,7 @@
 import type { Executor } from '../executor.ts';
 import { firstTables } from './001-first-tables.ts';
 import { webhookTables } from './002-webhooks.ts';
+import { mediaTable } from './003-media.ts';
 
 /**
  * One change of the schema.
@@ -19,4 +20,4 @@ export interface MigrationStep {
 }
 
 /** All steps, in the order in which they are applied. */
-export const migrationSteps: readonly MigrationStep[] = [firstTables, webhookTables];
+export const migrationSteps: readonly MigrationStep[] = [firstTables, webhookTables, mediaTable];

@@ -9,6 +9,7 @@ import { EventTable } from './events.ts';
 import { IdempotencyTable } from './idempotency.ts';
 import { LeaseTable } from './leases.ts';
 import { LimitNoticeTable } from './limit-notices.ts';
+import { MediaTable } from './media.ts';
 import { MessageTable } from './messages.ts';
 import { OpenerRefusalTable } from './opener-refusals.ts';
 import { ProcessTable } from './processes.ts';
@@ -31,6 +32,7 @@ export function makeTables(executor: Executor): Tables {
     contacts: new ContactTable(executor),
     threads: new ThreadTable(executor),
     messages: new MessageTable(executor),
+    media: new MediaTable(executor),
     usage: new UsageTable(executor),
     idempotency: new IdempotencyTable(executor),
     events: new EventTable(executor),

@@ -9,6 +9,7 @@ import type {
   StoredMessage,
 } from '../../messages/contract.ts';
 import type { Executor, Row } from '../executor.ts';
+import { MediaTable } from './media.ts';
 
 /** A row as the engines return it, contact included. */
 interface MessageColumns {
@@ -240,13 +241,25 @@ export class MessageTable {
     return rows.map((row) => row.id);
   }
 
+  /** Deletes messages; what media they brought is given up with them. */
   async delete(ids: readonly string[]): Promise<void> {
+    await new MediaTable(this.db).giveUpOf(ids);
     for (let start = 0; start < ids.length; start += 1000) {
       await this.db
         .knex('messages')
         .whereIn('id', ids.slice(start, start + 1000))
         .delete();
     }
+  }
+
+  /** Takes out of messages where their media was kept; its description stays. */
+  async forgetMedia(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    await this.db
+      .knex('messages')
+      .whereIn('id', [...ids])
+      .whereNotNull('media')
+      .update({ media: this.db.knex.raw("json_set(media, '$.url', null)") });
   }
 
   /** When the latest live messages with these contacts were accepted: at most `limit` each way and contact. */

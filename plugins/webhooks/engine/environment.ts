@@ -2,6 +2,7 @@ import type { Broker } from '../../../core/contracts/broker.ts';
 import type { Clock } from '../../../core/contracts/clock.ts';
 import type { Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
+import type { MintAddress } from '../../../core/media-reference.ts';
 import type { Egress } from '../../egress/contract.ts';
 import type { Metrics } from '../../observability/contract.ts';
 import type { Secrets } from '../../secrets/contract.ts';
@@ -29,6 +30,8 @@ export interface EngineParts {
   readonly egress: Egress;
   readonly secrets: Pick<Secrets, 'open'>;
   readonly plans: Plans;
+  /** Makes an address that expires of stored media, anew for every attempt. */
+  readonly mint: MintAddress;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: GatewayLog;

@@ -1,3 +1,4 @@
+import { withFreshMedia } from '../../../core/media-reference.ts';
 import { attempt } from '../attempt.ts';
 import type { Attempt } from '../contract.ts';
 import { signingSecretContext } from '../secret.ts';
@@ -5,7 +6,10 @@ import type { EngineParts } from './environment.ts';
 import type { Start } from './windows.ts';
 
 /** What attempts are made with. */
-export type SendingParts = Pick<EngineParts, 'egress' | 'clock' | 'settings' | 'secrets' | 'log'>;
+export type SendingParts = Pick<
+  EngineParts,
+  'egress' | 'clock' | 'settings' | 'secrets' | 'log' | 'mint'
+>;
 
 /**
  * Makes the next attempt of a delivery, with its subscription as it is now. Without its secret nothing is sent,
@@ -15,7 +19,7 @@ export async function send(
   parts: SendingParts,
   { delivery, webhook, event }: Start,
 ): Promise<Attempt> {
-  const { egress, clock, settings, secrets, log } = parts;
+  const { egress, clock, settings, secrets, log, mint } = parts;
   const { timeoutMs, connectTimeoutMs } = settings;
   const number = delivery.attempts + 1;
   let secret: string | null = null;
@@ -36,7 +40,7 @@ export async function send(
       event: delivery.eventType,
       deliveryId: delivery.id,
       number,
-      payload: event.payload,
+      payload: withFreshMedia(event.payload, mint),
       secret,
     },
   );

@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type {
-  CredentialStore,
-  DriverEvent,
-  DriverLog,
-  OutboundMessage,
-  Port,
+import {
+  type CredentialStore,
+  DriverError,
+  type DriverEvent,
+  type DriverLog,
+  type MediaFile,
+  type OutboundMedia,
+  type OutboundMessage,
+  type Port,
 } from '../../../core/contracts/driver.ts';
 
 /** How long the suite waits for an event, in milliseconds. */
@@ -65,6 +68,8 @@ export class MemoryPort implements Port {
   onEmit: (event: DriverEvent) => Promise<void> = async () => undefined;
   /** What `sentMessage` answers. */
   readonly sent = new Map<string, OutboundMessage>();
+  /** What `fetchMedia` answers, by address; any other is out of reach. */
+  readonly media = new Map<string, MediaFile>();
   #seen = 0;
   #wake: () => void = () => undefined;
 
@@ -84,6 +89,12 @@ export class MemoryPort implements Port {
 
   async sentMessage(reference: string): Promise<OutboundMessage | null> {
     return this.sent.get(reference) ?? null;
+  }
+
+  async fetchMedia({ url }: OutboundMedia): Promise<MediaFile> {
+    const file = this.media.get(url);
+    if (file !== undefined) return file;
+    throw new DriverError('media_unavailable', `${url} cannot be fetched`, { certain: true });
   }
 
   /**

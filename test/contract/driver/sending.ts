@@ -1,5 +1,6 @@
+import { Readable } from 'node:stream';
 import type { Test } from 'tap';
-import { DriverError } from '../../../core/contracts/driver.ts';
+import { DriverError, type MediaFile } from '../../../core/contracts/driver.ts';
 import { type Bench, patient } from './bench.ts';
 
 /** Sending, its failures, and receipts. */
@@ -132,7 +133,6 @@ export async function sending(t: Test, bench: Bench): Promise<void> {
     await port.state('unrestricted');
     await session.send(message, patient());
     await world.restrict(account, 'new_contacts');
-    t.match(await port.state('restricted'), { scope: 'new_contacts' });
     const known = await bench.message(account, 'msg_known');
     await session.send(known, patient());
     const to = await world.contact(account, 2);
@@ -140,6 +140,8 @@ export async function sending(t: Test, bench: Bench): Promise<void> {
       certain: true,
       retryAfterMs: null,
     });
+    // At the latest now: some networks tell of it only by refusing.
+    t.match(await port.state('restricted'), { scope: 'new_contacts' });
     t.same(
       (await world.shown(account)).map(({ text }) => text),
       [message.text, known.text],
@@ -147,11 +149,26 @@ export async function sending(t: Test, bench: Bench): Promise<void> {
   });
 
   await t.test('carries media', { skip: !capabilities.media }, async (t) => {
-    const { account, session } = await bench.linked();
+    const { account, port, session } = await bench.linked();
     const message = await bench.message(account, 'msg_media');
     const media = { url: 'https://example.com/picture.jpg' };
+    const gone = failure(session.send({ ...message, media }, patient()));
+    t.match(await gone, { code: 'media_unavailable', certain: true });
+    port.media.set(media.url, picture());
     t.type((await session.send({ ...message, media }, patient())).networkId, 'string');
   });
+}
+
+/** A file as the gateway fetches it. */
+function picture(): MediaFile {
+  const bytes = Buffer.from('not much of a picture');
+  return {
+    kind: 'image',
+    mimeType: 'image/jpeg',
+    fileName: 'picture.jpg',
+    size: bytes.length,
+    stream: () => Readable.from([bytes]),
+  };
 }
 
 /** What a send fails with. */

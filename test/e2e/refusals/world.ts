@@ -30,6 +30,7 @@ const settings = {
   GATEWAY_LIMITS__LOOP_GUARD__WINDOW_S: '300',
   GATEWAY_LIMITS__OPENER_BURST__OPENERS: '3',
   GATEWAY_LIMITS__OPENER_BURST__WINDOW_S: '300',
+  GATEWAY_WEBHOOKS__ALLOW_HTTP: 'false',
 };
 
 /** The people and accounts of the main tenant. */

@@ -1,5 +1,6 @@
 import type { Test } from 'tap';
 import type { Fleet, FleetTenant } from '../../harness/fleet.ts';
+import { mediaServer } from '../../harness/media-server.ts';
 import {
   befall,
   messageOf,
@@ -185,7 +186,7 @@ async function withoutReceipts(t: Test, fleet: Fleet, tenant: FleetTenant): Prom
     sendAccepted(api, { account_id, to: { phone: phoneNumber(100 + n) }, ...more });
   const behave = (settings: object) => api.put(`/sandbox/phones/${phone}`, settings);
 
-  const media_url = 'https://example.com/map.png';
+  const media_url = `${(await mediaServer(t)).url}/map.png`;
   const read = await send(1, { media_url });
   await untilMessage(api, read, 'read');
   await settled(t, fleet, tenant, read, 'read', ['sent', 'delivered', 'read'], 'all the way');

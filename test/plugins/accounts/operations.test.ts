@@ -9,7 +9,9 @@ import { createGateway } from '../../../core/kernel.ts';
 import { createLog } from '../../../core/log.ts';
 import accounts from '../../../plugins/accounts/plugin.ts';
 import broker from '../../../plugins/broker/plugin.ts';
+import egress from '../../../plugins/egress/plugin.ts';
 import limits from '../../../plugins/limits/plugin.ts';
+import media from '../../../plugins/media/plugin.ts';
 import secrets from '../../../plugins/secrets/plugin.ts';
 import storage from '../../../plugins/storage/plugin.ts';
 import tenants from '../../../plugins/tenants/plugin.ts';
@@ -32,7 +34,7 @@ async function open(t: Test, url: string, env: Record<string, string> = {}) {
   const gateway = await createGateway({
     log: createLog('silent'),
     bodyLimit: 1_000,
-    plugins: [storage, secrets, broker, tenants, accounts, limits],
+    plugins: [storage, secrets, broker, tenants, egress, media, accounts, limits],
     prepare(container) {
       provide(container, 'config', config);
       provide(container, 'channels', {

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
 import type { Caller } from '../../../core/contracts/caller.ts';
 import type { DriverEvent } from '../../../core/contracts/driver.ts';
@@ -387,6 +388,51 @@ for (const { name, create } of databases) {
       t.same(statuses, ['connected', 'restricted', 'disconnected']);
       t.equal((await world.row(ids[2] ?? '')).reason, 'session_lost');
       t.same(await world.events(caller.tenantId), events, 'nobody is told of a restart');
+    });
+
+    t.test('media is lent for one send', async (t) => {
+      const released: string[] = [];
+      const file = { kind: 'image', mimeType: 'image/png', fileName: 'a.png', size: 1 } as const;
+      const { process, caller } = await begin(t, {
+        media: {
+          async fetch({ url }, tenantId, signal) {
+            t.equal(tenantId, caller.tenantId);
+            t.notOk(signal.aborted);
+            return {
+              file: { ...file, stream: () => Readable.from(['x']) },
+              release: () => released.push(url),
+            };
+          },
+        },
+      });
+      await connect(process, caller, newNumber());
+      const { last } = process.driver;
+      await last.state('connected');
+      process.driver.behaviour.send = async ({ port }, { media }, signal) => {
+        const one = await port.fetchMedia(media ?? { url: '' }, signal);
+        t.match(one, file);
+        t.notOk(released.includes(media?.url ?? ''), 'there while it is sent');
+        if (media?.url === 'second') throw new Error('send throws');
+        return { networkId: 'n', at: 0 };
+      };
+      const send = (url: string) =>
+        process.part.session?.send({
+          reference: `msg_${url}`,
+          attempt: 1,
+          to: { phone: '+15550002222', networkId: null },
+          text: 'hi',
+          media: { url },
+        });
+      await send('first');
+      t.same(released, ['first']);
+      await t.rejects(async () => send('second'), { code: 'driver_failed' });
+      t.same(released, ['first', 'second'], 'also of a send that failed');
+      await last.port.fetchMedia({ url: 'third' }, new AbortController().signal);
+      await send('fourth');
+      t.same(released, ['first', 'second', 'fourth'], 'only what was fetched for a send');
+      await last.state('logged_out');
+      const late = last.port.fetchMedia({ url: 'fifth' }, new AbortController().signal);
+      await t.rejects(late, { code: 'media_unavailable', certain: true });
     });
 
     t.test('a driver that fails hurts nobody but its account', async (t) => {

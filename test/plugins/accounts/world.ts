@@ -14,6 +14,7 @@ import type {
 import { systemTimers, type Timers } from '../../../plugins/accounts/session/timers.ts';
 import { MemoryHub } from '../../../plugins/broker/hub.ts';
 import { MemoryBroker } from '../../../plugins/broker/memory.ts';
+import type { MediaService } from '../../../plugins/media/contract.ts';
 import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
 import { makeStorage, type OpenStorage } from '../../../plugins/storage/storage.ts';
 import { FakeDriver } from './fake-driver.ts';
@@ -76,6 +77,8 @@ export interface ProcessOptions {
   readonly timers?: Timers;
   readonly clock?: Clock;
   readonly accountsCap?: number;
+  /** What fetches the media of sends; nothing when absent. */
+  readonly media?: Pick<MediaService, 'fetch'>;
 }
 
 /** A database with tenants in it, and a hub that processes meet at. */
@@ -146,6 +149,11 @@ export class World {
           ramp_days: 0,
         }),
         names: () => ['growth'],
+      },
+      media: options.media ?? {
+        fetch: async () => {
+          throw new Error('nothing is fetched in this test');
+        },
       },
       roles: options.roles ?? ['api', 'sessions'],
       settings: {

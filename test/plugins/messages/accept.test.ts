@@ -142,7 +142,7 @@ for (const engine of databases) {
       const from = { phone: known?.phone ?? null, networkId: null, name: 'Ada' };
       const event = { type: 'message', networkId, from, text: 'x', media: null, at: 1 } as const;
       t.equal(
-        await first.lanes.receive({ fence, tenantId, channel: 'msgapp_web', event }),
+        await first.lanes.receive({ fence, tenantId, channel: 'msgapp_web', event, taken: null }),
         'stored',
       );
     }

@@ -25,7 +25,7 @@ import { guardSettings, makeLimitRules } from '../../../plugins/limits/rules.ts'
 import { type MessageLanes, makeLanes } from '../../../plugins/messages/lanes.ts';
 import { inboundTopic } from '../../../plugins/messages/receive.ts';
 import type { SendDecision, SendInput } from '../../../plugins/messages/send.ts';
-import { makeSessionPart } from '../../../plugins/messages/session-part.ts';
+import { makeSessionPart, type SessionPartParts } from '../../../plugins/messages/session-part.ts';
 import { Waits } from '../../../plugins/messages/waits.ts';
 import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
 import { makeStorage, type OpenStorage } from '../../../plugins/storage/storage.ts';
@@ -45,6 +45,8 @@ export interface StageOptions {
   readonly expireMs?: number;
   readonly isCurrent?: (keyId: string) => boolean;
   readonly unreliable?: Unreliability;
+  /** Takes the media of inbound messages; none when absent. */
+  readonly media?: SessionPartParts['media'];
 }
 
 /** What one process has of the messages plugin, on a real database. */
@@ -63,6 +65,8 @@ export interface Stage {
   /** The process was heard of just now. */
   beat(): Promise<void>;
 }
+
+const noMedia = { take: async () => null, discard: async () => undefined };
 
 /** Opens the messages of one more process on a database. */
 export async function openStage(
@@ -126,7 +130,7 @@ export async function openStage(
     lanes,
     waits,
     restricted,
-    part: makeSessionPart({ storage, lanes, log }),
+    part: makeSessionPart({ storage, lanes, media: options.media ?? noMedia, log }),
     send: (send) =>
       lanes.accept({
         id: newId('msg'),

@@ -22,6 +22,7 @@ const tableNames = [
   'idempotency_keys',
   'leases',
   'limit_notices',
+  'media_files',
   'messages',
   'opener_refusals',
   'processes',

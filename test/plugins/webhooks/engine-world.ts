@@ -138,6 +138,7 @@ export async function openEngine(
       post: (request) => internet.post(name, request),
       get: () => Promise.reject(new Error('deliveries never ask')),
     },
+    mint: (key) => `https://media.test/${key}`,
     secrets: { open: (sealed, context) => `${sealed} of ${context}` },
     plans: {
       plan: (plan) => ({

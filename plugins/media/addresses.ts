@@ -1,0 +1,61 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { isMediaKey } from '../../core/media-reference.ts';
+
+/** What addresses are made of. */
+export interface AddressParts {
+  /** The current key to sign with, then previous ones whose signatures still count. */
+  readonly keys: readonly Buffer[];
+  /** For how long an address is good, milliseconds. */
+  readonly lifetimeMs: number;
+  /** Where clients reach the gateway. */
+  publicUrl(): string;
+  /** Milliseconds since the Unix epoch. */
+  now(): number;
+}
+
+/** What an address that somebody came with is worth. */
+export type AddressVerdict = 'good' | 'expired' | 'wrong';
+
+/** Half of SHA-256: nobody can try more than a few signatures a second. */
+const signatureBytes = 16;
+
+/** Makes and checks addresses of stored media. Any process with the gateway's secret can do either. */
+export class MediaAddresses {
+  readonly #parts: AddressParts;
+  readonly #current: Buffer;
+
+  constructor(parts: AddressParts) {
+    const [current] = parts.keys;
+    if (current === undefined) throw new Error('addresses of media need a key');
+    this.#parts = parts;
+    this.#current = current;
+  }
+
+  /** An address of this file, good from now on. */
+  mint(key: string): string {
+    const { publicUrl, now, lifetimeMs } = this.#parts;
+    const expires = String(Math.ceil((now() + lifetimeMs) / 1000));
+    const signature = sign(this.#current, key, expires).toString('base64url');
+    return `${publicUrl()}/v1/media/${key}?expires=${expires}&signature=${signature}`;
+  }
+
+  /** Checks the parts of an address; `expired` only when it was minted here. */
+  check(key: string, expires: unknown, signature: unknown): AddressVerdict {
+    if (!isMediaKey(key) || typeof expires !== 'string' || typeof signature !== 'string') {
+      return 'wrong';
+    }
+    const given = Buffer.from(signature, 'base64url');
+    // Node skips what is no base64url, so that two texts could stand for the same signature.
+    if (given.length !== signatureBytes || given.toString('base64url') !== signature) {
+      return 'wrong';
+    }
+    const { keys, now } = this.#parts;
+    if (!keys.some((one) => timingSafeEqual(given, sign(one, key, expires)))) return 'wrong';
+    return Number(expires) * 1000 > now() ? 'good' : 'expired';
+  }
+}
+
+function sign(secret: Buffer, key: string, expires: string): Buffer {
+  const content = JSON.stringify([key, expires]);
+  return createHmac('sha256', secret).update(content).digest().subarray(0, signatureBytes);
+}

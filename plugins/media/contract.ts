@@ -1,0 +1,72 @@
+/**
+ * What other plugins may ask of media: fetching what is to be sent, keeping what was received, and addresses
+ * under which what is kept can be read.
+ */
+import type {
+  InboundMedia,
+  MediaFile,
+  MediaKind,
+  OutboundMedia,
+} from '../../core/contracts/driver.ts';
+
+/** Where a file lies in the media store. */
+export interface MediaPlace {
+  /** 32 hexadecimal digits, drawn at random. */
+  readonly key: string;
+  readonly tenantId: string;
+}
+
+/** A file in the media store, as it is served. */
+export interface StoredFile extends MediaPlace {
+  readonly mimeType: string;
+  readonly fileName: string;
+  /** In bytes. */
+  readonly size: number;
+}
+
+/** A file that was taken into the store and waits for its message. */
+export interface TakenMedia extends StoredFile {
+  readonly kind: MediaKind;
+}
+
+/** A file and the message that brought it. */
+export interface KeptMedia extends StoredFile {
+  readonly messageId: string;
+}
+
+/** A fetched file, and how to give it back. */
+export interface LentFile {
+  readonly file: MediaFile;
+  /** Deletes it; idempotent. Happens by itself once the signal of the fetch aborts. */
+  release(): void;
+}
+
+/** Media as the container hands it out under the name `media`. */
+export interface MediaService {
+  /**
+   * Fetches what a tenant's account is to send, see `Port.fetchMedia`. The file lives until `release` is called or
+   * the signal aborts.
+   * @throws DriverError as `Port.fetchMedia` does
+   */
+  fetch(media: OutboundMedia, tenantId: string, signal: AbortSignal): Promise<LentFile>;
+  /**
+   * Takes what came with a message into the store, within the limits on size and time. The file is given to its
+   * message by `unit.media.keep` in the transaction that stores it, or given back with `discard`; one of which
+   * neither is done is deleted within the hour.
+   * @returns null when it could not be fetched: logged, and never reason enough to lose the message
+   * @throws GatewayError `unavailable` when the database is away: nothing was fetched then
+   */
+  take(media: InboundMedia, tenantId: string, signal: AbortSignal): Promise<TakenMedia | null>;
+  /** Deletes a file that found no message. Never rejects; what fails is done again by a sweep. */
+  discard(key: string): Promise<void>;
+  /** Deletes files that were given up, soon. To be called after the commit that gave them up. */
+  sweep(): void;
+  /** An address of a stored file for whoever holds it, good for 24 hours, on any process. */
+  mint(key: string): string;
+}
+
+declare module '../../core/container.ts' {
+  interface Cradle {
+    readonly media: MediaService;
+  }
+}

@@ -1,0 +1,43 @@
+/** A signal that aborts when a time is over or another signal aborts. */
+export interface Deadline {
+  readonly signal: AbortSignal;
+  /** Forgets timer and parent. Called once the work is over. */
+  release(): void;
+}
+
+/** @param reason what the signal aborts with when the time is over; with the parent's reason when that aborts */
+export function startDeadline(ms: number, parent: AbortSignal, reason: Error): Deadline {
+  // Not AbortSignal.any: signals made of one that lives long stay with it.
+  const controller = new AbortController();
+  const onAbort = (): void => controller.abort(parent.reason);
+  const timer = setTimeout(() => controller.abort(reason), ms);
+  if (parent.aborted) onAbort();
+  parent.addEventListener('abort', onAbort);
+  return {
+    signal: controller.signal,
+    release() {
+      clearTimeout(timer);
+      parent.removeEventListener('abort', onAbort);
+    },
+  };
+}
+
+/**
+ * Settles as the work does, or rejects as soon as the signal aborts, with its reason.
+ * @param late gets what the work comes to after that
+ */
+export function untilAborted<Result>(
+  signal: AbortSignal,
+  work: Promise<Result>,
+  late: (result: Result) => void = () => undefined,
+): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      work.then(late, () => undefined);
+      reject(signal.reason);
+    };
+    if (signal.aborted) return onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}

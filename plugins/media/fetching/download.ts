@@ -1,0 +1,87 @@
+import type { Egress, EgressFailure, EgressFile } from '../../egress/contract.ts';
+import { MediaFailure } from './failure.ts';
+import { type Spool, type SpooledFile, tooLarge } from './spool.ts';
+
+/** How long to wait for a connection. */
+const connectTimeoutMs = 10_000;
+
+/** Answers that may be another one a little later. */
+const passing: readonly number[] = [408, 425, 429];
+
+/** What a download needs. */
+export interface DownloadParts {
+  readonly egress: Pick<Egress, 'get'>;
+  readonly spool: Spool;
+  readonly maxBytes: number;
+  /** For everything, the last byte included. */
+  readonly timeoutMs: number;
+}
+
+/** A downloaded file with what its server said of it. */
+export interface Download {
+  readonly file: SpooledFile;
+  readonly headers: EgressFile['headers'];
+}
+
+/**
+ * Downloads a file through the guard.
+ * @param refuse looks at the head of the answer before anything of its body is read; may throw
+ * @throws MediaFailure, or the signal's reason
+ */
+export async function download(
+  { egress, spool, maxBytes, timeoutMs }: DownloadParts,
+  url: string,
+  signal: AbortSignal,
+  refuse: (headers: EgressFile['headers']) => void = () => undefined,
+): Promise<Download> {
+  const outcome = await egress.get({ url, timeoutMs, connectTimeoutMs, signal });
+  signal.throwIfAborted();
+  if (!outcome.answered) throw failureOfRequest(outcome.failure);
+  const { status, headers, body } = outcome.answer;
+  try {
+    refuseStatus(status);
+    if (Number(headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
+    const encoding = headers['content-encoding'] ?? 'identity';
+    if (encoding !== 'identity')
+      throw unavailable('the server compressed it, which nobody asked for');
+    refuse(headers);
+    const file = await spool.write(body, { maxBytes, signal });
+    return { file, headers };
+  } catch (error) {
+    body.destroy();
+    signal.throwIfAborted();
+    throw error instanceof MediaFailure ? error : failureOfBody(error);
+  }
+}
+
+function refuseStatus(status: number): void {
+  if (status === 200) return;
+  const mayPass = status >= 500 || passing.includes(status);
+  throw unavailable(`the server answered with status ${status}`, { mayPass });
+}
+
+function failureOfRequest({ kind, message }: EgressFailure): MediaFailure {
+  const sentence = asClause(message);
+  if (kind === 'blocked') return new MediaFailure('media_url_not_allowed', sentence);
+  return unavailable(sentence, { mayPass: kind !== 'tls' });
+}
+
+/** What broke off the body: the network, by the contract of the guarded client, or our own disk. */
+function failureOfBody(error: unknown): MediaFailure {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (isFailure(cause)) return failureOfRequest(cause);
+  return unavailable('the file could not be read to its end', { mayPass: true, cause: error });
+}
+
+function isFailure(cause: unknown): cause is EgressFailure {
+  return typeof cause === 'object' && cause !== null && 'kind' in cause && 'message' in cause;
+}
+
+function unavailable(message: string, options = {}): MediaFailure {
+  return new MediaFailure('media_unavailable', message, options);
+}
+
+/** A sentence as it stands behind a code: `media_unavailable: the host refused the connection`. */
+function asClause(sentence: string): string {
+  return sentence.replace(/\.$/, '').replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase());
+}

@@ -1,0 +1,67 @@
+import { basename, extname } from 'node:path/posix';
+import { parse } from 'content-disposition';
+import type { MediaKind } from '../../../core/contracts/driver.ts';
+
+/** The longest name, its extension included. */
+const longest = 120;
+
+/** Control and format characters, which may turn the rest of a name around, and halves of characters. */
+const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
+/** What separates folders somewhere, or means something to a shell or a file system. */
+const separators = /[/\\:*?"<>|]/g;
+
+/** Extensions that are run when they are opened: a file of another type must not carry them. */
+const run =
+  /^\.(?:exe|com|bat|cmd|scr|msi|pif|lnk|ps1|vbs|vbe|js|jse|wsf|hta|jar|apk|sh|html?|xhtml|svg|xml)$/i;
+
+/**
+ * The name that a server gives a file: of its Content-Disposition, else the end of its address; null when neither
+ * says anything. Not safe yet, see `safeFileName`. Pure.
+ */
+export function givenFileName(disposition: string | undefined, url: string | null): string | null {
+  const named = disposition === undefined ? null : nameInDisposition(disposition);
+  if (named !== null && named !== '') return named;
+  if (url === null || !URL.canParse(url)) return null;
+  const last = basename(new URL(url).pathname);
+  return last === '' ? null : decoded(last);
+}
+
+/**
+ * A name that can be shown, stored and saved anywhere: no folders, nothing invisible, an extension that fits.
+ * @param extension of the file's real type, with its dot; empty when it has none. Pure.
+ */
+export function safeFileName(given: string | null, kind: MediaKind, extension: string): string {
+  const cleaned = (given ?? '')
+    .normalize('NFC')
+    .replace(unprintable, '')
+    .replace(/^.*[/\\]/, '')
+    .replace(separators, '_')
+    .replace(/^[.\s]+|[.\s]+$/g, '');
+  const own = extname(cleaned);
+  const stem = (own === '' ? cleaned : cleaned.slice(0, -own.length)) || kind;
+  const misleads = own === '' || (run.test(own) && own.toLowerCase() !== extension);
+  const end = misleads ? `${own}${extension}` : own;
+  return `${shortened(stem, longest - end.length)}${end.slice(0, longest - 1)}`;
+}
+
+function nameInDisposition(header: string): string | null {
+  try {
+    const { filename } = parse(header).parameters;
+    return typeof filename === 'string' ? filename : null;
+  } catch {
+    return null;
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** By whole characters, so that none is cut in half. */
+function shortened(text: string, length: number): string {
+  return text.length <= length ? text : [...text].slice(0, Math.max(1, length)).join('');
+}

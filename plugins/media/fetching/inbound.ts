@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto';
+import type { InboundMedia, MediaKind } from '../../../core/contracts/driver.ts';
+import type { Storage } from '../../../core/contracts/storage.ts';
+import type { GatewayLog } from '../../../core/log.ts';
+import type { MediaPlace, TakenMedia } from '../contract.ts';
+import { announceLane, discardLane } from '../lanes.ts';
+import type { MediaStore } from '../store/store.ts';
+import { startDeadline, untilAborted } from './deadline.ts';
+import { type DownloadParts, download } from './download.ts';
+import { MediaFailure } from './failure.ts';
+import { givenFileName } from './file-names.ts';
+import { type FileFacts, inspectFile } from './inspect.ts';
+import type { Slots } from './slots.ts';
+import { type SpooledFile, tooLarge } from './spool.ts';
+import { kindOf, readType, unknownType } from './types.ts';
+
+/** What taking works with. */
+export interface InboundParts extends DownloadParts {
+  readonly storage: Pick<Storage, 'submit'>;
+  readonly store: MediaStore;
+  readonly slots: Slots;
+  readonly log: GatewayLog;
+}
+
+/** A file on its way with what was said of it. */
+interface Arrived {
+  readonly file: SpooledFile;
+  readonly type: string | null | undefined;
+  readonly name: string | null;
+}
+
+/** Takes what came with messages into the store. */
+export class InboundTaker {
+  readonly #parts: InboundParts;
+
+  constructor(parts: InboundParts) {
+    this.#parts = parts;
+  }
+
+  /** See `MediaService.take`. */
+  async take(
+    media: InboundMedia,
+    tenantId: string,
+    signal: AbortSignal,
+  ): Promise<TakenMedia | null> {
+    const { storage, slots, timeoutMs } = this.#parts;
+    const place = { key: randomBytes(16).toString('hex'), tenantId };
+    await storage.submit(announceLane, place);
+    const late = `it was not there within ${timeoutMs / 1000} s`;
+    const failure = new MediaFailure('media_unavailable', late);
+    const deadline = startDeadline(timeoutMs, signal, failure);
+    try {
+      return await slots.run(tenantId, deadline.signal, () =>
+        this.#take(media, place, deadline.signal),
+      );
+    } catch (error) {
+      if (!signal.aborted) this.#explain(error, media, tenantId);
+      // Left to the sweep when it fails, or when a file may still be on its way into the store.
+      if (!deadline.signal.aborted) await this.#discard(place.key);
+      return null;
+    } finally {
+      deadline.release();
+    }
+  }
+
+  async #take(media: InboundMedia, place: MediaPlace, signal: AbortSignal): Promise<TakenMedia> {
+    const { store, maxBytes } = this.#parts;
+    if ((media.size ?? 0) > maxBytes) throw tooLarge(maxBytes);
+    const { file, type, name } = await this.#bring(media, signal);
+    try {
+      const facts = await inspectFile(file.path, { type, name });
+      await untilAborted(signal, store.put(place, file.path));
+      return { ...place, ...described(facts, media), size: file.size };
+    } finally {
+      await file.remove();
+    }
+  }
+
+  async #bring(media: InboundMedia, signal: AbortSignal): Promise<Arrived> {
+    const { spool, maxBytes } = this.#parts;
+    if (media.open !== undefined) {
+      const opening = media.open(signal);
+      const stream = await untilAborted(signal, opening, (unread) => unread.destroy());
+      const file = await spool.write(stream, { maxBytes, signal });
+      return { file, type: media.mimeType, name: media.fileName };
+    }
+    if (media.url === null) throw new MediaFailure('media_unavailable', 'there is nothing to read');
+    const { file, headers } = await download(this.#parts, media.url, signal);
+    const named = givenFileName(headers['content-disposition'], media.url);
+    const type = media.mimeType ?? headers['content-type'];
+    return { file, type, name: media.fileName ?? named };
+  }
+
+  #explain(error: unknown, { kind }: InboundMedia, tenantId: string): void {
+    const facts = { tenant: tenantId, kind };
+    const because = error instanceof MediaFailure ? { reason: error.message } : { err: error };
+    this.#parts.log.warn({ ...facts, ...because }, 'inbound media could not be fetched');
+  }
+
+  async #discard(key: string): Promise<void> {
+    await this.#parts.storage.submit(discardLane, key).catch((error: unknown) => {
+      this.#parts.log.warn({ err: error }, 'media is left for the sweep to delete');
+    });
+  }
+}
+
+/** What the bytes say, completed by what the network says: a picture that was sent as a file is a document. */
+function described(
+  { kind, mimeType, fileName }: FileFacts,
+  media: InboundMedia,
+): { readonly kind: MediaKind; readonly mimeType: string; readonly fileName: string } {
+  const said = readType(media.mimeType);
+  const isHarmless = said !== null && kindOf(said) === 'document';
+  return {
+    kind: media.kind === 'document' ? 'document' : kind,
+    mimeType: mimeType === unknownType && isHarmless ? said : mimeType,
+    fileName,
+  };
+}

@@ -1,0 +1,106 @@
+import { createReadStream } from 'node:fs';
+import { DriverError, type MediaFile, type OutboundMedia } from '../../../core/contracts/driver.ts';
+import type { GatewayLog } from '../../../core/log.ts';
+import type { LentFile } from '../contract.ts';
+import { type DownloadParts, download } from './download.ts';
+import { MediaFailure } from './failure.ts';
+import { givenFileName } from './file-names.ts';
+import { inspectFile } from './inspect.ts';
+import { Patience } from './patience.ts';
+import type { Slots } from './slots.ts';
+import type { SpooledFile } from './spool.ts';
+import { isSendable, readType, unknownType } from './types.ts';
+
+/** What fetching works with. */
+export interface OutboundParts extends DownloadParts {
+  readonly slots: Slots;
+  readonly log: GatewayLog;
+}
+
+/** Fetches what is to be sent. */
+export class OutboundFetcher {
+  readonly #parts: OutboundParts;
+  readonly #patience = new Patience();
+
+  constructor(parts: OutboundParts) {
+    this.#parts = parts;
+  }
+
+  /** See `MediaService.fetch`. @throws DriverError, always certain */
+  async fetch({ url }: OutboundMedia, tenantId: string, signal: AbortSignal): Promise<LentFile> {
+    const address = `${tenantId} ${url}`;
+    try {
+      const fetched = await this.#parts.slots.run(tenantId, signal, () => this.#fetch(url, signal));
+      this.#patience.forget(address);
+      return lend(fetched.spooled, fetched.facts, signal);
+    } catch (error) {
+      throw this.#asDriverError(error, address, signal);
+    }
+  }
+
+  async #fetch(url: string, signal: AbortSignal) {
+    const { file, headers } = await download(this.#parts, url, signal, refuseDeclared);
+    try {
+      const name = givenFileName(headers['content-disposition'], url);
+      const facts = await inspectFile(file.path, { type: headers['content-type'], name });
+      if (!isSendable(facts.mimeType)) throw notAllowed(facts.mimeType);
+      signal.throwIfAborted();
+      return { spooled: file, facts };
+    } catch (error) {
+      await file.remove();
+      throw error;
+    }
+  }
+
+  #asDriverError(error: unknown, address: string, signal: AbortSignal): DriverError {
+    if (signal.aborted) {
+      const message = 'the session ended before the media was fetched';
+      return new DriverError('media_unavailable', message, { certain: true, retryAfterMs: 0 });
+    }
+    const failure =
+      error instanceof MediaFailure
+        ? error
+        : new MediaFailure('media_unavailable', 'the gateway could not keep the file', {
+            mayPass: true,
+            cause: error,
+          });
+    if (failure.cause !== undefined) {
+      this.#parts.log.warn({ err: failure.cause }, 'media that is to be sent could not be kept');
+    }
+    const retryAfterMs = failure.mayPass
+      ? this.#patience.pauseAfter(address, performance.now())
+      : null;
+    return new DriverError(failure.code, failure.message, {
+      certain: true,
+      retryAfterMs,
+      cause: error,
+    });
+  }
+}
+
+/** What says by itself that it may not be sent is not read at all. */
+function refuseDeclared(headers: Readonly<Record<string, string | undefined>>): void {
+  const declared = readType(headers['content-type']);
+  if (declared !== null && /^text\/(html|xml|javascript)$|xhtml/.test(declared)) {
+    throw notAllowed(declared);
+  }
+}
+
+function notAllowed(type: string): MediaFailure {
+  const what = type === unknownType ? 'what the address leads to' : `a file of type ${type}`;
+  const message = `${what} is no image, video, audio file or document that can be sent`;
+  return new MediaFailure('media_type_not_allowed', message);
+}
+
+function lend(
+  { path, size, remove }: SpooledFile,
+  facts: Omit<MediaFile, 'size' | 'stream'>,
+  signal: AbortSignal,
+): LentFile {
+  const release = (): void => {
+    signal.removeEventListener('abort', release);
+    void remove();
+  };
+  signal.addEventListener('abort', release, { once: true });
+  return { file: { ...facts, size, stream: () => createReadStream(path) }, release };
+}

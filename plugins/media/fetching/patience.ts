@@ -1,0 +1,31 @@
+/** Pauses before the second and the third try, milliseconds. */
+const pausesMs = [1_000, 5_000];
+
+/** How many addresses are remembered, and for how long: longer than all tries of one take. */
+const remembered = 1_000;
+const rememberedMs = 600_000;
+
+/**
+ * How often an address is tried again that failed for a reason which may pass. A message whose media cannot be fetched
+ * holds up those behind it, so that three tries must do.
+ */
+export class Patience {
+  readonly #failures = new Map<string, { readonly count: number; readonly at: number }>();
+
+  /** Notes one more failure; answers the pause before the next try, or null when there is none. */
+  pauseAfter(address: string, now: number): number | null {
+    const before = this.#failures.get(address);
+    const count = before === undefined || now - before.at > rememberedMs ? 0 : before.count;
+    const pause = pausesMs[count] ?? null;
+    this.#failures.delete(address);
+    if (pause !== null) this.#failures.set(address, { count: count + 1, at: now });
+    const [oldest] = this.#failures.keys();
+    if (this.#failures.size > remembered && oldest !== undefined) this.#failures.delete(oldest);
+    return pause;
+  }
+
+  /** It worked. */
+  forget(address: string): void {
+    this.#failures.delete(address);
+  }
+}

@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { MediaFailure } from './failure.ts';
+
+/** A file that nobody has touched for so long was left behind by a process that is gone. Milliseconds. */
+const forgottenMs = 6 * 3_600_000;
+
+/** Files deleted in one round. */
+const roundSize = 1_000;
+
+/** A file on its way. */
+export interface SpooledFile {
+  readonly path: string;
+  readonly size: number;
+  /** Deletes it. Never rejects; idempotent. */
+  remove(): Promise<void>;
+}
+
+/** What bounds a file on its way. */
+export interface SpoolLimits {
+  readonly maxBytes: number;
+  /** Destroys the source and rejects with its reason. */
+  readonly signal: AbortSignal;
+}
+
+/** A folder for files on their way, each written as it comes so that none has to fit into memory. */
+export class Spool {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /**
+   * Writes a stream to its end.
+   * @throws MediaFailure when it is too large or empty, or what the stream or the file system fails with; nothing is left then
+   */
+  async write(source: Readable, { maxBytes, signal }: SpoolLimits): Promise<SpooledFile> {
+    const path = join(this.#folder, randomBytes(16).toString('hex'));
+    const remove = () => rm(path, { force: true }).catch(() => undefined);
+    let size = 0;
+    const count = new Transform({
+      transform(chunk: Buffer, _encoding, done) {
+        size += chunk.length;
+        if (size > maxBytes) done(tooLarge(maxBytes));
+        else done(null, chunk);
+      },
+    });
+    try {
+      await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+      await pipeline(source, count, createWriteStream(path, { flags: 'wx', mode: 0o600 }), {
+        signal,
+      });
+    } catch (error) {
+      source.destroy();
+      await remove();
+      throw signal.aborted ? signal.reason : error;
+    }
+    if (size > 0) return { path, size, remove };
+    await remove();
+    throw new MediaFailure('media_unavailable', 'the file is empty');
+  }
+
+  /** Deletes files that a crash left behind. */
+  async sweep(): Promise<void> {
+    const names = await readdir(this.#folder).catch(() => []);
+    const before = Date.now() - forgottenMs;
+    for (const name of names.slice(0, roundSize)) {
+      const path = join(this.#folder, name);
+      const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
+      if (mtimeMs < before) await rm(path, { force: true });
+    }
+  }
+}
+
+/** The failure of a file above the limit. */
+export function tooLarge(maxBytes: number): MediaFailure {
+  return new MediaFailure('media_too_large', `the file is larger than ${maxBytes} bytes`);
+}

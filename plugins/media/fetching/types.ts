@@ -1,0 +1,156 @@
+import type { MediaKind } from '../../../core/contracts/driver.ts';
+
+/** What is known of a file before its type is decided. */
+export interface TypeFacts {
+  /** What its server or network says, without parameters; null when nothing or nonsense. */
+  readonly declared: string | null;
+  /** What its bytes say; null when they are of no known format, as text is. */
+  readonly detected: string | null;
+  /** The first bytes, some hundred at least unless the file is shorter. */
+  readonly head: Uint8Array;
+  readonly fileName: string;
+}
+
+/** The type of a file that nobody can tell. */
+export const unknownType = 'application/octet-stream';
+
+/** Documents that may be sent. Pictures, films and sound may be sent whatever their format. */
+const documents: ReadonlySet<string> = new Set([
+  'application/pdf',
+  'application/rtf',
+  'application/zip',
+  'application/epub+zip',
+  'application/json',
+  'application/msword',
+  'application/vnd.ms-excel',
+  'application/vnd.ms-powerpoint',
+  'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+  'application/vnd.oasis.opendocument.text',
+  'application/vnd.oasis.opendocument.spreadsheet',
+  'application/vnd.oasis.opendocument.presentation',
+  'text/plain',
+  'text/csv',
+  'text/calendar',
+  'text/markdown',
+  'text/vcard',
+]);
+
+/** Formats that a browser shows without running anything in them. */
+const shown: ReadonlySet<string> = new Set([
+  'image/jpeg',
+  'image/png',
+  'image/gif',
+  'image/webp',
+  'image/avif',
+  'image/bmp',
+  'image/heic',
+  'image/heif',
+  'video/mp4',
+  'video/webm',
+  'video/ogg',
+  'video/quicktime',
+  'video/3gpp',
+  'audio/mpeg',
+  'audio/mp4',
+  'audio/ogg',
+  'audio/aac',
+  'audio/amr',
+  'audio/wav',
+  'audio/webm',
+  'audio/flac',
+]);
+
+/** One name for what has several. */
+const usualNames: Readonly<Record<string, string>> = {
+  'audio/x-m4a': 'audio/mp4',
+  'audio/vnd.wave': 'audio/wav',
+  'audio/wave': 'audio/wav',
+  'audio/x-wav': 'audio/wav',
+  'audio/mp3': 'audio/mpeg',
+  'audio/x-flac': 'audio/flac',
+  'image/jpg': 'image/jpeg',
+  'application/ogg': 'audio/ogg',
+  'text/rtf': 'application/rtf',
+  'text/x-vcard': 'text/vcard',
+};
+
+/** The older office formats share one container, which says nothing of what is inside. */
+const officeContainer = 'application/x-cfb';
+const officeByExtension: Readonly<Record<string, string>> = {
+  '.doc': 'application/msword',
+  '.xls': 'application/vnd.ms-excel',
+  '.ppt': 'application/vnd.ms-powerpoint',
+};
+
+const markup = /^\s*<(!doctype|!--|\?xml|html|head|body|script|style|svg|iframe|meta)/i;
+
+/** A type as it is written here: lower case, without parameters, by its usual name; null for nonsense. Pure. */
+export function readType(header: string | null | undefined): string | null {
+  const type = header?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  if (!/^[a-z0-9][a-z0-9.+-]*\/[a-z0-9][a-z0-9.+-]*$/.test(type)) return null;
+  return usualNames[type] ?? type;
+}
+
+/**
+ * Decides a file's type. Its bytes have the first word; what it is called never decides alone, and neither does its
+ * server: a web page that says it is a picture is a web page. Pure.
+ */
+export function decideType({ declared, detected, head, fileName }: TypeFacts): string {
+  const found = readType(detected);
+  if (found === null) return typeOfUnknownBytes(declared, head);
+  if (found === officeContainer) {
+    const extension = /\.[^.]*$/.exec(fileName.toLowerCase())?.[0] ?? '';
+    const named = [declared ?? '', officeByExtension[extension] ?? ''];
+    return named.find((type) => Object.values(officeByExtension).includes(type)) ?? found;
+  }
+  // One container for sound and film: only the server knows which it is.
+  const [, format] = found.split('/');
+  const isTwin = declared === `audio/${format}` || declared === `video/${format}`;
+  return isTwin && /^(audio|video)\//.test(found) ? declared : found;
+}
+
+function typeOfUnknownBytes(declared: string | null, head: Uint8Array): string {
+  const text = textOf(head);
+  if (text === null) return unknownType;
+  if (markup.test(text)) return 'text/html';
+  if (declared === null || declared === unknownType) return 'text/plain';
+  if (documents.has(declared) && /^text\/|json$/.test(declared)) return declared;
+  return declared.startsWith('text/') ? declared : unknownType;
+}
+
+/** The first bytes as text, or null when they are none. */
+function textOf(head: Uint8Array): string | null {
+  if (head.includes(0)) return null;
+  try {
+    // Streaming leaves out a character of which only the first bytes were read.
+    return new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true });
+  } catch {
+    return null;
+  }
+}
+
+/** The kind of a type. Pure. */
+export function kindOf(type: string): MediaKind {
+  if (type === 'image/svg+xml') return 'document';
+  const [family] = type.split('/');
+  return family === 'image' || family === 'video' || family === 'audio' ? family : 'document';
+}
+
+/** Whether files of this type may be sent. Pure. */
+export function isSendable(type: string): boolean {
+  return kindOf(type) !== 'document' || documents.has(type);
+}
+
+/** Whether files of this type are served for being shown; others are served for being saved. Pure. */
+export function isShown(type: string): boolean {
+  return shown.has(type);
+}
+
+/** The type under which a file is served: its own where that is harmless. Pure. */
+export function servedType(type: string): string {
+  if (shown.has(type)) return type;
+  if (!documents.has(type)) return unknownType;
+  return type.startsWith('text/') ? `${type}; charset=utf-8` : type;
+}

@@ -1,0 +1,23 @@
+import type { ByteRange } from './store/store.ts';
+
+/** What a Range header asks of a file: a part of it, all of it, or a part that it has not. */
+export type RangeVerdict = ByteRange | 'whole' | 'unsatisfiable';
+
+/**
+ * Reads a Range header. One range of bytes counts; what is malformed, of another unit or more than one range is
+ * ignored, as a server may. Pure.
+ * @param size of the file, at least 1
+ */
+export function readRange(header: string | undefined, size: number): RangeVerdict {
+  const parts = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '');
+  const [, first = '', last = ''] = parts ?? [];
+  if (first === '' && last === '') return 'whole';
+  if (first === '') {
+    const length = Math.min(Number(last), size);
+    return length === 0 ? 'unsatisfiable' : { start: size - length, end: size - 1 };
+  }
+  const start = Number(first);
+  if (last !== '' && Number(last) < start) return 'whole';
+  if (start >= size) return 'unsatisfiable';
+  return { start, end: last === '' ? size - 1 : Math.min(Number(last), size - 1) };
+}

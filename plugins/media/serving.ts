@@ -1,0 +1,90 @@
+import { create as contentDisposition } from 'content-disposition';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { GatewayError } from '../../core/errors.ts';
+import { sendRefusal } from '../../core/refusal.ts';
+import type { MediaAddresses } from './addresses.ts';
+import type { StoredFile } from './contract.ts';
+import { isShown, servedType } from './fetching/types.ts';
+import { readRange } from './range.ts';
+import type { MediaStore } from './store/store.ts';
+
+/** What serving works with. */
+export interface ServingParts {
+  readonly addresses: MediaAddresses;
+  readonly store: MediaStore;
+  /** A file that is kept, or null. */
+  find(key: string): Promise<StoredFile | null>;
+}
+
+interface MediaRoute {
+  readonly Params: { readonly key: string };
+  readonly Querystring: { readonly expires?: unknown; readonly signature?: unknown };
+}
+
+/** Nothing in a file may run, load or frame anything, whatever it is taken for. */
+const policy = "default-src 'none'; sandbox; frame-ancestors 'none'";
+
+/**
+ * Serves stored media at the addresses that were minted for it; the address is the only key that is needed. Not an
+ * operation, as it answers bytes.
+ */
+export function serveMedia(app: FastifyInstance, parts: ServingParts): void {
+  app.route<MediaRoute>({
+    method: ['GET', 'HEAD'],
+    url: '/v1/media/:key',
+    handler: (request, reply) => serve(parts, request, reply),
+  });
+}
+
+async function serve(
+  { addresses, store, find }: ServingParts,
+  request: FastifyRequest<MediaRoute>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { key } = request.params;
+  const { expires, signature } = request.query;
+  const verdict = addresses.check(key, expires, signature);
+  // Whoever made an address up learns nothing of what there is.
+  if (verdict === 'wrong') return refuse(reply, notFound());
+  const file = verdict === 'expired' ? null : await find(key);
+  if (file === null) return refuse(reply, new GatewayError('media_gone'));
+  const range = readRange(request.headers.range, file.size);
+  if (range === 'unsatisfiable') {
+    reply.header('content-range', `bytes */${file.size}`);
+    return refuse(reply, new GatewayError('range_not_satisfiable'));
+  }
+  const { start, end } = range === 'whole' ? { start: 0, end: file.size - 1 } : range;
+  const isHead = request.method === 'HEAD';
+  const bytes = isHead ? undefined : await store.open(file, { start, end });
+  if (bytes === null) return refuse(reply, new GatewayError('media_gone'));
+  describe(reply, file, Number(expires));
+  reply.header('content-length', end - start + 1);
+  if (range !== 'whole') {
+    reply.code(206).header('content-range', `bytes ${start}-${end}/${file.size}`);
+  }
+  return reply.send(bytes);
+}
+
+function notFound(): GatewayError {
+  return new GatewayError('not_found', { message: 'There is nothing at this address.' });
+}
+
+function refuse(reply: FastifyReply, error: GatewayError): FastifyReply {
+  reply.header('cache-control', 'no-store');
+  sendRefusal(reply, error);
+  return reply;
+}
+
+function describe(reply: FastifyReply, file: StoredFile, expires: number): void {
+  const type = isShown(file.mimeType) ? 'inline' : 'attachment';
+  const leftS = Math.max(0, Math.floor(expires - Date.now() / 1000));
+  reply.headers({
+    'content-type': servedType(file.mimeType),
+    'content-disposition': contentDisposition(file.fileName, { type }),
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': policy,
+    'referrer-policy': 'no-referrer',
+    'accept-ranges': 'bytes',
+    'cache-control': `private, max-age=${leftS}, immutable`,
+  });
+}

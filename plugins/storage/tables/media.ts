@@ -1,0 +1,158 @@
+import type { KeptMedia, MediaPlace, StoredFile } from '../../media/contract.ts';
+import type { Executor } from '../executor.ts';
+
+/** A row is there before its file, so that no file is without one: it waits for its message, is kept, or to be deleted. */
+const waiting = 0;
+const kept = 1;
+const givenUp = 2;
+
+/** Rows of one statement. */
+const pageSize = 1_000;
+
+interface MediaColumns {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly message_id: string | null;
+  readonly mime_type: string | null;
+  readonly file_name: string | null;
+  readonly size: number | null;
+  readonly state: number;
+  readonly created_at: number;
+}
+
+/** What is too old to stay. Milliseconds since the Unix epoch. */
+export interface MediaAge {
+  /** Files that found no message since before then. */
+  readonly waitingBefore: number;
+  /** Files that are kept since before then. */
+  readonly keptBefore: number;
+}
+
+/** The SQL of stored media. */
+export class MediaTable {
+  protected readonly db: Executor;
+
+  constructor(db: Executor) {
+    this.db = db;
+  }
+
+  /** Announces files that are about to be stored; repeatable. */
+  async announce(places: readonly MediaPlace[], at: number): Promise<void> {
+    await this.db.insertIgnore(
+      'media_files',
+      places.map(({ key, tenantId }) => ({
+        id: key,
+        tenant_id: tenantId,
+        state: waiting,
+        created_at: at,
+      })),
+    );
+  }
+
+  /** Those of these keys whose files still wait for their message, locked until the transaction ends. */
+  async waitingForChange(keys: readonly string[]): Promise<ReadonlySet<string>> {
+    if (keys.length === 0) return new Set();
+    const query = this.db
+      .knex('media_files')
+      .whereIn('id', [...keys])
+      .where('state', waiting);
+    if (this.db.dialect === 'mysql') query.forUpdate();
+    const rows: readonly MediaColumns[] = await query;
+    return new Set(rows.map((row) => row.id));
+  }
+
+  /** Gives files that `waitingForChange` returned in the same transaction to their messages. */
+  async keep(files: readonly KeptMedia[]): Promise<void> {
+    await this.db.updateEach(
+      'media_files',
+      'id',
+      files.map((file) => ({
+        id: file.key,
+        message_id: file.messageId,
+        mime_type: file.mimeType,
+        file_name: file.fileName,
+        size: file.size,
+        state: kept,
+      })),
+    );
+  }
+
+  /** A file that is kept, or null. */
+  async find(key: string): Promise<StoredFile | null> {
+    const [row]: readonly MediaColumns[] = await this.db
+      .knex('media_files')
+      .where({ id: key, state: kept });
+    if (row === undefined) return null;
+    return {
+      key: row.id,
+      tenantId: row.tenant_id,
+      mimeType: row.mime_type ?? 'application/octet-stream',
+      fileName: row.file_name ?? row.id,
+      size: row.size ?? 0,
+    };
+  }
+
+  /** Gives up files that wait for a message that will not come. */
+  async giveUpWaiting(keys: readonly string[]): Promise<void> {
+    await this.db
+      .knex('media_files')
+      .whereIn('id', [...keys])
+      .where('state', waiting)
+      .update({ state: givenUp });
+  }
+
+  /** Gives up the files of messages that are deleted. */
+  async giveUpOf(messageIds: readonly string[]): Promise<void> {
+    for (let start = 0; start < messageIds.length; start += pageSize) {
+      await this.db
+        .knex('media_files')
+        .whereIn('message_id', messageIds.slice(start, start + pageSize))
+        .update({ state: givenUp });
+    }
+  }
+
+  /** Gives up a bounded number of files that are too old; answers the messages that had them, and how many there were. */
+  async giveUpOld(
+    { waitingBefore, keptBefore }: MediaAge,
+    limit: number,
+  ): Promise<{ readonly count: number; readonly messageIds: readonly string[] }> {
+    const { knex, dialect } = this.db;
+    const old: MediaColumns[] = [];
+    for (const [state, before] of [
+      [waiting, waitingBefore],
+      [kept, keptBefore],
+    ] as const) {
+      const query = knex('media_files')
+        .where({ state })
+        .where('created_at', '<', before)
+        .orderBy('created_at')
+        .limit(limit);
+      if (dialect === 'mysql') query.forUpdate().skipLocked();
+      old.push(...(await query));
+    }
+    if (old.length > 0) {
+      const ids = old.map((row) => row.id);
+      await knex('media_files').whereIn('id', ids).update({ state: givenUp });
+    }
+    return { count: old.length, messageIds: old.flatMap((row) => row.message_id ?? []) };
+  }
+
+  /** A bounded number of files that are to be deleted. */
+  async givenUp(limit: number): Promise<readonly MediaPlace[]> {
+    const rows: readonly MediaColumns[] = await this.db
+      .knex('media_files')
+      .where('state', givenUp)
+      .orderBy('created_at')
+      .limit(limit);
+    return rows.map((row) => ({ key: row.id, tenantId: row.tenant_id }));
+  }
+
+  /** Deletes the rows of files that were given up and are deleted. */
+  async delete(keys: readonly string[]): Promise<void> {
+    await this.db
+      .knex('media_files')
+      .whereIn('id', [...keys])
+      .where('state', givenUp)
+      .delete();
+  }
+}

@@ -1,0 +1,65 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+import type { S3Settings } from '../../plugins/media/store/s3.ts';
+import type { Teardown } from './processes.ts';
+
+/** A service that speaks as much of S3 as the gateway uses. It holds objects in memory and checks no signature. */
+export interface S3Server {
+  readonly settings: S3Settings;
+  /** By bucket and key. */
+  readonly objects: Map<string, Buffer>;
+  /** When true every request is answered 503. */
+  away: boolean;
+}
+
+/** Starts a service on loopback. Stops with the test. */
+export async function s3Server(t: Teardown): Promise<S3Server> {
+  const objects = new Map<string, Buffer>();
+  const server = createServer(async (request, response) => {
+    const body = await buffer(request);
+    const [path = ''] = decodeURIComponent(request.url ?? '').split('?');
+    const signed = request.headers.authorization?.startsWith('AWS4-HMAC-SHA256 Credential=id/');
+    if (service.away) return response.writeHead(503).end();
+    if (signed !== true) return response.writeHead(403).end();
+    if (request.method === 'PUT') {
+      objects.set(path, body);
+      return response.end();
+    }
+    if (request.method === 'DELETE') {
+      objects.delete(path);
+      return response.writeHead(204).end();
+    }
+    const object = objects.get(path);
+    if (object === undefined) {
+      response.writeHead(404, { 'content-type': 'application/xml' });
+      return response.end('<Error><Code>NoSuchKey</Code><Message>no such key</Message></Error>');
+    }
+    const [, start, end] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
+    const part = object.subarray(Number(start), Number(end) + 1);
+    response.writeHead(206, { 'content-length': part.length });
+    return response.end(part);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  const service: S3Server = {
+    objects,
+    away: false,
+    settings: {
+      bucket: 'a-bucket',
+      endpoint: `http://127.0.0.1:${port}`,
+      region: 'us-east-1',
+      access_key: 'id',
+      secret_key: 'secret',
+      prefix: 'media/',
+      path_style: true,
+    },
+  };
+  return service;
+}

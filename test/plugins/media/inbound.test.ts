@@ -1,0 +1,299 @@
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import type { InboundMedia } from '../../../core/contracts/driver.ts';
+import { GatewayError } from '../../../core/errors.ts';
+import { mediaReference } from '../../../core/media-reference.ts';
+import type { Contact } from '../../../plugins/contacts/contract.ts';
+import { S3Store } from '../../../plugins/media/store/s3.ts';
+import { sweep } from '../../../plugins/media/upkeep.ts';
+import { forgetContact } from '../../../plugins/messages/failing.ts';
+import { databases } from '../../harness/databases.ts';
+import { drip, file, mediaServer, picture } from '../../harness/media-server.ts';
+import { s3Server } from '../../harness/s3-server.ts';
+import { FakeSession, inbound, makeTenant, openStage, until } from '../messages/stage.ts';
+import { mediaWorld, type WorldOptions } from './world.ts';
+
+const patient = new AbortController().signal;
+
+/** A picture that only the network's own client can read. */
+function opened(open: InboundMedia['open'], more: Partial<InboundMedia> = {}): InboundMedia {
+  const facts = { kind: 'image', mimeType: 'image/png', fileName: 'a.png', size: null } as const;
+  return { ...facts, url: null, ...(open === undefined ? {} : { open }), ...more };
+}
+
+const pictureOpened = () => opened(async () => Readable.from([picture]));
+
+/** Messages of one account with real media on a real database. */
+async function world(t: Test, url: string, options: Omit<WorldOptions, 'storage'> = {}) {
+  const plain = await openStage(t, url);
+  const media = await mediaWorld(t, { ...options, storage: plain.storage });
+  const stage = await openStage(t, url, { media: media.media });
+  const { tenantId, accountIds } = await makeTenant(stage);
+  const session = new FakeSession(tenantId, accountIds[0] ?? '', stage.broker.processId);
+  const list = () =>
+    stage.storage.read.messages.list(tenantId, {
+      direction: null,
+      accountId: null,
+      before: null,
+      limit: 100,
+    });
+  const rows = () =>
+    stage.storage.connections
+      .read('media_files')
+      .where({ tenant_id: tenantId })
+      .orderBy('created_at')
+      .pluck('state');
+  const sweepNow = (keptMs: number, waitingMs: number) => {
+    const { store, spool, log } = media;
+    const retention = { keptMs, waitingMs };
+    return sweep({ storage: stage.storage, store, spool, retention, log }, patient);
+  };
+  return { ...media, stage, tenantId, session, list, rows, sweep: sweepNow };
+}
+
+for (const engine of databases) {
+  t.test(`received, ${engine.name}`, async (t) => {
+    const database = await engine.create();
+    t.teardown(() => database.drop());
+    const server = await mediaServer(t);
+
+    t.test('kept with its message, once', async (t) => {
+      const { stage, session, list, rows, files, store, media, tenantId } = await world(
+        t,
+        database.url,
+      );
+      const message = { ...inbound('n1'), media: pictureOpened() };
+      await stage.part.receive(session, message);
+      await stage.part.receive(session, { ...inbound('n1'), media: pictureOpened() });
+      const [stored] = await list();
+      const url = stored?.media?.url ?? '';
+      const facts = { kind: 'image', mime_type: 'image/png', file_name: 'a.png' };
+      t.same(stored?.media, { ...facts, url, size: picture.length });
+      const key = url.slice('media:'.length);
+      t.same(await files('kept'), [key]);
+      t.same(await files('spool'), []);
+      t.same(await rows(), [1]);
+      const found = await stage.storage.read.media.find(key);
+      t.match(found, {
+        key,
+        tenantId,
+        mimeType: 'image/png',
+        fileName: 'a.png',
+        size: picture.length,
+      });
+      const bytes = await store.open({ key, tenantId }, { start: 0, end: picture.length - 1 });
+      t.ok((await buffer(bytes ?? Readable.from([]))).equals(picture));
+      t.match(new URL(media.mint(key)).pathname, `/v1/media/${key}`);
+    });
+
+    t.test('of an address, and of none', async (t) => {
+      const { stage, session, list, files } = await world(t, database.url);
+      server.answer('/report', file('application/pdf', '%PDF-1.4 and so on'));
+      const linked = { kind: 'document', mimeType: null, fileName: null, size: null } as const;
+      const url = `${server.url}/report`;
+      await stage.part.receive(session, { ...inbound('a'), media: { ...linked, url } });
+      await stage.part.receive(session, { ...inbound('b'), media: { ...linked, url: null } });
+      await stage.part.receive(session, {
+        ...inbound('c'),
+        media: { ...linked, url: 'http://127.0.0.2/inside' },
+      });
+      const [inside, nowhere, report] = await list();
+      t.match(report?.media, {
+        mime_type: 'application/pdf',
+        file_name: 'report.pdf',
+        url: /^media:/,
+      });
+      t.match([nowhere?.media, inside?.media], [{ url: null }, { url: null }]);
+      t.equal((await files('kept')).length, 1);
+    });
+
+    t.test('what cannot be read loses no message and holds none up', async (t) => {
+      const options = { timeoutMs: 200, maxBytes: 1_000 };
+      const { stage, session, list, rows, files, lines } = await world(t, database.url, options);
+      server.answer('/drip', drip());
+      let late: Readable | undefined;
+      const bad: readonly InboundMedia[] = [
+        opened(() => Promise.reject(new Error('the network has lost it'))),
+        opened(() => {
+          throw new Error('a careless driver');
+        }),
+        opened(() => new Promise(() => undefined)),
+        opened(async () => {
+          await pause(300);
+          late = new Readable({ read: () => undefined });
+          return late;
+        }),
+        opened(async () => new Readable({ read: () => undefined })),
+        opened(async () => Readable.from([Buffer.alloc(1_001)])),
+        opened(async () => Readable.from([])),
+        opened(async () => Readable.from([picture]), { size: 1_001 }),
+        opened(undefined, { url: `${server.url}/drip` }),
+      ];
+      const startedAt = performance.now();
+      for (const [n, media] of bad.entries()) {
+        await stage.part.receive(session, { ...inbound(`bad ${n}`), media });
+      }
+      t.ok(performance.now() - startedAt < 4 * 200 + 2_000);
+      const messages = await list();
+      t.equal(messages.length, bad.length);
+      for (const { media } of messages) {
+        t.match(media, { kind: 'image', url: null, file_name: 'a.png' });
+      }
+      t.equal(lines.length, bad.length, 'each has its line');
+      t.notOk(lines.some((line) => line.includes(server.url)));
+      t.same(await files('kept'), []);
+      t.same(await files('spool'), []);
+      await until('the late stream', () => late?.destroyed);
+      t.equal((await rows()).filter((state) => state === 1).length, 0);
+    });
+
+    t.test('not for the private, even when that is decided meanwhile', async (t) => {
+      const { stage, session, list, rows, files, tenantId, sweep } = await world(t, database.url);
+      await stage.part.receive(session, { ...inbound('first'), media: pictureOpened() });
+      const contactId = (await list())[0]?.contactId ?? '';
+      const flag = async (value: boolean) => {
+        const [contact] = (await stage.storage.read.contacts.byIds([contactId])) as [Contact];
+        await stage.run(async (unit) => {
+          if (value) await forgetContact(unit, tenantId, contactId);
+          await unit.contacts.save([{ ...contact, private: value }]);
+        });
+      };
+      let opens = 0;
+      const meanwhile = opened(async () => {
+        opens += 1;
+        await flag(true);
+        return Readable.from([picture]);
+      });
+      await stage.part.receive(session, { ...inbound('second'), media: meanwhile });
+      await stage.part.receive(session, { ...inbound('third'), media: meanwhile });
+      t.equal(opens, 1, 'nothing of a private contact is opened');
+      t.same(await list(), []);
+      t.same(await rows(), [2, 2], 'the first with its message, the second without one');
+      await sweep(1e9, 1e9);
+      t.same(await files('kept'), []);
+      t.same(await rows(), []);
+    });
+
+    t.test('kept for so long', async (t) => {
+      const { stage, session, list, rows, files, sweep, media, tenantId, store } = await world(
+        t,
+        database.url,
+      );
+      for (const id of ['a', 'b']) {
+        await stage.part.receive(session, { ...inbound(id), media: pictureOpened() });
+      }
+      const orphan = await media.take(pictureOpened(), tenantId, patient);
+      t.equal((await files('kept')).length, 3);
+      await sweep(60_000, 60_000);
+      t.same((await rows()).sort(), [0, 1, 1], 'nothing is old enough');
+      await pause(30);
+      await sweep(60_000, 10);
+      t.same(await rows(), [1, 1], 'the one without a message is gone');
+      t.notOk((await files('kept')).includes(orphan?.key ?? ''));
+      const { remove } = store;
+      store.remove = async () => {
+        throw new Error('the disk is away');
+      };
+      await sweep(10, 60_000);
+      t.same(await rows(), [2, 2], 'what could not be deleted is not forgotten');
+      store.remove = remove;
+      await sweep(10, 60_000);
+      t.same([await rows(), await files('kept')], [[], []]);
+      const facts = { kind: 'image', mime_type: 'image/png', file_name: 'a.png' };
+      for (const { media: left } of await list()) {
+        t.same(left, { ...facts, url: null, size: picture.length }, 'the description stays');
+      }
+    });
+
+    t.test('the database is away, or the session ends', async (t) => {
+      const { stage, session, list, rows, media } = await world(t, database.url);
+      let opens = 0;
+      const event = {
+        ...inbound('x'),
+        media: opened(async () => {
+          opens += 1;
+          return Readable.from([picture]);
+        }),
+      };
+      const { lanes } = stage;
+      const { receive } = lanes;
+      lanes.receive = () => Promise.reject(new GatewayError('unavailable'));
+      await t.rejects(stage.part.receive(session, event), { code: 'unavailable' });
+      lanes.receive = receive;
+      await stage.part.receive(session, event);
+      t.equal(opens, 1, 'a driver opens once');
+      t.match((await list())[0], { media: { url: /^media:/ } });
+      t.same(await rows(), [1]);
+
+      const fenced = { ...event, networkId: 'y' };
+      lanes.receive = async () => 'lost';
+      await t.rejects(stage.part.receive(session, fenced), /another process/);
+      lanes.receive = receive;
+      t.same((await rows()).sort(), [1, 2], 'its file is given up');
+      const hanging = { ...inbound('z'), media: opened(() => new Promise(() => undefined)) };
+      const receiving = stage.part.receive(session, hanging);
+      await pause(20);
+      session.end();
+      await t.rejects(receiving, 'it comes again');
+      t.equal((await list()).length, 1);
+
+      const swept = await media.take(pictureOpened(), session.account.tenantId, patient);
+      await media.discard(swept?.key ?? '');
+      const input = { fence: session.fence, tenantId: session.account.tenantId };
+      const output = await lanes.receive({
+        ...input,
+        channel: 'msgapp_web',
+        event: { ...inbound('w'), media: pictureOpened() },
+        taken: swept,
+      });
+      t.equal(output, 'stored');
+      t.match((await list())[0], { text: 'w', media: { url: null } }, 'its file had gone');
+    });
+  });
+}
+
+t.test('in a bucket', async (t) => {
+  const s3 = await s3Server(t);
+  const store = new S3Store(s3.settings);
+  t.teardown(() => store.close());
+  const [engine] = databases;
+  const database = await engine?.create();
+  t.teardown(() => database?.drop());
+  const own = await world(t, database?.url ?? '', { store });
+  const { stage, session, list, files, tenantId, rows, sweep } = own;
+  await stage.part.receive(session, { ...inbound('n1'), media: pictureOpened() });
+  const [message] = await list();
+  const key = message?.media?.url?.replace(mediaReference(''), '') ?? '';
+  t.same([...s3.objects.keys()], [`/a-bucket/media/${tenantId}/${key}`]);
+  t.same(await files('spool'), []);
+  const part = await store.open({ key, tenantId }, { start: 1, end: 3 });
+  t.equal((await buffer(part ?? Readable.from([]))).toString(), 'PNG');
+  t.equal(await store.open({ key: '0'.repeat(32), tenantId }, { start: 0, end: 1 }), null);
+  await t.rejects(store.open({ key: '../up', tenantId }, { start: 0, end: 1 }));
+  s3.away = true;
+  await stage.part.receive(session, { ...inbound('n2'), media: pictureOpened() });
+  t.match((await list())[0], { text: 'n2', media: { url: null } }, 'a store that is away');
+  s3.away = false;
+  await sweep(0, 1e9);
+  t.same([await rows(), s3.objects.size], [[], 0]);
+});
+
+t.test('a folder', async (t) => {
+  const { store, media } = await mediaWorld(t);
+  const range = { start: 0, end: 1 };
+  const key = '0'.repeat(32);
+  for (const place of [
+    { key: '../../../etc/passwd', tenantId: 'ten_a' },
+    { key: `${key}/..`, tenantId: 'ten_a' },
+    { key, tenantId: '..' },
+  ]) {
+    await t.rejects(store.open(place, range), /not a place/);
+    await t.rejects(store.remove(place), /not a place/);
+    await t.rejects(store.put(place, '/etc/hostname'), /not a place/);
+  }
+  t.equal(await store.open({ key, tenantId: 'ten_a' }, range), null);
+  await store.remove({ key, tenantId: 'ten_a' });
+  await media.discard(key);
+});
