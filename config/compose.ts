@@ -1,4 +1,5 @@
 import { provide } from '../core/container.ts';
+import type { Driver } from '../core/contracts/driver.ts';
 import { type GatewayParts, type GatewayPlugin, gatewayPlugin } from '../core/kernel.ts';
 import type { GatewayLog } from '../core/log.ts';
 import { SimulatedControl } from '../drivers/simulated/control.ts';
@@ -22,6 +23,7 @@ import storage from '../plugins/storage/plugin.ts';
 import firstStart from '../plugins/tenants/first-start.ts';
 import tenants from '../plugins/tenants/plugin.ts';
 import webhooks from '../plugins/webhooks/plugin.ts';
+import { makeChannelDrivers } from './drivers.ts';
 import type { GatewayConfig } from './schema.ts';
 
 /**
@@ -78,8 +80,8 @@ interface Drivers {
 }
 
 /**
- * A test tenant's channels all run on the simulated network, which is only started when somebody needs it.
- * No driver of a real network is there yet, so live tenants have no channel.
+ * A test tenant's channels all run on the simulated network, which is only started when somebody needs it. A
+ * live tenant's run on the channel's own driver, where there is one.
  */
 function makeDrivers(config: GatewayConfig, log: GatewayLog): Drivers {
   const names = Object.keys(config.channels);
@@ -90,15 +92,17 @@ function makeDrivers(config: GatewayConfig, log: GatewayLog): Drivers {
   });
   const control = new SimulatedControl(network);
   const simulated = new Map(names.map((name) => [name, makeSimulatedDriver(network, name)]));
+  let live: ReadonlyMap<string, Driver> = new Map();
   return {
     channels: {
-      driverOf: (channel, mode) => (mode === 'test' ? (simulated.get(channel) ?? null) : null),
+      driverOf: (channel, mode) => (mode === 'test' ? simulated : live).get(channel) ?? null,
       channels: () => names,
     },
     simulatedNetwork: control,
     plugin: gatewayPlugin('drivers', [], async (app) => {
+      live = await makeChannelDrivers(config, log);
       app.addHook('onClose', async () => {
-        for (const driver of simulated.values()) await driver.close?.();
+        for (const driver of [...simulated.values(), ...live.values()]) await driver.close?.();
         control.close();
         await network.stop();
       });

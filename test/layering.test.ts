@@ -34,6 +34,7 @@ const allowed: readonly Case[] = [
   ['plugins/storage/fine-2.ts', 'mysql2'],
   ['config/fine.ts', 'core/errors.ts'],
   ['config/compose.ts', 'drivers/chatapp/driver.ts'],
+  ['config/drivers.ts', 'drivers/chatapp/driver.ts'],
   ['main.ts', 'config/load.ts'],
   ['test/fine-1.ts', 'drivers/chatapp/driver.ts'],
   ['test/fine-2.ts', 'mysql2'],

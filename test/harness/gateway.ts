@@ -73,6 +73,8 @@ export async function runGateway(t: Teardown, options: GatewayOptions): Promise<
   const secret = settings.GATEWAY_SECRET ?? randomBytes(32).toString('base64');
   const env = {
     LOG_LEVEL: 'warn',
+    // No test ever reaches a real network.
+    MSGAPP_WEB_SOCKET_URL: 'ws://127.0.0.1:9/',
     TEST_API_KEY: keys.test,
     LIVE_API_KEY: keys.live,
     GATEWAY_SECRET: secret,

@@ -31,6 +31,9 @@ const settings = {
   GATEWAY_LIMITS__OPENER_BURST__OPENERS: '3',
   GATEWAY_LIMITS__OPENER_BURST__WINDOW_S: '300',
   GATEWAY_WEBHOOKS__ALLOW_HTTP: 'false',
+  // Live tenants have no channel here.
+  GATEWAY_CHANNELS__MSGAPP_WEB__DRIVER: 'missing',
+  GATEWAY_CHANNELS__CHATAPP__DRIVER: 'missing',
 };
 
 /** The people and accounts of the main tenant. */

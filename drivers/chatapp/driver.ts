@@ -1,0 +1,31 @@
+import type { Driver, DriverCapabilities, DriverContext } from '../../core/contracts/driver.ts';
+import { chatappOptions } from './options.ts';
+import { ChatappSession } from './session.ts';
+import { Siblings } from './siblings.ts';
+import { type Timing, usualTiming } from './timing.ts';
+
+const capabilities: DriverCapabilities = {
+  deduplicates: true,
+  // The network tells that a message was read, never that it was delivered.
+  deliveredReceipts: false,
+  recipients: 'contacts',
+  linkMethods: ['code', 'qr'],
+  imports: { contacts: true, history: false },
+  media: true,
+};
+
+/**
+ * The driver of the `chatapp` channel. Called once at start.
+ * @param timing tests shorten it
+ * @throws Error when an option is missing or wrong, which leaves the channel off
+ */
+export function makeChatappDriver(
+  { options }: Pick<DriverContext, 'options'>,
+  timing: Timing = usualTiming,
+): Driver {
+  const shared = { options: chatappOptions(options), timing, siblings: new Siblings() };
+  return {
+    capabilities,
+    open: (account, port) => new ChatappSession(shared, account, port),
+  };
+}

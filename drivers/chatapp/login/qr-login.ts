@@ -1,0 +1,117 @@
+import type { tl } from '@mtcute/core';
+import { isRefusal } from '../verdict.ts';
+import { type Login, type LoginParts, LoginRefused } from './login.ts';
+import { submitPassword, wantsPassword } from './password.ts';
+
+/** How many tokens are shown one after the other, about half a minute each, before the user must start over. */
+const mostTokens = 10;
+
+/** Logs in by a QR code that the owner scans with the network's app, and the second factor where there is one. */
+export class QrLogin implements Login {
+  readonly #parts: LoginParts;
+  readonly #failed: (error: unknown) => void;
+  #awaitsPassword = false;
+  #shown: string | null = null;
+  #tokens = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #turn: Promise<void> = Promise.resolve();
+  #over = false;
+
+  /** @param failed called with what ends the attempt after `begin` */
+  constructor(parts: LoginParts, failed: (error: unknown) => void) {
+    this.#parts = parts;
+    this.#failed = failed;
+    parts.wire.signal.addEventListener('abort', () => clearTimeout(this.#timer));
+  }
+
+  async begin(): Promise<void> {
+    this.#turn = this.#look();
+    await this.#turn;
+  }
+
+  async answer(field: 'code' | 'password', value: string): Promise<'accepted' | 'wrong'> {
+    if (field !== 'password' || !this.#awaitsPassword) return 'wrong';
+    return await submitPassword(this.#parts, value);
+  }
+
+  pushed(push: tl.TypeUpdates): void {
+    if (push._ === 'updateShort' && push.update._ === 'updateLoginToken') this.#lookAgain();
+  }
+
+  /** The code was scanned, or ran out: one look after the other. */
+  #lookAgain(): void {
+    clearTimeout(this.#timer);
+    this.#turn = this.#turn
+      .then(() => this.#look())
+      .catch((error: unknown) => {
+        this.#over = true;
+        this.#failed(error);
+      });
+  }
+
+  async #look(): Promise<void> {
+    if (this.#over || this.#parts.wire.signal.aborted) return;
+    const { wire, options, step } = this.#parts;
+    try {
+      const answer = await wire.call({
+        _: 'auth.exportLoginToken',
+        apiId: options.apiId,
+        apiHash: options.apiHash,
+        exceptIds: [],
+      });
+      await this.#take(answer);
+    } catch (error) {
+      if (isRefusal(error, 'AUTH_TOKEN_EXPIRED')) return await this.#expire();
+      if (!wantsPassword(error)) throw error;
+      this.#over = true;
+      this.#awaitsPassword = true;
+      await step({ type: 'ask', field: 'password' });
+    }
+  }
+
+  async #take(answer: tl.auth.TypeLoginToken): Promise<void> {
+    switch (answer._) {
+      case 'auth.loginToken':
+        return await this.#show(answer);
+      case 'auth.loginTokenMigrateTo':
+        return await this.#migrate(answer);
+      case 'auth.loginTokenSuccess':
+        return await this.#finish(answer.authorization);
+    }
+  }
+
+  async #show({ token, expires }: tl.auth.RawLoginToken): Promise<void> {
+    const text = Buffer.from(token).toString('base64url');
+    const expiresAt = expires * 1000;
+    const again = Math.max(expiresAt - Date.now(), 100);
+    this.#timer = setTimeout(() => this.#lookAgain(), again);
+    if (text === this.#shown) return;
+    this.#tokens += 1;
+    if (this.#tokens > mostTokens) return await this.#expire();
+    this.#shown = text;
+    const data = `tg://login?token=${text}`;
+    await this.#parts.step({ type: 'show_qr', data, token: text, expiresAt });
+  }
+
+  async #expire(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#over = true;
+    await this.#parts.step({ type: 'expired' });
+  }
+
+  /** The owner's account lives in another data center. */
+  async #migrate({ dcId, token }: tl.auth.RawLoginTokenMigrateTo): Promise<void> {
+    const { wire } = this.#parts;
+    await wire.run((client) => client.changePrimaryDc(dcId));
+    await this.#take(await wire.call({ _: 'auth.importLoginToken', token }));
+  }
+
+  async #finish(authorization: tl.auth.TypeAuthorization): Promise<void> {
+    this.#over = true;
+    if (authorization._ !== 'auth.authorization') {
+      throw new LoginRefused('the number has no account on the network');
+    }
+    const user = await this.#parts.wire.run((client) => client.notifyLoggedIn(authorization));
+    await this.#parts.loggedIn(user);
+  }
+}

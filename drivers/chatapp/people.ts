@@ -1,0 +1,131 @@
+import { Long, type tl } from '@mtcute/core';
+import type { DriverContact } from '../../core/contracts/driver.ts';
+import type { Sheet } from './storage/sheet.ts';
+
+/** What is known of a user of the network. */
+export interface Person {
+  readonly id: number;
+  /** Without it the network lets nobody be addressed. Decimal. */
+  readonly accessHash: string;
+  /** E.164, when the network shows it to this account. */
+  readonly phone: string | null;
+  readonly name: string | null;
+  /** In the account's address book. */
+  readonly contact: boolean;
+}
+
+/** How many people are kept in memory; the others are read again. */
+const cacheSize = 500;
+
+/** The people an account has met: kept in its credentials, one for each. */
+export class People {
+  readonly #sheet: Sheet;
+  readonly #cache = new Map<number, Person>();
+
+  constructor(sheet: Sheet) {
+    this.#sheet = sheet;
+  }
+
+  /** Takes what the network says of users; notes what is new and answers those that changed. */
+  async take(users: readonly tl.TypeUser[]): Promise<readonly Person[]> {
+    const given = users.filter((user) => user._ === 'user' && !user.min);
+    const known = await this.#known(given.map(({ id }) => id));
+    const changed: Person[] = [];
+    for (const user of given) {
+      const person = personOf(user, known.get(user.id) ?? null);
+      if (person === null || isSame(person, known.get(person.id))) continue;
+      this.#remember(person);
+      this.#sheet.put(nameOf(person.id), JSON.stringify(person));
+      changed.push(person);
+    }
+    return changed;
+  }
+
+  /** Changes a person who is known already; null when nothing changes. */
+  async change(id: number, change: Partial<Person>): Promise<Person | null> {
+    const before = await this.find(id);
+    if (before === null) return null;
+    const person = { ...before, ...change };
+    if (isSame(person, before)) return null;
+    this.#remember(person);
+    this.#sheet.put(nameOf(id), JSON.stringify(person));
+    return person;
+  }
+
+  /** The person with this id of the network, or null. */
+  async find(id: number): Promise<Person | null> {
+    return (await this.#known([id])).get(id) ?? null;
+  }
+
+  async #known(ids: readonly number[]): Promise<ReadonlyMap<number, Person>> {
+    const found = new Map<number, Person>();
+    const missing: number[] = [];
+    for (const id of ids) {
+      const person = this.#cache.get(id);
+      if (person === undefined) missing.push(id);
+      else found.set(id, person);
+    }
+    if (missing.length === 0) return found;
+    const stored = await this.#sheet.get(missing.map(nameOf));
+    for (const text of stored.values()) {
+      // Only this class writes under these names.
+      const person = JSON.parse(text) as Person;
+      this.#remember(person);
+      found.set(person.id, person);
+    }
+    return found;
+  }
+
+  #remember(person: Person): void {
+    this.#cache.delete(person.id);
+    this.#cache.set(person.id, person);
+    if (this.#cache.size <= cacheSize) return;
+    const [oldest] = this.#cache.keys();
+    if (oldest !== undefined) this.#cache.delete(oldest);
+  }
+}
+
+/** A person as the gateway is told of one. */
+export function contactOf({ id, phone, name }: Person): DriverContact {
+  return { phone, networkId: String(id), name };
+}
+
+/** A person as a message is addressed to one. */
+export function inputPeer({ id, accessHash }: Person): tl.RawInputPeerUser {
+  return { _: 'inputPeerUser', userId: id, accessHash: Long.fromString(accessHash) };
+}
+
+/** E.164 of a number as the network writes it. */
+export function phoneOf(digits: string | undefined): string | null {
+  return digits === undefined || digits === '' ? null : `+${digits.replace(/^\+/, '')}`;
+}
+
+/** A person's name of its parts; null when they are empty. */
+export function fullName(...parts: readonly (string | undefined)[]): string | null {
+  return (
+    parts
+      .filter((part) => part !== undefined && part !== '')
+      .join(' ')
+      .trim() || null
+  );
+}
+
+function personOf(user: tl.TypeUser, known: Person | null): Person | null {
+  if (user._ !== 'user' || user.accessHash === undefined) return null;
+  return {
+    id: user.id,
+    accessHash: user.accessHash.toString(),
+    // Not every message shows the phone again, and it is what the contact goes by.
+    phone: phoneOf(user.phone) ?? known?.phone ?? null,
+    name: fullName(user.firstName, user.lastName) ?? user.username ?? null,
+    contact: user.contact === true,
+  };
+}
+
+function isSame(one: Person, other: Person | undefined): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function nameOf(id: number): string {
+  return `person:${id}`;
+}

@@ -1,0 +1,102 @@
+import type { Sheet } from './storage/sheet.ts';
+import type { Position } from './updates/sequence.ts';
+
+/** The name under which it is stored. */
+const name = 'progress';
+const version = 1;
+
+/** How many sent messages are remembered by their random id: far more than can be uncertain at once. */
+const mostSent = 50;
+
+/** A message that the network has. */
+export interface SentMessage {
+  readonly id: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly at: number;
+}
+
+interface Stored {
+  readonly version: number;
+  readonly since: number;
+  readonly position: Position;
+  readonly sent: readonly (readonly [string, SentMessage])[];
+}
+
+/**
+ * How far the account has followed the network, and the random ids of its last sends. Both are stored together:
+ * a send whose answer is behind the stored position is among them, and the network tells of any other again.
+ */
+export class Progress {
+  readonly #sheet: Sheet;
+  #position: Position | null = null;
+  #since = 0;
+  #sent = new Map<string, SentMessage>();
+
+  constructor(sheet: Sheet) {
+    this.#sheet = sheet;
+  }
+
+  /** Takes what is stored, unless this process knows better already. */
+  async load(): Promise<void> {
+    if (this.#position !== null) return;
+    const text = (await this.#sheet.get([name])).get(name);
+    if (text === undefined) return;
+    // Only this class writes under this name.
+    const stored = JSON.parse(text) as Stored;
+    if (stored.version !== version) return;
+    this.#position = stored.position;
+    this.#since = stored.since;
+    this.#sent = new Map(stored.sent);
+  }
+
+  /** A new link: nothing of before is of interest. */
+  begin(position: Position): void {
+    this.#position = position;
+    this.#since = position.date;
+    this.#sent.clear();
+  }
+
+  /** Null when nothing is known: then the network is asked where it stands. */
+  get position(): Position | null {
+    return this.#position;
+  }
+
+  /** When the account was linked, seconds since the Unix epoch. */
+  get since(): number {
+    return this.#since;
+  }
+
+  advance(position: Position): void {
+    this.#position = position;
+  }
+
+  /** The network has the message with this random id. */
+  sent(randomId: string, message: SentMessage): void {
+    this.#sent.delete(randomId);
+    this.#sent.set(randomId, message);
+    const [oldest] = this.#sent.keys();
+    if (this.#sent.size > mostSent && oldest !== undefined) this.#sent.delete(oldest);
+  }
+
+  /** The message with this random id, if the network is known to have it. */
+  find(randomId: string): SentMessage | null {
+    return this.#sent.get(randomId) ?? null;
+  }
+
+  /** Whether a message is one of those remembered. */
+  knows(id: number): boolean {
+    return [...this.#sent.values()].some((message) => message.id === id);
+  }
+
+  /** Notes itself for the next write. */
+  note(): void {
+    if (this.#position === null) return;
+    const stored: Stored = {
+      version,
+      since: this.#since,
+      position: this.#position,
+      sent: [...this.#sent],
+    };
+    this.#sheet.put(name, JSON.stringify(stored));
+  }
+}

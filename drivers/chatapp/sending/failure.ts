@@ -1,0 +1,65 @@
+import { DriverError } from '../../../core/contracts/driver.ts';
+import { errorName, isRpcError, judge } from '../verdict.ts';
+
+/** How long a message waits that the network will not take from this account for now, in milliseconds. */
+const stoppedPauseMs = 60_000;
+
+/** Nothing was sent, and nothing can be. */
+export function notConnected(): DriverError {
+  return new DriverError('not_connected', 'the session is not connected', {
+    certain: true,
+    retryAfterMs: 0,
+  });
+}
+
+/** The network does not let the account write at all; the message keeps its place. */
+export function stopped(): DriverError {
+  return new DriverError('blocked_by_chatapp', 'the network has stopped this account', {
+    certain: true,
+    retryAfterMs: stoppedPauseMs,
+  });
+}
+
+/**
+ * Why a message that was handed to the network was not sent. Pure.
+ * @param cause what the call threw; anything but a refusal leaves open whether the network took the message
+ */
+export function sendFailure(cause: unknown): DriverError {
+  if (cause instanceof DriverError) return cause;
+  if (!isRpcError(cause)) {
+    return new DriverError('no_answer', 'the network did not answer', {
+      certain: false,
+      retryAfterMs: 0,
+    });
+  }
+  const name = errorName(cause);
+  const verdict = judge(cause.code, name);
+  switch (verdict.kind) {
+    case 'wait':
+      return new DriverError('flood_wait', 'the network asks to wait', {
+        certain: true,
+        retryAfterMs: verdict.ms,
+      });
+    case 'stopped':
+      return stopped();
+    case 'ended':
+      return new DriverError(verdict.reason, 'the session ended before the message was sent', {
+        certain: true,
+      });
+    case 'new_contacts':
+      return new DriverError(
+        'blocked_by_chatapp',
+        'the network does not let this account write to new contacts',
+        { certain: true },
+      );
+    case 'internal':
+      return new DriverError('network_failed', `the network failed: ${name}`, {
+        certain: false,
+        retryAfterMs: 0,
+      });
+    default:
+      return new DriverError(name.toLowerCase(), `the network refused the message: ${name}`, {
+        certain: true,
+      });
+  }
+}

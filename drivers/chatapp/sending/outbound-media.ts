@@ -1,0 +1,67 @@
+import type { tl } from '@mtcute/core';
+import { uploadFile } from '@mtcute/core/methods.js';
+import { DriverError, type MediaFile } from '../../../core/contracts/driver.ts';
+import type { Wire } from '../wire.ts';
+
+/** How long an upload may take, in milliseconds. */
+const uploadMs = 600_000;
+
+/** Kinds of pictures that the network shows as photos; it takes others as files. */
+const photos: readonly string[] = ['image/jpeg', 'image/png', 'image/webp'];
+/** The network takes no larger photo. In bytes. */
+const largestPhoto = 10_000_000;
+
+/**
+ * Hands a file to the network; answers it as a message carries it.
+ * @throws as `Wire.call` does; nothing was sent then
+ */
+export async function upload(
+  wire: Wire,
+  file: MediaFile,
+  signal: AbortSignal,
+): Promise<tl.TypeInputMedia> {
+  const { fileName, mimeType, size } = file;
+  const stream = file.stream();
+  try {
+    const { inputFile } = await wire.run(
+      (client, abortSignal) =>
+        uploadFile(client, {
+          file: stream,
+          fileName,
+          fileSize: size,
+          fileMime: mimeType,
+          abortSignal,
+        }),
+      { signal, within: uploadMs },
+    );
+    return mediaOf(file, inputFile);
+  } catch (error) {
+    // However it ended, no message was handed over yet.
+    if (signal.aborted || wire.signal.aborted) throw notUploaded();
+    throw error;
+  } finally {
+    stream.destroy();
+  }
+}
+
+function mediaOf(
+  { kind, mimeType, fileName, size }: MediaFile,
+  file: tl.TypeInputFile,
+): tl.TypeInputMedia {
+  if (photos.includes(mimeType) && size <= largestPhoto) {
+    return { _: 'inputMediaUploadedPhoto', file };
+  }
+  const attributes: tl.TypeDocumentAttribute[] = [{ _: 'documentAttributeFilename', fileName }];
+  if (kind === 'audio') attributes.push({ _: 'documentAttributeAudio', duration: 0 });
+  if (kind === 'video') {
+    attributes.push({ _: 'documentAttributeVideo', duration: 0, w: 0, h: 0 });
+  }
+  return { _: 'inputMediaUploadedDocument', file, mimeType, attributes };
+}
+
+function notUploaded(): DriverError {
+  return new DriverError('not_uploaded', 'the media was not uploaded', {
+    certain: true,
+    retryAfterMs: 0,
+  });
+}

@@ -1,0 +1,45 @@
+import { type ContactAddress, DriverError } from '../../../core/contracts/driver.ts';
+import type { People, Person } from '../people.ts';
+import { isRpcError } from '../verdict.ts';
+import type { Wire } from '../wire.ts';
+
+/**
+ * The person at an address: somebody the account has met, or whom the network knows by phone.
+ * @throws DriverError `contact_unknown` when there is nobody; what the network answers otherwise
+ */
+export async function recipientOf(
+  { people, wire }: { readonly people: People; readonly wire: Wire },
+  { phone, networkId }: ContactAddress,
+  signal: AbortSignal,
+): Promise<Person> {
+  const known = networkId === null ? null : await people.find(Number(networkId));
+  if (known !== null) return known;
+  const found = phone === null ? null : await byPhone({ people, wire }, phone, signal);
+  if (found !== null) return found;
+  throw new DriverError('contact_unknown', 'the account does not know this contact', {
+    certain: true,
+  });
+}
+
+async function byPhone(
+  { people, wire }: { readonly people: People; readonly wire: Wire },
+  phone: string,
+  signal: AbortSignal,
+): Promise<Person | null> {
+  try {
+    const answer = await wire.call(
+      { _: 'contacts.resolvePhone', phone: phone.slice(1) },
+      { signal },
+    );
+    await people.take(answer.users);
+    return answer.peer._ === 'peerUser' ? await people.find(answer.peer.userId) : null;
+  } catch (error) {
+    if (isRpcError(error)) throw error;
+    // Asking is not sending: without an answer nothing was handed over.
+    throw new DriverError('no_answer', 'the network did not answer', {
+      certain: true,
+      retryAfterMs: 0,
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,67 @@
+import type { Long, tl } from '@mtcute/core';
+import type { OutboundMessage } from '../../../core/contracts/driver.ts';
+import { inputPeer, type Person } from '../people.ts';
+import type { Progress, SentMessage } from '../progress.ts';
+import { differenceSince } from '../updates/difference.ts';
+import { history } from '../updates/read-marks.ts';
+import type { Wire } from '../wire.ts';
+
+/** Where a message that the network has may be found. */
+export interface RecoveryParts {
+  readonly wire: Wire;
+  readonly progress: Progress;
+}
+
+/**
+ * Finds the message that the network says it has already: among the last sends, in what happened since the
+ * account was last up to date, at last in the chat by its text. It looks for itself: what happened may be
+ * waiting for the outcome of this very send.
+ * @returns null when it is nowhere
+ * @throws when the network does not answer
+ */
+export async function recover(
+  { wire, progress }: RecoveryParts,
+  message: OutboundMessage,
+  person: Person,
+  randomId: Long,
+): Promise<SentMessage | null> {
+  const key = randomId.toString();
+  const found =
+    progress.find(key) ??
+    (await inDifference(wire, progress, randomId)) ??
+    (await inChat(wire, progress, message, person));
+  if (found !== null) progress.sent(key, found);
+  return found;
+}
+
+async function inDifference(
+  wire: Wire,
+  { position }: Progress,
+  randomId: Long,
+): Promise<SentMessage | null> {
+  for await (const part of differenceSince(wire, position)) {
+    for (const update of part.updates) {
+      if (update._ !== 'updateMessageID' || !update.randomId.eq(randomId)) continue;
+      const message = part.messages.find(({ id }) => id === update.id);
+      const date = message?._ === 'message' ? message.date : part.position.date;
+      return { id: update.id, at: date * 1000 };
+    }
+  }
+  return null;
+}
+
+async function inChat(
+  wire: Wire,
+  progress: Progress,
+  message: OutboundMessage,
+  person: Person,
+): Promise<SentMessage | null> {
+  const messages = await history(wire, inputPeer(person), {});
+  const found = messages.find((one) => isIt(one, message) && !progress.knows(one.id));
+  return found?._ === 'message' ? { id: found.id, at: found.date * 1000 } : null;
+}
+
+function isIt(one: tl.TypeMessage, { text, media }: OutboundMessage): boolean {
+  if (one._ !== 'message' || one.out !== true || one.message !== text) return false;
+  return (one.media !== undefined) === (media !== null);
+}

@@ -1,0 +1,120 @@
+import type { Long, tl } from '@mtcute/core';
+import {
+  DriverError,
+  type OutboundMessage,
+  type Port,
+  type Sent,
+} from '../../../core/contracts/driver.ts';
+import { inputPeer, type People, type Person } from '../people.ts';
+import type { Progress, SentMessage } from '../progress.ts';
+import { randomIdOf } from '../random-id.ts';
+import type { Standing } from '../standing.ts';
+import type { Timing } from '../timing.ts';
+import type { Mailbox } from '../updates/mailbox.ts';
+import type { ReadMarks } from '../updates/read-marks.ts';
+import { isRefusal, verdictOf } from '../verdict.ts';
+import type { Wire } from '../wire.ts';
+import { notConnected, sendFailure, stopped } from './failure.ts';
+import { upload } from './outbound-media.ts';
+import { recipientOf } from './recipient.ts';
+import { recover } from './recover.ts';
+import { takenIn } from './taken.ts';
+
+/** What a sender works with. */
+export interface SenderParts {
+  readonly wire: Wire;
+  readonly port: Port;
+  readonly people: People;
+  readonly progress: Progress;
+  readonly marks: ReadMarks;
+  readonly mailbox: Mailbox;
+  readonly standing: Standing;
+  readonly timing: Timing;
+}
+
+/** Sends the messages of one account over one wire. */
+export class Sender {
+  readonly #parts: SenderParts;
+
+  constructor(parts: SenderParts) {
+    this.#parts = parts;
+  }
+
+  /** As `Session.send`. @throws DriverError */
+  async send(message: OutboundMessage, signal: AbortSignal): Promise<Sent> {
+    const { wire, marks, standing } = this.#parts;
+    if (signal.aborted || wire.signal.aborted) throw notConnected();
+    if (standing.isStopped) throw stopped();
+    try {
+      const person = await recipientOf(this.#parts, message.to, signal);
+      const taken = await this.#taken(message, person, signal);
+      if (taken === null) return this.#nameless(message);
+      marks.sent(person.id, taken.id, message.reference);
+      return { networkId: String(taken.id), at: taken.at };
+    } catch (error) {
+      if (verdictOf(error)?.kind === 'new_contacts') await standing.newContactsOnly();
+      throw sendFailure(error);
+    }
+  }
+
+  async #taken(
+    message: OutboundMessage,
+    person: Person,
+    signal: AbortSignal,
+  ): Promise<SentMessage | null> {
+    const { progress } = this.#parts;
+    const randomId = randomIdOf(message.reference);
+    const before = message.attempt > 1 ? progress.find(randomId.toString()) : null;
+    if (before !== null) return before;
+    const request = await this.#request(message, person, randomId, signal);
+    try {
+      return await this.#hand(request, person, message.reference, signal);
+    } catch (error) {
+      if (!isRefusal(error, 'RANDOM_ID_DUPLICATE')) throw error;
+      return await recover(this.#parts, message, person, randomId);
+    }
+  }
+
+  /** The network has it, that is sure; by which id it is not, so that nothing will tell when it is read. */
+  #nameless({ reference }: OutboundMessage): Sent {
+    this.#parts.port.log.warn({ message: reference }, 'the network does not name a message it has');
+    return { networkId: `random:${randomIdOf(reference)}`, at: Date.now() };
+  }
+
+  async #hand(
+    request: tl.messages.RawSendMessageRequest | tl.messages.RawSendMediaRequest,
+    person: Person,
+    reference: string,
+    signal: AbortSignal,
+  ): Promise<SentMessage> {
+    const { wire, mailbox, progress, marks, timing } = this.#parts;
+    const answer = await wire.call(request, { signal, within: timing.send });
+    const taken = takenIn(answer, request.randomId);
+    if (taken === null) {
+      throw new DriverError('no_answer', 'the network did not say which message it took', {
+        certain: false,
+        retryAfterMs: 0,
+      });
+    }
+    progress.sent(request.randomId.toString(), taken);
+    // Before the sequence moves on: a contact may have read it already.
+    marks.sent(person.id, taken.id, reference);
+    mailbox.push(answer);
+    return taken;
+  }
+
+  async #request(
+    { text, media, reference }: OutboundMessage,
+    person: Person,
+    randomId: Long,
+    signal: AbortSignal,
+  ): Promise<tl.messages.RawSendMessageRequest | tl.messages.RawSendMediaRequest> {
+    const { wire, port } = this.#parts;
+    const peer = inputPeer(person);
+    if (media === null) return { _: 'messages.sendMessage', peer, message: text, randomId };
+    const file = await port.fetchMedia(media, signal);
+    port.log.debug({ message: reference, size: file.size }, 'uploading media');
+    const uploaded = await upload(wire, file, signal);
+    return { _: 'messages.sendMedia', peer, media: uploaded, message: text, randomId };
+  }
+}

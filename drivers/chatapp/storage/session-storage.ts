@@ -1,0 +1,70 @@
+import type { ITelegramStorageProvider } from '@mtcute/core';
+import { KeyRepository } from './keys.ts';
+import { peersKeptElsewhere, referencesKeptNowhere } from './peers.ts';
+import type { Sheet } from './sheet.ts';
+import { ValueRepository } from './values.ts';
+
+/** The name under which the library's keys and values are stored together. */
+const name = 'session';
+const version = 1;
+
+interface Stored {
+  readonly version: number;
+  readonly keys: Readonly<Record<string, string>>;
+  readonly values: Readonly<Record<string, string>>;
+}
+
+/**
+ * The library's storage over the account's credentials: session keys and values as one credential, so that
+ * neither can be there without the other. Nothing is written before `begin`, so that a login that was not
+ * finished leaves nothing behind.
+ */
+export class SessionStorage implements ITelegramStorageProvider {
+  readonly kv = new ValueRepository(() => this.#changed());
+  readonly authKeys = new KeyRepository(() => this.#changed());
+  readonly peers = peersKeptElsewhere;
+  readonly refMessages = referencesKeptNowhere;
+  readonly driver = { save: () => this.#save() };
+  readonly #sheet: Sheet;
+  #begun = false;
+  #isNew = false;
+
+  constructor(sheet: Sheet) {
+    this.#sheet = sheet;
+  }
+
+  /** Takes what is stored; answers whether there was a session. */
+  async load(): Promise<boolean> {
+    const text = (await this.#sheet.get([name])).get(name);
+    if (text === undefined) return false;
+    // Only this class writes under this name.
+    const stored = JSON.parse(text) as Stored;
+    if (stored.version !== version) return false;
+    this.authKeys.restore(stored.keys);
+    this.kv.restore(stored.values);
+    this.#begun = true;
+    return true;
+  }
+
+  /** From now on changes are stored with the next write of the sheet; this one notes all there is. */
+  begin(): void {
+    this.#begun = true;
+    this.#note();
+  }
+
+  #changed(): void {
+    this.#isNew = true;
+  }
+
+  async #save(): Promise<void> {
+    if (!this.#begun || !this.#isNew) return;
+    this.#note();
+    await this.#sheet.write();
+  }
+
+  #note(): void {
+    this.#isNew = false;
+    const stored: Stored = { version, keys: this.authKeys.all(), values: this.kv.all() };
+    this.#sheet.put(name, JSON.stringify(stored));
+  }
+}

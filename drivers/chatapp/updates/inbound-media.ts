@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import type { tl } from '@mtcute/core';
+import { downloadAsIterable } from '@mtcute/core/methods.js';
+import type { InboundMedia, MediaKind } from '../../../core/contracts/driver.ts';
+import type { Wire } from '../wire.ts';
+
+type Location = tl.RawInputPhotoFileLocation | tl.RawInputDocumentFileLocation;
+
+interface Found extends Omit<InboundMedia, 'url' | 'open'> {
+  readonly location: Location;
+  readonly dcId: number;
+}
+
+/** What a message brought with it, to be opened over this wire; null when it brought no file. */
+export function inboundMedia(
+  wire: Wire,
+  media: tl.TypeMessageMedia | undefined,
+): InboundMedia | null {
+  const found = foundIn(media);
+  if (found === null) return null;
+  const { location, dcId, ...described } = found;
+  return { ...described, url: null, open: (signal) => open(wire, found, signal) };
+}
+
+function foundIn(media: tl.TypeMessageMedia | undefined): Found | null {
+  if (media?._ === 'messageMediaPhoto') return photoOf(media.photo);
+  if (media?._ === 'messageMediaDocument') return documentOf(media.document);
+  return null;
+}
+
+function photoOf(photo: tl.TypePhoto | undefined): Found | null {
+  if (photo?._ !== 'photo') return null;
+  const sizes = photo.sizes.flatMap((size) => {
+    if (size._ === 'photoSize') return [{ type: size.type, size: size.size }];
+    if (size._ !== 'photoSizeProgressive') return [];
+    return [{ type: size.type, size: Math.max(...size.sizes) }];
+  });
+  const largest = sizes.sort((one, other) => other.size - one.size)[0];
+  if (largest === undefined) return null;
+  const { id, accessHash, fileReference, dcId } = photo;
+  return {
+    kind: 'image',
+    mimeType: 'image/jpeg',
+    fileName: null,
+    size: largest.size,
+    dcId,
+    location: {
+      _: 'inputPhotoFileLocation',
+      id,
+      accessHash,
+      fileReference,
+      thumbSize: largest.type,
+    },
+  };
+}
+
+function documentOf(document: tl.TypeDocument | undefined): Found | null {
+  if (document?._ !== 'document') return null;
+  const { id, accessHash, fileReference, dcId, mimeType, size, attributes } = document;
+  const named = attributes.find((one) => one._ === 'documentAttributeFilename');
+  return {
+    kind: kindOf(mimeType),
+    mimeType: mimeType === '' ? null : mimeType,
+    fileName: named?.fileName ?? null,
+    size,
+    dcId,
+    location: { _: 'inputDocumentFileLocation', id, accessHash, fileReference, thumbSize: '' },
+  };
+}
+
+function kindOf(mimeType: string): MediaKind {
+  const [family] = mimeType.split('/');
+  return family === 'image' || family === 'video' || family === 'audio' ? family : 'document';
+}
+
+/** The bytes as they come. Resolves once the first are there, so that a refusal is a rejection. */
+async function open(wire: Wire, { location, dcId, size }: Found, signal: AbortSignal) {
+  const abortSignal = AbortSignal.any([wire.signal, signal]);
+  const chunks = downloadAsIterable(wire.client, location, {
+    dcId,
+    ...(size === null ? {} : { fileSize: size }),
+    abortSignal,
+  });
+  const stream = Readable.from(chunks, { objectMode: false, signal: abortSignal });
+  await once(stream, 'readable', { signal: abortSignal });
+  return stream;
+}

@@ -1,0 +1,152 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { tl } from '@mtcute/core';
+import type { DriverEvent, Port } from '../../../core/contracts/driver.ts';
+import { contactOf, type People } from '../people.ts';
+import type { Progress } from '../progress.ts';
+import type { Sheet } from '../storage/sheet.ts';
+import type { Timing } from '../timing.ts';
+import { told, verdictOf } from '../verdict.ts';
+import type { Wire } from '../wire.ts';
+import { Arrival } from './arrival.ts';
+import { type Contents, contentsOf } from './contents.ts';
+import { differenceSince } from './difference.ts';
+import { takeFitting } from './fitting.ts';
+import type { Translated } from './read-marks.ts';
+import type { Position } from './sequence.ts';
+import { type Translator, UnknownSender } from './translator.ts';
+
+/** What a mailbox works with. */
+export interface MailboxParts {
+  readonly wire: Wire;
+  readonly port: Port;
+  readonly sheet: Sheet;
+  readonly people: People;
+  readonly progress: Progress;
+  readonly translator: Translator;
+  readonly timing: Timing;
+  readonly accountId: string;
+}
+
+/**
+ * Follows the network's updates over one wire: what is pushed, and by asking what was missed. The position moves,
+ * and is stored, only when the gateway has kept everything before it, so that nothing is lost and what is told
+ * twice carries the same id.
+ */
+export class Mailbox {
+  readonly #parts: MailboxParts;
+  readonly #arrival = new Arrival();
+  #pending: Contents[] = [];
+  /** Something was missed: the network has to be asked. */
+  #behind = true;
+
+  constructor(parts: MailboxParts) {
+    this.#parts = parts;
+    parts.wire.signal.addEventListener('abort', () => this.#arrival.ring());
+  }
+
+  /** Begins: first with what was missed. Ends with the wire. */
+  start(): void {
+    void this.#run();
+  }
+
+  /** Takes what the network pushed, or answered a send with. */
+  push(push: tl.TypeUpdates): void {
+    const contents = contentsOf(push);
+    if (contents === null) this.#behind = true;
+    else this.#pending.push(contents);
+    this.#arrival.ring();
+  }
+
+  async #run(): Promise<void> {
+    const { wire, port, timing, accountId } = this.#parts;
+    while (!wire.signal.aborted) {
+      try {
+        await this.#step();
+      } catch (error) {
+        if (wire.signal.aborted) return;
+        port.log.warn({ accountId, error: told(error) }, 'updates could not be taken, again soon');
+        this.#behind = true;
+        const verdict = verdictOf(error);
+        const ms = verdict?.kind === 'wait' ? verdict.ms : timing.retry;
+        await pause(ms, undefined, { signal: wire.signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  async #step(): Promise<void> {
+    const { timing, progress } = this.#parts;
+    const { position } = progress;
+    if (this.#behind || position === null) return await this.#catchUp();
+    const fitting = takeFitting(this.#pending, position);
+    this.#pending = fitting.left;
+    if (fitting.taken.length > 0) return await this.#take(fitting.taken, fitting.position);
+    const isIdle = this.#pending.length === 0;
+    const arrived = await this.#arrival.next(isIdle ? null : timing.gap);
+    if (!arrived) this.#behind = true;
+  }
+
+  async #catchUp(): Promise<void> {
+    const { wire, progress, port, accountId } = this.#parts;
+    // What is pushed meanwhile waits its turn; what is said to be missing meanwhile is asked for again.
+    this.#behind = false;
+    try {
+      for await (const part of differenceSince(wire, progress.position)) {
+        if (part.skipped) port.log.warn({ accountId }, 'missed too much: some of it is not told');
+        await this.#keep(part.users, part.position, async (translator) => {
+          const found: Translated[] = [];
+          translator.learnSent(part.updates, part.position.date);
+          for (const message of part.messages) found.push(await translator.message(message, false));
+          for (const update of part.updates) {
+            found.push(await translator.update(update, part.position.date, false));
+          }
+          return found;
+        });
+      }
+    } catch (error) {
+      this.#behind = true;
+      throw error;
+    }
+  }
+
+  async #take(taken: readonly Contents[], position: Position): Promise<void> {
+    try {
+      const users = taken.flatMap((contents) => contents.users);
+      await this.#keep(users, position, async (translator) => {
+        const found: Translated[] = [];
+        for (const { updates, date } of taken) {
+          for (const update of updates) found.push(await translator.update(update, date, true));
+        }
+        return found;
+      });
+    } catch (error) {
+      if (!(error instanceof UnknownSender)) throw error;
+      this.#behind = true;
+    }
+  }
+
+  /** Hands events over in their order; moves on once all of them are durable. */
+  async #keep(
+    users: readonly tl.TypeUser[],
+    position: Position,
+    translate: (translator: Translator) => Promise<readonly Translated[]>,
+  ): Promise<void> {
+    const { wire, port, people, progress, sheet, translator, accountId } = this.#parts;
+    const changed = await people.take(users);
+    const translated = await translate(translator);
+    wire.signal.throwIfAborted();
+    const contacts = changed.filter(({ contact }) => contact).map(contactOf);
+    const events: DriverEvent[] = translated.flatMap((one) => one.events);
+    if (contacts.length > 0) events.unshift({ type: 'contacts', contacts });
+    const outcomes = await Promise.allSettled(events.map((event) => port.emit(event)));
+    wire.signal.throwIfAborted();
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+    for (const { kept } of translated) kept?.();
+    progress.advance(position);
+    if (events.length === 0) return;
+    progress.note();
+    await sheet.write().catch((error: unknown) => {
+      // The position in memory is right; the stored one is behind and tells more than is needed.
+      port.log.warn({ accountId, error: told(error) }, 'how far updates were taken is not stored');
+    });
+  }
+}

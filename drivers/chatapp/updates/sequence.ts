@@ -1,0 +1,47 @@
+import type { tl } from '@mtcute/core';
+
+/** How far the account has followed the network's updates. */
+export interface Position {
+  readonly pts: number;
+  readonly qts: number;
+  readonly date: number;
+  readonly seq: number;
+}
+
+/** Where an update stands: before the position, exactly next, or behind something that is missing. */
+export type Place = 'old' | 'next' | 'gap';
+
+/** An update that moves the common sequence forward. */
+export interface Numbered {
+  readonly pts: number;
+  readonly ptsCount: number;
+}
+
+/** Where an update stands. Pure. */
+export function placeOf({ pts, ptsCount }: Numbered, position: Pick<Position, 'pts'>): Place {
+  const before = pts - ptsCount;
+  if (before === position.pts) return 'next';
+  return before > position.pts ? 'gap' : 'old';
+}
+
+/**
+ * The numbers of an update in the common sequence, or null: updates of channels count in sequences of their
+ * own, which are not followed.
+ */
+export function numbersOf(update: tl.TypeUpdate): Numbered | null {
+  if (isOfChannel(update)) return null;
+  if (!('pts' in update) || !('ptsCount' in update)) return null;
+  const { pts, ptsCount } = update;
+  return typeof pts === 'number' && typeof ptsCount === 'number' ? { pts, ptsCount } : null;
+}
+
+/** Whether an update belongs to a channel or a large group. */
+export function isOfChannel(update: tl.TypeUpdate): boolean {
+  if ('channelId' in update) return true;
+  return update._ === 'updateNewChannelMessage' || update._ === 'updateEditChannelMessage';
+}
+
+/** The position that the network's state names. */
+export function positionOf({ pts, qts, date, seq }: tl.updates.TypeState): Position {
+  return { pts, qts, date, seq };
+}

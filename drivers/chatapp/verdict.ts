@@ -1,0 +1,70 @@
+import { tl } from '@mtcute/core';
+
+/** What a refusal of the network means for the account or the message. */
+export type Verdict =
+  /** The session is gone for good. */
+  | { readonly kind: 'ended'; readonly reason: 'logged_out' | 'replaced' }
+  /** The account is banned, or frozen: it may do nothing until the network says otherwise. */
+  | { readonly kind: 'stopped'; readonly how: 'banned' | 'frozen' }
+  /** The account may write to nobody who has not written to it. */
+  | { readonly kind: 'new_contacts' }
+  /** Come again after so many milliseconds. */
+  | { readonly kind: 'wait'; readonly ms: number }
+  /** The network has a message with this random id already. */
+  | { readonly kind: 'duplicate' }
+  /** The network could not carry it out; it may or may not have been. */
+  | { readonly kind: 'internal' }
+  /** The network will not do it. */
+  | { readonly kind: 'refused' };
+
+const ended: Readonly<Record<string, 'logged_out' | 'replaced'>> = {
+  AUTH_KEY_UNREGISTERED: 'logged_out',
+  AUTH_KEY_INVALID: 'logged_out',
+  SESSION_REVOKED: 'logged_out',
+  SESSION_EXPIRED: 'logged_out',
+  USER_DEACTIVATED: 'logged_out',
+  AUTH_KEY_DUPLICATED: 'replaced',
+};
+
+const wait = /^(?:FLOOD|FLOOD_PREMIUM|SLOWMODE|FLOOD_TEST_PHONE)_WAIT_(\d+)$/;
+
+/** The name of the error as the network gave it, numbers included. */
+export function errorName({ message, text }: Pick<tl.RpcError, 'message' | 'text'>): string {
+  // The library takes the numbers out of `text`; its message keeps them.
+  return /: ([A-Z0-9_]+)$/.exec(message)?.[1] ?? text;
+}
+
+/** Judges a refusal by its HTTP-like code and its name. Pure. */
+export function judge(code: number, name: string): Verdict {
+  const reason = ended[name];
+  if (reason !== undefined) return { kind: 'ended', reason };
+  if (name === 'USER_DEACTIVATED_BAN') return { kind: 'stopped', how: 'banned' };
+  if (/^FROZEN_(METHOD|PARTICIPANT)_/.test(name)) return { kind: 'stopped', how: 'frozen' };
+  if (name === 'PEER_FLOOD') return { kind: 'new_contacts' };
+  if (name === 'RANDOM_ID_DUPLICATE') return { kind: 'duplicate' };
+  const seconds = wait.exec(name)?.[1];
+  if (seconds !== undefined) return { kind: 'wait', ms: Math.max(1, Number(seconds)) * 1000 };
+  if (code < 0 || code >= 500 || name === 'TIMEOUT') return { kind: 'internal' };
+  return { kind: 'refused' };
+}
+
+/** Judges what a call threw; null when it is no refusal of the network but the want of an answer. */
+export function verdictOf(error: unknown): Verdict | null {
+  return isRpcError(error) ? judge(error.code, errorName(error)) : null;
+}
+
+/** Whether the network refused with this name. */
+export function isRefusal(error: unknown, ...names: readonly string[]): boolean {
+  return isRpcError(error) && names.includes(errorName(error));
+}
+
+/** Whether it is a refusal of the network at all. */
+export function isRpcError(error: unknown): error is tl.RpcError {
+  return error instanceof Error && tl.RpcError.is(error);
+}
+
+/** What a log line or a person may read of an error: never what was sent with the call. */
+export function told(error: unknown): string {
+  if (isRpcError(error)) return errorName(error);
+  return error instanceof Error ? error.message : 'unknown';
+}

@@ -1,0 +1,157 @@
+import { networkMiddlewares, type tl } from '@mtcute/core';
+import { addPublicKey, LogManager } from '@mtcute/core/utils.js';
+import { BaseTelegramClient } from '@mtcute/node';
+import type { ChatappOptions } from './options.ts';
+import type { SessionStorage } from './storage/session-storage.ts';
+import type { Timing } from './timing.ts';
+import { CuttableTransport, type TransportListener } from './transport.ts';
+import { isRpcError } from './verdict.ts';
+
+/** The network's main data center as its clients number it; one of the operator's own takes that place. */
+const dataCenterId = 2;
+
+/** How often a call is repeated that the network could not carry out for reasons of its own. */
+const internalRetries = 3;
+
+/** The network has this random id already: an answer, not a failure to repeat. */
+const duplicate = 'RANDOM_ID_DUPLICATE';
+
+/** Who hears what a wire brings. */
+export interface WireListener extends TransportListener {
+  /** What the network pushed. */
+  pushed(updates: tl.TypeUpdates): void;
+  /** The network refused a call. */
+  refused(error: tl.RpcError): void;
+}
+
+/** Limits of one call. */
+export interface CallLimits {
+  readonly signal?: AbortSignal;
+  /** Milliseconds; `timing.answer` when absent. */
+  readonly within?: number;
+}
+
+/**
+ * One connection of one account to the network: the library's client, which keeps no state of its own here,
+ * does not reconnect, waits for nothing and says nothing on the console.
+ */
+export class Wire {
+  readonly client: BaseTelegramClient;
+  readonly #listener: WireListener;
+  readonly #timing: Timing;
+  readonly #transport: CuttableTransport;
+  readonly #over = new AbortController();
+
+  constructor(
+    { apiId, apiHash, dataCenter, serverPublicKey }: ChatappOptions,
+    timing: Timing,
+    storage: SessionStorage,
+    listener: WireListener,
+  ) {
+    this.#listener = listener;
+    this.#timing = timing;
+    this.#transport = new CuttableTransport(listener);
+    const address = dataCenter && {
+      id: dataCenterId,
+      ipAddress: dataCenter.host,
+      port: dataCenter.port,
+    };
+    this.client = new BaseTelegramClient({
+      apiId,
+      apiHash,
+      storage,
+      // A hook for the end of the process for each client would be one too many.
+      storageOptions: { cleanup: false },
+      transport: this.#transport,
+      reconnectionStrategy: () => false,
+      // The library advances its state before the gateway holds the message: see mailbox.ts.
+      updates: false,
+      logLevel: LogManager.OFF,
+      initConnectionOptions: { deviceModel: 'Messaging gateway' },
+      ...(address === null
+        ? {}
+        : { defaultDcs: { main: address, media: { ...address, mediaOnly: true } } }),
+      network: {
+        connectionCount: () => 1,
+        middlewares: [
+          networkMiddlewares.mediaThrottle(),
+          networkMiddlewares.floodWaiter({ maxWait: 0, store: false }),
+          networkMiddlewares.internalErrorsHandler({
+            maxRetries: internalRetries,
+            exceptErrors: [duplicate],
+          }),
+        ],
+      },
+    });
+    if (serverPublicKey !== null) addPublicKey(this.client.crypto, serverPublicKey);
+    this.client.onServerUpdate.add((updates) => {
+      if (!this.#over.signal.aborted) listener.pushed(updates);
+    });
+  }
+
+  /** Aborted once the wire is cut. */
+  get signal(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  /**
+   * Calls a method of the network.
+   * @throws tl.RpcError when the network refuses; any other error when there was no answer
+   */
+  async call<Request extends tl.RpcMethod>(
+    request: Request,
+    limits: CallLimits = {},
+  ): Promise<tl.RpcCallReturn[Request['_']]> {
+    const answer = await this.run(
+      // The library types a call by its literal; a generic request is one of them.
+      (client, abortSignal) => client.call(request as never, { abortSignal }),
+      limits,
+    );
+    return answer as tl.RpcCallReturn[Request['_']];
+  }
+
+  /**
+   * Runs one of the library's methods that make calls, within the same limits and heard in the same way.
+   * @throws as `call` does
+   */
+  async run<Value>(
+    method: (client: BaseTelegramClient, abortSignal: AbortSignal) => Promise<Value>,
+    { signal, within = this.#timing.answer }: CallLimits = {},
+  ): Promise<Value> {
+    const signals = [this.#over.signal, AbortSignal.timeout(within)];
+    if (signal !== undefined) signals.push(signal);
+    const abortSignal = AbortSignal.any(signals);
+    try {
+      return await unlessAborted(abortSignal, () => method(this.client, abortSignal));
+    } catch (error) {
+      if (isRpcError(error) && !this.#over.signal.aborted) this.#listener.refused(error);
+      throw error;
+    }
+  }
+
+  /** Cuts the connection at once; calls under way reject. Idempotent. */
+  cut(): void {
+    if (this.#over.signal.aborted) return;
+    this.#over.abort(new Error('the connection is gone'));
+    this.#transport.cut();
+    this.client.destroy().catch(() => undefined);
+  }
+}
+
+/** Rejects at once when the signal aborts: the library waits on while it is still connecting. */
+async function unlessAborted<Value>(
+  signal: AbortSignal,
+  run: () => Promise<Value>,
+): Promise<Value> {
+  signal.throwIfAborted();
+  let giveUp = (): void => undefined;
+  const givenUp = new Promise<never>((_, reject) => {
+    giveUp = () => reject(signal.reason);
+    signal.addEventListener('abort', giveUp, { once: true });
+  });
+  try {
+    return await Promise.race([run(), givenUp]);
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+  }
+}

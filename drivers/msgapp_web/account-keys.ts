@@ -1,0 +1,140 @@
+import type {
+  AuthenticationCreds,
+  SignalDataSet,
+  SignalDataTypeMap,
+  SignalKeyStore,
+} from 'baileys';
+import type { CredentialStore } from '../../core/contracts/driver.ts';
+import { CredentialWrites } from './credential-writes.ts';
+import type { Library } from './library.ts';
+
+/** The name of the link itself; the many keys beside it are `key:TYPE:ID`. */
+const linkName = 'link';
+
+/** What is stored of a link beside its keys. */
+interface StoredLink {
+  readonly login: AuthenticationCreds;
+  readonly imports: Imports;
+  readonly restricted: boolean;
+}
+
+/** What is imported with a link. */
+export interface Imports {
+  readonly contacts: boolean;
+  readonly history: boolean;
+}
+
+/** One account's login and keys, in the account's credential store. One object for each connection. */
+export class AccountKeys implements SignalKeyStore {
+  readonly login: AuthenticationCreds;
+  readonly imports: Imports;
+  readonly writes: CredentialWrites;
+  readonly #library: Library;
+  #restricted: boolean;
+
+  private constructor(
+    library: Library,
+    writes: CredentialWrites,
+    login: AuthenticationCreds,
+    imports: Imports,
+    restricted: boolean,
+  ) {
+    this.#library = library;
+    this.writes = writes;
+    this.login = login;
+    this.imports = imports;
+    this.#restricted = restricted;
+  }
+
+  /** New keys for a new link; whatever was stored is deleted. */
+  static async fresh(
+    library: Library,
+    store: CredentialStore,
+    imports: Imports,
+  ): Promise<AccountKeys> {
+    await store.clear();
+    const writes = new CredentialWrites(store);
+    return new AccountKeys(library, writes, library.initAuthCreds(), imports, false);
+  }
+
+  /** The keys of a link that was completed; null when there is none. */
+  static async stored(library: Library, store: CredentialStore): Promise<AccountKeys | null> {
+    const text = (await store.get([linkName]))[linkName];
+    if (text === undefined) return null;
+    // Written by `save`, and nobody else writes to this store.
+    const link = JSON.parse(text, library.BufferJSON.reviver) as StoredLink;
+    const writes = new CredentialWrites(store);
+    return new AccountKeys(library, writes, link.login, link.imports, link.restricted);
+  }
+
+  /** The network has said that new contacts cannot be written to; kept, so that its end is noticed after a restart too. */
+  get restricted(): boolean {
+    return this.#restricted;
+  }
+
+  set restricted(restricted: boolean) {
+    if (this.#restricted === restricted) return;
+    this.#restricted = restricted;
+    this.save();
+  }
+
+  /** Whether the phone has accepted this link. */
+  get isLinked(): boolean {
+    return this.login.account !== undefined && this.login.account !== null;
+  }
+
+  /** Writes the link, once there is one: what is made while linking is of no use to a later connection. */
+  save(): void {
+    if (!this.isLinked) return;
+    const link: StoredLink = {
+      login: this.login,
+      imports: this.imports,
+      restricted: this.#restricted,
+    };
+    this.writes.set(new Map([[linkName, JSON.stringify(link, this.#library.BufferJSON.replacer)]]));
+  }
+
+  async get<Type extends keyof SignalDataTypeMap>(
+    type: Type,
+    ids: string[],
+  ): Promise<{ [id: string]: SignalDataTypeMap[Type] }> {
+    const values = await this.writes.get(ids.map((id) => nameOf(type, id)));
+    const found: { [id: string]: SignalDataTypeMap[Type] } = {};
+    for (const id of ids) {
+      const text = values.get(nameOf(type, id));
+      if (text !== undefined) found[id] = this.#revive(type, text);
+    }
+    return found;
+  }
+
+  /** New one-time keys are written before this resolves, since the network is told of them next. */
+  async set(data: SignalDataSet): Promise<void> {
+    const values = new Map<string, string | null>();
+    for (const [type, entries] of Object.entries(data)) {
+      for (const [id, value] of Object.entries(entries ?? {})) {
+        const absent = value === null || value === undefined;
+        values.set(
+          nameOf(type, id),
+          absent ? null : JSON.stringify(value, this.#library.BufferJSON.replacer),
+        );
+      }
+    }
+    this.writes.set(values);
+    const made = Object.values(data['pre-key'] ?? {}).some((key) => key !== null);
+    if (made) await this.writes.durable();
+  }
+
+  #revive<Type extends keyof SignalDataTypeMap>(type: Type, text: string): SignalDataTypeMap[Type] {
+    const value: unknown = JSON.parse(text, this.#library.BufferJSON.reviver);
+    const revived =
+      type === 'app-state-sync-key' && typeof value === 'object' && value !== null
+        ? this.#library.proto.Message.AppStateSyncKeyData.fromObject(value)
+        : value;
+    // What `set` wrote under a type is of that type.
+    return revived as SignalDataTypeMap[Type];
+  }
+}
+
+function nameOf(type: string, id: string): string {
+  return `key:${type}:${id}`;
+}

@@ -1,0 +1,46 @@
+import type { ContactAddress } from '../../core/contracts/driver.ts';
+
+/** The part of an address behind the `@`. */
+const phoneServer = 's.whatsapp.net';
+const hiddenServer = 'lid';
+
+/** How the network writes a phone number: digits only, before an `@`. */
+export function addressOfPhone(phone: string): string {
+  return `${phone.replace(/^\+/, '')}@${phoneServer}`;
+}
+
+/** The phone number of an address, E.164 with `+`; null when the address hides it. */
+export function phoneOf(address: string | null | undefined): string | null {
+  const digits = address?.match(/^(\d+)(?:[:_.]\d+)*@(?:s\.whatsapp\.net|c\.us|hosted)$/)?.[1];
+  return digits === undefined ? null : `+${digits}`;
+}
+
+/** The opaque id of an address, without the device; null when it is no such address. */
+export function hiddenIdOf(address: string | null | undefined): string | null {
+  const user = address?.match(/^(\d+)(?:[:_.]\d+)*@(?:lid|hosted\.lid)$/)?.[1];
+  return user === undefined ? null : `${user}@${hiddenServer}`;
+}
+
+/** Whether this is one contact, not a group, a channel or a status broadcast. */
+export function isOneContact(address: string | null | undefined): boolean {
+  return phoneOf(address) !== null || hiddenIdOf(address) !== null;
+}
+
+/**
+ * A contact by the two addresses that the network tells of it; either may be missing.
+ * @returns null when neither names one contact
+ */
+export function contactOf(
+  one: string | null | undefined,
+  other: string | null | undefined,
+): ContactAddress | null {
+  const phone = phoneOf(one) ?? phoneOf(other);
+  const networkId = hiddenIdOf(one) ?? hiddenIdOf(other);
+  return phone === null && networkId === null ? null : { phone, networkId };
+}
+
+/** Where a message to this contact goes; null when the network knows no such address. */
+export function destinationOf({ phone, networkId }: ContactAddress): string | null {
+  if (phone !== null) return addressOfPhone(phone);
+  return hiddenIdOf(networkId);
+}

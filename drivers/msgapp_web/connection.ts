@@ -1,0 +1,134 @@
+import type { ConnectionState } from 'baileys';
+import type { DriverLog, OutboundMessage } from '../../core/contracts/driver.ts';
+import type { AccountKeys } from './account-keys.ts';
+import { type Ending, endingOf, type Phase } from './close-codes.ts';
+import type { Library, LibrarySocket } from './library.ts';
+import { libraryLog } from './library-log.ts';
+import { openedMessages, signalRepository } from './signal-repository.ts';
+
+/** What a connection is made of. */
+export interface ConnectionParts {
+  readonly library: Library;
+  readonly keys: AccountKeys;
+  readonly websocketUrl: string | null;
+  readonly accountId: string;
+  readonly log: DriverLog;
+}
+
+/** Who hears of a connection. Nothing is called once it was cut. */
+export interface ConnectionListener {
+  /** A socket was made, nothing has come through it yet. */
+  made(socket: LibrarySocket): void;
+  /** The network offers this text to be scanned. */
+  qr(text: string): void;
+  /** Logged in. */
+  opened(socket: LibrarySocket): void;
+  /** The network lets the account write to new contacts, or not. */
+  newContacts(allowed: boolean, until: number | null): void;
+  /** Over; nothing follows. */
+  ended(ending: Exclude<Ending, { type: 'restart' }>): void;
+  /** What was sent with this reference, for a far side that asks again. */
+  sentMessage(reference: string): Promise<OutboundMessage | null>;
+  /** The same as the library sends it. */
+  contentOf(message: OutboundMessage, socket: LibrarySocket): Promise<object>;
+}
+
+/** One connection to the network, through as many sockets as the network asks for. */
+export class Connection {
+  phase: Phase;
+  readonly #parts: ConnectionParts;
+  readonly #listener: ConnectionListener;
+  #socket: LibrarySocket | null = null;
+  #over = false;
+
+  constructor(parts: ConnectionParts, phase: Phase, listener: ConnectionListener) {
+    this.#parts = parts;
+    this.phase = phase;
+    this.#listener = listener;
+    this.#connect();
+  }
+
+  /** Ends at once with this outcome, unless it is over already. */
+  end(ending: Exclude<Ending, { type: 'restart' }>): void {
+    if (this.#over) return;
+    this.cut();
+    this.#listener.ended(ending);
+  }
+
+  /** Ends at once: no byte goes out, nothing is written, the listener hears no more. Idempotent. */
+  cut(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#parts.keys.writes.close();
+    this.#drop();
+  }
+
+  #connect(): void {
+    const { library, keys, websocketUrl } = this.#parts;
+    const log = libraryLog(this.#parts.log, this.#parts.accountId);
+    const opened = openedMessages();
+    const socket: LibrarySocket = library.makeWASocket({
+      auth: { creds: keys.login, keys },
+      logger: log,
+      ...(websocketUrl === null ? {} : { waWebSocketUrl: websocketUrl }),
+      browser: library.Browsers.macOS('Chrome'),
+      // The phone goes on notifying its owner.
+      markOnlineOnConnect: false,
+      // What we send comes back by its receipts only.
+      emitOwnEvents: false,
+      syncFullHistory: keys.imports.history,
+      // A write that failed stays in `CredentialWrites` and is tried again there.
+      transactionOpts: { maxCommitRetries: 2, delayBetweenTriesMs: 200 },
+      getMessage: async ({ id }) => {
+        const message = id ? await this.#listener.sentMessage(id) : null;
+        if (message === null || this.#over) return undefined;
+        return await this.#listener.contentOf(message, socket);
+      },
+      makeSignalRepository: (auth, _, find) =>
+        signalRepository(library, keys, opened, auth, log, find),
+    });
+    this.#socket = socket;
+    socket.ev.on('creds.update', () => keys.save());
+    socket.ev.on('connection.update', (update) => this.#updated(socket, update));
+    this.#listener.made(socket);
+  }
+
+  #updated(socket: LibrarySocket, update: Partial<ConnectionState>): void {
+    if (this.#over || socket !== this.#socket) return;
+    if (update.qr !== undefined) this.#listener.qr(update.qr);
+    if (update.reachoutTimeLock !== undefined) {
+      const { isActive, timeEnforcementEnds } = update.reachoutTimeLock;
+      this.#listener.newContacts(!isActive, timeEnforcementEnds?.getTime() ?? null);
+    }
+    if (update.connection === 'open') this.#listener.opened(socket);
+    if (update.connection === 'close') this.#closed(codeOf(update.lastDisconnect?.error));
+  }
+
+  #closed(code: number | undefined): void {
+    const ending = endingOf(code, this.phase);
+    if (ending.type !== 'restart') {
+      this.end(ending);
+      return;
+    }
+    this.#drop();
+    this.#connect();
+  }
+
+  #drop(): void {
+    const socket = this.#socket;
+    this.#socket = null;
+    if (socket === null) return;
+    // The library has no call that closes without a farewell; its web socket is declared protected.
+    const { socket: wire } = socket.ws as unknown as { socket: { terminate(): void } | null };
+    wire?.terminate();
+    void socket.end(undefined).catch(() => undefined);
+  }
+}
+
+/** The code that the library hangs on an error. */
+function codeOf(error: unknown): number | undefined {
+  if (typeof error !== 'object' || error === null || !('output' in error)) return undefined;
+  const { output } = error;
+  if (typeof output !== 'object' || output === null || !('statusCode' in output)) return undefined;
+  return typeof output.statusCode === 'number' ? output.statusCode : undefined;
+}

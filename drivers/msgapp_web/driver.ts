@@ -1,0 +1,25 @@
+import type { Driver, DriverContext } from '../../core/contracts/driver.ts';
+import { requireInstalled } from './library.ts';
+import { parseOptions } from './options.ts';
+import { MsgappWebSession } from './session.ts';
+
+/**
+ * The driver of the network that is linked by QR or pairing code, as a further device of a phone. The library that
+ * speaks its protocol is optional and is loaded with the first session.
+ * @throws Error when an option is wrong or the library is not installed
+ */
+export function makeMsgappWebDriver(context: Pick<DriverContext, 'options'>): Driver {
+  const options = parseOptions(context.options);
+  requireInstalled();
+  return {
+    capabilities: {
+      deduplicates: true,
+      deliveredReceipts: true,
+      recipients: 'any_phone',
+      linkMethods: ['qr', 'pairing_code'],
+      imports: { contacts: true, history: true },
+      media: true,
+    },
+    open: (account, port) => new MsgappWebSession(options, account, port),
+  };
+}

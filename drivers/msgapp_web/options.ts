@@ -1,0 +1,64 @@
+import { Type } from 'typebox';
+import { Value } from 'typebox/value';
+
+/** The driver's options, checked. Times in milliseconds. */
+export interface MsgappWebOptions {
+  /** Where the network listens. */
+  readonly websocketUrl: string | null;
+  /** The key that vouches for the network's servers, raw; null: the real network's. */
+  readonly rootPublicKey: Buffer | null;
+  /** Pause between two looks whether a restriction of the whole account is over. */
+  readonly restrictionCheckMs: number;
+  /** Pause between two questions whether the network still answers on a connection that is open. */
+  readonly probeMs: number;
+}
+
+const seconds = (value: number) =>
+  Type.Optional(
+    Type.Union([Type.Null(), Type.Number({ minimum: 0.01, maximum: 86_400 })], { default: value }),
+  );
+const text = (pattern: string) =>
+  Type.Optional(Type.Union([Type.Null(), Type.String({ pattern })], { default: null }));
+
+const fields = {
+  websocket_url: { schema: text('^wss?://.+'), expected: 'a ws:// or wss:// address' },
+  root_public_key: {
+    schema: text('^[A-Za-z0-9+/]{43}=$'),
+    expected: 'a raw key of 32 bytes in base64',
+  },
+  restriction_check_s: { schema: seconds(900), expected: 'seconds, 0.01 to 86400' },
+  probe_s: { schema: seconds(120), expected: 'seconds, 0.01 to 86400' },
+} as const;
+
+type FieldName = keyof typeof fields;
+
+/**
+ * Checks the options of the configuration. Called when the driver is made.
+ * @throws Error that names the field
+ */
+export function parseOptions(options: Readonly<Record<string, unknown>>): MsgappWebOptions {
+  for (const [name, value] of Object.entries(options)) {
+    const field = Object.hasOwn(fields, name) ? fields[name as FieldName] : undefined;
+    if (field === undefined) throw new Error(`the driver msgapp_web has no option ${name}`);
+    if (!Value.Check(field.schema, value)) throw new Error(`${name} must be ${field.expected}`);
+  }
+  const url = textOf(options.websocket_url);
+  if (url !== null && !URL.canParse(url)) {
+    throw new Error(`websocket_url must be ${fields.websocket_url.expected}`);
+  }
+  const key = textOf(options.root_public_key);
+  return {
+    websocketUrl: url,
+    rootPublicKey: key === null ? null : Buffer.from(key, 'base64'),
+    restrictionCheckMs: numberOf(options.restriction_check_s, 900) * 1_000,
+    probeMs: numberOf(options.probe_s, 120) * 1_000,
+  };
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function numberOf(value: unknown, otherwise: number): number {
+  return typeof value === 'number' ? value : otherwise;
+}

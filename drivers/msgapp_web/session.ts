@@ -1,0 +1,217 @@
+import {
+  type DriverAccount,
+  DriverError,
+  type DriverEvent,
+  type LinkRequest,
+  type OutboundMessage,
+  type Port,
+  type Sent,
+  type Session,
+} from '../../core/contracts/driver.ts';
+import { AccountKeys } from './account-keys.ts';
+import { Attempt } from './attempt.ts';
+import type { Ending } from './close-codes.ts';
+import { type Library, loadTrusting } from './library.ts';
+import type { MsgappWebOptions } from './options.ts';
+import { notConnected } from './outbound.ts';
+
+/** How long leaving the network may take, in milliseconds. */
+const logOutTimeoutMs = 3_000;
+
+/** One account's link to the network: at most one connection at a time. */
+export class MsgappWebSession implements Session {
+  readonly #options: MsgappWebOptions;
+  readonly #account: DriverAccount;
+  readonly #port: Port;
+  /** What is under way or live. */
+  #attempt: Attempt | null = null;
+  /** Counts the calls that begin something: an older one that is still preparing gives up. */
+  #turn = 0;
+  #check: NodeJS.Timeout | null = null;
+  #closed = false;
+
+  constructor(options: MsgappWebOptions, account: DriverAccount, port: Port) {
+    this.#options = options;
+    this.#account = account;
+    this.#port = port;
+  }
+
+  async link({ method, importContacts, importHistory }: LinkRequest): Promise<void> {
+    const imports = { contacts: importContacts, history: importHistory };
+    const { credentials } = this.#port;
+    await this.#begin(async (library) => {
+      const keys = await AccountKeys.fresh(library, credentials, imports);
+      return { library, keys, method };
+    });
+  }
+
+  async resume(): Promise<void> {
+    await this.#begin((library) => this.#stored(library));
+  }
+
+  async answer(): Promise<'accepted' | 'wrong'> {
+    throw new DriverError('not_asked', 'this network asks for nothing', { certain: true });
+  }
+
+  async send(message: OutboundMessage, signal: AbortSignal): Promise<Sent> {
+    if (this.#attempt === null) throw notConnected();
+    return await this.#attempt.send(message, signal);
+  }
+
+  async logOut(): Promise<void> {
+    try {
+      if (!this.#closed) await this.#leave(AbortSignal.timeout(logOutTimeoutMs));
+    } catch (error) {
+      this.#warn(error, 'could not log out');
+    } finally {
+      this.#cut();
+    }
+    await this.#port.credentials.clear().catch(() => undefined);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#cut();
+  }
+
+  #cut(): void {
+    this.#turn += 1;
+    if (this.#check !== null) clearTimeout(this.#check);
+    this.#check = null;
+    this.#attempt?.cut();
+    this.#attempt = null;
+  }
+
+  /** Ends what was under way and connects with what `prepare` gives; null: the link is gone. */
+  async #begin(prepare: (library: Library) => Promise<Prepared | null>): Promise<void> {
+    this.#cut();
+    const turn = this.#turn;
+    const superseded = (): boolean => this.#closed || turn !== this.#turn;
+    if (superseded()) return;
+    try {
+      const library = await loadTrusting(this.#options.rootPublicKey);
+      if (superseded()) return;
+      const prepared = await prepare(library);
+      if (superseded()) return;
+      if (prepared === null) {
+        await this.#tell({ type: 'state', state: 'logged_out', reason: 'session_lost' });
+        return;
+      }
+      this.#attempt = this.#connect(prepared, false);
+    } catch (error) {
+      if (superseded()) return;
+      const message = error instanceof Error ? error.message : 'could not begin';
+      await this.#tell({ type: 'state', state: 'lost', message });
+    }
+  }
+
+  async #stored(library: Library): Promise<Prepared | null> {
+    const keys = await AccountKeys.stored(library, this.#port.credentials);
+    return keys === null ? null : { library, keys, method: null };
+  }
+
+  /** @param quiet a look whether a restriction is over: only a change is told */
+  #connect({ library, keys, method }: Prepared, quiet: boolean): Attempt {
+    const phone = this.#account.identifier;
+    const attempt: Attempt = new Attempt({
+      library,
+      keys,
+      link: method === null ? null : { pairingCodeFor: method === 'pairing_code' ? phone : null },
+      options: this.#options,
+      account: this.#account,
+      port: this.#port,
+      emit: (event) => this.#port.emit(event),
+      opened: async () => {
+        if (quiet) await this.#port.emit({ type: 'state', state: 'unrestricted' });
+        await this.#port.emit({ type: 'state', state: 'connected' });
+      },
+      ended: (ending) => {
+        if (this.#attempt !== attempt) return;
+        this.#attempt = null;
+        void this.#ended(ending, quiet);
+      },
+    });
+    return attempt;
+  }
+
+  async #ended(ending: Exclude<Ending, { type: 'restart' }>, quiet: boolean): Promise<void> {
+    if (ending.type === 'restricted' || (quiet && ending.type === 'lost')) this.#checkLater();
+    switch (ending.type) {
+      case 'lost':
+        if (quiet) return;
+        return await this.#tell({ type: 'state', state: 'lost', message: ending.message });
+      case 'restricted':
+        if (quiet) return;
+        return await this.#tell({ type: 'state', state: 'restricted', scope: 'all', until: null });
+      case 'logged_out':
+        return await this.#tell({ type: 'state', state: 'logged_out', reason: ending.reason });
+      case 'refused':
+        return await this.#tell({ type: 'state', state: 'refused', message: ending.message });
+      case 'expired':
+        return await this.#tell({ type: 'step', step: { type: 'expired' } });
+    }
+  }
+
+  /** The network does not say when a restriction of the whole account ends: only a login shows it. */
+  #checkLater(): void {
+    const turn = this.#turn;
+    this.#check = setTimeout(() => {
+      void loadTrusting(this.#options.rootPublicKey)
+        .then((library) => this.#stored(library))
+        .then((prepared) => {
+          if (this.#closed || turn !== this.#turn || prepared === null) return;
+          this.#attempt = this.#connect(prepared, true);
+        })
+        .catch((error: unknown) =>
+          this.#warn(error, 'could not look for the end of a restriction'),
+        );
+    }, this.#options.restrictionCheckMs);
+    this.#check.unref();
+  }
+
+  async #leave(signal: AbortSignal): Promise<void> {
+    if (this.#attempt?.isLive !== true) await this.#connectSilently(signal);
+    await this.#attempt?.leave(signal);
+  }
+
+  /** Connects only to leave: nobody is told. */
+  async #connectSilently(signal: AbortSignal): Promise<void> {
+    this.#cut();
+    const turn = this.#turn;
+    const library = await loadTrusting(this.#options.rootPublicKey);
+    const prepared = await this.#stored(library);
+    if (prepared === null || this.#closed || turn !== this.#turn) return;
+    await new Promise<void>((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason));
+      this.#attempt = new Attempt({
+        ...prepared,
+        link: null,
+        options: this.#options,
+        account: this.#account,
+        port: this.#port,
+        emit: () => Promise.reject(new Error('the session is leaving')),
+        opened: async () => resolve(),
+        ended: () => resolve(),
+      });
+    });
+  }
+
+  /** Nothing is told once closed. */
+  async #tell(event: DriverEvent): Promise<void> {
+    if (this.#closed) return;
+    await this.#port.emit(event).catch((error: unknown) => this.#warn(error, 'could not report'));
+  }
+
+  #warn(error: unknown, message: string): void {
+    const said = error instanceof Error ? error.message : String(error);
+    this.#port.log.warn({ accountId: this.#account.id, error: said }, message);
+  }
+}
+
+/** What a connection begins with. */
+interface Prepared {
+  readonly library: Library;
+  readonly keys: AccountKeys;
+  /** How to link; null: linked already. */
+  readonly method: string | null;
+}

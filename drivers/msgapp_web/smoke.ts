@@ -1,0 +1,108 @@
+import { parseArgs } from 'node:util';
+import QRCode from 'qrcode';
+import type { CredentialStore, DriverEvent, LinkStep, Port } from '../../core/contracts/driver.ts';
+import { makeMsgappWebDriver } from './driver.ts';
+
+/**
+ * Tries the driver on a real account, by hand; see docs/networks.md. Links the account, sends one text when a
+ * recipient is given, prints what comes in for a while, and unlinks again. Keeps nothing.
+ */
+const { values } = parseArgs({
+  options: {
+    phone: { type: 'string' },
+    to: { type: 'string' },
+    text: { type: 'string', default: 'A message of the smoke script.' },
+    method: { type: 'string', default: 'qr' },
+    seconds: { type: 'string', default: '60' },
+    history: { type: 'boolean', default: false },
+  },
+});
+const { phone, to, text, method, seconds, history } = values;
+if (phone === undefined) {
+  console.error('usage: npm run smoke:msgapp -- --phone +1… [--to +1…] [--text …]');
+  console.error('       [--method qr|pairing_code] [--seconds 60] [--history]');
+  process.exit(2);
+}
+
+const stored = new Map<string, string>();
+const credentials: CredentialStore = {
+  get: async (names) =>
+    Object.fromEntries(
+      names.flatMap((name) => {
+        const value = stored.get(name);
+        return value === undefined ? [] : [[name, value] as const];
+      }),
+    ),
+  set: async (changed) => {
+    for (const [name, value] of Object.entries(changed)) {
+      if (value === null) stored.delete(name);
+      else stored.set(name, value);
+    }
+  },
+  clear: async () => stored.clear(),
+};
+
+async function show(step: LinkStep): Promise<void> {
+  if (step.type === 'show_qr') {
+    console.log(await QRCode.toString(step.data, { type: 'terminal', small: true }));
+  } else if (step.type === 'show_code') console.log(`type this code on the phone: ${step.code}`);
+  else console.log(step.type);
+}
+
+let connected: () => void = () => undefined;
+const live = new Promise<void>((resolve) => {
+  connected = resolve;
+});
+
+async function emit(event: DriverEvent): Promise<void> {
+  if (event.type === 'step') return await show(event.step);
+  if (event.type === 'history' || event.type === 'contacts') {
+    const { length } = event.type === 'history' ? event.messages : event.contacts;
+    console.log(`${event.type}: ${length}`);
+    return;
+  }
+  console.log(JSON.stringify(event));
+  if (event.type === 'state' && event.state === 'connected') connected();
+  if (event.type === 'state' && event.state === 'lost')
+    setTimeout(() => void session.resume(), 2_000);
+}
+
+const log = (facts: object, message: string) => console.log(message, JSON.stringify(facts));
+const port: Port = {
+  emit,
+  credentials,
+  sentMessage: async () => null,
+  fetchMedia: async () => {
+    throw new Error('the smoke script sends no media');
+  },
+  log: { debug: () => undefined, info: log, warn: log, error: log },
+};
+const options = {
+  websocket_url: process.env.MSGAPP_WEB_SOCKET_URL ?? null,
+  root_public_key: process.env.MSGAPP_WEB_ROOT_PUBLIC_KEY ?? null,
+};
+const account = {
+  id: 'acc_smoke',
+  tenantId: 'ten_smoke',
+  channel: 'msgapp_web',
+  identifier: phone,
+};
+const session = makeMsgappWebDriver({ options }).open(account, port);
+
+await session.link({ method, importContacts: history, importHistory: history });
+await live;
+if (to !== undefined) {
+  const message = {
+    reference: `msg_smoke_${Date.now()}`,
+    attempt: 1,
+    to: { phone: to, networkId: null },
+    text,
+    media: null,
+  };
+  console.log('sent', await session.send(message, AbortSignal.timeout(60_000)));
+}
+await new Promise((resolve) => setTimeout(resolve, Number(seconds) * 1_000));
+await session.logOut();
+session.close();
+console.log('unlinked');
+process.exit(0);

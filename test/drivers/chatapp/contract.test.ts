@@ -1,0 +1,13 @@
+import t from 'tap';
+import { makeChatappDriver } from '../../../drivers/chatapp/driver.ts';
+import { driverContract } from '../../contract/driver.ts';
+import { quickTiming, runNetwork } from './running-network.ts';
+import { chatappWorld } from './world.ts';
+
+const { control, options } = await runNetwork(t);
+
+await driverContract(t, {
+  name: 'chatapp',
+  makeDriver: () => makeChatappDriver({ options }, quickTiming),
+  world: chatappWorld(control),
+});

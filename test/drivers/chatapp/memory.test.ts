@@ -1,0 +1,27 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { startProcess } from '../../harness/processes.ts';
+import { scaled } from '../../harness/scale.ts';
+import { startNetwork } from './network-process.ts';
+
+const accounts = scaled(300, 30);
+
+t.test('idle accounts take at most twice the memory of the bare library', async (t) => {
+  const { control, settings } = await startNetwork(t);
+  const measured: Record<string, number> = {};
+  for (const kind of ['library', 'driver'] as const) {
+    const program = ['--expose-gc', 'test/drivers/chatapp/idle-accounts.ts', kind];
+    const running = startProcess(t, [...program, String(accounts)], {
+      ...settings,
+      KEYS: JSON.stringify(await control.provision(accounts)),
+    });
+    const [, bytes] = await running.waitFor(/^bytes (\d+)$/m, 120_000);
+    measured[kind] = Number(bytes);
+    await running.kill();
+    await sleep(10);
+  }
+  const { library = 0, driver = 0 } = measured;
+  t.comment(`bytes for each account: library ${library}, driver ${driver}`);
+  t.ok(library > 0 && driver > 0);
+  t.ok(driver <= 2 * library, `driver ${driver} to library ${library}`);
+});

@@ -1,0 +1,255 @@
+import { randomBytes } from 'node:crypto';
+import type { Network, SessionKey } from './network.ts';
+import { fileBytes, storeFile } from './objects.ts';
+import { type BoxMessage, now, type Subscriber } from './subscriber.ts';
+
+/** What reached a contact. */
+export interface Reached {
+  readonly networkId: string;
+  readonly to: string;
+  readonly text: string;
+  /** How often the same message was handed in. */
+  readonly attempts: number;
+  readonly media: string | null;
+  /** Of the file, in bytes. */
+  readonly size: number;
+}
+
+/** How an account is to be. */
+export interface Settings {
+  readonly password?: string | null;
+  readonly contacts?: readonly { readonly phone: string; readonly name: string }[];
+  readonly sends?: 'accept' | 'refuse' | 'hold';
+  readonly readsAtOnce?: boolean;
+  readonly banned?: boolean;
+  /** Until when it is frozen, seconds since the Unix epoch; null: it is not. */
+  readonly frozenUntil?: number | null;
+  readonly limited?: boolean;
+}
+
+/** What a contact writes. */
+export interface Written {
+  readonly from: string;
+  readonly name?: string;
+  readonly text: string;
+  readonly networkId?: string;
+  readonly media?: 'photo' | 'document';
+  /** base64 of the file. */
+  readonly bytes?: string;
+}
+
+/** A number and a session key that the network knows as logged in. */
+export interface Provisioned {
+  readonly phone: string;
+  /** base64. */
+  readonly key: string;
+}
+
+/**
+ * The hand that plays the owners of the phones and their contacts. Every method takes and answers JSON, so that
+ * a test in another process can play too; accounts are named by their number.
+ */
+export class Control {
+  readonly #network: Network;
+
+  constructor(network: Network) {
+    this.#network = network;
+  }
+
+  /** Makes an account or changes it. */
+  put(phone: string, settings: Settings): void {
+    const subscriber = this.#network.subscriber(phone);
+    const { password, contacts, sends, readsAtOnce, banned, frozenUntil, limited } = settings;
+    if (password !== undefined) subscriber.password = password;
+    if (sends !== undefined) subscriber.treatment = sends;
+    if (readsAtOnce !== undefined) subscriber.readsAtOnce = readsAtOnce;
+    if (banned !== undefined) subscriber.banned = banned;
+    if (limited !== undefined) subscriber.limited = limited;
+    if (frozenUntil !== undefined) {
+      subscriber.frozenUntil = frozenUntil;
+      this.#network.tell(this.#network.connectionsOf(subscriber), { _: 'updateConfig' });
+    }
+    if (contacts === undefined) return;
+    for (const { phone: number, name } of contacts) {
+      subscriber.contacts.set(this.#network.person(number, name).id, name);
+    }
+    this.#network.tell(this.#network.connectionsOf(subscriber), { _: 'updateContactsReset' });
+  }
+
+  /** The login code that the owner reads. */
+  code(phone: string): string {
+    return this.#subscriber(phone).code ?? '';
+  }
+
+  /** The network's id of a person. */
+  idOf(phone: string): string {
+    return String(this.#network.person(phone).id);
+  }
+
+  /** The owner scans what a QR code says. */
+  scan(phone: string, data: string): void {
+    const text = new URL(data).searchParams.get('token') ?? '';
+    const token = Buffer.from(text, 'base64url');
+    for (const [keyId, key] of this.#network.keys) {
+      if (key.token?.bytes.equals(token) !== true || key.token.expires <= Date.now()) continue;
+      key.halfIn = this.#subscriber(phone);
+      this.#tellKey(keyId);
+      return;
+    }
+    throw new Error('nothing of that kind is to be scanned');
+  }
+
+  /** The codes that are shown run out; `last`: there is no other. */
+  expireCodes(last: boolean): void {
+    this.#eachPairing((key) => {
+      key.token = null;
+      key.lastToken = last;
+    });
+  }
+
+  /** The logins by QR code that are under way are refused. */
+  refuseLogins(): void {
+    this.#eachPairing((key) => {
+      key.loginRefusal = 'PHONE_NUMBER_BANNED';
+    });
+  }
+
+  /** A contact writes; answers the network's id of the message. */
+  write(phone: string, { from, name, text, networkId, media, bytes }: Written): string {
+    const subscriber = this.#subscriber(phone);
+    const person = this.#network.person(from, name);
+    const known = networkId === undefined ? undefined : subscriber.message(Number(networkId));
+    const file =
+      media === undefined
+        ? null
+        : storeFile(`in-${subscriber.pts}.bin`, Buffer.from(bytes ?? 'cGljdHVyZQ==', 'base64'));
+    const message: BoxMessage = known ?? {
+      id: subscriber.nextId(),
+      peer: person.id,
+      out: false,
+      text,
+      date: now(),
+      media: media ?? null,
+      file,
+      randomId: null,
+    };
+    this.#network.announce(subscriber, subscriber.add(message));
+    return String(message.id);
+  }
+
+  /** Somebody writes into a group of the account. */
+  writeToGroup(phone: string, text: string): void {
+    const subscriber = this.#subscriber(phone);
+    const id = subscriber.nextId();
+    this.#network.announce(subscriber, subscriber.step({ type: 'group', text, id }));
+  }
+
+  /** A contact has read everything up to a message. */
+  read(phone: string, networkId: string): void {
+    const subscriber = this.#subscriber(phone);
+    const upTo = Number(networkId);
+    const peer = subscriber.message(upTo)?.peer ?? 0;
+    this.#network.announce(subscriber, subscriber.step({ type: 'read', peer, upTo }));
+  }
+
+  /** A message is deleted for both sides. */
+  delete(phone: string, networkId: string): void {
+    const subscriber = this.#subscriber(phone);
+    const step = subscriber.step({ type: 'deleted', ids: [Number(networkId)] });
+    this.#network.announce(subscriber, step);
+  }
+
+  /** What contacts were shown of the account's messages, in order. */
+  outbox(phone: string): readonly Reached[] {
+    const subscriber = this.#subscriber(phone);
+    return subscriber.messages
+      .filter(({ out }) => out)
+      .map(({ id, peer, text, randomId, media, file }) => ({
+        networkId: String(id),
+        to: this.#network.people.get(peer)?.phone ?? '',
+        text,
+        attempts: subscriber.handedIn.get(randomId ?? '') ?? 0,
+        media,
+        size: file === null ? 0 : fileBytes(file).length,
+      }));
+  }
+
+  /** The account's connections break. */
+  drop(phone: string): void {
+    for (const connection of this.#network.connectionsOf(this.#subscriber(phone))) connection.cut();
+  }
+
+  /**
+   * The account's sessions end.
+   * @param reason what every call of them is refused with
+   * @param silently whether their connections stay
+   */
+  revoke(phone: string, reason = 'SESSION_REVOKED', silently = false): void {
+    const subscriber = this.#subscriber(phone);
+    for (const key of this.#network.keys.values()) {
+      if (key.subscriber === subscriber) key.refusal = reason;
+    }
+    if (!silently) this.drop(phone);
+  }
+
+  /** The network forgets the account's session keys. */
+  forgetKeys(phone: string): void {
+    const subscriber = this.#subscriber(phone);
+    this.drop(phone);
+    for (const [keyId, key] of this.#network.keys) {
+      if (key.subscriber === subscriber) this.#network.keys.delete(keyId);
+    }
+  }
+
+  /** Calls of these methods are told to wait. */
+  flood(phone: string, methods: readonly string[], ms: number): void {
+    const subscriber = this.#subscriber(phone);
+    subscriber.floodMethods = methods;
+    subscriber.floodUntil = Date.now() + ms;
+  }
+
+  /** Takes the network out of everybody's reach, or back. */
+  setReachable(reachable: boolean): void {
+    this.#network.reachable = reachable;
+    if (!reachable) for (const connection of this.#network.connections) connection.cut();
+  }
+
+  /** How long a token for a QR code lives. */
+  setTokenMs(ms: number): void {
+    this.#network.tokenMs = ms;
+  }
+
+  /** Makes so many numbers, and one more, that are logged in without a client's doing. */
+  provision(count: number): readonly Provisioned[] {
+    return Array.from({ length: count + 1 }, (_, number) => {
+      const phone = `+1303555${String(number).padStart(4, '0')}`;
+      const key = randomBytes(256);
+      this.#network.addKey(key).subscriber = this.#network.subscriber(phone);
+      return { phone, key: key.toString('base64') };
+    });
+  }
+
+  /** What has come from clients so far. */
+  traffic(): { readonly connections: number; readonly bytes: number } {
+    return { connections: this.#network.connectionCount, bytes: this.#network.byteCount };
+  }
+
+  #subscriber(phone: string): Subscriber {
+    const subscriber = this.#network.subscribers.get(phone);
+    if (subscriber === undefined) throw new Error(`nobody has the number ${phone}`);
+    return subscriber;
+  }
+
+  #eachPairing(change: (key: SessionKey) => void): void {
+    for (const [keyId, key] of this.#network.keys) {
+      if (key.token === null || key.subscriber !== null || key.lastToken) continue;
+      change(key);
+      this.#tellKey(keyId);
+    }
+  }
+
+  #tellKey(keyId: string): void {
+    const connections = [...this.#network.connections].filter((one) => one.keyId === keyId);
+    this.#network.tell(connections, { _: 'updateLoginToken' });
+  }
+}

@@ -1,0 +1,187 @@
+import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
+import { createServer, type Server } from 'node:net';
+import { Long } from '@mtcute/core';
+import { type ICryptoProvider, parsePublicKey } from '@mtcute/core/utils.js';
+import { Calls } from './calls.ts';
+import { cryptography, keyIdOf } from './cipher.ts';
+import { Connection, type ConnectionHost, type never, Refusal } from './connection.ts';
+import { Frames } from './frames.ts';
+import { Handshake } from './handshake.ts';
+import { updateObject, updatesObject, userObject } from './objects.ts';
+import type { PasswordQuestion } from './password.ts';
+import { type Person, type Step, Subscriber, short } from './subscriber.ts';
+import type { Answer, TlObject } from './tl.ts';
+
+/** A session key and who it belongs to. */
+export interface SessionKey {
+  readonly key: Buffer;
+  subscriber: Subscriber | null;
+  /** Every call of it is refused with this error. */
+  refusal: string | null;
+  question: PasswordQuestion | null;
+  /** Let in by code or QR, and not yet by password. */
+  halfIn: Subscriber | null;
+  /** The last token for a QR code, and whether no further one is given. */
+  token: { readonly bytes: Buffer; readonly expires: number } | null;
+  lastToken: boolean;
+  /** Why the login that is under way is refused. */
+  loginRefusal: string | null;
+}
+
+/**
+ * The network's server on loopback: accounts, their boxes and their sessions, spoken to in the wire protocol by
+ * the unmodified library. In memory.
+ */
+export class Network {
+  /** PEM of the key that clients are to trust. */
+  readonly publicKey: string;
+  readonly people = new Map<number, Person>();
+  readonly subscribers = new Map<string, Subscriber>();
+  readonly keys = new Map<string, SessionKey>();
+  readonly connections = new Set<Connection>();
+  /** How long a token for a QR code lives, in milliseconds. */
+  tokenMs = 30_000;
+  reachable = true;
+  connectionCount = 0;
+  byteCount = 0;
+  readonly crypto: ICryptoProvider;
+  readonly #server: Server;
+  readonly #host: ConnectionHost;
+
+  private constructor(crypto: ICryptoProvider) {
+    this.crypto = crypto;
+    const { privateKey, publicKey, fingerprint } = serverKey(crypto);
+    this.publicKey = publicKey;
+    const fingerprintId = Long.fromString(fingerprint, true, 16).toSigned();
+    const calls = new Calls(this);
+    this.#host = {
+      crypto,
+      handshake: () => new Handshake(crypto, privateKey, fingerprintId),
+      agreed: (key) => this.addKey(key),
+      key: (id) => this.keys.get(id)?.key ?? null,
+      call: (connection, request) => this.#call(calls, connection, request),
+      closed: (connection) => this.connections.delete(connection),
+    };
+    this.#server = createServer((socket) => {
+      if (!this.reachable) {
+        socket.destroy();
+        return;
+      }
+      this.connectionCount += 1;
+      const frames = new Frames(socket, (bytes) => {
+        this.byteCount += bytes;
+      });
+      this.connections.add(new Connection(frames, this.#host));
+    });
+  }
+
+  /** Starts one on loopback. @param port 0: any free one */
+  static async listen(port = 0): Promise<Network> {
+    const network = new Network(await cryptography());
+    await new Promise<void>((resolve) => {
+      network.#server.listen(port, '127.0.0.1', resolve);
+    });
+    return network;
+  }
+
+  get port(): number {
+    const address = this.#server.address();
+    if (address === null || typeof address === 'string') throw new Error('not listening');
+    return address.port;
+  }
+
+  async close(): Promise<void> {
+    for (const connection of this.connections) connection.cut();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  /** The person with this number; made when nobody has it. */
+  person(phone: string, name = phone): Person {
+    const known = [...this.people.values()].find((one) => one.phone === phone);
+    if (known !== undefined) return known;
+    const id = 1_000_000 + this.people.size;
+    const person = { id, phone, name, accessHash: randomBytes(8).readBigInt64LE() };
+    this.people.set(id, person);
+    return person;
+  }
+
+  /** The account with this number; made when there is none. */
+  subscriber(phone: string): Subscriber {
+    const known = this.subscribers.get(phone);
+    if (known !== undefined) return known;
+    const made = new Subscriber(this.person(phone));
+    this.subscribers.set(phone, made);
+    return made;
+  }
+
+  addKey(key: Buffer): SessionKey {
+    const made: SessionKey = {
+      key,
+      subscriber: null,
+      refusal: null,
+      question: null,
+      halfIn: null,
+      token: null,
+      lastToken: false,
+      loginRefusal: null,
+    };
+    this.keys.set(keyIdOf(key), made);
+    return made;
+  }
+
+  /** The connections that use a session key of this account. */
+  connectionsOf(subscriber: Subscriber): Connection[] {
+    return [...this.connections].filter(
+      ({ keyId }) => keyId !== null && this.keys.get(keyId)?.subscriber === subscriber,
+    );
+  }
+
+  /** Tells an account's clients of a step; those that are away find it later. */
+  announce(subscriber: Subscriber, step: Step, except?: Connection): void {
+    const { what } = step;
+    const peer = what.type === 'message' ? subscriber.message(what.id)?.peer : undefined;
+    const person = peer === undefined ? undefined : this.people.get(peer);
+    const users = person === undefined ? [] : [userObject(person, subscriber)];
+    const push = updatesObject([updateObject(subscriber, step)], users);
+    for (const connection of this.connectionsOf(subscriber)) {
+      if (connection !== except) connection.push(push);
+    }
+  }
+
+  /** Tells clients something that has no place in the sequence. */
+  tell(connections: Iterable<Connection>, update: TlObject): void {
+    for (const connection of connections) connection.push(short(update));
+  }
+
+  async #call(
+    calls: Calls,
+    connection: Connection,
+    request: TlObject,
+  ): Promise<Answer | typeof never> {
+    const key = this.keys.get(connection.keyId ?? '');
+    if (key === undefined) throw new Refusal(401, 'AUTH_KEY_UNREGISTERED');
+    if (key.refusal !== null) {
+      throw new Refusal(key.refusal === 'AUTH_KEY_DUPLICATED' ? 406 : 401, key.refusal);
+    }
+    const { subscriber } = key;
+    if (subscriber?.banned === true && request._ !== 'auth.logOut') {
+      throw new Refusal(401, 'USER_DEACTIVATED_BAN');
+    }
+    if (subscriber?.floodMethods.includes(request._) && subscriber.floodUntil > Date.now()) {
+      const seconds = Math.ceil((subscriber.floodUntil - Date.now()) / 1000);
+      throw new Refusal(420, `FLOOD_WAIT_${seconds}`);
+    }
+    return await calls.carryOut(connection, key, request);
+  }
+}
+
+/** A new key. The library does not find one whose fingerprint begins with a zero. */
+function serverKey(crypto: ICryptoProvider) {
+  for (;;) {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    const exported = createPublicKey(privateKey).export({ type: 'pkcs1', format: 'pem' });
+    const publicKey = exported.toString();
+    const { fingerprint } = parsePublicKey(crypto, publicKey);
+    if (!fingerprint.startsWith('0')) return { privateKey, publicKey, fingerprint };
+  }
+}

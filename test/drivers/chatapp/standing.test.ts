@@ -1,0 +1,148 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import type { DriverError, DriverEvent } from '../../../core/contracts/driver.ts';
+import { judge } from '../../../drivers/chatapp/verdict.ts';
+import { friend, startBench, textTo } from './bench.ts';
+import { quickTiming } from './running-network.ts';
+
+const patient = () => AbortSignal.timeout(10_000);
+
+t.test('what refusals mean', async (t) => {
+  const table: readonly [number, string, object][] = [
+    [401, 'SESSION_REVOKED', { kind: 'ended', reason: 'logged_out' }],
+    [401, 'AUTH_KEY_UNREGISTERED', { kind: 'ended', reason: 'logged_out' }],
+    [401, 'SESSION_EXPIRED', { kind: 'ended', reason: 'logged_out' }],
+    [401, 'USER_DEACTIVATED', { kind: 'ended', reason: 'logged_out' }],
+    [406, 'AUTH_KEY_DUPLICATED', { kind: 'ended', reason: 'replaced' }],
+    [401, 'USER_DEACTIVATED_BAN', { kind: 'stopped', how: 'banned' }],
+    [420, 'FROZEN_METHOD_INVALID', { kind: 'stopped', how: 'frozen' }],
+    [400, 'PEER_FLOOD', { kind: 'new_contacts' }],
+    [420, 'FLOOD_WAIT_17', { kind: 'wait', ms: 17_000 }],
+    [420, 'FLOOD_WAIT_0', { kind: 'wait', ms: 1_000 }],
+    [420, 'FLOOD_PREMIUM_WAIT_3', { kind: 'wait', ms: 3_000 }],
+    [420, 'SLOWMODE_WAIT_5', { kind: 'wait', ms: 5_000 }],
+    [500, 'RANDOM_ID_DUPLICATE', { kind: 'duplicate' }],
+    [500, 'WORKER_BUSY_TOO_LONG_RETRY', { kind: 'internal' }],
+    [-503, 'Timeout', { kind: 'internal' }],
+    [400, 'TIMEOUT', { kind: 'internal' }],
+    [400, 'PEER_ID_INVALID', { kind: 'refused' }],
+    [401, 'SESSION_PASSWORD_NEEDED', { kind: 'refused' }],
+  ];
+  for (const [code, name, verdict] of table) t.same(judge(code, name), verdict, name);
+});
+
+t.test('a session that is revoked', async (t) => {
+  const bench = await startBench(t);
+  for (const [name, reason] of [
+    ['SESSION_REVOKED', 'logged_out'],
+    ['AUTH_KEY_DUPLICATED', 'replaced'],
+  ] as const) {
+    const idle = await bench.linked();
+    bench.control.revoke(idle.phone, name, true);
+    t.match(await idle.port.state('logged_out'), { reason }, 'found out by asking');
+  }
+
+  const sending = await bench.linked();
+  // Until nothing but the send can find out.
+  await sleep(100);
+  bench.control.revoke(sending.phone, 'SESSION_REVOKED', true);
+  const refused = await sending.session
+    .send(textTo(bench, 'msg_revoked'), patient())
+    .catch((error: DriverError) => error);
+  t.match(refused, { code: 'logged_out', certain: true, retryAfterMs: null });
+  await sending.port.state('logged_out');
+
+  const forgotten = await bench.linked();
+  bench.control.forgetKeys(forgotten.phone);
+  await forgotten.port.state('lost');
+  await forgotten.session.resume();
+  await forgotten.port.state('lost');
+  await forgotten.session.resume();
+  t.match(
+    await forgotten.port.state('logged_out'),
+    { reason: 'logged_out' },
+    'a key that is not known twice is gone',
+  );
+});
+
+t.test('a ban, and its end', async (t) => {
+  const bench = await startBench(t);
+  const opened = await bench.linked();
+  bench.control.put(opened.phone, { banned: true });
+  t.match(await opened.port.state('restricted'), { scope: 'all', until: null });
+  const refused = await opened.session
+    .send(textTo(bench, 'msg_banned'), patient())
+    .catch((error: DriverError) => error);
+  t.match(refused, { code: 'blocked_by_chatapp', certain: true, retryAfterMs: Number });
+  // Stored once it was told.
+  await sleep(50);
+  const again = await bench.reopened(opened);
+  await again.port.state('connected');
+  t.notOk(again.port.events.some(isState('restricted')), 'it was told before');
+  bench.control.put(opened.phone, { banned: false });
+  await again.port.state('unrestricted');
+  await again.session.send(textTo(bench, 'msg_banned', 2), patient());
+
+  const sending = await bench.linked();
+  bench.control.put(sending.phone, { banned: true });
+  const first = await sending.session
+    .send(textTo(bench, 'msg_while_banned'), patient())
+    .catch((error: DriverError) => error);
+  t.match(first, { certain: true, retryAfterMs: Number });
+  await sending.port.state('restricted');
+  t.equal(sending.port.events.filter(isState('restricted')).length, 1);
+});
+
+t.test('frozen until a time', async (t) => {
+  const bench = await startBench(t);
+  const opened = await bench.linked();
+  const until = Math.floor(Date.now() / 1000) + 1_000;
+  bench.control.put(opened.phone, { frozenUntil: until });
+  t.match(await opened.port.state('restricted'), { scope: 'all', until: until * 1000 });
+  const refused = await opened.session
+    .send(textTo(bench, 'msg_frozen'), patient())
+    .catch((error: DriverError) => error);
+  t.match(refused, { code: 'blocked_by_chatapp', certain: true, retryAfterMs: Number });
+  t.equal(opened.port.events.filter(isState('restricted')).length, 1, 'told once');
+  bench.control.put(opened.phone, { frozenUntil: null });
+  await opened.port.state('unrestricted');
+  await opened.session.send(textTo(bench, 'msg_frozen', 2), patient());
+});
+
+t.test('told to wait', async (t) => {
+  const bench = await startBench(t, { ...quickTiming, probe: 50 });
+  const opened = await bench.linked();
+  bench.control.flood(opened.phone, ['messages.sendMessage', 'users.getUsers'], 900);
+  const message = textTo(bench, 'msg_flood');
+  const refused = await opened.session.send(message, patient()).catch((e: DriverError) => e);
+  t.match(refused, { code: 'flood_wait', certain: true, retryAfterMs: 1_000 });
+  await sleep(200);
+  t.same(
+    opened.port.events.filter(({ type }) => type === 'state'),
+    [{ type: 'state', state: 'connected' }],
+    'a wait is no event, while idle and while sending',
+  );
+  await sleep(800);
+  await opened.session.send(message, patient());
+  t.equal(bench.control.outbox(opened.phone).length, 1);
+});
+
+t.test('only known contacts', async (t) => {
+  const bench = await startBench(t);
+  const opened = await bench.linked();
+  bench.control.put(opened.phone, { limited: true });
+  const refused = await opened.session
+    .send(textTo(bench, 'msg_stranger'), patient())
+    .catch((error: DriverError) => error);
+  t.match(refused, { code: 'blocked_by_chatapp', certain: true, retryAfterMs: null });
+  const told = await opened.port.state('restricted');
+  t.equal(told.scope, 'new_contacts');
+  t.ok((told.until ?? 0) > Date.now(), 'it is tried again later');
+  bench.control.write(opened.phone, { from: friend.phone, text: 'hello' });
+  await opened.port.message();
+  await opened.session.send(textTo(bench, 'msg_known'), patient());
+});
+
+function isState(state: string) {
+  return (event: DriverEvent) => event.type === 'state' && event.state === state;
+}

@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import type { DriverAccount } from '../../../core/contracts/driver.ts';
+import type { DriverWorld } from '../../contract/driver.ts';
+import { phoneNumber } from '../../harness/story.ts';
+import type { Control } from './network/control.ts';
+
+/** The far side of the driver: the network on loopback, played through its control. */
+export function chatappWorld(control: Control): DriverWorld {
+  let accounts = 0;
+  const contacts = [1, 2].map((number) => ({
+    phone: phoneNumber(9000 + number),
+    name: `contact ${number}`,
+  }));
+  const phoneOf = (phone: string | null): string => {
+    if (phone === null) throw new Error('the world names contacts by phone');
+    return phone;
+  };
+  return {
+    traffic: () => control.traffic(),
+    async account(): Promise<DriverAccount> {
+      accounts += 1;
+      const identifier = phoneNumber(accounts);
+      control.put(identifier, { contacts });
+      return { id: `acc_${randomUUID()}`, tenantId: 'ten_1', channel: 'chatapp', identifier };
+    },
+    async scan({ identifier }, step) {
+      if (step.type !== 'show_qr') throw new Error('the network has QR codes only');
+      control.scan(identifier, step.data);
+    },
+    loginCode: async ({ identifier }) => control.code(identifier),
+    setPassword: async ({ identifier }, password) => control.put(identifier, { password }),
+    codeRunsOut: async () => control.expireCodes(false),
+    codesExpire: async () => control.expireCodes(true),
+    refuseLogin: async () => control.refuseLogins(),
+    setReachable: async (_, reachable) => control.setReachable(reachable),
+    drop: async ({ identifier }) => control.drop(identifier),
+    unlink: async ({ identifier }) => control.revoke(identifier, 'SESSION_REVOKED', true),
+    replace: async ({ identifier }) => control.revoke(identifier, 'AUTH_KEY_DUPLICATED', true),
+    async restrict({ identifier }, scope) {
+      if (scope === 'all') control.put(identifier, { frozenUntil: 4_000_000_000 });
+      else control.put(identifier, { limited: true });
+    },
+    lift: async ({ identifier }) =>
+      control.put(identifier, { frozenUntil: null, limited: false, banned: false }),
+    treatSends: async ({ identifier }, sends) => control.put(identifier, { sends }),
+    async contact(_, number) {
+      const phone = phoneNumber(9000 + number);
+      return { phone, networkId: control.idOf(phone) };
+    },
+    async write({ identifier }, { from, name, text, networkId, mediaUrl }) {
+      return control.write(identifier, {
+        from: phoneOf(from.phone),
+        name,
+        text,
+        ...(networkId === undefined ? {} : { networkId }),
+        ...(mediaUrl === undefined ? {} : { media: 'photo' }),
+      });
+    },
+    async report({ identifier }, { networkId }, status) {
+      if (status === 'failed') control.delete(identifier, networkId);
+      else control.read(identifier, networkId);
+    },
+    shown: async ({ identifier }) =>
+      control.outbox(identifier).map(({ networkId, text }) => ({ networkId, text })),
+    async setPast({ identifier }, past) {
+      control.put(identifier, {
+        contacts: past.contacts.map(({ contact, name }) => ({
+          phone: phoneOf(contact.phone),
+          name,
+        })),
+      });
+    },
+  };
+}

@@ -1,0 +1,274 @@
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import t from 'tap';
+import { DriverError, type MediaFile } from '../../../core/contracts/driver.ts';
+import { Bench, LogLines, type Opened } from '../../contract/driver/bench.ts';
+import { phoneNumber, until } from '../../harness/story.ts';
+import { FakeNetwork } from '../../networks/msgapp_web/network.ts';
+import { hastyDriver, runNetwork } from './running-network.ts';
+import { msgappWebWorld, picture } from './world.ts';
+
+const printed: string[] = [];
+for (const stream of [process.stdout, process.stderr]) {
+  const write = stream.write.bind(stream);
+  stream.write = (chunk: string | Uint8Array, ...rest: never[]) => {
+    printed.push(chunk.toString());
+    return write(chunk, ...rest);
+  };
+}
+
+const { network, options } = await runNetwork(t);
+const log = new LogLines();
+const bench = new Bench(hastyDriver(options), msgappWebWorld(network), log);
+const opened: Opened[] = [];
+t.teardown(async () => bench.closeAll());
+
+async function linked(): Promise<Opened & { readonly phone: string }> {
+  const one = await bench.linked();
+  opened.push(one);
+  return { ...one, phone: one.account.identifier };
+}
+
+function textTo(phone: string | null, reference: string, networkId: string | null = null) {
+  const to = { phone, networkId };
+  return { reference, attempt: 1, to, text: `text of ${reference}`, media: null };
+}
+
+async function failureOf(send: Promise<unknown>): Promise<DriverError> {
+  const error = await send.then(
+    () => null,
+    (error: unknown) => error,
+  );
+  if (error instanceof DriverError) return error;
+  throw new Error('the send did not fail as a driver does', { cause: error });
+}
+
+const patient = () => AbortSignal.timeout(15_000);
+const ada = phoneNumber(9001);
+
+t.test('a server with an untrusted root is refused', async (t) => {
+  const stranger = await FakeNetwork.start();
+  t.teardown(() => stranger.stop());
+  const driver = hastyDriver({ ...options, websocket_url: stranger.url });
+  const elsewhere = new Bench(driver, msgappWebWorld(stranger), log);
+  t.teardown(async () => elsewhere.closeAll());
+  const { port, session } = await elsewhere.open();
+  await session.link({ method: 'qr', importContacts: false, importHistory: false });
+  t.match(await port.state('refused'), { message: /trusted root/ });
+  t.equal(port.events.length, 1);
+  const away = await elsewhere.reopened(await linked());
+  await away.session.resume();
+  t.match(await away.port.state('lost'), { message: /trusted root/ });
+  t.equal(away.port.events.length, 1);
+});
+
+t.test('a second root in one process is refused', async (t) => {
+  const other = hastyDriver({
+    ...options,
+    root_public_key: Buffer.alloc(32, 1).toString('base64'),
+  });
+  const { port, session } = await new Bench(other, msgappWebWorld(network), log).open();
+  await session.link({ method: 'qr', importContacts: false, importHistory: false });
+  t.match(await port.state('lost'), { message: /already trusted/ });
+});
+
+t.test('close codes of a live connection', async (t) => {
+  for (const [code, as, expected] of [
+    ['428', 'stream', { state: 'lost' }],
+    ['503', 'stream', { state: 'lost', message: /not available/ }],
+    ['500', 'failure', { state: 'lost' }],
+    ['401', 'failure', { state: 'logged_out', reason: 'logged_out' }],
+    ['411', 'failure', { state: 'logged_out', reason: 'logged_out' }],
+    ['402', 'failure', { state: 'restricted', scope: 'all', until: null }],
+  ] as const) {
+    const { phone, port } = await linked();
+    const before = port.events.length;
+    await network.close(phone, code, as);
+    await until(`the end with ${code}`, async () => port.events[before]);
+    t.match(port.events[before], expected, code);
+  }
+});
+
+t.test('a restart that the network asks for later is followed', async (t) => {
+  const { phone, port, session } = await linked();
+  await network.close(phone, '515', 'stream');
+  await port.state('connected');
+  await session.send(textTo(ada, 'msg_restart'), patient());
+  t.notOk(port.events.some((event) => 'state' in event && event.state === 'lost'));
+});
+
+t.test('a connection that is open and dead is noticed', async (t) => {
+  const { phone, port } = await linked();
+  await network.deafen(phone);
+  t.match(await port.state('lost'), { message: /does not answer/ });
+});
+
+t.test('who cannot be written to', async (t) => {
+  const { phone, port, session } = await linked();
+  const absent = phoneNumber(9002);
+  await network.remove(absent);
+  t.match(await failureOf(session.send(textTo(absent, 'msg_absent'), patient())), {
+    code: 'not_on_network',
+    certain: true,
+    retryAfterMs: null,
+  });
+  t.match(await failureOf(session.send(textTo(null, 'msg_nobody', 'nobody'), patient())), {
+    code: 'unknown_contact',
+    certain: true,
+  });
+  const end = Date.now() + 60_000;
+  await network.lockNewContacts(phone, end);
+  const { until: told } = await port.state('restricted');
+  t.ok(Math.abs((told ?? 0) - end) < 1_000, 'says until when');
+  t.match(await failureOf(session.send(textTo(ada, 'msg_locked'), patient())), {
+    code: 'restricted_new_contacts',
+    certain: true,
+    retryAfterMs: null,
+  });
+  await network.lockNewContacts(phone, null);
+  await port.state('unrestricted');
+  await session.send(textTo(ada, 'msg_unlocked'), patient());
+});
+
+t.test('the end of a restriction is noticed after a restart', async () => {
+  const before = await linked();
+  await network.lockNewContacts(before.phone, Date.now() + 60_000);
+  await before.port.state('restricted');
+  await until('it to be stored', async () =>
+    before.port.credentials.written.at(-1)?.includes('"restricted":true') ? true : undefined,
+  );
+  const away = await bench.reopened(before);
+  await network.lockNewContacts(before.phone, null);
+  await away.session.resume();
+  await away.port.state('unrestricted');
+});
+
+t.test('a far side that asks again is answered, after a restart too', async (t) => {
+  const before = await linked();
+  const message = textTo(ada, 'msg_again');
+  await before.session.send(message, patient());
+  const later = await bench.resumed(before);
+  later.port.sent.set(message.reference, message);
+  await network.askAgain(before.phone, message.reference, ada);
+  await until('the message to be sent again', async () => {
+    const [shown] = await network.shown(before.phone);
+    return shown?.times === 2 ? true : undefined;
+  });
+  await until('the request to be acknowledged', async () =>
+    (await network.waiting(before.phone)) === 0 ? true : undefined,
+  );
+  t.match(await network.shown(before.phone), [{ networkId: 'msg_again', text: message.text }]);
+});
+
+t.test('what cannot be read is asked for again', async (t) => {
+  const { phone, port } = await linked();
+  const text = 'read at the second try';
+  const networkId = await network.write(phone, { from: ada, name: 'Ada', text, corrupt: true });
+  t.match(await port.message(), { networkId, text });
+});
+
+t.test('a contact without a visible phone', async (t) => {
+  const { phone, port, session } = await linked();
+  const hidden = '8812345678@lid';
+  await network.write(phone, { from: hidden, name: 'Nobody', text: 'guess who' });
+  const { from } = await port.message();
+  t.same(from, { phone: null, networkId: hidden, name: 'Nobody' });
+  await session.send({ ...textTo(null, 'msg_hidden'), to: from }, patient());
+  t.match(await network.shown(phone), [{ to: '8812345678', text: 'text of msg_hidden' }]);
+  await network.report(phone, 'msg_hidden', 'read');
+  t.match(await port.receipt(), { reference: 'msg_hidden', status: 'read' });
+});
+
+t.test('groups and broadcasts are left out, and the log says so once', async (t) => {
+  const { phone, port } = await linked();
+  const lines = log.lines.length;
+  for (const group of ['1203-4567@g.us', 'status@broadcast', '1203-4567@g.us']) {
+    await network.write(phone, { from: ada, name: 'Ada', text: 'to all', group });
+  }
+  await network.write(phone, { from: ada, name: 'Ada', text: 'to you' });
+  t.match(await port.message(), { text: 'to you' });
+  await until('all to be acknowledged', async () =>
+    (await network.waiting(phone)) === 0 ? true : undefined,
+  );
+  t.equal(port.events.filter(({ type }) => type === 'message').length, 1);
+  const said = log.lines.slice(lines).filter((line) => line.includes('left out'));
+  t.equal(said.length, 1);
+});
+
+t.test('media both ways', async (t) => {
+  const { phone, port, session } = await linked();
+  for (const [kind, mimeType, shownAs] of [
+    ['image', 'image/png', 'image'],
+    ['video', 'video/mp4', 'video'],
+    ['document', 'application/pdf', 'document'],
+    ['audio', 'audio/mpeg', 'document'],
+  ] as const) {
+    const bytes = Buffer.from(`the bytes of ${kind}`.repeat(5_000));
+    const url = `https://example.com/${kind}`;
+    const file: MediaFile = {
+      kind,
+      mimeType,
+      fileName: `a ${kind}`,
+      size: bytes.length,
+      stream: () => Readable.from([bytes.subarray(0, 100), bytes.subarray(100)]),
+    };
+    port.media.set(url, file);
+    const reference = `msg_${kind}`;
+    await session.send({ ...textTo(ada, reference), media: { url } }, patient());
+    const shown = (await network.shown(phone)).find(({ networkId }) => networkId === reference);
+    // The network's audio has no text beside it.
+    t.match(shown, { text: `text of ${reference}`, media: { kind: shownAs, mimeType } });
+    t.ok(Buffer.from(shown?.media?.bytes ?? '', 'base64').equals(bytes), `${kind} arrives whole`);
+  }
+  const gone = { ...textTo(ada, 'msg_gone'), media: { url: 'https://example.com/gone' } };
+  t.match(await failureOf(session.send(gone, patient())), { code: 'media_unavailable' });
+  const read: Buffer[] = [];
+  port.onEmit = async (event) => {
+    if (event.type === 'message' && event.media?.open !== undefined) {
+      read.push(await buffer(await event.media.open(patient())));
+    }
+  };
+  const bytes = picture.toString('base64');
+  const media = {
+    kind: 'document',
+    mimeType: 'application/pdf',
+    fileName: 'a.pdf',
+    bytes,
+  } as const;
+  await network.write(phone, { from: ada, name: 'Ada', text: 'look', media });
+  t.match(await port.message(), {
+    text: 'look',
+    media: {
+      kind: 'document',
+      mimeType: 'application/pdf',
+      fileName: 'a.pdf',
+      size: picture.length,
+      url: null,
+    },
+  });
+  await until('it to be acknowledged', async () =>
+    (await network.waiting(phone)) === 0 ? true : undefined,
+  );
+  t.same(read, [picture]);
+});
+
+t.test('nothing secret is printed or logged', async (t) => {
+  const secrets = new Set(
+    opened.flatMap(({ port }) =>
+      port.credentials.written.flatMap((value) =>
+        [...value.matchAll(/"(?:data|privKey|private)":"([A-Za-z0-9+/=]{24,})"/g)].map(
+          ([, secret]) => secret ?? '',
+        ),
+      ),
+    ),
+  );
+  t.ok(secrets.size > 1_000, 'there were keys to look for');
+  const said = [...printed, ...log.lines].join('\n');
+  const found = [...secrets].filter((secret) => {
+    const hex = Buffer.from(secret, 'base64').subarray(0, 10).toString('hex');
+    const spaced = hex.replace(/(..)(?!$)/g, '$1 ');
+    return said.includes(secret) || said.includes(hex) || said.includes(spaced);
+  });
+  t.same(found, []);
+  t.notMatch(said, /Closing session|SessionEntry|privKey/);
+});

@@ -1,0 +1,202 @@
+import t from 'tap';
+import {
+  contactOf,
+  destinationOf,
+  hiddenIdOf,
+  isOneContact,
+  phoneOf,
+} from '../../../drivers/msgapp_web/addresses.ts';
+import { endingOf, type Phase } from '../../../drivers/msgapp_web/close-codes.ts';
+import { CredentialWrites } from '../../../drivers/msgapp_web/credential-writes.ts';
+import { makeMsgappWebDriver } from '../../../drivers/msgapp_web/driver.ts';
+import { lateFailureOf, receiptsOf, refusalOf } from '../../../drivers/msgapp_web/receipts.ts';
+import { MemoryCredentials } from '../../contract/driver.ts';
+
+t.test('what a close code means', async (t) => {
+  const lost = (code: number | undefined, phase: Phase) =>
+    t.match(endingOf(code, phase), { type: 'lost', message: String }, `${code} while ${phase}`);
+  const phases: readonly Phase[] = ['linking', 'showing', 'resuming', 'connected'];
+  for (const phase of phases) {
+    const linking = phase === 'linking' || phase === 'showing';
+    t.same(endingOf(515, phase), { type: 'restart' });
+    t.same(endingOf(440, phase), { type: 'logged_out', reason: 'replaced' });
+    for (const code of [undefined, 405, 428, 500, 503, 599]) lost(code, phase);
+    for (const code of [401, 419, 411]) {
+      const gone = { type: 'logged_out', reason: 'logged_out' };
+      t.match(endingOf(code, phase), linking ? { type: 'refused' } : gone, `${code} ${phase}`);
+    }
+    for (const code of [402, 403, 406]) {
+      t.match(endingOf(code, phase), { type: linking ? 'refused' : 'restricted' }, `${code}`);
+    }
+    t.match(endingOf(400, phase), { type: linking ? 'refused' : 'lost', message: /trusted root/ });
+    if (phase === 'showing') t.same(endingOf(408, phase), { type: 'expired' });
+    else lost(408, phase);
+  }
+});
+
+t.test('addresses', async (t) => {
+  for (const [address, phone, hidden] of [
+    ['12025550123@s.whatsapp.net', '+12025550123', null],
+    ['12025550123:17@s.whatsapp.net', '+12025550123', null],
+    ['12025550123_1.0@s.whatsapp.net', '+12025550123', null],
+    ['12025550123@c.us', '+12025550123', null],
+    ['7712345:3@lid', null, '7712345@lid'],
+    ['123-456@g.us', null, null],
+    ['status@broadcast', null, null],
+    ['120363@newsletter', null, null],
+    ['', null, null],
+    [undefined, null, null],
+  ] as const) {
+    t.equal(phoneOf(address), phone, `phone of ${address}`);
+    t.equal(hiddenIdOf(address), hidden, `opaque id of ${address}`);
+    t.equal(isOneContact(address), phone !== null || hidden !== null);
+  }
+  t.same(contactOf('7712345@lid', '12025550123@s.whatsapp.net'), {
+    phone: '+12025550123',
+    networkId: '7712345@lid',
+  });
+  t.equal(contactOf('123-456@g.us', undefined), null);
+  t.equal(
+    destinationOf({ phone: '+12025550123', networkId: '7712345@lid' }),
+    '12025550123@s.whatsapp.net',
+  );
+  t.equal(destinationOf({ phone: null, networkId: '7712345@lid' }), '7712345@lid');
+  t.equal(destinationOf({ phone: null, networkId: 'somebody' }), null);
+});
+
+t.test('what a receipt tells', async (t) => {
+  const own = ['12025550100:4@s.whatsapp.net', '7712025550100@lid'];
+  const from = '12025550123@s.whatsapp.net';
+  const receipt = (attrs: Record<string, string>, ids: readonly string[] = []) =>
+    receiptsOf(
+      {
+        tag: 'receipt',
+        attrs: { id: 'msg_1', from, t: '1700000000', ...attrs },
+        content: [
+          { tag: 'list', attrs: {}, content: ids.map((id) => ({ tag: 'item', attrs: { id } })) },
+        ],
+      },
+      own,
+    );
+  t.same(receipt({}), [
+    {
+      type: 'receipt',
+      reference: 'msg_1',
+      networkId: 'msg_1',
+      status: 'delivered',
+      error: null,
+      at: 1_700_000_000_000,
+    },
+  ]);
+  t.match(receipt({ type: 'read' }, ['msg_2', 'msg_3']), [
+    { reference: 'msg_1', status: 'read' },
+    { reference: 'msg_2', status: 'read' },
+    { reference: 'msg_3', status: 'read' },
+  ]);
+  for (const type of ['retry', 'sender', 'read-self', 'peer_msg', 'server-error']) {
+    t.same(receipt({ type }), [], type);
+  }
+  t.same(receipt({ from: '12025550100:2@s.whatsapp.net' }), [], 'our own phone');
+  t.same(receipt({ from: '7712025550100:2@lid' }), [], 'our own phone, by its other address');
+  t.same(receipt({ from: '123-456@g.us', participant: from }), [], 'a group');
+  const ack = (attrs: Record<string, string>) => lateFailureOf({ tag: 'ack', attrs });
+  t.equal(ack({ id: 'msg_1' }), null);
+  t.match(ack({ id: 'msg_1', error: '479' }), {
+    status: 'failed',
+    error: /^refused_by_network: .*479/,
+  });
+  t.equal(refusalOf('463').code, 'restricted_new_contacts');
+  t.equal(refusalOf('475').code, 'new_contact_quota');
+});
+
+t.test('options are checked by name', async (t) => {
+  const key = Buffer.alloc(32, 7).toString('base64');
+  for (const [options, said] of [
+    [{ websocket_url: 'https://example.com' }, /^websocket_url must be a ws/],
+    [{ websocket_url: 'ws://' }, /^websocket_url/],
+    [{ websocket_url: 5 }, /^websocket_url/],
+    [{ root_public_key: 'abc' }, /^root_public_key must be a raw key of 32 bytes/],
+    [{ probe_s: 0 }, /^probe_s/],
+    [{ restriction_check_s: 'soon' }, /^restriction_check_s/],
+    [{ api_id: 1 }, /no option api_id/],
+    [{ constructor: 1 }, /no option constructor/],
+  ] as const) {
+    t.throws(() => makeMsgappWebDriver({ options }), { message: said }, JSON.stringify(options));
+  }
+  for (const options of [
+    {},
+    { websocket_url: null, root_public_key: null },
+    { websocket_url: 'wss://example.com/ws', root_public_key: key, probe_s: 1 },
+  ]) {
+    t.equal(makeMsgappWebDriver({ options }).capabilities.recipients, 'any_phone');
+  }
+});
+
+t.test('credentials are written together, and never while something is held', async (t) => {
+  const store = new MemoryCredentials(new Map([['old', '0']]));
+  const batches: string[][] = [];
+  const set = store.set.bind(store);
+  store.set = async (values) => {
+    batches.push(Object.keys(values));
+    await set(values);
+  };
+  const writes = new CredentialWrites(store);
+  const change = (name: string, value: string | null) => writes.set(new Map([[name, value]]));
+  const read = async (name: string) => (await writes.get([name])).get(name);
+  change('a', '1');
+  change('b', '1');
+  change('old', null);
+  t.equal(await read('a'), '1', 'read before it is written');
+  t.equal(await read('old'), undefined);
+  await writes.durable();
+  t.same(batches, [['a', 'b', 'old']], 'one write');
+  t.same(
+    [...store.values],
+    [
+      ['a', '1'],
+      ['b', '1'],
+    ],
+  );
+
+  const kept = writes.hold();
+  await kept.run(async () => change('a', '2'));
+  const waiting = writes.durable();
+  await new Promise((resolve) => setTimeout(resolve, 30));
+  t.equal(store.values.get('a'), '1', 'held back');
+  kept.release();
+  await waiting;
+  t.equal(store.values.get('a'), '2');
+
+  const given = writes.hold();
+  await given.run(async () => {
+    change('a', '3');
+    change('b', '3');
+    change('c', '3');
+  });
+  change('b', '4');
+  given.undo();
+  await writes.durable();
+  t.equal(await read('a'), '2', 'taken back');
+  t.equal(await read('b'), '4', 'something was built upon it');
+  t.equal(await read('c'), undefined);
+
+  store.fenced = true;
+  change('a', '5');
+  await t.rejects(writes.durable(), /lease/);
+  t.equal(await read('a'), '5', 'not forgotten');
+  store.fenced = false;
+  await writes.durable();
+  t.equal(store.values.get('a'), '5', 'the next one writes it');
+  change('a', '6');
+  writes.close();
+  await t.rejects(
+    writes
+      .durable()
+      .then(() => read('a'))
+      .then((value) => {
+        if (value !== '6') throw new Error('forgotten');
+      }),
+    /forgotten|closed/,
+  );
+  t.equal(store.values.get('a'), '5');
+});

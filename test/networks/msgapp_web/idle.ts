@@ -1,0 +1,97 @@
+import { makeMsgappWebDriver } from '../../../drivers/msgapp_web/driver.ts';
+import { loadTrusting } from '../../../drivers/msgapp_web/library.ts';
+import { libraryLog } from '../../../drivers/msgapp_web/library-log.ts';
+import { LogLines } from '../../contract/driver/bench.ts';
+import { MemoryPort } from '../../contract/driver.ts';
+import { phoneNumber } from '../../harness/story.ts';
+import { controlOf } from './control.ts';
+
+/**
+ * Measures what idle accounts cost: `driver` or `bare`, how many, where the network is, where it is played and its
+ * root key. Prints the bytes of one account, as JSON. Run with `--expose-gc`.
+ */
+const [kind, count, url = '', control = '', key = ''] = process.argv.slice(2);
+const root = Buffer.from(key, 'base64');
+const network = controlOf(control);
+const library = await loadTrusting(root);
+const silent = libraryLog(new LogLines(), '');
+
+/** Links one account; what it keeps alive is what is measured. Credentials live elsewhere in both cases. */
+async function byDriver(phone: string): Promise<unknown> {
+  const options = { websocket_url: url, root_public_key: key };
+  const account = { id: phone, tenantId: 'ten_1', channel: 'msgapp_web', identifier: phone };
+  const port = new MemoryPort(new LogLines());
+  const session = makeMsgappWebDriver({ options }).open(account, port);
+  await session.link({ method: 'qr', importContacts: false, importHistory: false });
+  await network.scan(phone, (await port.step('show_qr')).data);
+  await port.state('connected');
+  return { session, port };
+}
+
+/** The same with nothing but the library. */
+async function bare(phone: string): Promise<unknown> {
+  const values = new Map<string, unknown>();
+  const creds = library.initAuthCreds();
+  const connect = (): ReturnType<typeof library.makeWASocket> => {
+    const socket = library.makeWASocket({
+      waWebSocketUrl: url,
+      logger: silent,
+      markOnlineOnConnect: false,
+      auth: {
+        creds,
+        keys: {
+          get: (type, ids) =>
+            Object.fromEntries(
+              ids.flatMap((id) => {
+                const text = values.get(`${type}:${id}`);
+                if (typeof text !== 'string') return [];
+                return [[id, JSON.parse(text, library.BufferJSON.reviver)]];
+              }),
+            ),
+          set: (data) => {
+            for (const [type, entries] of Object.entries(data)) {
+              for (const [id, value] of Object.entries(entries ?? {})) {
+                values.set(`${type}:${id}`, JSON.stringify(value, library.BufferJSON.replacer));
+              }
+            }
+          },
+        },
+      },
+    });
+    return socket;
+  };
+  const live: { socket: ReturnType<typeof connect> } = { socket: connect() };
+  await new Promise<void>((resolve) => {
+    const listen = (): void => {
+      live.socket.ev.on('connection.update', ({ qr, connection }) => {
+        if (qr !== undefined) void network.scan(phone, qr);
+        if (connection === 'open') resolve();
+        if (connection === 'close') {
+          live.socket = connect();
+          listen();
+        }
+      });
+    };
+    listen();
+  });
+  return { live, values };
+}
+
+function used(): number {
+  globalThis.gc?.();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+const link = kind === 'driver' ? byDriver : bare;
+const kept: unknown[] = [await link(phoneNumber(1))];
+const settle = () => new Promise((resolve) => setTimeout(resolve, 1_000));
+await settle();
+const before = used();
+for (let number = 0; number < Number(count); number += 1)
+  kept.push(await link(phoneNumber(2 + number)));
+await settle();
+console.log(
+  JSON.stringify({ perAccount: Math.round((used() - before) / Number(count)), kept: kept.length }),
+);
+process.exit(0);

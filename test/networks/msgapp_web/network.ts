@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto';
+import type { BinaryNode } from 'baileys';
+import { loadLibrary } from '../../../drivers/msgapp_web/library.ts';
+import { until } from '../../harness/story.ts';
+import type { Companion } from './companion.ts';
+import { addressOf } from './directory.ts';
+import { composed, stanzaOf, type Writing } from './messages.ts';
+import { makeIdentity } from './noise.ts';
+import type { Past, Phone, ShownMessage } from './phone.ts';
+import { failure, now, server } from './stanzas.ts';
+import { Switchboard } from './switchboard.ts';
+
+/**
+ * A network that speaks the real one's protocol on loopback, with phones and contacts that a test plays.
+ * All its state is in memory. Calls that name a phone number make the phone when it is new.
+ */
+export class FakeNetwork {
+  /** The key to trust, base64. */
+  readonly rootPublicKey: string;
+  readonly #board: Switchboard;
+
+  private constructor(board: Switchboard, rootPublicKey: Buffer) {
+    this.#board = board;
+    this.rootPublicKey = rootPublicKey.toString('base64');
+  }
+
+  /** Listens on a free port. */
+  static async start(): Promise<FakeNetwork> {
+    const library = await loadLibrary();
+    const { identity, rootPublicKey } = makeIdentity(library);
+    const board = new Switchboard(library, identity);
+    await board.listen();
+    return new FakeNetwork(board, rootPublicKey);
+  }
+
+  get url(): string {
+    return `ws://127.0.0.1:${this.#board.port}/ws/chat`;
+  }
+
+  async stop(): Promise<void> {
+    await this.#board.close();
+  }
+
+  /** What has come from devices so far. */
+  traffic(): { readonly connections: number; readonly bytes: number } {
+    return this.#board.traffic();
+  }
+
+  /** The owner scans a QR code. */
+  async scan(number: string, text: string): Promise<void> {
+    const phone = this.#phone(number);
+    for (const pairing of this.#board.pairings()) {
+      const candidate = pairing.scanned(text);
+      if (candidate === null) continue;
+      pairing.link(phone.owner, phone.newDevice(), candidate);
+      return;
+    }
+    throw new Error('nobody shows this code');
+  }
+
+  /** The owner types a pairing code. */
+  async typeCode(number: string, code: string): Promise<void> {
+    const phone = this.#phone(number);
+    // The code is shown as soon as the device has asked, which may take a moment to get here.
+    const pairing = await until(`a pairing of ${number}`, async () =>
+      this.#board.pairings().find((one) => one.isFor(number)),
+    );
+    const candidate = await pairing.typed(phone.owner, code);
+    pairing.link(phone.owner, phone.newDevice(), candidate);
+  }
+
+  /** Every device that is not linked yet shows its next code, or has shown its last one. */
+  async offerCodes(count: number): Promise<void> {
+    for (const pairing of this.#board.pairings()) pairing.offerCodes(count);
+  }
+
+  /** Every login of a device that is not linked yet is refused. */
+  async refuseLogins(reason = '401'): Promise<void> {
+    for (const { wire } of this.#board.pairings()) wire.finish(failure(reason));
+  }
+
+  async setReachable(number: string, reachable: boolean): Promise<void> {
+    this.#phone(number).reachable = reachable;
+    if (!reachable) await this.drop(number);
+  }
+
+  async drop(number: string): Promise<void> {
+    this.#phone(number).companion?.wire?.destroy();
+  }
+
+  /** Ends the connection with this code, as a stream error, or else as a refused login. */
+  async close(number: string, code: string, as: 'stream' | 'failure'): Promise<void> {
+    const node: BinaryNode =
+      as === 'failure' ? failure(code) : { tag: 'stream:error', attrs: { code } };
+    this.#phone(number).companion?.wire?.finish(node);
+  }
+
+  async unlink(number: string): Promise<void> {
+    this.#phone(number).unlink();
+  }
+
+  async replace(number: string): Promise<void> {
+    this.#phone(number).replace();
+  }
+
+  async block(number: string, blocked: boolean): Promise<void> {
+    const phone = this.#phone(number);
+    if (blocked) phone.block();
+    else phone.blocked = false;
+  }
+
+  /** @param until milliseconds since the epoch; null: new contacts can be written to */
+  async lockNewContacts(number: string, until: number | null): Promise<void> {
+    const phone = this.#phone(number);
+    phone.lockedUntil = until;
+    const payload = {
+      is_active: until !== null,
+      ...(until === null ? {} : { time_enforcement_ends: String(Math.floor(until / 1_000)) }),
+    };
+    const data = { xwa2_notify_account_reachout_timelock: payload };
+    const { companion } = phone;
+    companion?.wire?.send({
+      tag: 'notification',
+      attrs: { from: server, type: 'mex', id: companion.wire.nextId(), t: now() },
+      content: [
+        {
+          tag: 'update',
+          attrs: { op_name: 'NotificationUserReachoutTimelockUpdate' },
+          content: Buffer.from(JSON.stringify({ data })),
+        },
+      ],
+    });
+  }
+
+  async treatSends(number: string, how: Phone['sends']): Promise<void> {
+    this.#phone(number).sends = how;
+  }
+
+  /** The receipts that follow each message by themselves. */
+  async followWith(number: string, receipts: Phone['receipts']): Promise<void> {
+    this.#phone(number).receipts = receipts;
+  }
+
+  /** Nothing that a device of this phone asks is answered any more. */
+  async deafen(number: string): Promise<void> {
+    this.#phone(number).deaf = true;
+  }
+
+  /** Takes a number off the network. */
+  async remove(number: string): Promise<void> {
+    this.#board.directory.remove(number);
+  }
+
+  async setPast(number: string, past: Past): Promise<void> {
+    this.#phone(number).past = past;
+  }
+
+  /** A contact writes to the account; answers the message's id. */
+  async write(number: string, writing: Writing): Promise<string> {
+    const phone = this.#phone(number);
+    const id = writing.networkId ?? randomUUID().replaceAll('-', '').toUpperCase();
+    const hidden = writing.from.includes('@');
+    const from = hidden
+      ? this.#board.directory.byAddress(writing.from)
+      : this.#board.directory.byPhone(writing.from);
+    const message = await composed(
+      this.#board.library,
+      this.#board.media,
+      writing.text,
+      writing.media ?? null,
+    );
+    this.#board.written.set(id, { from, message });
+    if (from.phone !== null) phone.chats.add(from.phone);
+    const deliver = (companion: Companion) =>
+      companion.offer(`message:${id}`, async () => {
+        const enc = await from.encrypt(companion.jid, message, () => companion.bundle());
+        if (writing.corrupt && enc.content instanceof Uint8Array) {
+          enc.content[enc.content.length - 1] = ~(enc.content.at(-1) ?? 0) & 0xff;
+        }
+        return stanzaOf(id, from, writing, enc);
+      });
+    const { companion } = phone;
+    if (companion?.informed) await deliver(companion);
+    else phone.early.push(deliver);
+    return id;
+  }
+
+  /** Reports how far a message got; `failed` is an answer that comes after the first. */
+  async report(number: string, id: string, status: 'delivered' | 'read' | 'failed'): Promise<void> {
+    const phone = this.#phone(number);
+    const to = phone.shown.get(id)?.to;
+    if (to === undefined) throw new Error('no such message was sent');
+    if (status !== 'failed') return await this.#board.report(phone, id, status);
+    const from = addressOf(this.#board.directory.byName(to));
+    const attrs = { class: 'message', id, from, error: '500', t: now() };
+    phone.companion?.wire?.send({ tag: 'ack', attrs });
+  }
+
+  /** A contact's device could not read a message and asks for it again. */
+  async askAgain(number: string, id: string, to: string): Promise<void> {
+    const phone = this.#phone(number);
+    const from = addressOf(this.#board.directory.byPhone(to));
+    await phone.companion?.offer(`receipt:${id}:retry`, async () => ({
+      tag: 'receipt',
+      attrs: { id, from, type: 'retry', t: now() },
+      content: [{ tag: 'retry', attrs: { count: '1', id, t: now(), v: '1' } }],
+    }));
+  }
+
+  async shown(number: string): Promise<readonly ShownMessage[]> {
+    return [...this.#phone(number).shown.values()];
+  }
+
+  /** How many stanzas the linked device has not acknowledged; null when none is linked. */
+  async waiting(number: string): Promise<number | null> {
+    return this.#phone(number).companion?.waiting ?? null;
+  }
+
+  #phone(number: string): Phone {
+    return this.#board.phone(number);
+  }
+}

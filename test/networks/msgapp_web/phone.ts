@@ -1,0 +1,104 @@
+import { Companion } from './companion.ts';
+import type { Endpoint } from './endpoint.ts';
+import { failure, server, streamError } from './stanzas.ts';
+
+/** What a contact was shown. */
+export interface ShownMessage {
+  readonly networkId: string;
+  readonly to: string;
+  readonly text: string;
+  /** Null when there was none. */
+  readonly media: {
+    readonly kind: string;
+    readonly mimeType: string;
+    readonly bytes: string;
+  } | null;
+  /** How often it came; more than once only when it was repeated. */
+  times: number;
+}
+
+/** A phone's past, handed over to a device that is newly linked. */
+export interface Past {
+  readonly contacts: readonly { readonly phone: string; readonly name: string }[];
+  readonly history: readonly {
+    readonly from: string;
+    readonly text: string;
+    readonly at: number;
+  }[];
+}
+
+/** Somebody's phone: the owner's side of an account. */
+export class Phone {
+  readonly number: string;
+  readonly owner: Endpoint;
+  readonly companions = new Map<number, Companion>();
+  /** What the contacts were shown, in order. */
+  readonly shown = new Map<string, ShownMessage>();
+  /** Whom the account has talked with. */
+  readonly chats = new Set<string>();
+  /** What came before any device was linked. */
+  readonly early: ((companion: Companion) => Promise<void>)[] = [];
+  past: Past = { contacts: [], history: [] };
+  sends: 'accept' | 'refuse' | 'hold' = 'accept';
+  reachable = true;
+  blocked = false;
+  /** New contacts cannot be written to, until then (milliseconds since the epoch). */
+  lockedUntil: number | null = null;
+  /** No query is answered: the connection is open and dead. */
+  deaf = false;
+  /** Receipts follow each message by themselves. */
+  receipts: readonly ('delivered' | 'read')[] = [];
+  #lastDevice = 0;
+
+  constructor(owner: Endpoint) {
+    if (owner.phone === null) throw new Error('an account has a phone number');
+    this.number = owner.phone;
+    this.owner = owner;
+  }
+
+  /** The device that is linked now; null when none is. */
+  get companion(): Companion | null {
+    return [...this.companions.values()].find(({ state }) => state === 'linked') ?? null;
+  }
+
+  /** Links a device. This network knows one for each phone: an older one's place is taken. */
+  newDevice(): number {
+    this.replace();
+    this.#lastDevice += 1;
+    const device = this.#lastDevice;
+    const user = this.number.replace('+', '');
+    this.companions.set(device, new Companion(`${user}:${device}@${server}`));
+    return device;
+  }
+
+  /** Another session takes the place of the linked one. */
+  replace(): void {
+    const { companion } = this;
+    if (companion === null) return;
+    companion.state = 'replaced';
+    companion.wire?.finish(replaced());
+  }
+
+  /** The owner takes the device off the list. */
+  unlink(): void {
+    const { companion } = this;
+    if (companion === null) return;
+    companion.state = 'unlinked';
+    companion.wire?.finish(streamError('401', [conflict('device_removed')]));
+  }
+
+  /** The network blocks the account. */
+  block(): void {
+    this.blocked = true;
+    this.companion?.wire?.finish(failure('403'));
+  }
+}
+
+/** What a device hears whose place was taken. */
+export function replaced() {
+  return streamError('440', [conflict('replaced')]);
+}
+
+function conflict(type: string) {
+  return { tag: 'conflict', attrs: { type } };
+}

@@ -1,0 +1,135 @@
+import type { BinaryNode } from 'baileys';
+import type { Companion } from './companion.ts';
+import { addressOf, type Directory, userOf } from './directory.ts';
+import type { Phone } from './phone.ts';
+import { bundleNode, childOf, childrenOf, resultOf, server } from './stanzas.ts';
+
+/** What a query is answered from. */
+export interface QueryContext {
+  readonly directory: Directory;
+  readonly phone: Phone;
+  readonly device: number;
+  readonly companion: Companion;
+  /** Host and port of where media are kept. */
+  readonly mediaHost: string;
+  /** The device says that it is ready for what waits. */
+  ready(): Promise<void>;
+  /** The device leaves. */
+  leave(): void;
+}
+
+/** Answers what a linked device asks; what is not known here gets an empty result. */
+export async function answerQuery(context: QueryContext, node: BinaryNode): Promise<BinaryNode> {
+  const { companion } = context;
+  switch (node.attrs.xmlns) {
+    case 'encrypt':
+      return resultOf(node, keyAnswer(context, node));
+    case 'usync':
+      return resultOf(node, [usyncAnswer(context, node)]);
+    case 'passive':
+      await context.ready();
+      return resultOf(node);
+    case 'md':
+      if (childOf(node, 'remove-companion-device') !== undefined) context.leave();
+      return resultOf(node);
+    case 'w:m':
+      return resultOf(node, [
+        {
+          tag: 'media_conn',
+          attrs: { auth: companion.jid, ttl: '3600' },
+          content: [{ tag: 'host', attrs: { hostname: context.mediaHost } }],
+        },
+      ]);
+    case 'w:mex':
+      return resultOf(node, [timeLockAnswer(context.phone)]);
+    case 'w:sync:app:state':
+      return resultOf(node, [stateAnswer(node)]);
+    case 'abt':
+      return resultOf(node, [{ tag: 'props', attrs: {} }]);
+    case 'blocklist':
+      return resultOf(node, [{ tag: 'list', attrs: {} }]);
+    case 'privacy':
+      return resultOf(node, [{ tag: 'privacy', attrs: {} }]);
+    default:
+      return resultOf(node);
+  }
+}
+
+function keyAnswer({ directory, companion }: QueryContext, node: BinaryNode): BinaryNode[] {
+  if (childOf(node, 'count') !== undefined) {
+    return [{ tag: 'count', attrs: { value: String(companion.preKeys) } }];
+  }
+  if (childOf(node, 'digest') !== undefined) return [{ tag: 'digest', attrs: {} }];
+  const rotated = childOf(node, 'rotate');
+  if (rotated !== undefined) companion.rotate(rotated);
+  if (childOf(node, 'list') !== undefined) companion.upload(node);
+  const wanted = childOf(node, 'key');
+  if (wanted === undefined) return [];
+  const bundles = childrenOf(wanted).map(({ attrs }) => {
+    const jid = attrs.jid ?? '';
+    return bundleNode(jid, directory.byAddress(jid).bundle());
+  });
+  return [{ tag: 'list', attrs: {}, content: bundles }];
+}
+
+function usyncAnswer(context: QueryContext, node: BinaryNode): BinaryNode {
+  const usync = childOf(node, 'usync') ?? node;
+  const list = childrenOf(childOf(usync, 'list') ?? usync);
+  return {
+    tag: 'usync',
+    attrs: { ...usync.attrs },
+    content: [{ tag: 'list', attrs: {}, content: list.map((user) => userAnswer(context, user)) }],
+  };
+}
+
+function userAnswer({ directory, phone, device }: QueryContext, user: BinaryNode): BinaryNode {
+  const asked = childOf(user, 'contact')?.content;
+  if (asked !== undefined) {
+    const number = asked.toString();
+    const type = directory.has(number) ? 'in' : 'out';
+    return {
+      tag: 'user',
+      attrs: { jid: `${number.replace('+', '')}@${server}` },
+      content: [{ tag: 'contact', attrs: { type } }],
+    };
+  }
+  const jid = user.attrs.jid ?? '';
+  if (!jid.endsWith('@lid') && !directory.has(`+${userOf(jid)}`)) {
+    return { tag: 'user', attrs: { jid } };
+  }
+  const person = directory.byAddress(jid);
+  const own = person.phone === phone.number;
+  const devices: BinaryNode[] = [
+    { tag: 'device', attrs: { id: '0' } },
+    ...(own ? [{ tag: 'device', attrs: { id: String(device), 'key-index': String(device) } }] : []),
+  ];
+  const lid = { tag: 'lid', attrs: { val: `${person.hidden}@lid` } };
+  return {
+    tag: 'user',
+    attrs: { jid: jid.endsWith('@lid') ? jid : addressOf(person) },
+    content: [
+      { tag: 'devices', attrs: {}, content: [{ tag: 'device-list', attrs: {}, content: devices }] },
+      ...(jid.endsWith('@lid') ? [] : [lid]),
+    ],
+  };
+}
+
+/** The settings that devices share: there are none. */
+function stateAnswer(node: BinaryNode): BinaryNode {
+  const collections = childrenOf(childOf(node, 'sync') ?? node);
+  const content = collections.map(({ attrs }) => ({
+    tag: 'collection',
+    attrs: { name: attrs.name ?? '', version: attrs.version ?? '0' },
+  }));
+  return { tag: 'sync', attrs: {}, content };
+}
+
+function timeLockAnswer({ lockedUntil }: Phone): BinaryNode {
+  const data = {
+    xwa2_fetch_account_reachout_timelock: {
+      is_active: lockedUntil !== null,
+      time_enforcement_ends: lockedUntil === null ? '0' : String(Math.floor(lockedUntil / 1_000)),
+    },
+  };
+  return { tag: 'result', attrs: {}, content: Buffer.from(JSON.stringify({ data })) };
+}

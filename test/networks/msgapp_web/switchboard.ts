@@ -1,0 +1,269 @@
+import { createServer, type Server } from 'node:http';
+import type { BinaryNode, proto } from 'baileys';
+import type { Library } from '../../../drivers/msgapp_web/library.ts';
+import { freePort } from '../../harness/ports.ts';
+import type { Companion } from './companion.ts';
+import { addressOf, Directory, userOf } from './directory.ts';
+import type { Endpoint } from './endpoint.ts';
+import { MediaHost } from './media-host.ts';
+import { encryptedFor, pastMessage, seen, stanzaOf } from './messages.ts';
+import type { ServerIdentity } from './noise.ts';
+import { Pairing } from './pairing.ts';
+import { Phone, replaced } from './phone.ts';
+import { answerQuery } from './queries.ts';
+import { failure, now } from './stanzas.ts';
+import { Wire } from './wire.ts';
+
+/** Where a connection stands after the handshake. */
+type Peer =
+  | { readonly type: 'pairing'; readonly pairing: Pairing }
+  | { readonly type: 'device'; readonly phone: Phone; readonly companion: Companion };
+
+/** Takes the devices' connections and answers what comes through them. */
+export class Switchboard {
+  readonly library: Library;
+  readonly directory: Directory;
+  readonly media = new MediaHost();
+  /** What was written, for a device that could not read it. */
+  readonly written = new Map<
+    string,
+    { readonly from: Endpoint; readonly message: proto.IMessage }
+  >();
+  readonly #identity: ServerIdentity;
+  readonly #phones = new Map<string, Phone>();
+  readonly #peers = new Map<Wire, Peer>();
+  readonly #wires = new Set<Wire>();
+  readonly #traffic = { connections: 0, bytes: 0 };
+  #server: Server | null = null;
+  #port = 0;
+
+  constructor(library: Library, identity: ServerIdentity) {
+    this.library = library;
+    this.#identity = identity;
+    this.directory = new Directory(library);
+  }
+
+  get port(): number {
+    return this.#port;
+  }
+
+  traffic(): { readonly connections: number; readonly bytes: number } {
+    return { ...this.#traffic };
+  }
+
+  async close(): Promise<void> {
+    for (const wire of this.#wires) wire.destroy();
+    const server = this.#server;
+    server?.closeAllConnections();
+    await new Promise<void>((done) => (server === null ? done() : server.close(() => done())));
+    await this.media.stop();
+  }
+
+  /** Tells the sender's device how far a message got. */
+  async report(phone: Phone, id: string, status: 'delivered' | 'read'): Promise<void> {
+    const to = phone.shown.get(id)?.to ?? '';
+    const attrs: BinaryNode['attrs'] = { id, from: addressOf(this.directory.byName(to)), t: now() };
+    if (status === 'read') attrs.type = 'read';
+    const node = { tag: 'receipt', attrs };
+    await phone.companion?.offer(`receipt:${id}:${attrs.type ?? ''}`, async () => node);
+  }
+
+  /** Listens on a free port. */
+  async listen(): Promise<void> {
+    await this.media.start();
+    this.#port = await freePort();
+    const listening = createServer((_, response) => response.writeHead(404).end());
+    listening.on('connection', () => {
+      this.#traffic.connections += 1;
+    });
+    listening.on('upgrade', (request, socket) => {
+      const wire = new Wire(this.library, this.#identity, request, socket, {
+        introduced: (wire, payload) => this.#introduced(wire, payload),
+        node: (wire, node) => this.#heard(wire, node),
+        bytes: (count) => {
+          this.#traffic.bytes += count;
+        },
+        closed: (wire) => this.#closed(wire),
+      });
+      this.#wires.add(wire);
+    });
+    await new Promise<void>((resolve) => listening.listen(this.#port, '127.0.0.1', resolve));
+    this.#server = listening;
+  }
+
+  /** The phone of a number, made when it is new. */
+  phone(number: string): Phone {
+    const known = this.#phones.get(number);
+    if (known !== undefined) return known;
+    const phone = new Phone(this.directory.byPhone(number));
+    this.#phones.set(number, phone);
+    return phone;
+  }
+
+  /** The devices that are not linked yet. */
+  pairings(): readonly Pairing[] {
+    return [...this.#peers.values()].flatMap((peer) =>
+      peer.type === 'pairing' ? [peer.pairing] : [],
+    );
+  }
+
+  #introduced(wire: Wire, payload: proto.ClientPayload): void {
+    if (!payload.username) {
+      // Whose it will be is not known yet: it can reach us only when everybody can.
+      const all = [...this.#phones.values()].every(({ reachable }) => reachable);
+      if (!all) {
+        wire.destroy();
+        return;
+      }
+      this.#peers.set(wire, { type: 'pairing', pairing: new Pairing(this.library, wire) });
+      return;
+    }
+    const phone = this.phone(`+${payload.username}`);
+    const companion = phone.companions.get(payload.device ?? 0);
+    if (!phone.reachable) {
+      wire.destroy();
+      return;
+    }
+    if (companion === undefined || companion.state === 'unlinked') {
+      wire.finish(failure('401'));
+      return;
+    }
+    if (companion.state === 'replaced') {
+      wire.finish(replaced());
+      return;
+    }
+    if (phone.blocked) {
+      wire.finish(failure('403'));
+      return;
+    }
+    companion.connect(wire);
+    this.#peers.set(wire, { type: 'device', phone, companion });
+    const device = companion.jid.split(/[:@]/)[1];
+    wire.send({
+      tag: 'success',
+      attrs: { t: now(), lid: `${phone.owner.hidden}:${device}@lid` },
+    });
+  }
+
+  #closed(wire: Wire): void {
+    this.#wires.delete(wire);
+    const peer = this.#peers.get(wire);
+    this.#peers.delete(wire);
+    if (peer?.type === 'device') peer.companion.disconnect(wire);
+  }
+
+  async #heard(wire: Wire, node: BinaryNode): Promise<void> {
+    const peer = this.#peers.get(wire);
+    if (peer === undefined) return;
+    if (peer.type === 'pairing') {
+      peer.pairing.asked((phone) => this.phone(phone).owner, node);
+      return;
+    }
+    const { phone, companion } = peer;
+    switch (node.tag) {
+      case 'message':
+        return await this.#sent(phone, companion, wire, node);
+      case 'receipt':
+        return await this.#received(companion, wire, node);
+      case 'ack':
+        acknowledged(companion, node);
+        return;
+      case 'iq':
+        if (node.attrs.type === 'result' || phone.deaf) return;
+        wire.send(
+          await answerQuery(
+            {
+              directory: this.directory,
+              phone,
+              companion,
+              device: Number(companion.jid.split(/[:@]/)[1]),
+              mediaHost: this.media.place,
+              ready: () => this.#ready(phone, companion),
+              leave: () => setImmediate(() => phone.unlink()),
+            },
+            node,
+          ),
+        );
+        return;
+    }
+  }
+
+  /** A device is ready for what waits; a new one is told of the phone's past first. */
+  async #ready(phone: Phone, companion: Companion): Promise<void> {
+    if (!companion.informed) {
+      companion.informed = true;
+      const id = `PAST${companion.jid.replace(/\D/g, '')}`;
+      await companion.offer(`message:${id}`, async () => {
+        const message = pastMessage(this.library, phone.past);
+        const enc = await phone.owner.encrypt(companion.jid, message, () => companion.bundle());
+        const from = addressOf(phone.owner);
+        const attrs = { id, from, type: 'text', category: 'peer', t: now() };
+        return { tag: 'message', attrs, content: [enc] };
+      });
+      for (const deliver of phone.early.splice(0)) await deliver(companion);
+    }
+    companion.activate();
+  }
+
+  async #sent(phone: Phone, companion: Companion, wire: Wire, node: BinaryNode): Promise<void> {
+    const { id = '', to = '' } = node.attrs;
+    const answer = (error?: string): void => {
+      const attrs = { class: 'message', id, from: to, t: now() };
+      wire.send({ tag: 'ack', attrs: error === undefined ? attrs : { ...attrs, error } });
+    };
+    if (node.attrs.category === 'peer' || userOf(to) === userOf(companion.jid)) {
+      answer();
+      return;
+    }
+    const contact = this.directory.byAddress(to);
+    const name = contact.phone ?? contact.hidden;
+    if (phone.sends === 'refuse') {
+      answer('500');
+      return;
+    }
+    if (phone.lockedUntil !== null && !phone.chats.has(name)) {
+      answer('463');
+      return;
+    }
+    const enc = encryptedFor(node, [contact.phone?.replace('+', ''), contact.hidden]);
+    if (enc === undefined) {
+      answer('479');
+      return;
+    }
+    const message = await contact.decrypt(companion.jid, enc);
+    const known = phone.shown.get(id);
+    if (known !== undefined) known.times += 1;
+    else {
+      const shown = await seen(this.library, this.media, message);
+      phone.shown.set(id, { networkId: id, to: name, ...shown, times: 1 });
+    }
+    phone.chats.add(name);
+    if (phone.sends === 'hold') return;
+    answer();
+    if (known !== undefined) return;
+    for (const status of phone.receipts) await this.report(phone, id, status);
+  }
+
+  /** A device's receipt: it has the message, or could not read it. */
+  async #received(companion: Companion, wire: Wire, { attrs }: BinaryNode): Promise<void> {
+    const { id = '', type } = attrs;
+    wire.send({ tag: 'ack', attrs: { class: 'receipt', id, from: attrs.to ?? '', t: now() } });
+    if (type === 'hist_sync') return;
+    const written = this.written.get(id);
+    if (type !== 'retry' || written === undefined) {
+      companion.acknowledged(`message:${id}`);
+      return;
+    }
+    const { from, message } = written;
+    await companion.offer(`message:${id}`, async () => {
+      const enc = await from.encrypt(companion.jid, message, () => companion.bundle(), true);
+      const attempt = { ...enc, attrs: { ...enc.attrs, count: '1' } };
+      return stanzaOf(id, from, { from: '', name: '', text: '' }, attempt);
+    });
+  }
+}
+
+function acknowledged(companion: Companion, { attrs }: BinaryNode): void {
+  const { class: name = '', id = '', type = '' } = attrs;
+  companion.acknowledged(name === 'message' ? `message:${id}` : `${name}:${id}:${type}`);
+}
