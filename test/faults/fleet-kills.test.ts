@@ -120,7 +120,8 @@ t.test('everything dies and hangs in turn, under load', { timeout: 600_000 }, as
   await traffic.followed(30_000);
   await checkExactly(t, any.api, rows, traffic.lines, () => read, 60_000);
   t.same([...traffic.seen].sort(), [...traffic.played].sort(), 'the cursor shows each once');
-  await checkDeliveries(t, rows, subscriber, 60_000);
+  // Half the attempts at one of the two receivers fail, which makes it slow.
+  await checkDeliveries(t, rows, subscriber, full ? 300_000 : 60_000);
   t.comment(`${traffic.lines.flatMap((line) => line.accepted).length} sent`);
   t.comment(`${traffic.played.length} received; ${JSON.stringify(tallyTries(tries))}`);
 

@@ -113,18 +113,25 @@ function attemptOf(received: Received): number {
 
 const ranks: Readonly<Record<string, number>> = { sent: 1, delivered: 2, read: 3 };
 
-/** The messages of which an earlier event came, for the first time, after a later one. */
+/**
+ * The messages of which an earlier event came, for the first time, after a later one. What came again is left out:
+ * its first attempt was given up, by a process that hung for example, and may still arrive at any time.
+ */
 function outOfOrder(deliveries: readonly Received[]): readonly string[] {
+  const again = new Set(
+    deliveries.filter((one) => attemptOf(one) > 1).map((one) => header(one, 'x-webhook-delivery')),
+  );
   const seen = new Set<string>();
   const reached = new Map<string, number>();
   const wrong: string[] = [];
   for (const one of deliveries) {
     const id = header(one, 'x-webhook-delivery');
     const { message } = payloadOf(one);
-    if (message === undefined || seen.has(id) || attemptOf(one) > 1) continue;
+    if (message === undefined || seen.has(id) || again.has(id)) continue;
     seen.add(id);
     const rank = ranks[message.status] ?? 0;
-    if (rank < (reached.get(message.id) ?? 0)) wrong.push(`${message.id} ${message.status}`);
+    if (rank < (reached.get(message.id) ?? 0))
+      wrong.push(`${message.id} ${message.status} at ${one.at}`);
     reached.set(message.id, rank);
   }
   return wrong;
