@@ -4,7 +4,7 @@ import type { CredentialStore, DriverEvent, LinkStep, Port } from '../../core/co
 import { makeMsgappWebDriver } from './driver.ts';
 
 /**
- * Tries the driver on a real account, by hand; see docs/networks.md. Links the account, sends one text when a
+ * Tries the driver on a real account, by hand; see docs/msgapp_web.md. Links the account, sends one text when a
  * recipient is given, prints what comes in for a while, and unlinks again. Keeps nothing.
  */
 const { values } = parseArgs({
