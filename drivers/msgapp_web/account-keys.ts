@@ -7,6 +7,7 @@ import type {
 import type { CredentialStore } from '../../core/contracts/driver.ts';
 import { CredentialWrites } from './credential-writes.ts';
 import type { Library } from './library.ts';
+import { withoutOldChains } from './session-record.ts';
 
 /** The name of the link itself; the many keys beside it are `key:TYPE:ID`. */
 const linkName = 'link';
@@ -115,7 +116,12 @@ export class AccountKeys implements SignalKeyStore {
         const absent = value === null || value === undefined;
         values.set(
           nameOf(type, id),
-          absent ? null : JSON.stringify(value, this.#library.BufferJSON.replacer),
+          absent
+            ? null
+            : JSON.stringify(
+                type === 'session' ? withoutOldChains(value) : value,
+                this.#library.BufferJSON.replacer,
+              ),
         );
       }
     }

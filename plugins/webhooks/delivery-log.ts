@@ -9,7 +9,7 @@ const portion = 500;
 
 /** The lane that deletes what a subscription leaves behind, a portion of it for each input. */
 const forgetLane: Lane<string, number> = {
-  name: 'webhooks.forget',
+  name: 'webhooks.forget-webhook',
   maxBatch: 1,
   locks: () => [],
   async run(unit, webhookIds) {

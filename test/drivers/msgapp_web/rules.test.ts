@@ -10,6 +10,7 @@ import { endingOf, type Phase } from '../../../drivers/msgapp_web/close-codes.ts
 import { CredentialWrites } from '../../../drivers/msgapp_web/credential-writes.ts';
 import { makeMsgappWebDriver } from '../../../drivers/msgapp_web/driver.ts';
 import { lateFailureOf, receiptsOf, refusalOf } from '../../../drivers/msgapp_web/receipts.ts';
+import { withoutOldChains } from '../../../drivers/msgapp_web/session-record.ts';
 import { MemoryCredentials } from '../../contract/driver.ts';
 
 t.test('what a close code means', async (t) => {
@@ -107,6 +108,33 @@ t.test('what a receipt tells', async (t) => {
   });
   t.equal(refusalOf('463').code, 'restricted_new_contacts');
   t.equal(refusalOf('475').code, 'new_contact_quota');
+});
+
+t.test('a session forgets its oldest receiving chains only', async (t) => {
+  const chain = (chainType: number) => ({ chainType, messageKeys: {} });
+  const names = Array.from({ length: 50 }, (_, number) => `in ${number}`);
+  const _chains = {
+    out: chain(1),
+    ...Object.fromEntries(names.map((name) => [name, chain(2)])),
+  };
+  const record = { version: 'v1', _sessions: { base: { registrationId: 7, _chains }, odd: null } };
+  const before = JSON.stringify(record);
+  t.same(withoutOldChains(record), {
+    version: 'v1',
+    _sessions: {
+      base: {
+        registrationId: 7,
+        _chains: {
+          out: chain(1),
+          ...Object.fromEntries(names.slice(30).map((name) => [name, chain(2)])),
+        },
+      },
+      odd: null,
+    },
+  });
+  t.equal(JSON.stringify(record), before, 'the original is left as it was');
+  const bytes = Buffer.from('no record');
+  for (const other of [null, 'text', bytes, {}]) t.equal(withoutOldChains(other), other);
 });
 
 t.test('options are checked by name', async (t) => {

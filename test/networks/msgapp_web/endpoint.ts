@@ -8,6 +8,7 @@ import type {
 } from 'baileys';
 import type { Library } from '../../../drivers/msgapp_web/library.ts';
 import { libraryLog } from '../../../drivers/msgapp_web/library-log.ts';
+import { withoutOldChains } from '../../../drivers/msgapp_web/session-record.ts';
 
 const silent = libraryLog({ debug() {}, info() {}, warn() {}, error() {} }, '');
 
@@ -124,6 +125,7 @@ export class Endpoint {
     for (const [type, entries] of Object.entries(data)) {
       for (const [id, value] of Object.entries(entries ?? {})) {
         if (value === null || value === undefined) this.#values.delete(`${type}:${id}`);
+        else if (type === 'session') this.#values.set(`${type}:${id}`, withoutOldChains(value));
         else this.#values.set(`${type}:${id}`, value);
       }
     }
