@@ -25,6 +25,8 @@ export const notPublic = 'The host is not on the public internet.';
  * @throws EgressError `blocked`
  */
 export function readTarget(text: string, rules: TargetRules): Target {
+  // `URL` would leave them out in silence, and what is stored and shown would not be what is asked.
+  if (/\s/.test(text)) throw refuse('The address must not contain blanks.');
   if (!URL.canParse(text)) throw refuse('The address is not a URL.');
   const url = new URL(text);
   const isSchemeGood = url.protocol === 'https:' || (rules.allowHttp && url.protocol === 'http:');

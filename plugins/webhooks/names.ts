@@ -1,9 +1,9 @@
 /** Ids begin so; a name may not, so that a text is never the id of one subscription and the name of another. */
 const idPrefix = 'wh_';
 
-/** Whether a name could be taken for an id. Pure. */
+/** Whether a name could be taken for an id, or has a meaning of its own in a path. Pure. */
 export function isReservedName(name: string): boolean {
-  return name.startsWith(idPrefix);
+  return name.startsWith(idPrefix) || name === '.' || name === '..';
 }
 
 /**

@@ -1,7 +1,10 @@
+import { createServer, type Socket } from 'node:net';
 import t from 'tap';
 import { databases } from '../harness/databases.ts';
 import { runGateway } from '../harness/gateway.ts';
+import { freePort } from '../harness/ports.ts';
 import { header, judge, payloadOf, type Receiver, startReceiver } from '../harness/receiver.ts';
+import { openRows } from '../harness/rows.ts';
 import { bodyOf, pair, phoneNumber, until } from '../harness/story.ts';
 
 const phone = phoneNumber(1);
@@ -137,6 +140,69 @@ t.test('each of the nine events, as the specification describes it', async (t) =
   const ids = receiver.received.map((one) => header(one, 'x-webhook-delivery'));
   t.equal(new Set(ids).size, 9, 'nine deliveries and no other');
   t.equal(ids.length, 9);
+});
+
+/** What a receiver may do with a request that is no proper answer, by the path asked for. */
+const misdeeds: Readonly<Record<string, (socket: Socket) => void>> = {
+  drip: (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\n');
+    const timer = setInterval(() => socket.write('x'), 100);
+    socket.on('close', () => clearInterval(timer));
+  },
+  endless: (socket) => {
+    const flood = () => {
+      while (!socket.destroyed && socket.write('x'.repeat(16_384)));
+    };
+    socket.write('HTTP/1.1 200 OK\r\n\r\n');
+    socket.on('drain', flood);
+    flood();
+  },
+  header: (socket) => socket.write(`HTTP/1.1 200 OK\r\nx-large: ${'x'.repeat(100_000)}\r\n\r\n`),
+  garbage: (socket) => socket.end('Good morning!\r\n\r\n'),
+};
+
+t.test('what a receiver does wrong stands in the log and in its health', async (t) => {
+  const gateway = await runGateway(t, {
+    databaseUrl: null,
+    settings: { GATEWAY_WEBHOOKS__TIMEOUT_S: '1' },
+  });
+  const { api } = gateway;
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined);
+    socket.once('data', (data) =>
+      misdeeds[/^POST \/(\w+)/.exec(String(data))?.[1] ?? '']?.(socket),
+    );
+  });
+  const port = await freePort();
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  t.teardown(async () => void server.close());
+  for (const name of Object.keys(misdeeds)) {
+    const url = `http://127.0.0.1:${port}/${name}`;
+    const made = await api.post('/webhooks', { name, url, subscribed_to: ['account.connected'] });
+    t.equal(made.status, 201);
+  }
+  await pair(api, phone);
+  for (const name of Object.keys(misdeeds)) {
+    const [failed] = await until(`the failure of ${name}`, async () => {
+      const log = await api.get(`/webhooks/${name}/deliveries?status=failed`);
+      const { deliveries } = bodyOf<{ deliveries: { attempts: { duration_ms: number }[] }[] }>(log);
+      return deliveries.length > 0 ? deliveries : undefined;
+    });
+    const kind = name === 'drip' ? 'timeout' : 'connection';
+    t.match(failed?.attempts, [{ attempt: 1, status_code: null, failure: { kind } }], name);
+    t.ok((failed?.attempts[0]?.duration_ms ?? Number.NaN) < 2_000, 'within the time-out');
+    const health = await api.get(`/webhooks/${name}/health`);
+    t.match(health.body, { health: { total_failures: 1, last_failure: { kind, attempt: 1 } } });
+  }
+
+  const rows = openRows(t, `sqlite:${gateway.dataDir}/gateway.db`);
+  const logged = async () => (await rows.rows<{ id: string }>('select id from deliveries')).length;
+  t.equal(await logged(), Object.keys(misdeeds).length);
+  for (const name of Object.keys(misdeeds)) {
+    t.equal((await api.delete(`/webhooks/${name}`)).status, 200);
+  }
+  await until('the logs to go', async () => ((await logged()) === 0 ? true : undefined));
+  t.notMatch(gateway.output(), /"level":[45]0/, 'nothing to warn of');
 });
 
 /** The names of the fields of a payload, those of its objects too. */

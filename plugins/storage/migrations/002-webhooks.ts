@@ -78,6 +78,12 @@ const tables: readonly Table[] = [
       ['created_at'],
     ],
   },
+  {
+    // Rows that stand for something of which there is one at a time: whoever wants to do it locks the row.
+    name: 'turns',
+    columns: { name: words(40) },
+    primary: ['name'],
+  },
 ];
 
 /** Subscriptions, the health of the receivers behind them, and what is delivered to whom. */
@@ -86,5 +92,6 @@ export const webhookTables: MigrationStep = {
   major: 1,
   async apply(executor) {
     for (const table of tables) await createTable(executor, table);
+    await executor.insertIgnore('turns', [{ name: 'fan-out' }]);
   },
 };

@@ -74,18 +74,21 @@ export class EventTable {
   }
 
   /**
-   * The oldest events that wait, locked: whoever asks next waits for this transaction, so that the events of one
-   * subject are fanned out in order. `now` is the database's clock once they were locked.
+   * The oldest events that wait, for the one transaction whose turn it is: others wait for its end. The events are
+   * read at one moment, so that none is among them without those before it of the same subject; a scan that locked
+   * them would stop on its way for those just being stored, and pass over what comes behind it meanwhile.
+   * `now` is the database's clock once the turn began.
    */
   async waitingForChange(
     limit: number,
   ): Promise<{ readonly events: readonly StoredEvent[]; readonly now: number }> {
     const isMysql = this.db.dialect === 'mysql';
+    if (isMysql) await this.db.rows("select name from turns where name = 'fan-out' for update");
     // Whatever the engine believes of the table's size, a scan of it would read every event that is kept.
     const index = isMysql ? 'force index (events_state_id)' : '';
     const rows = await this.db.rows<EventColumns>(
       `select id, tenant_id, type, subject, created_at from events ${index}
-       where state = ? order by id limit ? ${isMysql ? 'for update' : ''}`,
+       where state = ? order by id limit ?`,
       [waiting, limit],
     );
     const now = isMysql && rows.length > 0 ? await mysqlClock(this.db) : Date.now();

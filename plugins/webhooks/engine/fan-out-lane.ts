@@ -24,8 +24,8 @@ export interface FanOutParts {
 export const eventsAtOnce = 500;
 
 /**
- * Takes the oldest events out of the outbox and makes one delivery for each subscription that wants one. The rows of
- * the events are locked, which puts processes that fan out at once into a line.
+ * Takes the oldest events out of the outbox and makes one delivery for each subscription that wants one. Processes
+ * that fan out at once do so in turns.
  */
 export function makeFanOutLane(parts: FanOutParts): Lane<null, FannedOut> {
   return {

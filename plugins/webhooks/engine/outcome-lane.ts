@@ -45,7 +45,8 @@ export function makeOutcomeLane(rules: OutcomeRules): Lane<OutcomeInput, Outcome
       const touched = new Set<string>();
       const results = inputs.map(({ deliveryId, receiverId, attempt }) => {
         const delivery = deliveries.get(deliveryId);
-        if (delivery === undefined) return ['ignored', null] as const;
+        // One that went to an address which its subscription has left is no attempt at the new one.
+        if (delivery?.receiverId !== receiverId) return ['ignored', null] as const;
         if (delivery.state !== 'waiting' || delivery.attempts !== attempt.number - 1) {
           return storedBefore(delivery, attempt);
         }

@@ -29,6 +29,7 @@ const tableNames = [
   'receivers',
   'tenants',
   'threads',
+  'turns',
   'usage_counters',
   'waits',
   'webhooks',
