@@ -13,7 +13,8 @@ const elsewhere = new Set([
   ...['unauthorized', 'wait_concurrency', 'qr_not_ready', 'rate_limited', 'internal_error'],
   ...['unavailable', 'connection_service_unreachable', 'connection_service_at_capacity'],
   ...['headers_too_large', 'media_gone', 'range_not_satisfiable'],
-  ...['webhooks_not_enabled', 'webhook_not_found', 'invalid_event_type', 'url_not_allowed'],
+  ...['webhooks_not_enabled', 'webhook_not_found', 'delivery_not_found', 'invalid_event_type'],
+  'url_not_allowed',
 ]);
 
 t.test('every refusal of one gateway', async (t) => {
