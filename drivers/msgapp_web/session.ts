@@ -11,6 +11,7 @@ import {
 import { AccountKeys } from './account-keys.ts';
 import { Attempt } from './attempt.ts';
 import type { Ending } from './close-codes.ts';
+import { eventOf } from './ending-event.ts';
 import { type Library, loadTrusting } from './library.ts';
 import type { MsgappWebOptions } from './options.ts';
 import { notConnected } from './outbound.ts';
@@ -27,7 +28,8 @@ export class MsgappWebSession implements Session {
   #attempt: Attempt | null = null;
   /** Counts the calls that begin something: an older one that is still preparing gives up. */
   #turn = 0;
-  #check: NodeJS.Timeout | null = null;
+  /** The next look whether a restriction is over. */
+  #look: NodeJS.Timeout | null = null;
   #closed = false;
 
   constructor(options: MsgappWebOptions, account: DriverAccount, port: Port) {
@@ -76,14 +78,20 @@ export class MsgappWebSession implements Session {
 
   #cut(): void {
     this.#turn += 1;
-    if (this.#check !== null) clearTimeout(this.#check);
-    this.#check = null;
+    if (this.#look !== null) clearTimeout(this.#look);
+    this.#look = null;
     this.#attempt?.cut();
     this.#attempt = null;
   }
 
-  /** Ends what was under way and connects with what `prepare` gives; null: the link is gone. */
-  async #begin(prepare: (library: Library) => Promise<Prepared | null>): Promise<void> {
+  /**
+   * Ends what was under way and connects with what `prepare` gives; null: the link is gone.
+   * @param quiet a look whether a restriction is over: only a change is told
+   */
+  async #begin(
+    prepare: (library: Library) => Promise<Prepared | null>,
+    quiet = false,
+  ): Promise<void> {
     this.#cut();
     const turn = this.#turn;
     const superseded = (): boolean => this.#closed || turn !== this.#turn;
@@ -97,11 +105,12 @@ export class MsgappWebSession implements Session {
         await this.#tell({ type: 'state', state: 'logged_out', reason: 'session_lost' });
         return;
       }
-      this.#attempt = this.#connect(prepared, false);
+      this.#attempt = this.#connect(prepared, quiet);
     } catch (error) {
       if (superseded()) return;
       const message = error instanceof Error ? error.message : 'could not begin';
-      await this.#tell({ type: 'state', state: 'lost', message });
+      if (quiet) this.#warn(error, 'could not look for the end of a restriction');
+      await this.#ended({ type: 'lost', message }, quiet);
     }
   }
 
@@ -110,9 +119,10 @@ export class MsgappWebSession implements Session {
     return keys === null ? null : { library, keys, method: null };
   }
 
-  /** @param quiet a look whether a restriction is over: only a change is told */
-  #connect({ library, keys, method }: Prepared, quiet: boolean): Attempt {
+  /** @param look whether a restriction is over: quiet until it is */
+  #connect({ library, keys, method }: Prepared, look: boolean): Attempt {
     const phone = this.#account.identifier;
+    let quiet = look;
     const attempt: Attempt = new Attempt({
       library,
       keys,
@@ -122,8 +132,13 @@ export class MsgappWebSession implements Session {
       port: this.#port,
       emit: (event) => this.#port.emit(event),
       opened: async () => {
-        if (quiet) await this.#port.emit({ type: 'state', state: 'unrestricted' });
-        await this.#port.emit({ type: 'state', state: 'connected' });
+        const lifted = quiet;
+        quiet = false;
+        // Both at once: an end that comes while the database is away is told behind them.
+        await Promise.all([
+          lifted ? this.#port.emit({ type: 'state', state: 'unrestricted' }) : null,
+          this.#port.emit({ type: 'state', state: 'connected' }),
+        ]);
       },
       ended: (ending) => {
         if (this.#attempt !== attempt) return;
@@ -135,38 +150,17 @@ export class MsgappWebSession implements Session {
   }
 
   async #ended(ending: Exclude<Ending, { type: 'restart' }>, quiet: boolean): Promise<void> {
-    if (ending.type === 'restricted' || (quiet && ending.type === 'lost')) this.#checkLater();
-    switch (ending.type) {
-      case 'lost':
-        if (quiet) return;
-        return await this.#tell({ type: 'state', state: 'lost', message: ending.message });
-      case 'restricted':
-        if (quiet) return;
-        return await this.#tell({ type: 'state', state: 'restricted', scope: 'all', until: null });
-      case 'logged_out':
-        return await this.#tell({ type: 'state', state: 'logged_out', reason: ending.reason });
-      case 'refused':
-        return await this.#tell({ type: 'state', state: 'refused', message: ending.message });
-      case 'expired':
-        return await this.#tell({ type: 'step', step: { type: 'expired' } });
-    }
+    const unchanged = quiet && (ending.type === 'lost' || ending.type === 'restricted');
+    if (unchanged || ending.type === 'restricted') this.#lookLater();
+    if (!unchanged) await this.#tell(eventOf(ending));
   }
 
   /** The network does not say when a restriction of the whole account ends: only a login shows it. */
-  #checkLater(): void {
-    const turn = this.#turn;
-    this.#check = setTimeout(() => {
-      void loadTrusting(this.#options.rootPublicKey)
-        .then((library) => this.#stored(library))
-        .then((prepared) => {
-          if (this.#closed || turn !== this.#turn || prepared === null) return;
-          this.#attempt = this.#connect(prepared, true);
-        })
-        .catch((error: unknown) =>
-          this.#warn(error, 'could not look for the end of a restriction'),
-        );
+  #lookLater(): void {
+    this.#look = setTimeout(() => {
+      void this.#begin((library) => this.#stored(library), true);
     }, this.#options.restrictionCheckMs);
-    this.#check.unref();
+    this.#look.unref();
   }
 
   async #leave(signal: AbortSignal): Promise<void> {

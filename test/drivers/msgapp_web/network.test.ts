@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
@@ -141,6 +142,70 @@ t.test('the end of a restriction is noticed after a restart', async () => {
   await network.lockNewContacts(before.phone, null);
   await away.session.resume();
   await away.port.state('unrestricted');
+});
+
+t.test('after a full restriction the connection is one like any other', async (t) => {
+  const { phone, port, session } = await linked();
+  const told = () => port.events.flatMap((event) => (event.type === 'state' ? event.state : []));
+  await network.block(phone, true);
+  await port.state('restricted');
+  await network.block(phone, false);
+  await port.state('unrestricted');
+  await port.state('connected');
+  await network.block(phone, true);
+  t.match(await port.state('restricted'), { scope: 'all', until: null });
+  await network.block(phone, false);
+  await port.state('unrestricted');
+  await port.state('connected');
+  await network.drop(phone);
+  await port.state('lost');
+  await session.resume();
+  await port.state('connected');
+  await session.send(textTo(ada, 'msg_lifted'), patient());
+  const restrictions = ['restricted', 'unrestricted', 'connected'];
+  t.same(told(), ['connected', ...restrictions, ...restrictions, 'lost', 'connected']);
+});
+
+t.test('a connection that breaks before the end of a restriction is stored', async (t) => {
+  const { phone, port } = await linked();
+  await network.block(phone, true);
+  await port.state('restricted');
+  const before = port.events.length;
+  const database = new EventEmitter();
+  port.onEmit = async (event) => {
+    if (event.type === 'state' && event.state === 'unrestricted') await once(database, 'back');
+  };
+  await network.block(phone, false);
+  await port.state('unrestricted');
+  await network.drop(phone);
+  await port.state('lost');
+  database.emit('back');
+  await bench.quiet();
+  t.match(port.events.slice(before), [
+    { state: 'unrestricted' },
+    { state: 'connected' },
+    { state: 'lost' },
+  ]);
+});
+
+t.test('looks for the end of a restriction go on while the database is away', async (t) => {
+  const { phone, port } = await linked();
+  await network.block(phone, true);
+  await port.state('restricted');
+  const before = port.events.length;
+  const { credentials } = port;
+  const read = credentials.get.bind(credentials);
+  let failed = 0;
+  credentials.get = async (names) => {
+    if (failed === 2 || !names.includes('link')) return await read(names);
+    failed += 1;
+    throw new Error('the database is away');
+  };
+  await network.block(phone, false);
+  await port.state('unrestricted');
+  await port.state('connected');
+  t.equal(failed, 2);
+  t.match(port.events.slice(before), [{ state: 'unrestricted' }, { state: 'connected' }]);
 });
 
 t.test('a far side that asks again is answered, after a restart too', async (t) => {
