@@ -56,7 +56,8 @@ export class AddressBook {
     const contacts = changed.filter(({ contact }) => contact).map(contactOf);
     wire.signal.throwIfAborted();
     if (contacts.length > 0) await port.emit({ type: 'contacts', contacts });
-    // After the gateway has them: what is stored here is not told again.
+    // After the gateway has them: what is kept here is not told again.
+    memory.people.keep(changed);
     await memory.sheet.write();
   }
 }

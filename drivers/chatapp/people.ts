@@ -17,47 +17,66 @@ export interface Person {
 /** How many people are kept in memory; the others are read again. */
 const cacheSize = 500;
 
-/** The people an account has met: kept in its credentials, one for each. */
+/**
+ * The people an account has met: kept in its credentials, one for each. Whom the network names is found at once,
+ * and counts as changed until `keep`: whoever was to tell the gateway and could not finds the change again.
+ */
 export class People {
   readonly #sheet: Sheet;
+  /** As they are kept. */
   readonly #cache = new Map<number, Person>();
+  /** Those who changed and are not kept yet. */
+  readonly #changed = new Map<number, Person>();
 
   constructor(sheet: Sheet) {
     this.#sheet = sheet;
   }
 
-  /** Takes what the network says of users; notes what is new and answers those that changed. */
+  /** Takes what the network says of users; answers those who differ from what is kept. */
   async take(users: readonly tl.TypeUser[]): Promise<readonly Person[]> {
     const given = users.filter((user) => user._ === 'user' && !user.min);
-    const known = await this.#known(given.map(({ id }) => id));
+    const kept = await this.#kept(given.map(({ id }) => id));
     const changed: Person[] = [];
     for (const user of given) {
-      const person = personOf(user, known.get(user.id) ?? null);
-      if (person === null || isSame(person, known.get(person.id))) continue;
-      this.#remember(person);
-      this.#sheet.put(nameOf(person.id), JSON.stringify(person));
-      changed.push(person);
+      const before = kept.get(user.id);
+      const person = personOf(user, this.#changed.get(user.id) ?? before ?? null);
+      if (person !== null && this.#differs(person, before)) changed.push(person);
     }
     return changed;
   }
 
-  /** Changes a person who is known already; null when nothing changes. */
+  /** Changes a person who is known already; null when that is no change of what is kept. */
   async change(id: number, change: Partial<Person>): Promise<Person | null> {
-    const before = await this.find(id);
-    if (before === null) return null;
+    const kept = (await this.#kept([id])).get(id);
+    const before = this.#changed.get(id) ?? kept;
+    if (before === undefined) return null;
     const person = { ...before, ...change };
-    if (isSame(person, before)) return null;
-    this.#remember(person);
-    this.#sheet.put(nameOf(id), JSON.stringify(person));
-    return person;
+    return this.#differs(person, kept) ? person : null;
   }
 
-  /** The person with this id of the network, or null. */
+  /** Notes people who changed for the next write: the gateway holds those it is to be told of. */
+  keep(people: Iterable<Person>): void {
+    for (const person of people) {
+      this.#remember(person);
+      this.#sheet.put(nameOf(person.id), JSON.stringify(person));
+      // Unless the person has changed again meanwhile.
+      if (this.#changed.get(person.id) === person) this.#changed.delete(person.id);
+    }
+  }
+
+  /** The person with this id of the network, kept or not yet, or null. */
   async find(id: number): Promise<Person | null> {
-    return (await this.#known([id])).get(id) ?? null;
+    return this.#changed.get(id) ?? (await this.#kept([id])).get(id) ?? null;
   }
 
-  async #known(ids: readonly number[]): Promise<ReadonlyMap<number, Person>> {
+  #differs(person: Person, kept: Person | undefined): boolean {
+    const isChange = !isSame(person, kept);
+    if (isChange) this.#changed.set(person.id, person);
+    else this.#changed.delete(person.id);
+    return isChange;
+  }
+
+  async #kept(ids: readonly number[]): Promise<ReadonlyMap<number, Person>> {
     const found = new Map<number, Person>();
     const missing: number[] = [];
     for (const id of ids) {

@@ -31,7 +31,9 @@ async function byPhone(
       { _: 'contacts.resolvePhone', phone: phone.slice(1) },
       { signal },
     );
-    await people.take(answer.users);
+    const changed = await people.take(answer.users);
+    // Contacts are kept by whoever tells the gateway of them.
+    people.keep(changed.filter(({ contact }) => !contact));
     return answer.peer._ === 'peerUser' ? await people.find(answer.peer.userId) : null;
   } catch (error) {
     if (isRpcError(error)) throw error;

@@ -131,8 +131,11 @@ export class Mailbox {
     translate: (translator: Translator) => Promise<readonly Translated[]>,
   ): Promise<void> {
     const { wire, port, people, progress, sheet, translator, accountId } = this.#parts;
-    const changed = await people.take(users);
+    const taken = await people.take(users);
     const translated = await translate(translator);
+    const persons = [...taken, ...translated.flatMap(({ person }) => person ?? [])];
+    // Each as the last change left them.
+    const changed = [...new Map(persons.map((person) => [person.id, person])).values()];
     wire.signal.throwIfAborted();
     const contacts = changed.filter(({ contact }) => contact).map(contactOf);
     const events: DriverEvent[] = translated.flatMap((one) => one.events);
@@ -140,6 +143,7 @@ export class Mailbox {
     const outcomes = await Promise.allSettled(events.map((event) => port.emit(event)));
     wire.signal.throwIfAborted();
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+    people.keep(changed);
     for (const { kept } of translated) kept?.();
     progress.advance(position);
     if (events.length === 0) return;

@@ -120,9 +120,11 @@ export class Translator {
     return { phone: null, networkId: String(userId), name: null };
   }
 
-  async #changed(userId: number, change: { phone?: string | null; name?: string | null }) {
+  async #changed(
+    userId: number,
+    change: { phone?: string | null; name?: string | null },
+  ): Promise<Translated> {
     const person = await this.#parts.people.change(userId, change);
-    if (person === null || !person.contact) return nothing;
-    return { events: [{ type: 'contacts', contacts: [contactOf(person)] }] } satisfies Translated;
+    return person === null ? nothing : { events: [], person };
   }
 }

@@ -131,19 +131,6 @@ t.test('groups are left out, and that is said once', async (t) => {
   bench.control.write(phone, { from: phone, text: 'nobody' });
 });
 
-t.test('contacts are kept up to date', async (t) => {
-  const bench = await startBench(t);
-  const { phone, port } = await bench.linked();
-  const contacts = () => port.next('contacts', (event) => event.type === 'contacts');
-  t.match((await contacts()).contacts, [friend]);
-  const renamed = { ...friend, name: 'Ada Lovelace' };
-  const added = { phone: '+12025559777', name: 'Ben' };
-  bench.control.put(phone, { contacts: [renamed, added] });
-  const { contacts: changed } = await contacts();
-  t.match(changed, [renamed, added]);
-  t.match(changed, [{ networkId: /^\d+$/ }, { networkId: /^\d+$/ }]);
-});
-
 t.test('media both ways', async (t) => {
   const bench = await startBench(t);
   const opened = await bench.linked();

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { startProcess } from '../../harness/processes.ts';
-import { scaled } from '../../harness/scale.ts';
-import { startNetwork } from './network-process.ts';
+import { startNetwork } from '../drivers/chatapp/network-process.ts';
+import { startProcess } from '../harness/processes.ts';
+import { scaled } from '../harness/scale.ts';
 
 const accounts = scaled(300, 30);
 

@@ -1,0 +1,166 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import type { DriverEvent } from '../../../core/contracts/driver.ts';
+import { phoneNumber } from '../../harness/story.ts';
+import { type Bench, friend, link, type Opened, startBench, textTo } from './bench.ts';
+import { updateObject, updatesObject, userObject } from './network/objects.ts';
+
+const patient = () => AbortSignal.timeout(10_000);
+const ben = { phone: phoneNumber(9101), name: 'Ben' };
+const cleo = { phone: phoneNumber(9102), name: 'Cleo' };
+
+let markers = 0;
+
+type Contacts = Extract<DriverEvent, { type: 'contacts' }>;
+
+const isContacts = (event: DriverEvent): event is Contacts => event.type === 'contacts';
+const nextContacts = async ({ port }: Opened) => (await port.next('contacts', isContacts)).contacts;
+
+t.test('contacts are kept up to date', async (t) => {
+  const bench = await startBench(t);
+  const opened = await bench.linked();
+  t.match(await nextContacts(opened), [friend]);
+  const renamed = { ...friend, name: 'Ada Lovelace' };
+  bench.control.put(opened.phone, { contacts: [renamed, ben] });
+  const changed = await nextContacts(opened);
+  t.match(changed, [renamed, ben]);
+  t.match(changed, [{ networkId: /^\d+$/ }, { networkId: /^\d+$/ }]);
+});
+
+t.test('a contact that could not be told is told at the repeat, once', async (t) => {
+  await t.test('the address book, refused by the gateway', async (t) => {
+    const bench = await startBench(t);
+    const opened = bench.open();
+    refuseContacts(opened, 1);
+    await link(opened, 'code');
+    await opened.session.answer('code', bench.control.code(opened.phone));
+    const isStored = () =>
+      opened.port.credentials.values.has(`person:${bench.control.idOf(friend.phone)}`);
+    t.match(await nextContacts(opened), [friend]);
+    t.notOk(isStored(), 'not before it is told');
+    t.match(await nextContacts(opened), [friend]);
+    while (!isStored()) await sleep(5);
+    const later = await bench.reopened(opened);
+    await toldNoMore(t, bench, later, 0);
+  });
+
+  await t.test('the address book, when the wire is cut before the gateway is told', async (t) => {
+    const bench = await startBench(t);
+    const opened = await bench.linked();
+    await nextContacts(opened);
+    const { credentials } = opened.port;
+    const get = credentials.get.bind(credentials);
+    const cut = new Promise<void>((resolve) => {
+      credentials.get = async (names) => {
+        const found = await get(names);
+        if (!names.includes(`person:${bench.control.idOf(ben.phone)}`)) return found;
+        credentials.get = get;
+        bench.control.drop(opened.phone);
+        await opened.port.state('lost');
+        resolve();
+        return found;
+      };
+    });
+    bench.control.put(opened.phone, { contacts: [ben] });
+    await cut;
+    await opened.session.resume();
+    t.match(await nextContacts(opened), [ben]);
+    await toldNoMore(t, bench, opened, 2);
+    const to = { phone: null, networkId: bench.control.idOf(ben.phone) };
+    await opened.session.send({ ...textTo(bench, 'msg_ben'), to }, patient());
+  });
+
+  await t.test('who writes, refused by the gateway', async (t) => {
+    const { bench, opened } = await withoutAddressBook(t);
+    refuseContacts(opened, 1);
+    bench.control.write(opened.phone, { from: ben.phone, text: 'hello' });
+    t.match([await nextContacts(opened), await nextContacts(opened)], [[ben], [ben]]);
+    await toldNoMore(t, bench, opened, 3);
+  });
+
+  await t.test('who writes beside somebody whom the push does not name', async (t) => {
+    const { bench, opened } = await withoutAddressBook(t);
+    const { network } = bench;
+    const subscriber = network.subscriber(opened.phone);
+    const [named, unnamed] = [ben, cleo].map(({ phone, name }) => network.person(phone, name));
+    if (named === undefined || unnamed === undefined) throw new Error('nobody is there');
+    const updates = [named, unnamed].map(({ id: peer }) => {
+      const id = subscriber.nextId();
+      const nothing = { out: false, media: null, file: null, randomId: null };
+      const message = { ...nothing, id, peer, text: `from ${peer}`, date: 1 };
+      return updateObject(subscriber, subscriber.add(message));
+    });
+    for (const connection of network.connectionsOf(subscriber)) {
+      connection.push(updatesObject(updates, [userObject(named, subscriber)]));
+    }
+    t.match(await nextContacts(opened), [ben]);
+    t.match((await opened.port.message()).from, ben);
+    t.match((await opened.port.message()).from, cleo);
+    await toldNoMore(t, bench, opened, 2);
+  });
+
+  await t.test('a new name, refused by the gateway', async (t) => {
+    const bench = await startBench(t);
+    const opened = await bench.linked();
+    await nextContacts(opened);
+    const subscriber = bench.network.subscriber(opened.phone);
+    const userId = Number(bench.control.idOf(friend.phone));
+    const name = 'Ada Lovelace';
+    subscriber.contacts.set(userId, name);
+    refuseContacts(opened, 1);
+    const names = { firstName: 'Ada', lastName: 'Lovelace', usernames: [] };
+    const update = { _: 'updateUserName', userId, ...names };
+    bench.network.tell(bench.network.connectionsOf(subscriber), update);
+    t.match(await nextContacts(opened), [{ ...friend, name }]);
+    // The network does not repeat this one among what was missed.
+    bench.control.drop(opened.phone);
+    await opened.port.state('lost');
+    await opened.session.resume();
+    t.match(await nextContacts(opened), [{ ...friend, name }]);
+    await toldNoMore(t, bench, opened, 3);
+  });
+
+  await t.test('who was written to by phone first', async (t) => {
+    const { bench, opened } = await withoutAddressBook(t);
+    const to = { phone: ben.phone, networkId: null };
+    await opened.session.send({ ...textTo(bench, 'msg_first'), to }, patient());
+    bench.control.write(opened.phone, { from: ben.phone, text: 'hello' });
+    t.match(await nextContacts(opened), [ben]);
+    await toldNoMore(t, bench, opened, 2);
+  });
+});
+
+/** The gateway refuses so many times to take contacts. */
+function refuseContacts({ port }: Opened, times: number): void {
+  let left = times;
+  port.onEmit = async (event) => {
+    if (event.type !== 'contacts' || left === 0) return;
+    left -= 1;
+    throw new Error('the database is away');
+  };
+}
+
+/** An account whose address book has a contact that it cannot ask for. */
+async function withoutAddressBook(t: Test) {
+  const bench = await startBench(t);
+  const opened = await bench.linked();
+  await nextContacts(opened);
+  bench.control.flood(opened.phone, ['contacts.getContacts'], 60_000);
+  bench.control.put(opened.phone, { contacts: [ben] });
+  return { bench, opened };
+}
+
+/** So many events of contacts came; a new connection and a new contact add one, of that contact alone. */
+async function toldNoMore(t: Test, bench: Bench, opened: Opened, events: number): Promise<void> {
+  const { phone, port, session } = opened;
+  bench.control.flood(phone, [], 0);
+  bench.control.drop(phone);
+  await port.state('lost');
+  await session.resume();
+  markers += 1;
+  const marker = { phone: phoneNumber(9200 + markers), name: `marker ${markers}` };
+  bench.control.put(phone, { contacts: [marker] });
+  const last = await nextContacts(opened);
+  t.match([last.length, last], [1, [marker]]);
+  t.equal(port.events.filter(isContacts).length, events + 1);
+}
