@@ -13,7 +13,7 @@ export class EgressError extends Error {
 
 const timeouts = new Set(['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
-const lookupFailures = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_FAIL', 'EAI_NODATA', 'EAI_NONAME']);
+const lookupFailures = new Set(['ENOTFOUND', 'EAI_AGAIN']);
 
 /** What the host or the way to it did, by the code of the system or of undici. */
 const connectionMessages: Readonly<Record<string, string>> = {
@@ -37,6 +37,9 @@ export function failureOf(error: unknown): EgressFailure {
   if (error instanceof EgressError) return error.cause;
   const code = codeOf(error);
   if (timeouts.has(code)) return { kind: 'timeout', message: 'The host took too long to connect.' };
+  if (code === 'ETIMEOUT') {
+    return { kind: 'timeout', message: 'The host could not be looked up in time.' };
+  }
   if (lookupFailures.has(code)) {
     return { kind: 'connection', message: 'The host could not be looked up.' };
   }

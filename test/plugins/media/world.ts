@@ -5,7 +5,7 @@ import type { Test } from 'tap';
 import type { Storage } from '../../../core/contracts/storage.ts';
 import { createLog } from '../../../core/log.ts';
 import { GuardedEgress } from '../../../plugins/egress/egress.ts';
-import { systemLookUp } from '../../../plugins/egress/lookup.ts';
+import { networkLookUp } from '../../../plugins/egress/names/look-up.ts';
 import { MediaAddresses } from '../../../plugins/media/addresses.ts';
 import { Spool } from '../../../plugins/media/fetching/spool.ts';
 import { makeMediaService } from '../../../plugins/media/service.ts';
@@ -33,7 +33,7 @@ export async function mediaWorld(t: Test, options: WorldOptions = {}) {
   const egress = new GuardedEgress({
     rules: { allowHttp: true, isAllowed: (address) => address === '127.0.0.1' },
     connectTimeoutMs: 1_000,
-    lookUp: systemLookUp(),
+    lookUp: networkLookUp({ timeoutMs: 600 }),
   });
   t.teardown(async () => {
     await egress.close();
