@@ -2,6 +2,7 @@
 FROM node:22-bookworm-slim AS build
 WORKDIR /gateway
 COPY package.json package-lock.json ./
+COPY config/platform-packages.mjs config/
 RUN npm ci
 COPY . .
 RUN npm run build && npm prune --omit=dev
