@@ -9,6 +9,7 @@ export type OperationGroup =
   | 'accounts'
   | 'msgapp'
   | 'chatapp'
+  | 'channels'
   | 'usage'
   | 'webhooks'
   | 'sandbox';

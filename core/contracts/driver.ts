@@ -34,7 +34,7 @@ export interface DriverCapabilities {
   /** `any_phone`: a message can go to any number. `contacts`: only to a known contact. */
   readonly recipients: 'any_phone' | 'contacts';
   /** How an account is linked; the first is the default. */
-  readonly linkMethods: readonly LinkMethod[];
+  readonly linkMethods: readonly [LinkMethod, ...LinkMethod[]];
   /** What can be imported at the first connection. */
   readonly imports: { readonly contacts: boolean; readonly history: boolean };
   /** Messages can carry one media object. */
@@ -44,9 +44,22 @@ export interface DriverCapabilities {
 /** A way to link an account. The four known ones; a driver may bring others. */
 export type LinkMethod = 'qr' | 'pairing_code' | 'code' | 'password' | (string & {});
 
+/** What an account of a network is called by, where that is not a phone number. */
+export interface IdentifierRule {
+  /** What to ask the user for, such as `an XMPP address, name@host`. */
+  readonly description: string;
+  /**
+   * The identifier in the one form in which it is stored, or null when the text is none. Pure, and gives back
+   * unchanged what it has answered itself. At most 100 characters, none of them a control character.
+   */
+  parse(text: string): string | null;
+}
+
 /** One network's code for one channel, in one process. */
 export interface Driver {
   readonly capabilities: DriverCapabilities;
+  /** Absent: accounts are phone numbers in E.164 format, with their `+`. */
+  readonly identifier?: IdentifierRule;
   /**
    * Makes the session object of one account. Does no I/O and never throws.
    * Called when the gateway has won the account's lease; at most one session an account is open.
@@ -62,7 +75,7 @@ export interface DriverAccount {
   readonly id: string;
   readonly tenantId: string;
   readonly channel: string;
-  /** E.164 with `+`, or another network's own identifier. */
+  /** E.164 with `+`, or as `Driver.identifier` has parsed it. */
   readonly identifier: string;
 }
 

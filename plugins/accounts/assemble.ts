@@ -1,4 +1,5 @@
 import type { Plans } from '../tenants/contract.ts';
+import { ChannelDirectory } from './channel-access.ts';
 import { Connections } from './connections.ts';
 import type { Accounts, SessionPart, Sessions } from './contract.ts';
 import { connectLane } from './lanes/connect.ts';
@@ -20,6 +21,7 @@ export interface AccountsOptions extends Omit<SessionEnvironment, 'lanes' | 'par
 export interface AssembledAccounts {
   readonly accounts: Accounts;
   readonly sessions: Sessions;
+  readonly channels: ChannelDirectory;
   readonly connections: Connections;
   readonly process: SessionProcess;
 }
@@ -38,12 +40,20 @@ export function assembleAccounts(options: AccountsOptions): AssembledAccounts {
   const { requestTimeoutMs } = settings;
   const directory = new SessionDirectory({ storage, broker, clock, requestTimeoutMs });
   const remove = removeLane(parts);
+  const access = new ChannelDirectory(plans, channels);
   return {
     accounts: {
       restrictForSafety: (accountId, until) => storage.submit(restrict, { accountId, until }),
     },
     sessions: { attach: (part) => parts.push(part) },
-    connections: new Connections({ storage, directory, channels, plans, remove }),
+    channels: access,
+    connections: new Connections({
+      storage,
+      directory,
+      channels: access,
+      plans,
+      remove,
+    }),
     process: new SessionProcess({ ...environment, lanes, parts }, roles),
   };
 }

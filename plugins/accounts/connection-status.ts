@@ -20,8 +20,12 @@ export const chatappStatuses = [
   'error',
 ] as const;
 
+/** Those of the family for every channel, where the step is apart from the status. */
+export const connectionStatuses = [...msgappStatuses, 'error'] as const;
+
 export type MsgappStatus = (typeof msgappStatuses)[number];
 export type ChatappStatus = (typeof chatappStatuses)[number];
+export type ConnectionStatus = (typeof connectionStatuses)[number];
 
 /** What the process that holds the session adds to the record. */
 export interface LiveFacts {
@@ -40,10 +44,17 @@ export function msgappStatus(state: AccountState, facts: LiveFacts | null): Msga
   return state.status;
 }
 
+/** The status of a connection on any channel: the same, and whether the network refused the login. Pure. */
+export function connectionStatus(state: AccountState, facts: LiveFacts | null): ConnectionStatus {
+  if (state.status === 'disconnected' && state.reason === 'login_refused') return 'error';
+  return msgappStatus(state, facts);
+}
+
 /** The status of a `chatapp` connection: the same, and the step that the login waits for. Pure. */
 export function chatappStatus(state: AccountState, facts: LiveFacts | null): ChatappStatus {
-  if (state.status === 'disconnected' && state.reason === 'login_refused') return 'error';
-  if (!isPairing(state) || facts === null || facts.step === null) return msgappStatus(state, facts);
+  if (!isPairing(state) || facts === null || facts.step === null) {
+    return connectionStatus(state, facts);
+  }
   switch (facts.step.type) {
     case 'ask':
       return facts.step.field === 'code' ? 'code_required' : 'password_required';

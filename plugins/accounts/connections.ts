@@ -2,9 +2,10 @@ import type { Caller } from '../../core/contracts/caller.ts';
 import type { LinkMethod } from '../../core/contracts/driver.ts';
 import type { Lane, Storage } from '../../core/contracts/storage.ts';
 import { type ErrorCode, GatewayError } from '../../core/errors.ts';
-import { parsePhone, parsePhoneInAddress } from '../../core/phone.ts';
 import type { Plans } from '../tenants/contract.ts';
-import type { AccountRow, ChannelRegistry, ConnectOptions } from './contract.ts';
+import type { ChannelDirectory } from './channel-access.ts';
+import type { AccountRow, ConnectOptions } from './contract.ts';
+import { parseIdentifierInAddress } from './identifiers.ts';
 import type { RemoveInput, RemoveOutput } from './lanes/remove.ts';
 import { restingView } from './session/connecting.ts';
 import type { ConnectionView } from './session/messages.ts';
@@ -15,32 +16,27 @@ import { isPairing } from './status.ts';
 export interface ConnectionParts {
   readonly storage: Storage;
   readonly directory: SessionDirectory;
-  readonly channels: ChannelRegistry;
+  readonly channels: ChannelDirectory;
   readonly plans: Plans;
   readonly remove: Lane<RemoveInput, RemoveOutput>;
 }
 
-/** A connect operation of either family. */
+/** A connect operation of any family. */
 export interface ConnectCall {
   readonly channel: string;
-  readonly phoneNumber: string;
+  /** In the form in which it is stored. */
+  readonly identifier: string;
   readonly options: ConnectOptions;
   readonly forceNew: boolean;
   readonly waitForStep: boolean;
   readonly unreachable: 'refuse' | 'go_on';
 }
 
-/** One number's connection. */
+/** One account's connection. */
 export interface Connection {
-  /** E.164 with `+`. */
-  readonly phone: string;
+  /** E.164 with `+`, or another network's own identifier. */
+  readonly identifier: string;
   readonly view: ConnectionView;
-}
-
-/** The answer to a DELETE. */
-export interface Removed {
-  readonly phone_number: string;
-  readonly status: 'removed';
 }
 
 /** Options of a connect that imports nothing. */
@@ -64,74 +60,63 @@ export class Connections {
 
   /** @throws GatewayError every refusal of a connect operation */
   async connect(caller: Caller, call: ConnectCall): Promise<Connection> {
-    const phone = parsePhone(call.phoneNumber);
-    if (phone === null) {
-      throw new GatewayError('invalid_phone_number', {
-        details: [{ path: 'body/phone_number', message: 'must be a phone number in E.164 format' }],
-      });
-    }
-    this.refuseChannel(caller, call.channel);
-    const { channel, options, forceNew, waitForStep, unreachable } = call;
-    const request = {
-      tenantId: caller.tenantId,
-      mode: caller.mode,
-      channel,
-      identifier: phone,
-      options,
-      forceNew,
-      accountsCap: this.#parts.plans.plan(caller.plan).accounts_cap,
-      waitForStep,
-      unreachable,
-    };
-    const connecting = this.#parts.directory.connect(request);
-    return { phone, view: await orRefuse('unavailable', connecting) };
+    const { channels, plans, directory } = this.#parts;
+    channels.driver(caller, call.channel);
+    const { tenantId, mode, plan } = caller;
+    const accountsCap = plans.plan(plan).accounts_cap;
+    const connecting = directory.connect({ ...call, tenantId, mode, accountsCap });
+    return { identifier: call.identifier, view: await orRefuse('unavailable', connecting) };
   }
 
   /**
-   * The connection of a number, asked of its session where one is wanted.
+   * The connection of an account, asked of its session where one is wanted.
    * @param silence the refusal when no process answers for the session
    * @throws GatewayError `connection_not_found`, or `silence`
    */
   async look(
     caller: Caller,
     channel: string,
-    phoneNumber: string,
+    identifier: string,
     silence: ErrorCode,
   ): Promise<Connection> {
-    const row = await this.#record(caller, channel, phoneNumber);
+    const row = await this.#record(caller, channel, identifier);
     const { directory, storage } = this.#parts;
     if (row.status !== 'disconnected') {
       const asking = directory.ask({ operation: 'view', accountId: row.id });
       const answer = await orRefuse(silence, asking);
-      if (answer?.kind === 'view') return { phone: row.identifier, view: answer.view };
+      if (answer?.kind === 'view') return { identifier: row.identifier, view: answer.view };
     }
     const [now] = await storage.read.accounts.find([row.id]);
     if (now === undefined || now.removedAt !== null) throw new GatewayError('connection_not_found');
-    return { phone: row.identifier, view: restingView(now) };
+    return { identifier: row.identifier, view: restingView(now) };
   }
 
   /** Hands a code or password in. @throws GatewayError `invalid_code` or `invalid_password` among others */
   async answer(
     caller: Caller,
     channel: string,
-    phoneNumber: string,
+    identifier: string,
     field: 'code' | 'password',
     value: string,
   ): Promise<Connection> {
-    this.refuseChannel(caller, channel);
-    const row = await this.#find(caller, channel, phoneNumber);
+    this.#parts.channels.driver(caller, channel);
+    const row = await this.#find(caller, channel, identifier);
     if (row === undefined || !isPairing(row)) throw notAwaited(field);
     if (value.trim() === '') throw wrong(field);
     const request = { operation: 'answer', accountId: row.id, field, value } as const;
     const asking = this.#parts.directory.ask(request);
     const answer = await orRefuse('connection_service_unreachable', asking);
-    if (answer?.kind === 'view') return { phone: row.identifier, view: answer.view };
+    if (answer?.kind === 'view') return { identifier: row.identifier, view: answer.view };
     throw answer?.kind === 'wrong' ? wrong(field) : notAwaited(field);
   }
 
-  /** Removes a record, whether or not anybody holds its session. @throws GatewayError `connection_not_found` */
-  async remove(caller: Caller, channel: string, phoneNumber: string): Promise<Removed> {
-    const row = await this.#record(caller, channel, phoneNumber);
+  /**
+   * Removes a record, whether or not anybody holds its session.
+   * @returns the identifier as it was stored
+   * @throws GatewayError `connection_not_found`
+   */
+  async remove(caller: Caller, channel: string, identifier: string): Promise<string> {
+    const row = await this.#record(caller, channel, identifier);
     const { storage, remove, directory } = this.#parts;
     const removed = await storage.submit(remove, {
       tenantId: caller.tenantId,
@@ -139,22 +124,11 @@ export class Connections {
     });
     if (removed === null) throw new GatewayError('connection_not_found');
     if (removed.owner !== null) await directory.tellRemoved(removed.owner, row.id);
-    return { phone_number: row.identifier, status: 'removed' };
+    return row.identifier;
   }
 
-  /** @throws GatewayError when the plan, the features or the drivers do not have this channel */
-  refuseChannel(caller: Caller, channel: string): void {
-    if (!this.#parts.plans.plan(caller.plan).channels) {
-      throw new GatewayError('plan_without_channels');
-    }
-    const driver = this.#parts.channels.driverOf(channel, caller.mode);
-    if (caller.disabled.has(channel) || driver === null) {
-      throw new GatewayError('channel_not_enabled');
-    }
-  }
-
-  async #record(caller: Caller, channel: string, phoneNumber: string): Promise<AccountRow> {
-    const row = await this.#find(caller, channel, phoneNumber);
+  async #record(caller: Caller, channel: string, identifier: string): Promise<AccountRow> {
+    const row = await this.#find(caller, channel, identifier);
     if (row === undefined) throw new GatewayError('connection_not_found');
     return row;
   }
@@ -162,11 +136,13 @@ export class Connections {
   async #find(
     caller: Caller,
     channel: string,
-    phoneNumber: string,
+    identifier: string,
   ): Promise<AccountRow | undefined> {
-    const phone = parsePhoneInAddress(phoneNumber);
-    if (phone === null) return undefined;
-    return this.#parts.storage.read.accounts.present(caller.tenantId, channel, phone);
+    const { channels, storage } = this.#parts;
+    const { driver } = channels.access(caller, channel);
+    const stored = parseIdentifierInAddress(driver, identifier);
+    if (stored === null) return undefined;
+    return storage.read.accounts.present(caller.tenantId, channel, stored);
   }
 }
 

@@ -40,6 +40,7 @@ export type AccountReason =
   | 'pairing_timeout'
   | 'blocked_by_msgapp'
   | 'blocked_by_chatapp'
+  | 'blocked_by_network'
   | 'safety_limits';
 
 /** Stored only: the network refused the login. Shown as status `error` or reason `session_lost`. */

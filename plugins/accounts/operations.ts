@@ -1,13 +1,17 @@
 import type { AnyOperation } from '../../core/operation.ts';
-import type { Connections } from './connections.ts';
+import { type AnyChannelParts, anyChannelOperations } from './operations/any-channel.ts';
 import { chatappOperations } from './operations/chatapp.ts';
 import { type ListParts, listAccounts } from './operations/list-accounts.ts';
+import { listChannels } from './operations/list-channels.ts';
 import { msgappOperations } from './operations/msgapp.ts';
 
-/** The operations of accounts and connections, in the specification's order. */
-export function accountOperations(
-  parts: ListParts,
-  connections: Connections,
-): readonly AnyOperation[] {
-  return [listAccounts(parts), ...chatappOperations(connections), ...msgappOperations(connections)];
+/** The operations of accounts and connections: the specification's in its order, then those of any channel. */
+export function accountOperations(parts: ListParts & AnyChannelParts): readonly AnyOperation[] {
+  return [
+    listAccounts(parts),
+    ...chatappOperations(parts.connections),
+    ...msgappOperations(parts.connections),
+    listChannels(parts.channels),
+    ...anyChannelOperations(parts),
+  ];
 }

@@ -11,7 +11,7 @@ export default gatewayPlugin(
   async (app) => {
     const { cradle } = app.container;
     const { sessions: configured, roles } = cradle.config;
-    const { accounts, sessions, connections, process } = assembleAccounts({
+    const { accounts, sessions, channels, connections, process } = assembleAccounts({
       storage: cradle.storage,
       broker: cradle.broker,
       log: cradle.log.child({ plugin: 'accounts' }),
@@ -35,7 +35,12 @@ export default gatewayPlugin(
     provide(app.container, 'accounts', accounts);
     app.operations.add(
       // The limits boot later, so they are looked up at each call.
-      ...accountOperations({ storage: cradle.storage, limits: () => cradle.limits }, connections),
+      ...accountOperations({
+        storage: cradle.storage,
+        limits: () => cradle.limits,
+        channels,
+        connections,
+      }),
     );
     app.addHook('onReady', () => process.start());
     app.addHook('onClose', () => process.stop());

@@ -67,7 +67,8 @@ export function chooseContact(
   const known = ledger.contacts.get(ledger.contactsByPhone.get(place) ?? '');
   if (known !== undefined) return known;
   if (rules.recipients(account.channel, tenant.mode) === 'contacts') {
-    return new GatewayError('chatapp_requires_existing_contact');
+    const message = `On ${account.channel} only an existing contact can be messaged.`;
+    return new GatewayError('chatapp_requires_existing_contact', { message });
   }
   return {
     id: rules.newContactId(ledger.now),

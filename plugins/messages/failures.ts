@@ -32,5 +32,6 @@ const accountSentences: Readonly<Record<AccountReason, string>> = {
   pairing_timeout: 'the account was not paired in time',
   blocked_by_msgapp: 'the network does not let this account write to new contacts',
   blocked_by_chatapp: 'the network does not let this account write to new contacts',
+  blocked_by_network: 'the network does not let this account write to new contacts',
   safety_limits: 'the safety limits do not let this account write to new contacts',
 };

@@ -19,10 +19,16 @@ export function chatappSteps(connections: Connections): readonly AnyOperation[] 
     field: 'code' | 'password',
     value: string,
   ) => {
-    const { phone, view } = await connections.answer(caller, 'chatapp', phoneNumber, field, value);
+    const { identifier, view } = await connections.answer(
+      caller,
+      'chatapp',
+      phoneNumber,
+      field,
+      value,
+    );
     return {
       status: 200,
-      body: { phone_number: phone, status: chatappStatus(view.state, view) },
+      body: { phone_number: identifier, status: chatappStatus(view.state, view) },
     } as const;
   };
   return [

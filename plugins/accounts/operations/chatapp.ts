@@ -5,12 +5,14 @@ import { chatappStatus, shownReason } from '../connection-status.ts';
 import { type Connections, plainOptions } from '../connections.ts';
 import type { ConnectionView } from '../session/messages.ts';
 import { chatappSteps } from './chatapp-steps.ts';
+import { disconnect } from './disconnect.ts';
 import {
   AccountId,
   ChatappStatus,
   ConnectionParams,
   PhoneNumber,
   PhoneNumberGiven,
+  phoneGiven,
   Reason,
 } from './schemas.ts';
 
@@ -32,7 +34,14 @@ export function chatappOperations(connections: Connections): readonly AnyOperati
     connect(connections),
     ...chatappSteps(connections),
     status(connections),
-    disconnect(connections),
+    disconnect(connections, {
+      id: 'disconnect_chatapp',
+      path: '/channels/chatapp/{phoneNumber}',
+      group: 'chatapp',
+      channel: chatappChannel,
+      ends: 'Tears the session down',
+      only: 'a new login',
+    }),
   ];
 }
 
@@ -114,9 +123,9 @@ function connect(connections: Connections): AnyOperation {
       },
     ],
     async handler({ caller, body }) {
-      const { phone, view } = await connections.connect(caller, {
+      const { identifier, view } = await connections.connect(caller, {
         channel: chatappChannel,
-        phoneNumber: body.phone_number,
+        identifier: phoneGiven(body.phone_number),
         options: plainOptions(body.mode ?? 'code'),
         forceNew: body.force_new ?? false,
         waitForStep: true,
@@ -125,7 +134,7 @@ function connect(connections: Connections): AnyOperation {
       return {
         status: 200,
         body: {
-          phone_number: phone,
+          phone_number: identifier,
           status: chatappStatus(view.state, view),
           account_id: view.accountId,
           ...tokenOf(view),
@@ -173,7 +182,7 @@ function status(connections: Connections): AnyOperation {
       },
     ],
     async handler({ caller, params }) {
-      const { phone, view } = await connections.look(
+      const { identifier, view } = await connections.look(
         caller,
         chatappChannel,
         params.phoneNumber,
@@ -182,49 +191,12 @@ function status(connections: Connections): AnyOperation {
       return {
         status: 200,
         body: {
-          phone_number: phone,
+          phone_number: identifier,
           status: chatappStatus(view.state, view),
           reason: shownReason(view.state.reason),
           ...tokenOf(view),
         },
       };
-    },
-  });
-}
-
-function disconnect(connections: Connections): AnyOperation {
-  return operation({
-    id: 'disconnect_chatapp',
-    method: 'DELETE',
-    path: '/channels/chatapp/{phoneNumber}',
-    tool: 'disconnect_chatapp',
-    group: 'chatapp',
-    summary: 'Disconnect a number and remove it',
-    description:
-      'Tears the session down and removes the account; its queued messages fail, its messages and contacts ' +
-      'stay. Succeeds even when the connection service is unreachable. A repeated call answers ' +
-      '`connection_not_found`. Ask the user first: only a new login brings the number back.',
-    hints: { readOnly: false, destructive: true, idempotent: true },
-    params: ConnectionParams,
-    query: null,
-    body: null,
-    answers: {
-      200: Closed({
-        phone_number: PhoneNumber,
-        status: OneOf(['removed'], { description: 'the number was deleted from the account' }),
-      }),
-    },
-    errors: ['connection_not_found'],
-    examples: [
-      {
-        summary: 'Removed',
-        params,
-        answer: { status: 200, body: { phone_number: '+15550001111', status: 'removed' } },
-      },
-    ],
-    async handler({ caller, params }) {
-      const body = await connections.remove(caller, chatappChannel, params.phoneNumber);
-      return { status: 200, body };
     },
   });
 }

@@ -1,18 +1,16 @@
 import { Type } from 'typebox';
-import { type ErrorDetail, GatewayError } from '../../../core/errors.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, Nullable, nullableTimestamp, OneOf, Timestamp } from '../../../core/schemas.ts';
 import { msgappStatus } from '../connection-status.ts';
 import type { Connections } from '../connections.ts';
 import type { ConnectionView } from '../session/messages.ts';
-import { AccountId, MsgappStatus, PhoneNumber, PhoneNumberGiven } from './schemas.ts';
+import { Flag, importFields, importOptions } from './imports.ts';
+import { AccountId, MsgappStatus, PhoneNumber, PhoneNumberGiven, phoneGiven } from './schemas.ts';
 
 /** The channel of the msgapp operations. */
 export const msgappChannel = 'msgapp_web';
 
 const linkMethods = ['qr', 'pairing_code'] as const;
-
-const Flag = (description: string) => Type.Optional(Type.Boolean({ description, default: false }));
 
 const Body = Closed({
   phone_number: PhoneNumberGiven,
@@ -23,14 +21,7 @@ const Body = Closed({
     }),
   ),
   force_new: Flag('discard any existing session of this number and pair anew'),
-  import_contacts: Flag("import the phone's contacts on the first connection"),
-  pause_ai_for_imported_contacts: Flag(
-    'keep automated replies paused for the imported contacts; needs `import_contacts`',
-  ),
-  import_existing_chats: Flag('import the chat history as well; needs `import_contacts`'),
-  mark_imported_contacts_as_private: Flag(
-    'create the imported contacts as private; needs `import_contacts`, excludes `import_existing_chats`',
-  ),
+  ...importFields,
 });
 
 /** `POST /channels/msgapp-web/connections`. */
@@ -108,17 +99,10 @@ export function connectMsgapp(connections: Connections): AnyOperation {
     ],
     async handler({ caller, body }) {
       const method = body.link_method ?? 'qr';
-      const options = {
-        method,
-        importContacts: body.import_contacts ?? false,
-        importHistory: body.import_existing_chats ?? false,
-        pauseAutomation: body.pause_ai_for_imported_contacts ?? false,
-        markPrivate: body.mark_imported_contacts_as_private ?? false,
-      };
-      refuseContradictions(options);
-      const { phone, view } = await connections.connect(caller, {
+      const options = { method, ...importOptions(body) };
+      const { identifier, view } = await connections.connect(caller, {
         channel: msgappChannel,
-        phoneNumber: body.phone_number,
+        identifier: phoneGiven(body.phone_number),
         options,
         forceNew: body.force_new ?? false,
         waitForStep: method === 'pairing_code',
@@ -128,7 +112,7 @@ export function connectMsgapp(connections: Connections): AnyOperation {
       return {
         status: 200,
         body: {
-          phone_number: phone,
+          phone_number: identifier,
           status: msgappStatus(view.state, view),
           link_method: method,
           account_id: view.accountId,
@@ -142,28 +126,4 @@ export function connectMsgapp(connections: Connections): AnyOperation {
 
 function codeOf({ step }: ConnectionView) {
   return step?.type === 'show_code' ? step : null;
-}
-
-/** @throws GatewayError `invalid_request` naming every import option that contradicts another */
-function refuseContradictions(options: {
-  readonly importContacts: boolean;
-  readonly importHistory: boolean;
-  readonly pauseAutomation: boolean;
-  readonly markPrivate: boolean;
-}): void {
-  const details: ErrorDetail[] = [];
-  const needsContacts = (given: boolean, field: string): void => {
-    if (!given || options.importContacts) return;
-    details.push({ path: `body/${field}`, message: 'requires import_contacts to be true' });
-  };
-  needsContacts(options.importHistory, 'import_existing_chats');
-  needsContacts(options.pauseAutomation, 'pause_ai_for_imported_contacts');
-  needsContacts(options.markPrivate, 'mark_imported_contacts_as_private');
-  if (options.importHistory && options.markPrivate) {
-    const message = 'cannot be combined with import_existing_chats';
-    details.push({ path: 'body/mark_imported_contacts_as_private', message });
-  }
-  if (details.length === 0) return;
-  const text = details.map(({ path, message }) => `${path.slice('body/'.length)} ${message}`);
-  throw new GatewayError('invalid_request', { message: `${text.join('; ')}.`, details });
 }

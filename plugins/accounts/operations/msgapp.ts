@@ -2,11 +2,12 @@ import { toDataURL } from 'qrcode';
 import { Type } from 'typebox';
 import { GatewayError } from '../../../core/errors.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
-import { Closed, OneOf, Timestamp, timestamp } from '../../../core/schemas.ts';
+import { Closed, Timestamp, timestamp } from '../../../core/schemas.ts';
 import { msgappStatus, shownReason } from '../connection-status.ts';
 import type { Connections } from '../connections.ts';
 import type { ConnectionView } from '../session/messages.ts';
 import { isPairing } from '../status.ts';
+import { disconnect } from './disconnect.ts';
 import { connectMsgapp, msgappChannel } from './msgapp-connect.ts';
 import { ConnectionParams, MsgappConnection, MsgappStatus, PhoneNumber } from './schemas.ts';
 
@@ -19,7 +20,14 @@ export function msgappOperations(connections: Connections): readonly AnyOperatio
     connectMsgapp(connections),
     qr(connections),
     status(connections),
-    disconnect(connections),
+    disconnect(connections, {
+      id: 'disconnect_msgapp',
+      path,
+      group: 'msgapp',
+      channel: msgappChannel,
+      ends: 'Ends the link',
+      only: 'pairing again',
+    }),
   ];
 }
 
@@ -71,7 +79,7 @@ function qr(connections: Connections): AnyOperation {
       },
     ],
     async handler({ caller, params }) {
-      const { phone, view } = await connections.look(
+      const { identifier, view } = await connections.look(
         caller,
         msgappChannel,
         params.phoneNumber,
@@ -81,7 +89,7 @@ function qr(connections: Connections): AnyOperation {
       return {
         status: 200,
         body: {
-          phone_number: phone,
+          phone_number: identifier,
           status: msgappStatus(view.state, view),
           qr: step.data,
           qr_image: await toDataURL(step.data, { type: 'image/png', margin: 4, scale: 6 }),
@@ -129,7 +137,7 @@ function status(connections: Connections): AnyOperation {
       },
     ],
     async handler({ caller, params }) {
-      const { phone, view } = await connections.look(
+      const { identifier, view } = await connections.look(
         caller,
         msgappChannel,
         params.phoneNumber,
@@ -138,48 +146,11 @@ function status(connections: Connections): AnyOperation {
       return {
         status: 200,
         body: {
-          phone_number: phone,
+          phone_number: identifier,
           status: msgappStatus(view.state, view),
           reason: shownReason(view.state.reason),
         },
       };
-    },
-  });
-}
-
-function disconnect(connections: Connections): AnyOperation {
-  return operation({
-    id: 'disconnect_msgapp',
-    method: 'DELETE',
-    path,
-    tool: 'disconnect_msgapp',
-    group: 'msgapp',
-    summary: 'Disconnect a number and remove it',
-    description:
-      'Ends the link and removes the account; its queued messages fail, its messages and contacts stay. ' +
-      'Succeeds even when the connection service is unreachable. A repeated call answers `connection_not_found`. ' +
-      'Ask the user first: only pairing again brings the number back.',
-    hints: { readOnly: false, destructive: true, idempotent: true },
-    params: ConnectionParams,
-    query: null,
-    body: null,
-    answers: {
-      200: Closed({
-        phone_number: PhoneNumber,
-        status: OneOf(['removed'], { description: 'the number was deleted from the account' }),
-      }),
-    },
-    errors: ['connection_not_found'],
-    examples: [
-      {
-        summary: 'Removed',
-        params,
-        answer: { status: 200, body: { phone_number: '+15550001111', status: 'removed' } },
-      },
-    ],
-    async handler({ caller, params }) {
-      const body = await connections.remove(caller, msgappChannel, params.phoneNumber);
-      return { status: 200, body };
     },
   });
 }

@@ -1,6 +1,8 @@
 import { Type } from 'typebox';
+import { GatewayError } from '../../../core/errors.ts';
+import { parsePhone } from '../../../core/phone.ts';
 import { Closed, Nullable, OneOf, Timestamp } from '../../../core/schemas.ts';
-import { chatappStatuses, msgappStatuses } from '../connection-status.ts';
+import { chatappStatuses, connectionStatuses, msgappStatuses } from '../connection-status.ts';
 import type { AccountReason, AccountStatus } from '../contract.ts';
 
 const accountStatuses = [
@@ -18,6 +20,7 @@ const reasons = [
   'pairing_timeout',
   'blocked_by_msgapp',
   'blocked_by_chatapp',
+  'blocked_by_network',
   'safety_limits',
 ] as const satisfies readonly AccountReason[];
 
@@ -27,6 +30,15 @@ export const PhoneNumberGiven = Type.String({
   maxLength: 64,
   examples: ['+15550001111'],
 });
+
+/** @throws GatewayError `invalid_phone_number` when it is none */
+export function phoneGiven(text: string): string {
+  const phone = parsePhone(text);
+  if (phone !== null) return phone;
+  throw new GatewayError('invalid_phone_number', {
+    details: [{ path: 'body/phone_number', message: 'must be a phone number in E.164 format' }],
+  });
+}
 
 /** A number in an answer. */
 export const PhoneNumber = Type.String({
@@ -41,6 +53,18 @@ export const ConnectionParams = Closed({
     description: 'the phone number in E.164 format; the `+` may be absent',
     examples: ['+15550001111'],
   }),
+});
+
+/** The name of a channel. */
+export const ChannelName = Type.String({
+  description: 'the channel, as `GET /channels` names it',
+  examples: ['msgapp_web'],
+});
+
+/** What an account is called by on any channel. */
+export const Identifier = Type.String({
+  description: 'the account: a phone number in E.164 format, or what its network calls it by',
+  examples: ['+15550001111'],
 });
 
 export const AccountId = Type.String({
@@ -62,6 +86,13 @@ export const ChatappStatus = OneOf(chatappStatuses, {
     '`connecting` goes on by itself',
 });
 
+export const ConnectionStatus = OneOf(connectionStatuses, {
+  description:
+    '`connecting`: `step` says what the user has to do, if anything; else it goes on by itself. `connected` is ' +
+    'success; `restricted`: linked, but the network or the safety limits stop it from sending; `error`: the ' +
+    'network refused the login; `disconnected` and `not_initialized`: connect again',
+});
+
 export const Reason = Nullable(OneOf(reasons, { description: 'why, where there is a reason' }));
 
 const Count = (description: string) => Type.Integer({ description, minimum: 0 });
@@ -72,7 +103,7 @@ export const Account = Closed(
     id: AccountId,
     channel: Type.String({ description: 'the network', examples: ['msgapp_web', 'chatapp'] }),
     identifier: Type.String({
-      description: 'the phone number of the account',
+      description: "the phone number of the account, or another network's own identifier",
       examples: ['+15550001111'],
     }),
     status: OneOf(accountStatuses, {

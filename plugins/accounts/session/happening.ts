@@ -39,5 +39,6 @@ export function happeningOf(event: StateEvent, channel: string): Happening {
 
 /** The reason of a restriction by the network itself. */
 function blockedBy(channel: string): AccountReason {
-  return channel === 'chatapp' ? 'blocked_by_chatapp' : 'blocked_by_msgapp';
+  if (channel === 'chatapp') return 'blocked_by_chatapp';
+  return channel === 'msgapp_web' ? 'blocked_by_msgapp' : 'blocked_by_network';
 }

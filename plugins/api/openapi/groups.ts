@@ -28,6 +28,13 @@ export const groups: Readonly<Record<OperationGroup, { name: string; description
       'Connect a `msgapp` account by QR code or pairing code, and disconnect it. ' +
       'Poll the status until it is `connected`.',
   },
+  channels: {
+    name: 'Channels',
+    description:
+      'Which channels there are, and one way to connect an account that serves them all, those of drivers from ' +
+      'outside included. `msgapp_web` and `chatapp` can be connected here or by the operations of their own: the ' +
+      'account is the same. `/channels/msgapp-web/connections` with a hyphen is always the operation of its own.',
+  },
   usage: {
     name: 'Usage',
     description: "Today's sends and new contacts (UTC day) against the caps of the plan.",

@@ -1,7 +1,9 @@
 import type {
   Driver,
   DriverAccount,
+  DriverCapabilities,
   DriverEvent,
+  IdentifierRule,
   LinkRequest,
   OutboundMessage,
   Port,
@@ -84,14 +86,8 @@ export class FakeSession implements Session {
 
 /** A driver without a network: the test plays it. Resuming connects at once, linking waits for the test. */
 export class FakeDriver implements Driver {
-  readonly capabilities = {
-    deduplicates: true,
-    deliveredReceipts: true,
-    recipients: 'any_phone',
-    linkMethods: ['qr', 'pairing_code', 'code'],
-    imports: { contacts: true, history: true },
-    media: true,
-  } as const;
+  readonly capabilities: DriverCapabilities;
+  readonly identifier?: IdentifierRule;
   readonly sessions: FakeSession[] = [];
   readonly behaviour: Behaviour = {
     open: () => undefined,
@@ -101,6 +97,19 @@ export class FakeDriver implements Driver {
     send: async (_, message) => ({ networkId: `net_${message.reference}`, at: 0 }),
     logOut: () => undefined,
   };
+
+  constructor(own: Partial<DriverCapabilities> = {}, identifier?: IdentifierRule) {
+    this.capabilities = {
+      deduplicates: true,
+      deliveredReceipts: true,
+      recipients: 'any_phone',
+      linkMethods: ['qr', 'pairing_code', 'code'],
+      imports: { contacts: true, history: true },
+      media: true,
+      ...own,
+    };
+    if (identifier !== undefined) this.identifier = identifier;
+  }
 
   open(account: DriverAccount, port: Port): Session {
     this.behaviour.open();

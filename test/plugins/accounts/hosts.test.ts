@@ -28,10 +28,10 @@ async function makeWorld(t: Test, engine = mariadb): Promise<World> {
 }
 
 /** Connects an account in a process and answers its id. */
-async function connected(process: Process, world: World, phoneNumber: string): Promise<string> {
+async function connected(process: Process, world: World, identifier: string): Promise<string> {
   const { view } = await process.connections.connect(await world.tenant(), {
     channel: 'msgapp_web',
-    phoneNumber,
+    identifier,
     options: plainOptions('qr'),
     forceNew: false,
     waitForStep: false,

@@ -20,6 +20,8 @@ import { FakeDriver } from './fake-driver.ts';
 
 interface Input {
   readonly phone?: string;
+  /** The account of an operation of any channel. */
+  readonly account?: { readonly channel: string; readonly identifier?: string };
   readonly body?: object;
   readonly as?: Partial<Caller>;
 }
@@ -27,6 +29,18 @@ interface Input {
 /** A gateway without its API: the operations are called as the API would, with one test tenant. */
 async function open(t: Test, url: string, env: Record<string, string> = {}) {
   const driver = new FakeDriver();
+  const mail = new FakeDriver(
+    { linkMethods: ['password'], imports: { contacts: true, history: false } },
+    {
+      description: 'an address, name@host',
+      parse: (text) => (/^\w+@\w+$/.test(text) ? text.toLowerCase() : null),
+    },
+  );
+  const drivers = new Map([
+    ['msgapp_web', driver],
+    ['chatapp', driver],
+    ['mail', mail],
+  ]);
   const config = loadConfig({
     env: { ...env, DATABASE_URL: url, GATEWAY_SECRET: Buffer.alloc(32).toString('base64') },
     file: null,
@@ -38,8 +52,8 @@ async function open(t: Test, url: string, env: Record<string, string> = {}) {
     prepare(container) {
       provide(container, 'config', config);
       provide(container, 'channels', {
-        driverOf: (_, mode) => (mode === 'test' ? driver : null),
-        channels: () => ['msgapp_web', 'chatapp'],
+        driverOf: (channel, mode) => (mode === 'test' ? (drivers.get(channel) ?? null) : null),
+        channels: () => [...drivers.keys()],
       });
     },
   });
@@ -59,13 +73,13 @@ async function open(t: Test, url: string, env: Record<string, string> = {}) {
     status: 'active',
     disabled: new Set(),
   };
-  const call = async (id: string, { phone, body, as }: Input = {}) => {
+  const call = async (id: string, { phone, account, body, as }: Input = {}) => {
     const operation = gateway.app.operations.all().find((one) => one.id === id);
     if (operation === undefined) throw new Error(`there is no operation ${id}`);
     try {
       const answer = await operation.handler({
         caller: { ...caller, ...as },
-        params: { phoneNumber: phone },
+        params: { phoneNumber: phone, ...account },
         query: {},
         body: body ?? {},
         headers: {},
@@ -86,7 +100,7 @@ async function open(t: Test, url: string, env: Record<string, string> = {}) {
       return { refused: error.code, status: error.status, details: error.details };
     }
   };
-  return { call, driver, gateway };
+  return { call, driver, mail, drivers, gateway };
 }
 
 const phone = '+15550001111';
@@ -242,6 +256,140 @@ for (const { name, create } of databases) {
         phone_number: phone,
         status: 'removed',
       });
+    });
+
+    t.test('any channel: what its driver declares, and its steps as data', async (t) => {
+      const { call, mail, drivers } = await open(t, database.url);
+      const account = { channel: 'mail', identifier: 'Ada@home' };
+      const of = { channel: 'mail', identifier: 'ada@home' };
+      const connect = (body: object) => call('connect', { account: { channel: 'mail' }, body });
+      mail.behaviour.link = (session) => session.emit(step({ type: 'ask', field: 'password' }));
+      mail.behaviour.answer = async (session, _, value) => {
+        if (value === 'right') await session.state('connected');
+        return value === 'right' ? 'accepted' : 'wrong';
+      };
+      const wrong: [object, string][] = [
+        [{ identifier: '+15550001111' }, 'body/identifier'],
+        [{ identifier: 'ada@home', link_method: 'qr' }, 'body/link_method'],
+        [
+          { identifier: 'ada@home', import_contacts: true, import_existing_chats: true },
+          'body/import_existing_chats',
+        ],
+      ];
+      for (const [body, path] of wrong) {
+        t.match(await connect(body), { refused: 'invalid_request', details: [{ path }] });
+      }
+      t.match(await call('get_connection_status', { account }), {
+        refused: 'connection_not_found',
+      });
+      const begun = await connect({ identifier: 'Ada@home', import_contacts: true });
+      t.match(begun, {
+        ...of,
+        status: 'connecting',
+        reason: null,
+        link_method: 'password',
+        step: { type: 'ask', field: 'password' },
+        linking_ends_at: /Z$/,
+      });
+      const hand = (field: string, value: string) =>
+        call('submit_connection_step', { account, body: { field, value } });
+      t.match(await hand('code', 'right'), { refused: 'invalid_code' });
+      t.match(await hand('password', 'wrong'), { refused: 'invalid_password' });
+      const linked = {
+        ...of,
+        account_id: begun.account_id,
+        status: 'connected',
+        reason: null,
+        link_method: 'password',
+        step: null,
+        linking_ends_at: null,
+      };
+      t.same(await hand('password', 'right'), linked);
+      t.same(await call('get_connection_status', { account }), linked);
+      t.match(await connect({ identifier: 'ADA@home' }), { refused: 'already_connected' });
+      t.match(await call('list_accounts'), {
+        accounts: [{ channel: 'mail', identifier: 'ada@home' }],
+      });
+      await mail.last.emit({ type: 'state', state: 'restricted', scope: 'all', until: null });
+      t.match(await call('get_connection_status', { account }), {
+        status: 'restricted',
+        reason: 'blocked_by_network',
+      });
+      drivers.delete('mail');
+      t.match(await connect({ identifier: 'ada@home' }), { refused: 'channel_not_enabled' });
+      t.same(await call('disconnect', { account: of }), { ...of, status: 'removed' });
+      t.match(await call('disconnect', { account: of }), { refused: 'connection_not_found' });
+    });
+
+    t.test('any channel: the specified ones too, on the same record', async (t) => {
+      const { call, driver } = await open(t, database.url);
+      driver.behaviour.link = (session, { method }) =>
+        session.emit(
+          method === 'qr'
+            ? qr
+            : step({ type: 'show_code', code: 'K7QM2XWD', expiresAt: 1_800_000_000_000 }),
+        );
+      const account = { channel: 'msgapp_web', identifier: '15550001111' };
+      const expires_at = '2027-01-15T08:00:00.000Z';
+      const connect = (body: object) =>
+        call('connect', {
+          account: { channel: 'msgapp_web' },
+          body: { identifier: phone, ...body },
+        });
+      t.match(await connect({}), {
+        link_method: 'qr',
+        step: { type: 'show_qr', data: 'scan me', token: 'token', expires_at },
+      });
+      t.match(await call('get_msgapp_qr', { phone }), { qr: 'scan me' });
+      t.match(await connect({ link_method: 'pairing_code' }), {
+        step: { type: 'show_code', code: 'K7QM2XWD', expires_at },
+      });
+      await driver.last.emit(step({ type: 'expired' }));
+      t.match(await call('get_connection_status', { account }), { step: { type: 'expired' } });
+      driver.behaviour.link = (session) => session.state('refused');
+      t.match(await connect({ force_new: true }), { status: 'error', reason: 'session_lost' });
+      t.match(await call('get_msgapp_status', { phone }), { status: 'disconnected' });
+      driver.behaviour.link = (session) => session.state('lost');
+      t.match(await connect({}), { status: 'connecting', step: null }, 'out of reach: goes on');
+      t.same(await call('disconnect_msgapp', { phone }), {
+        phone_number: phone,
+        status: 'removed',
+      });
+      t.match(await call('get_connection_status', { account }), {
+        refused: 'connection_not_found',
+      });
+    });
+
+    t.test('the list of channels, each with why it is not there', async (t) => {
+      const { call, drivers } = await open(t, database.url);
+      const reasons = async (as: Partial<Caller>) => {
+        const { channels } = await call('list_channels', { as });
+        return (channels as { channel: string; available: boolean; reason: string | null }[]).map(
+          ({ channel, available, reason }) => [channel, available, reason],
+        );
+      };
+      const { channels } = await call('list_channels');
+      t.match(channels, [
+        { channel: 'msgapp_web', available: true, reason: null, identifier: /E\.164/ },
+        { channel: 'chatapp' },
+        {
+          channel: 'mail',
+          identifier: 'an address, name@host',
+          capabilities: { link_methods: ['password'], imports: { contacts: true, history: false } },
+        },
+      ]);
+      drivers.delete('chatapp');
+      t.same(await reasons({ disabled: new Set(['mail']) }), [
+        ['msgapp_web', true, null],
+        ['mail', false, 'disabled_for_account'],
+      ]);
+      t.same((await reasons({ mode: 'live' }))[0], ['msgapp_web', false, 'driver_off']);
+      t.match(
+        await call('connect', { account: { channel: 'gone' }, body: { identifier: phone } }),
+        {
+          refused: 'channel_not_enabled',
+        },
+      );
     });
 
     t.test('what the plan and the features do not allow', async (t) => {

@@ -3,11 +3,17 @@ import t from 'tap';
 import type { LinkStep } from '../../../core/contracts/driver.ts';
 import {
   chatappStatus,
+  connectionStatus,
   msgappStatus,
   shownReason,
 } from '../../../plugins/accounts/connection-status.ts';
 import type { AccountState } from '../../../plugins/accounts/contract.ts';
 import { accountEvent } from '../../../plugins/accounts/events.ts';
+import {
+  identifierDescription,
+  parseIdentifier,
+  parseIdentifierInAddress,
+} from '../../../plugins/accounts/identifiers.ts';
 import { reconnectDelay } from '../../../plugins/accounts/session/backoff.ts';
 import { localDeadline } from '../../../plugins/accounts/session/deadline.ts';
 import { happeningOf, isDriverEvent } from '../../../plugins/accounts/session/happening.ts';
@@ -42,10 +48,42 @@ t.test('names of connection statuses', async (t) => {
     const name = `${state.status} ${state.reason} ${step?.type}`;
     t.equal(msgappStatus(state, { live, step }), msgapp, `msgapp: ${name}`);
     t.equal(chatappStatus(state, { live, step }), chatapp, `chatapp: ${name}`);
+    const other = chatapp === 'error' ? chatapp : msgapp;
+    t.equal(connectionStatus(state, { live, step }), other, `any channel: ${name}`);
   }
   t.equal(msgappStatus({ ...on, status: 'connected' }, null), 'connected');
   t.equal(shownReason('login_refused'), 'session_lost');
   t.equal(shownReason('replaced'), 'replaced');
+});
+
+t.test('what an account is called by', async (t) => {
+  const lower = (text: string) => (text.includes('@') ? text.toLowerCase() : null);
+  const address = { identifier: { description: 'an address', parse: lower } };
+  const nonsense = (answer: unknown) => ({
+    // What a driver from outside may answer in spite of its types.
+    identifier: { description: '', parse: () => answer as string },
+  });
+  const rows: [Parameters<typeof parseIdentifierInAddress>[0], string, string | null][] = [
+    [{}, '+15550001111', '+15550001111'],
+    [{}, '15550001111', null],
+    [{}, 'ada@example.org', null],
+    [address, 'Ada@example.org', 'ada@example.org'],
+    [address, '+15550001111', null],
+    [nonsense(''), 'x', null],
+    [nonsense(7), 'x', null],
+    [nonsense('two\nlines'), 'x', null],
+    [nonsense('x'.repeat(100)), 'x', 'x'.repeat(100)],
+    [nonsense('x'.repeat(101)), 'x', null],
+  ];
+  for (const [driver, text, expected] of rows) {
+    if (driver !== null) t.equal(parseIdentifier(driver, text), expected, text);
+  }
+  t.equal(parseIdentifierInAddress({}, '15550001111'), '+15550001111', 'the + may be absent');
+  t.equal(parseIdentifierInAddress(address, 'Ada@example.org'), 'ada@example.org');
+  t.equal(parseIdentifierInAddress(null, '15550001111'), '+15550001111', 'the channel is off');
+  t.equal(parseIdentifierInAddress(null, 'ada@example.org'), 'ada@example.org');
+  t.equal(identifierDescription(address), 'an address');
+  t.match(identifierDescription({}), /E\.164/);
 });
 
 t.test('the payload of an account event has the specified fields and no others', async (t) => {

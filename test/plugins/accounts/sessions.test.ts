@@ -503,11 +503,11 @@ interface Call {
   readonly unreachable?: 'refuse' | 'go_on';
 }
 
-function connect(process: Process, caller: Caller, phoneNumber: string, call: Call = {}) {
+function connect(process: Process, caller: Caller, identifier: string, call: Call = {}) {
   const { channel = 'msgapp_web', method = 'qr', forceNew = false } = call;
   return process.connections.connect(caller, {
     channel,
-    phoneNumber,
+    identifier,
     options: plainOptions(method),
     forceNew,
     waitForStep: call.waitForStep ?? channel === 'chatapp',

@@ -1,0 +1,51 @@
+import type { Caller } from '../../core/contracts/caller.ts';
+import type { Driver } from '../../core/contracts/driver.ts';
+import { GatewayError } from '../../core/errors.ts';
+import type { Plans } from '../tenants/contract.ts';
+import type { ChannelRegistry } from './contract.ts';
+
+/** Why a channel is not there for somebody, in the order in which it is looked for. */
+export const closedChannelReasons = [
+  'plan_without_channels',
+  'disabled_for_account',
+  'driver_off',
+] as const;
+
+export type ClosedChannelReason = (typeof closedChannelReasons)[number];
+
+/** A channel as one caller finds it. */
+export type ChannelAccess =
+  | { readonly driver: Driver; readonly reason: null }
+  /** The driver, where there is one all the same. */
+  | { readonly driver: Driver | null; readonly reason: ClosedChannelReason };
+
+/** Which channels a caller can connect accounts on. */
+export class ChannelDirectory {
+  readonly #plans: Plans;
+  readonly #channels: ChannelRegistry;
+
+  constructor(plans: Plans, channels: ChannelRegistry) {
+    this.#plans = plans;
+    this.#channels = channels;
+  }
+
+  /** The names of all channels, in the order of the configuration. */
+  names(): readonly string[] {
+    return this.#channels.channels();
+  }
+
+  access(caller: Caller, channel: string): ChannelAccess {
+    const driver = this.#channels.driverOf(channel, caller.mode);
+    if (!this.#plans.plan(caller.plan).channels) return { driver, reason: 'plan_without_channels' };
+    if (caller.disabled.has(channel)) return { driver, reason: 'disabled_for_account' };
+    return driver === null ? { driver, reason: 'driver_off' } : { driver, reason: null };
+  }
+
+  /** @throws GatewayError when the plan, the features or the drivers do not have this channel */
+  driver(caller: Caller, channel: string): Driver {
+    const { driver, reason } = this.access(caller, channel);
+    if (reason === 'plan_without_channels') throw new GatewayError(reason);
+    if (reason !== null) throw new GatewayError('channel_not_enabled');
+    return driver;
+  }
+}

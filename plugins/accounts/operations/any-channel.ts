@@ -1,0 +1,137 @@
+import { Type } from 'typebox';
+import { type AnyOperation, operation } from '../../../core/operation.ts';
+import { Closed, OneOf } from '../../../core/schemas.ts';
+import type { ChannelDirectory } from '../channel-access.ts';
+import type { Connections } from '../connections.ts';
+import { connectOnAnyChannel } from './any-channel-connect.ts';
+import { ConnectionView, connectionView } from './connection-view.ts';
+import { disconnectDescription, RemovedStatus } from './disconnect.ts';
+import { ChannelName, Identifier } from './schemas.ts';
+
+/** What the operations of any channel work with. */
+export interface AnyChannelParts {
+  readonly channels: ChannelDirectory;
+  readonly connections: Connections;
+}
+
+const path = '/channels/{channel}/connections/{identifier}';
+const Params = Closed({ channel: ChannelName, identifier: Identifier });
+const params = { channel: 'msgapp_web', identifier: '+15550001111' };
+const connected = {
+  ...params,
+  account_id: 'acc_01jxk5d8a0c1v7m2q3r4s5t6w7',
+  status: 'connected',
+  reason: null,
+  link_method: 'password',
+  step: null,
+  linking_ends_at: null,
+} as const;
+
+/** The four operations that connect accounts on any channel, driven by what its driver declares. REST only. */
+export function anyChannelOperations(parts: AnyChannelParts): readonly AnyOperation[] {
+  const { channels, connections } = parts;
+  return [
+    connectOnAnyChannel(connections, channels),
+    handIn(connections),
+    status(connections),
+    disconnect(connections),
+  ];
+}
+
+function handIn(connections: Connections): AnyOperation {
+  return operation({
+    id: 'submit_connection_step',
+    method: 'POST',
+    path: `${path}/steps`,
+    tool: null,
+    group: 'channels',
+    summary: 'Hand in what a step asks for',
+    description:
+      'Hands in the value that a step `ask` waits for. The answer says what comes next. `invalid_code`, ' +
+      '`invalid_password`: wrong, or not awaited; a wrong one may be handed in again, the fifth ends the linking.',
+    hints: { readOnly: false, destructive: false, idempotent: false },
+    params: Params,
+    query: null,
+    body: Closed({
+      field: OneOf(['code', 'password'], { description: '`field` of the step' }),
+      value: Type.String({ description: 'what the user gave', maxLength: 1024 }),
+    }),
+    answers: { 200: ConnectionView },
+    errors: [
+      'invalid_code',
+      'invalid_password',
+      'channel_not_enabled',
+      'plan_without_channels',
+      'connection_service_unreachable',
+    ],
+    examples: [
+      {
+        summary: 'Accepted',
+        params,
+        body: { field: 'password', value: 'correct horse' },
+        answer: { status: 200, body: connected },
+      },
+    ],
+    async handler({ caller, params: { channel, identifier }, body: { field, value } }) {
+      const connection = await connections.answer(caller, channel, identifier, field, value);
+      return { status: 200, body: connectionView(channel, connection) };
+    },
+  });
+}
+
+function status(connections: Connections): AnyOperation {
+  return operation({
+    id: 'get_connection_status',
+    method: 'GET',
+    path: `${path}/status`,
+    tool: null,
+    group: 'channels',
+    summary: 'Get the status of a connection on any channel',
+    description:
+      'The live status of a linking or a connection, with the step that is open. `connected` is success; `error`, ' +
+      '`disconnected` and `not_initialized` end only with a new connect, `reason` says what happened.',
+    hints: { readOnly: true, destructive: false, idempotent: true },
+    params: Params,
+    query: null,
+    body: null,
+    answers: { 200: ConnectionView },
+    errors: ['connection_not_found', 'connection_service_unreachable'],
+    examples: [{ summary: 'Connected', params, answer: { status: 200, body: connected } }],
+    async handler({ caller, params: { channel, identifier } }) {
+      const silence = 'connection_service_unreachable';
+      const connection = await connections.look(caller, channel, identifier, silence);
+      return { status: 200, body: connectionView(channel, connection) };
+    },
+  });
+}
+
+function disconnect(connections: Connections): AnyOperation {
+  return operation({
+    id: 'disconnect',
+    method: 'DELETE',
+    path,
+    tool: null,
+    group: 'channels',
+    summary: 'Disconnect an account on any channel and remove it',
+    description: disconnectDescription('Ends the link', 'linking it anew'),
+    hints: { readOnly: false, destructive: true, idempotent: true },
+    params: Params,
+    query: null,
+    body: null,
+    answers: {
+      200: Closed({ channel: ChannelName, identifier: Identifier, status: RemovedStatus }),
+    },
+    errors: ['connection_not_found'],
+    examples: [
+      {
+        summary: 'Removed',
+        params,
+        answer: { status: 200, body: { ...params, status: 'removed' } },
+      },
+    ],
+    async handler({ caller, params: { channel, identifier: given } }) {
+      const identifier = await connections.remove(caller, channel, given);
+      return { status: 200, body: { channel, identifier, status: 'removed' } } as const;
+    },
+  });
+}

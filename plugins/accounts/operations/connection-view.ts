@@ -1,0 +1,90 @@
+import { type Static, Type } from 'typebox';
+import type { LinkStep } from '../../../core/contracts/driver.ts';
+import {
+  Closed,
+  Nullable,
+  nullableTimestamp,
+  OneOf,
+  Timestamp,
+  timestamp,
+} from '../../../core/schemas.ts';
+import { connectionStatus, shownReason } from '../connection-status.ts';
+import type { Connection } from '../connections.ts';
+import { AccountId, ChannelName, ConnectionStatus, Identifier, Reason } from './schemas.ts';
+
+const Step = Closed(
+  {
+    type: OneOf(['show_qr', 'show_code', 'ask', 'expired'], {
+      description:
+        "`show_qr`: show `data` as a QR code; `show_code`: show `code`, to be typed in the network's app; `ask`: ask " +
+        'the user for the value that `field` names and hand it in; `expired`: the last code ran out, connect again',
+    }),
+    data: Type.Optional(Type.String({ description: 'the text that the QR code holds' })),
+    token: Type.Optional(
+      Nullable(Type.String({ description: 'the login token in it, where the network has one' })),
+    ),
+    code: Type.Optional(Type.String({ description: "to be typed in the network's app" })),
+    field: Type.Optional(OneOf(['code', 'password'], { description: 'the value that is awaited' })),
+    expires_at: Type.Optional(Timestamp),
+  },
+  {
+    $id: 'ConnectionStep',
+    description:
+      'What the user has to do or see while an account is being linked. A code is renewed: read it again.',
+  },
+);
+
+/** A connection as every operation of any channel answers it. */
+export const ConnectionView = Closed(
+  {
+    channel: ChannelName,
+    identifier: Identifier,
+    account_id: AccountId,
+    status: ConnectionStatus,
+    reason: Reason,
+    link_method: Type.String({
+      description: 'how the account is linked, or was last',
+      examples: ['qr'],
+    }),
+    step: Nullable(Step),
+    linking_ends_at: Nullable(
+      Type.String({
+        ...Timestamp,
+        description: 'when the linking that is under way is given up; null when none is',
+      }),
+    ),
+  },
+  { $id: 'Connection', description: 'The connection of one account, on any channel.' },
+);
+
+/** The answer for a connection. */
+export function connectionView(
+  channel: string,
+  { identifier, view }: Connection,
+): Static<typeof ConnectionView> {
+  return {
+    channel,
+    identifier,
+    account_id: view.accountId,
+    status: connectionStatus(view.state, view),
+    reason: shownReason(view.state.reason),
+    link_method: view.options.method,
+    step: view.step === null ? null : stepView(view.step),
+    linking_ends_at: nullableTimestamp(view.pairingEndsAt),
+  };
+}
+
+function stepView(step: LinkStep): Static<typeof Step> {
+  switch (step.type) {
+    case 'show_qr': {
+      const { type, data, token } = step;
+      return { type, data, token, expires_at: timestamp(step.expiresAt) };
+    }
+    case 'show_code':
+      return { type: step.type, code: step.code, expires_at: timestamp(step.expiresAt) };
+    case 'ask':
+      return { type: step.type, field: step.field };
+    case 'expired':
+      return { type: step.type };
+  }
+}

@@ -1,0 +1,62 @@
+import { type AnyOperation, type OperationGroup, operation } from '../../../core/operation.ts';
+import { Closed, OneOf } from '../../../core/schemas.ts';
+import type { Connections } from '../connections.ts';
+import { ConnectionParams, PhoneNumber } from './schemas.ts';
+
+/** `removed`, as every DELETE of a connection answers it. */
+export const RemovedStatus = OneOf(['removed'], {
+  description: 'the number was deleted from the account',
+});
+
+/** What a family's DELETE has of its own. */
+export interface DisconnectOperation {
+  readonly id: string;
+  readonly path: string;
+  readonly group: OperationGroup;
+  readonly channel: string;
+  /** What becomes of the link, and what alone brings it back: `Ends the link`, `pairing again`. */
+  readonly ends: string;
+  readonly only: string;
+}
+
+/** The DELETE of a family that goes by phone numbers. */
+export function disconnect(
+  connections: Connections,
+  { id, path, group, channel, ends, only }: DisconnectOperation,
+): AnyOperation {
+  return operation({
+    id,
+    method: 'DELETE',
+    path,
+    tool: id,
+    group,
+    summary: 'Disconnect a number and remove it',
+    description: disconnectDescription(ends, only),
+    hints: { readOnly: false, destructive: true, idempotent: true },
+    params: ConnectionParams,
+    query: null,
+    body: null,
+    answers: { 200: Closed({ phone_number: PhoneNumber, status: RemovedStatus }) },
+    errors: ['connection_not_found'],
+    examples: [
+      {
+        summary: 'Removed',
+        params: { phoneNumber: '+15550001111' },
+        answer: { status: 200, body: { phone_number: '+15550001111', status: 'removed' } },
+      },
+    ],
+    async handler({ caller, params }) {
+      const identifier = await connections.remove(caller, channel, params.phoneNumber);
+      return { status: 200, body: { phone_number: identifier, status: 'removed' } } as const;
+    },
+  });
+}
+
+/** What every DELETE of a connection does. */
+export function disconnectDescription(ends: string, only: string): string {
+  return (
+    `${ends} and removes the account; its queued messages fail, its messages and contacts stay. ` +
+    'Succeeds even when the connection service is unreachable. A repeated call answers ' +
+    `\`connection_not_found\`. Ask the user first: only ${only} brings the number back.`
+  );
+}

@@ -1,0 +1,53 @@
+import { Type } from 'typebox';
+import { type ErrorDetail, GatewayError } from '../../../core/errors.ts';
+import type { ConnectOptions } from '../contract.ts';
+
+/** A switch of a connect operation, off unless given. */
+export const Flag = (description: string) =>
+  Type.Optional(Type.Boolean({ description, default: false }));
+
+/** The fields of a connect operation that say what is imported. */
+export const importFields = {
+  import_contacts: Flag("import the phone's contacts on the first connection"),
+  pause_ai_for_imported_contacts: Flag(
+    'keep automated replies paused for the imported contacts; needs `import_contacts`',
+  ),
+  import_existing_chats: Flag('import the chat history as well; needs `import_contacts`'),
+  mark_imported_contacts_as_private: Flag(
+    'create the imported contacts as private; needs `import_contacts`, excludes `import_existing_chats`',
+  ),
+};
+
+/** What a body with these fields asks for. */
+export type ImportBody = { readonly [Field in keyof typeof importFields]?: boolean };
+
+/** @throws GatewayError `invalid_request` naming every import option that contradicts another */
+export function importOptions(body: ImportBody): Omit<ConnectOptions, 'method'> {
+  const options = {
+    importContacts: body.import_contacts ?? false,
+    importHistory: body.import_existing_chats ?? false,
+    pauseAutomation: body.pause_ai_for_imported_contacts ?? false,
+    markPrivate: body.mark_imported_contacts_as_private ?? false,
+  };
+  const details: ErrorDetail[] = [];
+  const needsContacts = (given: boolean, field: keyof ImportBody): void => {
+    if (!given || options.importContacts) return;
+    details.push({ path: `body/${field}`, message: 'requires import_contacts to be true' });
+  };
+  needsContacts(options.importHistory, 'import_existing_chats');
+  needsContacts(options.pauseAutomation, 'pause_ai_for_imported_contacts');
+  needsContacts(options.markPrivate, 'mark_imported_contacts_as_private');
+  if (options.importHistory && options.markPrivate) {
+    const message = 'cannot be combined with import_existing_chats';
+    details.push({ path: 'body/mark_imported_contacts_as_private', message });
+  }
+  refuseFields(details);
+  return options;
+}
+
+/** @throws GatewayError `invalid_request` when a field is wrong */
+export function refuseFields(details: readonly ErrorDetail[]): void {
+  if (details.length === 0) return;
+  const text = details.map(({ path, message }) => `${path.slice('body/'.length)} ${message}`);
+  throw new GatewayError('invalid_request', { message: `${text.join('; ')}.`, details });
+}

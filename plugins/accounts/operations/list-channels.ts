@@ -1,0 +1,139 @@
+import { Type } from 'typebox';
+import type { Caller } from '../../../core/contracts/caller.ts';
+import type { DriverCapabilities } from '../../../core/contracts/driver.ts';
+import { type AnyOperation, operation } from '../../../core/operation.ts';
+import { Closed, Nullable, OneOf } from '../../../core/schemas.ts';
+import { type ChannelDirectory, closedChannelReasons } from '../channel-access.ts';
+import { identifierDescription } from '../identifiers.ts';
+import { ChannelName } from './schemas.ts';
+
+const Capabilities = Closed({
+  link_methods: Type.Array(Type.String({ examples: ['qr'] }), {
+    description: 'how an account can be connected; the first is the default',
+    minItems: 1,
+  }),
+  imports: Closed(
+    { contacts: Type.Boolean(), history: Type.Boolean() },
+    { description: 'what can be imported at the first connection' },
+  ),
+  recipients: OneOf(['any_phone', 'contacts'], {
+    description: '`any_phone`: a message can go to any number; `contacts`: only to a known contact',
+  }),
+  delivered_receipts: Type.Boolean({
+    description: 'the network reports delivery apart from reading',
+  }),
+  deduplicates: Type.Boolean({
+    description:
+      'a message whose outcome a crash left open is sent again and shown once; without it that message fails ' +
+      'with `delivery_uncertain`',
+  }),
+  media: Type.Boolean({ description: 'a message can carry media' }),
+});
+
+const Channel = Closed(
+  {
+    channel: ChannelName,
+    available: Type.Boolean({ description: 'this key can connect accounts on it' }),
+    reason: Nullable(
+      OneOf(closedChannelReasons, {
+        description:
+          'why not: the plan has no channels, the channel is switched off for this account holder, or this ' +
+          'gateway has no working driver for it; null when it is available',
+      }),
+    ),
+    identifier: Nullable(
+      Type.String({
+        description: 'what an account of it is called by',
+        examples: ['a phone number in E.164 format, with its `+`'],
+      }),
+    ),
+    capabilities: Nullable(Capabilities),
+  },
+  {
+    $id: 'Channel',
+    description:
+      'A channel. `identifier` and `capabilities` are null where no driver is there to ask.',
+  },
+);
+
+/** `GET /channels`. */
+export function listChannels(channels: ChannelDirectory): AnyOperation {
+  return operation({
+    id: 'list_channels',
+    method: 'GET',
+    path: '/channels',
+    tool: null,
+    group: 'channels',
+    summary: 'List the channels',
+    description:
+      'Every channel that the operator has configured, whether this key can connect accounts on it, and what its ' +
+      'network can do. With a test key all channels run on the simulated network, where every account is a phone ' +
+      'number.',
+    hints: { readOnly: true, destructive: false, idempotent: true },
+    params: null,
+    query: null,
+    body: null,
+    answers: { 200: Closed({ channels: Type.Array(Channel) }) },
+    errors: [],
+    examples: [
+      {
+        summary: 'One that is there and one that is not',
+        answer: {
+          status: 200,
+          body: {
+            channels: [
+              {
+                channel: 'msgapp_web',
+                available: true,
+                reason: null,
+                identifier: 'a phone number in E.164 format, with its `+`',
+                capabilities: {
+                  link_methods: ['qr', 'pairing_code'],
+                  imports: { contacts: true, history: true },
+                  recipients: 'any_phone',
+                  delivered_receipts: true,
+                  deduplicates: true,
+                  media: true,
+                },
+              },
+              {
+                channel: 'chatapp',
+                available: false,
+                reason: 'driver_off',
+                identifier: null,
+                capabilities: null,
+              },
+            ],
+          },
+        },
+      },
+    ],
+    handler: async ({ caller }) => ({
+      status: 200,
+      body: { channels: channels.names().map((name) => channelFor(channels, caller, name)) },
+    }),
+  });
+}
+
+function channelFor(channels: ChannelDirectory, caller: Caller, channel: string) {
+  const { driver, reason } = channels.access(caller, channel);
+  return {
+    channel,
+    available: reason === null,
+    reason,
+    identifier: driver === null ? null : identifierDescription(driver),
+    capabilities: driver === null ? null : shown(driver.capabilities),
+  };
+}
+
+function shown(capabilities: DriverCapabilities) {
+  const { linkMethods, imports, recipients } = capabilities;
+  return {
+    link_methods: [...linkMethods],
+    imports: { contacts: imports.contacts, history: imports.history },
+    recipients,
+    delivered_receipts: capabilities.deliveredReceipts,
+    deduplicates: capabilities.deduplicates,
+    media: capabilities.media,
+  };
+}
