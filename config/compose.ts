@@ -23,6 +23,8 @@ import storage from '../plugins/storage/plugin.ts';
 import firstStart from '../plugins/tenants/first-start.ts';
 import tenants from '../plugins/tenants/plugin.ts';
 import webhooks from '../plugins/webhooks/plugin.ts';
+import { ContainedDriver } from './contained-driver.ts';
+import { CountedDriverFaults, takeStrayFaults } from './driver-faults.ts';
 import { makeChannelDrivers } from './drivers.ts';
 import type { GatewayConfig } from './schema.ts';
 
@@ -99,10 +101,18 @@ function makeDrivers(config: GatewayConfig, log: GatewayLog): Drivers {
       channels: () => names,
     },
     simulatedNetwork: control,
-    plugin: gatewayPlugin('drivers', [], async (app) => {
-      live = await makeChannelDrivers(config, log);
+    plugin: gatewayPlugin('drivers', ['observability'], async (app) => {
+      const faults = new CountedDriverFaults(log, app.container.cradle.metrics);
+      provide(app.container, 'driverFaults', faults);
+      const release = takeStrayFaults(faults);
+      live = await makeChannelDrivers(config, {
+        log,
+        folder: process.cwd(),
+        contain: (channel, driver) => new ContainedDriver(channel, driver, { faults }),
+      });
       app.addHook('onClose', async () => {
         for (const driver of [...simulated.values(), ...live.values()]) await driver.close?.();
+        release();
         control.close();
         await network.stop();
       });

@@ -1,7 +1,11 @@
 import type { Driver, DriverFactory } from '../core/contracts/driver.ts';
+import { asDriver } from '../core/driver-context.ts';
 import type { GatewayLog } from '../core/log.ts';
 import { makeChatappDriver } from '../drivers/chatapp/driver.ts';
 import { makeMsgappWebDriver } from '../drivers/msgapp_web/driver.ts';
+import { checkedOptions } from './driver-options.ts';
+import { importDriverFactory } from './driver-package.ts';
+import { refuseNoDriver } from './driver-shape.ts';
 import type { GatewayConfig } from './schema.ts';
 
 /** The drivers of real networks that come with the gateway, by the name that `channels.NAME.driver` gives. */
@@ -10,30 +14,83 @@ const factories: Readonly<Record<string, DriverFactory>> = {
   msgapp_web: makeMsgappWebDriver,
 };
 
+/** How long a package may take to be loaded and to make its driver, in milliseconds. */
+const makingMs = 30_000;
+
+/** What channels are made from. */
+export interface ChannelDriverParts {
+  readonly log: GatewayLog;
+  /** Where packages are looked for: the working directory. */
+  readonly folder: string;
+  /** Puts its containment round a driver from outside. */
+  contain(channel: string, driver: Driver): Driver;
+}
+
+type Channel = GatewayConfig['channels'][string];
+
 /**
  * Makes the driver of each configured channel; called once at start. A driver that cannot be made is logged and
  * leaves its channel off for live tenants; no failure stops the start.
  * @returns the drivers by channel
  */
 export async function makeChannelDrivers(
-  config: Pick<GatewayConfig, 'channels' | 'drivers' | 'data_dir'>,
-  log: GatewayLog,
+  config: Pick<GatewayConfig, 'channels' | 'drivers'>,
+  parts: ChannelDriverParts,
 ): Promise<ReadonlyMap<string, Driver>> {
   const drivers = new Map<string, Driver>();
-  for (const [channel, { driver: name, options }] of Object.entries(config.channels)) {
+  for (const [name, channel] of Object.entries(config.channels)) {
     const shared: Readonly<Record<string, unknown>> =
-      Object.entries(config.drivers).find(([driver]) => driver === name)?.[1] ?? {};
-    const merged = { ...shared, ...options };
-    const driverLog = log.child({ driver: name, channel });
+      Object.entries(config.drivers).find(([driver]) => driver === channel.driver)?.[1] ?? {};
+    const options = { ...shared, ...channel.options };
+    const log = parts.log.child({ driver: channel.driver, channel: name });
+    const isOwn = Object.hasOwn(factories, channel.driver);
     try {
-      const factory = Object.hasOwn(factories, name) ? factories[name] : undefined;
-      if (factory === undefined) throw new Error(`there is no driver ${name}`);
-      drivers.set(channel, await factory({ options: merged, dataDir: null, log: driverLog }));
+      const making = isOwn
+        ? makeOwn(channel.driver, { options, dataDir: null, log })
+        : makeOutside(name, channel, log, parts);
+      drivers.set(name, await making);
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      const isMeant = Object.values(merged).some((value) => value !== null && value !== undefined);
-      driverLog[isMeant ? 'error' : 'info']({ reason }, 'the channel is off for live tenants');
+      const isMeant = Object.values(options).some((value) => value !== null && value !== undefined);
+      log[isMeant || !isOwn ? 'error' : 'info']({ reason }, 'the channel is off for live tenants');
     }
   }
   return drivers;
+}
+
+async function makeOwn(name: string, context: Parameters<DriverFactory>[0]): Promise<Driver> {
+  const factory = factories[name];
+  if (factory === undefined) throw new Error(`there is no driver ${name}`);
+  return await factory(context);
+}
+
+async function makeOutside(
+  name: string,
+  channel: Channel,
+  log: GatewayLog,
+  { folder, contain }: ChannelDriverParts,
+): Promise<Driver> {
+  const make = async () => {
+    const factory = await importDriverFactory(channel.driver, folder);
+    const { optionsSchema: schema } = factory;
+    const field = `channels.${name}.options`;
+    const options =
+      schema === undefined ? channel.options : checkedOptions(schema, channel.options, field);
+    return refuseNoDriver(await factory({ options, dataDir: null, log }));
+  };
+  return contain(name, await inTime(asDriver({ channel: name, accountId: null }, make)));
+}
+
+/** @throws Error when the driver is not made in time */
+async function inTime(making: Promise<Driver>): Promise<Driver> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const seconds = makingMs / 1_000;
+    timer = setTimeout(() => reject(new Error(`it was not made within ${seconds} s`)), makingMs);
+  });
+  try {
+    return await Promise.race([making, late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

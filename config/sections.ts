@@ -261,7 +261,11 @@ export const Mcp = Closed({
 export const Channels = Type.Record(
   Type.String({ pattern: '^[a-z][a-z0-9_]{0,39}$' }),
   Closed({
-    driver: Type.String({ description: 'name of the driver', minLength: 1 }),
+    driver: Type.String({
+      description:
+        'a driver that comes with the gateway, or the package of one, looked for in the working directory; a file as `./driver.js`',
+      minLength: 1,
+    }),
     options: Type.Record(Type.String(), Type.Unknown(), {
       description: 'options of the driver on this channel',
       default: {},

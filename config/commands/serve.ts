@@ -1,3 +1,4 @@
+import { driverAtWork } from '../../core/driver-context.ts';
 import { createGateway, type Gateway, type GatewayParts } from '../../core/kernel.ts';
 import { createLog, type GatewayLog } from '../../core/log.ts';
 import { addressesOf } from '../addresses.ts';
@@ -88,13 +89,16 @@ function sentence(error: unknown, port: number | null): string {
 
 /**
  * A rejection that nobody handled leaves the rest of the gateway sound: it is logged. After an exception that
- * nobody caught nothing is known any more: the process ends, and the database holds what matters.
+ * nobody caught nothing is known any more: the process ends, and the database holds what matters. What a driver
+ * from outside leaves behind is that driver's own, and is reported where drivers are composed.
  */
 function logStrayErrors(log: GatewayLog): void {
   process.on('unhandledRejection', (error) => {
+    if (driverAtWork() !== null) return;
     log.error({ err: error }, 'a rejection was not handled');
   });
   process.on('uncaughtException', (error) => {
+    if (driverAtWork() !== null) return;
     log.fatal({ err: error }, 'an exception was not caught');
     process.exit(1);
   });

@@ -5,12 +5,22 @@
  */
 import type { Readable } from 'node:stream';
 
-/** Makes a driver from its options. Called once at start; may throw, which leaves its channel off. */
-export type DriverFactory = (context: DriverContext) => Driver | Promise<Driver>;
+/**
+ * Makes a driver from its options: the default export of a driver package. Called once at start for each channel
+ * that names it; may throw, which leaves that channel off.
+ */
+export interface DriverFactory {
+  (context: DriverContext): Driver | Promise<Driver>;
+  /**
+   * JSON Schema of the options. Where there is one, options that do not fit leave the channel off with an error that
+   * names the field, and its defaults are filled in before the driver is made.
+   */
+  readonly optionsSchema?: object;
+}
 
 /** What a driver is given when it is made. */
 export interface DriverContext {
-  /** The channel's or driver's options from the configuration, validated by the driver itself. */
+  /** The channel's or driver's options from the configuration; what no schema has checked the driver checks itself. */
   readonly options: Readonly<Record<string, unknown>>;
   /** A folder of its own for what must not be lost with the process, or null. */
   readonly dataDir: string | null;

@@ -20,6 +20,7 @@ export default gatewayPlugin(
       sealer: cradle.secrets,
       channels: cradle.channels,
       media: cradle.media,
+      faults: cradle.driverFaults,
       plans: cradle.plans,
       roles,
       settings: {

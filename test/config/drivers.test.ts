@@ -1,31 +1,41 @@
 import t from 'tap';
+import { ContainedDriver } from '../../config/contained-driver.ts';
 import { makeChannelDrivers } from '../../config/drivers.ts';
+import type {
+  Driver,
+  DriverAccount,
+  OutboundMessage,
+  Port,
+  Session,
+} from '../../core/contracts/driver.ts';
+import type { DriverFault } from '../../core/contracts/driver-faults.ts';
+import { driverAtWork } from '../../core/driver-context.ts';
 import type { GatewayLog } from '../../core/log.ts';
 
 const nothing = { api_id: null, api_hash: null, data_center: null, server_public_key: null };
 const msgapp_web = { websocket_url: null, root_public_key: null };
 
 /** What is made, and what is said about it. */
-async function make(chatapp: typeof nothing | object, channels: object) {
+async function make(chatapp: typeof nothing | object, channels: object, folder = '.') {
   const lines: string[] = [];
   const say = (level: string) => (facts: object, message: string) => {
     lines.push(`${level}: ${message} ${JSON.stringify(facts)}`);
   };
   const log = { info: say('info'), error: say('error'), child: () => log };
-  const config = {
-    channels,
-    drivers: { chatapp: { ...nothing, ...chatapp }, msgapp_web },
-    data_dir: '.',
-  };
+  const config = { channels, drivers: { chatapp: { ...nothing, ...chatapp }, msgapp_web } };
   // As much of a log, and of a configuration, as is looked at.
-  const drivers = await makeChannelDrivers(config as never, log as unknown as GatewayLog);
-  return { names: [...drivers.keys()], lines };
+  const drivers = await makeChannelDrivers(config as never, {
+    log: log as unknown as GatewayLog,
+    folder,
+    contain: (_, driver) => driver,
+  });
+  return { names: [...drivers.keys()], lines, drivers };
 }
 
 t.test('each channel gets its driver or stays off', async (t) => {
   const channels = { chatapp: { driver: 'chatapp', options: {} } };
   const complete = { api_id: 1, api_hash: 'a secret' };
-  t.same(await make(complete, channels), { names: ['chatapp'], lines: [] });
+  t.match(await make(complete, channels), { names: ['chatapp'], lines: { length: 0 } });
 
   const absent = await make({}, channels);
   t.same(absent.names, []);
@@ -40,4 +50,130 @@ t.test('each channel gets its driver or stays off', async (t) => {
   t.same((await make(complete, others)).names, ['chatapp'], 'one failure is its own');
   const own = { second: { driver: 'chatapp', options: complete }, ...channels };
   t.same((await make({}, own)).names, ['second'], "a channel's options come before the driver's");
+});
+
+t.test('a driver from a package in the working directory', async (t) => {
+  const capabilities = `{ deduplicates: true, deliveredReceipts: true, recipients: 'contacts',
+    linkMethods: ['password'], imports: { contacts: true, history: false }, media: true }`;
+  const schema = `{ type: 'object', properties: { host: { type: 'string' }, port: { type: 'integer', default: 5222 },
+    tls: { enum: ['on', 'off'] } }, required: ['host'], additionalProperties: false }`;
+  const driver = `{ capabilities: ${capabilities}, open() {} }`;
+  const packages: Readonly<Record<string, string>> = {
+    right: `export default ({ options }) => ({ ...${driver}, options })`,
+    schema: `const make = ({ options }) => ({ ...${driver}, options });
+      make.optionsSchema = ${schema}; export default make;`,
+    throws: `throw new Error('cannot be loaded');`,
+    unnamed: `export const make = () => (${driver});`,
+    refuses: `export default async () => { throw new Error('not today'); }`,
+    nothing: 'export default () => undefined',
+    closed: `export default () => ({ capabilities: ${capabilities} })`,
+    unlinked: `export default () => ({ ...${driver},
+      capabilities: { ...${capabilities}, linkMethods: [] } })`,
+    nameless: `export default () => ({ ...${driver}, identifier: {} })`,
+  };
+  const folder = t.testdir({
+    'own.js': 'export default 5',
+    node_modules: Object.fromEntries(
+      Object.entries(packages).map(([name, source]) => {
+        const exports = { '.': { import: './main.js' } };
+        return [
+          `driver-${name}`,
+          {
+            'package.json': JSON.stringify({ name, type: 'module', exports }),
+            'main.js': source,
+          },
+        ];
+      }),
+    ),
+  });
+  const one = async (driver: string, options: object = {}) => {
+    const made = await make({}, { mail: { driver, options } }, folder);
+    return { ...made, options: (made.drivers.get('mail') as { options?: object })?.options };
+  };
+  t.match(await one('driver-right', { any: 'thing' }), { names: ['mail'], lines: { length: 0 } });
+  t.strictSame((await one('driver-schema', { host: 'h' })).options, { host: 'h', port: 5222 });
+  const off: [string, object, RegExp][] = [
+    ['driver-schema', {}, /channels\.mail\.options\.host is missing/],
+    ['driver-schema', { host: 'h', port: 'secret' }, /options\.port must be integer/],
+    ['driver-schema', { host: 'h', prot: 'secret' }, /options\.prot is no option/],
+    ['driver-schema', { host: 'h', tls: 'secret' }, /options\.tls must be one of on, off/],
+    ['driver-throws', {}, /cannot be loaded/],
+    ['driver-unnamed', {}, /must export a driver factory/],
+    ['driver-refuses', {}, /not today/],
+    ['driver-nothing', {}, /it is no object/],
+    ['driver-closed', {}, /open is no function/],
+    ['driver-unlinked', {}, /capabilities\.linkMethods must NOT have fewer/],
+    ['driver-nameless', {}, /identifier needs/],
+    ['driver-absent', {}, /Cannot find package/],
+    ['./own.js', {}, /must export a driver factory/],
+  ];
+  for (const [driver, options, reason] of off) {
+    const { names, lines } = await one(driver, options);
+    t.same(names, [], driver);
+    t.match(lines, [/^error: the channel is off/]);
+    t.match(lines[0], reason);
+    t.notMatch(lines[0], /secret/);
+  }
+});
+
+t.test('the containment of a driver from outside', async (t) => {
+  // The times of the containment keep no process alive.
+  const alive = setInterval(() => undefined, 1_000);
+  t.teardown(() => clearInterval(alive));
+  const faults: DriverFault[] = [];
+  const never = () => new Promise<never>(() => undefined);
+  const places: unknown[] = [];
+  // As much of a port as is called.
+  const port = { emit: async () => void places.push(driverAtWork()), credentials: {} };
+  const session: Session = {
+    link: never,
+    resume: async () => undefined,
+    answer: never,
+    send: async () => {
+      places.push(driverAtWork());
+      return { networkId: 'n', at: 5 };
+    },
+    logOut: async () => undefined,
+    close: () => undefined,
+  };
+  // Capabilities are handed through, and not looked at.
+  const inner: Driver = {
+    capabilities: {} as Driver['capabilities'],
+    open(_, given) {
+      void given.emit({ type: 'state', state: 'connected' });
+      return session;
+    },
+    close: async () => {
+      throw new Error('cannot close');
+    },
+  };
+  const parts = { faults: { report: (fault: DriverFault) => faults.push(fault) }, hangMs: 20 };
+  const driver = new ContainedDriver('mail', inner, parts);
+  const account: DriverAccount = {
+    id: 'acc_1',
+    tenantId: 'ten_1',
+    channel: 'mail',
+    identifier: 'ada@home',
+  };
+  const place = { channel: 'mail', accountId: 'acc_1' };
+  const opened = driver.open(account, port as unknown as Port);
+  await opened.send({} as OutboundMessage, new AbortController().signal);
+  t.strictSame(
+    places,
+    [null, place],
+    "the driver's code is known as its own, the gateway's is not",
+  );
+  t.equal(driverAtWork(), null);
+  const request = { method: 'password', importContacts: false, importHistory: false };
+  await t.rejects(opened.link(request), /did not come back/);
+  t.match(faults.splice(0), [{ ...place, kind: 'hung', call: 'link' }]);
+  const answering = opened.answer('password', 'x');
+  const late = new Promise((resolve) => setTimeout(resolve, 60, 'late'));
+  t.equal(await Promise.race([answering, late]), 'late', 'only its caller gives an answer up');
+  t.match(faults.splice(0), [{ ...place, kind: 'hung', call: 'answer' }]);
+  await driver.close();
+  t.match(faults, [{ channel: 'mail', accountId: null, kind: 'threw', call: 'close' }]);
+  // What a driver from outside may open in spite of its types.
+  inner.open = () => ({ link() {} }) as unknown as Session;
+  t.throws(() => driver.open(account, port as unknown as Port), /no session/);
 });

@@ -1,5 +1,6 @@
 import type { Broker } from '../../../core/contracts/broker.ts';
 import type { Clock } from '../../../core/contracts/clock.ts';
+import type { DriverFaults } from '../../../core/contracts/driver-faults.ts';
 import type { Lane, Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { MediaService } from '../../media/contract.ts';
@@ -38,6 +39,7 @@ export interface SessionEnvironment {
   /** Fetches what is to be sent. */
   readonly media: Pick<MediaService, 'fetch'>;
   readonly lanes: SessionLanes;
+  readonly faults: DriverFaults;
   readonly settings: SessionSettings;
   /** Those who attached; complete once the gateway has booted. */
   readonly parts: readonly SessionPart[];

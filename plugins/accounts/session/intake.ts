@@ -8,11 +8,13 @@ import {
   type OutboundMedia,
   type Port,
 } from '../../../core/contracts/driver.ts';
+import type { DriverFaults } from '../../../core/contracts/driver-faults.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { MediaService } from '../../media/contract.ts';
 import type { Happening } from '../status.ts';
-import { happeningOf, isDriverEvent } from './happening.ts';
+import { isDriverEvent } from './driver-values.ts';
+import { happeningOf } from './happening.ts';
 import type { OpenSession } from './open-session.ts';
 import type { Participants } from './participants.ts';
 import { Turns } from './turns.ts';
@@ -34,6 +36,7 @@ export interface IntakeParts {
   readonly credentials: CredentialStore;
   readonly participants: Participants;
   readonly media: Pick<MediaService, 'fetch'>;
+  readonly faults: DriverFaults;
   readonly log: GatewayLog;
 }
 
@@ -44,6 +47,7 @@ export class Intake implements Port {
   readonly #live: OpenSession;
   readonly #participants: Participants;
   readonly #media: IntakeParts['media'];
+  readonly #faults: DriverFaults;
   readonly #targets: IntakeTargets;
   readonly #turns = new Turns();
 
@@ -52,6 +56,7 @@ export class Intake implements Port {
     this.credentials = parts.credentials;
     this.#participants = parts.participants;
     this.#media = parts.media;
+    this.#faults = parts.faults;
     this.log = parts.log;
     this.#targets = targets;
   }
@@ -95,8 +100,10 @@ export class Intake implements Port {
 
   async #take(event: DriverEvent): Promise<void> {
     if (!isDriverEvent(event)) {
-      this.log.error({}, 'the driver emitted something that is no event');
-      throw new TypeError('this is no event of the driver contract');
+      const error = new TypeError('this is no event of the driver contract');
+      const { id: accountId, channel } = this.#live.account;
+      this.#faults.report({ kind: 'nonsense', channel, accountId, call: 'emit', error });
+      throw error;
     }
     this.refuseWhenOver();
     if (event.type === 'state') {

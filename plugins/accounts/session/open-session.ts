@@ -8,6 +8,7 @@ import {
   type Session,
 } from '../../../core/contracts/driver.ts';
 import type { AccountRow, Fence, LiveSession } from '../contract.ts';
+import { isSent } from './driver-values.ts';
 
 /** The account as drivers know it. */
 export function driverAccount(row: AccountRow): DriverAccount {
@@ -28,6 +29,8 @@ export class OpenSession implements LiveSession {
   /** The driver's session, once it is open. */
   session: Session | null = null;
   readonly #clock: Clock;
+  /** Told what a broken driver throws. */
+  readonly #failed: (call: string, error: unknown) => void;
   readonly #over = new AbortController();
   readonly #underWay = new Set<Promise<unknown>>();
   /** Gives back what was fetched for the send that is under way. */
@@ -40,6 +43,7 @@ export class OpenSession implements LiveSession {
     capabilities: DriverCapabilities,
     clock: Clock,
     deadline: number,
+    failed: (call: string, error: unknown) => void,
   ) {
     this.account = driverAccount(row);
     this.fence = fence;
@@ -47,6 +51,7 @@ export class OpenSession implements LiveSession {
     this.row = row;
     this.deadline = deadline;
     this.#clock = clock;
+    this.#failed = failed;
   }
 
   get connectOptions() {
@@ -85,9 +90,12 @@ export class OpenSession implements LiveSession {
     const sending = this.#untilOver(() => session.send(message, this.signal));
     this.#underWay.add(sending);
     try {
-      return await sending;
+      const sent = await sending;
+      if (isSent(sent)) return sent;
+      throw new TypeError('the driver answered a send with what is no answer');
     } catch (error) {
       if (error instanceof DriverError) throw error;
+      this.#failed('send', error);
       throw new DriverError('driver_failed', 'The driver failed while sending.', {
         certain: false,
         cause: error,

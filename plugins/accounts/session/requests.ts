@@ -98,7 +98,9 @@ export class SessionRequests {
     } catch (error) {
       if (error instanceof GatewayError) throw error;
       if (!(error instanceof DriverError)) {
-        this.#environment.log.error({ err: error, account: accountId }, 'the driver failed');
+        const { channel } = runner.live.account;
+        const call = 'answer';
+        this.#environment.faults.report({ kind: 'threw', channel, accountId, call, error });
       }
       throw unreachable();
     } finally {

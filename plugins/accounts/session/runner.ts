@@ -54,10 +54,18 @@ export class SessionRunner {
     this.#options = options;
     this.#log = environment.log.child({ account: row.id, channel: row.channel });
     this.#timers = new NamedTimers(environment.timers);
-    this.live = new OpenSession(row, fence, driver.capabilities, clock, deadline);
+    this.live = new OpenSession(row, fence, driver.capabilities, clock, deadline, (call, error) =>
+      this.#driverFailed(call, error),
+    );
     this.#participants = new Participants(parts, this.live, this.#log);
     const credentials = new FencedCredentials(storage, sealer, fence, () => this.#phase());
-    const port = { credentials, participants: this.#participants, media, log: this.#log };
+    const port = {
+      credentials,
+      participants: this.#participants,
+      media,
+      faults: environment.faults,
+      log: this.#log,
+    };
     this.#intake = new Intake(this.live, port, {
       isOpen: () => this.#isOpen(),
       happened: (happening) => this.#happened(happening),
@@ -91,6 +99,9 @@ export class SessionRunner {
     const { session } = this.live;
     if (session === null || !this.#mayCall()) throw new Error('the session cannot act');
     const outcome = await session.answer(field, value);
+    if (outcome !== 'accepted' && outcome !== 'wrong') {
+      throw new TypeError('the driver answered what is no outcome');
+    }
     if (outcome === 'wrong' && this.#pairing?.wrongValue() === true) {
       await this.#intake.inTurn(() => this.#happened({ type: 'refused' }));
     }
@@ -280,7 +291,8 @@ export class SessionRunner {
   }
 
   #driverFailed(call: string, error: unknown): void {
-    this.#log.error({ err: error, call }, 'the driver failed');
+    const { id: accountId, channel } = this.live.account;
+    this.#environment.faults.report({ kind: 'threw', channel, accountId, call, error });
   }
 }
 

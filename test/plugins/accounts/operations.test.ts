@@ -51,6 +51,7 @@ async function open(t: Test, url: string, env: Record<string, string> = {}) {
     plugins: [storage, secrets, broker, tenants, egress, media, accounts, limits],
     prepare(container) {
       provide(container, 'config', config);
+      provide(container, 'driverFaults', { report: () => undefined });
       provide(container, 'channels', {
         driverOf: (channel, mode) => (mode === 'test' ? (drivers.get(channel) ?? null) : null),
         channels: () => [...drivers.keys()],

@@ -16,7 +16,8 @@ import {
 } from '../../../plugins/accounts/identifiers.ts';
 import { reconnectDelay } from '../../../plugins/accounts/session/backoff.ts';
 import { localDeadline } from '../../../plugins/accounts/session/deadline.ts';
-import { happeningOf, isDriverEvent } from '../../../plugins/accounts/session/happening.ts';
+import { isDriverEvent, isSent } from '../../../plugins/accounts/session/driver-values.ts';
+import { happeningOf } from '../../../plugins/accounts/session/happening.ts';
 import { Pairing } from '../../../plugins/accounts/session/pairing.ts';
 import { Turns } from '../../../plugins/accounts/session/turns.ts';
 import { unconnected } from '../../../plugins/accounts/status.ts';
@@ -133,14 +134,56 @@ t.test('the local deadline is shorter than the lease', async (t) => {
 });
 
 t.test('what drivers emit', async (t) => {
-  t.ok(isDriverEvent({ type: 'state', state: 'lost' }));
-  t.ok(isDriverEvent({ type: 'message' }));
-  for (const wrong of [null, 1, {}, { type: 'other' }, { type: 'state', state: 'odd' }]) {
-    t.notOk(isDriverEvent(wrong));
+  const from = { phone: null, networkId: 'x', name: null };
+  const message = { type: 'message', networkId: 'n', from, text: '', media: null, at: 5 };
+  const media = { kind: 'image', mimeType: null, fileName: null, size: 5, url: null };
+  const step = { type: 'ask', field: 'code' };
+  const receipt = { type: 'receipt', reference: 'msg', networkId: null, status: 'read', at: 5 };
+  const past = {
+    networkId: 'n',
+    direction: 'inbound',
+    contact: from,
+    text: '',
+    media: null,
+    at: 5,
+  };
+  const right = [
+    { type: 'state', state: 'lost', message: 'why' },
+    { type: 'state', state: 'restricted', scope: 'all', until: null },
+    { type: 'step', step },
+    { ...message, more: 'is let be' },
+    { ...message, media: { ...media, open: async () => undefined } },
+    { ...receipt, error: null },
+    { type: 'contacts', contacts: [from] },
+    { type: 'history', messages: [past] },
+  ];
+  for (const event of right) t.ok(isDriverEvent(event), JSON.stringify(event));
+  const wrong = [
+    ...[null, 1, 'state', [], {}, { type: 'other' }, { type: 'state', state: 'odd' }],
+    { type: 'state', state: 'lost' },
+    { type: 'state', state: 'restricted', scope: 'some', until: null },
+    { type: 'state', state: 'logged_out', reason: 'bored' },
+    { type: 'step', step: { ...step, field: 'name' } },
+    { ...message, text: 5 },
+    { ...message, from: null },
+    { ...message, from: { ...from, phone: 5 } },
+    { ...message, at: Number.NaN },
+    { ...message, at: -1 },
+    { ...message, media: { ...media, kind: 'sticker' } },
+    receipt,
+    { ...receipt, error: null, status: 'lost' },
+    { type: 'contacts', contacts: from },
+    { type: 'history', messages: [past, { ...past, direction: 'up' }] },
+  ];
+  for (const event of wrong) t.notOk(isDriverEvent(event), JSON.stringify(event));
+  t.ok(isSent({ networkId: 'n', at: 5 }));
+  for (const answer of [undefined, null, {}, { networkId: 5, at: 5 }, { networkId: 'n' }]) {
+    t.notOk(isSent(answer), JSON.stringify(answer));
   }
   const restricted = { type: 'state', state: 'restricted', scope: 'all', until: 5 } as const;
   t.match(happeningOf(restricted, 'msgapp_web'), { reason: 'blocked_by_msgapp', until: 5 });
   t.match(happeningOf(restricted, 'chatapp'), { reason: 'blocked_by_chatapp' });
+  t.match(happeningOf(restricted, 'mail'), { reason: 'blocked_by_network' });
 });
 
 t.test('each kind of event keeps its order and holds up no other', async (t) => {

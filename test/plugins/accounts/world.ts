@@ -1,6 +1,7 @@
 import type { Test } from 'tap';
 import type { Caller } from '../../../core/contracts/caller.ts';
 import { type Clock, systemClock } from '../../../core/contracts/clock.ts';
+import type { DriverFault } from '../../../core/contracts/driver-faults.ts';
 import type { Json } from '../../../core/contracts/json.ts';
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
@@ -128,6 +129,7 @@ export class World {
     const broker = new MemoryBroker({ log, hub: this.hub });
     const driver = options.driver ?? new FakeDriver();
     const cap = options.accountsCap ?? 10;
+    const faults: DriverFault[] = [];
     const assembled = assembleAccounts({
       storage,
       broker,
@@ -155,6 +157,7 @@ export class World {
           throw new Error('nothing is fetched in this test');
         },
       },
+      faults: { report: (fault) => faults.push(fault) },
       roles: options.roles ?? ['api', 'sessions'],
       settings: {
         capacity: options.capacity ?? 100,
@@ -174,7 +177,7 @@ export class World {
       await stopped;
     };
     this.#t.teardown(stop);
-    return { ...assembled, broker, driver, part, storage, stop };
+    return { ...assembled, broker, driver, faults, part, storage, stop };
   }
 
   act<Result>(work: (unit: Unit) => Promise<Result>): Promise<Result> {

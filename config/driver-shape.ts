@@ -1,0 +1,56 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Driver } from '../core/contracts/driver.ts';
+
+const flag = { type: 'boolean' };
+
+const check = new Ajv2020({ strict: false }).compile({
+  type: 'object',
+  properties: {
+    deduplicates: flag,
+    deliveredReceipts: flag,
+    recipients: { enum: ['any_phone', 'contacts'] },
+    linkMethods: { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1 },
+    imports: {
+      type: 'object',
+      properties: { contacts: flag, history: flag },
+      required: ['contacts', 'history'],
+    },
+    media: flag,
+  },
+  required: [
+    ...['deduplicates', 'deliveredReceipts', 'recipients', 'linkMethods', 'imports', 'media'],
+  ],
+});
+
+/**
+ * Answers what a factory has made as a driver when it is one; types do not hold for code from outside. Pure.
+ * @throws Error that says what is wrong with it
+ */
+export function refuseNoDriver(made: unknown): Driver {
+  const wrong = faultOf(made);
+  if (wrong !== null) throw new Error(`what the factory made is no driver: ${wrong}`);
+  // Looked at in every member that the contract requires.
+  return made as Driver;
+}
+
+function faultOf(made: unknown): string | null {
+  if (typeof made !== 'object' || made === null) return 'it is no object';
+  const driver: { [Name in keyof Driver]?: unknown } = made;
+  if (typeof driver.open !== 'function') return 'open is no function';
+  if (driver.close !== undefined && typeof driver.close !== 'function') {
+    return 'close is no function';
+  }
+  if (driver.identifier !== undefined && !isIdentifierRule(driver.identifier)) {
+    return 'identifier needs a description and a function parse';
+  }
+  if (check(driver.capabilities)) return null;
+  const [error] = check.errors ?? [];
+  const place = `capabilities${error?.instancePath.replaceAll('/', '.') ?? ''}`;
+  return `${place} ${error?.message ?? 'is wrong'}`;
+}
+
+function isIdentifierRule(rule: unknown): boolean {
+  if (typeof rule !== 'object' || rule === null) return false;
+  if (!('description' in rule) || typeof rule.description !== 'string') return false;
+  return 'parse' in rule && typeof rule.parse === 'function';
+}

@@ -1,0 +1,91 @@
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { DriverEvent, Sent } from '../../../core/contracts/driver.ts';
+import { Nullable, OneOf } from '../../../core/schemas.ts';
+
+/**
+ * What drivers hand over, checked whole: they come from outside, and types do not hold at run time. Nothing of what
+ * they say reaches the database before.
+ */
+const Moment = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 });
+const Text = Type.String();
+const MaybeText = Nullable(Text);
+const Place = { phone: MaybeText, networkId: MaybeText };
+const Contact = Type.Object({ ...Place, name: MaybeText });
+const Media = Type.Object({
+  kind: OneOf(['image', 'video', 'audio', 'document']),
+  mimeType: MaybeText,
+  fileName: MaybeText,
+  size: Nullable(Type.Number({ minimum: 0 })),
+  url: MaybeText,
+});
+const MaybeMedia = Type.Union([Media, Type.Null()]);
+const kind = (type: string) => ({ type: Type.Literal(type) });
+const state = (name: string) => ({ ...kind('state'), state: Type.Literal(name) });
+
+const Step = Type.Union([
+  Type.Object({ ...kind('show_qr'), data: Text, token: MaybeText, expiresAt: Moment }),
+  Type.Object({ ...kind('show_code'), code: Text, expiresAt: Moment }),
+  Type.Object({ ...kind('ask'), field: OneOf(['code', 'password']) }),
+  Type.Object(kind('expired')),
+]);
+
+const Event = Type.Union([
+  Type.Object({ ...kind('step'), step: Step }),
+  Type.Object(state('connected')),
+  Type.Object({ ...state('lost'), message: Text }),
+  Type.Object({
+    ...state('restricted'),
+    scope: OneOf(['all', 'new_contacts']),
+    until: Nullable(Moment),
+  }),
+  Type.Object(state('unrestricted')),
+  Type.Object({
+    ...state('logged_out'),
+    reason: OneOf(['logged_out', 'replaced', 'session_lost']),
+  }),
+  Type.Object({ ...state('refused'), message: Text }),
+  Type.Object({
+    ...kind('message'),
+    networkId: Text,
+    from: Contact,
+    text: Text,
+    media: MaybeMedia,
+    at: Moment,
+  }),
+  Type.Object({
+    ...kind('receipt'),
+    reference: MaybeText,
+    networkId: MaybeText,
+    status: OneOf(['sent', 'delivered', 'read', 'failed']),
+    error: MaybeText,
+    at: Moment,
+  }),
+  Type.Object({ ...kind('contacts'), contacts: Type.Array(Contact) }),
+  Type.Object({
+    ...kind('history'),
+    messages: Type.Array(
+      Type.Object({
+        networkId: Text,
+        direction: OneOf(['inbound', 'outbound']),
+        contact: Contact,
+        text: Text,
+        media: MaybeMedia,
+        at: Moment,
+      }),
+    ),
+  }),
+]);
+
+const events = Compile(Event);
+const answers = Compile(Type.Object({ networkId: Text, at: Moment }));
+
+/** Whether it is an event of the driver contract, in every field. */
+export function isDriverEvent(event: unknown): event is DriverEvent {
+  return events.Check(event);
+}
+
+/** Whether it is an answer to a send. */
+export function isSent(answer: unknown): answer is Sent {
+  return answers.Check(answer);
+}

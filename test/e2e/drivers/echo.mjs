@@ -1,0 +1,107 @@
+/**
+ * A driver from outside, as a package would bring it: its network is itself. Every message is read at once and comes
+ * back as an inbound one. What a message's text or an account's identifier says it does wrong.
+ */
+const misdeeds = {
+  async throws() {
+    throw new TypeError('thrown by the driver');
+  },
+  async leavesRejected() {
+    void Promise.reject(new Error('left rejected by the driver'));
+  },
+  async throwsLater() {
+    setTimeout(() => {
+      throw new Error('thrown later by the driver');
+    }, 5);
+  },
+  async emitsNonsense(port) {
+    for (const event of [undefined, 7, { type: 'message', text: 5 }, { type: 'state' }]) {
+      void port.emit(event);
+    }
+    await port.emit({ type: 'receipt', status: 'lost', at: Number.NaN }).catch(() => undefined);
+  },
+  async answersNonsense() {
+    return { networkId: 7 };
+  },
+  hangs: () => new Promise(() => undefined),
+};
+
+class EchoSession {
+  constructor(account, port) {
+    if (account.identifier === 'never@opens') throw new Error('the driver cannot open');
+    this.account = account;
+    this.port = port;
+  }
+
+  async link() {
+    if (this.account.identifier === 'never@links') throw new Error('the driver cannot link');
+    await this.port.credentials.clear();
+    await this.port.emit({ type: 'step', step: { type: 'ask', field: 'password' } });
+  }
+
+  async answer(_field, value) {
+    if (value !== 'right') return 'wrong';
+    await this.port.credentials.set({ password: value });
+    await this.port.emit({ type: 'state', state: 'connected' });
+    return 'accepted';
+  }
+
+  async resume() {
+    await this.port.emit({ type: 'state', state: 'connected' });
+  }
+
+  async send({ reference, to, text }) {
+    const wrong = await misdeeds[text]?.(this.port);
+    if (wrong !== undefined) return wrong;
+    const at = Date.now();
+    const networkId = `net_${reference}`;
+    const inbound = {
+      networkId: `echo_${reference}`,
+      from: { ...to, name: null },
+      media: null,
+      at,
+    };
+    const receipt = { reference, networkId: null, status: 'read', error: null, at };
+    setTimeout(() => {
+      void this.port.emit({ type: 'receipt', ...receipt });
+      void this.port.emit({ type: 'message', ...inbound, text });
+    });
+    return { networkId, at };
+  }
+
+  async logOut() {
+    if (this.account.identifier === 'never@leaves') await misdeeds.hangs();
+  }
+
+  close() {
+    if (this.account.identifier === 'bad@home') throw new Error('the driver cannot close');
+  }
+}
+
+export default function makeEchoDriver({ options }) {
+  return {
+    capabilities: {
+      deduplicates: false,
+      deliveredReceipts: false,
+      recipients: 'any_phone',
+      linkMethods: ['password'],
+      imports: { contacts: false, history: false },
+      media: false,
+    },
+    identifier: {
+      description: 'an address, name@host',
+      parse(text) {
+        if (text === 'never@parses') throw new Error('the driver cannot read');
+        return /^\w+@\w+$/.test(text) ? text : null;
+      },
+    },
+    open: (account, port) => new EchoSession(account, port),
+    close: () => (options.closes === false ? misdeeds.hangs() : Promise.resolve()),
+  };
+}
+
+makeEchoDriver.optionsSchema = {
+  type: 'object',
+  properties: { closes: { type: 'boolean', default: true } },
+  additionalProperties: false,
+};

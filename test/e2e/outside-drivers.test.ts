@@ -1,0 +1,117 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { client } from '../harness/client.ts';
+import { runGateway } from '../harness/gateway.ts';
+import { bodyOf, phoneNumber, sendAccepted, until, untilMessage } from '../harness/story.ts';
+
+const driver = join(import.meta.dirname, 'drivers/echo.mjs');
+
+/** Healthy messages beside each misdeed. */
+const beside = 4;
+
+t.test('a driver that misbehaves takes nobody else down', async (t) => {
+  const gateway = await runGateway(t, {
+    databaseUrl: null,
+    settings: {
+      GATEWAY_CHANNELS__GOOD__DRIVER: driver,
+      GATEWAY_CHANNELS__BAD__DRIVER: driver,
+      GATEWAY_CHANNELS__BAD__OPTIONS: '{"closes":false}',
+      GATEWAY_CHANNELS__WRONG__DRIVER: driver,
+      GATEWAY_CHANNELS__WRONG__OPTIONS: '{"closes":"a secret"}',
+      GATEWAY_CHANNELS__ABSENT__DRIVER: 'no-such-package-of-a-driver',
+      GATEWAY_SESSIONS__REQUEST_TIMEOUT_S: '2',
+    },
+  });
+  const api = client(gateway.baseUrl, gateway.liveKey);
+  const connections = (channel: string) => `/channels/${channel}/connections`;
+
+  const { channels } = bodyOf<{ channels: { channel: string; reason: string | null }[] }>(
+    await api.get('/channels'),
+  );
+  t.strictSame(
+    channels.slice(2).map(({ channel, reason }) => [channel, reason]),
+    [
+      ['good', null],
+      ['bad', null],
+      ['wrong', 'driver_off'],
+      ['absent', 'driver_off'],
+    ],
+    'a package that fails leaves its own channel off',
+  );
+  t.match(gateway.output(), /channels\.wrong\.options\.closes must be boolean/);
+  t.match(gateway.output(), /no-such-package-of-a-driver/);
+  t.notMatch(gateway.output(), /a secret/);
+
+  const connect = async (channel: string, identifier: string): Promise<string> => {
+    const begun = await api.post(connections(channel), { identifier });
+    t.match(begun.body, { step: { type: 'ask', field: 'password' } });
+    const steps = `${connections(channel)}/${identifier}/steps`;
+    const done = await api.post(steps, { field: 'password', value: 'right' });
+    t.match(done.body, { status: 'connected', step: null });
+    return bodyOf<{ account_id: string }>(done).account_id;
+  };
+  const good = await connect('good', 'good@home');
+  const bad = await connect('bad', 'bad@home');
+  const times: number[] = [];
+  const healthy = async (): Promise<void> => {
+    for (let n = 0; n < beside; n += 1) {
+      const before = performance.now();
+      const id = await sendAccepted(api, { account_id: good, to: { phone: phoneNumber(1) } });
+      await untilMessage(api, id, 'read');
+      times.push(performance.now() - before);
+    }
+  };
+  await healthy();
+  const alone = Math.max(...times.splice(0));
+
+  const to = { phone: phoneNumber(2) };
+  const outcomes = [
+    ['throws', 'failed'],
+    ['leavesRejected', 'read'],
+    ['throwsLater', 'read'],
+    ['emitsNonsense', 'read'],
+    ['answersNonsense', 'failed'],
+  ] as const;
+  for (const [text, status] of outcomes) {
+    const id = await sendAccepted(api, { account_id: bad, to, text });
+    await Promise.all([untilMessage(api, id, status), healthy()]);
+  }
+  for (const identifier of ['never@opens', 'never@links']) {
+    const [begun] = await Promise.all([api.post(connections('bad'), { identifier }), healthy()]);
+    t.match(begun.body, { status: 'connecting', step: null }, identifier);
+  }
+  t.equal((await api.post(connections('bad'), { identifier: 'never@parses' })).status, 400);
+  const leaves = await connect('bad', 'never@leaves');
+  const [left] = await Promise.all([api.delete(`${connections('bad')}/never@leaves`), healthy()]);
+  t.match(left.body, { status: 'removed' }, leaves);
+  const hung = await sendAccepted(api, { account_id: bad, to, text: 'hangs' });
+  await healthy();
+  t.match((await api.get(`/messages/${hung}`)).body, { status: 'queued' });
+
+  const received = await until('every echo of the healthy driver', async () => {
+    const answer = await api.get(`/messages?account_id=${good}&direction=inbound&limit=100`);
+    const { messages } = bodyOf<{ messages: unknown[] }>(answer);
+    return messages.length === times.length + beside ? messages.length : undefined;
+  });
+  const worst = Math.max(...times);
+  const figures = `${received} there and back; slowest ${alone.toFixed()} ms alone, ${worst.toFixed()} ms beside`;
+  t.ok(worst < 3_000, figures);
+
+  const metrics = await (await fetch(new URL('/metrics', gateway.baseUrl))).text();
+  const counted = (kind: string): number =>
+    Number(
+      new RegExp(`gateway_driver_faults_total\\{channel="bad",kind="${kind}"\\} (\\d+)`).exec(
+        metrics,
+      )?.[1],
+    );
+  t.equal(counted('unhandled'), 2);
+  t.equal(counted('nonsense'), 5);
+  t.ok(counted('threw') >= 5, `${counted('threw')} calls threw`);
+  t.notMatch(metrics, /driver_faults_total\{channel="good"/);
+  const lines = gateway.output();
+  t.match(lines, /"channel":"bad","account":"acc_[^}]*left rejected by the driver/);
+  t.match(lines, /"channel":"bad","account":"acc_[^}]*thrown later by the driver/);
+  t.notMatch(lines, /"level":60/);
+  t.equal(await gateway.stop(), 0, 'a driver that never closes does not hold up the stop');
+  t.match(gateway.output(), /"call":"close"[^}]*does not come back/);
+});
