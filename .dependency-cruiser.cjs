@@ -97,6 +97,15 @@ module.exports = {
       to: { ...local, pathNot: '^(core|config)/' },
     },
     {
+      name: 'public-hands-on',
+      comment:
+        'public/ is what packages from outside may import, and only hands on: core/ for drivers and plugins, ' +
+        'test/contract/ for their tests. Nothing of the gateway imports it.',
+      severity: 'error',
+      from: { path: '^public/' },
+      to: { ...local, pathNot: ['^core/', '^test/contract/driver\\.ts$'] },
+    },
+    {
       name: 'main-starts-from-config',
       comment:
         'main.ts may import config/, core/ and libraries only: config/compose.ts adds the rest.',

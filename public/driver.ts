@@ -1,0 +1,4 @@
+/**
+ * What a driver package imports: the driver contract, its types and its error. `messaging-gateway/driver`.
+ */
+export * from '../core/contracts/driver.ts';
