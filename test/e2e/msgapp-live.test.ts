@@ -1,7 +1,11 @@
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { json } from 'node:stream/consumers';
 import t from 'tap';
 import { type Client, client } from '../harness/client.ts';
 import { runGateway } from '../harness/gateway.ts';
+import { freePort } from '../harness/ports.ts';
 import { connected, pair, phoneNumber, until } from '../harness/story.ts';
+import { runWalk, walked } from '../harness/walk.ts';
 import { startNetwork } from '../networks/msgapp_web/process.ts';
 
 const { network, settings, output } = await startNetwork(t);
@@ -23,6 +27,44 @@ async function bodyOf<Body>(call: Promise<{ status: number; body: unknown }>): P
   // Every answer was checked against the OpenAPI document.
   return body as Body;
 }
+
+/** What the walk of the README has the sandbox do, done by the owner of the phone and a contact on the fake network. */
+async function playOwner(phone: string, call: string, body: unknown): Promise<void> {
+  if (call === 'scan') {
+    const { qr } = await bodyOf<{ qr: string }>(
+      api.get(`/channels/msgapp-web/connections/${phone}/qr`),
+    );
+    await network.scan(phone, qr);
+    await network.followWith(phone, ['delivered', 'read']);
+    return;
+  }
+  const { from, text } = body as { from: { phone: string; name: string }; text: string };
+  await network.write(phone, { from: from.phone, name: from.name, text });
+}
+
+await t.test('the walk of the README, with a live key', async (t) => {
+  const forward = (incoming: IncomingMessage, response: ServerResponse): void => {
+    const { method = 'GET', url = '/', headers } = incoming;
+    const outgoing = request(new URL(url, gateway.baseUrl), { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    incoming.pipe(outgoing);
+  };
+  const front = createServer(async (incoming, response) => {
+    const [, phone, call] = /\/sandbox\/phones\/([^/]+)\/(\w+)$/.exec(incoming.url ?? '') ?? [];
+    if (phone === undefined || call === undefined) return forward(incoming, response);
+    await playOwner(phone, call, call === 'scan' ? null : await json(incoming));
+    response.end('{}');
+  });
+  const port = await freePort();
+  await new Promise<void>((resolve) => front.listen(port, '127.0.0.1', resolve));
+  t.teardown(async () => void front.close());
+  const printed = await runWalk(t, `http://127.0.0.1:${port}/v1`, gateway.liveKey);
+  for (const pattern of walked) t.match(printed, pattern);
+  const removed = await bodyOf(api.delete('/channels/msgapp-web/connections/+12025550111'));
+  t.match(removed, { status: 'removed' });
+});
 
 await t.test('a number is connected by QR code', async (t) => {
   const connect = await bodyOf<{ status: string }>(

@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import { eventTypes } from '../../core/contracts/events.ts';
 import type { Executor } from '../../plugins/storage/executor.ts';
 import type { Client } from './client.ts';
 import type { Teardown } from './processes.ts';
@@ -19,17 +20,6 @@ export interface Subscriber {
   readonly secret: string;
 }
 
-const everything = [
-  'message.received',
-  'message.sent',
-  'message.delivered',
-  'message.read',
-  'message.failed',
-  'account.connected',
-  'account.disconnected',
-  'account.restricted',
-];
-
 /** Subscribes two receivers to everything, `/steady` and `/first-refused`. */
 export async function subscribe(t: Teardown, api: Client): Promise<Subscriber> {
   const receiver = await startReceiver(t, (received) =>
@@ -39,7 +29,7 @@ export async function subscribe(t: Teardown, api: Client): Promise<Subscriber> {
     const made = await api.post('/webhooks', {
       name,
       url: receiver.url(`/${name}`),
-      subscribed_to: everything,
+      subscribed_to: eventTypes,
       retries_enabled: true,
       generate_signing_secret: name === 'steady',
     });

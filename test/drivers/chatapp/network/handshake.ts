@@ -79,14 +79,24 @@ export class Handshake {
     };
   }
 
-  #agree(message: TlObject): { readonly answer: Uint8Array; readonly key: Buffer } {
+  #agree(message: TlObject): { readonly answer: Uint8Array; readonly key: Buffer | null } {
     const plain = this.#cipher().decrypt(bytesOf(message, 'encryptedData'));
     const inner = readerOf(plain.subarray(20)).object() as TlObject;
     const secret = exchange.computeSecret(bytesOf(inner, 'gB'));
     const key = Buffer.concat([Buffer.alloc(256 - secret.length), secret]);
+    // One key in 256 begins with a zero, which the library leaves out: the client is asked for another number, as the
+    // protocol allows, since a test could not try again.
+    if (key[0] === 0) return { answer: this.#again(key), key: null };
     const hash = sha1(this.#newNonce, Buffer.from([1]), sha1(key).subarray(0, 8)).subarray(4, 20);
     const answer = serialize({ _: 'mt_dh_gen_ok', ...this.#nonces(), newNonceHash1: hash });
     return { answer, key };
+  }
+
+  #again(key: Buffer): Uint8Array {
+    const stripped = key.subarray(key.findIndex((byte) => byte !== 0));
+    const hash = sha1(this.#newNonce, Buffer.from([2]), sha1(stripped).subarray(0, 8));
+    const newNonceHash2 = hash.subarray(4, 20);
+    return serialize({ _: 'mt_dh_gen_retry', ...this.#nonces(), newNonceHash2 });
   }
 
   #nonces() {
