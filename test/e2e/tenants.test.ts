@@ -102,6 +102,13 @@ function callsWith(names: Names): readonly Call[] {
     }),
     call('get_chatapp_status', `GET ${login}/${chatapp}/status`),
     call('disconnect_chatapp', `DELETE /channels/chatapp/${chatapp}`),
+    call('list_channels', 'GET /channels'),
+    call('submit_connection_step', `POST /channels/chatapp/connections/${loggingIn}/steps`, {
+      field: 'code',
+      value: code,
+    }),
+    call('get_connection_status', `GET /channels/chatapp/connections/${chatapp}/status`),
+    call('disconnect', `DELETE /channels/msgapp_web/connections/${linked}`),
     ...[webhook, webhookName].flatMap((id) => {
       const path = `/webhooks/${id}`;
       return [
@@ -133,6 +140,7 @@ function callsWith(names: Names): readonly Call[] {
     call('replay_webhook_delivery', `POST /webhooks/${webhookName}/deliveries/${delivery}/replay`),
     call('connect_msgapp', `POST ${msgapp}`, { phone_number: linked, force_new: true }),
     call('connect_chatapp', `POST ${login}`, { phone_number: chatapp, force_new: true }),
+    call('connect', 'POST /channels/chatapp/connections', { identifier: loggingIn }),
     call('list_accounts', 'GET /accounts'),
     call('get_usage', 'GET /usage'),
   ];

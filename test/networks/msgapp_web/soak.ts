@@ -1,3 +1,4 @@
+import { DriverError } from '../../../core/contracts/driver.ts';
 import { makeMsgappWebDriver } from '../../../drivers/msgapp_web/driver.ts';
 import { LogLines } from '../../contract/driver/bench.ts';
 import { MemoryPort } from '../../contract/driver.ts';
@@ -21,7 +22,10 @@ await port.state('connected');
 
 let received = 0;
 let arrived: () => void = () => undefined;
-port.onEmit = async ({ type }) => {
+let connected: () => void = () => undefined;
+port.onEmit = async (event) => {
+  const { type } = event;
+  if (type === 'state' && event.state === 'connected') connected();
   // A gateway keeps none of this in memory.
   port.events.length = 0;
   port.credentials.written.length = 0;
@@ -38,7 +42,16 @@ async function exchange(number: number): Promise<void> {
     arrived = resolve;
   });
   await network.write(phone, { from: contact, name: 'Ada', text });
-  await session.send(message, AbortSignal.timeout(60_000));
+  await session.send(message, AbortSignal.timeout(60_000)).catch(async (error: unknown) => {
+    if (!(error instanceof DriverError) || error.retryAfterMs === null) throw error;
+    // As the gateway does when a connection breaks.
+    const again = new Promise<void>((resolve) => {
+      connected = resolve;
+    });
+    await session.resume();
+    await again;
+    await session.send({ ...message, attempt: 2 }, AbortSignal.timeout(60_000));
+  });
   if (received <= number) await come;
 }
 
