@@ -36,6 +36,8 @@ const allowed: readonly Case[] = [
   ['config/compose.ts', 'drivers/chatapp/driver.ts'],
   ['config/drivers.ts', 'drivers/chatapp/driver.ts'],
   ['main.ts', 'config/load.ts'],
+  ['public/fine-1.ts', 'core/contracts/driver.ts'],
+  ['public/fine-2.ts', 'test/contract/driver.ts'],
   ['test/fine-1.ts', 'drivers/chatapp/driver.ts'],
   ['test/fine-2.ts', 'mysql2'],
   // The way back of the circle below, and a circle that is none, as a type closes it.
@@ -80,6 +82,10 @@ const refused: Readonly<Record<string, readonly Case[]>> = {
     ['plugins/limits/bad-9.ts', 'mysql2', types],
   ],
   'config-stays-with-core': [['config/bad.ts', 'plugins/messages/service.ts']],
+  'public-hands-on': [
+    ['public/bad-1.ts', 'plugins/messages/service.ts'],
+    ['public/bad-2.ts', 'test/harness/gateway.ts'],
+  ],
   'main-starts-from-config': [['main.ts', 'plugins/messages/service.ts']],
   'no-circle': [['core/circle-1.ts', 'core/circle-2.ts']],
 };

@@ -1,11 +1,6 @@
 import t, { type Test } from 'tap';
 import { databases, type TestDatabase } from '../harness/databases.ts';
-import {
-  followCursors,
-  killDuringSends,
-  killWithReceipts,
-  type Workplace,
-} from '../harness/exactness.ts';
+import { followCursors, killWithReceipts, type Workplace } from '../harness/exactness.ts';
 import { type GatewayOptions, runGateway } from '../harness/gateway.ts';
 import { scaled } from '../harness/scale.ts';
 
@@ -36,10 +31,6 @@ async function open(t: Test, engine: TestDatabase): Promise<Workplace> {
 t.jobs = databases.length;
 for (const engine of databases) {
   t.test(`a broker drops, repeats and reorders, ${engine.name}`, { buffered: true }, async (t) => {
-    t.test('SIGKILL in the middle of sends', async (t) => {
-      const amount = { accounts: 5, perAccount: scaled(100, 12), kills: scaled(5, 2) };
-      await killDuringSends(t, await open(t, engine), amount);
-    });
     t.test('SIGKILL while receipts flow', async (t) => {
       const amount = { accounts: 10, perAccount: scaled(200, 8), kills: scaled(10, 2) };
       await killWithReceipts(t, await open(t, engine), amount);
