@@ -222,7 +222,10 @@ for (const engine of databases) {
     t.teardown(() => database.drop());
     const gateway = await runGateway(t, {
       databaseUrl: database.url,
-      settings: { GATEWAY_WEBHOOKS__RETRY_DELAYS_S: '[3,60]' },
+      settings: {
+        GATEWAY_WEBHOOKS__RETRY_DELAYS_S: '[3,60]',
+        GATEWAY_WEBHOOKS__TIMEOUT_S: '1',
+      },
     });
     const { api } = gateway;
     const receiver = await startReceiver(t, (one) =>

@@ -31,6 +31,8 @@ export const generousLimits: Readonly<Record<string, string>> = {
   GATEWAY_LIMITS__REQUESTS_PER_S: '0',
   GATEWAY_WEBHOOKS__ALLOW_HTTP: 'true',
   GATEWAY_WEBHOOKS__ALLOW_PRIVATE_TARGETS: 'true',
+  // A killed process holds its receivers for this and five seconds more.
+  GATEWAY_WEBHOOKS__TIMEOUT_S: '3',
   // A fault may outlast the first ones; the last are for what comes after.
   GATEWAY_WEBHOOKS__RETRY_DELAYS_S: '[1,2,4,8,8,8,8]',
   GATEWAY_WEBHOOKS__PAUSE_AFTER_FAILURES: '1000000',
