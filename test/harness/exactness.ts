@@ -3,8 +3,7 @@ import type { Test } from 'tap';
 import { checkBehaving, pairBehaving } from './behaviours.ts';
 import type { Client } from './client.ts';
 import type { RunningGateway } from './gateway.ts';
-import { openRows } from './rows.ts';
-import { checkExactly, read, type Sending, startSending } from './sending.ts';
+import { type Sending, startSending } from './sending.ts';
 import { pair, phoneNumber } from './story.ts';
 import { subscribe } from './subscriber.ts';
 
@@ -24,25 +23,6 @@ export interface Amount {
 /** How much is sent, and how often a gateway is killed meanwhile. */
 export interface KillingAmount extends Amount {
   readonly kills: number;
-}
-
-/** SIGKILL in the middle of sends, of every gateway in turn: all are read, once each and in order. */
-export async function killDuringSends(
-  t: Test,
-  workplace: Workplace,
-  { accounts, perAccount, kills }: KillingAmount,
-): Promise<void> {
-  const { gateways, databaseUrl } = workplace;
-  const [{ api }] = gateways;
-  const phones = Array.from({ length: accounts }, (_, n) => phoneNumber(n + 1));
-  const lines = await Promise.all(
-    phones.map(async (phone) => ({ phone, account: await pair(api, phone) })),
-  );
-  const sending = startSending(api, lines, perAccount);
-  await killInTurn(workplace, sending, kills);
-  await sending.finished;
-  await checkExactly(t, api, openRows(t, databaseUrl), sending.lines, () => read);
-  for (const gateway of gateways) t.equal(await gateway.stop(), 0, 'a clean stop');
 }
 
 /**
