@@ -26,7 +26,7 @@ export function urlNotAllowed(reason: string): GatewayError {
 
 /** For a name that could be taken for an id. */
 export function nameReserved(): GatewayError {
-  const message = 'body/name must not begin with wh_, as ids do';
+  const message = 'body/name must not begin with wh_, as ids do, nor be . or ..';
   return refused('invalid_request', [{ path: 'body/name', message }]);
 }
 

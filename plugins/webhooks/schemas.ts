@@ -55,7 +55,7 @@ export function GivenName(more = '') {
   return Type.String({
     minLength: 1,
     maxLength: 100,
-    description: `A name of your choice, unique in the account, that can stand for the id. It may not begin with \`wh_\`.${more}`,
+    description: `A name of your choice, unique in the account, that can stand for the id. It may not begin with \`wh_\`, nor be \`.\` or \`..\`.${more}`,
     examples: ['orders'],
   });
 }

@@ -12,7 +12,7 @@ export interface OutcomeInput {
 
 /** What became of the delivery. */
 export interface Outcome {
-  /** `ignored`: the delivery is gone, or another process has stored this attempt. */
+  /** `ignored`: the delivery is gone or goes elsewhere by now, or another process has stored this attempt. */
   readonly result: 'delivered' | 'retry' | 'failed' | 'ignored';
   /** When its retry is due. */
   readonly dueAt: number | null;

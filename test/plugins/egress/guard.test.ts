@@ -97,6 +97,8 @@ const otherUrls = [
   ...['', ' ', 'https://', 'https:', 'https://:PORT/', '//127.0.0.1:PORT/', '127.0.0.1:PORT'],
   ...['https://[::1', 'https://[fe80::1%25lo]:PORT/', 'https://a b/', 'https:127.0.0.1:PORT'],
   ...['https:\\\\127.0.0.1:PORT\\', ' https://127.0.0.1:PORT ', 'https://127.0.0.1:99999/'],
+  // A public host, written with blanks that `URL` would leave out.
+  ...[' https://public.test:PORT/', 'https://public.test:PORT/\n', 'https://public.test:PORT/a\tb'],
 ];
 
 async function lookUp(name: string): Promise<readonly string[]> {

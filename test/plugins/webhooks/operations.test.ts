@@ -81,6 +81,9 @@ t.test('rules', async (t) => {
     ['WH_1', false],
     ['wh', false],
     ['my wh_', false],
+    ['.', true],
+    ['..', true],
+    ['...', false],
   ] as const) {
     t.equal(isReservedName(name), isReserved, name);
   }
@@ -199,7 +202,7 @@ for (const engine of databases) {
         details: [{ path, message }],
       });
       const taken = name('body/name is the name of another webhook; names are unique');
-      const reserved = name('body/name must not begin with wh_, as ids do');
+      const reserved = name('body/name must not begin with wh_, as ids do, nor be . or ..');
       const url = {
         error_code: 'url_not_allowed',
         error: insideRefusal,
