@@ -1,25 +1,12 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { DriverError } from '../../core/contracts/driver.ts';
+import { outsidePackage } from '../harness/packed.ts';
 
 const run = promisify(execFile);
-const project = join(import.meta.dirname, '../..');
-const tsc = join(project, 'node_modules/typescript/bin/tsc');
-
-/** As strict as the gateway itself. */
-const strict = {
-  target: 'es2023',
-  module: 'nodenext',
-  types: ['node'],
-  strict: true,
-  skipLibCheck: true,
-  noUncheckedIndexedAccess: true,
-  exactOptionalPropertyTypes: true,
-  verbatimModuleSyntax: true,
-};
 
 /** A driver as somebody outside writes it, and everything of the types that it relies on. */
 const driverSource = `
@@ -73,42 +60,11 @@ export default gatewayPlugin('greetings', [], async (app) => {
 export const harness = [driverContract, MemoryPort];
 `;
 
-/** Packs the project and installs the tarball in a folder, with the libraries that are here. */
-async function installed(folder: string): Promise<string> {
-  const stage = join(folder, 'stage');
-  await mkdir(stage);
-  // Types are checked by the run of the type check.
-  const build = ['-p', 'tsconfig.build.json', '--noCheck', '--sourceMap', 'false'];
-  await run(process.execPath, [tsc, ...build, '--outDir', join(stage, 'dist')], { cwd: project });
-  for (const name of ['package.json', 'README.md', 'LICENSE']) {
-    await cp(join(project, name), join(stage, name));
-  }
-  await cp(join(project, 'config/README.md'), join(stage, 'left-out.md'));
-  const { stdout } = await run('npm', ['pack', '--ignore-scripts', '--silent'], { cwd: stage });
-  const home = join(folder, 'home');
-  const target = join(home, 'node_modules/messaging-gateway');
-  await mkdir(target, { recursive: true });
-  await run('tar', ['-xzf', join(stage, stdout.trim()), '--strip-components=1', '-C', target]);
-  for (const name of await readdir(join(project, 'node_modules'))) {
-    if (name.startsWith('.')) continue;
-    await symlink(join(project, 'node_modules', name), join(home, 'node_modules', name));
-  }
-  return home;
-}
-
 t.test('the packed project, as a driver or plugin from outside finds it', async (t) => {
-  const home = await installed(t.testdir());
-  const target = join(home, 'node_modules/messaging-gateway');
+  const files = { 'mail.ts': driverSource, 'plugin.ts': pluginSource };
+  const { folder, gateway: target, compile } = await outsidePackage(t.testdir(), files);
   t.same((await readdir(target)).sort(), ['LICENSE', 'README.md', 'dist', 'package.json']);
-
-  const compilerOptions = { ...strict, outDir: 'built', rootDir: '.' };
-  const files = ['mail.ts', 'plugin.ts'];
-  await writeFile(join(home, 'package.json'), JSON.stringify({ type: 'module' }));
-  await writeFile(join(home, 'mail.ts'), driverSource);
-  await writeFile(join(home, 'plugin.ts'), pluginSource);
-  await writeFile(join(home, 'tsconfig.json'), JSON.stringify({ compilerOptions, files }));
-  const checked = await run(process.execPath, [tsc], { cwd: home }).catch((error) => error);
-  t.equal(checked.stdout, '', 'the types are what the sources expect');
+  t.equal(await compile(), '', 'the types are what the sources expect');
 
   const program = `
     const { default: make } = await import('./built/mail.js');
@@ -120,7 +76,7 @@ t.test('the packed project, as a driver or plugin from outside finds it', async 
     console.log(JSON.stringify({ code: error.code, plugin: typeof plugin.default, codes }));
   `;
   const args = ['--input-type=module', '--eval', program];
-  const { stdout } = await run(process.execPath, args, { cwd: home });
+  const { stdout } = await run(process.execPath, args, { cwd: folder });
   const hidden = 'ERR_PACKAGE_PATH_NOT_EXPORTED';
   t.strictSame(JSON.parse(stdout), {
     code: 'mailbox_full',

@@ -1,0 +1,98 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { until } from './story.ts';
+
+const run = promisify(execFile);
+const project = join(import.meta.dirname, '../..');
+const tsc = join(project, 'node_modules/typescript/bin/tsc');
+
+/** As strict as the gateway itself. */
+const compilerOptions = {
+  target: 'es2023',
+  module: 'nodenext',
+  types: ['node'],
+  strict: true,
+  skipLibCheck: true,
+  noUncheckedIndexedAccess: true,
+  exactOptionalPropertyTypes: true,
+  verbatimModuleSyntax: true,
+  erasableSyntaxOnly: true,
+  rewriteRelativeImportExtensions: true,
+  rootDir: '.',
+  outDir: 'built',
+};
+
+/**
+ * A package of somebody else in a folder of its own: the project's tarball unpacked in its `node_modules`, beside
+ * it the libraries that are installed here, and the sources. Made for the tests of what the package exports.
+ * @param folder empty; the test removes it
+ */
+export async function outsidePackage(
+  folder: string,
+  files: Readonly<Record<string, string>>,
+): Promise<OutsidePackage> {
+  const gateway = join(folder, 'node_modules/messaging-gateway');
+  await mkdir(gateway, { recursive: true });
+  await run('tar', ['-xzf', await tarball(), '--strip-components=1', '-C', gateway]);
+  for (const name of await readdir(join(project, 'node_modules'))) {
+    if (name.startsWith('.')) continue;
+    await symlink(join(project, 'node_modules', name), join(folder, 'node_modules', name));
+  }
+  const manifest = { name: 'outside', version: '1.0.0', type: 'module' };
+  const config = { compilerOptions, include: ['**/*.ts'], exclude: ['built', 'node_modules'] };
+  const all = {
+    'package.json': JSON.stringify(manifest),
+    'tsconfig.json': JSON.stringify(config),
+    ...files,
+  };
+  for (const [name, text] of Object.entries(all)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), text);
+  }
+  return { folder, gateway, compile: () => compile(folder) };
+}
+
+/** What `outsidePackage` has made. */
+export interface OutsidePackage {
+  readonly folder: string;
+  /** Where the unpacked project stands. */
+  readonly gateway: string;
+  /** Checks the sources strictly and compiles them into `built`; answers the compiler's complaints, '' for none. */
+  compile(): Promise<string>;
+}
+
+async function compile(folder: string): Promise<string> {
+  const checked = await run(process.execPath, [tsc], { cwd: folder }).catch((error) => error);
+  return checked.stdout;
+}
+
+/** Packs the project as `npm pack` does, once a run; answers the tarball. */
+async function tarball(): Promise<string> {
+  // The folder of the run, which ends with it.
+  const home = dirname(process.env.TEST_SERVERS_FILE ?? '');
+  const packed = join(home, 'packed');
+  const first = await mkdir(`${packed}.lock`).then(
+    () => true,
+    () => false,
+  );
+  if (first) await pack(join(home, 'stage'), packed);
+  const names = await until('the tarball', () => readdir(packed).catch(() => undefined), 120_000);
+  return join(packed, names[0] ?? '');
+}
+
+async function pack(stage: string, target: string): Promise<void> {
+  await mkdir(join(stage, 'tarball'), { recursive: true });
+  // Types are checked by the run of the type check.
+  const build = ['-p', 'tsconfig.build.json', '--noCheck', '--sourceMap', 'false'];
+  await run(process.execPath, [tsc, ...build, '--outDir', join(stage, 'dist')], { cwd: project });
+  for (const name of ['package.json', 'README.md', 'LICENSE']) {
+    await cp(join(project, name), join(stage, name));
+  }
+  await cp(join(project, 'config/README.md'), join(stage, 'left-out.md'));
+  const options = ['--ignore-scripts', '--silent', '--pack-destination', 'tarball'];
+  await run('npm', ['pack', ...options], { cwd: stage });
+  await rename(join(stage, 'tarball'), target);
+  await rm(stage, { recursive: true });
+}
