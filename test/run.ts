@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compileProgram } from './program.ts';
-import { cleanUp } from './servers/cleanup.ts';
-import { provideServers, type ServerName } from './servers/provide.ts';
+import { lendServers } from './servers/lend.ts';
+import type { ServerName } from './servers/provide.ts';
 import { runTap, type TapRun } from './tap.ts';
 
 /** The servers that the tests use: `npm test` provides each of them. */
@@ -19,21 +17,17 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 if (process.env.npm_lifecycle_event !== undefined) endWithParent(process.ppid);
 
-const warden = startWarden();
 let run: TapRun = { passed: 0, failed: 0, exitCode: 1 };
 try {
-  process.env.TEST_SERVERS_FILE = serversFile;
   process.env.TEST_SCALE ??= '0.05';
-  process.env.TEST_PROGRAM ??= await compileProgram();
-  Object.assign(process.env, await provideServers(servers, serversFile));
-  if (!interrupted.signal.aborted) {
-    run = await runTap(process.argv.slice(2), join(folder, 'output.tap'), interrupted.signal);
-  }
+  run = await lendServers(servers, serversFile, async () => {
+    process.env.TEST_PROGRAM ??= await compileProgram();
+    return interrupted.signal.aborted
+      ? run
+      : await runTap(process.argv.slice(2), join(folder, 'output.tap'), interrupted.signal);
+  });
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
-} finally {
-  cleanUp(serversFile);
-  await endWarden();
 }
 process.exitCode = conclude(run);
 
@@ -57,19 +51,4 @@ function endWithParent(parent: number): void {
 
 function signalOf({ signal }: AbortController): NodeJS.Signals {
   return signal.reason;
-}
-
-function startWarden() {
-  const program = join(import.meta.dirname, 'servers/warden.ts');
-  return spawn(process.execPath, ['--import', 'tsx', program, serversFile], {
-    detached: true,
-    stdio: ['pipe', 'ignore', 'inherit'],
-  });
-}
-
-async function endWarden(): Promise<void> {
-  if (warden.exitCode !== null || warden.signalCode !== null) return;
-  const ended = once(warden, 'exit');
-  warden.stdin.end();
-  await ended;
 }

@@ -1,0 +1,121 @@
+import { createLog } from '../../core/log.ts';
+import { connect } from '../../plugins/storage/connection.ts';
+import { Executor } from '../../plugins/storage/executor.ts';
+import { databases, type TestDatabase } from '../harness/databases.ts';
+import { runGateway } from '../harness/gateway.ts';
+import { freePort } from '../harness/ports.ts';
+import { startProcess } from '../harness/processes.ts';
+import { type Bench, type BenchRun, type Figure, type Found, inTurns } from './bench.ts';
+import { type BrokerCount, countAtBroker } from './broker-count.ts';
+import { runLoad } from './load.ts';
+import { contactPhone, seedCrowd, testTenant } from './seed.ts';
+
+const accounts = 16;
+const contacts = 1_000;
+
+/** `POST /messages` answered 202, on MariaDB and RabbitMQ. */
+export const accept: Bench = {
+  name: 'accept',
+  about:
+    'POST /messages to its 202, all told to the broker. Floor: a bare route, an INSERT and a confirmed publish each.',
+  async run(run) {
+    const sides = await startSides(run, 'mariadb');
+    const many = await inTurns(run, ...sides.measure(64, run.count(8_000)));
+    const one = await inTurns(run, ...sides.measure(1, run.count(1_000)));
+    return [
+      ...figures(many, '64 clients', { atLeast: 1.5 }, { atMost: 1 }),
+      ...figures(one, '1 client', { atLeast: 0.6 }, null),
+    ];
+  },
+};
+
+/** The same on the embedded database, without a broker between processes. */
+export const acceptEmbedded: Bench = {
+  name: 'accept-embedded',
+  about: 'POST /messages on SQLite. Floor: a bare route and an INSERT with synchronous=FULL each.',
+  async run(run) {
+    const sides = await startSides(run, 'sqlite');
+    const many = await inTurns(run, ...sides.measure(64, run.count(8_000)));
+    return figures(many, '64 clients', { atLeast: 1.5 }, null);
+  },
+};
+
+type Measured = Found<'rate' | 'p50' | 'p99'>;
+
+function figures(
+  turns: Awaited<ReturnType<typeof inTurns<'rate' | 'p50' | 'p99'>>>,
+  clients: string,
+  rate: Figure['goal'],
+  p99: Figure['goal'],
+): readonly Figure[] {
+  return [
+    turns.figure('rate', { name: `accepted a second, ${clients}`, unit: '/s', goal: rate }),
+    turns.figure('p50', { name: `median time, ${clients}`, unit: 'ms', goal: null }),
+    turns.figure('p99', { name: `99th percentile, ${clients}`, unit: 'ms', goal: p99 }),
+  ];
+}
+
+interface Side {
+  readonly origin: string;
+  readonly key: string;
+  readonly broker: BrokerCount | null;
+}
+
+async function startSides(run: BenchRun, engine: TestDatabase['name']) {
+  const database = await databases.find(({ name }) => name === engine)?.create();
+  if (database === undefined) throw new Error(`there is no ${engine}`);
+  run.teardown(() => database.drop());
+  const amqp = engine === 'mariadb' ? process.env.TEST_AMQP_URL : undefined;
+  const broker: Record<string, string> = amqp === undefined ? {} : { AMQP_URL: amqp };
+  const gateway = await runGateway(run, {
+    databaseUrl: database.url,
+    settings: {
+      ...broker,
+      GATEWAY_LIMITS__REQUESTS_PER_S: '0',
+      GATEWAY_LIMITS__LOOP_GUARD__MESSAGES: '10',
+      GATEWAY_LIMITS__OPENER_BURST__OPENERS: '5',
+    },
+  });
+  const connections = connect(database.url, createLog('silent'));
+  run.teardown(() => connections.close());
+  const write = new Executor(connections.write, connections.dialect);
+  const crowd = await seedCrowd(write, await testTenant(write), { accounts, contacts });
+  const port = await freePort();
+  const floorEnv = { DATABASE_URL: database.url, PORT: String(port), ...broker };
+  await startProcess(run, ['test/bench/floors/accept.ts'], floorEnv).waitFor(/listening/);
+  const counted = async (exchange: string) =>
+    amqp === undefined ? null : countAtBroker(run, { url: amqp, exchange, keys: crowd.accounts });
+  const sides: readonly [Side, Side] = [
+    {
+      origin: new URL(gateway.baseUrl).origin,
+      key: gateway.key,
+      broker: await counted('gateway.hosts'),
+    },
+    { origin: `http://127.0.0.1:${port}`, key: '', broker: await counted('floor') },
+  ];
+  let sent = 0;
+  const turn = async (side: Side, clients: number, requests: number): Promise<Measured> => {
+    const headers = { 'content-type': 'application/json', 'x-api-key': side.key };
+    const startedAt = performance.now();
+    const load = await runLoad({
+      origin: side.origin,
+      clients,
+      requests,
+      status: 202,
+      request() {
+        sent += 1;
+        const account_id = crowd.accounts[sent % accounts];
+        const to = { phone: contactPhone((sent * 7) % contacts) };
+        const text = `Your order ${sent} is on its way.`;
+        return { path: '/v1/messages', headers, body: JSON.stringify({ account_id, to, text }) };
+      },
+    });
+    await side.broker?.reached(requests);
+    const rate = (requests / (performance.now() - startedAt)) * 1000;
+    return { rate, p50: load.p50, p99: load.p99 };
+  };
+  return {
+    measure: (clients: number, requests: number) =>
+      [() => turn(sides[0], clients, requests), () => turn(sides[1], clients, requests)] as const,
+  };
+}

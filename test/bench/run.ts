@@ -1,0 +1,63 @@
+/**
+ * `npm run bench` measures everything, `npm run bench -- accept mcp` these; `--rounds=N` (5) and `--scale=N` (1) make
+ * it longer or shorter. Prints a table and writes it with every single figure to `bench.json`. The exit status says
+ * whether every goal was reached.
+ */
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { compileProgram } from '../program.ts';
+import { lendServers } from '../servers/lend.ts';
+import { accept, acceptEmbedded } from './accept.ts';
+import type { Bench, BenchRun } from './bench.ts';
+import { type Row, rowOf, tableOf } from './report.ts';
+
+const benches: readonly Bench[] = [accept, acceptEmbedded];
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rounds: { type: 'string', default: '5' },
+    scale: { type: 'string', default: '1' },
+  },
+});
+const unknown = positionals.find((name) => benches.every((bench) => bench.name !== name));
+if (unknown !== undefined) {
+  const names = benches.map(({ name }) => name).join(', ');
+  throw new Error(`there is no bench "${unknown}": ${names}`);
+}
+const chosen = benches.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+const folder = mkdtempSync(join(tmpdir(), 'messaging-gateway-bench-'));
+const rows = await lendServers(['mariadb', 'rabbitmq'], join(folder, 'servers.json'), runAll);
+const table = tableOf(rows);
+console.log(`\n${table}`);
+const machine = { node: process.version, cores: cpus().length, at: new Date().toISOString() };
+writeFileSync('bench.json', `${JSON.stringify({ machine, rows }, null, 2)}\n`);
+process.exit(rows.some(({ reached }) => reached === false) ? 1 : 0);
+
+async function runAll(): Promise<readonly Row[]> {
+  process.env.TEST_PROGRAM = await compileProgram();
+  const found: Row[] = [];
+  for (const bench of chosen) {
+    console.log(`\n${bench.name}: ${bench.about}`);
+    found.push(...(await runOne(bench)));
+  }
+  return found;
+}
+
+/** Runs one bench and tears down what it has started. */
+async function runOne(bench: Bench): Promise<readonly Row[]> {
+  const teardowns: (() => Promise<void>)[] = [];
+  const run: BenchRun = {
+    rounds: Number(values.rounds),
+    count: (full) => Math.ceil(full * Number(values.scale)),
+    say: (line) => console.log(`  ${line}`),
+    teardown: (fn) => void teardowns.unshift(fn),
+  };
+  try {
+    return (await bench.run(run)).map((figure) => rowOf(bench.name, figure));
+  } finally {
+    for (const fn of teardowns) await fn();
+  }
+}
