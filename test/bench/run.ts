@@ -1,16 +1,18 @@
 /**
  * `npm run bench` measures everything, `npm run bench -- accept mcp` these; `--rounds=N` (5) and `--scale=N` (1) make
- * it longer or shorter. Prints a table and writes it with every single figure to `bench.json`. The exit status says
+ * it longer or shorter; `--profile` tells where the gateway's processes spent their time, and keeps their profiles in
+ * `bench-profiles`. Prints a table and writes it with every single figure to `bench.json`. The exit status says
  * whether every goal was reached.
  */
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compileProgram } from '../program.ts';
 import { lendServers } from '../servers/lend.ts';
 import { accept, acceptEmbedded } from './accept.ts';
 import type { Bench, BenchRun } from './bench.ts';
+import { emptied, topOf } from './profile.ts';
 import { type Row, rowOf, tableOf } from './report.ts';
 
 const benches: readonly Bench[] = [accept, acceptEmbedded];
@@ -20,6 +22,7 @@ const { values, positionals } = parseArgs({
   options: {
     rounds: { type: 'string', default: '5' },
     scale: { type: 'string', default: '1' },
+    profile: { type: 'boolean', default: false },
   },
 });
 const unknown = positionals.find((name) => benches.every((bench) => bench.name !== name));
@@ -28,6 +31,7 @@ if (unknown !== undefined) {
   throw new Error(`there is no bench "${unknown}": ${names}`);
 }
 const chosen = benches.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+const profiles = resolve('bench-profiles');
 const folder = mkdtempSync(join(tmpdir(), 'messaging-gateway-bench-'));
 const rows = await lendServers(['mariadb', 'rabbitmq'], join(folder, 'servers.json'), runAll);
 const table = tableOf(rows);
@@ -49,6 +53,7 @@ async function runAll(): Promise<readonly Row[]> {
 /** Runs one bench and tears down what it has started. */
 async function runOne(bench: Bench): Promise<readonly Row[]> {
   const teardowns: (() => Promise<void>)[] = [];
+  if (values.profile) process.env.BENCH_PROFILES = emptied(join(profiles, bench.name));
   const run: BenchRun = {
     rounds: Number(values.rounds),
     count: (full) => Math.ceil(full * Number(values.scale)),
@@ -59,5 +64,6 @@ async function runOne(bench: Bench): Promise<readonly Row[]> {
     return (await bench.run(run)).map((figure) => rowOf(bench.name, figure));
   } finally {
     for (const fn of teardowns) await fn();
+    if (values.profile) console.log(topOf(join(profiles, bench.name)));
   }
 }

@@ -91,7 +91,10 @@ export function startProcess(
 ): ProjectProcess {
   // tap adds a loader to every child through NODE_OPTIONS; only coverage is worth its 200 ms.
   const covered = process.env._TAPJS_PROCESSINFO_COVERAGE_ === '1';
-  const command = [process.execPath, ...compiled(args)];
+  // A bench that looks where the time goes; written when the process ends by itself.
+  const { BENCH_PROFILES: profiles } = process.env;
+  const profiled = profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`];
+  const command = [process.execPath, ...profiled, ...compiled(args)];
   return startProgram(t, covered ? command : ['env', '-u', 'NODE_OPTIONS', ...command], env);
 }
 
