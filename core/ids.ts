@@ -1,9 +1,23 @@
+import { randomFillSync } from 'node:crypto';
 import { monotonicFactory } from 'ulid';
 
 /** The prefixes of ids; each names what the id belongs to. */
 export type IdPrefix = 'msg' | 'con' | 'acc' | 'wh' | 'dlv' | 'evt' | 'ten' | 'key';
 
-const next = monotonicFactory();
+const random = new Uint8Array(4_096);
+let used = random.length;
+
+/** Asks the system for thousands of random bytes at once: for a single one it takes as long. */
+function randomShare(): number {
+  if (used === random.length) {
+    randomFillSync(random);
+    used = 0;
+  }
+  const byte = random[used++] ?? 0;
+  return byte / 256;
+}
+
+const next = monotonicFactory(randomShare);
 
 /**
  * A new id such as `msg_01j…`: unique across processes (80 random bits), sorting by the time at which

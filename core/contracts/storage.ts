@@ -21,10 +21,19 @@ export type Mark = 'events' | 'deliveries';
 // biome-ignore lint/suspicious/noEmptyInterface: augmented beside the tables themselves
 export interface Tables {}
 
-/** One open transaction, as a lane sees it. Its table objects work inside that transaction. */
+/**
+ * One open transaction, as a lane sees it. Its table objects work inside that transaction; statements that are asked for
+ * at the same moment (`Promise.all`) travel to the server together.
+ */
 export interface Unit extends Tables {
   /** The database's clock in milliseconds since the Unix epoch, read after the locks were taken. */
   readonly now: number;
+  /**
+   * The same tables, to write only: what is written through them is kept and travels with COMMIT, in the order of the
+   * calls, which saves a round trip each. For writes that nothing in the transaction reads any more; those whose outcome
+   * matters, such as how many rows matched, throw.
+   */
+  readonly withCommit: Tables;
   /**
    * Runs once the transaction is durable, in the order given, and not at all when it rolled back.
    * Meant for signals that may be lost: a crash right after the commit skips them.
@@ -32,8 +41,11 @@ export interface Unit extends Tables {
   afterCommit(signal: () => void): void;
 }
 
-/** A kind of decision, declared once; `Storage.submit` brings it the inputs. */
-export interface Lane<Input, Output> {
+/**
+ * A kind of decision, declared once; `Storage.submit` brings it the inputs.
+ * @typeParam Early what `early` has read
+ */
+export interface Lane<Input, Output, Early = void> {
   /** For logs and metrics; unique. */
   readonly name: string;
   /** The most inputs one transaction takes; 256 when absent. */
@@ -41,12 +53,17 @@ export interface Lane<Input, Output> {
   /** The rows to lock for this input. Pure. */
   locks(input: Input): readonly Lock[];
   /**
+   * Reads what can be asked for without knowing the clock: it travels to the server behind the locks, in one packet with
+   * them. Called before they are taken; what it reads is read afterwards.
+   */
+  early?(tables: Tables, inputs: readonly Input[]): Promise<Early>;
+  /**
    * Decides all inputs inside one transaction, in order of arrival, and answers as many outputs in
    * the same order. Refusals are values, never throws: a throw rolls the whole batch back, which is
    * then run again item by item, so that one bad input fails alone. It may run more than once for the
    * same input and keeps no state of its own between runs.
    */
-  run(unit: Unit, inputs: readonly Input[]): Promise<readonly Output[]>;
+  run(unit: Unit, inputs: readonly Input[], early: Early): Promise<readonly Output[]>;
   /**
    * After a COMMIT whose outcome is unknown (the connection was lost while it ran) the storage asks
    * here, in a fresh transaction, whether this input's effects are there: the output if so, else
@@ -69,7 +86,7 @@ export interface Storage {
    * @throws GatewayError `unavailable` when the database cannot be reached; nothing was stored then,
    *   unless the connection broke during COMMIT and the lane could not find out.
    */
-  submit<Input, Output>(lane: Lane<Input, Output>, input: Input): Promise<Output>;
+  submit<Input, Output, Early>(lane: Lane<Input, Output, Early>, input: Input): Promise<Output>;
   /**
    * Calls back after each commit of this process that put events into the outbox, or made deliveries due. Like
    * every signal after a commit it may be lost. For booting plugins.

@@ -53,7 +53,9 @@ export function readBody(request: IncomingMessage, limit: number): Promise<Buffe
     });
     request.on('end', () => resolve(Buffer.concat(chunks)));
     request.on('error', (cause) => reject(brokenOff(cause)));
-    request.on('close', () => reject(brokenOff()));
+    request.on('close', () => {
+      if (!request.readableEnded) reject(brokenOff());
+    });
   });
 }
 

@@ -3,7 +3,7 @@ import type { Lane, Unit } from '../../core/contracts/storage.ts';
 import { timestamp } from '../../core/schemas.ts';
 import type { QueuedPlace, StoredMessage } from './contract.ts';
 import { decideSend } from './decide.ts';
-import { loadLedger } from './load.ts';
+import { type EarlyFacts, loadEarly, loadLedger } from './load.ts';
 import type { SendDecision, SendInput, SendLedger, SendRules } from './send.ts';
 
 /** What the accept lane works with. */
@@ -21,12 +21,13 @@ export type QueuedEnvelope = { readonly queued: readonly (readonly [string, numb
  * The lane of `POST /messages`: under the tenant's lock, so that caps, guards and idempotent twins are exact
  * across processes. After the commit the accounts' hosts are told, which may get lost.
  */
-export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision> {
+export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision, EarlyFacts> {
   return {
     name: 'messages.accept',
     locks: (send) => [`tenant:${send.tenantId}`],
-    async run(unit, sends) {
-      const ledger = await loadLedger(unit, parts.rules, sends);
+    early: (tables, sends) => loadEarly(tables, parts.rules, sends),
+    async run(unit, sends, early) {
+      const ledger = await loadLedger(unit, parts.rules, sends, early);
       const decisions = sends.map((send) => decideSend(parts.rules, ledger, send));
       const messages = await writeLedger(unit, parts.rules, ledger);
       for (const [accountId, envelope] of envelopes(messages)) {
@@ -53,37 +54,39 @@ export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision
   };
 }
 
-/** Writes what the decisions entered: at most one statement or two for each table. */
+/**
+ * Writes what the decisions entered, with COMMIT: at most one statement or two for each table. The rare ones go before,
+ * as they want to see the answer.
+ */
 async function writeLedger(
-  unit: Unit,
+  { withCommit, ...unit }: Unit,
   rules: SendRules,
   ledger: SendLedger,
 ): Promise<readonly StoredMessage[]> {
-  await unit.contacts.insert(ledger.newContacts);
-  await unit.threads.save([...ledger.newThreads.values()]);
-  const messages = await allotSequences(unit, ledger.newMessages);
-  await unit.messages.insert(messages);
-  const day = rules.limits.day(ledger.now);
-  await unit.usage.add([...ledger.newCounts.values()].map((count) => ({ ...count, day })));
-  await unit.idempotency.keep(ledger.newKeys);
   await unit.limitNotices.add(ledger.newNotices);
   await unit.openerRefusals.record(ledger.newRefusals, rules.limits.guards.safety.windowMs);
-  await unit.events.record(ledger.newEvents);
+  const messages = numbered(ledger);
+  const day = rules.limits.day(ledger.now);
+  await withCommit.contacts.insert(ledger.newContacts);
+  await withCommit.threads.save([...ledger.newThreads.values()]);
+  await withCommit.messages.insert(messages);
+  await withCommit.accounts.advance(
+    new Map(messages.map(({ accountId, sequence }) => [accountId, sequence ?? 0])),
+  );
+  await withCommit.usage.add([...ledger.newCounts.values()].map((count) => ({ ...count, day })));
+  await withCommit.idempotency.keep(ledger.newKeys);
+  await withCommit.events.record(ledger.newEvents);
   return messages;
 }
 
-async function allotSequences(
-  unit: Unit,
-  messages: SendLedger['newMessages'],
-): Promise<readonly StoredMessage[]> {
-  const counts = new Map<string, number>();
-  for (const { accountId } of messages) counts.set(accountId, (counts.get(accountId) ?? 0) + 1);
-  const next = new Map(await unit.accounts.reserveSequences(counts));
-  return messages.map((message) => {
-    const sequence = next.get(message.accountId);
-    if (sequence === undefined) throw new Error(`the account ${message.accountId} is gone`);
-    next.set(message.accountId, sequence + 1);
-    return { ...message, sequence };
+/** Gives each message the next number of its account. */
+function numbered({ sequences, newMessages }: SendLedger): readonly StoredMessage[] {
+  const latest = new Map(sequences);
+  return newMessages.map((message) => {
+    const last = latest.get(message.accountId);
+    if (last === undefined) throw new Error(`the account ${message.accountId} is gone`);
+    latest.set(message.accountId, last + 1);
+    return { ...message, sequence: last + 1 };
   });
 }
 

@@ -10,21 +10,21 @@ import {
 } from './send.ts';
 
 /**
- * The account a send goes out from. Named: it must be usable, that is connected, or reconnecting with its
+ * The account a send goes out from, of those by id. Named: it must be usable, that is connected, or reconnecting with its
  * credentials stored. Not named: the only connected one, else the only reconnecting one.
  */
 export function chooseAccount(
-  accounts: Iterable<SendingAccount>,
+  accounts: ReadonlyMap<string, SendingAccount>,
   send: Pick<SendInput, 'tenantId' | 'accountId'>,
 ): SendingAccount | GatewayError {
-  const own = [...accounts].filter((account) => account.tenantId === send.tenantId);
   if (send.accountId !== null) {
-    const named = own.find((account) => account.id === send.accountId);
-    if (named === undefined) return new GatewayError('account_not_found');
+    const named = accounts.get(send.accountId);
+    if (named?.tenantId !== send.tenantId) return new GatewayError('account_not_found');
     if (isConnected(named) || isReconnecting(named)) return named;
     const message = `The account ${named.id} is ${named.status}.`;
     return new GatewayError('no_connected_account', { message });
   }
+  const own = [...accounts.values()].filter((account) => account.tenantId === send.tenantId);
   for (const usable of [own.filter(isConnected), own.filter(isReconnecting)]) {
     if (usable.length > 1) return new GatewayError('ambiguous_account');
     if (usable[0] !== undefined) return usable[0];

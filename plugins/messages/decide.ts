@@ -29,7 +29,7 @@ export function decideSend(rules: SendRules, ledger: SendLedger, send: SendInput
   const tenant = ledger.tenants.get(send.tenantId);
   if (tenant === undefined) return { refused: new GatewayError('unauthorized') };
   if (tenant.status === 'suspended') return { refused: new GatewayError('account_suspended') };
-  const account = chooseAccount(ledger.accounts.values(), send);
+  const account = chooseAccount(ledger.accounts, send);
   if (account instanceof GatewayError) return { refused: account };
   const contact = chooseContact(rules, ledger, tenant, account, send);
   if (contact instanceof GatewayError) return { refused: contact };

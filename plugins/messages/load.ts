@@ -1,8 +1,8 @@
-import type { Unit } from '../../core/contracts/storage.ts';
+import type { Tables, Unit } from '../../core/contracts/storage.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Contact } from '../contacts/contract.ts';
 import { chooseAccount } from './choose.ts';
-import type { OpenerTime } from './contract.ts';
+import type { IdempotencyRecord, OpenerTime } from './contract.ts';
 import {
   contactPlace,
   keyPlace,
@@ -14,28 +14,51 @@ import {
   threadPlace,
 } from './send.ts';
 
+/** What is read behind the locks, before the clock is known. */
+export interface EarlyFacts {
+  readonly tenants: SendLedger['tenants'];
+  readonly keys: readonly IdempotencyRecord[];
+  readonly accounts: ReadonlyMap<string, SendingAccount>;
+  /** On every channel that the numbers could be meant on. */
+  readonly contacts: Map<string, Contact>;
+}
+
+/** The first half of `loadLedger`. */
+export async function loadEarly(
+  tables: Tables,
+  rules: SendRules,
+  sends: readonly SendInput[],
+): Promise<EarlyFacts> {
+  const tenantIds = [...new Set(sends.map((send) => send.tenantId))];
+  const hashes = sends.flatMap((send) => send.idempotency?.keyHash ?? []);
+  const [tenants, keys, accounts, contacts] = await Promise.all([
+    tables.tenants.find(tenantIds),
+    tables.idempotency.find(tenantIds, hashes),
+    loadAccounts(tables, sends),
+    loadContacts(tables, rules, sends),
+  ]);
+  return { tenants, keys, accounts, contacts };
+}
+
 /**
- * Reads what a batch of sends is decided on: a constant number of statements, whatever the batch. The tenants are
- * locked, so that nobody else accepts, receives or changes contacts for them meanwhile.
+ * Reads what a batch of sends is decided on, in two round trips, whatever the batch. The tenants are locked, so that
+ * nobody else accepts, receives or changes contacts for them meanwhile.
  */
 export async function loadLedger(
   unit: Unit,
   rules: SendRules,
   sends: readonly SendInput[],
+  { tenants, keys, accounts, contacts }: EarlyFacts,
 ): Promise<SendLedger> {
   const { now } = unit;
   const guards = rules.limits.guards;
   const day = rules.limits.day(now);
   const tenantIds = [...new Set(sends.map((send) => send.tenantId))];
-  const hashes = sends.flatMap((send) => send.idempotency?.keyHash ?? []);
-  const tenants = await unit.tenants.find(tenantIds);
-  const keys = await unit.idempotency.find(tenantIds, hashes);
-  const accounts = await loadAccounts(unit, sends);
   const chosen = sends.map((send) => {
-    const account = chooseAccount(accounts.values(), send);
+    const account = chooseAccount(accounts, send);
     return account instanceof GatewayError ? null : account;
   });
-  const contacts = await loadContacts(unit, sends, chosen);
+  const accountIds = [...new Set(chosen.flatMap((account) => account?.id ?? []))];
   const byPhone = new Map<string, string>();
   for (const { id, tenantId, channel, phone } of contacts.values()) {
     if (phone !== null) byPhone.set(contactPlace(tenantId, channel, phone), id);
@@ -47,22 +70,24 @@ export async function loadLedger(
     const contactId = send.contactId ?? byPhone.get(place);
     return contactId === undefined ? [] : [{ accountId: account.id, contactId }];
   });
-  const accountIds = [...new Set(chosen.flatMap((account) => account?.id ?? []))];
-  const threads = await unit.threads.byKeys(pairs);
   const burst = guards.openerBurst;
-  const openers = await unit.threads.openersSince(accountIds, now - burst.windowMs, burst.openers);
+  const loop = guards.loopGuard;
+  const [threads, openers, times, counters, notices, sequences] = await Promise.all([
+    unit.threads.byKeys(pairs),
+    unit.threads.openersSince(accountIds, now - burst.windowMs, burst.openers),
+    unit.messages.recentTimes(
+      [...new Set(pairs.map((pair) => pair.contactId))],
+      now - loop.windowMs,
+      loop.messages,
+    ),
+    unit.usage.of(tenantIds, accountIds, day),
+    unit.limitNotices.of(tenantIds, day),
+    unit.accounts.sequences(accountIds),
+  ]);
   const refused = await unit.openerRefusals.since(
     crowdedAccounts(chosen, openers, burst.openers),
     now - guards.safety.windowMs,
   );
-  const loop = guards.loopGuard;
-  const times = await unit.messages.recentTimes(
-    [...new Set(pairs.map((pair) => pair.contactId))],
-    now - loop.windowMs,
-    loop.messages,
-  );
-  const counters = await unit.usage.of(tenantIds, accountIds, day);
-  const notices = await unit.limitNotices.of(tenantIds, day);
   const outbound = times.filter((time) => time.direction === 'outbound');
   const inbound = times.filter((time) => time.direction === 'inbound');
   return {
@@ -87,6 +112,7 @@ export async function loadLedger(
     notices: new Set(
       notices.map((notice) => noticePlace(notice.tenantId, notice.day, notice.reason)),
     ),
+    sequences,
     keys: new Map(keys.map((key) => [keyPlace(key.tenantId, key.keyHash), key])),
     newContacts: [],
     newThreads: new Map(),
@@ -118,33 +144,34 @@ function crowdedAccounts(
 
 /** The accounts that are named, and those to choose from where none is. */
 async function loadAccounts(
-  unit: Unit,
+  tables: Tables,
   sends: readonly SendInput[],
 ): Promise<ReadonlyMap<string, SendingAccount>> {
   const named = new Set(sends.flatMap((send) => send.accountId ?? []));
   const choosing = sends.filter((send) => send.accountId === null).map((send) => send.tenantId);
-  const rows = [
-    ...(await unit.accounts.candidates([...new Set(choosing)])),
-    ...(await unit.accounts.find([...named])),
-  ];
-  const present = rows.filter((row) => row.removedAt === null);
+  const rows = await Promise.all([
+    tables.accounts.candidates([...new Set(choosing)]),
+    tables.accounts.find([...named]),
+  ]);
+  const present = rows.flat().filter((row) => row.removedAt === null);
   return new Map(present.map((row) => [row.id, row]));
 }
 
 async function loadContacts(
-  unit: Unit,
+  tables: Tables,
+  rules: SendRules,
   sends: readonly SendInput[],
-  chosen: readonly (SendingAccount | null)[],
 ): Promise<Map<string, Contact>> {
-  const byId = await unit.contacts.byIds(sends.flatMap((send) => send.contactId ?? []));
-  const byPhone = await unit.contacts.byKeys(
-    sends.flatMap(({ tenantId, contactId, phone }, index) => {
-      const channel = chosen[index]?.channel;
-      if (contactId !== null || channel === undefined) return [];
-      return [{ tenantId, channel, phone, networkId: null }];
-    }),
-  );
-  return new Map([...byId, ...byPhone].map((contact) => [contact.id, contact]));
+  const rows = await Promise.all([
+    tables.contacts.byIds(sends.flatMap((send) => send.contactId ?? [])),
+    tables.contacts.byPhones(
+      rules.channels(),
+      sends.flatMap(({ tenantId, contactId, phone }) =>
+        contactId !== null || phone === null ? [] : [{ tenantId, phone }],
+      ),
+    ),
+  ]);
+  return new Map(rows.flat().map((contact) => [contact.id, contact]));
 }
 
 function timesBy<Time extends { readonly at: number }>(

@@ -31,6 +31,7 @@ export default gatewayPlugin(
       rules: {
         limits: limits.rules,
         idempotencyMs,
+        channels: () => channels.channels(),
         recipients: (channel, mode) =>
           channels.driverOf(channel, mode)?.capabilities.recipients ?? 'contacts',
         newContactId: (at) => newId('con', at),

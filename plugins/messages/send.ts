@@ -62,6 +62,8 @@ export interface SendRules {
   readonly limits: LimitRules;
   /** How long an Idempotency-Key is kept. */
   readonly idempotencyMs: number;
+  /** All channels that there are. */
+  channels(): readonly string[];
   /** Whether a channel's messages go to any number or only to known contacts. */
   recipients(channel: string, mode: 'live' | 'test'): 'any_phone' | 'contacts';
   /** A new contact's id. */
@@ -105,6 +107,8 @@ export interface SendLedger {
   readonly counts: Map<string, DayCount>;
   /** By tenant, day and reason: `noticePlace`. */
   readonly notices: Set<string>;
+  /** The number of each account's latest outbound message. */
+  readonly sequences: ReadonlyMap<string, number>;
   /** By tenant and key hash: `keyPlace`. */
   readonly keys: Map<string, IdempotencyRecord>;
 

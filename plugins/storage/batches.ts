@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Lane } from '../../core/contracts/storage.ts';
+import type { Lane, Tables } from '../../core/contracts/storage.ts';
 import { faultOf, unavailable } from './faults.ts';
 import { CommitUnknown, transact, type UnitParts } from './unit.ts';
 
@@ -27,9 +27,9 @@ const lookupPauseMs = 500;
  * Decides a batch in one transaction; if that fails for another reason than the connection, each
  * input in a transaction of its own, so that a bad one fails alone. Never rejects.
  */
-export async function settle<Input, Output>(
+export async function settle<Input, Output, Early>(
   parts: UnitParts,
-  lane: Lane<Input, Output>,
+  lane: Lane<Input, Output, Early>,
   inputs: readonly Input[],
 ): Promise<readonly Settled<Output>[]> {
   try {
@@ -49,9 +49,9 @@ export async function settle<Input, Output>(
   return settled;
 }
 
-async function settleAlone<Input, Output>(
+async function settleAlone<Input, Output, Early>(
   parts: UnitParts,
-  lane: Lane<Input, Output>,
+  lane: Lane<Input, Output, Early>,
   input: Input,
 ): Promise<Settled<Output>> {
   try {
@@ -64,9 +64,9 @@ async function settleAlone<Input, Output>(
 }
 
 /** Runs one batch until it is durable, as often as its failures allow. */
-async function repeat<Input, Output>(
+async function repeat<Input, Output, Early>(
   parts: UnitParts,
-  lane: Lane<Input, Output>,
+  lane: Lane<Input, Output, Early>,
   inputs: readonly Input[],
 ): Promise<readonly Output[]> {
   let contended = 0;
@@ -94,14 +94,16 @@ async function repeat<Input, Output>(
   }
 }
 
-async function runOnce<Input, Output>(
+async function runOnce<Input, Output, Early>(
   parts: UnitParts,
-  lane: Lane<Input, Output>,
+  lane: Lane<Input, Output, Early>,
   inputs: readonly Input[],
 ): Promise<readonly Output[]> {
   const locks = inputs.flatMap((input) => lane.locks(input));
-  const { result, signal } = await transact(parts, locks, async (unit) => {
-    const outputs = await lane.run(unit, inputs);
+  const early = (tables: Tables) => lane.early?.(tables, inputs);
+  const { result, signal } = await transact(parts, { locks, early }, async (unit, found) => {
+    // Without `early` a lane's `Early` is void.
+    const outputs = await lane.run(unit, inputs, found as Early);
     if (outputs.length !== inputs.length) {
       throw new Error(
         `lane "${lane.name}" gave ${outputs.length} outputs for ${inputs.length} inputs`,
@@ -118,16 +120,16 @@ async function runOnce<Input, Output>(
  * one still does), for which inputs the effects are there.
  * @throws Unreachable when it cannot be asked
  */
-async function lookUp<Input, Output>(
+async function lookUp<Input, Output, Early>(
   parts: UnitParts,
-  lane: Lane<Input, Output>,
+  lane: Lane<Input, Output, Early>,
   inputs: readonly Input[],
 ): Promise<readonly ({ readonly output: Output } | undefined)[]> {
   if (lane.recover === undefined) return inputs.map(() => undefined);
   const locks = inputs.flatMap((input) => lane.locks(input));
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const { result, signal } = await transact(parts, locks, async (unit) => {
+      const { result, signal } = await transact(parts, { locks }, async (unit) => {
         const found: ({ readonly output: Output } | undefined)[] = [];
         for (const input of inputs) {
           const output = await lane.recover?.(unit, input);
@@ -146,9 +148,9 @@ async function lookUp<Input, Output>(
 }
 
 /** Runs the inputs whose effects are not there and puts their outputs between those that are. */
-async function fill<Input, Output>(
+async function fill<Input, Output, Early>(
   parts: UnitParts,
-  lane: Lane<Input, Output>,
+  lane: Lane<Input, Output, Early>,
   inputs: readonly Input[],
   found: readonly ({ readonly output: Output } | undefined)[],
 ): Promise<readonly Output[]> {

@@ -1,5 +1,7 @@
 import type { Knex } from 'knex';
 import type { Mark } from '../../core/contracts/storage.ts';
+import { bindable } from './bindings.ts';
+import type { Statement } from './pipeline.ts';
 
 /** The two families of databases; MariaDB counts as `mysql`. */
 export type Dialect = 'mysql' | 'sqlite';
@@ -29,18 +31,37 @@ const maxBindings = 16_000;
  * number of rows, none included, and makes as few statements as the engines allow.
  */
 export class Executor {
+  readonly dialect: Dialect;
+  /** What the transaction brings that others want to know once it is durable, see `Storage.onCommit`. */
+  readonly marks: Set<Mark>;
+  readonly #knex: Knex;
+  /** Where statements are kept instead of being run; null: they are run. */
+  readonly #kept: Statement[] | null;
+
+  constructor(
+    knex: Knex,
+    dialect: Dialect,
+    marks = new Set<Mark>(),
+    kept: Statement[] | null = null,
+  ) {
+    this.#knex = knex;
+    this.dialect = dialect;
+    this.marks = marks;
+    this.#kept = kept;
+  }
+
+  /** One of the same transaction that keeps its statements in a list. It can write only, and tells no counts. */
+  keeping(kept: Statement[]): Executor {
+    return new Executor(this.#knex, this.dialect, this.marks, kept);
+  }
+
   /**
    * Builds queries, bound to the transaction or to the reading connections. `update` and `delete` answer
    * the number of rows that matched, on both dialects.
    */
-  readonly knex: Knex;
-  readonly dialect: Dialect;
-  /** What the transaction brings that others want to know once it is durable, see `Storage.onCommit`. */
-  readonly marks = new Set<Mark>();
-
-  constructor(knex: Knex, dialect: Dialect) {
-    this.knex = knex;
-    this.dialect = dialect;
+  get knex(): Knex {
+    if (this.#kept !== null) throw new Error('what travels with COMMIT is given to `run`');
+    return this.#knex;
   }
 
   /**
@@ -58,6 +79,7 @@ export class Executor {
    */
   async insertIgnore(table: string, rows: readonly Row[]): Promise<number> {
     let inserted = 0;
+    if (this.#kept !== null) throw new Error('COMMIT does not tell what was ignored');
     for (const part of parts(rows)) {
       if (this.dialect === 'sqlite') {
         const answer = await this.#insertPart('insert into', table, part, 'on conflict do nothing');
@@ -73,63 +95,47 @@ export class Executor {
   /** Inserts rows; where the key is taken, changes the existing row as the rule says. */
   async upsert(table: string, rows: readonly Row[], rule: UpsertRule): Promise<void> {
     const isMysql = this.dialect === 'mysql';
-    const incoming = isMysql ? 'values(??)' : 'excluded.??';
-    const changes: string[] = [];
-    const names: string[] = [];
-    for (const column of rule.set ?? []) {
-      changes.push(`?? = ${incoming}`);
-      names.push(column, column);
-    }
-    for (const column of rule.add ?? []) {
-      changes.push(`?? = ??.?? + ${incoming}`);
-      names.push(column, table, column, column);
-    }
+    const changes = [
+      ...(rule.set ?? []).map((column) => [column, '']),
+      ...(rule.add ?? []).map((column) => [column, `${quoted(table)}.${quoted(column)} + `]),
+    ].map(([column = '', before]) => {
+      const name = quoted(column);
+      return `${name} = ${before}${isMysql ? `values(${name})` : `excluded.${name}`}`;
+    });
     const conflict = isMysql
       ? 'on duplicate key update'
-      : `on conflict (${rule.key.map(() => '??').join(', ')}) do update set`;
-    const end = this.knex.raw(`${conflict} ${changes.join(', ')}`, [
-      ...(isMysql ? [] : rule.key),
-      ...names,
-    ]);
+      : `on conflict (${rule.key.map(quoted).join(', ')}) do update set`;
+    const end = `${conflict} ${changes.join(', ')}`;
     for (const part of parts(rows)) {
-      await this.#insertPart('insert into', table, part, end.toQuery());
+      await this.#insertPart('insert into', table, part, end);
     }
   }
 
   /**
    * Gives each row its own values in one statement: every row of `rows` names the key column and the
    * same further columns. Rows that do not exist are skipped.
-   * @param where adds conditions, for example `query => query.where('status', 'queued')`
    * @returns how many rows matched
    */
-  async updateEach(
-    table: string,
-    key: string,
-    rows: readonly Row[],
-    where: (query: Knex.QueryBuilder) => void = () => undefined,
-  ): Promise<number> {
-    const { knex } = this;
+  async updateEach(table: string, key: string, rows: readonly Row[]): Promise<number> {
     let matched = 0;
     for (const part of parts(rows, 2)) {
       const columns = Object.keys(part[0] ?? {}).filter((column) => column !== key);
-      const changes: Record<string, Knex.Raw | Value> = {};
-      for (const column of columns) {
+      const bindings: Value[] = [];
+      const changes = columns.map((column) => {
         const first = part[0]?.[column] ?? null;
         if (part.every((row) => (row[column] ?? null) === first)) {
-          changes[column] = first;
-          continue;
+          bindings.push(first);
+          return `${quoted(column)} = ?`;
         }
-        const bindings: (string | number | null)[] = [key];
         for (const row of part) bindings.push(row[key] ?? null, row[column] ?? null);
-        const cases = part.map(() => 'when ? then ?').join(' ');
-        changes[column] = knex.raw(`case ?? ${cases} end`, bindings);
-      }
-      const query = knex(table).whereIn(
-        key,
-        part.map((row) => row[key] ?? null),
+        return `${quoted(column)} = case ${quoted(key)} ${'when ? then ? '.repeat(part.length)}end`;
+      });
+      for (const row of part) bindings.push(row[key] ?? null);
+      matched += await this.run(
+        `update ${quoted(table)} set ${changes.join(', ')}
+         where ${quoted(key)} in (${holes(part.length)})`,
+        bindings,
       );
-      where(query);
-      matched += await query.update(changes);
     }
     return matched;
   }
@@ -141,9 +147,16 @@ export class Executor {
     return (this.dialect === 'mysql' ? (answer as [Result[]])[0] : answer) as Result[];
   }
 
-  /** Runs a raw statement and answers how many rows matched (update, delete) or came in (insert). */
-  async run(sql: string, bindings: readonly Knex.RawBinding[] = []): Promise<number> {
-    const answer: unknown = await this.knex.raw(sql, bindings);
+  /**
+   * Runs a raw statement (`?` values) and answers how many rows matched (update, delete) or came in (insert); of one that
+   * is kept for COMMIT 0.
+   */
+  async run(sql: string, bindings: readonly Value[] = []): Promise<number> {
+    if (this.#kept !== null) {
+      this.#kept.push({ sql, bindings: bindable(bindings) });
+      return 0;
+    }
+    const answer: unknown = await this.#knex.raw(sql, bindings);
     if (this.dialect === 'mysql') return (answer as [{ affectedRows: number }])[0].affectedRows;
     return (answer as { changes: number }).changes;
   }
@@ -156,13 +169,23 @@ export class Executor {
     end: string,
   ): Promise<unknown> {
     const columns = Object.keys(rows[0] ?? {});
-    const names = columns.map(() => '??').join(', ');
-    const values = `(${columns.map(() => '?').join(', ')})`;
-    return await this.knex.raw(
-      `${start} ?? (${names}) values ${rows.map(() => values).join(', ')} ${end}`,
-      [table, ...columns, ...rows.flatMap((row) => columns.map((column) => row[column] ?? null))],
-    );
+    const values = Array.from({ length: rows.length }, () => `(${holes(columns.length)})`);
+    const sql = `${start} ${quoted(table)} (${columns.map(quoted).join(', ')}) values ${values.join(', ')} ${end}`;
+    const bindings = rows.flatMap((row) => columns.map((column) => row[column] ?? null));
+    if (this.#kept === null) return await this.#knex.raw(sql, bindings);
+    this.#kept.push({ sql, bindings: bindable(bindings) });
+    return undefined;
   }
+}
+
+/** A name of ours, as both dialects quote it. */
+function quoted(name: string): string {
+  return `\`${name}\``;
+}
+
+/** So many placeholders. */
+export function holes(count: number): string {
+  return '?, '.repeat(count).slice(0, -2);
 }
 
 /**

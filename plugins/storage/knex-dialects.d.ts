@@ -24,3 +24,15 @@ declare module 'knex/lib/dialects/mysql2/index.js' {
     _query(connection: unknown, query: unknown): Promise<unknown>;
   }
 }
+
+declare module 'knex/lib/dialects/mysql2/transaction.js' {
+  export default class Transaction_MySQL2 {
+    constructor(client: unknown, ...parts: readonly unknown[]);
+    _completed: boolean;
+    _resolver(): void;
+    _rejecter(error: unknown): void;
+    begin(connection: unknown): Promise<unknown>;
+    commit(connection: unknown): Promise<unknown>;
+    rollback(connection: unknown): Promise<unknown>;
+  }
+}

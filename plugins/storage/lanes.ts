@@ -30,7 +30,7 @@ export class Lanes {
   }
 
   /** See `Storage.submit`. */
-  submit<Input, Output>(lane: Lane<Input, Output>, input: Input): Promise<Output> {
+  submit<Input, Output, Early>(lane: Lane<Input, Output, Early>, input: Input): Promise<Output> {
     if (this.#closed) return Promise.reject(unavailable(new Error('the storage is closed')));
     const queue = this.#queueOf(lane);
     return new Promise((resolve, reject) => {
@@ -45,19 +45,22 @@ export class Lanes {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  #queueOf<Input, Output>(lane: Lane<Input, Output>): Queue<Input, Output> {
+  #queueOf<Input, Output, Early>(lane: Lane<Input, Output, Early>): Queue<Input, Output, Early> {
     const known = this.#queues.get(lane.name);
     if (known === undefined) {
-      const queue: Queue<Input, Output> = { lane, waiting: [], scheduled: false };
+      const queue: Queue<Input, Output, Early> = { lane, waiting: [], scheduled: false };
       this.#queues.set(lane.name, queue as unknown as Queue);
       return queue;
     }
     if (known.lane !== lane) throw new Error(`there are two lanes "${lane.name}": declare it once`);
     // The very same lane object, so its inputs and outputs have the types of this call.
-    return known as unknown as Queue<Input, Output>;
+    return known as unknown as Queue<Input, Output, Early>;
   }
 
-  #schedule<Input, Output>(lane: Lane<Input, Output>, queue: Queue<Input, Output>): void {
+  #schedule<Input, Output, Early>(
+    lane: Lane<Input, Output, Early>,
+    queue: Queue<Input, Output, Early>,
+  ): void {
     if (queue.scheduled) return;
     queue.scheduled = true;
     const turn = this.#turn(lane, queue).finally(() => {
@@ -68,9 +71,9 @@ export class Lanes {
     this.#running.add(turn);
   }
 
-  async #turn<Input, Output>(
-    lane: Lane<Input, Output>,
-    queue: Queue<Input, Output>,
+  async #turn<Input, Output, Early>(
+    lane: Lane<Input, Output, Early>,
+    queue: Queue<Input, Output, Early>,
   ): Promise<void> {
     // No timer: one round of the event loop, in which every request that the sockets already hold is
     // read. libsql works synchronously, so without it each request would be a transaction of its own.
@@ -96,8 +99,8 @@ export class Lanes {
   }
 }
 
-interface Queue<Input = unknown, Output = unknown> {
-  readonly lane: Lane<Input, Output>;
+interface Queue<Input = unknown, Output = unknown, Early = unknown> {
+  readonly lane: Lane<Input, Output, Early>;
   readonly waiting: Waiting<Input, Output>[];
   scheduled: boolean;
 }

@@ -1,10 +1,12 @@
 import { promisify } from 'node:util';
 import knexModule, { type Knex } from 'knex';
 import Mysql2Client from 'knex/lib/dialects/mysql2/index.js';
+import Mysql2Transaction from 'knex/lib/dialects/mysql2/transaction.js';
 import type { Connection } from 'mysql2';
 import type { GatewayLog } from '../../core/log.ts';
 import { bindable } from './bindings.ts';
 import { fitForLog } from './faults.ts';
+import { isSilence, Pipeline } from './pipeline.ts';
 
 /**
  * Connections of one process. Writing: a lane has one transaction under way, and about this many lanes
@@ -30,8 +32,20 @@ const silenceMs = 8_000;
 
 /** A statement as knex hands it to its dialect. */
 interface Query {
+  readonly sql: string;
   bindings?: readonly unknown[];
   options?: object;
+  response?: unknown;
+}
+
+/** The transactions under way, by their connection. */
+const pipelines = new WeakMap<Connection, Pipeline>();
+
+/** The pipeline that a transaction's statements go through. */
+export async function pipelineOf(transaction: Knex.Transaction): Promise<Pipeline> {
+  const pipeline = pipelines.get(await transaction.client.acquireConnection());
+  if (pipeline === undefined) throw new Error('the transaction is over');
+  return pipeline;
 }
 
 /** What both kinds of connections set; of MariaDB's own variables MySQL knows nothing. */
@@ -60,13 +74,22 @@ export function openMysql(
     throw new Error('DATABASE_URL must name a database, for example mysql://user@host/gateway');
   }
   return {
-    write: open(url, log, poolSizes.write, []),
-    read: open(url, log, poolSizes.read, ['SET SESSION TRANSACTION READ ONLY']),
+    write: open(url, log, poolSizes.write, [], { multipleStatements: true }),
+    read: open(url, log, poolSizes.read, ['SET SESSION TRANSACTION READ ONLY'], {
+      multipleStatements: false,
+    }),
   };
 }
 
-function open(url: string, log: GatewayLog, size: number, extraSettings: readonly string[]): Knex {
+function open(
+  url: string,
+  log: GatewayLog,
+  size: number,
+  extraSettings: readonly string[],
+  options: { readonly multipleStatements: boolean },
+): Knex {
   const connection = {
+    ...options,
     uri: url,
     charset: 'utf8mb4',
     connectTimeout: connectTimeoutMs,
@@ -74,7 +97,6 @@ function open(url: string, log: GatewayLog, size: number, extraSettings: readonl
     keepAliveInitialDelay: 5_000,
     // SUM is a DECIMAL to the server, and a text to mysql2 unless told.
     decimalNumbers: true,
-    multipleStatements: false,
   };
   return knexModule({
     client: CheckedMysqlClient,
@@ -128,10 +150,21 @@ class CheckedMysqlClient extends Mysql2Client {
     }
   }
 
+  override transaction(...parts: readonly unknown[]): Knex.Transaction {
+    // Its base class is one of those that knex has no types for.
+    return new PipelinedTransaction(this, ...parts) as unknown as Knex.Transaction;
+  }
+
   override async _query(connection: Connection, query: Query): Promise<unknown> {
-    query.bindings = bindable(query.bindings ?? []);
-    query.options = { timeout: silenceMs, ...query.options };
+    const bindings = bindable(query.bindings ?? []);
+    const pipeline = pipelines.get(connection);
     try {
+      if (pipeline !== undefined) {
+        query.response = await pipeline.ask({ sql: query.sql, bindings });
+        return query;
+      }
+      query.bindings = bindings;
+      query.options = { timeout: silenceMs, ...query.options };
       return await super._query(connection, query);
     } catch (error) {
       // The answer may still come: this connection cannot be used for anything else.
@@ -141,6 +174,30 @@ class CheckedMysqlClient extends Mysql2Client {
   }
 }
 
-function isSilence(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'PROTOCOL_SEQUENCE_TIMEOUT';
+/** knex's transaction, with its statements in a pipeline. */
+class PipelinedTransaction extends Mysql2Transaction {
+  override async begin(connection: Connection): Promise<void> {
+    pipelines.set(connection, new Pipeline(connection, silenceMs));
+  }
+
+  override commit(connection: Connection): Promise<void> {
+    return this.#end(connection, (pipeline) => pipeline.commit());
+  }
+
+  override rollback(connection: Connection): Promise<void> {
+    return this.#end(connection, (pipeline) => pipeline.rollBack());
+  }
+
+  /** Ends the transaction; its promise tells how, and the connection is free for others. */
+  async #end(connection: Connection, end: (pipeline: Pipeline) => Promise<void>): Promise<void> {
+    const pipeline = pipelines.get(connection);
+    this._completed = true;
+    pipelines.delete(connection);
+    try {
+      if (pipeline !== undefined) await end(pipeline);
+      this._resolver();
+    } catch (error) {
+      this._rejecter(fitForLog(error));
+    }
+  }
 }

@@ -60,7 +60,7 @@ class KnexStorage implements OpenStorage {
     return this.connections.dialect;
   }
 
-  submit<Input, Output>(lane: Lane<Input, Output>, input: Input): Promise<Output> {
+  submit<Input, Output, Early>(lane: Lane<Input, Output, Early>, input: Input): Promise<Output> {
     return this.#lanes.submit(lane, input);
   }
 

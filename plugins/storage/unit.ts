@@ -2,8 +2,10 @@ import type { Knex } from 'knex';
 import type { Lock, Mark, Tables, Unit } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { Connections } from './connection.ts';
-import { Executor } from './executor.ts';
+import { Executor, holes } from './executor.ts';
 import { faultOf, leavesCommitOpen } from './faults.ts';
+import { pipelineOf } from './mysql.ts';
+import type { Answer, Pipeline, Statement } from './pipeline.ts';
 
 /** Makes the table objects that work on an executor. */
 export type TablesMaker = (executor: Executor) => Tables;
@@ -37,15 +39,22 @@ export class CommitUnknown extends Error {
   }
 }
 
+/** How a transaction starts. */
+export interface Opening<Early> {
+  /** Rows to take, in the one order that all use. One that does not exist holds nobody up. */
+  readonly locks: readonly Lock[];
+  /** Reads behind the locks, see `Lane.early`. */
+  early?(tables: Tables): Promise<Early> | undefined;
+}
+
 /**
- * Runs `work` in one transaction, after taking the rows of `locks` in the one order that all use.
- * A lock whose row does not exist holds nobody up.
+ * Runs `work` in one transaction, after taking locks.
  * @throws CommitUnknown, the database's error, or what `work` throws; rolled back in the latter two cases
  */
-export async function transact<Result>(
+export async function transact<Result, Early>(
   parts: UnitParts,
-  locks: readonly Lock[],
-  work: (unit: Unit) => Promise<Result>,
+  { locks, early }: Opening<Early>,
+  work: (unit: Unit, found: Early | undefined) => Promise<Result>,
 ): Promise<Committed<Result>> {
   const transaction = await begin(parts.connections);
   let refused: unknown;
@@ -54,17 +63,26 @@ export async function transact<Result>(
   });
   const signals: (() => void)[] = [];
   const executor = new Executor(transaction, parts.connections.dialect);
+  const last: Statement[] = [];
+  const tables = parts.tables(executor);
   let result: Result;
   try {
-    const now = await lock(executor, locks);
-    result = await work({
-      ...parts.tables(executor),
+    const pipeline = executor.dialect === 'mysql' ? await pipelineOf(transaction) : null;
+    // Asked before anything else, so that it comes first in the packet.
+    const locking = pipeline === null ? Date.now() : lock(pipeline, locks);
+    const [now, found] = await Promise.all([locking, early?.(tables)]);
+    const unit = {
+      ...tables,
       now,
-      afterCommit: (signal) => signals.push(signal),
-    });
+      withCommit: parts.tables(executor.keeping(last)),
+      afterCommit: (signal: () => void) => void signals.push(signal),
+    };
+    result = await work(unit, found);
     // After a deadlock the server has rolled back already, and what followed stands outside of any
     // transaction: an error that the work caught must not be committed over.
     if (refused !== undefined && faultOf(refused) !== 'other') throw refused;
+    if (pipeline !== null) pipeline.last = last;
+    else for (const { sql, bindings } of last) await executor.run(sql, bindings);
   } catch (error) {
     await rollBack(transaction, error);
     // What the lost connection does to later statements says less than the first error.
@@ -104,29 +122,36 @@ export async function commit(transaction: Knex.Transaction): Promise<void> {
   await transaction.executionPromise;
 }
 
-/** Takes the rows and answers the database's clock as it stood once the last was taken. */
-async function lock(executor: Executor, locks: readonly Lock[]): Promise<number> {
-  if (executor.dialect === 'sqlite') return Date.now();
-  const tenants = idsOf(locks, 'tenant:');
-  const leases = idsOf(locks, 'lease:');
-  const receivers = idsOf(locks, 'receiver:');
-  let now = 0;
-  for (const [table, column, ids] of [
-    ['tenants', 'id', tenants],
-    ['leases', 'account_id', leases],
-    ['receivers', 'id', receivers],
-  ] as const) {
+/** Takes the rows and answers the database's clock as it stood once the last was taken. Asks at once. */
+async function lock(pipeline: Pipeline, locks: readonly Lock[]): Promise<number> {
+  const asked: Promise<Answer>[] = [];
+  for (const [table, column, prefix] of lockable) {
+    const ids = idsOf(locks, prefix);
     if (ids.length === 0) continue;
     // The primary key gives the order, and a scan of the table would wait for rows of others.
-    const rows = await executor.rows<{ now: number }>(
-      `select ?? as id, ${mysqlNow} as now from ?? force index (primary)
-       where ?? in (${ids.map(() => '?').join(', ')}) order by ?? for update`,
-      [column, table, column, ...ids, column],
-    );
-    now = rows.reduce((latest, row) => Math.max(latest, row.now), now);
+    const sql = `select ${mysqlNow} as now from ${table} force index (primary)
+       where ${column} in (${holes(ids.length)}) order by ${column} for update`;
+    asked.push(pipeline.ask({ sql, bindings: ids }));
   }
-  return now > 0 ? now : mysqlClock(executor);
+  // Where nothing was there to be taken.
+  if (asked.length !== 1)
+    asked.push(pipeline.ask({ sql: `select ${mysqlNow} as now`, bindings: [] }));
+  let now = 0;
+  for (const [rows] of await Promise.all(asked)) {
+    // What the statements above select.
+    for (const row of rows as readonly { readonly now: number }[]) now = Math.max(now, row.now);
+  }
+  if (now > 0) return now;
+  const [rows] = await pipeline.ask({ sql: `select ${mysqlNow} as now`, bindings: [] });
+  return (rows as readonly { readonly now: number }[])[0]?.now ?? Date.now();
 }
+
+/** In the order in which all take them. */
+const lockable = [
+  ['tenants', 'id', 'tenant:'],
+  ['leases', 'account_id', 'lease:'],
+  ['receivers', 'id', 'receiver:'],
+] as const;
 
 /** Milliseconds since the epoch when the row is read, not when the statement began. The session is at UTC. */
 const mysqlNow = 'cast(unix_timestamp(sysdate(3)) * 1000 as signed)';
@@ -138,7 +163,7 @@ export async function mysqlClock(executor: Executor): Promise<number> {
   return row.now;
 }
 
-function idsOf(locks: readonly Lock[], prefix: 'tenant:' | 'lease:' | 'receiver:'): string[] {
+function idsOf(locks: readonly Lock[], prefix: string): string[] {
   const ids = locks
     .filter((name) => name.startsWith(prefix))
     .map((name) => name.slice(prefix.length));

@@ -8,6 +8,7 @@ import { startProcess } from '../harness/processes.ts';
 import { type Bench, type BenchRun, type Figure, type Found, inTurns } from './bench.ts';
 import { type BrokerCount, countAtBroker } from './broker-count.ts';
 import { runLoad } from './load.ts';
+import { processorMs } from './processor.ts';
 import { contactPhone, seedCrowd, testTenant } from './seed.ts';
 
 const accounts = 16;
@@ -40,10 +41,10 @@ export const acceptEmbedded: Bench = {
   },
 };
 
-type Measured = Found<'rate' | 'p50' | 'p99'>;
+type Measured = Found<'rate' | 'p50' | 'p99' | 'busy'>;
 
 function figures(
-  turns: Awaited<ReturnType<typeof inTurns<'rate' | 'p50' | 'p99'>>>,
+  turns: Awaited<ReturnType<typeof inTurns<keyof Measured>>>,
   clients: string,
   rate: Figure['goal'],
   p99: Figure['goal'],
@@ -52,12 +53,14 @@ function figures(
     turns.figure('rate', { name: `accepted a second, ${clients}`, unit: '/s', goal: rate }),
     turns.figure('p50', { name: `median time, ${clients}`, unit: 'ms', goal: null }),
     turns.figure('p99', { name: `99th percentile, ${clients}`, unit: 'ms', goal: p99 }),
+    turns.figure('busy', { name: `processor time each, ${clients}`, unit: 'ms', goal: null }),
   ];
 }
 
 interface Side {
   readonly origin: string;
   readonly key: string;
+  readonly pid: () => number;
   readonly broker: BrokerCount | null;
 }
 
@@ -82,20 +85,28 @@ async function startSides(run: BenchRun, engine: TestDatabase['name']) {
   const crowd = await seedCrowd(write, await testTenant(write), { accounts, contacts });
   const port = await freePort();
   const floorEnv = { DATABASE_URL: database.url, PORT: String(port), ...broker };
-  await startProcess(run, ['test/bench/floors/accept.ts'], floorEnv).waitFor(/listening/);
+  const floor = startProcess(run, ['test/bench/floors/accept.ts'], floorEnv);
+  await floor.waitFor(/listening/);
   const counted = async (exchange: string) =>
     amqp === undefined ? null : countAtBroker(run, { url: amqp, exchange, keys: crowd.accounts });
   const sides: readonly [Side, Side] = [
     {
       origin: new URL(gateway.baseUrl).origin,
       key: gateway.key,
+      pid: gateway.pid,
       broker: await counted('gateway.hosts'),
     },
-    { origin: `http://127.0.0.1:${port}`, key: '', broker: await counted('floor') },
+    {
+      origin: `http://127.0.0.1:${port}`,
+      key: '',
+      pid: () => floor.pid,
+      broker: await counted('floor'),
+    },
   ];
   let sent = 0;
   const turn = async (side: Side, clients: number, requests: number): Promise<Measured> => {
     const headers = { 'content-type': 'application/json', 'x-api-key': side.key };
+    const busyBefore = await processorMs(side.pid());
     const startedAt = performance.now();
     const load = await runLoad({
       origin: side.origin,
@@ -112,7 +123,8 @@ async function startSides(run: BenchRun, engine: TestDatabase['name']) {
     });
     await side.broker?.reached(requests);
     const rate = (requests / (performance.now() - startedAt)) * 1000;
-    return { rate, p50: load.p50, p99: load.p99 };
+    const busy = ((await processorMs(side.pid())) - busyBefore) / requests;
+    return { rate, p50: load.p50, p99: load.p99, busy };
   };
   return {
     measure: (clients: number, requests: number) =>

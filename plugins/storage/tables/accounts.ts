@@ -8,7 +8,7 @@ import type {
   Mode,
   StoredReason,
 } from '../../accounts/contract.ts';
-import type { Executor, Row } from '../executor.ts';
+import { type Executor, holes, type Row } from '../executor.ts';
 
 /** What an account is made with; the rest of its row starts empty. */
 export interface NewAccount {
@@ -49,7 +49,12 @@ export class AccountTable {
   /** The rows with these ids, removed ones included, in no particular order. */
   async find(ids: readonly string[]): Promise<readonly AccountRow[]> {
     if (ids.length === 0) return [];
-    return this.#read(this.#select().whereIn('a.id', ids));
+    const rows = await this.db.rows<StoredAccount>(
+      `select a.*, t.mode as mode from accounts a join tenants t on t.id = a.tenant_id
+       where a.id in (${holes(ids.length)})`,
+      ids,
+    );
+    return rows.map(accountRow);
   }
 
   /** Every account of these tenants that was not removed, oldest first. */
@@ -161,29 +166,23 @@ export class AccountTable {
     await this.db.knex('accounts').whereIn('id', ids).delete();
   }
 
-  /**
-   * Reserves so many numbers of each account's outbound sequence and answers the first of each. The caller
-   * has locked the accounts' tenants.
-   */
-  async reserveSequences(
-    counts: ReadonlyMap<string, number>,
-  ): Promise<ReadonlyMap<string, number>> {
-    const ids = [...counts.keys()];
+  /** The number of each account's latest outbound message, 0 before the first. The caller has locked the tenants. */
+  async sequences(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
     if (ids.length === 0) return new Map();
-    const rows: { id: string; outbound_sequence: number | string }[] = await this.db
-      .knex('accounts')
-      .select('id', 'outbound_sequence')
-      .whereIn('id', ids);
-    const last = new Map(rows.map((row) => [row.id, Number(row.outbound_sequence)]));
+    const rows = await this.db.rows<{ id: string; outbound_sequence: number }>(
+      `select id, outbound_sequence from accounts where id in (${holes(ids.length)})`,
+      ids,
+    );
+    return new Map(rows.map((row) => [row.id, Number(row.outbound_sequence)]));
+  }
+
+  /** Stores the number of each account's latest outbound message, as counted on from `sequences`. */
+  async advance(sequences: ReadonlyMap<string, number>): Promise<void> {
     await this.db.updateEach(
       'accounts',
       'id',
-      [...last].map(([id, sequence]) => ({
-        id,
-        outbound_sequence: sequence + (counts.get(id) ?? 0),
-      })),
+      [...sequences].map(([id, outbound_sequence]) => ({ id, outbound_sequence })),
     );
-    return new Map([...last].map(([id, sequence]) => [id, sequence + 1]));
   }
 
   #select(): Knex.QueryBuilder {

@@ -1,5 +1,5 @@
 import type { Contact, ContactFilter, ContactKey } from '../../contacts/contract.ts';
-import type { Executor, Row } from '../executor.ts';
+import { type Executor, holes, type Row } from '../executor.ts';
 
 interface ContactColumns {
   readonly id: string;
@@ -16,6 +16,12 @@ interface ContactColumns {
 
 /** The most conditions that are tied by `or`: SQLite bounds the depth of an expression. */
 const alternatives = 200;
+
+/** A part of a `where`, with its values. */
+interface Condition {
+  readonly sql: string;
+  readonly bindings: readonly string[];
+}
 
 /** The indexes in whose order contacts are listed: all of a tenant, and those of one channel. */
 const listIndex = 'contacts_tenant_id_created_at_id';
@@ -50,33 +56,75 @@ export class ContactTable {
 
   async byIds(ids: readonly string[]): Promise<readonly Contact[]> {
     if (ids.length === 0) return [];
-    const rows: readonly ContactColumns[] = await this.db
-      .knex('contacts')
-      .whereIn('id', [...new Set(ids)]);
+    const wanted = new Set(ids);
+    const rows = await this.db.rows<ContactColumns>(
+      `select * from contacts where id in (${holes(wanted.size)})`,
+      [...wanted],
+    );
     return rows.map(fromColumns);
   }
 
   /** Every contact that has the phone or the network id of one of these keys. */
   async byKeys(keys: readonly ContactKey[]): Promise<readonly Contact[]> {
-    const found = new Map<string, Contact>();
-    for (const column of ['phone', 'network_id'] as const) {
-      const wanted = new Map<string, readonly [string, string, string]>();
-      for (const key of keys) {
-        const value = column === 'phone' ? key.phone : key.networkId;
-        if (value === null) continue;
-        wanted.set(`${key.tenantId} ${key.channel} ${value}`, [key.tenantId, key.channel, value]);
-      }
-      const triples = [...wanted.values()];
-      for (let start = 0; start < triples.length; start += alternatives) {
-        const rows: readonly ContactColumns[] = await this.db.knex('contacts').where((any) => {
-          for (const [tenantId, channel, value] of triples.slice(start, start + alternatives)) {
-            any.orWhere({ tenant_id: tenantId, channel, [column]: value });
-          }
-        });
-        for (const row of rows) found.set(row.id, fromColumns(row));
-      }
+    const both = await Promise.all([
+      this.#having('phone', keys, (key) => key.phone),
+      this.#having('network_id', keys, (key) => key.networkId),
+    ]);
+    return [...new Map(both.flat().map((contact) => [contact.id, contact])).values()];
+  }
+
+  /** Those whose column has a key's value, on the key's channel of its tenant. */
+  async #having(
+    column: 'phone' | 'network_id',
+    keys: readonly ContactKey[],
+    held: (key: ContactKey) => string | null,
+  ): Promise<readonly Contact[]> {
+    const wanted = new Map<string, { key: ContactKey; values: Set<string> }>();
+    for (const key of keys) {
+      const value = held(key);
+      if (value === null) continue;
+      const place = `${key.tenantId} ${key.channel}`;
+      const there = wanted.get(place) ?? { key, values: new Set() };
+      there.values.add(value);
+      wanted.set(place, there);
     }
-    return [...found.values()];
+    return this.#anyOf(
+      [...wanted.values()].map(({ key, values }) => ({
+        sql: `(tenant_id = ? and channel = ? and ${column} in (${holes(values.size)}))`,
+        bindings: [key.tenantId, key.channel, ...values],
+      })),
+    );
+  }
+
+  /** Every contact that has one of these numbers on one of these channels. */
+  async byPhones(
+    channels: readonly string[],
+    numbers: readonly { readonly tenantId: string; readonly phone: string }[],
+  ): Promise<readonly Contact[]> {
+    const wanted = new Map<string, Set<string>>();
+    for (const { tenantId, phone } of numbers) {
+      wanted.set(tenantId, (wanted.get(tenantId) ?? new Set()).add(phone));
+    }
+    return this.#anyOf(
+      [...wanted].map(([tenantId, phones]) => ({
+        sql: `(tenant_id = ? and channel in (${holes(channels.length)}) and phone in (${holes(phones.size)}))`,
+        bindings: [tenantId, ...channels, ...phones],
+      })),
+    );
+  }
+
+  /** Those that fulfil one of these conditions. */
+  async #anyOf(conditions: readonly Condition[]): Promise<readonly Contact[]> {
+    const found: Contact[] = [];
+    for (let start = 0; start < conditions.length; start += alternatives) {
+      const some = conditions.slice(start, start + alternatives);
+      const rows = await this.db.rows<ContactColumns>(
+        `select * from contacts where ${some.map(({ sql }) => sql).join(' or ')}`,
+        some.flatMap(({ bindings }) => bindings),
+      );
+      found.push(...rows.map(fromColumns));
+    }
+    return found;
   }
 
   async find(tenantId: string, id: string): Promise<Contact | null> {

@@ -1,5 +1,5 @@
 import type { LimitNotice } from '../../messages/contract.ts';
-import type { Executor } from '../executor.ts';
+import { type Executor, holes } from '../executor.ts';
 
 interface NoticeColumns {
   readonly tenant_id: string;
@@ -18,10 +18,11 @@ export class LimitNoticeTable {
   /** What was raised for these tenants on a day. */
   async of(tenantIds: readonly string[], day: string): Promise<readonly LimitNotice[]> {
     if (tenantIds.length === 0) return [];
-    const rows: readonly NoticeColumns[] = await this.db
-      .knex('limit_notices')
-      .whereIn('tenant_id', [...new Set(tenantIds)])
-      .where('day', day);
+    const tenants = [...new Set(tenantIds)];
+    const rows = await this.db.rows<NoticeColumns>(
+      `select * from limit_notices where tenant_id in (${holes(tenants.length)}) and day = ?`,
+      [...tenants, day],
+    );
     return rows.map((row) => ({ tenantId: row.tenant_id, day: row.day, reason: row.reason }));
   }
 

@@ -8,7 +8,7 @@ import type {
   QueuedPlace,
   StoredMessage,
 } from '../../messages/contract.ts';
-import type { Executor, Row } from '../executor.ts';
+import { type Executor, holes, type Row } from '../executor.ts';
 import { MediaTable } from './media.ts';
 
 /** A row as the engines return it, contact included. */
@@ -269,13 +269,12 @@ export class MessageTable {
     limit: number,
   ): Promise<readonly MessageTime[]> {
     if (contactIds.length === 0 || limit === 0) return [];
-    const holes = contactIds.map(() => '?').join(', ');
     return this.db.rows<MessageTime>(
       `select contact_id as ??, direction, created_at as ?? from (
          select contact_id, direction, created_at,
            row_number() over (partition by contact_id, direction order by created_at desc) as place
          from messages
-         where contact_id in (${holes}) and created_at > ?
+         where contact_id in (${holes(contactIds.length)}) and created_at > ?
            and (sequence is not null or inbound_sequence is not null)
        ) recent where place <= ?`,
       ['contactId', 'at', ...contactIds, since, limit],
@@ -296,7 +295,7 @@ export class MessageTable {
   }
 
   #rows(): Selection<MessageColumns> {
-    return this.db.knex('messages').select('*');
+    return this.db.knex<MessageColumns>('messages').select('*');
   }
 
   /**

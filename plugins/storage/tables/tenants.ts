@@ -1,5 +1,5 @@
 import type { Mode, Tenant, TenantChanges, TenantStatus } from '../../tenants/contract.ts';
-import type { Executor, Row } from '../executor.ts';
+import { type Executor, holes, type Row } from '../executor.ts';
 
 /** One row of `tenants` as the database holds it. */
 export interface TenantRow {
@@ -50,10 +50,12 @@ export class TenantTable {
 
   /** The tenants with these ids, by id; unknown ones are missing. */
   async find(ids: readonly string[]): Promise<ReadonlyMap<string, Tenant>> {
-    const rows: TenantRow[] = await this.db
-      .knex('tenants')
-      .select(columns)
-      .whereIn('id', [...new Set(ids)]);
+    const wanted = [...new Set(ids)];
+    if (wanted.length === 0) return new Map();
+    const rows = await this.db.rows<TenantRow>(
+      `select ${columns.join(', ')} from tenants where id in (${holes(wanted.length)})`,
+      wanted,
+    );
     return new Map(rows.map((row) => [row.id, toTenant(row)]));
   }
 

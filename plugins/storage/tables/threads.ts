@@ -1,5 +1,5 @@
 import type { OpenerTime, Thread } from '../../messages/contract.ts';
-import type { Executor } from '../executor.ts';
+import { type Executor, holes } from '../executor.ts';
 
 interface ThreadColumns {
   readonly account_id: string;
@@ -23,25 +23,30 @@ export class ThreadTable {
   }
 
   async byKeys(keys: readonly ThreadKey[]): Promise<readonly Thread[]> {
-    const wanted = new Map(keys.map((key) => [`${key.accountId} ${key.contactId}`, key]));
-    const unique = [...wanted.values()];
-    const found: Thread[] = [];
-    for (let start = 0; start < unique.length; start += alternatives) {
-      const rows: readonly ThreadColumns[] = await this.db.knex('threads').where((any) => {
-        for (const key of unique.slice(start, start + alternatives)) {
-          any.orWhere({ account_id: key.accountId, contact_id: key.contactId });
-        }
-      });
-      for (const row of rows) {
-        found.push({
-          accountId: row.account_id,
-          contactId: row.contact_id,
-          openedAt: row.opened_at,
-          inboundAt: row.inbound_at,
-        });
-      }
+    const wanted = new Map<string, Set<string>>();
+    for (const { accountId, contactId } of keys) {
+      const contacts = wanted.get(accountId) ?? new Set();
+      wanted.set(accountId, contacts.add(contactId));
     }
-    return found;
+    const pairs = [...wanted];
+    const found: ThreadColumns[] = [];
+    for (let start = 0; start < pairs.length; start += alternatives) {
+      const some = pairs.slice(start, start + alternatives);
+      const any = some.map(
+        ([, contacts]) => `(account_id = ? and contact_id in (${holes(contacts.size)}))`,
+      );
+      const rows = await this.db.rows<ThreadColumns>(
+        `select * from threads where ${any.join(' or ')}`,
+        some.flatMap(([accountId, contacts]) => [accountId, ...contacts]),
+      );
+      found.push(...rows);
+    }
+    return found.map((row) => ({
+      accountId: row.account_id,
+      contactId: row.contact_id,
+      openedAt: row.opened_at,
+      inboundAt: row.inbound_at,
+    }));
   }
 
   /** Stores whole threads, over what was there. */
@@ -65,12 +70,11 @@ export class ThreadTable {
     limit: number,
   ): Promise<readonly OpenerTime[]> {
     if (accountIds.length === 0 || limit === 0) return [];
-    const holes = accountIds.map(() => '?').join(', ');
     return this.db.rows<OpenerTime>(
       `select account_id as ??, opened_at as ?? from (
          select account_id, opened_at,
            row_number() over (partition by account_id order by opened_at desc) as place
-         from threads where account_id in (${holes}) and opened_at > ?
+         from threads where account_id in (${holes(accountIds.length)}) and opened_at > ?
        ) recent where place <= ?`,
       ['accountId', 'at', ...accountIds, since, limit],
     );

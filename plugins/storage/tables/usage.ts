@@ -1,5 +1,5 @@
 import type { UsageCounter } from '../../limits/contract.ts';
-import type { Executor } from '../executor.ts';
+import { type Executor, holes } from '../executor.ts';
 
 interface CounterColumns {
   readonly tenant_id: string;
@@ -24,11 +24,14 @@ export class UsageTable {
     day: string,
   ): Promise<readonly UsageCounter[]> {
     if (tenantIds.length === 0) return [];
-    const rows: readonly CounterColumns[] = await this.db
-      .knex('usage_counters')
-      .whereIn('tenant_id', [...new Set(tenantIds)])
-      .where('day', day)
-      .whereIn('account_id', ['', ...new Set(accountIds)]);
+    const tenants = [...new Set(tenantIds)];
+    const accounts = ['', ...new Set(accountIds)];
+    const rows = await this.db.rows<CounterColumns>(
+      `select * from usage_counters
+       where tenant_id in (${holes(tenants.length)}) and day = ?
+         and account_id in (${holes(accounts.length)})`,
+      [...tenants, day, ...accounts],
+    );
     return rows.map((row) => ({
       tenantId: row.tenant_id,
       day: row.day,

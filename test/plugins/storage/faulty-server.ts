@@ -72,7 +72,7 @@ export class FaultyServer {
     }
     client.on('data', (data) => {
       if (this.#stalled) return;
-      if (this.nextCommit !== null && data.includes('COMMIT;')) {
+      if (this.nextCommit !== null && data.includes('COMMIT')) {
         const fault = this.nextCommit;
         this.nextCommit = null;
         // Half closed: the server reads the statement before it sees the end.
