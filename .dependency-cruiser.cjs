@@ -100,10 +100,45 @@ module.exports = {
       name: 'public-hands-on',
       comment:
         'public/ is what packages from outside may import, and only hands on: core/ for drivers and plugins, ' +
-        'test/contract/ for their tests. Nothing of the gateway imports it.',
+        'test/contract/ and test/kit/ for their tests, and types of the simulated network. Nothing of the gateway ' +
+        'imports it.',
       severity: 'error',
       from: { path: '^public/' },
-      to: { ...local, pathNot: ['^core/', '^test/contract/driver\\.ts$'] },
+      to: {
+        ...local,
+        pathNot: [
+          '^core/',
+          '^test/contract/driver\\.ts$',
+          '^test/kit/',
+          '^drivers/simulated/control\\.ts$',
+        ],
+      },
+    },
+    {
+      name: 'kit-ships-with-the-package',
+      comment:
+        'test/kit/ and test/contract/driver are part of the package, so they may not import the rest of test/, ' +
+        'and of config/ only what makes a driver.',
+      severity: 'error',
+      from: { path: '^test/(kit/|contract/driver)' },
+      to: {
+        ...local,
+        pathNot: [
+          '^core/',
+          '^drivers/simulated/',
+          '^config/checked-driver\\.ts$',
+          '^test/(kit/|contract/driver)',
+        ],
+      },
+    },
+    {
+      name: 'kit-runs-without-tap',
+      comment:
+        'test/kit/ and test/contract/driver may import tap by `import type` only: the harness and the simulated ' +
+        'network must run where it is not installed.',
+      severity: 'error',
+      from: { path: '^test/(kit/|contract/driver)' },
+      to: { path: library('tap'), dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'main-starts-from-config',

@@ -3,9 +3,8 @@ import { asDriver } from '../core/driver-context.ts';
 import type { GatewayLog } from '../core/log.ts';
 import { makeChatappDriver } from '../drivers/chatapp/driver.ts';
 import { makeMsgappWebDriver } from '../drivers/msgapp_web/driver.ts';
-import { checkedOptions } from './driver-options.ts';
+import { makeCheckedDriver } from './checked-driver.ts';
 import { importDriverFactory } from './driver-package.ts';
-import { refuseNoDriver } from './driver-shape.ts';
 import type { GatewayConfig } from './schema.ts';
 
 /** The drivers of real networks that come with the gateway, by the name that `channels.NAME.driver` gives. */
@@ -72,11 +71,9 @@ async function makeOutside(
 ): Promise<Driver> {
   const make = async () => {
     const factory = await importDriverFactory(channel.driver, folder);
-    const { optionsSchema: schema } = factory;
+    const { options } = channel;
     const field = `channels.${name}.options`;
-    const options =
-      schema === undefined ? channel.options : checkedOptions(schema, channel.options, field);
-    return refuseNoDriver(await factory({ options, dataDir: null, log }));
+    return await makeCheckedDriver(factory, { options, dataDir: null, log }, field);
   };
   return contain(name, await inTime(asDriver({ channel: name, accountId: null }, make)));
 }

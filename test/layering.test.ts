@@ -38,6 +38,11 @@ const allowed: readonly Case[] = [
   ['main.ts', 'config/load.ts'],
   ['public/fine-1.ts', 'core/contracts/driver.ts'],
   ['public/fine-2.ts', 'test/contract/driver.ts'],
+  ['public/fine-3.ts', 'test/kit/driver-harness.ts'],
+  ['test/kit/fine-1.ts', 'drivers/simulated/driver.ts'],
+  ['test/kit/fine-2.ts', 'config/checked-driver.ts'],
+  ['test/contract/driver.ts', 'test/contract/driver/world.ts'],
+  ['test/contract/driver/fine.ts', 'tap', types],
   ['test/fine-1.ts', 'drivers/chatapp/driver.ts'],
   ['test/fine-2.ts', 'mysql2'],
   // The way back of the circle below, and a circle that is none, as a type closes it.
@@ -85,6 +90,15 @@ const refused: Readonly<Record<string, readonly Case[]>> = {
   'public-hands-on': [
     ['public/bad-1.ts', 'plugins/messages/service.ts'],
     ['public/bad-2.ts', 'test/harness/gateway.ts'],
+  ],
+  'kit-ships-with-the-package': [
+    ['test/kit/bad-1.ts', 'test/harness/gateway.ts'],
+    ['test/kit/bad-2.ts', 'config/load.ts', types],
+    ['test/contract/driver/bad-1.ts', 'plugins/messages/service.ts'],
+  ],
+  'kit-runs-without-tap': [
+    ['test/kit/bad-3.ts', 'tap'],
+    ['test/contract/driver/bad-2.ts', 'tap'],
   ],
   'main-starts-from-config': [['main.ts', 'plugins/messages/service.ts']],
   'no-circle': [['core/circle-1.ts', 'core/circle-2.ts']],

@@ -53,6 +53,11 @@ export class SimulatedControl {
     this.#network = network;
   }
 
+  /** The networks that have phones, each one a test tenant's. */
+  async networks(): Promise<readonly string[]> {
+    return carriedOut(await this.#call('networks', {}));
+  }
+
   /** The channels on which this number is known in a network. */
   async channels(network: string, phone: string): Promise<readonly string[]> {
     return carriedOut(await this.#call('channels', { network, phone }));
@@ -173,8 +178,11 @@ export class SimulatedControl {
   }
 }
 
-/** The value of a call that is never refused. */
-function carriedOut<Value>(outcome: ControlOutcome<Value>): Value {
+/**
+ * The value of a call that should not have been refused.
+ * @throws Error that names the refusal
+ */
+export function carriedOut<Value>(outcome: ControlOutcome<Value>): Value {
   if ('value' in outcome) return outcome.value;
   throw new Error(`the simulated network refused: ${outcome.refused}`);
 }

@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { DriverLog } from '../../core/contracts/driver.ts';
 import { connectTo, NetworkOutOfReach, type NetworkPlace, type Role } from './connection.ts';
 import type { LineSocket } from './lines.ts';
 import { parseNetworkUrl } from './network/address.ts';
 import { networkFolder, type Running, readRunning } from './network/running.ts';
+import { networkProgram } from './program.ts';
 
 /** How the simulated network of a gateway is found. */
 export interface SimulatedNetworkOptions {
@@ -142,14 +142,9 @@ export class SimulatedNetwork {
 /** Starts a network as a process that outlives this one. */
 function launch(folder: string): ChildProcess {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const self = import.meta.url;
-  const suffix = self.endsWith('.ts') ? '.ts' : '.js';
-  const program = fileURLToPath(new URL(`./network/main${suffix}`, self));
-  // From the sources as the gateway itself was started; a build needs no loader.
-  const loader = suffix === '.ts' ? ['--import', import.meta.resolve('tsx')] : [];
   const log = openSync(join(folder, 'log'), 'a', 0o600);
   try {
-    const child = spawn(process.execPath, [...loader, program, '--child'], {
+    const child = spawn(process.execPath, [...networkProgram(), '--child'], {
       detached: true,
       stdio: ['ignore', log, log],
       // Nothing of the gateway's: its secrets, its debugger's port.

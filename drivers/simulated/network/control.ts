@@ -28,6 +28,7 @@ export const controlCalls: {
     call: ControlCalls[Call]['in'],
   ) => ControlCalls[Call]['out'];
 } = {
+  networks: (network) => network.networks(),
   channels: (network, call) => network.channels(call.network, call.phone),
   phone: (network, call) => known(network, call).view(),
   put: (network, call) => {

@@ -5,6 +5,7 @@
  * `--child`: started by a gateway; listens on a free port, says which in `running.json` beside its
  * state, and ends itself when the last gateway left, when nobody was connected for ten minutes
  * (`--idle-ms=N`) or came at all, or when its folder is gone.
+ * `--with-parent`: ends when its standard input does, which it does with the process that holds the other end.
  * `--qr-lifetimes-ms=N,N,…`: instead of the usual lifetimes of QR codes.
  */
 import { existsSync, mkdirSync } from 'node:fs';
@@ -25,6 +26,7 @@ const lookMs = 1_000;
 const { values: options } = parseArgs({
   options: {
     child: { type: 'boolean', default: false },
+    'with-parent': { type: 'boolean', default: false },
     'idle-ms': { type: 'string', default: '600000' },
     'qr-lifetimes-ms': { type: 'string' },
   },
@@ -51,6 +53,7 @@ process.on('SIGTERM', stop);
 process.on('SIGINT', () => {
   if (!options.child) stop();
 });
+if (options['with-parent']) process.stdin.resume().on('close', stop);
 if (options.child) {
   writeRunning(folder, running);
   setInterval(() => {

@@ -40,6 +40,11 @@ export class Network {
     );
   }
 
+  /** The networks that have phones, in the order in which they came up. */
+  networks(): readonly string[] {
+    return [...new Set([...this.#phones.values()].map(({ address }) => address.network))];
+  }
+
   /** The channels on which a number is known. */
   channels(network: string, phone: string): readonly string[] {
     return [...(this.#channels.get(JSON.stringify([network, phone])) ?? [])];

@@ -205,6 +205,8 @@ export interface PhoneEvent {
 
 /** The calls of the control role: what goes in, what comes out. */
 export interface ControlCalls {
+  /** The networks that have phones. */
+  readonly networks: { in: Readonly<Record<string, never>>; out: readonly string[] };
   /** The channels on which the network knows this number. */
   readonly channels: {
     in: { readonly network: string; readonly phone: string };

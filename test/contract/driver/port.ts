@@ -99,13 +99,15 @@ export class MemoryPort implements Port {
 
   /**
    * The next event of this kind, past or to come; those before it are passed over.
+   * @param withinMs how long to wait, in milliseconds; 15 s when absent, here and in the verbs below
    * @throws when it does not come
    */
   async next<Event extends DriverEvent>(
     what: string,
     is: (event: DriverEvent) => event is Event,
+    withinMs = patienceMs,
   ): Promise<Event> {
-    const deadline = performance.now() + patienceMs;
+    const deadline = performance.now() + withinMs;
     for (;;) {
       while (this.#seen < this.events.length) {
         const event = this.events[this.#seen];
@@ -119,29 +121,29 @@ export class MemoryPort implements Port {
   }
 
   /** The next message. */
-  async message() {
-    return await this.next('message', (event) => event.type === 'message');
+  async message(withinMs?: number) {
+    return await this.next('message', (event) => event.type === 'message', withinMs);
   }
 
   /** The next receipt. */
-  async receipt() {
-    return await this.next('receipt', (event) => event.type === 'receipt');
+  async receipt(withinMs?: number) {
+    return await this.next('receipt', (event) => event.type === 'receipt', withinMs);
   }
 
   /** The next step of this type. */
-  async step<Type extends StepType>(type: Type) {
+  async step<Type extends StepType>(type: Type, withinMs?: number) {
     const is = (event: DriverEvent): event is Extract<DriverEvent, { type: 'step' }> =>
       event.type === 'step' && event.step.type === type;
-    const { step } = await this.next(`step ${type}`, is);
+    const { step } = await this.next(`step ${type}`, is, withinMs);
     // Its type was just looked at.
     return step as Extract<typeof step, { type: Type }>;
   }
 
   /** The next state with this name. */
-  async state<State extends StateName>(state: State) {
+  async state<State extends StateName>(state: State, withinMs?: number) {
     const is = (event: DriverEvent): event is Extract<StateOf, { state: State }> =>
       event.type === 'state' && event.state === state;
-    return await this.next(`state ${state}`, is);
+    return await this.next(`state ${state}`, is, withinMs);
   }
 
   async #change(waitMs: number): Promise<void> {

@@ -1,17 +1,11 @@
 import t from 'tap';
-import { makeSimulatedDriver } from '../../../drivers/simulated/driver.ts';
 import { driverContract } from '../../contract/driver.ts';
-import { countingProxy } from './proxy.ts';
-import { runNetwork } from './running-network.ts';
-import { simulatedWorld } from './world.ts';
+import { simulatedContract } from '../../kit/simulated-contract.ts';
+import { startSimulatedNetwork } from '../../kit/simulated-network.ts';
 
-const network = await runNetwork(t);
+const network = await startSimulatedNetwork();
+t.teardown(() => network.stop());
 
 for (const channel of ['msgapp_web', 'chatapp']) {
-  const proxy = await countingProxy(t, network.port);
-  await driverContract(t, {
-    name: `simulated ${channel}`,
-    makeDriver: () => makeSimulatedDriver(network.way(proxy.url), channel),
-    world: simulatedWorld(network.control, channel, proxy),
-  });
+  await driverContract(t, await simulatedContract(t, network, channel));
 }

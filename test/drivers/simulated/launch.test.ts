@@ -3,13 +3,12 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
-import { SimulatedControl } from '../../../drivers/simulated/control.ts';
+import { carriedOut, SimulatedControl } from '../../../drivers/simulated/control.ts';
 import { SimulatedNetwork } from '../../../drivers/simulated/launch.ts';
 import { LogLines } from '../../contract/driver/bench.ts';
 import { startProcess, type Teardown } from '../../harness/processes.ts';
 import { phoneNumber, until } from '../../harness/story.ts';
 import { temporaryFolder } from './running-network.ts';
-import { carriedOut } from './world.ts';
 
 const address = { network: 'ten_a', channel: 'msgapp_web', phone: phoneNumber(1) };
 

@@ -1,10 +1,13 @@
 import type { LinkRequest, Session } from '../../../core/contracts/driver.ts';
-import type { PhoneAddress, SimulatedControl } from '../../../drivers/simulated/control.ts';
+import {
+  carriedOut,
+  type PhoneAddress,
+  type SimulatedControl,
+} from '../../../drivers/simulated/control.ts';
 import { makeSimulatedDriver } from '../../../drivers/simulated/driver.ts';
 import type { SimulatedNetwork } from '../../../drivers/simulated/launch.ts';
 import { LogLines } from '../../contract/driver/bench.ts';
 import { type MemoryCredentials, MemoryPort } from '../../contract/driver.ts';
-import { carriedOut } from './world.ts';
 
 /** A phone and the session that is, or will be, linked to it. */
 export interface LinkedPhone {

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { DriverError } from '../../../core/contracts/driver.ts';
+import { carriedOut } from '../../../drivers/simulated/control.ts';
 import { scaled } from '../../harness/scale.ts';
 import { phoneNumber, until } from '../../harness/story.ts';
 import { linkPhone, openPhone, sendText } from './linked-phone.ts';
 import { runNetwork } from './running-network.ts';
-import { carriedOut } from './world.ts';
 
 const network = await runNetwork(t);
 const { control } = network;
@@ -219,7 +219,7 @@ t.test('chatapp knows its contacts', async (t) => {
 });
 
 t.test('QR codes are renewed by the clock', async (t) => {
-  const quick = await runNetwork(t, ['--qr-lifetimes-ms=400,250']);
+  const quick = await runNetwork(t, { qrLifetimesMs: [400, 250] });
   const address = newPhone();
   const { port, session } = openPhone(quick.way(), address);
   const startedAt = Date.now();

@@ -1,6 +1,4 @@
-import { connect, createServer, type Socket } from 'node:net';
-import { freePort } from '../../harness/ports.ts';
-import type { Teardown } from '../../harness/processes.ts';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /** A way to a network that counts what goes there. */
 export interface CountingProxy {
@@ -8,14 +6,19 @@ export interface CountingProxy {
   traffic(): { readonly connections: number; readonly bytes: number };
 }
 
-/** Listens on a free port and passes everything on to `port`, both ways, until the test ends. */
-export async function countingProxy(t: Teardown, port: number): Promise<CountingProxy> {
+/** Whoever runs a function at the end of a test: tap's `t`. */
+export interface Teardown {
+  teardown(fn: () => Promise<void>): void;
+}
+
+/** Listens on a free port and passes everything on to a network on loopback, both ways, until the test ends. */
+export async function countingProxy(t: Teardown, url: string): Promise<CountingProxy> {
   let connections = 0;
   let bytes = 0;
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
     connections += 1;
-    const far = connect({ host: '127.0.0.1', port, noDelay: true });
+    const far = connect({ host: '127.0.0.1', port: Number(new URL(url).port), noDelay: true });
     near.setNoDelay(true);
     near.on('data', (chunk) => {
       bytes += chunk.length;
@@ -33,11 +36,12 @@ export async function countingProxy(t: Teardown, port: number): Promise<Counting
       });
     }
   });
-  const own = await freePort();
-  await new Promise<void>((resolve) => server.listen(own, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(async () => {
     for (const socket of sockets) socket.destroy();
     await new Promise<void>((resolve) => server.close(() => resolve()));
   });
-  return { url: `tcp://127.0.0.1:${own}`, traffic: () => ({ connections, bytes }) };
+  // Listening on an address and a port, so it is one.
+  const { port } = server.address() as AddressInfo;
+  return { url: `tcp://127.0.0.1:${port}`, traffic: () => ({ connections, bytes }) };
 }

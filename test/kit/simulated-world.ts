@@ -1,9 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import type { ContactAddress, DriverAccount } from '../../../core/contracts/driver.ts';
-import type { PhoneAddress, SimulatedControl } from '../../../drivers/simulated/control.ts';
-import type { DriverWorld } from '../../contract/driver.ts';
-import { phoneNumber } from '../../harness/story.ts';
-import type { CountingProxy } from './proxy.ts';
+import type { ContactAddress, DriverAccount } from '../../core/contracts/driver.ts';
+import {
+  carriedOut,
+  type PhoneAddress,
+  type SimulatedControl,
+} from '../../drivers/simulated/control.ts';
+import type { DriverWorld } from '../contract/driver/world.ts';
+import type { CountingProxy } from './counting-proxy.ts';
+
+/** The nth of a row of numbers that exist in no real network. */
+const phoneNumber = (n: number) => `+1202555${String(n).padStart(4, '0')}`;
 
 /** The far side of the simulated driver: the simulated network, played through its control client. */
 export function simulatedWorld(
@@ -96,12 +102,4 @@ export function simulatedWorld(
       });
     },
   };
-}
-
-/** The value of a control call that should not have been refused. */
-export function carriedOut<Value>(
-  outcome: { readonly value: Value } | { readonly refused: string },
-): Value {
-  if ('value' in outcome) return outcome.value;
-  throw new Error(`the simulated network refused: ${outcome.refused}`);
 }
