@@ -44,7 +44,6 @@ export type Hidden = typeof import('messaging-gateway/dist/core/kernel.js');
 
 const pluginSource = `
 import { Closed, GatewayError, gatewayPlugin, operation } from 'messaging-gateway/plugin';
-import { driverContract, MemoryPort } from 'messaging-gateway/testing';
 
 export default gatewayPlugin('greetings', [], async (app) => {
   app.operations.add(operation({
@@ -57,11 +56,115 @@ export default gatewayPlugin('greetings', [], async (app) => {
     },
   }));
 });
-export const harness = [driverContract, MemoryPort];
 `;
 
+/** The suite as the tests of a driver package run it. */
+const contractSource = `
+import { driverContract, simulatedContract, startSimulatedNetwork } from 'messaging-gateway/testing';
+import t from 'tap';
+
+const network = await startSimulatedNetwork();
+t.teardown(() => network.stop());
+await driverContract(t, await simulatedContract(t, network, 'chatapp'));
+`;
+
+/** An experiment with one driver, and one with the simulated network; it prints what came of them. */
+const experimentSource = `
+import type { DriverFactory } from 'messaging-gateway/driver';
+import { DriverError } from 'messaging-gateway/driver';
+import { runDriver, startSimulatedNetwork, type HarnessAccount, type LinkWord, type SimulatedPhone } from 'messaging-gateway/testing';
+import makeMailDriver from './mail.ts';
+
+const network = await startSimulatedNetwork({ qrLifetimesMs: [60_000] });
+const web = await runDriver(network.driver('msgapp_web'));
+const ada: HarnessAccount = web.open('+12025550111');
+const phone: SimulatedPhone = network.phone({ phone: '+12025550111', channel: 'msgapp_web' });
+const shown: LinkWord = await ada.link();
+await phone.scan();
+await ada.state('connected');
+await ada.send('+12025550199', 'Hello!', { reference: 'msg_1' });
+const read = await ada.receipt('read');
+await phone.write({ from: '+12025550199', name: 'Ben', text: 'Hello back!' });
+const message = await ada.message();
+await phone.set({ send: 'fail', fail_reason: 'full: the mailbox is full' });
+const failed = await ada.send('+12025550199', 'again').catch((error) => error);
+await phone.set({ send: 'hang' });
+const hung = await ada.send('+12025550199', 'hung', { timeoutMs: 200 }).catch((error) => error);
+const late = await ada.message(100).catch(({ message }: Error) => message);
+await network.kill();
+const lost = await ada.state('lost');
+await network.restart();
+const back = await ada.restart();
+await network.setReachable(false);
+await ada.state('lost');
+const away = await ada.resume();
+await network.setReachable(true);
+
+const chat = await runDriver(network.driver('chatapp'), { channel: 'another_name' });
+const ben = chat.open('+12025550112', { tenantId: 'ten_other' });
+const other = network.phone({ phone: '+12025550112', channel: 'chatapp', network: 'ten_other' });
+await other.set({ password: 'secret' });
+const asked = await ben.link({ method: 'code' });
+const answers = [
+  await ben.answer('code', 'wrong'),
+  await ben.answer('code', await other.loginCode()),
+  await ben.answer('password', 'secret'),
+];
+await ben.state('connected');
+await other.befall('log_out');
+const out = await ben.state('logged_out');
+
+const schema = { type: 'object', properties: { size: { type: 'integer', default: 3 } } };
+const logged: DriverFactory = (context) => {
+  context.log.info({ size: context.options['size'] }, 'made');
+  return makeMailDriver(context);
+};
+const sized: DriverFactory = Object.assign(logged, { optionsSchema: schema });
+const mail = await runDriver(sized);
+const mailbox = mail.open('ada@example.com');
+const refused = await mailbox.send('ben@example.com', 'Hi').catch((error) => error);
+const wrong = await runDriver(sized, { options: { size: 'big' } }).catch(({ message }) => message);
+// @ts-expect-error what is no driver is refused, also where types do not hold
+const none = await runDriver(() => ({}), {}).catch(({ message }) => message);
+const networks = await network.networks();
+for (const harness of [web, chat, mail]) await harness.close();
+await network.stop();
+const gone = await phone.view().catch(({ message }) => message);
+
+console.log(JSON.stringify({
+  shown: shown.type, read: [read.reference, read.status], message: [message.from, message.text],
+  failed: [failed instanceof DriverError, failed.code, failed.certain], hung: hung.certain, late,
+  lost: lost.state, back, away, asked, answers, out, log: mail.log, refused: refused.code,
+  wrong, none, networks, gone,
+}));
+
+export const neverCalled = () => [
+  // @ts-expect-error a harness is made by runDriver alone
+  import('messaging-gateway/testing').then(({ DriverHarness }) => DriverHarness),
+  // @ts-expect-error a driver names the channel that it plays
+  network.driver(),
+  // @ts-expect-error an event of another world
+  phone.befall('explode'),
+  // @ts-expect-error a receipt has one of four statuses
+  ada.receipt('seen'),
+  // @ts-expect-error who writes is named
+  phone.write({ text: 'Hi' }),
+];
+`;
+
+/** Runs a program of the outside package as anybody does: by node alone. */
+async function runOutside(cwd: string, program: string) {
+  const { PATH, HOME } = process.env;
+  return await run(process.execPath, [program], { cwd, env: { PATH, HOME }, timeout: 60_000 });
+}
+
 t.test('the packed project, as a driver or plugin from outside finds it', async (t) => {
-  const files = { 'mail.ts': driverSource, 'plugin.ts': pluginSource };
+  const files = {
+    'mail.ts': driverSource,
+    'plugin.ts': pluginSource,
+    'contract.ts': contractSource,
+    'experiment.ts': experimentSource,
+  };
   const { folder, gateway: target, compile } = await outsidePackage(t.testdir(), files);
   t.same((await readdir(target)).sort(), ['LICENSE', 'README.md', 'dist', 'package.json']);
   t.equal(await compile(), '', 'the types are what the sources expect');
@@ -82,6 +185,48 @@ t.test('the packed project, as a driver or plugin from outside finds it', async 
     code: 'mailbox_full',
     plugin: 'function',
     codes: [hidden, hidden, hidden, hidden],
+  });
+
+  await t.test('the contract suite, run from there on the simulated driver', async (t) => {
+    const { stdout } = await runOutside(folder, 'built/contract.js');
+    const passed = stdout.match(/^ *ok \d+/gm) ?? [];
+    t.ok(passed.length > 100, `${passed.length} checks and tests passed`);
+    t.notMatch(stdout, /^ *not ok/m);
+    t.match(stdout, /^ok \d+ - simulated chatapp: closing/m);
+    t.match(stdout, /^1\.\.6$/m, 'all parts of the contract, and the log');
+  });
+
+  await t.test('the harness and the simulated network, which need no tap', async (t) => {
+    const { stdout, stderr } = await runOutside(folder, 'built/experiment.js');
+    t.equal(stderr, '');
+    const lost = { type: 'state', state: 'lost' };
+    t.match(JSON.parse(stdout), {
+      shown: 'show_qr',
+      read: ['msg_1', 'read'],
+      message: [{ phone: '+12025550199', name: 'Ben' }, 'Hello back!'],
+      failed: [true, 'full', true],
+      hung: false,
+      late: /^no message came; events: show_qr, connected, receipt/,
+      lost: 'lost',
+      back: { type: 'state', state: 'connected' },
+      away: lost,
+      asked: { type: 'ask', field: 'code' },
+      answers: ['wrong', 'accepted', 'accepted'],
+      out: { reason: 'logged_out' },
+      log: ['made {"size":3}'],
+      refused: 'mailbox_full',
+      wrong: 'options.size must be integer',
+      none: /^what the factory made is no driver: open/,
+      networks: ['ten_harness', 'ten_other'],
+      gone: String,
+    });
+    const compiled = await readdir(join(target, 'dist/test'), { recursive: true });
+    const programs = compiled.filter((name) => name.endsWith('.js'));
+    t.ok(programs.length > 10);
+    for (const name of programs) {
+      const text = await readFile(join(target, 'dist/test', name), 'utf8');
+      t.notMatch(text, /['"]tap['"]/, `${name} runs without tap`);
+    }
   });
 
   const copy = await import(join(target, 'dist/public/driver.js'));
