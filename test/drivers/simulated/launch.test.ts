@@ -118,6 +118,13 @@ t.test('a child that nobody needs ends by itself', async (t) => {
   await until('it to be there', async () => running(dataDir).catch(() => undefined));
   const second = startProcess(t, [main, '--child'], { DATA_DIR: dataDir });
   t.same(await second.exit, { code: 3, signal: null }, 'one network a folder');
+  const SIMULATED_NETWORK_URL = 'tcp://127.0.0.1:0';
+  const alone = await temporaryFolder(t);
+  const orphan = startProcess(t, [main, '--with-parent'], {
+    DATA_DIR: alone,
+    SIMULATED_NETWORK_URL,
+  });
+  t.same(await orphan.exit, { code: 0, signal: null }, 'its standard input is at its end');
   await rm(dataDir, { recursive: true });
   t.same(await removed.exit, { code: 0, signal: null }, removed.output);
 });
