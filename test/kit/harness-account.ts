@@ -33,8 +33,8 @@ export interface SendOptions {
 export type LinkWord = LinkStep | StateEvent;
 
 /**
- * One account of a driver in the harness, with a gateway of its own in memory. The waiting verbs take the next event of
- * their kind, past or to come, and pass over those before it; they throw after `withinMs` milliseconds, 15 s when
+ * One account of a driver in the harness, with a gateway of its own in memory. The waiting verbs take the next event
+ * of their kind, past or to come, and pass over those before it; they throw after `withinMs` milliseconds, 15 s when
  * absent. `port` has all the rest: every event so far, the credentials, the media to send.
  */
 export class HarnessAccount {

@@ -6,8 +6,8 @@ import type { SimulatedNetworkProcess } from './simulated-network.ts';
 import { simulatedWorld } from './simulated-world.ts';
 
 /**
- * What `driverContract` needs to exercise the driver that plays a channel on a simulated network: a run of the suite to
- * compare one's own with.
+ * What `driverContract` needs to exercise the driver that plays a channel on a simulated network: a run of the
+ * suite to compare one's own with.
  * @param t tap's test, at whose end the way to the network is closed
  */
 export async function simulatedContract(

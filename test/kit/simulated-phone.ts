@@ -85,8 +85,8 @@ export class SimulatedPhone {
   }
 
   /**
-   * Something befalls the phone: one of the events of the sandbox, or `renew_qr` (the code that is shown runs out and
-   * the next one is shown) or `refuse_login` (the network refuses the login that is under way).
+   * Something befalls the phone: one of the events of the sandbox, or `renew_qr` (the code that is shown runs out
+   * and the next one is shown) or `refuse_login` (the network refuses the login that is under way).
    * @param details whom a restriction concerns, all when absent; how many milliseconds it or a drop lasts
    */
   async befall(

@@ -3,7 +3,6 @@ import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
-import type { TSchema } from 'typebox';
 import { Phone, PhoneEvent, PhoneSettings, Receipt } from '../../plugins/sandbox/schemas.ts';
 import { guideBlocks, guideFiles } from '../harness/guide.ts';
 import { outsidePackage } from '../harness/packed.ts';
@@ -34,23 +33,23 @@ t.test('over REST: the shell blocks, word for word', async (t) => {
   const shell = blocks.filter(({ language, file }) => language === 'sh' && file === null);
   const programs = files.filter(([name]) => name.endsWith('.mjs'));
   const script = shell.map(({ text }) => text).join('\n');
-  for (const [usual] of ports.slice(0, 3)) t.match(script, usual, 'the port is there to be moved');
+  for (const [usual] of ports.slice(0, 3)) t.ok(script.includes(usual), `${usual} is moved`);
   const folder = t.testdir();
   for (const name of [...checkout, ...rooms])
     await symlink(join(project, name), join(folder, name));
   for (const [name, text] of programs) {
-    t.match(script, `node ${name}`, `${name} is run`);
+    t.ok(script.includes(`node ${name} `), `${name} is run`);
     await writeFile(join(folder, name), moved(text));
   }
   const run = await runShell(moved(script), folder, { PORT: String(gatewayPort) }, 120_000);
   t.equal(run.code, 0, 'every command succeeded');
   if (run.code !== 0) t.comment(run.output.slice(-4_000));
 
-  const played = (schema: TSchema, call: (value: string) => string) => {
-    // What OneOf makes is a choice of constants.
-    const { anyOf } = schema as TSchema & { readonly anyOf: readonly { readonly const: string }[] };
-    t.ok(anyOf.length > 3);
-    for (const { const: value } of anyOf) t.match(script, call(value), `${value} is played`);
+  // Every value that the sandbox knows: what `OneOf` makes carries them as `enum`.
+  const played = (schema: object, call: (value: string) => string) => {
+    const values: readonly string[] = 'enum' in schema ? (schema.enum as string[]) : [];
+    t.ok(values.length > 3);
+    for (const value of values) t.ok(script.includes(call(value)), `${value} is played`);
   };
   played(PhoneEvent.properties.type, (type) => `"type": "${type}"`);
   played(PhoneSettings.properties.send, (send) => `"send": "${send}"`);

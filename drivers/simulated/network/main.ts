@@ -53,7 +53,7 @@ process.on('SIGTERM', stop);
 process.on('SIGINT', () => {
   if (!options.child) stop();
 });
-if (options['with-parent']) process.stdin.resume().on('close', stop);
+if (options['with-parent']) process.stdin.resume().on('end', stop);
 if (options.child) {
   writeRunning(folder, running);
   setInterval(() => {

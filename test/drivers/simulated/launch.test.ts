@@ -91,6 +91,26 @@ t.test('it survives a SIGKILL of its gateway and is found again', async (t) => {
   await ended(pid);
 });
 
+t.test('a network of a test ends with that test, however it ends', async (t) => {
+  const dataDir = await temporaryFolder(t);
+  const program = `
+    import { startSimulatedNetwork } from './test/kit/simulated-network.ts';
+    const { url } = await startSimulatedNetwork({ dataDir: process.env.DATA_DIR });
+    console.log(url);
+    if (process.env.STAYS) setInterval(() => {}, 1000);`;
+  const args = ['--input-type=module', '--eval', program];
+  for (const STAYS of ['', 'yes']) {
+    const test = startProcess(t, args, { DATA_DIR: dataDir, STAYS });
+    const [url] = await test.waitFor(/tcp:\S+/);
+    if (STAYS !== '') await test.kill('SIGKILL');
+    t.match(await test.exit, STAYS === '' ? { code: 0 } : { signal: 'SIGKILL' });
+    const hand = new SimulatedControl(new SimulatedNetwork({ url, dataDir, log: new LogLines() }));
+    t.teardown(async () => hand.close());
+    const answers = () => hand.networks().catch(() => null);
+    await until('it to end', async () => ((await answers()) === null ? true : undefined));
+  }
+});
+
 t.test('another program on the announced port is not taken for the network', async (t) => {
   const dataDir = await temporaryFolder(t);
   const stranger = createServer((socket) => {
@@ -118,13 +138,6 @@ t.test('a child that nobody needs ends by itself', async (t) => {
   await until('it to be there', async () => running(dataDir).catch(() => undefined));
   const second = startProcess(t, [main, '--child'], { DATA_DIR: dataDir });
   t.same(await second.exit, { code: 3, signal: null }, 'one network a folder');
-  const SIMULATED_NETWORK_URL = 'tcp://127.0.0.1:0';
-  const alone = await temporaryFolder(t);
-  const orphan = startProcess(t, [main, '--with-parent'], {
-    DATA_DIR: alone,
-    SIMULATED_NETWORK_URL,
-  });
-  t.same(await orphan.exit, { code: 0, signal: null }, 'its standard input is at its end');
   await rm(dataDir, { recursive: true });
   t.same(await removed.exit, { code: 0, signal: null }, removed.output);
 });
