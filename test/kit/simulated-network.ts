@@ -18,7 +18,7 @@ export interface NetworkOptions {
   readonly dataDir?: string;
   /** On 127.0.0.1; a free one when absent. */
   readonly port?: number;
-  /** How long each QR code lives, in milliseconds; after the last they have run out. As a real network's when absent. */
+  /** How long each QR code lives, in milliseconds; the channel's own times when absent. */
   readonly qrLifetimesMs?: readonly number[];
 }
 
