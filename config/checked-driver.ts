@@ -1,10 +1,10 @@
 import type { Driver, DriverContext, DriverFactory } from '../core/contracts/driver.ts';
-import { checkedOptions } from './driver-options.ts';
 import { refuseNoDriver } from './driver-shape.ts';
+import { makeWithOptions } from './outside-options.ts';
 
 /**
  * Makes a driver from a factory that came from outside: its options are checked by its own schema, which also fills
- * its defaults in, and what it makes is looked at. Called by the gateway at start and by the harness for drivers.
+ * its defaults in, and what it makes is looked at. The harness for drivers does by this what the gateway does at start.
  * @param field where the options stand, `channels.xmpp.options`
  * @throws Error that names the wrong option, says why what was made is no driver, or is the factory's own
  */
@@ -13,8 +13,5 @@ export async function makeCheckedDriver(
   context: DriverContext,
   field: string,
 ): Promise<Driver> {
-  const { optionsSchema: schema } = factory;
-  const options =
-    schema === undefined ? context.options : checkedOptions(schema, context.options, field);
-  return refuseNoDriver(await factory({ ...context, options }));
+  return refuseNoDriver(await makeWithOptions(factory, context, field));
 }

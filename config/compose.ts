@@ -26,15 +26,20 @@ import webhooks from '../plugins/webhooks/plugin.ts';
 import { ContainedDriver } from './contained-driver.ts';
 import { CountedDriverFaults, takeStrayFaults } from './driver-faults.ts';
 import { makeChannelDrivers } from './drivers.ts';
+import { loadPlugins } from './outside-plugins.ts';
 import type { GatewayConfig } from './schema.ts';
 
 /**
- * The whole gateway: its plugins in boot order, and its drivers. A plugin is stopped before those that
- * stand above it.
+ * The whole gateway: its plugins in boot order, those from outside among them, and its drivers. A plugin is stopped
+ * before those that stand above it.
+ * @throws ConfigError when a plugin from outside cannot be made
  */
-export function composeGateway(config: GatewayConfig, log: GatewayLog): GatewayParts {
+export async function composeGateway(
+  config: GatewayConfig,
+  log: GatewayLog,
+): Promise<GatewayParts> {
   const drivers = makeDrivers(config, log);
-  const plugins = [
+  const before = [
     observability,
     storage,
     secrets,
@@ -49,6 +54,10 @@ export function composeGateway(config: GatewayConfig, log: GatewayLog): GatewayP
     contacts,
     webhooks,
     sandbox,
+  ];
+  const plugins = [
+    ...before,
+    ...(await loadPlugins(config.plugins, { log, folder: process.cwd(), before })),
     ...(config.roles.includes('api') ? [api, mcp] : []),
     firstStart,
   ];

@@ -3,8 +3,8 @@ import { asDriver } from '../core/driver-context.ts';
 import type { GatewayLog } from '../core/log.ts';
 import { makeChatappDriver } from '../drivers/chatapp/driver.ts';
 import { makeMsgappWebDriver } from '../drivers/msgapp_web/driver.ts';
-import { makeCheckedDriver } from './checked-driver.ts';
-import { importDriverFactory } from './driver-package.ts';
+import { refuseNoDriver } from './driver-shape.ts';
+import { makeOfPackage } from './outside-package.ts';
 import type { GatewayConfig } from './schema.ts';
 
 /** The drivers of real networks that come with the gateway, by the name that `channels.NAME.driver` gives. */
@@ -12,9 +12,6 @@ const factories: Readonly<Record<string, DriverFactory>> = {
   chatapp: makeChatappDriver,
   msgapp_web: makeMsgappWebDriver,
 };
-
-/** How long a package may take to be loaded and to make its driver, in milliseconds. */
-const makingMs = 30_000;
 
 /** What channels are made from. */
 export interface ChannelDriverParts {
@@ -69,25 +66,13 @@ async function makeOutside(
   log: GatewayLog,
   { folder, contain }: ChannelDriverParts,
 ): Promise<Driver> {
-  const make = async () => {
-    const factory = await importDriverFactory(channel.driver, folder);
-    const { options } = channel;
-    const field = `channels.${name}.options`;
-    return await makeCheckedDriver(factory, { options, dataDir: null, log }, field);
+  const outside = {
+    name: channel.driver,
+    folder,
+    options: channel.options,
+    fields: { name: `channels.${name}.driver`, options: `channels.${name}.options` },
+    noun: 'a driver factory',
   };
-  return contain(name, await inTime(asDriver({ channel: name, accountId: null }, make)));
-}
-
-/** @throws Error when the driver is not made in time */
-async function inTime(making: Promise<Driver>): Promise<Driver> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const seconds = makingMs / 1_000;
-    timer = setTimeout(() => reject(new Error(`it was not made within ${seconds} s`)), makingMs);
-  });
-  try {
-    return await Promise.race([making, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const make = () => makeOfPackage(outside, { log, dataDir: null });
+  return contain(name, refuseNoDriver(await asDriver({ channel: name, accountId: null }, make)));
 }

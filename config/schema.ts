@@ -8,6 +8,7 @@ import {
   Media,
   Messages,
   Plans,
+  Plugins,
   Sessions,
   Tenants,
   Webhooks,
@@ -152,6 +153,7 @@ export const configSchema = Closed({
   media: Media,
   mcp: Mcp,
   channels: Channels,
+  plugins: Plugins,
   drivers: Drivers,
 });
 

@@ -79,8 +79,28 @@ export const errorTable = {
   url_not_allowed: { status: 400, text: 'This URL is not allowed.' },
 } as const satisfies Record<string, { status: number; text: string }>;
 
-/** A stable, machine-readable name of a refusal. */
+/** A stable, machine-readable name of a refusal in the table. */
 export type ErrorCode = keyof typeof errorTable;
+
+/**
+ * A refusal of a plugin's own, beside those of the table: named in the `errors` of the operations that answer it and
+ * thrown in a `GatewayError`. The registry refuses to boot with one that has not these forms.
+ */
+export interface ErrorDeclaration {
+  /** Lower case with underscores; not a code of the table, nor of another plugin. */
+  readonly code: string;
+  /** From 400 to 499, and not 401: that is the key's alone. */
+  readonly status: number;
+  /** The sentence that is answered when the place that refuses has nothing more precise to say. */
+  readonly text: string;
+  /** What an agent does after it; `text` when absent. */
+  readonly remedy?: string;
+}
+
+/** A refusal's code, status and sentence, wherever it was declared. */
+export function errorFacts(error: ErrorCode | ErrorDeclaration): ErrorDeclaration {
+  return typeof error === 'string' ? { code: error, ...errorTable[error] } : error;
+}
 
 /** One wrong field of a request: where it stands (`body/to/phone`) and what is wrong with it. */
 export interface ErrorDetail {
@@ -90,7 +110,7 @@ export interface ErrorDetail {
 
 /** What a refusal may say beyond its code. */
 export interface GatewayErrorOptions {
-  /** A sentence for a person; the table's text when absent. */
+  /** A sentence for a person; the declared text when absent. */
   readonly message?: string;
   /** The fields a validation refusal names. */
   readonly details?: readonly ErrorDetail[];
@@ -100,27 +120,34 @@ export interface GatewayErrorOptions {
   readonly cause?: unknown;
 }
 
+/** Marks the errors of every copy of this module: a plugin package may have one of its own. */
+const mark = Symbol.for('messaging-gateway.GatewayError');
+
 /**
  * A refusal that a client is meant to see. Throw it anywhere below an operation: the API turns it
- * into the answer of `core/errors.ts`' table. Any other error becomes `internal_error`.
+ * into the answer of `core/errors.ts`' table, or of the declaration. Any other error becomes `internal_error`.
  */
 export class GatewayError extends Error {
-  readonly code: ErrorCode;
+  /** Holds for the errors of another copy too. */
+  static override [Symbol.hasInstance](value: unknown): value is GatewayError {
+    return typeof value === 'object' && value !== null && mark in value;
+  }
+  readonly code: string;
+  /** The HTTP status of this refusal. */
+  readonly status: number;
   readonly details: readonly ErrorDetail[] | undefined;
   readonly retryAfterS: number | undefined;
+  readonly [mark] = true;
 
-  constructor(code: ErrorCode, options: GatewayErrorOptions = {}) {
-    super(options.message ?? errorTable[code].text, { cause: options.cause });
+  constructor(error: ErrorCode | ErrorDeclaration, options: GatewayErrorOptions = {}) {
+    const { code, status, text } = errorFacts(error);
+    super(options.message ?? text, { cause: options.cause });
     this.name = 'GatewayError';
     this.code = code;
+    this.status = status;
     this.details = options.details;
     this.retryAfterS =
       options.retryAfterS === undefined ? undefined : Math.max(1, Math.ceil(options.retryAfterS));
-  }
-
-  /** The HTTP status of this refusal. */
-  get status(): number {
-    return errorTable[this.code].status;
   }
 }
 

@@ -26,6 +26,9 @@ declare module './container.ts' {
   }
 }
 
+/** Under which fastify-plugin keeps what it was told. */
+const metadata = Symbol.for('plugin-meta');
+
 /** A plugin of the gateway: a Fastify plugin made with `fastify-plugin`, with its name and dependencies. */
 export type GatewayPlugin = (app: FastifyInstance) => Promise<void>;
 
@@ -109,4 +112,18 @@ export function gatewayPlugin(
   boot: GatewayPlugin,
 ): GatewayPlugin {
   return fp(boot, { name, dependencies: [...dependencies], fastify: '5.x' });
+}
+
+/** What `gatewayPlugin` was told of a plugin. */
+export interface PluginFacts {
+  readonly name: string;
+  readonly dependencies: readonly string[];
+}
+
+/** The facts of a plugin; null for a value that `gatewayPlugin`, of this copy or another, has not made. */
+export function pluginFacts(plugin: unknown): PluginFacts | null {
+  if (typeof plugin !== 'function' || !(metadata in plugin)) return null;
+  // Only fastify-plugin writes under this symbol, and `gatewayPlugin` always hands it both.
+  const { name, dependencies } = plugin[metadata] as Partial<PluginFacts>;
+  return name === undefined || dependencies === undefined ? null : { name, dependencies };
 }

@@ -1,6 +1,7 @@
 import type { Static, TObject, TSchema } from 'typebox';
 import type { Caller } from './contracts/caller.ts';
-import type { ErrorCode } from './errors.ts';
+import { ErrorDeclarations } from './error-declarations.ts';
+import type { ErrorCode, ErrorDeclaration } from './errors.ts';
 
 /** The groups of the specification's endpoints; they order the documentation and shape the errors. */
 export type OperationGroup =
@@ -13,6 +14,14 @@ export type OperationGroup =
   | 'usage'
   | 'webhooks'
   | 'sandbox';
+
+/** A group of a plugin's own: a chapter of the documentation, after those of the specification. */
+export interface GroupDeclaration {
+  /** The chapter's title, such as `Templates`. */
+  readonly name: string;
+  /** What it is about, in Markdown. */
+  readonly description: string;
+}
 
 /** Every answer an operation may give on success, by HTTP status. */
 export type AnswerSchemas = { readonly [status: number]: TSchema };
@@ -81,7 +90,8 @@ export interface Operation<
   readonly path: string;
   /** The MCP tool's name, or null for an operation that is REST only. */
   readonly tool: string | null;
-  readonly group: OperationGroup;
+  /** One of the specification's, or a plugin's own; operations of one group share the same object. */
+  readonly group: OperationGroup | GroupDeclaration;
   /** For tenants of this mode only: with a key of the other one the operation does not exist (404). */
   readonly mode?: Caller['mode'];
   readonly summary: string;
@@ -96,8 +106,8 @@ export interface Operation<
   readonly bodyOptional?: boolean;
   readonly headers?: readonly OperationHeader[];
   readonly answers: Answers;
-  /** The refusals that this operation has beyond those of every operation. */
-  readonly errors: readonly ErrorCode[];
+  /** The refusals that this operation has beyond those of every operation: of the table, or a plugin's own. */
+  readonly errors: readonly (ErrorCode | ErrorDeclaration)[];
   readonly examples: readonly OperationExample[];
   /** Throws GatewayError to refuse. */
   handler(request: OperationRequest<Params, Query, Body>): Promise<Answer<NoInfer<Answers>>>;
@@ -125,10 +135,16 @@ export type AnyOperation = Operation<TObject, TObject, TSchema, AnswerSchemas>;
 export class OperationRegistry {
   readonly #operations: AnyOperation[] = [];
   readonly #taken = new Map<string, string>();
+  readonly #errors = new ErrorDeclarations();
 
-  /** @throws Error when the path (whatever its parameters are called), the id or the tool is taken */
+  /**
+   * Called by plugins while they boot.
+   * @throws Error when the path (whatever its parameters are called), the id or the tool is taken, or an error that it declares is
+   *   wrong or means something else already
+   */
   add(...operations: readonly AnyOperation[]): void {
     for (const added of operations) {
+      this.#errors.claim(added.errors, added.id);
       this.#claim(`${added.method} ${added.path.replaceAll(/\{[^}]+\}/g, '{}')}`, added.id);
       this.#claim(`id ${added.id}`, added.id);
       if (added.tool !== null) this.#claim(`tool ${added.tool}`, added.id);

@@ -10,7 +10,7 @@ import { configSummary } from '../summary.ts';
 import { banner } from './banner.ts';
 import { StopSignals } from './stop-signals.ts';
 
-type Compose = (config: GatewayConfig, log: GatewayLog) => GatewayParts;
+type Compose = (config: GatewayConfig, log: GatewayLog) => GatewayParts | Promise<GatewayParts>;
 
 /**
  * Runs a gateway until it is told to stop. Answers the exit code: 0 after a clean stop, 1 when it could not
@@ -44,7 +44,7 @@ async function start(
 ): Promise<Gateway | null> {
   let gateway: Gateway;
   try {
-    gateway = await createGateway(compose(config, log));
+    gateway = await createGateway(await compose(config, log));
   } catch (error) {
     log.fatal({ err: error }, 'the gateway could not start');
     process.stderr.write(`The gateway could not start: ${sentence(error, config.metrics_port)}\n`);

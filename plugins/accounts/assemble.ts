@@ -1,7 +1,8 @@
+import type { Accounts } from '../../core/contracts/accounts.ts';
 import type { Plans } from '../tenants/contract.ts';
 import { ChannelDirectory } from './channel-access.ts';
 import { Connections } from './connections.ts';
-import type { Accounts, SessionPart, Sessions } from './contract.ts';
+import type { SessionPart, Sessions } from './contract.ts';
 import { connectLane } from './lanes/connect.ts';
 import { removeLane } from './lanes/remove.ts';
 import { restrictLane } from './lanes/restrict.ts';
@@ -19,7 +20,7 @@ export interface AccountsOptions extends Omit<SessionEnvironment, 'lanes' | 'par
 
 /** The accounts of one process, not started yet. */
 export interface AssembledAccounts {
-  readonly accounts: Accounts;
+  readonly accounts: Pick<Accounts, 'restrictForSafety'>;
   readonly sessions: Sessions;
   readonly channels: ChannelDirectory;
   readonly connections: Connections;

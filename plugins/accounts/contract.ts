@@ -19,9 +19,20 @@ import type { Unit } from '../../core/contracts/storage.ts';
 
 declare module '../../core/container.ts' {
   interface Cradle {
-    readonly accounts: Accounts;
     readonly sessions: Sessions;
     readonly channels: ChannelRegistry;
+  }
+}
+
+declare module '../../core/contracts/accounts.ts' {
+  interface Accounts {
+    /**
+     * Restricts an account for safety, in a transaction of its own: status `restricted`, reason `safety_limits`,
+     * the event, and a signal to its host. Answers false, and changes nothing, when it was not `connected`.
+     * @param until milliseconds since the Unix epoch, by the database's clock; it is lifted then
+     * @throws GatewayError `unavailable`
+     */
+    restrictForSafety(accountId: string, until: number): Promise<boolean>;
   }
 }
 
@@ -202,17 +213,6 @@ export interface SessionPart {
 export interface Sessions {
   /** Called while booting, before the gateway is ready. */
   attach(part: SessionPart): void;
-}
-
-/** What other plugins may ask of accounts. In the container as `accounts`. */
-export interface Accounts {
-  /**
-   * Restricts an account for safety, in a transaction of its own: status `restricted`, reason `safety_limits`,
-   * the event, and a signal to its host. Answers false, and changes nothing, when it was not `connected`.
-   * @param until milliseconds since the Unix epoch, by the database's clock; it is lifted then
-   * @throws GatewayError `unavailable`
-   */
-  restrictForSafety(accountId: string, until: number): Promise<boolean>;
 }
 
 /** The drivers, by channel and mode. Filled by `config/compose.ts` before the plugins boot. */

@@ -1,6 +1,7 @@
 import { provide } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { assembleAccounts } from './assemble.ts';
+import { accountsOf } from './operations/list-accounts.ts';
 import { accountOperations } from './operations.ts';
 import { systemTimers } from './session/timers.ts';
 
@@ -33,16 +34,13 @@ export default gatewayPlugin(
       random: Math.random,
     });
     provide(app.container, 'sessions', sessions);
-    provide(app.container, 'accounts', accounts);
-    app.operations.add(
-      // The limits boot later, so they are looked up at each call.
-      ...accountOperations({
-        storage: cradle.storage,
-        limits: () => cradle.limits,
-        channels,
-        connections,
-      }),
-    );
+    // The limits boot later, so they are looked up at each call.
+    const listParts = { storage: cradle.storage, limits: () => cradle.limits };
+    provide(app.container, 'accounts', {
+      ...accounts,
+      list: (caller) => accountsOf(listParts, caller),
+    });
+    app.operations.add(...accountOperations({ ...listParts, channels, connections }));
     app.addHook('onReady', () => process.start());
     app.addHook('onClose', () => process.stop());
   },

@@ -1,5 +1,5 @@
+import type { RequestPart } from '../../core/complaints.ts';
 import { GatewayError } from '../../core/errors.ts';
-import type { RequestPart } from './complaints.ts';
 import { plainSchema } from './schemas.ts';
 
 const kinds = ['integer', 'number', 'boolean'] as const;

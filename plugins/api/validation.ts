@@ -1,7 +1,7 @@
 import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
+import { complaints, type RequestPart } from '../../core/complaints.ts';
 import { GatewayError } from '../../core/errors.ts';
-import { complaints, type RequestPart } from './complaints.ts';
 import { type JsonSchema, refuseOpen, withoutNames } from './schemas.ts';
 
 /** Larger values are not searched for every mistake: the list of complaints could become as large. */

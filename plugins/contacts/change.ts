@@ -1,5 +1,5 @@
+import type { Messages } from '../../core/contracts/messages.ts';
 import type { Lane } from '../../core/contracts/storage.ts';
-import type { Messages } from '../messages/contract.ts';
 import type { Contact } from './contract.ts';
 
 /** What can be changed of a contact; what is absent stays. */

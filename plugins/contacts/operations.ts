@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import type { ContactView } from '../../core/contracts/contacts.ts';
 import type { Json } from '../../core/contracts/json.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { type AnyOperation, operation } from '../../core/operation.ts';
@@ -159,7 +160,8 @@ function changesOf(body: Static<typeof ChangeContactBody>): ContactChanges {
   };
 }
 
-function viewOf(contact: Contact): Static<typeof ContactSchema> {
+/** A contact as the API shows it. */
+export function viewOf(contact: Contact): ContactView {
   return {
     id: contact.id,
     phone: contact.phone,

@@ -83,7 +83,7 @@ function paramComplaints(path: string, value: unknown): ErrorDetail[] {
 
 /** A refusal whose details name the parts of a request, in the words of whoever sent the arguments. */
 export function inArguments(error: GatewayError, given: unknown): GatewayError {
-  const { code, details, retryAfterS, cause } = error;
+  const { code, status, details, retryAfterS, cause } = error;
   if (details === undefined) return error;
   const named = details.map((detail) => {
     const path = withoutPart(detail.path);
@@ -94,7 +94,8 @@ export function inArguments(error: GatewayError, given: unknown): GatewayError {
   const first = details.findIndex(({ message }) => message === error.message);
   const message = named[first]?.message ?? error.message;
   const retry = retryAfterS === undefined ? {} : { retryAfterS };
-  return new GatewayError(code, { message, details: named, cause, ...retry });
+  const declaration = { code, status, text: message };
+  return new GatewayError(declaration, { details: named, cause, ...retry });
 }
 
 /** `"25"` looks like an integer to whoever wrote it. */

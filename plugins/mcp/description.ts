@@ -1,9 +1,9 @@
-import { type ErrorCode, errorTable } from '../../core/errors.ts';
+import { type ErrorCode, type ErrorDeclaration, errorFacts } from '../../core/errors.ts';
 import type { AnyOperation } from '../../core/operation.ts';
 import { remedies } from './remedies.ts';
 
 /** Refusals that only a header can cause, and a tool has none. */
-const byHeaderOnly: ReadonlySet<ErrorCode> = new Set(['idempotency_conflict']);
+const byHeaderOnly: ReadonlySet<ErrorCode | ErrorDeclaration> = new Set(['idempotency_conflict']);
 
 /**
  * What an agent reads about a tool: the operation's own description, the answer's fields, and the refusals
@@ -11,8 +11,9 @@ const byHeaderOnly: ReadonlySet<ErrorCode> = new Set(['idempotency_conflict']);
  */
 export function describe(operation: AnyOperation): string {
   const refusals = toolRefusals(operation)
-    .filter((code) => !operation.description.includes(`\`${code}\`:`))
-    .map((code) => `- ${errorTable[code].status} \`${code}\`: ${remedyOf(code)}`);
+    .map((error) => ({ ...errorFacts(error), remedy: remedyOf(error) }))
+    .filter(({ code }) => !operation.description.includes(`\`${code}\`:`))
+    .map(({ code, status, remedy }) => `- ${status} \`${code}\`: ${remedy}`);
   return [
     operation.description,
     '',
@@ -22,12 +23,13 @@ export function describe(operation: AnyOperation): string {
 }
 
 /** The refusals that a call of the operation's tool may meet, beyond those of every call. */
-export function toolRefusals({ errors }: AnyOperation): readonly ErrorCode[] {
-  return errors.filter((code) => !byHeaderOnly.has(code));
+export function toolRefusals({ errors }: AnyOperation): readonly (ErrorCode | ErrorDeclaration)[] {
+  return errors.filter((error) => !byHeaderOnly.has(error));
 }
 
-function remedyOf(code: ErrorCode): string {
-  return remedies[code] ?? errorTable[code].text;
+function remedyOf(error: ErrorCode | ErrorDeclaration): string {
+  const { text, remedy } = errorFacts(error);
+  return (typeof error === 'string' ? remedies[error] : remedy) ?? text;
 }
 
 function answerLines({ answers }: AnyOperation): readonly string[] {

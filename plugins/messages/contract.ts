@@ -142,18 +142,13 @@ export interface OpenerTime {
   readonly at: number;
 }
 
-/** Messages as the container hands them out under the name `messages`. */
-export interface Messages {
-  /**
-   * Forgets a contact, inside the transaction that makes it private and has its tenant locked: its undispatched
-   * messages fail with `contact_private`, emptied and without an event; all others are deleted, and so are
-   * the events of all of them with their deliveries. The media of what is deleted is deleted after the commit.
-   */
-  forgetContact(unit: Unit, tenantId: string, contactId: string): Promise<void>;
-}
-
-declare module '../../core/container.ts' {
-  interface Cradle {
-    readonly messages: Messages;
+declare module '../../core/contracts/messages.ts' {
+  interface Messages {
+    /**
+     * Forgets a contact, inside the transaction that makes it private and has its tenant locked: its undispatched
+     * messages fail with `contact_private`, emptied and without an event; all others are deleted, and so are
+     * the events of all of them with their deliveries. The media of what is deleted is deleted after the commit.
+     */
+    forgetContact(unit: Unit, tenantId: string, contactId: string): Promise<void>;
   }
 }

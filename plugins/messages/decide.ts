@@ -1,3 +1,4 @@
+import type { SendAnswer } from '../../core/contracts/messages.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { timestamp } from '../../core/schemas.ts';
 import type { Contact } from '../contacts/contract.ts';
@@ -7,7 +8,6 @@ import {
   contactPlace,
   keyPlace,
   noticePlace,
-  type SendAnswer,
   type SendDecision,
   type SendInput,
   type SendingAccount,

@@ -4,28 +4,26 @@ import { GatewayError } from '../../core/errors.ts';
 import type { MintAddress } from '../../core/media-reference.ts';
 import { type AnyOperation, operation } from '../../core/operation.ts';
 import { Closed } from '../../core/schemas.ts';
+import { idempotencyKeyHeader, QueuedMessage, sendErrors } from '../../core/sending.ts';
 import type { ListPosition, MessageFilter, MessageWithContact } from './contract.ts';
 import { cursorExample, inboundExample, outboundExample, queuedExample } from './examples.ts';
 import {
   ListAnswer,
   ListQuery,
   MessageSchema,
-  SendAnswerSchema,
   sendBody,
   WaitAnswer,
   WaitQuery,
 } from './schemas.ts';
-import type { SendDecision, SendInput } from './send.ts';
-import { longestKey, sendInput } from './send-request.ts';
+import type { Send } from './service.ts';
 import { viewOf } from './view.ts';
 import type { WaitRequest, WaitResult } from './waits.ts';
 
 /** What the operations ask for. */
 export interface MessageOperationsParts {
   readonly maxText: number;
-  /** Media may be sent from an address without TLS. */
-  readonly allowHttp: boolean;
-  send(input: SendInput): Promise<SendDecision>;
+  /** Takes bodies that their schema has validated. */
+  readonly send: Send;
   find(tenantId: string, id: string): Promise<MessageWithContact | null>;
   list(tenantId: string, filter: MessageFilter): Promise<readonly MessageWithContact[]>;
   wait(request: WaitRequest): Promise<WaitResult>;
@@ -42,7 +40,7 @@ export function messageOperations(parts: MessageOperationsParts): readonly AnyOp
   return [sendMessage(parts), listMessages(parts), waitForMessages(parts), getMessage(parts)];
 }
 
-function sendMessage({ maxText, allowHttp, send }: MessageOperationsParts): AnyOperation {
+function sendMessage({ maxText, send }: MessageOperationsParts): AnyOperation {
   return operation({
     id: 'send_message',
     method: 'POST',
@@ -69,33 +67,9 @@ function sendMessage({ maxText, allowHttp, send }: MessageOperationsParts): AnyO
     params: null,
     query: null,
     body: sendBody(maxText),
-    headers: [
-      {
-        name: 'Idempotency-Key',
-        description:
-          'Any text of your choice that is unique for this message. With it a request can be repeated safely: ' +
-          'within 24 hours the same key and body get the first answer again; refusals are not kept.',
-        schema: Type.String({ minLength: 1, maxLength: longestKey }),
-      },
-    ],
-    answers: { 202: SendAnswerSchema },
-    errors: [
-      'invalid_phone_number',
-      'ambiguous_account',
-      'account_suspended',
-      'account_not_found',
-      'contact_not_found',
-      'no_connected_account',
-      'idempotency_conflict',
-      'contact_channel_mismatch',
-      'chatapp_requires_existing_contact',
-      'contact_do_not_disturb',
-      'contact_private',
-      'loop_guard',
-      'opener_burst',
-      'daily_send_cap',
-      'new_contact_cap',
-    ],
+    headers: [idempotencyKeyHeader],
+    answers: { 202: QueuedMessage },
+    errors: sendErrors,
     examples: [
       {
         summary: 'A text to a phone number',
@@ -114,10 +88,7 @@ function sendMessage({ maxText, allowHttp, send }: MessageOperationsParts): AnyO
       },
     ],
     async handler({ caller, body, headers }) {
-      const key = headers['idempotency-key'];
-      const decision = await send(sendInput(caller.tenantId, body, key, allowHttp));
-      if ('refused' in decision) throw decision.refused;
-      return { status: 202, body: decision.accepted };
+      return { status: 202, body: await send(caller, body, headers['idempotency-key']) };
     },
   });
 }

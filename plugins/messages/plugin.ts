@@ -1,12 +1,15 @@
 import { provide } from '../../core/container.ts';
 import { newId } from '../../core/ids.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
+import type { MintAddress } from '../../core/media-reference.ts';
 import { forgetContact } from './failing.ts';
 import { makeLanes } from './lanes.ts';
 import { messageOperations } from './operations.ts';
 import { inboundTopic } from './receive.ts';
+import { checkedSend, makeSend } from './service.ts';
 import { makeSessionPart } from './session-part.ts';
 import { startUpkeep } from './upkeep.ts';
+import { viewOf } from './view.ts';
 import { Waits } from './waits.ts';
 
 const hourMs = 3_600_000;
@@ -57,7 +60,14 @@ export default gatewayPlugin(
     });
     broker.onReady(() => waits.rescan());
     const upkeep = startUpkeep({ storage, lanes, expireMs, idempotencyMs, eventsMs, log });
+    const send = makeSend((input) => lanes.accept(input), config.webhooks.allow_http);
+    const mint: MintAddress = (key) => media.mint(key);
     provide(app.container, 'messages', {
+      send: checkedSend(send, config.messages.max_text),
+      async find({ tenantId }, id) {
+        const found = await storage.read.messages.find(tenantId, id);
+        return found === null ? null : viewOf(found, mint);
+      },
       async forgetContact(unit, tenantId, contactId) {
         await forgetContact(unit, tenantId, contactId);
         unit.afterCommit(() => media.sweep());
@@ -66,12 +76,11 @@ export default gatewayPlugin(
     app.operations.add(
       ...messageOperations({
         maxText: config.messages.max_text,
-        allowHttp: config.webhooks.allow_http,
-        send: (input) => lanes.accept(input),
+        send,
         find: (tenantId, id) => storage.read.messages.find(tenantId, id),
         list: (tenantId, filter) => storage.read.messages.list(tenantId, filter),
         wait: (request) => waits.wait(request),
-        mint: (key) => media.mint(key),
+        mint,
         cursors,
       }),
     );

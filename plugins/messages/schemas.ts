@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { Closed, Nullable, NullableTimestamp, OneOf, Timestamp } from '../../core/schemas.ts';
+import { sendTarget } from '../../core/sending.ts';
 
 /** A kind of media object. */
 export const mediaKinds = ['image', 'video', 'audio', 'document'] as const;
@@ -70,32 +71,7 @@ export const MessageSchema = Type.Object(
 /** The body of `POST /messages`. */
 export function sendBody(maxText: number) {
   return Closed({
-    account_id: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 64,
-        description:
-          'The account to send from. May be omitted only when exactly one account is connected.',
-      }),
-    ),
-    to: Closed(
-      {
-        phone: Type.Optional(
-          Type.String({
-            maxLength: 40,
-            description: 'E.164, with `+`',
-            examples: ['+12025550123'],
-          }),
-        ),
-        contact_id: Type.Optional(
-          Type.String({ minLength: 1, maxLength: 64, description: 'An existing contact.' }),
-        ),
-      },
-      {
-        description: 'The recipient. When both are given they must name the same contact.',
-        anyOf: [{ required: ['phone'] }, { required: ['contact_id'] }],
-      },
-    ),
+    ...sendTarget,
     text: Type.String({ minLength: 1, maxLength: maxText, description: 'What the contact reads.' }),
     media_url: Type.Optional(
       Type.String({
@@ -106,18 +82,6 @@ export function sendBody(maxText: number) {
     ),
   });
 }
-
-/** The 202 of `POST /messages`. */
-export const SendAnswerSchema = Type.Object(
-  {
-    id: Type.String(),
-    status: OneOf(['queued']),
-    account_id: Type.String(),
-    contact_id: Type.String(),
-    created_at: Timestamp,
-  },
-  { $id: 'QueuedMessage' },
-);
 
 /** The query of `GET /messages`. */
 export const ListQuery = Closed({

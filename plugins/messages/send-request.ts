@@ -1,15 +1,11 @@
 import { createHash } from 'node:crypto';
 import { extname } from 'node:path';
-import type { Static } from 'typebox';
+import type { SendBody } from '../../core/contracts/messages.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { parsePhone } from '../../core/phone.ts';
 import type { Media } from './contract.ts';
-import type { sendBody } from './schemas.ts';
 import type { SendInput } from './send.ts';
-
-/** The longest Idempotency-Key. */
-export const longestKey = 255;
 
 /**
  * Makes the accept lane's input of a request.
@@ -19,7 +15,7 @@ export const longestKey = 255;
  */
 export function sendInput(
   tenantId: string,
-  body: Static<ReturnType<typeof sendBody>>,
+  body: SendBody,
   key: string | undefined,
   allowHttp = false,
 ): SendInput {

@@ -1,3 +1,4 @@
+import type { SendAnswer } from '../../core/contracts/messages.ts';
 import type { GatewayError } from '../../core/errors.ts';
 import type { AccountStatus } from '../accounts/contract.ts';
 import type { Contact } from '../contacts/contract.ts';
@@ -24,15 +25,6 @@ export interface SendInput {
   readonly media: Media | null;
   readonly idempotency: { readonly keyHash: string; readonly bodyHash: string } | null;
 }
-
-/** The body of the 202. */
-export type SendAnswer = {
-  readonly id: string;
-  readonly status: 'queued';
-  readonly account_id: string;
-  readonly contact_id: string;
-  readonly created_at: string;
-};
 
 /** What became of one send. A refusal is a value: thrown it would roll back strangers. */
 export type SendDecision = { readonly accepted: SendAnswer } | { readonly refused: GatewayError };

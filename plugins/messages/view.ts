@@ -1,17 +1,13 @@
-import type { Static } from 'typebox';
+import type { MessageView } from '../../core/contracts/messages.ts';
 import { freshAddress, type MintAddress } from '../../core/media-reference.ts';
 import { nullableTimestamp, timestamp } from '../../core/schemas.ts';
 import type { MessageWithContact } from './contract.ts';
-import type { MessageSchema } from './schemas.ts';
 
 /**
  * A message as the API shows it.
  * @param mint makes the address of its media, if that is stored
  */
-export function viewOf(
-  message: MessageWithContact,
-  mint: MintAddress,
-): Static<typeof MessageSchema> {
+export function viewOf(message: MessageWithContact, mint: MintAddress): MessageView {
   const { media } = message;
   // What a queued message's row knows beyond that are receipts that wait for the answer to its send.
   const queued = message.status === 'queued';

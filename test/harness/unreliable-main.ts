@@ -15,8 +15,8 @@ const wrapping = gatewayPlugin('unreliable-broker', ['broker'], async ({ contain
   container.register('broker', asValue(unreliableBroker(container.cradle.broker, fifths)));
 });
 
-const code = await serve(process.env, (config, log) => {
-  const parts = composeGateway(config, log);
+const code = await serve(process.env, async (config, log) => {
+  const parts = await composeGateway(config, log);
   const plugins = parts.plugins.flatMap((one) => (one === broker ? [one, wrapping] : [one]));
   return { ...parts, plugins };
 });

@@ -1,4 +1,6 @@
 import { Type } from 'typebox';
+import type { AccountView } from '../../../core/contracts/accounts.ts';
+import type { Caller } from '../../../core/contracts/caller.ts';
 import type { Storage } from '../../../core/contracts/storage.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
@@ -55,24 +57,34 @@ export function listAccounts(parts: ListParts): AnyOperation {
       },
     ],
     async handler({ caller }) {
-      if (caller.disabled.has('api')) throw new GatewayError('api_not_enabled');
-      const rows = await parts.storage.read.accounts.ofTenants([caller.tenantId]);
-      const limits = await parts.limits().ofAccounts(caller, rows);
-      const accounts = rows.flatMap((row) => {
-        const today = limits.get(row.id);
-        if (today === undefined) return [];
-        return {
-          id: row.id,
-          channel: row.channel,
-          identifier: row.identifier,
-          status: row.status,
-          limits: today.limits,
-          ramp_day: today.ramp_day,
-          created_at: timestamp(row.createdAt),
-          connected_at: nullableTimestamp(row.connectedAt),
-        };
-      });
-      return { status: 200, body: { accounts } };
+      return { status: 200, body: { accounts: [...(await accountsOf(parts, caller))] } };
     },
+  });
+}
+
+/**
+ * The caller's accounts as the API shows them, oldest first.
+ * @throws GatewayError `api_not_enabled`, `unavailable`
+ */
+export async function accountsOf(
+  { storage, limits }: ListParts,
+  caller: Caller,
+): Promise<readonly AccountView[]> {
+  if (caller.disabled.has('api')) throw new GatewayError('api_not_enabled');
+  const rows = await storage.read.accounts.ofTenants([caller.tenantId]);
+  const today = await limits().ofAccounts(caller, rows);
+  return rows.flatMap((row) => {
+    const account = today.get(row.id);
+    if (account === undefined) return [];
+    return {
+      id: row.id,
+      channel: row.channel,
+      identifier: row.identifier,
+      status: row.status,
+      limits: account.limits,
+      ramp_day: account.ramp_day,
+      created_at: timestamp(row.createdAt),
+      connected_at: nullableTimestamp(row.connectedAt),
+    };
   });
 }

@@ -1,6 +1,6 @@
 import type { AnyOperation } from '../../../core/operation.ts';
 import { SharedSchemas } from './components.ts';
-import { groupOrder, groups } from './groups.ts';
+import { tagOf, tagsOf } from './groups.ts';
 import { operationObject } from './operation.ts';
 import { refusalSchemas, unauthorizedResponse } from './refusals.ts';
 
@@ -35,15 +35,17 @@ being shown; anything else is served for being saved.
 /**
  * The OpenAPI document of these operations.
  * @param serverUrl the base URL, which ends in `/v1`
- * @throws Error when two different schemas carry the same `$id`
+ * @throws Error when two different schemas carry the same `$id`, or two different groups the same name
  */
 export function openApiDocument(
   operations: readonly AnyOperation[],
   serverUrl: string,
 ): OpenApiDocument {
   const shared = new SharedSchemas();
-  const paths = pathsOf(operations, shared);
-  const used = groupOrder.filter((group) => operations.some((each) => each.group === group));
+  const tags = tagsOf(operations);
+  const names = tags.map(({ name }) => name);
+  const paths = pathsOf(operations, names, shared);
+  const withWebhooks = operations.some(({ group }) => group === 'webhooks');
   return {
     openapi: '3.1.0',
     info: {
@@ -55,10 +57,10 @@ export function openApiDocument(
     },
     servers: [{ url: serverUrl, description: 'this gateway' }],
     security: [{ ApiKey: [] }, { Bearer: [] }],
-    tags: used.map((group) => groups[group]),
+    tags,
     paths,
     components: {
-      schemas: { ...shared.all(), ...refusalSchemas(used.includes('webhooks')) },
+      schemas: { ...shared.all(), ...refusalSchemas(withWebhooks) },
       responses: { Unauthorized: unauthorizedResponse },
       headers: {
         RequestId: {
@@ -80,10 +82,11 @@ export function openApiDocument(
 
 function pathsOf(
   operations: readonly AnyOperation[],
+  tags: readonly string[],
   shared: SharedSchemas,
 ): Record<string, Record<string, object>> {
   const sorted = [...operations].sort(
-    (a, b) => groupOrder.indexOf(a.group) - groupOrder.indexOf(b.group),
+    (a, b) => tags.indexOf(tagOf(a.group).name) - tags.indexOf(tagOf(b.group).name),
   );
   const paths: Record<string, Record<string, object>> = {};
   for (const operation of sorted) {

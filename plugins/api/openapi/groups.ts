@@ -1,7 +1,8 @@
-import type { OperationGroup } from '../../../core/operation.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { AnyOperation, GroupDeclaration, OperationGroup } from '../../../core/operation.ts';
 
-/** The groups in the order of the documentation, each with the name and description of its tag. */
-export const groups: Readonly<Record<OperationGroup, { name: string; description: string }>> = {
+/** The specification's groups in the order of the documentation, each with the name and description of its tag. */
+const groups: Readonly<Record<OperationGroup, GroupDeclaration>> = {
   messages: {
     name: 'Messages',
     description:
@@ -53,5 +54,27 @@ export const groups: Readonly<Record<OperationGroup, { name: string; description
   },
 };
 
-/** The names of the groups in the order of the documentation. */
-export const groupOrder = Object.keys(groups) as readonly OperationGroup[];
+const specified = Object.keys(groups) as readonly OperationGroup[];
+
+/** The chapter of an operation. */
+export function tagOf(group: AnyOperation['group']): GroupDeclaration {
+  return typeof group === 'string' ? groups[group] : group;
+}
+
+/**
+ * The chapters that these operations fill: the specification's in its order, then the plugins' own as they come.
+ * @throws Error when two different chapters have one name
+ */
+export function tagsOf(operations: readonly AnyOperation[]): readonly GroupDeclaration[] {
+  const used = new Set(operations.map(({ group }) => group));
+  const own = [...used].filter((group) => typeof group !== 'string');
+  const tags = specified.filter((group) => used.has(group)).map(tagOf);
+  for (const group of own) {
+    const known = [...Object.values(groups), ...tags].find(({ name }) => name === group.name);
+    if (known === undefined) tags.push(group);
+    else if (!isDeepStrictEqual(known, group)) {
+      throw new Error(`two different groups of operations are called "${group.name}"`);
+    }
+  }
+  return tags;
+}

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { AnyOperation, OperationExample } from '../../../core/operation.ts';
 import { plainSchema } from '../schemas.ts';
 import type { SharedSchemas } from './components.ts';
-import { groups } from './groups.ts';
+import { tagOf } from './groups.ts';
 import { refusalResponse, refusalsOf } from './refusals.ts';
 
 /** The operation object of one operation. */
@@ -10,7 +10,7 @@ export function operationObject(operation: AnyOperation, shared: SharedSchemas):
   const parameters = parametersOf(operation, shared);
   return {
     operationId: operation.id,
-    tags: [groups[operation.group].name],
+    tags: [tagOf(operation.group).name],
     summary: operation.summary,
     description: operation.description,
     ...(operation.tool === null ? {} : { 'x-mcp-tool': operation.tool }),
@@ -104,9 +104,9 @@ function answers(operation: AnyOperation, shared: SharedSchemas): object {
 
 function refusals(operation: AnyOperation): object {
   return Object.fromEntries(
-    [...refusalsOf(operation)].map(([status, codes]) => [
+    [...refusalsOf(operation)].map(([status, errors]) => [
       status,
-      refusalResponse(status, codes, operation.group === 'webhooks'),
+      refusalResponse(status, errors, operation.group === 'webhooks'),
     ]),
   );
 }

@@ -1,4 +1,10 @@
-import { type ErrorCode, errorTable, GatewayError } from '../../../core/errors.ts';
+import {
+  type ErrorCode,
+  type ErrorDeclaration,
+  errorFacts,
+  errorTable,
+  GatewayError,
+} from '../../../core/errors.ts';
 import type { AnyOperation } from '../../../core/operation.ts';
 import { refusalOf } from '../../../core/refusal.ts';
 import type { JsonSchema } from '../schemas.ts';
@@ -75,9 +81,11 @@ function shapes(prefix: string, withSuccess: boolean): Record<string, JsonSchema
   };
 }
 
-/** Every refusal that an operation may answer, its codes by status. */
-export function refusalsOf(operation: AnyOperation): ReadonlyMap<number, readonly ErrorCode[]> {
-  const codes = new Set<ErrorCode>([
+/** Every refusal that an operation may answer, by status. */
+export function refusalsOf(
+  operation: AnyOperation,
+): ReadonlyMap<number, readonly ErrorDeclaration[]> {
+  const errors = new Set<ErrorCode | ErrorDeclaration>([
     'invalid_request',
     'unauthorized',
     'payload_too_large',
@@ -88,18 +96,18 @@ export function refusalsOf(operation: AnyOperation): ReadonlyMap<number, readonl
     'internal_error',
     'unavailable',
   ]);
-  const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of codes) {
-    const { status } = errorTable[code];
-    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  const byStatus = new Map<number, ErrorDeclaration[]>();
+  for (const error of errors) {
+    const facts = errorFacts(error);
+    byStatus.set(facts.status, [...(byStatus.get(facts.status) ?? []), facts]);
   }
   return new Map([...byStatus].sort(([a], [b]) => a - b));
 }
 
-/** The response object of one status with all its codes, each with an example. */
+/** The response object of one status with all its refusals, each with an example. */
 export function refusalResponse(
   status: number,
-  codes: readonly ErrorCode[],
+  errors: readonly ErrorDeclaration[],
   withSuccess: boolean,
 ): object {
   const headers = {
@@ -110,16 +118,19 @@ export function refusalResponse(
   };
   if (status === 401) return { $ref: '#/components/responses/Unauthorized' };
   return {
-    description: codes.map((code) => `\`${code}\`: ${errorTable[code].text}`).join('\n\n'),
+    description: errors.map(({ code, text }) => `\`${code}\`: ${text}`).join('\n\n'),
     headers,
     content: {
       'application/json': {
         schema: {
           $ref: `#/components/schemas/${withSuccess ? 'Webhook' : ''}${shapeName(status)}`,
-          properties: { error_code: { enum: codes } },
+          properties: { error_code: { enum: errors.map(({ code }) => code) } },
         },
         examples: Object.fromEntries(
-          codes.map((code) => [code, { value: refusalOf(example(code), withSuccess).body }]),
+          errors.map((error) => [
+            error.code,
+            { value: refusalOf(example(error), withSuccess).body },
+          ]),
         ),
       },
     },
@@ -143,11 +154,11 @@ function shapeName(status: number): string {
   return status === 429 ? 'TooManyRequests' : 'Refusal';
 }
 
-function example(code: ErrorCode): GatewayError {
-  if (code === 'invalid_request') {
+function example(error: ErrorDeclaration): GatewayError {
+  if (error.code === 'invalid_request') {
     const path = 'query/unknown';
     const message = 'query has an unknown parameter "unknown"';
-    return new GatewayError(code, { message, details: [{ path, message }] });
+    return new GatewayError(error, { message, details: [{ path, message }] });
   }
-  return new GatewayError(code, { retryAfterS: 30 });
+  return new GatewayError(error, { retryAfterS: 30 });
 }

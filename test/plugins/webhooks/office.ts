@@ -55,7 +55,7 @@ export async function openOffice(
   const fakeEgress = gatewayPlugin('egress', [], async (app) => {
     provide(app.container, 'egress', makeEgress(posts));
   });
-  const parts = composeGateway(config, createLog(process.env.LOG_LEVEL ?? 'silent'));
+  const parts = await composeGateway(config, createLog(process.env.LOG_LEVEL ?? 'silent'));
   const plugins = parts.plugins.map((one) => (one === egressPlugin ? fakeEgress : one));
   const gateway = await createGateway({ ...parts, plugins });
   const { cradle } = gateway;

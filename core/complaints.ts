@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import type { ErrorDetail } from '../../core/errors.ts';
+import type { ErrorDetail } from './errors.ts';
 
 /** The parts of a request that are validated, as `path` in a detail begins. */
 export type RequestPart = 'path' | 'query' | 'header' | 'body';

@@ -1,0 +1,84 @@
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { resolve } from 'import-meta-resolve';
+import type { GatewayLog } from '../core/log.ts';
+import { ConfigError } from './error.ts';
+import { makeWithOptions, type OutsideFactory } from './outside-options.ts';
+
+/** A package that the configuration names, for a driver or a plugin. */
+export interface OutsidePackage {
+  /** Its name, or a file as `./mine.js`. */
+  readonly name: string;
+  /** Where packages are looked for: the gateway's working directory. */
+  readonly folder: string;
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Where the configuration names it, and where its options stand: `channels.xmpp.driver`, `channels.xmpp.options`. */
+  readonly fields: { readonly name: string; readonly options: string };
+  /** What it must export, for the person who reads the refusal: `a driver factory`. */
+  readonly noun: string;
+}
+
+interface Context {
+  readonly options: OutsidePackage['options'];
+  readonly log: GatewayLog;
+  readonly dataDir?: null;
+}
+
+type Factory = OutsideFactory<Context, unknown>;
+
+/** How long a package may take to be loaded and to make what it makes, in milliseconds. */
+const makingMs = 30_000;
+
+/**
+ * Loads the package, checks its options by its own schema and has it make its driver or plugin.
+ * @param rest what the factory is given beside its options
+ * @throws Error whatever the package throws; ConfigError when it cannot be loaded, exports no factory, its options are
+ *   wrong, or it takes longer than 30 s
+ */
+export async function makeOfPackage(
+  outside: OutsidePackage,
+  rest: { readonly log: GatewayLog; readonly dataDir?: null },
+): Promise<unknown> {
+  const make = async () => {
+    const factory = await importFactory(outside);
+    const { fields, options } = outside;
+    return await makeWithOptions(factory, { ...rest, options }, fields.options);
+  };
+  return await inTime(make(), outside.fields.name);
+}
+
+async function importFactory({
+  name,
+  folder,
+  fields,
+  noun,
+}: OutsidePackage): Promise<Factory> {
+  let module: { readonly default?: unknown };
+  try {
+    module = await import(resolve(name, pathToFileURL(join(folder, 'package.json')).href));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new ConfigError(fields.name, `${fields.name}: ${name} cannot be loaded: ${reason}`);
+  }
+  if (isFactory(module.default)) return module.default;
+  const message = `${fields.name}: ${name} must export ${noun}, a function, as default`;
+  throw new ConfigError(fields.name, message);
+}
+
+function isFactory(value: unknown): value is Factory {
+  return typeof value === 'function';
+}
+
+/** @throws ConfigError when it is not made in time */
+async function inTime(making: Promise<unknown>, field: string): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const message = `${field}: it was not made within ${makingMs / 1_000} s`;
+    timer = setTimeout(() => reject(new ConfigError(field, message)), makingMs);
+  });
+  try {
+    return await Promise.race([making, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

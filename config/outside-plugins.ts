@@ -1,0 +1,87 @@
+import {
+  type GatewayPlugin,
+  gatewayPlugin,
+  type PluginFacts,
+  pluginFacts,
+} from '../core/kernel.ts';
+import type { GatewayLog } from '../core/log.ts';
+import { ConfigError } from './error.ts';
+import { makeOfPackage } from './outside-package.ts';
+import type { GatewayConfig } from './schema.ts';
+
+/** What plugins are loaded with. */
+export interface OutsidePluginParts {
+  readonly log: GatewayLog;
+  /** Where packages are looked for: the working directory. */
+  readonly folder: string;
+  /** What boots before them. */
+  readonly before: readonly GatewayPlugin[];
+}
+
+/**
+ * Makes the plugins that the configuration names, in its order; called once at start, before anything boots. Unlike a
+ * driver that cannot be made, which leaves its own channel off, a plugin is part of what the gateway does for
+ * everybody: without it operations would be missing, or rules not be kept, and nobody be told. So it stops the start.
+ * @throws ConfigError that names `plugins.NAME` and the field
+ */
+export async function loadPlugins(
+  plugins: GatewayConfig['plugins'],
+  { log, folder, before }: OutsidePluginParts,
+): Promise<readonly GatewayPlugin[]> {
+  const names = new Set(before.map((plugin) => pluginFacts(plugin)?.name ?? ''));
+  const made: GatewayPlugin[] = [];
+  for (const [label, { package: name, options }] of Object.entries(plugins)) {
+    const field = `plugins.${label}`;
+    const fields = { name: `${field}.package`, options: `${field}.options` };
+    const outside = { name, folder, options, fields, noun: 'a plugin factory' };
+    try {
+      const plugin = await makeOfPackage(outside, { log: log.child({ plugin: label }) });
+      made.push(named(plugin, field, names));
+    } catch (error) {
+      throw error instanceof ConfigError ? error : failure(field, 'could not be made', error);
+    }
+  }
+  return made;
+}
+
+/** The plugin with its place in the configuration told in whatever its boot throws. */
+function named(made: unknown, field: string, names: Set<string>): GatewayPlugin {
+  const facts = pluginFacts(made);
+  if (facts === null) {
+    const message = `${field}: what the factory made is no plugin; make it with gatewayPlugin()`;
+    throw new ConfigError(field, message);
+  }
+  refuseMisplaced(facts, field, names);
+  names.add(facts.name);
+  // `gatewayPlugin` has made it.
+  const boot = made as GatewayPlugin;
+  return gatewayPlugin(facts.name, facts.dependencies, async (app) => {
+    try {
+      await boot(app);
+    } catch (error) {
+      throw failure(field, 'could not boot', error);
+    }
+  });
+}
+
+/** @throws ConfigError when its name is taken, or what it depends on does not boot before it */
+function refuseMisplaced(
+  { name, dependencies }: PluginFacts,
+  field: string,
+  names: ReadonlySet<string>,
+): void {
+  if (names.has(name)) {
+    throw new ConfigError(field, `${field}: there already is a plugin called "${name}"`);
+  }
+  const missing = dependencies.find((dependency) => !names.has(dependency));
+  if (missing === undefined) return;
+  const message = `${field}: it depends on "${missing}", and before it boot ${[...names].join(', ')}`;
+  throw new ConfigError(field, message);
+}
+
+function failure(field: string, what: string, error: unknown): ConfigError {
+  const reason = error instanceof Error ? error.message : String(error);
+  const failed = new ConfigError(field, `${field} ${what}: ${reason}`);
+  failed.cause = error;
+  return failed;
+}

@@ -1,0 +1,31 @@
+import type { Caller } from './caller.ts';
+
+/** A contact as `GET /contacts/{id}` shows it. */
+export interface ContactView {
+  readonly id: string;
+  /** E.164; null where the network hides it. */
+  readonly phone: string | null;
+  /** Empty while unknown. */
+  readonly name: string;
+  readonly channel: string;
+  readonly do_not_disturb: boolean;
+  readonly private: boolean;
+  readonly automation_paused: boolean;
+  /** ISO 8601 in UTC. */
+  readonly created_at: string;
+}
+
+/** Contacts as the container hands them out under the name `contacts`; in every process. */
+export interface Contacts {
+  /**
+   * One contact of the caller's; null when there is none with this id.
+   * @throws GatewayError `unavailable`
+   */
+  find(caller: Pick<Caller, 'tenantId'>, id: string): Promise<ContactView | null>;
+}
+
+declare module '../container.ts' {
+  interface Cradle {
+    readonly contacts: Contacts;
+  }
+}

@@ -1,0 +1,46 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { complaints } from '../../core/complaints.ts';
+import type { Messages, SendBody } from '../../core/contracts/messages.ts';
+import { type ErrorDetail, GatewayError } from '../../core/errors.ts';
+import { sendBody } from './schemas.ts';
+import type { SendDecision, SendInput } from './send.ts';
+import { sendInput } from './send-request.ts';
+
+/** Accepts one message, or throws its refusal. */
+export type Send = Messages['send'];
+
+/**
+ * Sends bodies that their schema has validated, as the route of `POST /messages` does.
+ * @param allowHttp media may be sent from an address without TLS
+ */
+export function makeSend(
+  accept: (input: SendInput) => Promise<SendDecision>,
+  allowHttp: boolean,
+): Send {
+  return async ({ tenantId }, body, idempotencyKey) => {
+    const decision = await accept(sendInput(tenantId, body, idempotencyKey, allowHttp));
+    if ('refused' in decision) throw decision.refused;
+    return decision.accepted;
+  };
+}
+
+/** Sends bodies that other plugins have put together, which no route has looked at. */
+export function checkedSend(send: Send, maxText: number): Send {
+  const check = new Ajv2020({ strict: false }).compile(sendBody(maxText));
+  return async (caller, body, idempotencyKey) => {
+    if (!check(body)) throw refused(complaints('body', check.errors ?? []));
+    refuseOddText(body);
+    return await send(caller, body, idempotencyKey);
+  };
+}
+
+/** What the API refuses in every text; it comes about when texts are cut. */
+function refuseOddText({ text }: SendBody): void {
+  if (!/[\0\p{Surrogate}]/u.test(text)) return;
+  const message = 'body/text has a NUL character or half a surrogate pair';
+  throw refused([{ path: 'body/text', message }]);
+}
+
+function refused(details: readonly ErrorDetail[]): GatewayError {
+  return new GatewayError('invalid_request', { message: details[0]?.message, details });
+}
