@@ -71,7 +71,7 @@ async function makeOutside(
     folder,
     options: channel.options,
     fields: { name: `channels.${name}.driver`, options: `channels.${name}.options` },
-    noun: 'a driver factory',
+    noun: 'driver' as const,
   };
   const make = () => makeOfPackage(outside, { log, dataDir: null });
   return contain(name, refuseNoDriver(await asDriver({ channel: name, accountId: null }, make)));

@@ -3,8 +3,8 @@ export class ConfigError extends Error {
   /** The field's path, `limits.waits`, or the variable's name where no field is meant. */
   readonly field: string;
 
-  constructor(field: string, message: string) {
-    super(message);
+  constructor(field: string, message: string, options: ErrorOptions = {}) {
+    super(message, options);
     this.name = 'ConfigError';
     this.field = field;
   }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { resolve } from 'import-meta-resolve';
+import { pluginFacts } from '../core/kernel.ts';
 import type { GatewayLog } from '../core/log.ts';
 import { ConfigError } from './error.ts';
 import { makeWithOptions, type OutsideFactory } from './outside-options.ts';
@@ -14,8 +15,8 @@ export interface OutsidePackage {
   readonly options: Readonly<Record<string, unknown>>;
   /** Where the configuration names it, and where its options stand: `channels.xmpp.driver`, `channels.xmpp.options`. */
   readonly fields: { readonly name: string; readonly options: string };
-  /** What it must export, for the person who reads the refusal: `a driver factory`. */
-  readonly noun: string;
+  /** What it makes, for the person who reads the refusal. */
+  readonly noun: 'driver' | 'plugin';
 }
 
 interface Context {
@@ -58,15 +59,17 @@ async function importFactory({
     module = await import(resolve(name, pathToFileURL(join(folder, 'package.json')).href));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new ConfigError(fields.name, `${fields.name}: ${name} cannot be loaded: ${reason}`);
+    const message = `${fields.name}: ${name} cannot be loaded: ${reason}`;
+    throw new ConfigError(fields.name, message, { cause: error });
   }
   if (isFactory(module.default)) return module.default;
-  const message = `${fields.name}: ${name} must export ${noun}, a function, as default`;
+  const message = `${fields.name}: ${name} must export a ${noun} factory as default, a function that makes the ${noun}`;
   throw new ConfigError(fields.name, message);
 }
 
 function isFactory(value: unknown): value is Factory {
-  return typeof value === 'function';
+  // The plugin itself is a function too.
+  return typeof value === 'function' && pluginFacts(value) === null;
 }
 
 /** @throws ConfigError when it is not made in time */

@@ -33,7 +33,7 @@ export async function loadPlugins(
   for (const [label, { package: name, options }] of Object.entries(plugins)) {
     const field = `plugins.${label}`;
     const fields = { name: `${field}.package`, options: `${field}.options` };
-    const outside = { name, folder, options, fields, noun: 'a plugin factory' };
+    const outside = { name, folder, options, fields, noun: 'plugin' as const };
     try {
       const plugin = await makeOfPackage(outside, { log: log.child({ plugin: label }) });
       made.push(named(plugin, field, names));
@@ -81,7 +81,5 @@ function refuseMisplaced(
 
 function failure(field: string, what: string, error: unknown): ConfigError {
   const reason = error instanceof Error ? error.message : String(error);
-  const failed = new ConfigError(field, `${field} ${what}: ${reason}`);
-  failed.cause = error;
-  return failed;
+  return new ConfigError(field, `${field} ${what}: ${reason}`, { cause: error });
 }

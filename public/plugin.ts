@@ -1,13 +1,36 @@
 /**
- * What a plugin imports: how it is named and booted, how it meets the others in the container, and how it declares
- * operations and refuses. `messaging-gateway/plugin`.
+ * What a plugin package imports: how it is made from its options, named and booted, what it meets in the container, how
+ * it declares operations and refuses. `messaging-gateway/plugin`. The types are the promise: whatever else stands in
+ * the container belongs to the gateway and changes with it.
  */
+export { type Static, Type } from 'typebox';
 export { type Container, type Cradle, provide, provideSingleton } from '../core/container.ts';
+export type { Accounts, AccountView } from '../core/contracts/accounts.ts';
 export type { Caller } from '../core/contracts/caller.ts';
 export type { Clock } from '../core/contracts/clock.ts';
+export type { Contacts, ContactView } from '../core/contracts/contacts.ts';
 export type { Json } from '../core/contracts/json.ts';
-export { type ErrorCode, type ErrorDetail, GatewayError } from '../core/errors.ts';
+export type { Messages, MessageView, SendAnswer, SendBody } from '../core/contracts/messages.ts';
+export {
+  type ErrorCode,
+  type ErrorDeclaration,
+  type ErrorDetail,
+  GatewayError,
+} from '../core/errors.ts';
 export { type GatewayPlugin, gatewayPlugin } from '../core/kernel.ts';
 export type { GatewayLog } from '../core/log.ts';
-export { type AnyOperation, type Operation, operation } from '../core/operation.ts';
+export {
+  type AnyOperation,
+  type GroupDeclaration,
+  type Operation,
+  type OperationRequest,
+  operation,
+} from '../core/operation.ts';
+export { type PluginContext, type PluginFactory, pluginFactory } from '../core/plugin-factory.ts';
 export { Closed, Nullable, OneOf, Timestamp, timestamp } from '../core/schemas.ts';
+export {
+  idempotencyKeyHeader,
+  QueuedMessage,
+  sendErrors,
+  sendTarget,
+} from '../core/sending.ts';

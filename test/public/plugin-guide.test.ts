@@ -1,0 +1,235 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { connectAgent } from '../harness/agent.ts';
+import { client } from '../harness/client.ts';
+import { runGateway } from '../harness/gateway.ts';
+import { guideBlocks, guideFiles } from '../harness/guide.ts';
+import { outsidePackage } from '../harness/packed.ts';
+import { startProcess } from '../harness/processes.ts';
+import {
+  bodyOf,
+  commandLine,
+  pair,
+  phoneNumber,
+  sendAccepted,
+  untilMessage,
+} from '../harness/story.ts';
+
+/** Looks at what the guide's plugin does not use. */
+const probe = `
+import { Closed, GatewayError, gatewayPlugin, operation, type PluginFactory, type SendBody, Type } from 'messaging-gateway/plugin';
+
+const make: PluginFactory = () => gatewayPlugin('probe', ['messages', 'contacts', 'accounts', 'templates'], async (app) => {
+  const { accounts, contacts, messages } = app.container.cradle;
+  const group = { name: 'Probe', description: 'Looks.' };
+  const hints = { readOnly: false, destructive: false, idempotent: false };
+  const declared = { tool: null, group, summary: 'Probe', description: 'Probes.', hints, query: null, errors: [], examples: [] } as const;
+  app.operations.add(
+    operation({
+      ...declared, id: 'probe', method: 'GET', path: '/probe/{message}/{contact}',
+      params: Closed({ message: Type.String(), contact: Type.String() }), body: null,
+      answers: { 200: Closed({ found: Type.Array(Type.Unknown()) }) },
+      handler: async ({ caller, params }) => {
+        const found = [await messages.find(caller, params.message), await contacts.find(caller, params.contact), await accounts.list(caller)];
+        return { status: 200, body: { found } };
+      },
+    }),
+    operation({
+      ...declared, id: 'probe_send', method: 'POST', path: '/probe',
+      params: null, body: Type.Record(Type.String(), Type.Unknown()), answers: { 200: Closed({}) },
+      handler: async ({ caller, body }) => {
+        const text = typeof body.text === 'string' ? body.text.replace('NUL', '\\0') : '';
+        await messages.send(caller, { ...(body as unknown as SendBody), text });
+        throw new GatewayError('internal_error');
+      },
+    }),
+  );
+});
+export default make;
+`;
+
+t.test('the plugin of docs/plugins.md', async (t) => {
+  const blocks = await guideBlocks('docs/plugins.md');
+  const files = guideFiles(blocks);
+  const commands = blocks.filter(({ file }) => file === null);
+  t.match(commands, [{ language: 'sh' }], 'a block is a file of the package or is run');
+  t.match(Object.keys(files), [
+    'package.json',
+    'gateway.json',
+    'plugin.ts',
+    'render.ts',
+    /ts$/,
+    /test/,
+  ]);
+  const { folder, compile } = await outsidePackage(t.testdir(), { ...files, 'probe.ts': probe });
+  t.equal(await compile(), '', 'every file is compiled strictly');
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  const script = commands.map(({ text }) => text).join('\n');
+  const own = await promisify(execFile)('bash', ['-euo', 'pipefail', '-c', script], {
+    cwd: folder,
+    env,
+  });
+  t.match(own.stdout, /pass 2\n[^]*fail 0\n/, "the plugin's own tests, on the packed gateway");
+
+  const built = (name: string) => join(folder, 'built', name);
+  const settings = {
+    GATEWAY_CONFIG: join(folder, 'gateway.json'),
+    // These run on another copy of the gateway than the one that they import.
+    GATEWAY_PLUGINS__TEMPLATES__PACKAGE: built('plugin.js'),
+    GATEWAY_PLUGINS__QUIET__PACKAGE: built('quiet-hours.js'),
+    GATEWAY_PLUGINS__PROBE__PACKAGE: built('probe.js'),
+    GATEWAY_MESSAGES__MAX_TEXT: '60',
+    GATEWAY_PLANS__GROWTH__SENDS_CAP: '5',
+    LOG_LEVEL: 'debug',
+  };
+  const gateway = await runGateway(t, { databaseUrl: null, settings });
+  const { api } = gateway;
+  const account = await pair(api, phoneNumber(1));
+  const to = { phone: phoneNumber(1001) };
+  const path = '/templates/order_ready/messages';
+  const values = { name: 'Ada', order: 'A 7' };
+  const text = 'Hello Ada, your order A 7 is ready.';
+
+  await t.test('over REST', async (t) => {
+    t.match((await api.get('/templates')).body, {
+      templates: [
+        { name: 'order_ready', placeholders: ['name', 'order'] },
+        { name: 'closed', placeholders: [] },
+      ],
+    });
+    const key = { 'idempotency-key': 'first' };
+    const first = await api.post(path, { to, values }, key);
+    t.match(first, { status: 202, body: { status: 'queued', account_id: account } });
+    const sent = bodyOf<{ id: string; contact_id: string }>(first);
+    t.match(await untilMessage(api, sent.id, 'read'), { text });
+    t.strictSame((await api.post(path, { to, values }, key)).body, sent, 'a repeat');
+    t.strictSame((await api.post('/messages', { to, text }, key)).body, sent, 'by another way');
+
+    const refusals: [string, object, object, Record<string, string>?][] = [
+      [
+        path,
+        { to, values: { ...values, name: 'Bob' } },
+        { error_code: 'idempotency_conflict' },
+        key,
+      ],
+      [path, { to, values: { name: 'Ada' } }, { error: 'body/values/order is required' }],
+      [path, { to, values: { ...values, x: 'y' } }, { details: [{ path: 'body/values/x' }] }],
+      [path, { to }, { error: 'body/values is required' }],
+      [path, { to: {}, values }, { error_code: 'invalid_request' }],
+      [path, { to: { phone: '5' }, values }, { error_code: 'invalid_phone_number' }],
+      ['/templates/none/messages', { to, values }, { error_code: 'template_not_found' }],
+      [
+        path,
+        { to, values: { ...values, name: 'A'.repeat(60) } },
+        { error: 'body/text must have at most 60 characters' },
+      ],
+      ['/probe', { to: {}, text }, { error: /^body\/to needs at least one of/ }],
+      ['/probe', { to, text, other: 1 }, { error: /unknown field "other"/ }],
+      ['/probe', { to, text: 'NUL' }, { details: [{ path: 'body/text' }] }],
+    ];
+    for (const [path, body, refusal, headers] of refusals) {
+      const { status, body: answer } = await api.post(path, body, headers);
+      t.match(answer, refusal, JSON.stringify(answer));
+      t.ok(status >= 400 && status < 500);
+    }
+
+    const other = await commandLine<{ key: string }>(t, gateway, [
+      'tenants',
+      'create',
+      '--name',
+      'Other',
+      '--mode',
+      'test',
+      '--plan',
+      'growth',
+    ]);
+    const theirs = client(gateway.baseUrl, other.key);
+    await pair(theirs, phoneNumber(2));
+    const stranger = { contact_id: sent.contact_id };
+    t.match(await theirs.post(path, { to: stranger, values }), {
+      status: 404,
+      body: { error_code: 'contact_not_found' },
+    });
+    t.match((await theirs.get(`/probe/${sent.id}/${sent.contact_id}`)).body, {
+      found: [null, null, [{ status: 'connected' }]],
+    });
+    const { found } = bodyOf<{ found: unknown[] }>(
+      await api.get(`/probe/${sent.id}/${sent.contact_id}`),
+    );
+    const { accounts } = bodyOf<{ accounts: unknown }>(await api.get('/accounts'));
+    const shown = [
+      await api.get(`/messages/${sent.id}`),
+      await api.get(`/contacts/${sent.contact_id}`),
+    ];
+    t.strictSame(found, [...shown.map(({ body }) => body), accounts], 'as the API shows them');
+  });
+
+  await t.test('for agents', async (t) => {
+    const agent = await connectAgent(t, gateway.mcpUrl, gateway.key);
+    const { tools } = await agent.client.listTools();
+    const tool = tools.find(({ name }) => name === 'send_template');
+    t.match(
+      tool?.description,
+      /404 `template_not_found`: take a `name` that `list_templates` shows/,
+    );
+    t.match(await agent.call('list_templates'), { status: 200 });
+    const body = { to, values };
+    t.match(await agent.call('send_template', { name: 'order_ready', body }), { status: 202 });
+    t.match(await agent.call('send_template', { name: 'none', body }), {
+      status: 404,
+      body: { error_code: 'template_not_found' },
+    });
+  });
+
+  await t.test('in the documentation', async (t) => {
+    const { paths, tags } = (await api.document()) as unknown as {
+      paths: Record<string, Record<string, object>>;
+      tags: { name: string }[];
+    };
+    t.same(
+      tags.slice(-3).map(({ name }) => name),
+      ['Sandbox', 'Templates', 'Probe'],
+    );
+    t.match(paths['/templates/{name}/messages']?.post, {
+      tags: ['Templates'],
+      'x-mcp-tool': 'send_template',
+    });
+    t.match(JSON.stringify(paths), /"template_not_found"/);
+  });
+
+  await t.test('at the limit', async (t) => {
+    for (let n = 0; n < 3; n += 1) await sendAccepted(api, { to });
+    const refused = await api.post(path, { to, values });
+    t.match(refused, { status: 429, body: { error_code: 'daily_send_cap' } });
+    const { body } = await api.post('/messages', { to, text });
+    t.match(refused.body, { error: bodyOf<{ error: string }>({ ...refused, body }).error });
+  });
+
+  t.equal(await gateway.stop(), 0);
+  t.match(
+    gateway.output(),
+    /"plugin":"quiet"[^\n]*the gateway stops/,
+    'told while it still serves',
+  );
+
+  await t.test('what stops the start', async (t) => {
+    const start = async (settings: Readonly<Record<string, string>>) => {
+      const env = { DATA_DIR: t.testdir(), LOG_LEVEL: 'silent', ...settings };
+      const started = startProcess(t, ['main.ts', 'serve'], env);
+      t.same(await started.exit, { code: 1, signal: null });
+      return started.output;
+    };
+    const { GATEWAY_PLUGINS__TEMPLATES__PACKAGE } = settings;
+    const options = '{"templates":{"closed":{}}}';
+    const wrong = {
+      GATEWAY_PLUGINS__TEMPLATES__PACKAGE,
+      GATEWAY_PLUGINS__TEMPLATES__OPTIONS: options,
+    };
+    const complaint = 'plugins.templates.options.templates.closed.text is missing';
+    t.match(await start(wrong), complaint);
+    t.match(await readFile('docs/plugins.md', 'utf8'), complaint, 'as the guide says');
+  });
+});
