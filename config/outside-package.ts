@@ -48,12 +48,7 @@ export async function makeOfPackage(
   return await inTime(make(), outside.fields.name);
 }
 
-async function importFactory({
-  name,
-  folder,
-  fields,
-  noun,
-}: OutsidePackage): Promise<Factory> {
+async function importFactory({ name, folder, fields, noun }: OutsidePackage): Promise<Factory> {
   let module: { readonly default?: unknown };
   try {
     module = await import(resolve(name, pathToFileURL(join(folder, 'package.json')).href));

@@ -125,6 +125,28 @@ t.test('a name of the container is taken once', async (t) => {
   );
 });
 
+t.test("an error of a plugin's own means one thing", async (t) => {
+  const gone = { code: 'thing_gone', status: 410, text: 'It is gone.' };
+  const registry = new OperationRegistry();
+  registry.add(declare({ errors: ['message_not_found', gone] }));
+  const again = { id: 'again', path: '/else', tool: null };
+  for (const [error, sentence] of [
+    [{ ...gone, status: 404 }, /"again" declares the error "thing_gone", which another/],
+    [{ ...gone, code: 'not_found' }, /"not_found", which the gateway has/],
+    [{ ...gone, code: 'Gone' }, /"Gone", which must be lower case/],
+    [
+      { ...gone, code: 'gone', status: 401 },
+      /whose status must be one from 400 to 499, and not 401/,
+    ],
+    [{ ...gone, code: 'gone', status: 500 }, /whose status/],
+    [{ ...gone, code: 'gone', text: '' }, /which has no text/],
+  ] as const) {
+    t.throws(() => registry.add(declare({ ...again, errors: [error] })), { message: sentence });
+  }
+  registry.add(declare({ ...again, errors: [{ ...gone }] }));
+  t.equal(registry.all().length, 2);
+});
+
 t.test('a duplicate operation fails the boot and names both', async (t) => {
   for (const [other, sentence] of [
     [{ id: 'other', tool: null }, /"other" declares GET \/things\/\{\}.*"getThing"/],

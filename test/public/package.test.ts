@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { DriverError } from '../../core/contracts/driver.ts';
+import { GatewayError } from '../../core/errors.ts';
 import { outsidePackage } from '../harness/packed.ts';
 
 const run = promisify(execFile);
@@ -42,20 +43,54 @@ export const step: LinkStep = { type: 'ask' };
 export type Hidden = typeof import('messaging-gateway/dist/core/kernel.js');
 `;
 
+/** The same of a plugin. */
 const pluginSource = `
-import { Closed, GatewayError, gatewayPlugin, operation } from 'messaging-gateway/plugin';
+import {
+  Closed, type Cradle, type ErrorDeclaration, GatewayError, gatewayPlugin, operation, type PluginFactory, pluginFactory,
+  QueuedMessage, sendErrors, type SendAnswer, sendTarget, type Static, Type,
+} from 'messaging-gateway/plugin';
 
-export default gatewayPlugin('greetings', [], async (app) => {
+const closed = { code: 'shop_closed', status: 409, text: 'The shop is closed.' } satisfies ErrorDeclaration;
+const Options = Closed({ greeting: Type.String({ default: 'Hello' }) });
+
+export default pluginFactory(Options, ({ options, log }) => gatewayPlugin('greetings', ['messages'], async (app) => {
+  const greeting: string = options.greeting;
+  // @ts-expect-error no such option
+  log.info({}, options.other);
+  const { messages, contacts, accounts, stopping } = app.container.cradle;
   app.operations.add(operation({
-    id: 'greet', method: 'GET', path: '/greeting', tool: null, group: 'accounts', summary: 'Greet',
-    description: 'Greets.', hints: { readOnly: true, destructive: false, idempotent: true },
-    params: null, query: null, body: null, answers: { 200: Closed({}) }, errors: [], examples: [],
-    handler: async ({ caller }) => {
+    id: 'greet', method: 'POST', path: '/greetings', tool: null, summary: 'Greet',
+    group: { name: 'Greetings', description: 'Greets.' },
+    description: 'Greets.', hints: { readOnly: false, destructive: false, idempotent: true },
+    params: null, query: null, body: Closed(sendTarget), answers: { 202: QueuedMessage },
+    errors: [...sendErrors, closed], examples: [],
+    handler: async ({ caller, body }) => {
+      if (stopping.aborted) throw new GatewayError(closed);
       if (caller.status === 'suspended') throw new GatewayError('account_suspended');
-      return { status: 200, body: {} };
+      const answer: SendAnswer = await messages.send(caller, { ...body, text: greeting });
+      const contact: string | undefined = (await contacts.find(caller, answer.contact_id))?.name;
+      const [account] = await accounts.list(caller);
+      log.info({ contact, channel: account?.channel }, 'greeted');
+      // @ts-expect-error a send has a text
+      await messages.send(caller, body);
+      // @ts-expect-error what is the gateway's own is not promised
+      messages.forgetContact;
+      return { status: 202, body: answer };
     },
   }));
-});
+}));
+export const plain: PluginFactory = ({ options }) => gatewayPlugin(String(options.name), [], async () => undefined);
+export const options: Static<typeof Options> = { greeting: 'Hi' };
+// @ts-expect-error a factory makes a plugin
+export const nothing: PluginFactory = () => undefined;
+// @ts-expect-error neither in the table nor declared
+new GatewayError('shop_closed');
+// @ts-expect-error a declaration has a text
+export const silent: ErrorDeclaration = { code: 'silent', status: 409 };
+// @ts-expect-error the gateway's tables are its own
+export type Storage = Cradle['storage'];
+// @ts-expect-error and so is its configuration
+export type Config = Cradle['config'];
 `;
 
 /** The suite as the tests of a driver package run it. */
@@ -176,14 +211,15 @@ t.test('the packed project, as a driver or plugin from outside finds it', async 
     const reach = (path) => import('messaging-gateway' + path).then(() => 'reached', ({ code }) => code);
     const paths = ['', '/core/kernel', '/dist/core/kernel.js', '/dist/public/driver.js'];
     const codes = await Promise.all(paths.map(reach));
-    console.log(JSON.stringify({ code: error.code, plugin: typeof plugin.default, codes }));
+    const schema = plugin.default.optionsSchema.properties;
+    console.log(JSON.stringify({ code: error.code, schema, codes }));
   `;
   const args = ['--input-type=module', '--eval', program];
   const { stdout } = await run(process.execPath, args, { cwd: folder });
   const hidden = 'ERR_PACKAGE_PATH_NOT_EXPORTED';
   t.strictSame(JSON.parse(stdout), {
     code: 'mailbox_full',
-    plugin: 'function',
+    schema: { greeting: { type: 'string', default: 'Hello' } },
     codes: [hidden, hidden, hidden, hidden],
   });
 
@@ -234,6 +270,11 @@ t.test('the packed project, as a driver or plugin from outside finds it', async 
   t.not(copy.DriverError, DriverError);
   t.ok(theirs instanceof DriverError, 'an error of the package is one of the gateway');
   t.notOk(new Error('another') instanceof DriverError);
+  const plugins = await import(join(target, 'dist/public/plugin.js'));
+  const refusal = new plugins.GatewayError('not_found');
+  t.not(plugins.GatewayError, GatewayError);
+  t.ok(refusal instanceof GatewayError, 'a refusal of the package is one of the gateway');
+  t.notOk(new Error('another') instanceof GatewayError);
   const { exports } = JSON.parse(await readFile(join(target, 'package.json'), 'utf8'));
   t.same(Object.keys(exports), ['./driver', './plugin', './testing', './package.json']);
 });

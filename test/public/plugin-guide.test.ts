@@ -72,7 +72,7 @@ t.test('the plugin of docs/plugins.md', async (t) => {
     cwd: folder,
     env,
   });
-  t.match(own.stdout, /pass 2\n[^]*fail 0\n/, "the plugin's own tests, on the packed gateway");
+  t.match(own.stdout, /pass 2\n[\s\S]*fail 0\n/, "the plugin's own tests, on the packed gateway");
 
   const built = (name: string) => join(folder, 'built', name);
   const settings = {
@@ -230,6 +230,15 @@ t.test('the plugin of docs/plugins.md', async (t) => {
     };
     const complaint = 'plugins.templates.options.templates.closed.text is missing';
     t.match(await start(wrong), complaint);
-    t.match(await readFile('docs/plugins.md', 'utf8'), complaint, 'as the guide says');
+    const guide = await readFile('docs/plugins.md', 'utf8');
+    t.match(guide, complaint, 'as the guide says');
+    const misplaced = await start({ GATEWAY_PLUGINS__PROBE__PACKAGE: built('probe.js') });
+    const [, order = ''] = /depends on "templates", and before it boot (.+)/.exec(misplaced) ?? [];
+    const listed = /gateway's own boot first \(([^)]+)\)/.exec(guide)?.[1];
+    t.equal(
+      listed?.replaceAll(/[`\s]+/g, ''),
+      order.replaceAll(' ', ''),
+      'in the order of the guide',
+    );
   });
 });

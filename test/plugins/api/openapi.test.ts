@@ -3,6 +3,7 @@ import { Type } from 'typebox';
 import { parse } from 'yaml';
 import { Nullable } from '../../../core/schemas.ts';
 import { SharedSchemas } from '../../../plugins/api/openapi/components.ts';
+import { tagsOf } from '../../../plugins/api/openapi/groups.ts';
 import { lintOpenApi } from '../../harness/openapi-lint.ts';
 import { sampleGateway } from './sample.ts';
 
@@ -115,4 +116,16 @@ t.test('shared schemas', async (t) => {
   t.throws(() => shared.place(Type.Integer({ $id: 'Kind' })), {
     message: 'two different schemas are called "Kind"',
   });
+});
+
+t.test('chapters: those of the specification, then those of plugins', async (t) => {
+  const own = { name: 'Things', description: 'Of a plugin.' };
+  const [operation] = sample.gateway.app.operations.all();
+  if (operation === undefined) throw new Error('the sample has operations');
+  const tags = (...groups: (typeof own | 'usage' | 'messages')[]) =>
+    tagsOf(groups.map((group) => ({ ...operation, group }))).map(({ name }) => name);
+  t.strictSame(tags(own, 'usage', { ...own }, 'messages'), ['Messages', 'Usage', 'Things']);
+  const other = { ...own, description: 'Of another.' };
+  t.throws(() => tags(own, other), { message: /two different groups.*"Things"/ });
+  t.throws(() => tags({ ...other, name: 'Usage' }), { message: /"Usage"/ });
 });

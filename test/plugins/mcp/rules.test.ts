@@ -87,6 +87,10 @@ t.test('a description says what to expect and what to do after each refusal', as
     ['message_not_found', 'daily_send_cap'],
     'no headers, no keys',
   );
+  const gone = { code: 'thing_gone', status: 410, text: 'It is gone.' };
+  const remedied = { ...gone, code: 'thing_lost', remedy: 'look for it.' };
+  const own = describe({ ...change, errors: [gone, remedied] });
+  t.match(own, '- 410 `thing_gone`: It is gone.\n- 410 `thing_lost`: look for it.');
 });
 
 t.test('arguments become the parts of a request', async (t) => {

@@ -98,7 +98,7 @@ export async function openStage(
       limits: rules,
       idempotencyMs: 86_400_000,
       channels: () => ['msgapp_web', 'chatapp'],
-    recipients: (channel) => (channel === 'chatapp' ? 'contacts' : 'any_phone'),
+      recipients: (channel) => (channel === 'chatapp' ? 'contacts' : 'any_phone'),
       newContactId: (at) => newId('con', at),
     },
     restrict: (accountId) => restricted.push(accountId),
