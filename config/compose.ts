@@ -55,16 +55,13 @@ export async function composeGateway(
     webhooks,
     sandbox,
   ];
-  const plugins = [
-    ...before,
-    ...(await loadPlugins(config.plugins, { log, folder: process.cwd(), before })),
-    ...(config.roles.includes('api') ? [api, mcp] : []),
-    firstStart,
-  ];
+  const after = [...(config.roles.includes('api') ? [api, mcp] : []), firstStart];
+  const folder = process.cwd();
+  const outside = await loadPlugins(config.plugins, { log, folder, before, after });
   return {
     log,
     bodyLimit: config.limits.body_bytes,
-    plugins,
+    plugins: [...before, ...outside, ...after],
     prepare(container) {
       provide(container, 'config', config);
       provide(container, 'channels', drivers.channels);

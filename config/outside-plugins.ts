@@ -14,8 +14,10 @@ export interface OutsidePluginParts {
   readonly log: GatewayLog;
   /** Where packages are looked for: the working directory. */
   readonly folder: string;
-  /** What boots before them. */
+  /** What boots before them, and what they may depend on. */
   readonly before: readonly GatewayPlugin[];
+  /** What boots after them. */
+  readonly after: readonly GatewayPlugin[];
 }
 
 /**
@@ -26,9 +28,10 @@ export interface OutsidePluginParts {
  */
 export async function loadPlugins(
   plugins: GatewayConfig['plugins'],
-  { log, folder, before }: OutsidePluginParts,
+  { log, folder, before, after }: OutsidePluginParts,
 ): Promise<readonly GatewayPlugin[]> {
-  const names = new Set(before.map((plugin) => pluginFacts(plugin)?.name ?? ''));
+  const names = namesOf(before);
+  const later = namesOf(after);
   const made: GatewayPlugin[] = [];
   for (const [label, { package: name, options }] of Object.entries(plugins)) {
     const field = `plugins.${label}`;
@@ -36,7 +39,7 @@ export async function loadPlugins(
     const outside = { name, folder, options, fields, noun: 'plugin' as const };
     try {
       const plugin = await makeOfPackage(outside, { log: log.child({ plugin: label }) });
-      made.push(named(plugin, field, names));
+      made.push(placed(plugin, field, names, later));
     } catch (error) {
       throw error instanceof ConfigError ? error : failure(field, 'could not be made', error);
     }
@@ -45,13 +48,22 @@ export async function loadPlugins(
 }
 
 /** The plugin with its place in the configuration told in whatever its boot throws. */
-function named(made: unknown, field: string, names: Set<string>): GatewayPlugin {
+function placed(
+  made: unknown,
+  field: string,
+  names: Set<string>,
+  later: ReadonlySet<string>,
+): GatewayPlugin {
   const facts = pluginFacts(made);
   if (facts === null) {
     const message = `${field}: what the factory made is no plugin; make it with gatewayPlugin()`;
     throw new ConfigError(field, message);
   }
-  refuseMisplaced(facts, field, names);
+  if (names.has(facts.name) || later.has(facts.name)) {
+    const message = `${field}: there already is a plugin called "${facts.name}"`;
+    throw new ConfigError(field, message);
+  }
+  refuseMissing(facts, field, names);
   names.add(facts.name);
   // `gatewayPlugin` has made it.
   const boot = made as GatewayPlugin;
@@ -64,15 +76,16 @@ function named(made: unknown, field: string, names: Set<string>): GatewayPlugin 
   });
 }
 
-/** @throws ConfigError when its name is taken, or what it depends on does not boot before it */
-function refuseMisplaced(
-  { name, dependencies }: PluginFacts,
+function namesOf(plugins: readonly GatewayPlugin[]): Set<string> {
+  return new Set(plugins.map((plugin) => pluginFacts(plugin)?.name ?? ''));
+}
+
+/** @throws ConfigError when what it depends on does not boot before it */
+function refuseMissing(
+  { dependencies }: PluginFacts,
   field: string,
   names: ReadonlySet<string>,
 ): void {
-  if (names.has(name)) {
-    throw new ConfigError(field, `${field}: there already is a plugin called "${name}"`);
-  }
   const missing = dependencies.find((dependency) => !names.has(dependency));
   if (missing === undefined) return;
   const message = `${field}: it depends on "${missing}", and before it boot ${[...names].join(', ')}`;

@@ -23,8 +23,8 @@ function row(path: FieldPath, schema: FieldSchema): string {
 function defaultText(path: FieldPath, schema: FieldSchema): string {
   if (schema['x-default'] !== undefined) return schema['x-default'];
   const group = path.indexOf('NAME');
-  if (group !== -1) return defaultsByName(path, group);
-  return plain(schema.default);
+  const byName = group === -1 ? '' : defaultsByName(path, group);
+  return byName === '' ? plain(schema.default) : byName;
 }
 
 /** The defaults of a field that exists once for every name: `free 50, starter 500`. */

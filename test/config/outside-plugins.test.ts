@@ -6,6 +6,7 @@ import { createLog } from '../../core/log.ts';
 
 const log = createLog('silent');
 const before = [gatewayPlugin('storage', [], async () => undefined)];
+const after = [gatewayPlugin('api', [], async () => undefined)];
 
 /** A plugin as `gatewayPlugin` of another copy marks it, which writes down when it boots. */
 function source(name: string, dependencies: readonly string[], boot = ''): string {
@@ -32,6 +33,7 @@ const packages: Readonly<Record<string, string>> = {
   unmarked: 'export default () => async () => undefined',
   made: `export default ${source('made', [])}`,
   storage: `export default () => ${source('storage', [])}`,
+  api: `export default () => ${source('api', [])}`,
   fails: `export default () => ${source('fails', [], "throw new Error('not now');")}`,
 };
 
@@ -51,7 +53,7 @@ interface Configured {
 }
 
 const load = (plugins: Readonly<Record<string, Configured>>): Promise<readonly GatewayPlugin[]> =>
-  loadPlugins(plugins, { log, folder, before });
+  loadPlugins(plugins, { log, folder, before, after });
 
 const boot = async (plugins: readonly GatewayPlugin[]) =>
   createGateway({
@@ -101,6 +103,7 @@ t.test('one that fails stops the start and is named', async (t) => {
     [named('unmarked'), 'plugins.it', /is no plugin; make it with gatewayPlugin\(\)$/],
     [named('made'), 'plugins.it.package', /plugin-made must export a plugin factory/],
     [named('storage'), 'plugins.it', /there already is a plugin called "storage"$/],
+    [named('api'), 'plugins.it', /there already is a plugin called "api"$/],
     [named('second'), 'plugins.it', /it depends on "first", and before it boot storage$/],
   ];
   for (const [plugin, field, reason] of failures) {
