@@ -13,9 +13,11 @@ import { lendServers } from '../servers/lend.ts';
 import { accept, acceptEmbedded } from './accept.ts';
 import type { Bench, BenchRun } from './bench.ts';
 import { emptied, topOf } from './profile.ts';
+import { mcp } from './mcp.ts';
+import { receive } from './receive.ts';
 import { type Row, rowOf, tableOf } from './report.ts';
 
-const benches: readonly Bench[] = [accept, acceptEmbedded];
+const benches: readonly Bench[] = [accept, acceptEmbedded, receive, mcp];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
