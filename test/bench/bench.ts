@@ -46,12 +46,21 @@ export interface Turns<Name extends string> {
  * that begins alternating, so that what else the machine does meets both alike.
  */
 export async function inTurns<Name extends string>(
-  { rounds, say }: BenchRun,
+  run: BenchRun,
   gateway: () => Promise<Found<Name>>,
   floor: () => Promise<Found<Name>>,
 ): Promise<Turns<Name>> {
   await floor();
   await gateway();
+  return await inColdTurns(run, gateway, floor);
+}
+
+/** The same without the first once each: for turns that start a process of their own. */
+export async function inColdTurns<Name extends string>(
+  { rounds, say }: Pick<BenchRun, 'rounds' | 'say'>,
+  gateway: () => Promise<Found<Name>>,
+  floor: () => Promise<Found<Name>>,
+): Promise<Turns<Name>> {
   const found: { gateway: Found<Name>; floor: Found<Name> }[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const both =

@@ -16,8 +16,11 @@ import { emptied, topOf } from './profile.ts';
 import { mcp } from './mcp.ts';
 import { receive } from './receive.ts';
 import { type Row, rowOf, tableOf } from './report.ts';
+import { sessions } from './sessions.ts';
+import { start } from './start.ts';
+import { waits } from './waits.ts';
 
-const benches: readonly Bench[] = [accept, acceptEmbedded, receive, mcp];
+const benches: readonly Bench[] = [accept, acceptEmbedded, receive, waits, mcp, sessions, start];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -68,8 +68,13 @@ export function contactPhone(n: number): string {
   return `+1303${String(2_000_000 + n)}`;
 }
 
+/** The number of the nth account of a crowd. */
+export function accountPhone(n: number): string {
+  return `+1202${String(2_000_000 + n)}`;
+}
+
 function accountRow(tenantId: string, id: string, n: number): Row {
-  const identifier = `+1202${String(2_000_000 + n)}`;
+  const identifier = accountPhone(n);
   return {
     id,
     tenant_id: tenantId,

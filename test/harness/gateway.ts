@@ -62,7 +62,9 @@ export interface RunningGateway {
   start(): Promise<void>;
   /** SIGTERM; answers the exit code. */
   stop(): Promise<number | null>;
-  /** What the process that runs now has printed. */
+  /** The process that runs now. */
+  pid(): number;
+  /** What it has printed. */
   output(): string;
 }
 
@@ -119,6 +121,7 @@ export async function runGateway(t: Teardown, options: GatewayOptions): Promise<
     thaw: () => process.kill(running.pid, 'SIGCONT'),
     start,
     stop,
+    pid: () => running.pid,
     output: () => running.output,
   };
 }

@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Teardown } from '../harness/processes.ts';
+import { alone } from './alone.ts';
+import type { Bench, Figure } from './bench.ts';
+import { type IdleAccounts, seedIdleAccounts } from './idle-accounts.ts';
+import { computedMs, settledMemory } from './process-usage.ts';
+
+/** In which what the start has left to do is done, milliseconds. */
+const restMs = 2_000;
+/** For how long the processor is watched while nothing happens, milliseconds. */
+const idleMs = 20_000;
+
+/**
+ * Simulated accounts that are connected and idle, in one process on the embedded database. What each of a thousand
+ * holds of memory is compared with what each of a hundred does: a process of one counts as what they have in common.
+ */
+export const sessions: Bench = {
+  name: 'sessions',
+  about:
+    '1,000 connected accounts, idle, in one process. Compared with: 100, and for idling with 1.',
+  async run(run) {
+    const counts = { one: 1, some: run.count(100), many: run.count(1_000) };
+    const folders = {
+      one: await seedIdleAccounts(run, counts.one),
+      some: await seedIdleAccounts(run, counts.some),
+      many: await seedIdleAccounts(run, counts.many),
+    };
+    const rounds: Round[] = [];
+    for (let round = 0; round < Math.min(run.rounds, 2); round += 1) {
+      rounds.push(await alone((t) => measure(t, folders)));
+      run.say(`round ${round + 1}: ${JSON.stringify(rounds.at(-1))}`);
+    }
+    return figures(rounds, counts);
+  },
+};
+
+type Size = 'one' | 'some' | 'many';
+type BySize<Value> = Readonly<Record<Size, Value>>;
+type Round = BySize<Idle>;
+
+/** What a process takes while nothing happens. */
+interface Idle {
+  /** In use after a collection of the garbage, and resident then; kilobytes. */
+  readonly held: number;
+  readonly resident: number;
+  /** Thousandths of one processor. */
+  readonly computing: number;
+}
+
+/** All three at the same time: they idle, so they do not disturb each other. */
+async function measure(t: Teardown, folders: BySize<IdleAccounts>): Promise<Round> {
+  const gateways = {
+    one: await folders.one.start(t),
+    some: await folders.some.start(t),
+    many: await folders.many.start(t),
+  };
+  await sleep(restMs);
+  const idle = async (size: Size): Promise<Idle> => {
+    const { pid, output } = gateways[size];
+    const before = computedMs(pid());
+    await sleep(idleMs);
+    const computing = ((computedMs(pid()) - before) / idleMs) * 1_000;
+    const { held, resident } = await settledMemory({ pid: pid(), output });
+    return { held: held / 1_024, resident: resident / 1_024, computing };
+  };
+  const [one, some, many] = await Promise.all([idle('one'), idle('some'), idle('many')]);
+  return { one, some, many };
+}
+
+function figures(rounds: readonly Round[], counts: BySize<number>): readonly Figure[] {
+  const perSession = (size: Size, kind: 'held' | 'resident') =>
+    rounds.map((round) => (round[size][kind] - round.one[kind]) / (counts[size] - counts.one));
+  return [
+    {
+      name: `memory held per session, ${counts.many} and ${counts.some}`,
+      unit: 'KB',
+      gateway: perSession('many', 'held'),
+      floor: perSession('some', 'held'),
+      goal: { atMost: 1.2 },
+    },
+    {
+      name: `resident memory per session, ${counts.many}`,
+      unit: 'KB',
+      gateway: perSession('many', 'resident'),
+      floor: null,
+      goal: null,
+    },
+    {
+      name: `idle, of one processor, ${counts.many} and 1`,
+      unit: '‰',
+      gateway: rounds.map(({ many }) => many.computing),
+      floor: rounds.map(({ one }) => one.computing),
+      goal: null,
+    },
+  ];
+}
