@@ -11,8 +11,8 @@ import { benchNetwork } from './network.ts';
 import { contactPhone } from './seed.ts';
 import { type BenchServers, benchServers } from './servers.ts';
 
-/** So many tenants, each with one phone and one client that follows its cursor. */
-const tenants = 8;
+/** Each with one phone and one client that follows its cursor: as many as there are connections that write. */
+const tenants = 14;
 const contacts = 100;
 
 /** A message that a contact writes. */

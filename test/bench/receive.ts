@@ -12,7 +12,7 @@ export const receive: Bench = {
     'Written in the network to seen by a waiting client. Floor: the same network and clients, an INSERT each between.',
   async run(run) {
     const [gateway, floor] = await startSides(run);
-    const many = run.count(4_000);
+    const many = run.count(3_000);
     const full = await inTurns(
       run,
       () => rate(gateway, many),

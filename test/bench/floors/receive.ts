@@ -34,13 +34,17 @@ async function link(phone: string): Promise<void> {
   const place = { ...parseNetworkUrl(SIMULATED_NETWORK_URL), instance: null };
   const role = { role: 'session', network: 'floor', channel: 'msgapp_web', phone } as const;
   const lines = await connectTo(place, role, new AbortController().signal);
-  lines.onFrame = async (frame) => {
+  let stored = Promise.resolve();
+  lines.onFrame = (frame) => {
     // The network speaks its protocol.
     const notice = frame as SessionNotice;
     if (notice.type === 'linked') lines.write({ type: 'ready' });
     if (notice.type !== 'offer' || notice.event.type !== 'message') return;
-    await store(phone, notice.event);
-    lines.write({ type: 'ack', offers: [notice.offer] });
+    const { offer, event } = notice;
+    // In the order in which they were written; the phones beside each other.
+    stored = stored
+      .then(() => store(phone, event))
+      .then(() => lines.write({ type: 'ack', offers: [offer] }));
   };
   lines.write({ type: 'link', method: 'qr', contacts: false, history: false });
 }
