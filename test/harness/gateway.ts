@@ -46,8 +46,6 @@ export interface RunningGateway {
   readonly key: string;
   readonly liveKey: string;
   readonly dataDir: string;
-  /** Of the process that runs now. */
-  readonly pid: () => number;
   /** GATEWAY_SECRET, for a second process on the same database. */
   readonly secret: string;
   /** A client with the test tenant's key that checks every answer against the OpenAPI document. */
@@ -111,7 +109,6 @@ export async function runGateway(t: Teardown, options: GatewayOptions): Promise<
     key: keys.test,
     liveKey: keys.live,
     dataDir,
-    pid: () => running.pid,
     secret,
     api: client(`${origin}/v1`, keys.test),
     kill: async () => {
