@@ -1,8 +1,4 @@
-import { createLog } from '../../core/log.ts';
-import { connect } from '../../plugins/storage/connection.ts';
-import { Executor } from '../../plugins/storage/executor.ts';
-import { databases, type TestDatabase } from '../harness/databases.ts';
-import { runGateway } from '../harness/gateway.ts';
+import type { TestDatabase } from '../harness/databases.ts';
 import { freePort } from '../harness/ports.ts';
 import { startProcess } from '../harness/processes.ts';
 import { type Bench, type BenchRun, type Figure, type Found, inTurns } from './bench.ts';
@@ -10,6 +6,8 @@ import { type BrokerCount, countAtBroker } from './broker-count.ts';
 import { runLoad } from './load.ts';
 import { processorMs } from './processor.ts';
 import { contactPhone, seedCrowd, testTenant } from './seed.ts';
+import { startMeasured } from './measured-gateway.ts';
+import { contactPhone, seedCrowd } from './seed.ts';
 
 const accounts = 16;
 const contacts = 1_000;
@@ -65,30 +63,17 @@ interface Side {
 }
 
 async function startSides(run: BenchRun, engine: TestDatabase['name']) {
-  const database = await databases.find(({ name }) => name === engine)?.create();
-  if (database === undefined) throw new Error(`there is no ${engine}`);
-  run.teardown(() => database.drop());
-  const amqp = engine === 'mariadb' ? process.env.TEST_AMQP_URL : undefined;
-  const broker: Record<string, string> = amqp === undefined ? {} : { AMQP_URL: amqp };
-  const gateway = await runGateway(run, {
-    databaseUrl: database.url,
-    settings: {
-      ...broker,
-      GATEWAY_LIMITS__REQUESTS_PER_S: '0',
-      GATEWAY_LIMITS__LOOP_GUARD__MESSAGES: '10',
-      GATEWAY_LIMITS__OPENER_BURST__OPENERS: '5',
-    },
-  });
-  const connections = connect(database.url, createLog('silent'));
-  run.teardown(() => connections.close());
-  const write = new Executor(connections.write, connections.dialect);
-  const crowd = await seedCrowd(write, await testTenant(write), { accounts, contacts });
+  const { gateway, databaseUrl, amqpUrl, write, tenantId } = await startMeasured(run, engine);
+  const crowd = await seedCrowd(write, tenantId, { accounts, contacts });
   const port = await freePort();
   const floorEnv = { DATABASE_URL: database.url, PORT: String(port), ...broker };
   const floor = startProcess(run, ['test/bench/floors/accept.ts'], floorEnv);
   await floor.waitFor(/listening/);
+  const broker: Record<string, string> = amqpUrl === null ? {} : { AMQP_URL: amqpUrl };
+  const floorEnv = { DATABASE_URL: databaseUrl, PORT: String(port), ...broker };
+  await startProcess(run, ['test/bench/floors/accept.ts'], floorEnv).waitFor(/listening/);
   const counted = async (exchange: string) =>
-    amqp === undefined ? null : countAtBroker(run, { url: amqp, exchange, keys: crowd.accounts });
+    amqpUrl === null ? null : countAtBroker(run, { url: amqpUrl, exchange, keys: crowd.accounts });
   const sides: readonly [Side, Side] = [
     {
       origin: new URL(gateway.baseUrl).origin,

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { percentile } from './statistics.ts';
 
@@ -40,23 +41,13 @@ export interface LoadResult {
  * @throws Error with the first answer that is not as it must be
  */
 export async function runLoad(load: Load): Promise<LoadResult> {
-  const { origin, clients, requests, status, onAnswer } = load;
+  const { origin, clients, requests } = load;
   const pool = new Pool(origin, { connections: clients, pipelining: 1 });
   const times: number[] = [];
   let begun = 0;
   const startedAt = performance.now();
   const client = async (): Promise<void> => {
-    while (begun < requests) {
-      const { method = 'POST', ...request } = load.request(begun++);
-      const at = performance.now();
-      const answer = await pool.request({ method, ...request });
-      const body = await answer.body.text();
-      times.push(performance.now() - at);
-      if (answer.statusCode !== status) {
-        throw new Error(`${request.path}: ${answer.statusCode} ${body}`);
-      }
-      onAnswer?.(body);
-    }
+    while (begun < requests) times.push(await ask(pool, load, begun++));
   };
   try {
     await Promise.all(Array.from({ length: clients }, client));
@@ -66,4 +57,37 @@ export async function runLoad(load: Load): Promise<LoadResult> {
   } finally {
     await pool.close();
   }
+}
+
+/**
+ * Makes all requests of a load at an even pace, whether the ones before are answered or not; those for which no client
+ * is free wait.
+ * @throws Error with the first answer that is not as it must be
+ */
+export async function runPaced(load: Load, perSecond: number): Promise<void> {
+  const { origin, clients, requests } = load;
+  const pool = new Pool(origin, { connections: clients, pipelining: 1 });
+  const one = async (n: number): Promise<void> => {
+    await sleep((n * 1000) / perSecond);
+    await ask(pool, load, n);
+  };
+  try {
+    await Promise.all(Array.from({ length: requests }, (_, n) => one(n)));
+  } finally {
+    await pool.close();
+  }
+}
+
+/** Makes the nth request; answers how long it took, in milliseconds. */
+async function ask(pool: Pool, load: Load, n: number): Promise<number> {
+  const { method = 'POST', ...request } = load.request(n);
+  const at = performance.now();
+  const answer = await pool.request({ method, ...request });
+  const body = await answer.body.text();
+  const tookMs = performance.now() - at;
+  if (answer.statusCode !== load.status) {
+    throw new Error(`${request.path}: ${answer.statusCode} ${body}`);
+  }
+  load.onAnswer?.(body);
+  return tookMs;
 }

@@ -31,20 +31,32 @@ export async function seedCrowd(
   counts: { readonly accounts: number; readonly contacts: number },
 ): Promise<Crowd> {
   const accounts = ids('acc', counts.accounts);
-  const contacts = ids('con', counts.contacts);
   await insert(write, 'accounts', counts.accounts, (n) =>
     accountRow(tenantId, idOf(accounts, n), n),
   );
-  await insert(write, 'contacts', counts.contacts, (n) =>
-    contactRow(tenantId, idOf(contacts, n), n),
-  );
-  await insert(write, 'threads', counts.accounts * counts.contacts, (n) => ({
-    account_id: idOf(accounts, n % counts.accounts),
-    contact_id: idOf(contacts, Math.floor(n / counts.accounts)),
+  const contacts = await seedContacts(write, tenantId, accounts, counts.contacts);
+  return { tenantId, accounts, contacts };
+}
+
+/**
+ * Puts contacts into the tables that all of these accounts have written to before; answers their ids.
+ * @param write an executor that may write
+ */
+export async function seedContacts(
+  write: Executor,
+  tenantId: string,
+  accounts: readonly string[],
+  count: number,
+): Promise<readonly string[]> {
+  const contacts = ids('con', count);
+  await insert(write, 'contacts', count, (n) => contactRow(tenantId, idOf(contacts, n), n));
+  await insert(write, 'threads', accounts.length * count, (n) => ({
+    account_id: idOf(accounts, n % accounts.length),
+    contact_id: idOf(contacts, Math.floor(n / accounts.length)),
     opened_at: longAgo,
     inbound_at: null,
   }));
-  return { tenantId, accounts, contacts };
+  return contacts;
 }
 
 /** Inserts rows 0 to `count` - 1, some thousands in a statement. */

@@ -1,0 +1,47 @@
+import { createLog } from '../../core/log.ts';
+import { connect } from '../../plugins/storage/connection.ts';
+import { Executor } from '../../plugins/storage/executor.ts';
+import { databases, type TestDatabase } from '../harness/databases.ts';
+import { type RunningGateway, runGateway } from '../harness/gateway.ts';
+import type { BenchRun } from './bench.ts';
+import { testTenant } from './seed.ts';
+
+/** The gateway as it is measured, with a way past it into its database. */
+export interface MeasuredGateway {
+  readonly gateway: RunningGateway;
+  readonly databaseUrl: string;
+  /** Null on SQLite, where the broker is in the process. */
+  readonly amqpUrl: string | null;
+  readonly write: Executor;
+  readonly tenantId: string;
+}
+
+/**
+ * Starts the gateway on a fresh database; on MariaDB with the run's RabbitMQ. The request rate limit and the plan's
+ * daily caps are off, the guards are as they are by default, and deliveries reach loopback.
+ * @param settings further environment
+ */
+export async function startMeasured(
+  run: BenchRun,
+  engine: TestDatabase['name'],
+  settings: Readonly<Record<string, string>> = {},
+): Promise<MeasuredGateway> {
+  const database = await databases.find(({ name }) => name === engine)?.create();
+  if (database === undefined) throw new Error(`there is no ${engine}`);
+  run.teardown(() => database.drop());
+  const amqpUrl = (engine === 'mariadb' ? process.env.TEST_AMQP_URL : undefined) ?? null;
+  const gateway = await runGateway(run, {
+    databaseUrl: database.url,
+    settings: {
+      ...(amqpUrl === null ? {} : { AMQP_URL: amqpUrl }),
+      GATEWAY_LIMITS__REQUESTS_PER_S: '0',
+      GATEWAY_LIMITS__LOOP_GUARD__MESSAGES: '10',
+      GATEWAY_LIMITS__OPENER_BURST__OPENERS: '5',
+      ...settings,
+    },
+  });
+  const connections = connect(database.url, createLog('silent'));
+  run.teardown(() => connections.close());
+  const write = new Executor(connections.write, connections.dialect);
+  return { gateway, databaseUrl: database.url, amqpUrl, write, tenantId: await testTenant(write) };
+}
