@@ -21,6 +21,11 @@ import { start } from './start.ts';
 import { waits } from './waits.ts';
 
 const benches: readonly Bench[] = [accept, acceptEmbedded, receive, waits, mcp, sessions, start];
+import { deliveries } from './deliveries.ts';
+import { type Row, rowOf, tableOf } from './report.ts';
+import { through } from './through.ts';
+
+const benches: readonly Bench[] = [accept, acceptEmbedded, through, deliveries];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

@@ -1,0 +1,177 @@
+import { freePort } from '../harness/ports.ts';
+import { startProcess } from '../harness/processes.ts';
+import { pair, phoneNumber, until } from '../harness/story.ts';
+import { type Arrival, checkArrived, keyOf, type Receivers, startReceivers } from './arrivals.ts';
+import { type Bench, type BenchRun, inTurns } from './bench.ts';
+import { clockNow } from './clock.ts';
+import { type Load, runLoad, runPaced } from './load.ts';
+import { startMeasured } from './measured-gateway.ts';
+import { contactPhone, seedContacts } from './seed.ts';
+import { median, percentile } from './statistics.ts';
+
+const accounts = 16;
+const contacts = 1_000;
+const clients = 64;
+const events = ['message.sent', 'message.delivered', 'message.read'];
+
+/** `POST /messages` to `message.read` at a receiver of webhooks, on MariaDB and RabbitMQ. */
+export const through: Bench = {
+  name: 'through',
+  about:
+    'POST /messages until sent, delivered and read are at a webhook receiver. Floor: the same hops, a row each, by hand.',
+  async run(run) {
+    const sides = await startSides(run);
+    const count = run.count(1_500);
+    const full = await inTurns(
+      run,
+      () => sides.gateway.full(count),
+      () => sides.floor.full(count),
+    );
+    const rate = full.figure('rate', {
+      name: 'messages a second to read, 64 clients',
+      unit: '/s',
+      goal: { atLeast: 0.5 },
+    });
+    // Two seconds and a half at half of what each side has just shown that it can do.
+    const [ofGateway, ofFloor] = [rate.gateway, rate.floor ?? []].map((rates) => median(rates) / 2);
+    const half = await inTurns(
+      run,
+      () => sides.gateway.paced(run.count(2.5 * (ofGateway ?? 0)), ofGateway ?? 0),
+      () => sides.floor.paced(run.count(2.5 * (ofFloor ?? 0)), ofFloor ?? 0),
+    );
+    return [
+      rate,
+      half.figure('p50', {
+        name: 'median delay from 202 to read, half load',
+        unit: 'ms',
+        goal: { atMost: 3 },
+      }),
+      half.figure('p99', { name: '99th percentile of it', unit: 'ms', goal: null }),
+    ];
+  },
+};
+
+async function startSides(run: BenchRun) {
+  const receivers = await startReceivers(run, 2);
+  const [ofGateway = '', ofFloor = ''] = receivers.urls;
+  const { gateway, databaseUrl, amqpUrl, write, tenantId } = await startMeasured(run, 'mariadb');
+  const { api } = gateway;
+  const lines = await Promise.all(
+    Array.from({ length: accounts }, (_, n) => pair(api, phoneNumber(n))),
+  );
+  await seedContacts(write, tenantId, lines, contacts);
+  const made = await api.post('/webhooks', {
+    url: ofGateway,
+    subscribed_to: events,
+    generate_signing_secret: true,
+  });
+  if (made.status !== 201) throw new Error(`subscribe: ${JSON.stringify(made.body)}`);
+
+  const network = startProcess(run, ['test/bench/floors/network.ts']);
+  const [, networkPort = ''] = await network.waitFor(/listening (\d+)/);
+  const port = await freePort();
+  const floor = startProcess(run, ['test/bench/floors/through.ts'], {
+    DATABASE_URL: databaseUrl,
+    AMQP_URL: amqpUrl ?? '',
+    PORT: String(port),
+    NETWORK_PORT: networkPort,
+    RECEIVER_URL: ofFloor,
+  });
+  await floor.waitFor(/listening/);
+  /** What is still to be written down of a turn must not burden the next one. */
+  const settled = () =>
+    until('the end of the deliveries', async () => {
+      const [row] = await write.rows<{ n: number }>(
+        "select count(*) as n from deliveries where state = 'waiting'",
+      );
+      return row?.n === 0 ? true : undefined;
+    });
+  return {
+    gateway: makeSide({
+      origin: new URL(gateway.baseUrl).origin,
+      key: gateway.key,
+      receiver: 0,
+      lines,
+      receivers,
+      settled,
+    }),
+    floor: makeSide({
+      origin: `http://127.0.0.1:${port}`,
+      key: '',
+      receiver: 1,
+      lines,
+      receivers,
+      settled,
+    }),
+  };
+}
+
+interface SideParts {
+  readonly origin: string;
+  readonly key: string;
+  /** The receiver that hears of this side. */
+  readonly receiver: number;
+  readonly lines: readonly string[];
+  readonly receivers: Receivers;
+  settled(): Promise<true>;
+}
+
+function makeSide({ origin, key, receiver, lines, receivers, settled }: SideParts) {
+  const headers = { 'content-type': 'application/json', 'x-api-key': key };
+  let sent = 0;
+  /** Has `send` make so many requests, and waits for all that they lead to. */
+  const turn = async (requests: number, send: (load: Load) => Promise<unknown>) => {
+    const acceptedAt = new Map<string, number>();
+    const startedAt = clockNow();
+    await send({
+      origin,
+      clients,
+      requests,
+      status: 202,
+      request() {
+        sent += 1;
+        const account_id = lines[sent % accounts];
+        const to = { phone: contactPhone((sent * 7) % contacts) };
+        const text = `Your order ${sent} is on its way.`;
+        return { path: '/v1/messages', headers, body: JSON.stringify({ account_id, to, text }) };
+      },
+      onAnswer(body) {
+        acceptedAt.set((JSON.parse(body) as { id: string }).id, clockNow());
+      },
+    });
+    const arrivals = await receivers.arrived(requests * events.length);
+    const wanted = [...acceptedAt.keys()].flatMap((messageId) =>
+      events.map((event) => keyOf({ receiver, event, messageId })),
+    );
+    checkArrived(arrivals, wanted);
+    checkOrder(arrivals);
+    await settled();
+    return { startedAt, acceptedAt, arrivals };
+  };
+  return {
+    /** As fast as it goes. */
+    async full(requests: number) {
+      const { startedAt, arrivals } = await turn(requests, runLoad);
+      const endedAt = arrivals.at(-1)?.at ?? Number.NaN;
+      return { rate: (requests / (endedAt - startedAt)) * 1000 };
+    },
+    /** At an even pace; the delays are from the 202 at the client to the last event at the receiver. */
+    async paced(requests: number, perSecond: number) {
+      const { acceptedAt, arrivals } = await turn(requests, (load) => runPaced(load, perSecond));
+      const delays = arrivals
+        .filter(({ event }) => event === events.at(-1))
+        .map(({ messageId, at }) => at - (acceptedAt.get(messageId) ?? Number.NaN));
+      return { p50: median(delays), p99: percentile(delays, 0.99) };
+    },
+  };
+}
+
+/** @throws Error when the events of a message did not come in the order in which they happened */
+function checkOrder(arrivals: readonly Arrival[]): void {
+  const next = new Map<string, number>();
+  for (const { messageId, event } of arrivals) {
+    const place = next.get(messageId) ?? 0;
+    if (events[place] !== event) throw new Error(`${messageId}: ${event} is out of order`);
+    next.set(messageId, place + 1);
+  }
+}
