@@ -32,7 +32,7 @@ export const deliveries: Bench = {
     const sides = await startSides(run);
     const goal = { atLeast: 0.7 };
     const toOne = await inTurns(run, ...sides.measure(one, run.count(5_000)));
-    const toFifty = await inTurns(run, ...sides.measure(fifty, run.count(100)));
+    const toFifty = await inTurns(run, ...sides.measure(fifty, run.count(160)));
     return [
       toOne.figure('rate', { name: 'deliveries a second, one receiver', unit: '/s', goal }),
       toFifty.figure('rate', { name: 'deliveries a second, fifty receivers', unit: '/s', goal }),
