@@ -7,7 +7,6 @@ import { Executor } from '../../plugins/storage/executor.ts';
 import { EventTable } from '../../plugins/storage/tables/events.ts';
 import { freePort } from '../harness/ports.ts';
 import { startProcess } from '../harness/processes.ts';
-import { until } from '../harness/story.ts';
 import { checkArrived, keyOf, type Receivers, startReceivers } from './arrivals.ts';
 import { type Bench, type BenchRun, inTurns } from './bench.ts';
 import { clockNow } from './clock.ts';
@@ -59,12 +58,7 @@ async function startSides(run: BenchRun) {
     const startedAt = clockNow();
     broker.toWorker('events', {});
     const rate = await arrived(receivers, audience, events, startedAt);
-    await until('the end of the deliveries', async () => {
-      const [row] = await write.rows<{ n: number }>(
-        "select count(*) as n from deliveries where state = 'waiting'",
-      );
-      return row?.n === 0 ? true : undefined;
-    });
+    await measured.settled();
     return { rate };
   };
   const order = async (method: string, body: string) => {

@@ -3,6 +3,7 @@ import { connect } from '../../plugins/storage/connection.ts';
 import { Executor } from '../../plugins/storage/executor.ts';
 import { databases, type TestDatabase } from '../harness/databases.ts';
 import { type RunningGateway, runGateway } from '../harness/gateway.ts';
+import { until } from '../harness/story.ts';
 import type { BenchRun } from './bench.ts';
 import { testTenant } from './seed.ts';
 
@@ -14,6 +15,8 @@ export interface MeasuredGateway {
   readonly amqpUrl: string | null;
   readonly write: Executor;
   readonly tenantId: string;
+  /** Waits until the outcome of every delivery is stored, so that nothing of a turn burdens the next one. */
+  settled(): Promise<void>;
 }
 
 /**
@@ -43,5 +46,12 @@ export async function startMeasured(
   const connections = connect(database.url, createLog('silent'));
   run.teardown(() => connections.close());
   const write = new Executor(connections.write, connections.dialect);
-  return { gateway, databaseUrl: database.url, amqpUrl, write, tenantId: await testTenant(write) };
+  const tenantId = await testTenant(write);
+  const settled = async () => {
+    const waiting = "select count(*) as n from deliveries where state = 'waiting'";
+    const none = async () =>
+      (await write.rows<{ n: number }>(waiting))[0]?.n === 0 ? 1 : undefined;
+    await until('the end of the deliveries', none);
+  };
+  return { gateway, databaseUrl: database.url, amqpUrl, write, tenantId, settled };
 }

@@ -1,6 +1,6 @@
 import { freePort } from '../harness/ports.ts';
 import { startProcess } from '../harness/processes.ts';
-import { pair, phoneNumber, until } from '../harness/story.ts';
+import { pair, phoneNumber } from '../harness/story.ts';
 import { type Arrival, checkArrived, keyOf, type Receivers, startReceivers } from './arrivals.ts';
 import { type Bench, type BenchRun, inTurns } from './bench.ts';
 import { clockNow } from './clock.ts';
@@ -54,7 +54,10 @@ export const through: Bench = {
 async function startSides(run: BenchRun) {
   const receivers = await startReceivers(run, 2);
   const [ofGateway = '', ofFloor = ''] = receivers.urls;
-  const { gateway, databaseUrl, amqpUrl, write, tenantId } = await startMeasured(run, 'mariadb');
+  const { gateway, databaseUrl, amqpUrl, write, tenantId, settled } = await startMeasured(
+    run,
+    'mariadb',
+  );
   const { api } = gateway;
   const lines = await Promise.all(
     Array.from({ length: accounts }, (_, n) => pair(api, phoneNumber(n))),
@@ -78,31 +81,16 @@ async function startSides(run: BenchRun) {
     RECEIVER_URL: ofFloor,
   });
   await floor.waitFor(/listening/);
-  /** What is still to be written down of a turn must not burden the next one. */
-  const settled = () =>
-    until('the end of the deliveries', async () => {
-      const [row] = await write.rows<{ n: number }>(
-        "select count(*) as n from deliveries where state = 'waiting'",
-      );
-      return row?.n === 0 ? true : undefined;
-    });
+  const shared = { lines, receivers, settled };
+  const origin = `http://127.0.0.1:${port}`;
   return {
     gateway: makeSide({
+      ...shared,
       origin: new URL(gateway.baseUrl).origin,
       key: gateway.key,
       receiver: 0,
-      lines,
-      receivers,
-      settled,
     }),
-    floor: makeSide({
-      origin: `http://127.0.0.1:${port}`,
-      key: '',
-      receiver: 1,
-      lines,
-      receivers,
-      settled,
-    }),
+    floor: makeSide({ ...shared, origin, key: '', receiver: 1 }),
   };
 }
 
@@ -113,7 +101,8 @@ interface SideParts {
   readonly receiver: number;
   readonly lines: readonly string[];
   readonly receivers: Receivers;
-  settled(): Promise<true>;
+  /** Resolves once nothing of the turn is left to be written down. */
+  settled(): Promise<void>;
 }
 
 function makeSide({ origin, key, receiver, lines, receivers, settled }: SideParts) {
