@@ -4,9 +4,8 @@ import { startProcess } from '../harness/processes.ts';
 import { type Bench, type BenchRun, type Figure, type Found, inTurns } from './bench.ts';
 import { type BrokerCount, countAtBroker } from './broker-count.ts';
 import { runLoad } from './load.ts';
-import { processorMs } from './processor.ts';
-import { contactPhone, seedCrowd, testTenant } from './seed.ts';
 import { startMeasured } from './measured-gateway.ts';
+import { computedMs } from './process-usage.ts';
 import { contactPhone, seedCrowd } from './seed.ts';
 
 const accounts = 16;
@@ -66,12 +65,10 @@ async function startSides(run: BenchRun, engine: TestDatabase['name']) {
   const { gateway, databaseUrl, amqpUrl, write, tenantId } = await startMeasured(run, engine);
   const crowd = await seedCrowd(write, tenantId, { accounts, contacts });
   const port = await freePort();
-  const floorEnv = { DATABASE_URL: database.url, PORT: String(port), ...broker };
-  const floor = startProcess(run, ['test/bench/floors/accept.ts'], floorEnv);
-  await floor.waitFor(/listening/);
   const broker: Record<string, string> = amqpUrl === null ? {} : { AMQP_URL: amqpUrl };
   const floorEnv = { DATABASE_URL: databaseUrl, PORT: String(port), ...broker };
-  await startProcess(run, ['test/bench/floors/accept.ts'], floorEnv).waitFor(/listening/);
+  const floor = startProcess(run, ['test/bench/floors/accept.ts'], floorEnv);
+  await floor.waitFor(/listening/);
   const counted = async (exchange: string) =>
     amqpUrl === null ? null : countAtBroker(run, { url: amqpUrl, exchange, keys: crowd.accounts });
   const sides: readonly [Side, Side] = [
@@ -91,7 +88,7 @@ async function startSides(run: BenchRun, engine: TestDatabase['name']) {
   let sent = 0;
   const turn = async (side: Side, clients: number, requests: number): Promise<Measured> => {
     const headers = { 'content-type': 'application/json', 'x-api-key': side.key };
-    const busyBefore = await processorMs(side.pid());
+    const busyBefore = computedMs(side.pid());
     const startedAt = performance.now();
     const load = await runLoad({
       origin: side.origin,
@@ -108,7 +105,7 @@ async function startSides(run: BenchRun, engine: TestDatabase['name']) {
     });
     await side.broker?.reached(requests);
     const rate = (requests / (performance.now() - startedAt)) * 1000;
-    const busy = ((await processorMs(side.pid())) - busyBefore) / requests;
+    const busy = (computedMs(side.pid()) - busyBefore) / requests;
     return { rate, p50: load.p50, p99: load.p99, busy };
   };
   return {

@@ -12,20 +12,27 @@ import { compileProgram } from '../program.ts';
 import { lendServers } from '../servers/lend.ts';
 import { accept, acceptEmbedded } from './accept.ts';
 import type { Bench, BenchRun } from './bench.ts';
+import { deliveries } from './deliveries.ts';
 import { mcp } from './mcp.ts';
 import { emptied, topOf } from './profile.ts';
 import { receive } from './receive.ts';
 import { type Row, rowOf, tableOf } from './report.ts';
 import { sessions } from './sessions.ts';
 import { start } from './start.ts';
+import { through } from './through.ts';
 import { waits } from './waits.ts';
 
-const benches: readonly Bench[] = [accept, acceptEmbedded, receive, waits, mcp, sessions, start];
-import { deliveries } from './deliveries.ts';
-import { type Row, rowOf, tableOf } from './report.ts';
-import { through } from './through.ts';
-
-const benches: readonly Bench[] = [accept, acceptEmbedded, through, deliveries];
+const benches: readonly Bench[] = [
+  accept,
+  acceptEmbedded,
+  through,
+  receive,
+  waits,
+  deliveries,
+  mcp,
+  sessions,
+  start,
+];
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
