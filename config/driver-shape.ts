@@ -16,6 +16,7 @@ const check = new Ajv2020({ strict: false }).compile({
       required: ['contacts', 'history'],
     },
     media: flag,
+    restrictions: flag,
   },
   required: [
     ...['deduplicates', 'deliveredReceipts', 'recipients', 'linkMethods', 'imports', 'media'],

@@ -49,6 +49,8 @@ export interface DriverCapabilities {
   readonly imports: { readonly contacts: boolean; readonly history: boolean };
   /** Messages can carry one media object. */
   readonly media: boolean;
+  /** False: the network never stops an account from sending, so that it is never `restricted`. Default: true. */
+  readonly restrictions?: boolean;
 }
 
 /** A way to link an account. The four known ones; a driver may bring others. */

@@ -2,6 +2,7 @@ import type { Test } from 'tap';
 import { Bench, LogLines } from './driver/bench.ts';
 import { closing } from './driver/closing.ts';
 import { linking } from './driver/linking.ts';
+import { naming } from './driver/naming.ts';
 import { receiving } from './driver/receiving.ts';
 import { resuming } from './driver/resuming.ts';
 import { sending } from './driver/sending.ts';
@@ -28,7 +29,7 @@ export async function driverContract(
   const log = new LogLines();
   const driver = await makeDriver({ options: {}, dataDir: null, log });
   const bench = new Bench(driver, world, log);
-  const parts = { linking, resuming, sending, receiving, closing };
+  const parts = { naming, linking, resuming, sending, receiving, closing };
   for (const [part, run] of Object.entries(parts)) {
     await t.test(`${name}: ${part}`, async (t) => {
       await run(t, bench);

@@ -60,6 +60,9 @@ export function simulatedWorld(
     async loginCode(account) {
       return carriedOut(await control.phone(at(account))).login_code ?? '';
     },
+    async password() {
+      throw new Error('this network has no login by password');
+    },
     setPassword: async (account, password) => {
       await control.put(at(account), { password });
     },

@@ -48,7 +48,7 @@ export class Bench {
 
   /** The way the other tests link; one that needs no second factor. */
   get usualMethod(): LinkMethod {
-    const usual = ['qr', 'pairing_code', 'code'].find((method) =>
+    const usual = ['qr', 'pairing_code', 'code', 'password'].find((method) =>
       this.capabilities.linkMethods.includes(method),
     );
     if (usual === undefined) throw new Error('the suite knows no link method of this driver');
@@ -78,11 +78,9 @@ export class Bench {
     imports: Imports = nothing,
   ): Promise<void> {
     await session.link({ method, ...imports });
-    if (method === 'code') {
-      await port.next('question for the code', isAskFor('code'));
-      const code = await this.world.loginCode(account);
-      this.log.forbid(code);
-      await session.answer('code', code);
+    if (method === 'code' || method === 'password') {
+      await port.next(`question for the ${method}`, isAskFor(method));
+      await session.answer(method, await this.value(account, method));
     } else {
       const step = await port.step(method === 'qr' ? 'show_qr' : 'show_code');
       this.log.forbid(step.type === 'show_qr' ? step.data : step.code);
@@ -90,6 +88,14 @@ export class Bench {
     }
     await port.state('connected');
     for (const value of port.credentials.written) this.log.forbid(value);
+  }
+
+  /** What the owner answers when the network asks for it. */
+  async value(account: DriverAccount, field: 'code' | 'password'): Promise<string> {
+    const { world } = this;
+    const value = await (field === 'code' ? world.loginCode(account) : world.password(account));
+    this.log.forbid(value);
+    return value;
   }
 
   /** Another session with the same credentials, as after a restart: not resumed yet. */

@@ -123,7 +123,8 @@ export async function sending(t: Test, bench: Bench): Promise<void> {
     t.match(await later.receipt(), { status: 'read' });
   });
 
-  await t.test('a restriction stops sends until it is lifted', async (t) => {
+  const restricts = { skip: capabilities.restrictions === false };
+  await t.test('a restriction stops sends until it is lifted', restricts, async (t) => {
     const { account, port, session } = await bench.linked();
     const message = await bench.message(account, 'msg_restricted');
     await world.restrict(account, 'all');

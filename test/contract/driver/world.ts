@@ -49,13 +49,15 @@ export interface DriverWorld {
   scan(account: DriverAccount, step: ShownStep): Promise<void>;
   /** The login code that the network sent to the owner. Asked for only with the link method `code`. */
   loginCode(account: DriverAccount): Promise<string>;
+  /** The password that the owner logs in with. Asked for only with the link method `password`. */
+  password(account: DriverAccount): Promise<string>;
   /** Gives the account a second factor; null when the network has no such thing. */
   readonly setPassword: ((account: DriverAccount, password: string) => Promise<void>) | null;
   /** The code that is shown runs out; the network shows the next one if it renews them. */
   codeRunsOut(account: DriverAccount): Promise<void>;
   /** The code that is shown was the last one and runs out. */
   codesExpire(account: DriverAccount): Promise<void>;
-  /** The network refuses the login that is under way. */
+  /** The network refuses the login that is under way, at the latest when its password is handed in. */
   refuseLogin(account: DriverAccount): Promise<void>;
 
   /** Takes the network out of this account's reach, or back; a connection breaks. */
@@ -66,7 +68,7 @@ export interface DriverWorld {
   unlink(account: DriverAccount): Promise<void>;
   /** Another session takes this one's place. */
   replace(account: DriverAccount): Promise<void>;
-  /** The network lets the account write to nobody, or to no new contact, until lifted. */
+  /** The network lets the account write to nobody, or to no new contact, until lifted. Only with `restrictions`. */
   restrict(account: DriverAccount, scope: 'all' | 'new_contacts'): Promise<void>;
   lift(account: DriverAccount): Promise<void>;
 

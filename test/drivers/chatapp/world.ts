@@ -28,6 +28,9 @@ export function chatappWorld(control: Control): DriverWorld {
       control.scan(identifier, step.data);
     },
     loginCode: async ({ identifier }) => control.code(identifier),
+    async password() {
+      throw new Error('this network has no login by password');
+    },
     setPassword: async ({ identifier }, password) => control.put(identifier, { password }),
     codeRunsOut: async () => control.expireCodes(false),
     codesExpire: async () => control.expireCodes(true),

@@ -25,6 +25,9 @@ export function msgappWebWorld(network: FakeNetwork): DriverWorld {
     async loginCode() {
       throw new Error('this network sends no login codes');
     },
+    async password() {
+      throw new Error('this network has no passwords');
+    },
     setPassword: null,
     codeRunsOut: () => network.offerCodes(6),
     codesExpire: () => network.offerCodes(0),
