@@ -16,6 +16,8 @@ export interface GatewayOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** What node is to run; `main.ts serve` when absent. */
   readonly program?: readonly string[];
+  /** The working directory, where packages are looked for; the project's folder when absent. */
+  readonly folder?: string;
 }
 
 /**
@@ -90,7 +92,7 @@ export async function runGateway(t: Teardown, options: GatewayOptions): Promise<
   let running: ProjectProcess;
   let stopped: Promise<Exit> | undefined;
   const start = async () => {
-    ({ process: running } = await startGateway(t, env, options.program));
+    ({ process: running } = await startGateway(t, env, options.program, options.folder));
     stopped = undefined;
   };
   await start();

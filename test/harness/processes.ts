@@ -80,7 +80,7 @@ export class ProjectProcess {
 }
 
 /**
- * Starts node with the arguments, such as `['main.ts', 'tenants', 'list']`, in the project's folder
+ * Starts node with the arguments, such as `['main.ts', 'tenants', 'list']`, in the project's folder, or another,
  * and the environment of the test with `env` on top; undefined takes a variable away. It is killed
  * when the test ends.
  */
@@ -88,6 +88,7 @@ export function startProcess(
   t: Teardown,
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
+  folder = project,
 ): ProjectProcess {
   // tap adds a loader to every child through NODE_OPTIONS; only coverage is worth its 200 ms.
   const covered = process.env._TAPJS_PROCESSINFO_COVERAGE_ === '1';
@@ -95,11 +96,17 @@ export function startProcess(
   const { BENCH_PROFILES: profiles } = process.env;
   const profiled = profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`];
   const command = [process.execPath, ...profiled, ...compiled(args)];
-  return startProgram(t, covered ? command : ['env', '-u', 'NODE_OPTIONS', ...command], env);
+  return startProgram(
+    t,
+    covered ? command : ['env', '-u', 'NODE_OPTIONS', ...command],
+    env,
+    folder,
+  );
 }
 
 /** The program as the run has compiled it; what is no part of it, or not run by `npm test`, is left to tsx. */
 function compiled([file = '', ...rest]: readonly string[]): readonly string[] {
+  if (file.endsWith('.js')) return [file, ...rest];
   const { TEST_PROGRAM: folder = '' } = process.env;
   const output = join(folder, file.replace(/\.ts$/, '.js'));
   return folder !== '' && file.endsWith('.ts') && existsSync(output)
@@ -112,8 +119,9 @@ export function startProgram(
   t: Teardown,
   command: readonly string[],
   env: NodeJS.ProcessEnv = {},
+  folder = project,
 ): ProjectProcess {
-  const started = new ProjectProcess(launch(command, env));
+  const started = new ProjectProcess(launch(command, env, folder));
   t.teardown(async () => {
     await started.kill('SIGKILL');
   });
@@ -124,22 +132,24 @@ export function startProgram(
  * Starts `main.ts serve` on a free port, or on `env.PORT`, and resolves when /readyz answers 200.
  * `env` should carry a DATA_DIR of the test's own.
  * @param program another one that serves
+ * @param folder another working directory than the project's folder
  */
 export async function startGateway(
   t: Teardown,
   env: NodeJS.ProcessEnv,
   program: readonly string[] = ['main.ts', 'serve'],
+  folder?: string,
 ): Promise<{ readonly process: ProjectProcess; readonly url: string }> {
   const port = env.PORT ?? String(await freePort());
   const url = `http://127.0.0.1:${port}`;
-  const started = startProcess(t, program, { ...env, HOST: '127.0.0.1', PORT: port });
+  const started = startProcess(t, program, { ...env, HOST: '127.0.0.1', PORT: port }, folder);
   await started.waitForOk(`${url}/readyz`);
   return { process: started, url };
 }
 
-function launch([file = '', ...rest]: readonly string[], env: NodeJS.ProcessEnv) {
+function launch([file = '', ...rest]: readonly string[], env: NodeJS.ProcessEnv, folder: string) {
   return spawn(file, rest, {
-    cwd: project,
+    cwd: folder,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

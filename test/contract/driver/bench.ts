@@ -78,9 +78,10 @@ export class Bench {
     imports: Imports = nothing,
   ): Promise<void> {
     await session.link({ method, ...imports });
-    if (method === 'code' || method === 'password') {
-      await port.next(`question for the ${method}`, isAskFor(method));
-      await session.answer(method, await this.value(account, method));
+    const field = (['code', 'password'] as const).find((one) => one === method);
+    if (field !== undefined) {
+      await port.next(`question for the ${field}`, isAskFor(field));
+      await session.answer(field, await this.value(account, field));
     } else {
       const step = await port.step(method === 'qr' ? 'show_qr' : 'show_code');
       this.log.forbid(step.type === 'show_qr' ? step.data : step.code);
