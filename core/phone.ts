@@ -2,6 +2,10 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js';
 
 const e164 = /^\+[1-9][0-9]{6,14}$/;
 
+/** Texts that were looked at, with what came of it: most numbers are written to again. */
+const known = new Map<string, string | null>();
+const mostKnown = 20_000;
+
 /**
  * Reads a phone number in E.164 format.
  * @returns the number as it is stored, with `+`; null when it is not E.164 or no number of its country can
@@ -9,8 +13,13 @@ const e164 = /^\+[1-9][0-9]{6,14}$/;
  */
 export function parsePhone(text: string): string | null {
   if (!e164.test(text)) return null;
+  const before = known.get(text);
+  if (before !== undefined) return before;
   const parsed = parsePhoneNumberFromString(text);
-  return parsed?.isPossible() === true ? parsed.number : null;
+  const phone = parsed?.isPossible() === true ? parsed.number : null;
+  if (known.size >= mostKnown) known.clear();
+  known.set(text, phone);
+  return phone;
 }
 
 /** The same for a number in a path or query, where the `+` may be absent or have become a space. */

@@ -10,12 +10,16 @@ export type Bound = string | number | null;
  * @throws TypeError
  */
 export function bindable(values: readonly unknown[]): Bound[] {
-  return values.map((value) => {
-    if (typeof value === 'string') return value.includes('\0') ? withoutNul(value) : value;
-    if (typeof value === 'boolean') return value ? 1 : 0;
-    if (value === null || (typeof value === 'number' && Number.isFinite(value))) return value;
-    throw new TypeError(`cannot store ${describe(value)}: use text, a finite number or null`);
-  });
+  const bound: Bound[] = [];
+  for (const value of values) bound.push(boundOf(value));
+  return bound;
+}
+
+function boundOf(value: unknown): Bound {
+  if (typeof value === 'string') return value.includes('\0') ? withoutNul(value) : value;
+  if (typeof value === 'boolean') return value ? 1 : 0;
+  if (value === null || (typeof value === 'number' && Number.isFinite(value))) return value;
+  throw new TypeError(`cannot store ${describe(value)}: use text, a finite number or null`);
 }
 
 function withoutNul(text: string): string {

@@ -35,24 +35,28 @@ export class Executor {
   /** What the transaction brings that others want to know once it is durable, see `Storage.onCommit`. */
   readonly marks: Set<Mark>;
   readonly #knex: Knex;
+  readonly #ask: Ask;
   /** Where statements are kept instead of being run; null: they are run. */
   readonly #kept: Statement[] | null;
 
+  /** @param ask a shorter way than knex's for statements that are text already */
   constructor(
     knex: Knex,
     dialect: Dialect,
+    ask: Ask = ({ sql, bindings }) => knex.raw(sql, bindings),
     marks = new Set<Mark>(),
     kept: Statement[] | null = null,
   ) {
     this.#knex = knex;
     this.dialect = dialect;
+    this.#ask = ask;
     this.marks = marks;
     this.#kept = kept;
   }
 
   /** One of the same transaction that keeps its statements in a list. It can write only, and tells no counts. */
   keeping(kept: Statement[]): Executor {
-    return new Executor(this.#knex, this.dialect, this.marks, kept);
+    return new Executor(this.#knex, this.dialect, this.#ask, this.marks, kept);
   }
 
   /**
@@ -140,9 +144,10 @@ export class Executor {
     return matched;
   }
 
-  /** Runs a raw query (`?` values, `??` names) and answers its rows. The caller states their type. */
-  async rows<Result>(sql: string, bindings: readonly Knex.RawBinding[] = []): Promise<Result[]> {
-    const answer: unknown = await this.knex.raw(sql, bindings);
+  /** Runs a raw query (`?` values) and answers its rows. The caller states their type. */
+  async rows<Result>(sql: string, bindings: readonly Value[] = []): Promise<Result[]> {
+    if (this.#kept !== null) throw new Error('COMMIT brings no rows');
+    const answer = await this.#ask({ sql, bindings: bindable(bindings) });
     // mysql2 answers [rows, fields], libsql the rows; what they hold is what the SQL selects.
     return (this.dialect === 'mysql' ? (answer as [Result[]])[0] : answer) as Result[];
   }
@@ -152,11 +157,12 @@ export class Executor {
    * is kept for COMMIT 0.
    */
   async run(sql: string, bindings: readonly Value[] = []): Promise<number> {
+    const statement = { sql, bindings: bindable(bindings) };
     if (this.#kept !== null) {
-      this.#kept.push({ sql, bindings: bindable(bindings) });
+      this.#kept.push(statement);
       return 0;
     }
-    const answer: unknown = await this.#knex.raw(sql, bindings);
+    const answer = await this.#ask(statement);
     if (this.dialect === 'mysql') return (answer as [{ affectedRows: number }])[0].affectedRows;
     return (answer as { changes: number }).changes;
   }
@@ -169,14 +175,19 @@ export class Executor {
     end: string,
   ): Promise<unknown> {
     const columns = Object.keys(rows[0] ?? {});
-    const values = Array.from({ length: rows.length }, () => `(${holes(columns.length)})`);
-    const sql = `${start} ${quoted(table)} (${columns.map(quoted).join(', ')}) values ${values.join(', ')} ${end}`;
-    const bindings = rows.flatMap((row) => columns.map((column) => row[column] ?? null));
-    if (this.#kept === null) return await this.#knex.raw(sql, bindings);
-    this.#kept.push({ sql, bindings: bindable(bindings) });
+    const values = `(${holes(columns.length)}), `.repeat(rows.length).slice(0, -2);
+    const sql = `${start} ${quoted(table)} (${columns.map(quoted).join(', ')}) values ${values} ${end}`;
+    const bindings: Value[] = [];
+    for (const row of rows) for (const column of columns) bindings.push(row[column] ?? null);
+    const statement = { sql, bindings: bindable(bindings) };
+    if (this.#kept === null) return await this.#ask(statement);
+    this.#kept.push(statement);
     return undefined;
   }
 }
+
+/** Runs a statement: answers what knex's `raw` does. */
+export type Ask = (statement: Statement) => Promise<unknown>;
 
 /** A name of ours, as both dialects quote it. */
 function quoted(name: string): string {
@@ -205,7 +216,9 @@ function parts(rows: readonly Row[], uses = 1): Row[][] {
   if (first === undefined) return [];
   const columns = Object.keys(first);
   for (const row of rows) {
-    if (Object.keys(row).length !== columns.length || columns.some((name) => !(name in row))) {
+    let known = 0;
+    for (const name in row) if (name in first) known += 1;
+    if (known !== columns.length || Object.keys(row).length !== known) {
       throw new Error('rows of one statement must all name the same columns');
     }
   }

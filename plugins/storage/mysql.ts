@@ -41,7 +41,7 @@ interface Query {
 /** The transactions under way, by their connection. */
 const pipelines = new WeakMap<Connection, Pipeline>();
 
-/** The pipeline that a transaction's statements go through. */
+/** The pipeline that a MariaDB or MySQL transaction's statements go through. */
 export async function pipelineOf(transaction: Knex.Transaction): Promise<Pipeline> {
   const pipeline = pipelines.get(await transaction.client.acquireConnection());
   if (pipeline === undefined) throw new Error('the transaction is over');

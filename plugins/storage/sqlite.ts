@@ -5,7 +5,8 @@ import knexModule, { type Knex } from 'knex';
 import BetterSqliteClient from 'knex/lib/dialects/better-sqlite3/index.js';
 import SqliteTransaction from 'knex/lib/dialects/sqlite3/execution/sqlite-transaction.js';
 import Libsql from 'libsql';
-import { bindable } from './bindings.ts';
+import { type Bound, bindable } from './bindings.ts';
+import type { Ask } from './executor.ts';
 import { faultOf, fitForLog } from './faults.ts';
 
 /** How long a writer waits for another process's transaction. */
@@ -81,20 +82,59 @@ class LibsqlClient extends BetterSqliteClient {
   }
 
   async _query(connection: Libsql.Database, query: Query): Promise<Query> {
-    const statement = connection.prepare(query.sql);
-    // libsql binds every number as a REAL; as a bigint it stays an INTEGER.
-    const values = bindable(query.bindings ?? []).map((value) =>
-      Number.isSafeInteger(value) ? BigInt(value as number) : value,
-    );
-    if (statement.reader) {
-      query.response = statement.all(values);
-    } else {
-      const result = statement.run(values);
-      query.response = result;
-      query.context = { lastID: result.lastInsertRowid, changes: result.changes };
+    const answer = runStatement(connection, query.sql, bindable(query.bindings ?? []));
+    query.response = answer;
+    if (!Array.isArray(answer)) {
+      query.context = { lastID: answer.lastInsertRowid, changes: answer.changes };
     }
     return query;
   }
+}
+
+/** Prepared statements of each connection, the one that was used last at the end. */
+const prepared = new WeakMap<Libsql.Database, Map<string, Libsql.Statement>>();
+
+/** Of one connection. */
+const mostPrepared = 200;
+
+/**
+ * Runs a statement, which is prepared once and kept for the next time.
+ * @param values checked by `bindable`
+ * @returns its rows, or what it changed when it brings none
+ */
+function runStatement(
+  connection: Libsql.Database,
+  sql: string,
+  values: readonly Bound[],
+): unknown[] | Libsql.RunResult {
+  const statement = statementOf(connection, sql);
+  // libsql binds every number as a REAL; as a bigint it stays an INTEGER.
+  const bound = values.map((value) =>
+    Number.isSafeInteger(value) ? BigInt(value as number) : value,
+  );
+  return statement.reader ? statement.all(bound) : statement.run(bound);
+}
+
+function statementOf(connection: Libsql.Database, sql: string): Libsql.Statement {
+  const known = prepared.get(connection) ?? new Map<string, Libsql.Statement>();
+  prepared.set(connection, known);
+  const statement = known.get(sql) ?? connection.prepare(sql);
+  known.delete(sql);
+  known.set(sql, statement);
+  if (known.size > mostPrepared) {
+    const [oldest] = known.keys();
+    if (oldest !== undefined) known.delete(oldest);
+  }
+  return statement;
+}
+
+/** Runs statements on the connection of a transaction, past knex. */
+export async function statementsOf(transaction: Knex.Transaction): Promise<Ask> {
+  const connection: Libsql.Database = await transaction.client.acquireConnection();
+  return async ({ sql, bindings }) => {
+    if (transaction.isCompleted()) throw new Error('the transaction is over');
+    return runStatement(connection, sql, bindings);
+  };
 }
 
 class LibsqlWriter extends LibsqlClient {

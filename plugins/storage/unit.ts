@@ -2,10 +2,11 @@ import type { Knex } from 'knex';
 import type { Lock, Mark, Tables, Unit } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { Connections } from './connection.ts';
-import { Executor, holes } from './executor.ts';
-import { faultOf, leavesCommitOpen } from './faults.ts';
+import { type Ask, Executor, holes } from './executor.ts';
+import { faultOf, fitForLog, leavesCommitOpen } from './faults.ts';
 import { pipelineOf } from './mysql.ts';
 import type { Answer, Pipeline, Statement } from './pipeline.ts';
+import { statementsOf } from './sqlite.ts';
 
 /** Makes the table objects that work on an executor. */
 export type TablesMaker = (executor: Executor) => Tables;
@@ -61,13 +62,24 @@ export async function transact<Result, Early>(
   transaction.on('query-error', (error: unknown) => {
     refused ??= error;
   });
+  const { dialect } = parts.connections;
+  const pipeline = dialect === 'mysql' ? await pipelineOf(transaction) : null;
+  const way = pipeline === null ? await statementsOf(transaction) : pipeline.ask.bind(pipeline);
+  const ask: Ask = async (statement) => {
+    try {
+      return await way(statement);
+    } catch (error) {
+      if (error instanceof Error) error.message = `${statement.sql} - ${error.message}`;
+      refused ??= error;
+      throw fitForLog(error);
+    }
+  };
   const signals: (() => void)[] = [];
-  const executor = new Executor(transaction, parts.connections.dialect);
+  const executor = new Executor(transaction, dialect, ask);
   const last: Statement[] = [];
   const tables = parts.tables(executor);
   let result: Result;
   try {
-    const pipeline = executor.dialect === 'mysql' ? await pipelineOf(transaction) : null;
     // Asked before anything else, so that it comes first in the packet.
     const locking = pipeline === null ? Date.now() : lock(pipeline, locks);
     const [now, found] = await Promise.all([locking, early?.(tables)]);
@@ -123,7 +135,7 @@ export async function commit(transaction: Knex.Transaction): Promise<void> {
 }
 
 /** Takes the rows and answers the database's clock as it stood once the last was taken. Asks at once. */
-async function lock(pipeline: Pipeline, locks: readonly Lock[]): Promise<number> {
+async function lock(pipeline: Pick<Pipeline, 'ask'>, locks: readonly Lock[]): Promise<number> {
   const asked: Promise<Answer>[] = [];
   for (const [table, column, prefix] of lockable) {
     const ids = idsOf(locks, prefix);

@@ -270,14 +270,14 @@ export class MessageTable {
   ): Promise<readonly MessageTime[]> {
     if (contactIds.length === 0 || limit === 0) return [];
     return this.db.rows<MessageTime>(
-      `select contact_id as ??, direction, created_at as ?? from (
+      `select contact_id as contactId, direction, created_at as at from (
          select contact_id, direction, created_at,
            row_number() over (partition by contact_id, direction order by created_at desc) as place
          from messages
          where contact_id in (${holes(contactIds.length)}) and created_at > ?
            and (sequence is not null or inbound_sequence is not null)
        ) recent where place <= ?`,
-      ['contactId', 'at', ...contactIds, since, limit],
+      [...contactIds, since, limit],
     );
   }
 

@@ -71,12 +71,12 @@ export class ThreadTable {
   ): Promise<readonly OpenerTime[]> {
     if (accountIds.length === 0 || limit === 0) return [];
     return this.db.rows<OpenerTime>(
-      `select account_id as ??, opened_at as ?? from (
+      `select account_id as accountId, opened_at as at from (
          select account_id, opened_at,
            row_number() over (partition by account_id order by opened_at desc) as place
          from threads where account_id in (${holes(accountIds.length)}) and opened_at > ?
        ) recent where place <= ?`,
-      ['accountId', 'at', ...accountIds, since, limit],
+      [...accountIds, since, limit],
     );
   }
 }
