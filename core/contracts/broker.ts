@@ -40,6 +40,8 @@ export interface Broker {
    * waits in a bounded buffer while the broker is away and is dropped when that overflows.
    */
   toHost(accountId: string, message: Json): void;
+  /** The same to the hosts of several accounts, as one message: each handler that it concerns gets the whole of it. */
+  toHosts(accountIds: readonly string[], message: Json): void;
   /** To exactly one of the processes that `work` on this queue; waits there if none does. */
   toWorker(queue: string, message: Json): void;
   /** To every process that listens to this topic now, this one included. */

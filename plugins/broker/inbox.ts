@@ -4,7 +4,7 @@ import type { GatewayLog } from '../../core/log.ts';
 import { Consumer } from './consumer.ts';
 import type { BrokerLimits } from './contract.ts';
 import type { LinkSession } from './link.ts';
-import { textOf } from './outgoing.ts';
+import { keysOf, textOf } from './outgoing.ts';
 import type { Topology } from './topology.ts';
 import { within } from './within.ts';
 
@@ -54,8 +54,11 @@ export class Inbox {
     const queues = topology.inbox(processId, session.number);
     await channel.basicConsume({ queue: queues.requests, noAck: true }, onRequest);
     await channel.basicConsume({ queue: queues.messages, noAck: true }, (message) => {
-      const consumers = this.#consumers.get(keyOf(message))?.group ?? [];
-      for (const consumer of consumers) consumer.offer(textOf(message.body));
+      const { exchange, body } = message;
+      for (const routingKey of keysOf(message)) {
+        const consumers = this.#consumers.get(keyOf({ exchange, routingKey }))?.group ?? [];
+        for (const consumer of consumers) consumer.offer(textOf(body));
+      }
     });
     // From here on new bindings are made at once: none is missed between the two lines.
     this.#attached = { session, channel, queue: queues.messages };

@@ -42,6 +42,12 @@ export class MemoryBroker implements ClosableBroker, Endpoint {
     this.#send(message, (text) => this.#hub.publish('host', accountId, text));
   }
 
+  toHosts(accountIds: readonly string[], message: Json): void {
+    this.#send(message, (text) => {
+      for (const accountId of accountIds) this.#hub.publish('host', accountId, text);
+    });
+  }
+
   toWorker(queue: string, message: Json): void {
     this.#send(message, (text) => {
       if (!this.#hub.queue(queue, this.#limits.buffer).put(text)) {

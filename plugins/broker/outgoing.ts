@@ -1,9 +1,11 @@
-import type { Envelope } from 'rabbitmq-client';
+import type { AsyncMessage, Envelope } from 'rabbitmq-client';
 
 /** One message on its way to RabbitMQ. */
 export interface Outgoing {
   readonly exchange: string;
   readonly routingKey: string;
+  /** Further routing keys: each queue that one of them leads to gets the message once. */
+  readonly copies?: readonly string[];
   readonly text: string;
   readonly properties?: Pick<Envelope, 'type' | 'correlationId' | 'replyTo' | 'headers'>;
   /** Written to disk before it is confirmed. */
@@ -21,7 +23,8 @@ const longestKey = 255;
 
 /** Whether AMQP can carry it. */
 export function isSendable(outgoing: Outgoing): boolean {
-  return Buffer.byteLength(outgoing.routingKey) <= longestKey;
+  const { routingKey, copies = [] } = outgoing;
+  return [routingKey, ...copies].every((key) => Buffer.byteLength(key) <= longestKey);
 }
 
 /** What is left to its deadline in milliseconds; Infinity without one. */
@@ -31,11 +34,13 @@ export function timeLeft(outgoing: Outgoing): number {
 
 /** As the library wants it, at the moment of sending. */
 export function envelopeOf(outgoing: Outgoing): Envelope {
-  const { exchange, routingKey, properties, durable, mandatory, deadline } = outgoing;
+  const { exchange, routingKey, copies = [], properties, durable, mandatory, deadline } = outgoing;
   return {
     exchange,
     routingKey,
     ...properties,
+    // RabbitMQ's sender-selected distribution.
+    ...(copies.length === 0 ? {} : { headers: { CC: [...copies] } }),
     ...(durable === true ? { durable } : {}),
     ...(mandatory === true ? { mandatory } : {}),
     ...(deadline === undefined ? {} : { expiration: String(Math.ceil(timeLeft(outgoing))) }),
@@ -46,4 +51,14 @@ export function envelopeOf(outgoing: Outgoing): Envelope {
 export function textOf(body: unknown): string {
   if (typeof body === 'string') return body;
   return Buffer.isBuffer(body) ? body.toString('utf8') : JSON.stringify(body ?? null);
+}
+
+/** The routing keys that a message was sent under. */
+export function keysOf({
+  routingKey,
+  headers,
+}: Pick<AsyncMessage, 'routingKey' | 'headers'>): readonly string[] {
+  const copies: unknown = headers?.CC;
+  const further = Array.isArray(copies) ? copies.filter((key) => typeof key === 'string') : [];
+  return [routingKey, ...further];
 }

@@ -12,6 +12,9 @@ import { defaultTiming, type RabbitmqTiming } from './timing.ts';
 import { Topology } from './topology.ts';
 import { within } from './within.ts';
 
+/** Routing keys of one message: they travel in its header, which must fit the smallest frame. */
+const mostKeys = 64;
+
 /** What a RabbitMQ broker is made with. */
 export interface RabbitmqBrokerOptions {
   /** `amqp://user:password@host:port/vhost`, or `amqps://…` */
@@ -71,6 +74,16 @@ export class RabbitmqBroker implements ClosableBroker {
     this.#send(message, (text) =>
       this.#carrier.publisher.put({ exchange, routingKey: accountId, text }),
     );
+  }
+
+  toHosts(accountIds: readonly string[], message: Json): void {
+    const exchange = this.#topology.hosts;
+    this.#send(message, (text) => {
+      for (let start = 0; start < accountIds.length; start += mostKeys) {
+        const [routingKey = '', ...copies] = accountIds.slice(start, start + mostKeys);
+        this.#carrier.publisher.put({ exchange, routingKey, text, copies });
+      }
+    });
   }
 
   toWorker(queue: string, message: Json): void {

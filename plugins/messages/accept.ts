@@ -14,8 +14,10 @@ export interface AcceptParts {
   restrict(accountId: string, until: number): void;
 }
 
-/** What the host of an account is told of newly accepted messages, in order of acceptance. */
-export type QueuedEnvelope = { readonly queued: readonly (readonly [string, number])[] };
+/** What the hosts of accounts are told of newly accepted messages: by account, in order of acceptance. */
+type QueuedEnvelope = {
+  readonly queued: { [accountId: string]: [id: string, sequence: number][] };
+};
 
 /**
  * The lane of `POST /messages`: under the tenant's lock, so that caps, guards and idempotent twins are exact
@@ -30,8 +32,10 @@ export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision
       const ledger = await loadLedger(unit, parts.rules, sends, early);
       const decisions = sends.map((send) => decideSend(parts.rules, ledger, send));
       const messages = await writeLedger(unit, parts.rules, ledger);
-      for (const [accountId, envelope] of envelopes(messages)) {
-        unit.afterCommit(() => parts.broker.toHost(accountId, envelope));
+      const envelope = envelopeOf(messages);
+      const accountIds = Object.keys(envelope.queued);
+      if (accountIds.length > 0) {
+        unit.afterCommit(() => parts.broker.toHosts(accountIds, envelope));
       }
       for (const [accountId, until] of ledger.holds) {
         unit.afterCommit(() => parts.restrict(accountId, until));
@@ -90,27 +94,30 @@ function numbered({ sequences, newMessages }: SendLedger): readonly StoredMessag
   });
 }
 
-function envelopes(messages: readonly StoredMessage[]): ReadonlyMap<string, QueuedEnvelope> {
-  const places = new Map<string, (readonly [string, number])[]>();
+function envelopeOf(messages: readonly StoredMessage[]): QueuedEnvelope {
+  const queued: QueuedEnvelope['queued'] = {};
   for (const { accountId, id, sequence } of messages) {
     if (sequence === null) continue;
-    const list = places.get(accountId) ?? [];
-    list.push([id, sequence]);
-    places.set(accountId, list);
+    queued[accountId] ??= [];
+    queued[accountId].push([id, sequence]);
   }
-  return new Map([...places].map(([accountId, queued]) => [accountId, { queued }]));
+  return { queued };
 }
 
-/** The places an envelope names; none when it is not one of ours. */
-export function placesOf(envelope: unknown): readonly QueuedPlace[] {
-  const queued =
-    typeof envelope === 'object' && envelope !== null && 'queued' in envelope
-      ? envelope.queued
-      : [];
-  if (!Array.isArray(queued)) return [];
-  return queued.flatMap((place: unknown) => {
+/** The places that an envelope names of an account; none when it is not one of ours. */
+export function placesOf(envelope: unknown, accountId: string): readonly QueuedPlace[] {
+  const queued = memberOf(envelope, 'queued');
+  const places = memberOf(queued, accountId);
+  if (!Array.isArray(places)) return [];
+  return places.flatMap((place: unknown) => {
     if (!Array.isArray(place)) return [];
     const [id, sequence]: readonly unknown[] = place;
     return typeof id === 'string' && typeof sequence === 'number' ? [{ id, sequence }] : [];
   });
+}
+
+function memberOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
+  // JSON that another process has sent: looked at piece by piece.
+  return (value as Readonly<Record<string, unknown>>)[name];
 }

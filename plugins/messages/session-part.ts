@@ -54,7 +54,7 @@ export function makeSessionPart(parts: SessionPartParts): SessionPart {
       await dispatcher.closed();
     },
     wake(accountId, envelope) {
-      dispatchers.get(accountId)?.wake(placesOf(envelope));
+      dispatchers.get(accountId)?.wake(placesOf(envelope, accountId));
     },
     sweep() {
       sweep(storage, dispatchers).catch((error: unknown) => {

@@ -26,7 +26,8 @@ export async function countAtBroker(
       queueBindings,
     },
     (message) => {
-      counted += placesOf(parsed(message.body)).length;
+      const body = parsed(message.body);
+      for (const key of keys) counted += placesOf(body, key).length;
     },
   );
   t.teardown(() => consumer.close());

@@ -60,6 +60,30 @@ export function brokerContract(t: Test, makeWorld: (t: Test) => Promise<BrokerWo
     t.equal(got.length, 2);
   });
 
+  on('to the hosts of several accounts', async (t, world) => {
+    const [sender, one, other] = [await world.open(), await world.open(), await world.open()];
+    const accounts = range(150).map((n) => `acc_${n}`);
+    const got: Json[] = [];
+    const hosting = accounts.map((account, n) =>
+      (n % 3 === 0 ? one : other).host(account, (message) => {
+        got.push([account, message]);
+      }),
+    );
+    await Promise.all(hosting);
+    sender.toHosts(accounts, { queued: 1 });
+    await arrived(got, accounts.length);
+    t.same(
+      got.map(String).sort(),
+      accounts.map((account) => String([account, { queued: 1 }])).sort(),
+      'each handler once, with the whole message',
+    );
+    sender.toHosts(['acc_1', 'acc_999'], 'one of them is hosted nowhere');
+    await arrived(got, accounts.length + 1);
+    sender.toHosts([], 'nobody');
+    await sleep(50);
+    t.equal(got.length, accounts.length + 1);
+  });
+
   on('an account moves from host to host', async (t, world) => {
     const [sender, first, second] = [await world.open(), await world.open(), await world.open()];
     const got: Json[] = [];

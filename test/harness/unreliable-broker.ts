@@ -26,6 +26,7 @@ export function unreliableBroker(broker: Broker, options: Unreliability): Broker
   return {
     processId: broker.processId,
     toHost: (accountId, message) => carry(() => broker.toHost(accountId, message)),
+    toHosts: (accountIds, message) => carry(() => broker.toHosts(accountIds, message)),
     toWorker: (queue, message) => carry(() => broker.toWorker(queue, message)),
     toAll: (topic, message) => carry(() => broker.toAll(topic, message)),
     request: (processId, subject, body, timeoutMs) =>

@@ -55,7 +55,10 @@ app.post<{ Body: SendBody }>(
     const row = { id, account_id, phone: to.phone, body: text, status: 'queued', created_at };
     await database('floor_messages').insert(row);
     const envelope = { exchange: 'floor', routingKey: account_id };
-    await publisher?.send(envelope, JSON.stringify({ queued: [[id, created_at]] }));
+    await publisher?.send(
+      envelope,
+      JSON.stringify({ queued: { [account_id]: [[id, created_at]] } }),
+    );
     return reply
       .code(202)
       .send({ id, status: 'queued', account_id, created_at: new Date(created_at).toISOString() });
