@@ -13,6 +13,7 @@ import { lendServers } from '../servers/lend.ts';
 import { accept, acceptEmbedded } from './accept.ts';
 import type { Bench, BenchRun } from './bench.ts';
 import { deliveries } from './deliveries.ts';
+import { growth, growthEmbedded } from './growth.ts';
 import { mcp } from './mcp.ts';
 import { emptied, topOf } from './profile.ts';
 import { receive } from './receive.ts';
@@ -30,6 +31,8 @@ const benches: readonly Bench[] = [
   waits,
   deliveries,
   mcp,
+  growth,
+  growthEmbedded,
   sessions,
   start,
 ];

@@ -85,7 +85,8 @@ export function accountPhone(n: number): string {
   return `+1202${String(2_000_000 + n)}`;
 }
 
-function accountRow(tenantId: string, id: string, n: number): Row {
+/** The nth account of a tenant: linked, without a session, and long past its warm-up. */
+export function accountRow(tenantId: string, id: string, n: number): Row {
   const identifier = accountPhone(n);
   return {
     id,

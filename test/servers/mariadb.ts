@@ -13,9 +13,10 @@ export function hasMariadb(): boolean {
 /**
  * Starts a private MariaDB with an empty data folder, durable as in production. Its url names the
  * user root, without a password and without a database.
+ * @param settings further ones of the server, such as `--innodb-buffer-pool-size=1G`
  * @throws if the programs are missing or do not start.
  */
-export async function startMariadb(): Promise<Server> {
+export async function startMariadb(settings: readonly string[] = []): Promise<Server> {
   const found = programs();
   if (found === undefined) {
     throw new Error('mariadbd and mariadb-install-db are missing: install mariadb-server.');
@@ -50,6 +51,7 @@ export async function startMariadb(): Promise<Server> {
         '--innodb-flush-log-at-trx-commit=1',
         '--character-set-server=utf8mb4',
         '--max-connections=500',
+        ...settings,
       ],
       env: {},
       log: join(folder, 'mariadb.log'),
