@@ -50,14 +50,14 @@ export async function tenantUsage(
   const day = rules.day(await storage.now());
   const [counters, accounts] = await Promise.all([
     storage.read.usage.of([tenantId], [], day),
-    storage.read.accounts.ofTenants([tenantId]),
+    storage.read.accounts.count(tenantId),
   ]);
   const { sends, newContacts } = counters.find((counter) => counter.accountId === '') ?? none;
   return {
     day,
     sends,
     newContacts,
-    accountsTotal: accounts.length,
-    accountsConnected: accounts.filter((account) => account.status === 'connected').length,
+    accountsTotal: accounts.total,
+    accountsConnected: accounts.connected,
   };
 }

@@ -39,6 +39,21 @@ export async function createTable(executor: Executor, table: Table): Promise<voi
   }
 }
 
+/** Adds an index to a table that is there, unless it has it: repeatable, and beside processes at work. */
+export async function createIndex(
+  executor: Executor,
+  table: string,
+  columns: readonly string[],
+): Promise<void> {
+  const name = indexName({ name: table }, columns);
+  // MySQL knows no `if not exists` here.
+  if (executor.dialect === 'mysql' && (await hasIndex(executor, table, name))) return;
+  const guard = executor.dialect === 'sqlite' ? 'if not exists ' : '';
+  await executor.knex
+    .raw(`create index ${guard}${quote(name)} on ${quote(table)} (${list(columns)})`)
+    .options({ timeout: statementMs });
+}
+
 /** A change of a large table takes as long as it takes; without any limit a dead server would hold the start. */
 const statementMs = 3_600_000;
 
@@ -92,7 +107,7 @@ function typeSql({ type, length }: Column, dialect: Dialect): string {
   return length === undefined ? 'longtext' : `varchar(${length})`;
 }
 
-function indexName(table: Table, columns: readonly string[]): string {
+function indexName(table: Pick<Table, 'name'>, columns: readonly string[]): string {
   return `${table.name}_${columns.join('_')}`;
 }
 
@@ -102,6 +117,15 @@ function list(columns: readonly string[]): string {
 
 function quote(name: string): string {
   return `\`${name}\``;
+}
+
+async function hasIndex(executor: Executor, table: string, name: string): Promise<boolean> {
+  const rows = await executor.rows(
+    `select 1 from information_schema.statistics
+     where table_schema = database() and table_name = ? and index_name = ?`,
+    [table, name],
+  );
+  return rows.length > 0;
 }
 
 async function binaryCollation(executor: Executor): Promise<string> {

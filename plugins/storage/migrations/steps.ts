@@ -2,6 +2,7 @@ import type { Executor } from '../executor.ts';
 import { firstTables } from './001-first-tables.ts';
 import { webhookTables } from './002-webhooks.ts';
 import { mediaTable } from './003-media.ts';
+import { furtherIndexes } from './004-indexes.ts';
 
 /**
  * One change of the schema.
@@ -20,4 +21,9 @@ export interface MigrationStep {
 }
 
 /** All steps, in the order in which they are applied. */
-export const migrationSteps: readonly MigrationStep[] = [firstTables, webhookTables, mediaTable];
+export const migrationSteps: readonly MigrationStep[] = [
+  firstTables,
+  webhookTables,
+  mediaTable,
+  furtherIndexes,
+];

@@ -32,6 +32,12 @@ export interface AccountChange {
   readonly claim: null | 'keep';
 }
 
+/** A tenant's accounts that were not removed. */
+export interface AccountCount {
+  readonly total: number;
+  readonly connected: number;
+}
+
 /** A number that an account wants for itself while it is linked. */
 export interface NumberClaim {
   readonly id: string;
@@ -66,6 +72,21 @@ export class AccountTable {
         .whereNull('a.removed_at')
         .orderBy(['a.created_at', 'a.id']),
     );
+  }
+
+  /** How many accounts of a tenant were not removed, and how many of them are connected. */
+  async count(tenantId: string): Promise<AccountCount> {
+    const rows: { status: AccountStatus; accounts: number }[] = await this.db
+      .knex('accounts')
+      .select('status')
+      .count({ accounts: '*' })
+      .where('tenant_id', tenantId)
+      .whereNull('removed_at')
+      .groupBy('status');
+    return {
+      total: rows.reduce((sum, row) => sum + row.accounts, 0),
+      connected: rows.find((row) => row.status === 'connected')?.accounts ?? 0,
+    };
   }
 
   /** What a send may choose from: not removed and `connected`, `connecting` or `restricted`, oldest first. */

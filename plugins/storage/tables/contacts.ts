@@ -23,9 +23,11 @@ interface Condition {
   readonly bindings: readonly string[];
 }
 
-/** The indexes in whose order contacts are listed: all of a tenant, and those of one channel. */
-const listIndex = 'contacts_tenant_id_created_at_id';
-const channelListIndex = 'contacts_tenant_id_channel_created_at_id';
+/** The index by which contacts are listed: in its order, or found by a phone on whichever channel. */
+function listIndex({ channel, phone }: ContactFilter): string {
+  const filtered = channel === null ? 'tenant_id' : 'tenant_id_channel';
+  return `contacts_${filtered}_${phone === null ? 'created_at_id' : 'phone'}`;
+}
 
 /** The SQL of contacts. */
 export class ContactTable {
@@ -138,10 +140,9 @@ export class ContactTable {
   async list(tenantId: string, filter: ContactFilter): Promise<readonly Contact[]> {
     const { knex, dialect } = this.db;
     // Else MariaDB and MySQL would read the whole tenant, from its newest contact on, for a page in the middle.
-    const told = dialect === 'mysql' && filter.phone === null;
-    const index = filter.channel === null ? listIndex : channelListIndex;
+    const told = knex.raw('?? force index (??)', ['contacts', listIndex(filter)]);
     const query = knex
-      .from(told ? knex.raw('?? force index (??)', ['contacts', index]) : 'contacts')
+      .from(dialect === 'mysql' ? told : 'contacts')
       .where('tenant_id', tenantId)
       .orderBy('created_at', 'desc')
       .orderBy('id', 'desc')

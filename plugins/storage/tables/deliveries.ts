@@ -42,6 +42,10 @@ export interface DueRequest {
 /** Receivers whose deliveries one statement looks for. */
 const receiversAtOnce = 100;
 
+/** The indexes in whose order a log is listed: all of a subscription, and what is in one state. */
+const logIndex = 'deliveries_webhook_id_created_at_id';
+const stateLogIndex = 'deliveries_webhook_id_state_created_at_id';
+
 /** The SQL of deliveries. */
 export class DeliveryTable {
   protected readonly db: Executor;
@@ -110,7 +114,14 @@ export class DeliveryTable {
 
   /** A page of a subscription's log, newest first. */
   async list(webhookId: string, filter: DeliveryFilter): Promise<readonly Delivery[]> {
-    const query = this.db.knex('deliveries').where('webhook_id', webhookId);
+    const { knex, dialect } = this.db;
+    // Else MariaDB and MySQL would read the whole log, from its newest delivery on, for a page in the middle.
+    const index = filter.state === null ? logIndex : stateLogIndex;
+    const query = knex
+      .from(
+        dialect === 'mysql' ? knex.raw('?? force index (??)', ['deliveries', index]) : 'deliveries',
+      )
+      .where('webhook_id', webhookId);
     if (filter.state !== null) query.andWhere('state', filter.state);
     if (filter.event !== null) query.andWhere('event_type', filter.event);
     if (filter.before !== null) olderThan(query, filter.before);
@@ -235,11 +246,14 @@ export class DeliveryTable {
 }
 
 function olderThan(query: Knex.QueryBuilder, [createdAt, id]: readonly [number, string]): void {
-  query.andWhere((older) =>
-    older
-      .where('created_at', '<', createdAt)
-      .orWhere((same) => same.where('created_at', createdAt).andWhere('id', '<', id)),
-  );
+  // The first condition says nothing new; it lets both engines begin inside the index.
+  query
+    .andWhere('created_at', '<=', createdAt)
+    .andWhere((older) =>
+      older
+        .where('created_at', '<', createdAt)
+        .orWhere((same) => same.where('created_at', createdAt).andWhere('id', '<', id)),
+    );
 }
 
 /** The columns of `DueColumns`. */

@@ -202,23 +202,29 @@ export class MessageTable {
   }
 
   /**
-   * Accounts with undispatched messages that were accepted before a moment, and accounts with queued messages
+   * Accounts whose oldest undispatched message was accepted before a moment, and accounts with queued messages
    * that have no session to come: removed or logged out.
    */
   async accountsToExpire(acceptedBefore: number, limit: number): Promise<readonly string[]> {
     const { knex } = this.db;
     const queued = () =>
-      knex('messages as m')
-        .select(knex.raw('1'))
+      knex
+        .from(this.#messages(['account_id', 'status', 'sequence']))
         .whereRaw('m.account_id = a.id')
         .where('m.status', 'queued');
+    // Sorted, so that of a long queue only its head is read.
+    const oldest = queued()
+      .select('m.created_at')
+      .whereNull('m.dispatched_at')
+      .orderBy('m.sequence')
+      .limit(1);
     const rows: readonly { readonly id: string }[] = await knex('accounts as a')
       .select('a.id')
-      .whereExists(queued().whereNull('m.dispatched_at').where('m.created_at', '<', acceptedBefore))
+      .whereRaw('? < ?', [oldest, acceptedBefore])
       .orWhere((over) =>
         over
           .where((ended) => ended.whereNotNull('a.removed_at').orWhere('a.status', 'disconnected'))
-          .whereExists(queued()),
+          .whereExists(queued().select(knex.raw('1'))),
       )
       .limit(limit);
     return rows.map((row) => row.id);
@@ -299,18 +305,21 @@ export class MessageTable {
   }
 
   /**
-   * A left join, so that both engines read the messages first, in the order of their index.
+   * The messages, under the name `m`.
    * @param index the columns of the index to read by. MariaDB and MySQL are told: for a page in the middle they
-   *   would read the whole tenant from its newest message on.
+   *   would read the whole tenant from its newest message on, and for the head of a queue the whole queue.
    */
-  #joined(index: readonly string[] = []): Selection<JoinedColumns> {
+  #messages(index: readonly string[]): Knex.Raw | string {
     const { knex, dialect } = this.db;
-    const told = dialect === 'mysql' && index.length > 0;
-    const messages = told
+    return dialect === 'mysql' && index.length > 0
       ? knex.raw('?? as ?? force index (??)', ['messages', 'm', `messages_${index.join('_')}`])
       : 'messages as m';
-    return knex
-      .from(messages)
+  }
+
+  /** A left join, so that both engines read the messages first, in the order of their index. */
+  #joined(index: readonly string[] = []): Selection<JoinedColumns> {
+    return this.db.knex
+      .from(this.#messages(index))
       .leftJoin('contacts as c', 'c.id', 'm.contact_id')
       .select('m.*', 'c.phone as contact_phone', 'c.name as contact_name');
   }
