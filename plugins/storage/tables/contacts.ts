@@ -139,10 +139,11 @@ export class ContactTable {
   /** Newest first, by (created_at, id). */
   async list(tenantId: string, filter: ContactFilter): Promise<readonly Contact[]> {
     const { knex, dialect } = this.db;
-    // Else MariaDB and MySQL would read the whole tenant, from its newest contact on, for a page in the middle.
-    const told = knex.raw('?? force index (??)', ['contacts', listIndex(filter)]);
+    // Else MariaDB and MySQL would read the whole tenant, from its newest contact on, for a page in the middle, and
+    // SQLite for a phone.
+    const told = dialect === 'mysql' ? '?? force index (??)' : '?? indexed by ??';
     const query = knex
-      .from(dialect === 'mysql' ? told : 'contacts')
+      .from(knex.raw(told, ['contacts', listIndex(filter)]))
       .where('tenant_id', tenantId)
       .orderBy('created_at', 'desc')
       .orderBy('id', 'desc')
