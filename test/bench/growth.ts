@@ -56,6 +56,7 @@ async function measure(
   await timeAll(sides, fewest, 0);
   for (let round = 1; round <= run.rounds; round += 1) {
     await sleep(calmMs);
+    for (const side of [sides.large, sides.small]) await side.recall();
     const found = await timeAll(sides, repetitions, round * repetitions);
     await sleep(calmMs);
     for (const [name, [gateway, floor]] of found) {

@@ -1,3 +1,4 @@
+import { createReadStream } from 'node:fs';
 import { createConnection } from 'mysql2/promise';
 import { createLog } from '../../../core/log.ts';
 import { makeCursors } from '../../../plugins/secrets/cursors.ts';
@@ -31,6 +32,8 @@ export interface Side {
   readonly origin: string;
   /** The process of the database; null when it is in the gateway's. */
   readonly databasePid: number | null;
+  /** Brings an embedded database back into the memory of the system, which may have let go of it. */
+  recall(): Promise<void>;
 }
 
 /** Starts a gateway, connects a few accounts, stops it, gives its tenants a past, and starts it again. */
@@ -75,7 +78,10 @@ export async function startSide(
   await connections.close();
   const [tenant, neighbour] = subjects;
   if (tenant === undefined || neighbour === undefined) throw new Error('a tenant is missing');
-  return { tenant, neighbour, readyMs, origin: tenant.origin, databasePid: pid };
+  const recall = async (): Promise<void> => {
+    if (engine === 'sqlite') await readThrough(databaseUrl.slice('sqlite:'.length));
+  };
+  return { tenant, neighbour, readyMs, origin: tenant.origin, databasePid: pid, recall };
 }
 
 /** A tenant that has its key and its connected accounts. */
@@ -143,6 +149,10 @@ async function subjectOf(
     webhookId,
     cursor: (operation, position) => cursors.issue(operation, tenantId, [...position]),
   };
+}
+
+async function readThrough(file: string): Promise<void> {
+  for await (const _ of createReadStream(file, { highWaterMark: 1_048_576 }));
 }
 
 async function makeDatabase(
