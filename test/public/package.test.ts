@@ -201,7 +201,10 @@ t.test('the packed project, as a driver or plugin from outside finds it', async 
     'experiment.ts': experimentSource,
   };
   const { folder, gateway: target, compile } = await outsidePackage(t.testdir(), files);
-  t.same((await readdir(target)).sort(), ['LICENSE', 'README.md', 'dist', 'package.json']);
+  const packed = ['LICENSE', 'README.md', 'config', 'dist', 'package.json'];
+  t.same((await readdir(target)).sort(), packed);
+  // What npm runs in it once it is installed.
+  await run(process.execPath, ['config/platform-packages.mjs'], { cwd: target });
   t.equal(await compile(), '', 'the types are what the sources expect');
 
   const program = `
