@@ -1,9 +1,9 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { Driver } from '../core/contracts/driver.ts';
 
 const flag = { type: 'boolean' };
 
-const check = new Ajv2020({ strict: false }).compile({
+const capabilities = {
   type: 'object',
   properties: {
     deduplicates: flag,
@@ -21,7 +21,10 @@ const check = new Ajv2020({ strict: false }).compile({
   required: [
     ...['deduplicates', 'deliveredReceipts', 'recipients', 'linkMethods', 'imports', 'media'],
   ],
-});
+};
+
+/** Compiled for the first driver from outside; few gateways have one. */
+let check: ValidateFunction | undefined;
 
 /**
  * Answers what a factory has made as a driver when it is one; types do not hold for code from outside. Pure.
@@ -44,6 +47,7 @@ function faultOf(made: unknown): string | null {
   if (driver.identifier !== undefined && !isIdentifierRule(driver.identifier)) {
     return 'identifier needs a description and a function parse';
   }
+  check ??= new Ajv2020({ strict: false }).compile(capabilities);
   if (check(driver.capabilities)) return null;
   const [error] = check.errors ?? [];
   const place = `capabilities${error?.instancePath.replaceAll('/', '.') ?? ''}`;

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { resolve } from 'import-meta-resolve';
 import { pluginFacts } from '../core/kernel.ts';
 import type { GatewayLog } from '../core/log.ts';
 import { ConfigError } from './error.ts';
@@ -49,6 +48,7 @@ export async function makeOfPackage(
 }
 
 async function importFactory({ name, folder, fields, noun }: OutsidePackage): Promise<Factory> {
+  const { resolve } = await import('import-meta-resolve');
   let module: { readonly default?: unknown };
   try {
     module = await import(resolve(name, pathToFileURL(join(folder, 'package.json')).href));

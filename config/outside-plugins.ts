@@ -68,6 +68,7 @@ function placed(
   // `gatewayPlugin` has made it.
   const boot = made as GatewayPlugin;
   return gatewayPlugin(facts.name, facts.dependencies, async (app) => {
+    app.operations.openToOutside();
     try {
       await boot(app);
     } catch (error) {

@@ -4,7 +4,12 @@ import { expected, type FieldPath, isGroup, schemaAt, variableOf } from './field
 import { configSchema, type GatewayConfig } from './schema.ts';
 import { type Tree, valueAt } from './tree.ts';
 
-const validate = new Ajv({ strict: false }).compile<GatewayConfig>(configSchema);
+// Used once a start, so that what makes it faster later, or checks the schema itself, is only time.
+const validate = new Ajv({
+  strict: false,
+  validateSchema: false,
+  code: { optimize: false },
+}).compile<GatewayConfig>(configSchema);
 
 /**
  * Answers the tree as a configuration when it is one.

@@ -1,4 +1,11 @@
-import { type AwilixContainer, asFunction, asValue, createContainer, InjectionMode } from 'awilix';
+// The build without the search for modules in folders, which would be half of what there is to load.
+import {
+  type AwilixContainer,
+  asFunction,
+  asValue,
+  createContainer,
+  InjectionMode,
+} from 'awilix/browser';
 
 /**
  * Everything the container hands out, by name. Each plugin adds its own entries by augmenting this

@@ -136,6 +136,8 @@ export class OperationRegistry {
   readonly #operations: AnyOperation[] = [];
   readonly #taken = new Map<string, string>();
   readonly #errors = new ErrorDeclarations();
+  readonly #fromOutside = new Set<AnyOperation>();
+  #isOpen = false;
 
   /**
    * Called by plugins while they boot.
@@ -149,7 +151,18 @@ export class OperationRegistry {
       this.#claim(`id ${added.id}`, added.id);
       if (added.tool !== null) this.#claim(`tool ${added.tool}`, added.id);
       this.#operations.push(added);
+      if (this.#isOpen) this.#fromOutside.add(added);
     }
+  }
+
+  /** What is added from now on comes from outside. Called before the first plugin from outside boots. */
+  openToOutside(): void {
+    this.#isOpen = true;
+  }
+
+  /** Whether a plugin from outside added it: nobody has tried its schemas. */
+  isFromOutside(operation: AnyOperation): boolean {
+    return this.#fromOutside.has(operation);
   }
 
   /** All operations in the order in which they were added. */

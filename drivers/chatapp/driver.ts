@@ -1,6 +1,5 @@
 import type { Driver, DriverCapabilities, DriverContext } from '../../core/contracts/driver.ts';
 import { chatappOptions } from './options.ts';
-import { ChatappSession } from './session.ts';
 import { Siblings } from './siblings.ts';
 import { type Timing, usualTiming } from './timing.ts';
 
@@ -15,15 +14,17 @@ const capabilities: DriverCapabilities = {
 };
 
 /**
- * The driver of the `chatapp` channel. Called once at start.
+ * The driver of the `chatapp` channel. Called once at start; loads the library that speaks the network's protocol,
+ * which takes half a second, only where the options are right.
  * @param timing tests shorten it
  * @throws Error when an option is missing or wrong, which leaves the channel off
  */
-export function makeChatappDriver(
+export async function makeChatappDriver(
   { options }: Pick<DriverContext, 'options'>,
   timing: Timing = usualTiming,
-): Driver {
+): Promise<Driver> {
   const shared = { options: chatappOptions(options), timing, siblings: new Siblings() };
+  const { ChatappSession } = await import('./session.ts');
   return {
     capabilities,
     open: (account, port) => new ChatappSession(shared, account, port),

@@ -41,7 +41,7 @@ const log: DriverLog = {
   error: (facts, message) => say(`error: ${message} ${JSON.stringify(facts)}`),
 };
 
-const driver = makeChatappDriver({
+const driver = await makeChatappDriver({
   options: {
     api_id: Number(process.env.CHATAPP_API_ID) || null,
     api_hash: process.env.CHATAPP_API_HASH,

@@ -1,6 +1,3 @@
-import { Type } from 'typebox';
-import { Value } from 'typebox/value';
-
 /** The driver's options, checked. Times in milliseconds. */
 export interface MsgappWebOptions {
   /** Where the network listens. */
@@ -13,21 +10,20 @@ export interface MsgappWebOptions {
   readonly probeMs: number;
 }
 
-const seconds = (value: number) =>
-  Type.Optional(
-    Type.Union([Type.Null(), Type.Number({ minimum: 0.01, maximum: 86_400 })], { default: value }),
-  );
-const text = (pattern: string) =>
-  Type.Optional(Type.Union([Type.Null(), Type.String({ pattern })], { default: null }));
+const isAbsent = (value: unknown) => value === undefined || value === null;
+const isText = (pattern: RegExp) => (value: unknown) =>
+  isAbsent(value) || (typeof value === 'string' && pattern.test(value));
+const isSeconds = (value: unknown) =>
+  isAbsent(value) || (typeof value === 'number' && value >= 0.01 && value <= 86_400);
 
 const fields = {
-  websocket_url: { schema: text('^wss?://.+'), expected: 'a ws:// or wss:// address' },
+  websocket_url: { isRight: isText(/^wss?:\/\/.+/), expected: 'a ws:// or wss:// address' },
   root_public_key: {
-    schema: text('^[A-Za-z0-9+/]{43}=$'),
+    isRight: isText(/^[A-Za-z0-9+/]{43}=$/),
     expected: 'a raw key of 32 bytes in base64',
   },
-  restriction_check_s: { schema: seconds(900), expected: 'seconds, 0.01 to 86400' },
-  probe_s: { schema: seconds(120), expected: 'seconds, 0.01 to 86400' },
+  restriction_check_s: { isRight: isSeconds, expected: 'seconds, 0.01 to 86400' },
+  probe_s: { isRight: isSeconds, expected: 'seconds, 0.01 to 86400' },
 } as const;
 
 type FieldName = keyof typeof fields;
@@ -40,7 +36,7 @@ export function parseOptions(options: Readonly<Record<string, unknown>>): Msgapp
   for (const [name, value] of Object.entries(options)) {
     const field = Object.hasOwn(fields, name) ? fields[name as FieldName] : undefined;
     if (field === undefined) throw new Error(`the driver msgapp_web has no option ${name}`);
-    if (!Value.Check(field.schema, value)) throw new Error(`${name} must be ${field.expected}`);
+    if (!field.isRight(value)) throw new Error(`${name} must be ${field.expected}`);
   }
   const url = textOf(options.websocket_url);
   if (url !== null && !URL.canParse(url)) {

@@ -22,6 +22,8 @@ export interface HandlingOptions {
   /** In bytes. */
   readonly bodyLimit: number;
   readonly openCalls: OpenCalls;
+  /** Whether the schemas of an operation are known to be right, so that a start need not compile them. */
+  isTried(operation: AnyOperation): boolean;
 }
 
 /** From a request to one operation, of a caller who is known, to its answer; whichever way the request came. */
@@ -33,11 +35,15 @@ export class OperationHandling {
   readonly #validator: InputValidator;
   readonly #reader: InputReader;
 
-  /** @throws Error when a schema of the declaration lets unknown fields pass */
-  constructor(operation: AnyOperation, { bodyLimit, openCalls }: HandlingOptions) {
+  /**
+   * @throws Error when a schema of the declaration lets unknown fields pass, or when that of an operation from outside
+   *   is no schema
+   */
+  constructor(operation: AnyOperation, { bodyLimit, openCalls, isTried }: HandlingOptions) {
     this.operation = operation;
     this.#openCalls = openCalls;
     this.#validator = new InputValidator(operation);
+    if (!isTried(operation)) this.#validator.compile();
     this.#reader = new InputReader(operation, this.#validator, bodyLimit);
     this.answers = Object.fromEntries(
       Object.entries(operation.answers).map(([status, schema]) => [status, withoutNames(schema)]),

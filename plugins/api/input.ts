@@ -18,7 +18,7 @@ export const nothing = { type: 'object', properties: {}, additionalProperties: f
 /** The headers of a request that carries none of those that its operation declares. */
 export const noHeaders: Input['headers'] = Object.freeze({});
 
-/** Validates the values of requests to one operation; everything is compiled once, while booting. */
+/** Validates the values of requests to one operation. */
 export class InputValidator {
   readonly #operation: AnyOperation;
   readonly #params: PartValidator | null;
@@ -39,6 +39,16 @@ export class InputValidator {
         new PartValidator('header', headerSchema(name.toLowerCase(), schema), id),
       ]),
     );
+  }
+
+  /**
+   * Compiles every schema now, rather than when a request needs it.
+   * @throws Error when one of them is no schema
+   */
+  compile(): void {
+    for (const part of [this.#params, this.#query, this.#body, ...this.#headers.values()]) {
+      part?.compile();
+    }
   }
 
   /** Lower-case names of the headers that the operation reads. */

@@ -1,5 +1,6 @@
 import { provide } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
+import type { AnyOperation } from '../../core/operation.ts';
 import { publicUrl } from '../../core/public-url.ts';
 import { takeContentType } from './body.ts';
 import { guardTheEdge } from './edge.ts';
@@ -19,9 +20,10 @@ export default gatewayPlugin('api', ['tenants'], async (app) => {
   const bodyLimit = app.initialConfig.bodyLimit ?? 0;
   const openCalls = new OpenCalls();
   const operations = app.operations.all();
+  const isTried = (operation: AnyOperation) => !app.operations.isFromOutside(operation);
   const gate = new Gate({ authenticator, clock, requestsPerS: config.limits.requests_per_s });
   const handlings = operations.map(
-    (operation) => new OperationHandling(operation, { bodyLimit, openCalls }),
+    (operation) => new OperationHandling(operation, { bodyLimit, openCalls, isTried }),
   );
   provide(app.container, 'requestHandling', makeRequestHandling({ gate, handlings, log }));
 

@@ -14,14 +14,17 @@ function makeAjv(options: Options): Ajv2020 {
   return ajv;
 }
 
-const quick = makeAjv({ allErrors: false });
-const thorough = makeAjv({ allErrors: true });
+let quick: Ajv2020 | undefined;
+let thorough: Ajv2020 | undefined;
 
-/** Checks one part of a request against its schema, without converting anything. */
+/**
+ * Checks one part of a request against its schema, without converting anything. The schema is compiled when it is first
+ * needed: compiling all of them would be a good part of a start.
+ */
 export class PartValidator {
   readonly #part: RequestPart;
   readonly #schema: JsonSchema;
-  readonly #check: ValidateFunction;
+  #check: ValidateFunction | undefined;
   #checkAll: ValidateFunction | undefined;
 
   /** @throws Error when the schema lets unknown fields pass */
@@ -29,7 +32,16 @@ export class PartValidator {
     this.#part = part;
     this.#schema = withoutNames(schema);
     refuseOpen(this.#schema, `the ${part} of operation "${operationId}"`);
-    this.#check = quick.compile(this.#schema);
+  }
+
+  /**
+   * Compiles the schema, if that has not been done.
+   * @throws Error when it is no schema
+   */
+  compile(): ValidateFunction {
+    quick ??= makeAjv({ allErrors: false });
+    this.#check ??= quick.compile(this.#schema);
+    return this.#check;
   }
 
   /**
@@ -38,9 +50,11 @@ export class PartValidator {
    * @throws GatewayError `invalid_request` naming the wrong fields
    */
   check(value: unknown, size = 0): void {
-    if (this.#check(value)) return;
-    let errors = this.#check.errors ?? [];
+    const check = this.compile();
+    if (check(value)) return;
+    let errors = check.errors ?? [];
     if (size <= thoroughUpTo) {
+      thorough ??= makeAjv({ allErrors: true });
       this.#checkAll ??= thorough.compile(this.#schema);
       this.#checkAll(value);
       errors = this.#checkAll.errors ?? errors;

@@ -1,8 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { Agent } from 'undici';
+import type { Agent } from 'undici';
 import { takeAnswer } from './answer.ts';
-import { makeConnector } from './connector.ts';
 import type {
   ClosableEgress,
   EgressAnswer,
@@ -14,47 +13,23 @@ import type {
 import { type Deadline, startDeadline } from './deadline.ts';
 import { EgressError, failureOf } from './failures.ts';
 import { openFile } from './file.ts';
-import { allowedAddresses, type LookUp } from './lookup.ts';
-import { readTarget, type TargetRules } from './target.ts';
-
-/** What the guard lets through and how long it waits. */
-export interface EgressSettings {
-  readonly rules: TargetRules;
-  /** For a lookup by `refusal`, and after which a socket that does not connect is given up. */
-  readonly connectTimeoutMs: number;
-  /** How long a connection is kept for the next request, unless its host says otherwise. Default: 4 s. */
-  readonly idleMs?: number;
-  readonly lookUp: LookUp;
-  /** PEM of the authorities trusted instead of the public ones. */
-  readonly authorities?: string;
-}
+import { allowedAddresses } from './lookup.ts';
+import type { EgressSettings } from './settings.ts';
+import { readTarget } from './target.ts';
 
 const maxRedirects = 3;
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
-/**
- * The `egress` of the container: one pool of connections for all. There is no bound to connections of one
- * origin, as a request that waits for another's would be delayed by it; callers bound what they ask for.
- */
+/** The `egress` of the container: one pool of connections for all, opened with the first request. */
 export class GuardedEgress implements ClosableEgress {
   readonly #settings: EgressSettings;
   readonly #closing = new AbortController();
-  readonly #agent: Agent;
+  #agent: Promise<Agent> | undefined;
 
   constructor(settings: EgressSettings) {
     this.#settings = settings;
     // Every request under way listens to it.
     setMaxListeners(0, this.#closing.signal);
-    this.#agent = new Agent({
-      connect: makeConnector(settings),
-      pipelining: 1,
-      maxHeaderSize: 16_384,
-      keepAliveTimeout: settings.idleMs ?? 4_000,
-      keepAliveMaxTimeout: 30_000,
-      // Each request has one deadline for everything.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    });
   }
 
   async refusal(url: string): Promise<string | null> {
@@ -81,7 +56,7 @@ export class GuardedEgress implements ClosableEgress {
       const { url } = readTarget(request.url, this.#settings.rules);
       const { headers, body, connectTimeoutMs } = request;
       const sent = { url, headers, body, connectTimeoutMs, signal: deadline.signal };
-      const answer = await takeAnswer(this.#agent, { method: 'POST', ...sent });
+      const answer = await takeAnswer(await this.#pool(), { method: 'POST', ...sent });
       // undici has the connection free one turn later; without it a caller's next request would open another.
       await nextTurn();
       return { answered: true, answer };
@@ -107,7 +82,13 @@ export class GuardedEgress implements ClosableEgress {
   /** What is only being connected goes with its time-out; nobody waits for that. */
   async close(): Promise<void> {
     this.#closing.abort();
-    await this.#agent.destroy();
+    await (await this.#agent)?.destroy();
+  }
+
+  /** Loading undici takes a tenth of a second, which a start need not wait for. */
+  #pool(): Promise<Agent> {
+    this.#agent ??= import('./agent.ts').then(({ makeAgent }) => makeAgent(this.#settings));
+    return this.#agent;
   }
 
   #deadline({ timeoutMs, signal }: EgressPost | EgressGet): Deadline {
@@ -122,7 +103,7 @@ export class GuardedEgress implements ClosableEgress {
     let { url } = readTarget(first, this.#settings.rules);
     for (let hop = 0; ; hop += 1) {
       const request = { url, headers: {}, body: null, connectTimeoutMs, signal };
-      const file = await openFile(this.#agent, { method: 'GET', ...request });
+      const file = await openFile(await this.#pool(), { method: 'GET', ...request });
       const { location } = file.headers;
       if (location === undefined || !redirects.includes(file.status)) return file;
       file.body.destroy();

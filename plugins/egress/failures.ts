@@ -1,4 +1,3 @@
-import { errors } from 'undici';
 import type { EgressFailure, EgressFailureKind } from './contract.ts';
 
 /** A failure on its way to the caller; inside this plugin it is thrown, outside it is a value or a `cause`. */
@@ -44,7 +43,8 @@ export function failureOf(error: unknown): EgressFailure {
     return { kind: 'connection', message: 'The host could not be looked up.' };
   }
   if (/^(ERR_TLS_|ERR_SSL_|EPROTO$)/.test(code)) return tlsFailure(code);
-  if (error instanceof errors.HTTPParserError) {
+  // undici's; not by its class, for which all of undici would be loaded.
+  if (error instanceof Error && error.name === 'HTTPParserError') {
     return { kind: 'connection', message: 'The answer is not HTTP.' };
   }
   const message = connectionMessages[code] ?? `The connection failed (${code}).`;

@@ -3,18 +3,12 @@ import {
   type JSONRPCMessage,
   JSONRPCMessageSchema,
 } from '@modelcontextprotocol/sdk/types.js';
+import { type JsonRpcError, jsonRpcError } from './json-rpc.ts';
 
 /** What the body of a POST turned out to be. */
 export type ReadMessages =
   | { readonly messages: readonly JSONRPCMessage[]; readonly batch: boolean }
   | { readonly error: JsonRpcError };
-
-/** An error that answers no message in particular. */
-export interface JsonRpcError {
-  readonly jsonrpc: '2.0';
-  readonly error: { readonly code: number; readonly message: string };
-  readonly id: null;
-}
 
 /** Reads the JSON-RPC messages of a body: one, or several in an array. */
 export function readMessages(text: string): ReadMessages {
@@ -42,11 +36,6 @@ export function readMessages(text: string): ReadMessages {
 /** How many of them call a tool. */
 export function toolCallsIn(messages: readonly JSONRPCMessage[]): number {
   return messages.filter((message) => isRequest(message) && message.method === 'tools/call').length;
-}
-
-/** An error as JSON-RPC says it. */
-export function jsonRpcError(code: number, message: string): JsonRpcError {
-  return { jsonrpc: '2.0', error: { code, message }, id: null };
 }
 
 function refused(code: number, message: string): { readonly error: JsonRpcError } {

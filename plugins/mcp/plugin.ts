@@ -2,8 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { publicUrl } from '../../core/public-url.ts';
 import { ToolCalls } from './calls.ts';
-import { exchange } from './exchange.ts';
-import { jsonRpcError, readMessages, toolCallsIn } from './messages.ts';
+import { jsonRpcError } from './json-rpc.ts';
 import { mayCome, originOf } from './origins.ts';
 import { toolsOf } from './tools.ts';
 
@@ -20,10 +19,24 @@ export default gatewayPlugin('mcp', ['api', 'observability'], async (app) => {
   app.register(async (scope) => serveTools(scope));
 });
 
+/** The parts that speak the protocol; its library is loaded with the first request, as few gateways serve agents. */
+async function loadProtocol() {
+  const [{ exchange }, messages] = await Promise.all([
+    import('./exchange.ts'),
+    import('./messages.ts'),
+  ]);
+  return { exchange, ...messages };
+}
+
 function serveTools(app: FastifyInstance): void {
   const { config, log, requestHandling, requestMetrics } = app.container.cradle;
   const tools = toolsOf(app.operations.all());
   const calls = new ToolCalls({ requestHandling, metrics: requestMetrics, log });
+  let loading: ReturnType<typeof loadProtocol> | undefined;
+  const protocol = () => {
+    loading ??= loadProtocol();
+    return loading;
+  };
 
   // Whatever the type: the transport refuses what is not said to be JSON.
   app.removeAllContentTypeParsers();
@@ -50,6 +63,7 @@ function serveTools(app: FastifyInstance): void {
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { caller } = request;
     if (caller === null) throw new Error('a request passed without a caller');
+    const { exchange, readMessages, toolCallsIn } = await protocol();
     const read = readMessages(typeof request.body === 'string' ? request.body : '');
     if ('error' in read) return reply.code(400).send(read.error);
     const { messages, batch } = read;

@@ -1,4 +1,4 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { complaints } from '../../core/complaints.ts';
 import type { Messages, SendBody } from '../../core/contracts/messages.ts';
 import { type ErrorDetail, GatewayError } from '../../core/errors.ts';
@@ -26,8 +26,10 @@ export function makeSend(
 
 /** Sends bodies that other plugins have put together, which no route has looked at. */
 export function checkedSend(send: Send, maxText: number): Send {
-  const check = new Ajv2020({ strict: false }).compile(sendBody(maxText));
+  // Compiled for the first of them: most gateways have no such plugin.
+  let check: ValidateFunction | undefined;
   return async (caller, body, idempotencyKey) => {
+    check ??= new Ajv2020({ strict: false }).compile(sendBody(maxText));
     if (!check(body)) throw refused(complaints('body', check.errors ?? []));
     refuseOddText(body);
     return await send(caller, body, idempotencyKey);

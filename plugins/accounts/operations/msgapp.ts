@@ -1,4 +1,3 @@
-import { toDataURL } from 'qrcode';
 import { Type } from 'typebox';
 import { GatewayError } from '../../../core/errors.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
@@ -86,6 +85,7 @@ function qr(connections: Connections): AnyOperation {
         'unavailable',
       );
       const step = scannable(view);
+      const { toDataURL } = await import('qrcode');
       return {
         status: 200,
         body: {

@@ -1,5 +1,5 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import type { DriverEvent, Sent } from '../../../core/contracts/driver.ts';
 import { Nullable, OneOf } from '../../../core/schemas.ts';
 
@@ -77,15 +77,21 @@ const Event = Type.Union([
   }),
 ]);
 
-const events = Compile(Event);
-const answers = Compile(Type.Object({ networkId: Text, at: Moment }));
+const Answer = Type.Object({ networkId: Text, at: Moment });
+
+// Compiled with the first value: a process without sessions sees none.
+const ajv = new Ajv2020({ strict: false });
+let events: ValidateFunction<DriverEvent> | undefined;
+let answers: ValidateFunction<Sent> | undefined;
 
 /** Whether it is an event of the driver contract, in every field. */
 export function isDriverEvent(event: unknown): event is DriverEvent {
-  return events.Check(event);
+  events ??= ajv.compile<DriverEvent>(Event);
+  return events(event);
 }
 
 /** Whether it is an answer to a send. */
 export function isSent(answer: unknown): answer is Sent {
-  return answers.Check(answer);
+  answers ??= ajv.compile<Sent>(Answer);
+  return answers(answer);
 }

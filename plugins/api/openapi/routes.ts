@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { stringify } from 'yaml';
 import type { AnyOperation } from '../../../core/operation.ts';
 import { openApiDocument } from './document.ts';
 import { assets, page, pagePolicy } from './page.ts';
@@ -20,16 +19,17 @@ export function registerDocs(
   openApiDocument(operations, 'http://localhost/v1');
   const read = once(() => openApiDocument(operations, `${publicUrl()}/v1`));
   // Quoted so that readers of the older YAML 1.1 take no time stamp for a date and no `no` for false.
-  const yaml = once(() =>
-    stringify(read(), { aliasDuplicateObjects: false, lineWidth: 0, compat: 'yaml-1.1' }),
-  );
+  const yaml = once(async () => {
+    const { stringify } = await import('yaml');
+    return stringify(read(), { aliasDuplicateObjects: false, lineWidth: 0, compat: 'yaml-1.1' });
+  });
 
   scope.addHook('onRequest', async (_request, reply) => {
     reply.header('x-content-type-options', 'nosniff');
   });
-  scope.get('/docs/openapi.yaml', (_request, reply) => {
-    reply.type('application/yaml; charset=utf-8').send(yaml());
-  });
+  scope.get('/docs/openapi.yaml', async (_request, reply) =>
+    reply.type('application/yaml; charset=utf-8').send(await yaml()),
+  );
   scope.get('/docs/openapi.json', (_request, reply) => {
     reply.send(read());
   });

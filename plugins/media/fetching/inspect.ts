@@ -1,5 +1,4 @@
 import { open } from 'node:fs/promises';
-import { fileTypeFromFile } from 'file-type';
 import type { MediaKind } from '../../../core/contracts/driver.ts';
 import { safeFileName } from './file-names.ts';
 import { decideType, kindOf, readType, unknownType } from './types.ts';
@@ -33,6 +32,7 @@ export async function inspectFile(
   path: string,
   given: { readonly type: string | null | undefined; readonly name: string | null },
 ): Promise<FileFacts> {
+  const { fileTypeFromFile } = await import('file-type');
   // What the library cannot read, such as a broken archive, is of no known format.
   const detected = await fileTypeFromFile(path).catch(() => undefined);
   const mimeType = decideType({

@@ -32,7 +32,7 @@ export interface Bench extends RunningNetwork {
 /** Starts it all; everything is closed when the test ends. */
 export async function startBench(t: Teardown, timing: Timing = quickTiming): Promise<Bench> {
   const network = await runNetwork(t);
-  const driver = makeChatappDriver({ options: network.options }, timing);
+  const driver = await makeChatappDriver({ options: network.options }, timing);
   const log = new LogLines();
   const sessions: Session[] = [];
   let numbers = 0;

@@ -18,7 +18,7 @@ const apiId = Number(process.env.CHATAPP_API_ID);
 const apiHash = process.env.CHATAPP_API_HASH ?? '';
 const publicKey = process.env.CHATAPP_SERVER_PUBLIC_KEY ?? '';
 
-const driver = makeChatappDriver({
+const driver = await makeChatappDriver({
   options: {
     api_id: apiId,
     api_hash: apiHash,

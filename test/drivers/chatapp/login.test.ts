@@ -8,7 +8,7 @@ import { link, startBench } from './bench.ts';
 
 t.test('options', async (t) => {
   const given = { api_id: 1, api_hash: 'secret hash' };
-  t.throws(() => makeChatappDriver({ options: {} }), /my\.telegram\.org.*CHATAPP_API_ID/s);
+  await t.rejects(makeChatappDriver({ options: {} }), /my\.telegram\.org.*CHATAPP_API_ID/s);
   t.throws(() => chatappOptions({ api_id: 1, api_hash: null }), /CHATAPP_API_HASH/);
   const wrong: readonly [object, RegExp][] = [
     [{ api_id: 0 }, /api_id/],
