@@ -70,16 +70,6 @@ export async function composeGateway(
   };
 }
 
-/** What the command line needs: the database and the tenants in it. Serves nothing, makes nothing by itself. */
-export function composeAdministration(config: GatewayConfig, log: GatewayLog): GatewayParts {
-  return {
-    log,
-    bodyLimit: config.limits.body_bytes,
-    plugins: [storage, tenants],
-    prepare: (container) => provide(container, 'config', config),
-  };
-}
-
 interface Drivers {
   readonly channels: ChannelRegistry;
   readonly simulatedNetwork: SimulatedNetworkControl;

@@ -1,6 +1,6 @@
 import { createGateway } from '../../core/kernel.ts';
 import { createLog } from '../../core/log.ts';
-import { composeAdministration } from '../compose.ts';
+import { composeAdministration } from '../compose-administration.ts';
 import { readConfig } from '../read.ts';
 import { createKey, listKeys, revokeKey } from './keys.ts';
 import type { Output } from './output.ts';

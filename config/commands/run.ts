@@ -1,9 +1,7 @@
 import { GatewayError } from '../../core/errors.ts';
 import { ConfigError } from '../error.ts';
 import { configReference } from '../reference.ts';
-import { administer } from './administer.ts';
 import { type Command, parseCommand } from './parse.ts';
-import { serve } from './serve.ts';
 import { UsageError, usage } from './usage.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -20,10 +18,13 @@ export async function runCommandLine(args: readonly string[], env: Environment):
   }
 }
 
+/** Loads no more than the command needs: the whole gateway takes a second to load. */
 async function runCommand(command: Command, env: Environment): Promise<number> {
   switch (command.name) {
-    case 'serve':
+    case 'serve': {
+      const { serve } = await import('./serve.ts');
       return serve(env);
+    }
     case 'help':
       process.stdout.write(usage);
       return 0;
@@ -31,6 +32,7 @@ async function runCommand(command: Command, env: Environment): Promise<number> {
       process.stdout.write(configReference());
       return 0;
     default: {
+      const { administer } = await import('./administer.ts');
       const { json, text } = await administer(command, env);
       process.stdout.write(`${command.json ? JSON.stringify(json) : text}\n`);
       return 0;

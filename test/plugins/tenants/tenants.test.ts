@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
-import { composeAdministration } from '../../../config/compose.ts';
+import { composeAdministration } from '../../../config/compose-administration.ts';
 import { loadConfig } from '../../../config/load.ts';
 import type { Clock } from '../../../core/contracts/clock.ts';
 import type { Lane } from '../../../core/contracts/storage.ts';
