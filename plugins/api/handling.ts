@@ -43,7 +43,7 @@ export class OperationHandling {
     this.operation = operation;
     this.#openCalls = openCalls;
     this.#validator = new InputValidator(operation);
-    if (!isTried(operation)) this.#validator.compile();
+    if (!isTried(operation)) this.#validator.refuseWrongSchemas();
     this.#reader = new InputReader(operation, this.#validator, bodyLimit);
     this.answers = Object.fromEntries(
       Object.entries(operation.answers).map(([status, schema]) => [status, withoutNames(schema)]),

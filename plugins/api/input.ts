@@ -41,13 +41,10 @@ export class InputValidator {
     );
   }
 
-  /**
-   * Compiles every schema now, rather than when a request needs it.
-   * @throws Error when one of them is no schema
-   */
-  compile(): void {
+  /** @throws Error when one of its schemas is none, or cannot be compiled */
+  refuseWrongSchemas(): void {
     for (const part of [this.#params, this.#query, this.#body, ...this.#headers.values()]) {
-      part?.compile();
+      part?.refuseWrongSchema();
     }
   }
 

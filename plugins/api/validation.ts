@@ -8,7 +8,7 @@ import { type JsonSchema, refuseOpen, withoutNames } from './schemas.ts';
 const thoroughUpTo = 16_384;
 
 function makeAjv(options: Options): Ajv2020 {
-  const ajv = new Ajv2020({ strict: false, useDefaults: true, ...options });
+  const ajv = new Ajv2020({ strict: false, useDefaults: true, validateSchema: false, ...options });
   // ajv-formats is CommonJS: its function is a property of what an ES module imports.
   ajvFormats.default(ajv);
   return ajv;
@@ -34,14 +34,9 @@ export class PartValidator {
     refuseOpen(this.#schema, `the ${part} of operation "${operationId}"`);
   }
 
-  /**
-   * Compiles the schema, if that has not been done.
-   * @throws Error when it is no schema
-   */
-  compile(): ValidateFunction {
-    quick ??= makeAjv({ allErrors: false });
-    this.#check ??= quick.compile(this.#schema);
-    return this.#check;
+  /** @throws Error when the schema is none, or cannot be compiled */
+  refuseWrongSchema(): void {
+    makeAjv({ validateSchema: true }).compile(this.#schema);
   }
 
   /**
@@ -50,7 +45,9 @@ export class PartValidator {
    * @throws GatewayError `invalid_request` naming the wrong fields
    */
   check(value: unknown, size = 0): void {
-    const check = this.compile();
+    quick ??= makeAjv({ allErrors: false });
+    this.#check ??= quick.compile(this.#schema);
+    const check = this.#check;
     if (check(value)) return;
     let errors = check.errors ?? [];
     if (size <= thoroughUpTo) {

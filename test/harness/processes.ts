@@ -74,7 +74,7 @@ export class ProjectProcess {
       if (performance.now() > deadline) {
         throw new Error(`No ${what} within ${timeoutMs} ms:\n${this.#output}`);
       }
-      await sleep(20);
+      await sleep(50);
     }
   }
 }

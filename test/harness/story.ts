@@ -3,18 +3,19 @@ import type { Client, ClientAnswer } from './client.ts';
 import type { RunningGateway } from './gateway.ts';
 import { startProcess, type Teardown } from './processes.ts';
 
-/** Waits until `look` answers something other than undefined, and answers that. */
+/** Waits until `look` answers something other than undefined, and answers that. What takes long is looked at less often. */
 export async function until<Value>(
   what: string,
   look: () => Promise<Value | undefined>,
   timeoutMs = 30_000,
 ): Promise<Value> {
-  const deadline = Date.now() + timeoutMs;
+  const begunAt = Date.now();
+  const deadline = begunAt + timeoutMs;
   for (;;) {
     const value = await look();
     if (value !== undefined) return value;
     if (Date.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);
-    await sleep(25);
+    await sleep(Date.now() - begunAt < 1_000 ? 25 : 100);
   }
 }
 
