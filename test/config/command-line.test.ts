@@ -107,8 +107,11 @@ for (const { name, create } of databases) {
     });
     t.not(await status(key), 401, 'a new key is good at once');
 
-    const change = `tenants update ${tenant.id} --plan scale --disable api --disable chatapp --json`;
-    t.match((await run(t, env, change)).json, { tenant: { plan: 'scale', status: 'active' } });
+    // A process takes half a second of a processor, so what does not depend on the engine is done on one.
+    if (name === 'sqlite') {
+      const change = `tenants update ${tenant.id} --plan scale --disable api --disable chatapp --json`;
+      t.match((await run(t, env, change)).json, { tenant: { plan: 'scale', status: 'active' } });
+    }
     const second = (await run(t, env, `keys create --tenant ${tenant.id} --json`)).json;
     t.match(second, { key: /^gw_test_/, key_id: /^key_/, tenant_id: tenant.id });
     t.not(await status(String(second.key)), 401);
@@ -117,7 +120,6 @@ for (const { name, create } of databases) {
     await sleep(2_000);
     t.equal(await status(String(second.key)), 401, 'a revoked key is refused within 2 s');
     t.not(await status(key), 401);
-    // A process takes a second or two of a processor, so the rest is done on one engine only.
     if (name === 'sqlite') await furtherCommands(t, env, tenant.id, String(second.key_id));
     t.same(await gateway.kill('SIGTERM'), { code: 0, signal: null });
 

@@ -161,9 +161,14 @@ t.test('a duplicate operation fails the boot and names both', async (t) => {
   }
   const registry = new OperationRegistry();
   registry.add(declare(), declare({ id: 'put', method: 'PUT', tool: null }));
+  registry.openToOutside();
   registry.add(declare({ id: 'third', path: '/else', tool: null }));
   t.same(
-    registry.all().map(({ id }) => id),
-    ['getThing', 'put', 'third'],
+    registry.all().map((operation) => [operation.id, registry.isFromOutside(operation)]),
+    [
+      ['getThing', false],
+      ['put', false],
+      ['third', true],
+    ],
   );
 });
