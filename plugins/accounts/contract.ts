@@ -195,7 +195,11 @@ export interface SessionPart {
   wake(accountId: string, envelope: Json): void;
   /** Called every few seconds and when the broker is ready again: look in the database. */
   sweep(): void;
-  /** Resolves when durable. Called in the order of the events, one at a time for each kind of event. */
+  /**
+   * Resolves when durable. Called in the order of the events, one at a time for each kind of event; only of messages
+   * several are under way at once, which the part stores in the order of the calls. One that was refused as
+   * `unavailable` is brought again, before which none of those behind it may be stored.
+   */
   receive(
     session: LiveSession,
     event: MessageEvent | ReceiptEvent | ContactsEvent | HistoryEvent,

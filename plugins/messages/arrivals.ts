@@ -1,11 +1,12 @@
-import type { InboundMedia, MessageEvent } from '../../core/contracts/driver.ts';
+import type { MessageEvent } from '../../core/contracts/driver.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { LiveSession } from '../accounts/contract.ts';
 import type { MediaService, TakenMedia } from '../media/contract.ts';
+import { ArrivalLine } from './arrival-line.ts';
 import { storedNetworkId } from './network-ids.ts';
 import { contactKey } from './people.ts';
-import type { ReceiveOutput } from './receive.ts';
+import type { ReceiveInput, ReceiveOutput } from './receive.ts';
 
 /** What the arrivals work with. */
 export interface ArrivalsParts {
@@ -13,14 +14,19 @@ export interface ArrivalsParts {
   readonly media: Pick<MediaService, 'take' | 'discard'>;
 }
 
+/** A message that is ready to be stored. */
+export type Ready = Pick<ReceiveInput, 'event' | 'line' | 'taken'>;
+
 /**
  * Inbound messages on their way into the database. The media of one is taken before it is stored, and only when it is
- * new and from nobody private; the file of one that is not stored after all is deleted.
+ * new and from nobody private; the file of one that is not stored after all is deleted. Those of one session are
+ * handed on in the order of the calls, without waiting for the ones before to be stored.
  */
 export class Arrivals {
   readonly #parts: ArrivalsParts;
   /** What was taken of events that wait for the database: a driver's bytes can be opened once only. */
   readonly #taken = new WeakMap<MessageEvent, Promise<TakenMedia | null>>();
+  readonly #lines = new WeakMap<LiveSession, ArrivalLine>();
 
   constructor(parts: ArrivalsParts) {
     this.#parts = parts;
@@ -34,30 +40,40 @@ export class Arrivals {
   async settle(
     session: LiveSession,
     event: MessageEvent,
-    store: (taken: TakenMedia | null) => Promise<Exclude<ReceiveOutput, 'lost'>>,
+    store: (ready: Ready) => Promise<Exclude<ReceiveOutput, 'lost'>>,
   ): Promise<void> {
-    const taken = event.media === null ? null : await this.#take(session, event, event.media);
-    let outcome: ReceiveOutput | 'again' = 'lost';
+    const line = this.#lineOf(session);
+    line.enter(event);
+    let taken: TakenMedia | null = null;
+    let outcome: ReceiveOutput = 'lost';
     try {
+      taken = await line.prepare(() => this.#take(session, event));
       // Stored without its media only because the session ended, it would never get it.
       if (taken === null && event.media !== null) session.signal.throwIfAborted();
-      outcome = await store(taken);
+      outcome = await store({ event, line, taken });
+      if (outcome === 'early') throw new GatewayError('unavailable');
     } catch (error) {
-      if (error instanceof GatewayError && error.code === 'unavailable') outcome = 'again';
+      if (error instanceof GatewayError && error.code === 'unavailable') outcome = 'early';
       throw error;
     } finally {
-      if (outcome !== 'again') this.#taken.delete(event);
+      if (outcome !== 'early') {
+        this.#taken.delete(event);
+        line.leave(event);
+      }
       const isFree = outcome === 'ignored' || outcome === 'lost';
       if (taken !== null && isFree) await this.#parts.media.discard(taken.key);
     }
   }
 
-  async #take(
-    session: LiveSession,
-    event: MessageEvent,
-    media: InboundMedia,
-  ): Promise<TakenMedia | null> {
-    if (media.url === null && media.open === undefined) return null;
+  #lineOf(session: LiveSession): ArrivalLine {
+    const line = this.#lines.get(session) ?? new ArrivalLine();
+    this.#lines.set(session, line);
+    return line;
+  }
+
+  async #take(session: LiveSession, event: MessageEvent): Promise<TakenMedia | null> {
+    const { media } = event;
+    if (media === null || (media.url === null && media.open === undefined)) return null;
     const taking =
       this.#taken.get(event) ??
       ((await this.#isWanted(session, event))

@@ -98,6 +98,9 @@ export interface Thread {
   readonly inboundAt: number | null;
 }
 
+/** A pair of an account and a contact. */
+export type ThreadKey = Pick<Thread, 'accountId' | 'contactId'>;
+
 /** One answer kept for its Idempotency-Key. */
 export interface IdempotencyRecord {
   readonly tenantId: string;
@@ -127,6 +130,13 @@ export interface OpenWait {
   readonly processId: string;
   /** When it ends at the latest. */
   readonly endsAt: number;
+}
+
+/** The open waits of one tenant. */
+export interface OpenWaits {
+  readonly count: number;
+  /** In how many milliseconds the first of them ends at the latest. */
+  readonly firstEndsIn: number;
 }
 
 /** A limit event that was raised: at most one per tenant, UTC day and reason. */

@@ -35,7 +35,7 @@ export const importLane: Lane<ImportInput, ImportOutput> = {
   async run(unit, inputs) {
     const held = await unit.leases.heldBy(inputs.map((input) => input.fence));
     const standing = inputs.filter((input) => held.has(input.fence.accountId));
-    const people = await People.load(unit, standing.flatMap(keysOf));
+    const people = new People(unit.now, await unit.contacts.byKeys(standing.flatMap(keysOf)));
     const messages: StoredMessage[] = [];
     for (const input of standing) {
       importContacts(input, people);

@@ -6,7 +6,14 @@ import { type ImportInput, type ImportOutput, importLane } from './import.ts';
 import { type ReceiptInput, type ReceiptOutput, receiptLane } from './receipts.ts';
 import { makeReceiveLane, type ReceiveInput, type ReceiveOutput } from './receive.ts';
 import type { SendDecision, SendInput } from './send.ts';
-import { closeWaitLane, makeOpenWaitLane, type SlotInput, type SlotOutput } from './wait-slots.ts';
+import {
+  closeWaitLane,
+  makeOpenWaitLane,
+  mayPass,
+  type PlaceInput,
+  type SlotInput,
+  type SlotOutput,
+} from './wait-slots.ts';
 
 /** Every decision of the messages plugin, each the submission to its lane. */
 export interface MessageLanes {
@@ -16,11 +23,15 @@ export interface MessageLanes {
   receive(input: ReceiveInput): Promise<ReceiveOutput>;
   import(input: ImportInput): Promise<ImportOutput>;
   expire(accountId: string): Promise<void>;
+  /** Asks whether a wait may be answered that takes no place. Reads only. */
+  passWait(input: PlaceInput): Promise<SlotOutput>;
   openWait(input: SlotInput): Promise<SlotOutput>;
   closeWait(id: string): Promise<void>;
   /** Deletes expired Idempotency-Keys. */
   forgetKeys(input: ForgetInput): Promise<number>;
   forgetEvents(input: ForgetInput): Promise<number>;
+  /** Deletes waits that were over before a moment, and whose process did not close them. */
+  forgetWaits(input: ForgetInput): Promise<number>;
 }
 
 /** What is old enough to be deleted; the answer is how much was. */
@@ -35,6 +46,9 @@ const forgetKeysLane = forgetLane('messages.forget-keys', (unit, { before, limit
 );
 const forgetEventsLane = forgetLane('messages.forget-events', (unit, { before, limit }) =>
   unit.events.deleteBefore(before, limit),
+);
+const forgetWaitsLane = forgetLane('messages.forget-waits', (unit, { before, limit }) =>
+  unit.waits.deleteOver(before, limit),
 );
 
 function forgetLane(
@@ -76,9 +90,11 @@ export function makeLanes(parts: LaneParts): MessageLanes {
     receive: (input) => storage.submit(receive, input),
     import: (input) => storage.submit(importLane, input),
     expire: (input) => storage.submit(expire, input),
+    passWait: (input) => mayPass(storage.read, input, waits),
     openWait: (input) => storage.submit(openWait, input),
     closeWait: (input) => storage.submit(closeWaitLane, input),
     forgetKeys: (input) => storage.submit(forgetKeysLane, input),
     forgetEvents: (input) => storage.submit(forgetEventsLane, input),
+    forgetWaits: (input) => storage.submit(forgetWaitsLane, input),
   };
 }

@@ -1,5 +1,5 @@
 import type { DriverContact } from '../../core/contracts/driver.ts';
-import type { Unit } from '../../core/contracts/storage.ts';
+import type { Tables } from '../../core/contracts/storage.ts';
 import { newId } from '../../core/ids.ts';
 import type { Contact, ContactKey } from '../contacts/contract.ts';
 import { storedNetworkId } from './network-ids.ts';
@@ -18,8 +18,8 @@ const longestName = 200;
 const longestPhone = 40;
 
 /**
- * The contacts of one batch of events: those that are known and those that are met for the first time. Load, look
- * up while deciding, then store. The tenants are locked meanwhile.
+ * The contacts of one batch of events: those that are known and those that are met for the first time. Look up while
+ * deciding, then store. The tenants are locked meanwhile.
  */
 export class People {
   readonly #now: number;
@@ -28,15 +28,14 @@ export class People {
   readonly #added = new Set<string>();
   readonly #changed = new Set<string>();
 
-  private constructor(now: number, contacts: readonly Contact[]) {
+  /**
+   * @param now the database's clock
+   * @param contacts all that the keys of the batch name, see `ContactTable.byKeys`
+   */
+  constructor(now: number, contacts: readonly Contact[]) {
     this.#now = now;
     this.#contacts = new Map();
     for (const contact of contacts) this.#enter(contact);
-  }
-
-  /** Reads all contacts that these keys name: at most two statements. */
-  static async load(unit: Unit, keys: readonly ContactKey[]): Promise<People> {
-    return new People(unit.now, await unit.contacts.byKeys(keys));
   }
 
   /** The known contact with this phone or network id; a private one rather than another. */
@@ -83,11 +82,11 @@ export class People {
   }
 
   /** Writes what `meet` made and changed. */
-  async store(unit: Unit): Promise<void> {
+  async store({ contacts }: Pick<Tables, 'contacts'>): Promise<void> {
     const of = (ids: ReadonlySet<string>): Contact[] =>
       [...ids].flatMap((id) => this.#contacts.get(id) ?? []);
-    await unit.contacts.insert(of(this.#added));
-    await unit.contacts.save(of(this.#changed).filter(({ id }) => !this.#added.has(id)));
+    await contacts.insert(of(this.#added));
+    await contacts.save(of(this.#changed).filter(({ id }) => !this.#added.has(id)));
   }
 
   #completed(contact: Contact, key: ContactKey, name: string | null): Contact {

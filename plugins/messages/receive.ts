@@ -1,12 +1,13 @@
 import type { Broker } from '../../core/contracts/broker.ts';
-import type { InboundMedia, MessageEvent } from '../../core/contracts/driver.ts';
-import type { Lane } from '../../core/contracts/storage.ts';
+import type { InboundMedia } from '../../core/contracts/driver.ts';
+import type { Lane, Tables } from '../../core/contracts/storage.ts';
 import { newId } from '../../core/ids.ts';
 import { mediaReference } from '../../core/media-reference.ts';
 import type { Fence } from '../accounts/contract.ts';
-import type { ContactKey } from '../contacts/contract.ts';
+import type { Contact, ContactKey } from '../contacts/contract.ts';
 import type { KeptMedia, TakenMedia } from '../media/contract.ts';
-import type { EventRecord, Media, StoredMessage, Thread } from './contract.ts';
+import { type Arrival, whoseTurn } from './arrival-line.ts';
+import type { Media, StoredMessage, ThreadKey } from './contract.ts';
 import { messageEvent } from './events.ts';
 import { storedNetworkId } from './network-ids.ts';
 import { contactKey, People } from './people.ts';
@@ -20,17 +21,16 @@ export interface Receiver {
 }
 
 /** One inbound message of one session. */
-export interface ReceiveInput extends Receiver {
-  readonly event: MessageEvent;
+export interface ReceiveInput extends Receiver, Arrival {
   /** Its media, when the bytes were taken into the media store. */
   readonly taken: TakenMedia | null;
 }
 
 /**
- * `ignored`: stored before, or from somebody who is private or cannot be named. `lost`: the session does not
- * hold its lease any more.
+ * `ignored`: stored before, or from somebody who is private or cannot be named. `early`: one before it in its line is
+ * not stored yet, to be tried again. `lost`: the session does not hold its lease any more.
  */
-export type ReceiveOutput = 'stored' | 'ignored' | 'lost';
+export type ReceiveOutput = 'stored' | 'ignored' | 'early' | 'lost';
 
 /** The topic on which every process hears that a tenant received something. */
 export const inboundTopic = 'inbound';
@@ -38,86 +38,107 @@ export const inboundTopic = 'inbound';
 /**
  * The lane of inbound messages: contact, thread, message, number and event in one transaction under the tenant's
  * lock, so that their numbering is the order of their commits. A network id is stored once, and the file of its
- * media is kept with it.
+ * media is kept with it. What one session reports is stored in that order, however its messages meet in batches.
  */
-export function makeReceiveLane(broker: Broker): Lane<ReceiveInput, ReceiveOutput> {
+export function makeReceiveLane(broker: Broker): Lane<ReceiveInput, ReceiveOutput, ReceiveFacts> {
   return {
     name: 'messages.receive',
     locks: ({ tenantId, fence }) => [`tenant:${tenantId}`, `lease:${fence.accountId}`],
-    async run(unit, inputs) {
-      const held = await unit.leases.heldBy(inputs.map((input) => input.fence));
-      const standing = inputs.filter((input) => held.has(input.fence.accountId));
-      const stored = await unit.messages.byNetworkIds('inbound', standing.map(networkReference));
-      const seen = new Set(stored.map((one) => `${one.accountId} ${one.networkId}`));
-      const people = await People.load(
-        unit,
-        standing.flatMap((input) => keyOf(input) ?? []),
-      );
-      const threads = await unit.threads.byKeys(
-        standing.flatMap((input) => {
-          const key = keyOf(input);
-          const contactId = key === null ? undefined : people.known(key)?.id;
-          return contactId === undefined ? [] : [{ accountId: input.fence.accountId, contactId }];
-        }),
-      );
-      const threadAt = new Map(
-        threads.map((thread) => [threadPlace(thread.accountId, thread.contactId), thread]),
-      );
-      const waiting = await unit.media.waitingForChange(
-        standing.flatMap((input) => input.taken?.key ?? []),
-      );
+    early: loadFacts,
+    async run(unit, inputs, facts) {
+      const { held, seen, files, tenants } = facts;
+      const people = new People(unit.now, facts.contacts);
+      const turn = whoseTurn(inputs);
       const kept: KeptMedia[] = [];
-      const newThreads = new Map<string, Thread>();
+      const threads = new Map<string, ThreadKey>();
       const drafts: StoredMessage[] = [];
       const outputs = inputs.map((input): ReceiveOutput => {
         const { accountId } = input.fence;
         if (!held.has(accountId)) return 'lost';
-        const { networkId } = networkReference(input);
+        if (!turn.has(input.event)) return 'early';
+        const place = networkPlace(networkReference(input));
         const key = keyOf(input);
-        if (seen.has(`${accountId} ${networkId}`) || key === null) return 'ignored';
+        if (seen.has(place) || key === null) return 'ignored';
         if (people.known(key)?.private === true) return 'ignored';
         const contact = people.meet(key, input.event.from.name);
-        seen.add(`${accountId} ${networkId}`);
-        const place = threadPlace(accountId, contact.id);
-        const thread = threadAt.get(place);
-        if (thread === undefined || thread.inboundAt === null) {
-          const openedAt = thread?.openedAt ?? null;
-          const begun = { accountId, contactId: contact.id, openedAt, inboundAt: unit.now };
-          threadAt.set(place, begun);
-          newThreads.set(place, begun);
-        }
+        seen.add(place);
+        threads.set(threadPlace(accountId, contact.id), { accountId, contactId: contact.id });
         // A file that was swept meanwhile is as one that could not be fetched.
-        const file = input.taken !== null && waiting.has(input.taken.key) ? input.taken : null;
+        const file = input.taken !== null && files.has(input.taken.key) ? input.taken : null;
         const draft = draftOf(input, file, contact.id, unit.now);
         drafts.push(draft);
         if (file !== null) kept.push({ ...file, messageId: draft.id });
         return 'stored';
       });
-      if (drafts.length === 0) return outputs;
-      const counts = new Map<string, number>();
-      for (const { tenantId } of drafts) counts.set(tenantId, (counts.get(tenantId) ?? 0) + 1);
-      const next = new Map(await unit.tenants.takeInboundSequences(counts));
-      const events: EventRecord[] = [];
-      const messages = drafts.map((draft): StoredMessage => {
-        const inboundSequence = next.get(draft.tenantId);
-        if (inboundSequence === undefined) throw new Error(`the tenant ${draft.tenantId} is gone`);
-        next.set(draft.tenantId, inboundSequence + 1);
-        const message = { ...draft, inboundSequence };
-        const contact = people.byId(draft.contactId);
-        events.push(messageEvent(message, contact, 'received', unit.now));
-        return message;
+      // At once, not only when the batch is answered: the next one may be decided before.
+      unit.afterCommit(() => {
+        for (const { line, event } of inputs) if (turn.has(event)) line.leave(event);
       });
-      await people.store(unit);
-      await unit.threads.save([...newThreads.values()]);
-      await unit.messages.insert(messages);
-      await unit.media.keep(kept);
-      await unit.events.record(events);
-      for (const tenantId of counts.keys()) {
+      if (drafts.length === 0) return outputs;
+      const { withCommit } = unit;
+      const messages = numbered(drafts, facts.sequences);
+      await people.store(withCommit);
+      await withCommit.threads.wroteFirst([...threads.values()], unit.now);
+      await withCommit.messages.insert(messages);
+      const latest = new Map(messages.map((one) => [one.tenantId, one.inboundSequence ?? 0]));
+      await withCommit.tenants.setInboundSequences(latest);
+      await withCommit.media.keep(kept);
+      await withCommit.events.record(
+        messages.map((one) => messageEvent(one, people.byId(one.contactId), 'received', unit.now)),
+        tenants,
+      );
+      for (const tenantId of latest.keys()) {
         unit.afterCommit(() => broker.toAll(inboundTopic, { tenantId }));
       }
       return outputs;
     },
   };
+}
+
+/** What a batch is decided on. */
+interface ReceiveFacts {
+  /** The accounts whose fences stand. */
+  readonly held: ReadonlySet<string>;
+  /** The places of the network ids that are stored. */
+  readonly seen: Set<string>;
+  readonly contacts: readonly Contact[];
+  /** The latest number of each tenant. */
+  readonly sequences: ReadonlyMap<string, number>;
+  /** The files that wait for their message. */
+  readonly files: ReadonlySet<string>;
+  /** The tenants that have subscriptions. */
+  readonly tenants: ReadonlySet<string>;
+}
+
+async function loadFacts(tables: Tables, inputs: readonly ReceiveInput[]): Promise<ReceiveFacts> {
+  const tenantIds = [...new Set(inputs.map((input) => input.tenantId))];
+  const [held, stored, contacts, sequences, files, tenants] = await Promise.all([
+    tables.leases.heldBy(inputs.map((input) => input.fence)),
+    tables.messages.byNetworkIds('inbound', inputs.map(networkReference)),
+    tables.contacts.byKeys(inputs.flatMap((input) => keyOf(input) ?? [])),
+    tables.tenants.inboundSequences(tenantIds),
+    tables.media.waitingForChange(inputs.flatMap((input) => input.taken?.key ?? [])),
+    tables.webhooks.subscribers(tenantIds),
+  ]);
+  return { held, seen: new Set(stored.map(networkPlace)), contacts, sequences, files, tenants };
+}
+
+/** Gives each message the next number of its tenant. */
+function numbered(
+  drafts: readonly StoredMessage[],
+  sequences: ReadonlyMap<string, number>,
+): readonly StoredMessage[] {
+  const latest = new Map(sequences);
+  return drafts.map((draft) => {
+    const last = latest.get(draft.tenantId);
+    if (last === undefined) throw new Error(`the tenant ${draft.tenantId} is gone`);
+    latest.set(draft.tenantId, last + 1);
+    return { ...draft, inboundSequence: last + 1 };
+  });
+}
+
+function networkPlace({ accountId, networkId }: ReturnType<typeof networkReference>): string {
+  return `${accountId} ${networkId}`;
 }
 
 function networkReference({ fence, event }: ReceiveInput) {

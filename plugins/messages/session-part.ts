@@ -64,8 +64,8 @@ export function makeSessionPart(parts: SessionPartParts): SessionPart {
     async receive(session, event) {
       switch (event.type) {
         case 'message':
-          return arrivals.settle(session, event, async (taken) =>
-            standing(await lanes.receive({ ...receiver(session), event, taken })),
+          return arrivals.settle(session, event, async (ready) =>
+            standing(await lanes.receive({ ...receiver(session), ...ready })),
           );
         case 'receipt':
           return receipt(lanes, session, dispatcherOf(session), event);

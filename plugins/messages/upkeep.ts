@@ -13,10 +13,13 @@ const rowsAtOnce = 1_000;
 /** How often what is too old is deleted: often enough for the shortest times of a test. */
 const slowestForgettingMs = 60_000;
 
+/** For how long a wait that was not closed stays once it is over; it does not count any more. */
+const keptWaitsMs = 60_000;
+
 /** What the upkeep works with. */
 export interface UpkeepParts {
   readonly storage: Storage;
-  readonly lanes: Pick<MessageLanes, 'expire' | 'forgetKeys' | 'forgetEvents'>;
+  readonly lanes: Pick<MessageLanes, 'expire' | 'forgetKeys' | 'forgetEvents' | 'forgetWaits'>;
   readonly expireMs: number;
   readonly idempotencyMs: number;
   /** How long events are kept, whether or not anybody has been told of them. */
@@ -26,7 +29,7 @@ export interface UpkeepParts {
 
 /**
  * Starts what has to be done now and then, in every process: fail messages that waited too long, and delete
- * Idempotency-Keys that count no more and old events. Every round is safe beside those of other processes.
+ * Idempotency-Keys and waits that count no more and old events. Every round is safe beside those of other processes.
  */
 export function startUpkeep(parts: UpkeepParts): { stop(): Promise<void> } {
   const { storage, lanes, expireMs, idempotencyMs, eventsMs, log } = parts;
@@ -42,6 +45,7 @@ export function startUpkeep(parts: UpkeepParts): { stop(): Promise<void> } {
     repeat(every(expireMs, slowestMs), () => expireMessages(parts), log),
     forgetting(idempotencyMs, lanes.forgetKeys),
     forgetting(eventsMs, lanes.forgetEvents),
+    forgetting(keptWaitsMs, lanes.forgetWaits),
   ];
   return {
     async stop() {

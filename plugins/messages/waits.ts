@@ -6,6 +6,7 @@ import { GatewayError } from '../../core/errors.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { MessageWithContact } from './contract.ts';
 import type { MessageLanes } from './lanes.ts';
+import type { PlaceInput, SlotOutput } from './wait-slots.ts';
 import { Waiter } from './waiter.ts';
 
 /** The most messages of one answer. */
@@ -36,7 +37,7 @@ export interface WaitResult {
 /** What the waits of a process work with. */
 export interface WaitsParts {
   readonly read: Pick<Storage['read'], 'messages' | 'tenants'>;
-  readonly lanes: Pick<MessageLanes, 'openWait' | 'closeWait'>;
+  readonly lanes: Pick<MessageLanes, 'passWait' | 'openWait' | 'closeWait'>;
   readonly authenticator: Pick<Authenticator, 'isCurrent'>;
   readonly processId: string;
   readonly clock: Clock;
@@ -45,7 +46,7 @@ export interface WaitsParts {
 
 /**
  * The open long polls of this process. Each registers first, then reads, then sleeps, so that nothing which
- * commits meanwhile is missed; readers at the same position share one read.
+ * commits meanwhile is missed; readers at the same position share one read. Only one that has to sleep takes a place.
  */
 export class Waits {
   readonly #parts: WaitsParts;
@@ -72,22 +73,23 @@ export class Waits {
    * @throws GatewayError `wait_concurrency`, `unauthorized` when the key is revoked meanwhile, `unavailable`
    */
   async wait(request: WaitRequest): Promise<WaitResult> {
-    const { lanes, processId, clock } = this.#parts;
-    const { tenantId, timeoutMs } = request;
-    const id = randomUUID();
     // Counted from before its place is granted, so that it is over when the place is.
-    const deadline = clock.monotonic() + timeoutMs;
+    const deadline = this.#parts.clock.monotonic() + request.timeoutMs;
+    const waiter = new Waiter(request);
+    this.#waiters.add(waiter);
     try {
-      const refused = await lanes.openWait({ id, tenantId, processId, timeoutMs });
-      if (refused !== null) {
-        throw new GatewayError('wait_concurrency', { retryAfterS: refused.retryAfterMs / 1000 });
+      if (this.#stopping) waiter.end();
+      waiter.look();
+      const first = await this.#first(request);
+      waiter.position = first.position;
+      if (first.messages.length === 0 && !this.#isOver(waiter, deadline)) {
+        return await this.#inPlace(request, () => this.#follow(waiter, request, first, deadline));
       }
-      return await this.#follow(request, deadline);
+      refuse(await this.#parts.lanes.passWait(this.#placeOf(request)));
+      return first;
     } finally {
-      // Before the answer goes out, so that the client's next wait finds the place free.
-      await lanes.closeWait(id).catch((error: unknown) => {
-        this.#parts.log.warn({ err: error }, 'a wait could not be closed and ends by its time');
-      });
+      waiter.close();
+      this.#waiters.delete(waiter);
     }
   }
 
@@ -122,30 +124,56 @@ export class Waits {
     for (const waiter of this.#waiters) waiter.end();
   }
 
-  async #follow(request: WaitRequest, deadline: number): Promise<WaitResult> {
-    const { read, clock } = this.#parts;
-    const { tenantId, accountId, signal } = request;
-    const waiter = new Waiter(request);
-    this.#waiters.add(waiter);
+  /** What there is already. From now on there is nothing yet. */
+  async #first({ tenantId, accountId, position }: WaitRequest): Promise<WaitResult> {
+    if (position !== null) return await this.#page(tenantId, accountId, position);
+    const latest = await this.#parts.read.tenants.inboundSequences([tenantId]);
+    return { messages: [], position: latest.get(tenantId) ?? 0 };
+  }
+
+  /** Does something in a place of the tenant's. */
+  async #inPlace(request: WaitRequest, work: () => Promise<WaitResult>): Promise<WaitResult> {
+    const { lanes } = this.#parts;
+    const id = randomUUID();
     try {
-      if (this.#stopping) waiter.end();
-      const latest =
-        request.position ?? (await read.tenants.inboundSequences([tenantId])).get(tenantId);
-      const position = latest ?? 0;
-      waiter.position = position;
-      for (;;) {
-        waiter.look();
-        const messages = await this.#read(tenantId, accountId, position);
-        const last = messages.at(-1);
-        if (last !== undefined) return { messages, position: last.inboundSequence ?? position };
-        const left = deadline - clock.monotonic();
-        if (left <= 0 || signal.aborted || waiter.ended) return { messages: [], position };
-        await waiter.sleep(left);
-      }
+      const { timeoutMs } = request;
+      refuse(await lanes.openWait({ ...this.#placeOf(request), id, timeoutMs }));
+      return await work();
     } finally {
-      waiter.close();
-      this.#waiters.delete(waiter);
+      // Before the answer goes out, so that the client's next wait finds the place free.
+      await lanes.closeWait(id).catch((error: unknown) => {
+        this.#parts.log.warn({ err: error }, 'a wait could not be closed and ends by its time');
+      });
     }
+  }
+
+  #placeOf({ tenantId }: WaitRequest): PlaceInput {
+    return { tenantId, processId: this.#parts.processId };
+  }
+
+  async #follow(
+    waiter: Waiter,
+    { tenantId, accountId }: WaitRequest,
+    nothing: WaitResult,
+    deadline: number,
+  ): Promise<WaitResult> {
+    while (!this.#isOver(waiter, deadline)) {
+      await waiter.sleep(deadline - this.#parts.clock.monotonic());
+      waiter.look();
+      const page = await this.#page(tenantId, accountId, nothing.position);
+      if (page.messages.length > 0) return page;
+    }
+    return nothing;
+  }
+
+  /** Its time is over, its client went away or the gateway stops. */
+  #isOver(waiter: Waiter, deadline: number): boolean {
+    return waiter.ended || deadline <= this.#parts.clock.monotonic();
+  }
+
+  async #page(tenantId: string, accountId: string | null, position: number): Promise<WaitResult> {
+    const messages = await this.#read(tenantId, accountId, position);
+    return { messages, position: messages.at(-1)?.inboundSequence ?? position };
   }
 
   /** Readers at the same position share a read that is under way. */
@@ -178,4 +206,10 @@ export class Waits {
       );
     }
   }
+}
+
+/** @throws GatewayError `wait_concurrency` when there is no place */
+function refuse(output: SlotOutput): void {
+  if (output === null) return;
+  throw new GatewayError('wait_concurrency', { retryAfterS: output.retryAfterMs / 1000 });
 }

@@ -20,6 +20,8 @@ export interface UpsertRule {
   readonly set?: readonly string[];
   /** Columns that the new value is added to. */
   readonly add?: readonly string[];
+  /** Columns that take the new value where they hold none. */
+  readonly fill?: readonly string[];
 }
 
 /** Bindings of one statement: well below SQLite's 32,766. */
@@ -99,13 +101,14 @@ export class Executor {
   /** Inserts rows; where the key is taken, changes the existing row as the rule says. */
   async upsert(table: string, rows: readonly Row[], rule: UpsertRule): Promise<void> {
     const isMysql = this.dialect === 'mysql';
+    const held = (column: string): string => `${quoted(table)}.${quoted(column)}`;
+    const given = (column: string): string =>
+      isMysql ? `values(${quoted(column)})` : `excluded.${quoted(column)}`;
     const changes = [
-      ...(rule.set ?? []).map((column) => [column, '']),
-      ...(rule.add ?? []).map((column) => [column, `${quoted(table)}.${quoted(column)} + `]),
-    ].map(([column = '', before]) => {
-      const name = quoted(column);
-      return `${name} = ${before}${isMysql ? `values(${name})` : `excluded.${name}`}`;
-    });
+      ...(rule.set ?? []).map((column) => [column, given(column)]),
+      ...(rule.add ?? []).map((column) => [column, `${held(column)} + ${given(column)}`]),
+      ...(rule.fill ?? []).map((column) => [column, `coalesce(${held(column)}, ${given(column)})`]),
+    ].map(([column = '', value]) => `${quoted(column)} = ${value}`);
     const conflict = isMysql
       ? 'on duplicate key update'
       : `on conflict (${rule.key.map(quoted).join(', ')}) do update set`;

@@ -165,8 +165,11 @@ const lockable = [
   ['receivers', 'id', 'receiver:'],
 ] as const;
 
-/** Milliseconds since the epoch when the row is read, not when the statement began. The session is at UTC. */
-const mysqlNow = 'cast(unix_timestamp(sysdate(3)) * 1000 as signed)';
+/**
+ * MariaDB's and MySQL's clock in SQL: milliseconds since the epoch when the row is read, not when the statement began.
+ * The session is at UTC.
+ */
+export const mysqlNow = 'cast(unix_timestamp(sysdate(3)) * 1000 as signed)';
 
 /** MariaDB's or MySQL's clock, milliseconds since the Unix epoch. */
 export async function mysqlClock(executor: Executor): Promise<number> {

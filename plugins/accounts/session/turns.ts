@@ -3,13 +3,21 @@ import type { DriverEvent } from '../../../core/contracts/driver.ts';
 /** The kinds of events that each keep their own order. */
 export type Kind = Exclude<DriverEvent['type'], 'step' | 'state'>;
 
+/** How many messages are begun before the first of them is taken: they are stored together. */
+const messagesAtOnce = 64;
+
 /**
  * The order in which one session's events are taken. Steps and states form one line. Every other kind has a
  * line of its own, behind the states that were emitted before: a receipt that waits for the answer to a send
  * holds up neither a message nor the news that the connection broke.
  */
 export class Turns {
-  readonly #lines = new Map<Kind, Promise<unknown>>();
+  readonly #lines: Readonly<Record<Kind, Line>> = {
+    message: new Line(messagesAtOnce),
+    receipt: new Line(1),
+    contacts: new Line(1),
+    history: new Line(1),
+  };
   #states: Promise<unknown> = Promise.resolve();
 
   /** Takes a step or a state, after all that were emitted before. */
@@ -19,14 +27,31 @@ export class Turns {
     return turn;
   }
 
-  /** Takes another event, after those of its kind and the states before it. */
+  /**
+   * Takes another event, after those of its kind and the states before it. A message is begun after the messages
+   * before it, of which the last 63 may still be under way.
+   */
   event<Result>(kind: Kind, take: () => Promise<Result>): Promise<Result> {
-    const before = this.#lines.get(kind) ?? Promise.resolve();
-    const turn = Promise.all([before, this.#states]).then(take);
-    this.#lines.set(
-      kind,
-      turn.catch(() => undefined),
-    );
+    return this.#lines[kind].take(this.#states, take);
+  }
+}
+
+/** Begins one after the other, each as soon as few enough of those before it are under way. */
+class Line {
+  readonly #width: number;
+  /** The latest turns, as many as may be under way. They never reject. */
+  readonly #latest: Promise<unknown>[] = [];
+  #begun: Promise<unknown> = Promise.resolve();
+
+  constructor(width: number) {
+    this.#width = width;
+  }
+
+  take<Result>(after: Promise<unknown>, take: () => Promise<Result>): Promise<Result> {
+    const room = this.#latest.length < this.#width ? undefined : this.#latest.shift();
+    this.#begun = Promise.all([this.#begun, room, after]);
+    const turn = this.#begun.then(take);
+    this.#latest.push(turn.catch(() => undefined));
     return turn;
   }
 }

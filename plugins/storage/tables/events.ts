@@ -39,10 +39,17 @@ export class EventTable {
     this.db = db;
   }
 
-  /** Puts events into the outbox; call it in the transaction of the change that causes them. */
-  async record(events: readonly EventRecord[]): Promise<void> {
-    if (events.length === 0) return;
-    this.db.marks.add('events');
+  /**
+   * Puts events into the outbox; call it in the transaction of the change that causes them.
+   * @param subscribers the tenants that have subscriptions, for a caller that has locked the tenants and so knows: to
+   *   those of others nobody listens, and they are fanned out to nobody at once. Without it all wait.
+   */
+  async record(
+    events: readonly EventRecord[],
+    subscribers: ReadonlySet<string> | null = null,
+  ): Promise<void> {
+    const waits = ({ tenantId }: EventRecord): boolean => subscribers?.has(tenantId) ?? true;
+    if (events.some(waits)) this.db.marks.add('events');
     await this.db.insert(
       'events',
       events.map((event) => ({
@@ -51,7 +58,7 @@ export class EventTable {
         type: event.type,
         subject: event.subject,
         payload: JSON.stringify(event.payload),
-        state: waiting,
+        state: waits(event) ? waiting : fannedOut,
         created_at: event.at,
       })),
     );

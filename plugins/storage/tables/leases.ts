@@ -1,5 +1,5 @@
 import type { Fence, Lease, Renewal } from '../../accounts/contract.ts';
-import type { Executor } from '../executor.ts';
+import { type Executor, holes } from '../executor.ts';
 
 /** The SQL of session leases. */
 export class LeaseTable {
@@ -10,8 +10,12 @@ export class LeaseTable {
   }
 
   async find(accountIds: readonly string[]): Promise<readonly Lease[]> {
-    if (accountIds.length === 0) return [];
-    const rows: StoredLease[] = await this.db.knex('leases').whereIn('account_id', accountIds);
+    const wanted = [...new Set(accountIds)];
+    if (wanted.length === 0) return [];
+    const rows = await this.db.rows<StoredLease>(
+      `select * from leases where account_id in (${holes(wanted.length)})`,
+      wanted,
+    );
     return rows.map(lease);
   }
 

@@ -55,6 +55,9 @@ export interface NetworkReference {
   readonly networkId: string;
 }
 
+/** The most conditions that are tied by `or`: SQLite bounds the depth of an expression. */
+const alternatives = 200;
+
 /** The SQL of messages. */
 export class MessageTable {
   protected readonly db: Executor;
@@ -149,13 +152,23 @@ export class MessageTable {
     direction: Direction,
     references: readonly NetworkReference[],
   ): Promise<readonly (NetworkReference & { readonly id: string })[]> {
-    if (references.length === 0) return [];
-    const rows: readonly Pick<MessageColumns, 'id' | 'account_id' | 'network_id'>[] = await this.db
-      .knex('messages')
-      .select('id', 'account_id', 'network_id')
-      .whereIn('account_id', [...new Set(references.map((one) => one.accountId))])
-      .where('direction', direction)
-      .whereIn('network_id', [...new Set(references.map((one) => one.networkId))]);
+    const wanted = new Map<string, Set<string>>();
+    for (const { accountId, networkId } of references) {
+      wanted.set(accountId, (wanted.get(accountId) ?? new Set()).add(networkId));
+    }
+    const accounts = [...wanted];
+    const rows: Pick<MessageColumns, 'id' | 'account_id' | 'network_id'>[] = [];
+    for (let start = 0; start < accounts.length; start += alternatives) {
+      const some = accounts.slice(start, start + alternatives);
+      const any = some.map(
+        ([, ids]) => `(account_id = ? and direction = ? and network_id in (${holes(ids.size)}))`,
+      );
+      const found = await this.db.rows<(typeof rows)[number]>(
+        `select id, account_id, network_id from messages where ${any.join(' or ')}`,
+        some.flatMap(([accountId, ids]) => [accountId, direction, ...ids]),
+      );
+      rows.push(...found);
+    }
     return rows.map((row) => ({
       id: row.id,
       accountId: row.account_id,

@@ -79,29 +79,22 @@ export class TenantTable {
 
   /** The number of each tenant's latest live inbound message, 0 before the first. */
   async inboundSequences(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    const rows: { id: string; inbound_sequence: number }[] = await this.db
-      .knex('tenants')
-      .select('id', 'inbound_sequence')
-      .whereIn('id', [...new Set(ids)]);
+    const wanted = [...new Set(ids)];
+    if (wanted.length === 0) return new Map();
+    const rows = await this.db.rows<{ id: string; inbound_sequence: number }>(
+      `select id, inbound_sequence from tenants where id in (${holes(wanted.length)})`,
+      wanted,
+    );
     return new Map(rows.map((row) => [row.id, Number(row.inbound_sequence)]));
   }
 
-  /**
-   * Numbers live inbound messages: takes as many numbers for each tenant as the map says and answers the
-   * first of them. The caller has locked the tenants' rows.
-   */
-  async takeInboundSequences(
-    counts: ReadonlyMap<string, number>,
-  ): Promise<ReadonlyMap<string, number>> {
-    const before = await this.inboundSequences([...counts.keys()]);
-    const rows: Row[] = [];
-    const first = new Map<string, number>();
-    for (const [id, last] of before) {
-      first.set(id, last + 1);
-      rows.push({ id, inbound_sequence: last + (counts.get(id) ?? 0) });
-    }
-    await this.db.updateEach('tenants', 'id', rows);
-    return first;
+  /** Stores the numbers of the latest live inbound messages. The caller has locked the tenants' rows. */
+  async setInboundSequences(latest: ReadonlyMap<string, number>): Promise<void> {
+    await this.db.updateEach(
+      'tenants',
+      'id',
+      [...latest].map(([id, inbound_sequence]) => ({ id, inbound_sequence })),
+    );
   }
 }
 

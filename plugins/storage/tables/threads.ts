@@ -1,4 +1,4 @@
-import type { OpenerTime, Thread } from '../../messages/contract.ts';
+import type { OpenerTime, Thread, ThreadKey } from '../../messages/contract.ts';
 import { type Executor, holes } from '../executor.ts';
 
 interface ThreadColumns {
@@ -7,9 +7,6 @@ interface ThreadColumns {
   readonly opened_at: number | null;
   readonly inbound_at: number | null;
 }
-
-/** A pair of an account and a contact. */
-export type ThreadKey = Pick<Thread, 'accountId' | 'contactId'>;
 
 /** The most conditions that are tied by `or`: SQLite bounds the depth of an expression. */
 const alternatives = 200;
@@ -60,6 +57,20 @@ export class ThreadTable {
         inbound_at: thread.inboundAt,
       })),
       { key: ['account_id', 'contact_id'], set: ['opened_at', 'inbound_at'] },
+    );
+  }
+
+  /** These contacts wrote to these accounts: when they did so for the first time stays as it is. */
+  async wroteFirst(keys: readonly ThreadKey[], at: number): Promise<void> {
+    await this.db.upsert(
+      'threads',
+      keys.map(({ accountId, contactId }) => ({
+        account_id: accountId,
+        contact_id: contactId,
+        opened_at: null,
+        inbound_at: at,
+      })),
+      { key: ['account_id', 'contact_id'], fill: ['inbound_at'] },
     );
   }
 

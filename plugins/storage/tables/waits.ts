@@ -1,11 +1,16 @@
-import type { OpenWait } from '../../messages/contract.ts';
-import type { Executor } from '../executor.ts';
+import type { OpenWait, OpenWaits } from '../../messages/contract.ts';
+import { type Executor, holes } from '../executor.ts';
+import { mysqlNow } from '../unit.ts';
 
-interface WaitColumns {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly process_id: string;
-  readonly ends_at: number;
+/** Which waits are counted. */
+export interface WaitFilter {
+  readonly tenantIds: readonly string[];
+  /** What was heard of a process within so many milliseconds lets its waits count. */
+  readonly aliveMs: number;
+  /** These processes are alive, whatever was heard of them. */
+  readonly processIds: readonly string[];
+  /** Waits that are left out. */
+  readonly except: readonly string[];
 }
 
 /** The SQL of open waits. */
@@ -16,8 +21,9 @@ export class WaitTable {
     this.db = db;
   }
 
+  /** Stores open waits; repeatable. */
   async open(waits: readonly OpenWait[]): Promise<void> {
-    await this.db.insertIgnore(
+    await this.db.upsert(
       'waits',
       waits.map((wait) => ({
         id: wait.id,
@@ -25,28 +31,44 @@ export class WaitTable {
         process_id: wait.processId,
         ends_at: wait.endsAt,
       })),
+      { key: ['id'], set: ['ends_at'] },
     );
   }
 
-  /** The tenants' rows, those of dead processes included. */
-  async ofTenants(tenantIds: readonly string[]): Promise<readonly OpenWait[]> {
-    if (tenantIds.length === 0) return [];
-    const rows: readonly WaitColumns[] = await this.db
-      .knex('waits')
-      .whereIn('tenant_id', [...new Set(tenantIds)]);
-    return rows.map((row) => ({
-      id: row.id,
-      tenantId: row.tenant_id,
-      processId: row.process_id,
-      endsAt: row.ends_at,
-    }));
+  /** The waits of each tenant that has any, on processes that live, and before their end. */
+  async openOf(filter: WaitFilter): Promise<ReadonlyMap<string, OpenWaits>> {
+    const tenantIds = [...new Set(filter.tenantIds)];
+    const processIds = [...new Set(filter.processIds)];
+    if (tenantIds.length === 0) return new Map();
+    const { except, aliveMs } = filter;
+    const now = this.db.dialect === 'mysql' ? mysqlNow : String(Date.now());
+    const left = except.length === 0 ? '' : `and w.id not in (${holes(except.length)})`;
+    const rows = await this.db.rows<{ tenant_id: string; open: number; first: number }>(
+      `select w.tenant_id, count(*) as open, min(w.ends_at) - ${now} as first
+       from waits w left join processes p on p.id = w.process_id
+       where w.tenant_id in (${holes(tenantIds.length)}) and w.ends_at > ${now}
+         and (w.process_id in (${holes(processIds.length)}) or p.seen_at > ${now} - ?) ${left}
+       group by w.tenant_id`,
+      [...tenantIds, ...processIds, aliveMs, ...except],
+    );
+    return new Map(rows.map((row) => [row.tenant_id, { count: row.open, firstEndsIn: row.first }]));
   }
 
   async close(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
-    await this.db
-      .knex('waits')
-      .whereIn('id', [...ids])
-      .delete();
+    await this.db.run(`delete from waits where id in (${holes(ids.length)})`, [...ids]);
+  }
+
+  /**
+   * Deletes a bounded number of waits that were over before a moment: their processes did not come to it. They are
+   * looked up without a lock, so that nobody waits who just opens one. Answers how many.
+   */
+  async deleteOver(moment: number, limit: number): Promise<number> {
+    const rows = await this.db.rows<{ id: string }>(
+      'select id from waits where ends_at < ? limit ?',
+      [moment, limit],
+    );
+    await this.close(rows.map((row) => row.id));
+    return rows.length;
   }
 }

@@ -1,6 +1,6 @@
 import type { EventType } from '../../../core/contracts/events.ts';
 import type { Webhook } from '../../webhooks/contract.ts';
-import type { Executor, Row } from '../executor.ts';
+import { type Executor, holes, type Row } from '../executor.ts';
 
 interface WebhookColumns {
   readonly id: string;
@@ -60,6 +60,17 @@ export class WebhookTable {
       .whereIn('tenant_id', [...new Set(tenantIds)])
       .orderBy([{ column: 'created_at' }, { column: 'id' }]);
     return rows.map(webhook);
+  }
+
+  /** Those of these tenants that have subscriptions, whatever these want. */
+  async subscribers(tenantIds: readonly string[]): Promise<ReadonlySet<string>> {
+    const wanted = [...new Set(tenantIds)];
+    if (wanted.length === 0) return new Set();
+    const rows = await this.db.rows<{ tenant_id: string }>(
+      `select distinct tenant_id from webhooks where tenant_id in (${holes(wanted.length)})`,
+      wanted,
+    );
+    return new Set(rows.map((row) => row.tenant_id));
   }
 
   /** Stores new subscriptions. */

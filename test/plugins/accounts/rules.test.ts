@@ -204,11 +204,11 @@ t.test('each kind of event keeps its order and holds up no other', async (t) => 
   const late = turns.event('receipt', take('receipt', 0));
   await Promise.all([
     turns.state(take('state', 20)),
-    turns.event('message', take('first message', 10)),
-    turns.event('message', take('second message', 0)),
+    turns.event('contacts', take('first contacts', 10)),
+    turns.event('contacts', take('second contacts', 0)),
     turns.event('history', take('history', 0)),
   ]);
-  t.same(taken, ['state', 'history', 'first message', 'second message']);
+  t.same(taken, ['state', 'history', 'first contacts', 'second contacts']);
   answered();
   await Promise.all([hanging, late]);
   t.equal(taken.at(-1), 'receipt');
@@ -217,6 +217,38 @@ t.test('each kind of event keeps its order and holds up no other', async (t) => 
     /no/,
   );
   t.equal(await turns.state(async () => 'the next one is taken'), 'the next one is taken');
+});
+
+t.test('messages are begun in their order, 64 at once', async (t) => {
+  const turns = new Turns();
+  const begun: number[] = [];
+  const ends: (() => void)[] = [];
+  const first = turns.state(() => sleep(10));
+  const all = Array.from({ length: 70 }, (_, n) =>
+    turns.event('message', async () => {
+      begun.push(n);
+      await new Promise<void>((resolve) => ends.push(resolve));
+    }),
+  );
+  await sleep(1);
+  t.same(begun, [], 'behind the state');
+  await first;
+  await sleep(1);
+  const order = Array.from({ length: 70 }, (_, n) => n);
+  t.same(begun, order.slice(0, 64));
+  ends[1]?.();
+  await all[1];
+  await sleep(1);
+  t.equal(begun.length, 64, 'the oldest is still under way');
+  ends[0]?.();
+  await all[0];
+  await sleep(1);
+  t.same(begun, order.slice(0, 66));
+  for (const end of ends) end();
+  await sleep(1);
+  t.same(begun, order);
+  for (const end of ends) end();
+  await Promise.all(all);
 });
 
 t.test('a pairing tells who waits, and counts wrong values', async (t) => {

@@ -8,6 +8,7 @@ import { mediaReference } from '../../../core/media-reference.ts';
 import type { Contact } from '../../../plugins/contacts/contract.ts';
 import { S3Store } from '../../../plugins/media/store/s3.ts';
 import { sweep } from '../../../plugins/media/upkeep.ts';
+import { ArrivalLine } from '../../../plugins/messages/arrival-line.ts';
 import { forgetContact } from '../../../plugins/messages/failing.ts';
 import { databases } from '../../harness/databases.ts';
 import { drip, file, mediaServer, picture } from '../../harness/media-server.ts';
@@ -242,10 +243,14 @@ for (const engine of databases) {
       const swept = await media.take(pictureOpened(), session.account.tenantId, patient);
       await media.discard(swept?.key ?? '');
       const input = { fence: session.fence, tenantId: session.account.tenantId };
+      const line = new ArrivalLine();
+      const unkept = { ...inbound('w'), media: pictureOpened() };
+      line.enter(unkept);
       const output = await lanes.receive({
         ...input,
         channel: 'msgapp_web',
-        event: { ...inbound('w'), media: pictureOpened() },
+        line,
+        event: unkept,
         taken: swept,
       });
       t.equal(output, 'stored');

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { ArrivalLine } from '../../../plugins/messages/arrival-line.ts';
 import { databases } from '../../harness/databases.ts';
 import { acceptedId, codeOf, makeTenant, openStage, type Stage } from './stage.ts';
 
@@ -141,10 +142,10 @@ for (const engine of databases) {
     for (const networkId of ['a', 'b', 'c']) {
       const from = { phone: known?.phone ?? null, networkId: null, name: 'Ada' };
       const event = { type: 'message', networkId, from, text: 'x', media: null, at: 1 } as const;
-      t.equal(
-        await first.lanes.receive({ fence, tenantId, channel: 'msgapp_web', event, taken: null }),
-        'stored',
-      );
+      const line = new ArrivalLine();
+      line.enter(event);
+      const arrival = { channel: 'msgapp_web', line, event, taken: null } as const;
+      t.equal(await first.lanes.receive({ fence, tenantId, ...arrival }), 'stored');
     }
     t.equal(codeOf(await first.send({ tenantId, contactId })), 'accepted');
     const looped = await first.send({ tenantId, contactId });

@@ -1,6 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
-import type { DriverContact, HistoryMessage } from '../../../core/contracts/driver.ts';
+import type {
+  DriverContact,
+  HistoryMessage,
+  MessageEvent,
+} from '../../../core/contracts/driver.ts';
+import { GatewayError } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import { makeChangeLane } from '../../../plugins/contacts/change.ts';
 import type { Contact } from '../../../plugins/contacts/contract.ts';
@@ -40,6 +45,27 @@ async function events(stage: Stage, tenantId: string): Promise<Record<string, un
     .where('tenant_id', tenantId)
     .orderBy('id');
   return rows.map((row) => JSON.parse(row.payload));
+}
+
+/** Makes a subscription of the tenant's. */
+async function subscribe(stage: Stage, tenantId: string): Promise<void> {
+  await stage.run((unit) =>
+    unit.webhooks.insert([
+      {
+        id: newId('wh'),
+        tenantId,
+        name: 'all',
+        url: 'https://example.com/',
+        receiverId: 'receiver',
+        subscribedTo: ['message.received'],
+        retriesEnabled: false,
+        enabled: true,
+        sealedSecret: null,
+        secretCreatedAt: null,
+        createdAt: unit.now,
+      },
+    ]),
+  );
 }
 
 /** An event's delivery, as far as it matters whose it is. */
@@ -129,6 +155,75 @@ for (const engine of databases) {
       });
     });
 
+    t.test('messages of one session that arrive together keep their order', async (t) => {
+      const { tenantId, one, two } = await open();
+      const names = Array.from({ length: 40 }, (_, n) => `m${n}`);
+      const receive = (session: FakeSession, name: string) =>
+        stage.part.receive(session, inbound(name, name));
+      await Promise.all(names.flatMap((name) => [receive(one, name), receive(two, name)]));
+      const order = async (session: FakeSession) =>
+        (await messagesOf(stage, tenantId))
+          .filter((message) => message.accountId === session.account.id)
+          .sort((a, b) => (a.inboundSequence ?? 0) - (b.inboundSequence ?? 0))
+          .map((message) => message.text);
+      t.same(await order(one), names);
+      t.same(await order(two), names);
+
+      // The database takes the first of three only when it is asked again.
+      const { lanes } = stage;
+      const { receive: store } = lanes;
+      const asked: string[] = [];
+      lanes.receive = async (input) => {
+        asked.push(input.event.text);
+        if (asked.length === 1) throw new GatewayError('unavailable');
+        return store(input);
+      };
+      const late = ['late 1', 'late 2', 'late 3'].map((name) => inbound(name, name));
+      const offer = () => Promise.allSettled(late.map((event) => stage.part.receive(one, event)));
+      const refused = { status: 'rejected', reason: { code: 'unavailable' } };
+      t.match(await offer(), [refused, refused, refused], 'none overtakes it');
+      t.equal(asked.length, 3);
+      t.match(
+        await offer(),
+        late.map(() => ({ status: 'fulfilled' })),
+      );
+      lanes.receive = store;
+      t.same((await order(one)).slice(-3), ['late 1', 'late 2', 'late 3']);
+    });
+
+    t.test('one that cannot be stored holds up none behind it for long', async (t) => {
+      const { tenantId, one, two } = await open();
+      const broken = { ...inbound('broken'), text: null as unknown as string };
+      const behind = ['a', 'b', 'c'].map((name) => inbound(name, name));
+      const offer = (session: FakeSession, events: readonly MessageEvent[]) =>
+        Promise.allSettled(events.map((event) => stage.part.receive(session, event)));
+      const [first, others] = await Promise.all([
+        offer(one, [broken, ...behind]),
+        offer(two, behind),
+      ]);
+      t.equal(first[0]?.status, 'rejected');
+      for (const { status } of others) t.equal(status, 'fulfilled', 'nor any of another session');
+      // Decided before it was given up, they are brought again.
+      await offer(one, behind);
+      const stored = (await messagesOf(stage, tenantId))
+        .filter((message) => message.accountId === one.account.id)
+        .sort((a, b) => (a.inboundSequence ?? 0) - (b.inboundSequence ?? 0));
+      t.same(
+        stored.map((message) => message.text),
+        ['a', 'b', 'c'],
+      );
+    });
+
+    t.test('events wait only for tenants that have subscriptions', async (t) => {
+      const { tenantId, one } = await open();
+      await stage.part.receive(one, inbound('a'));
+      await subscribe(stage, tenantId);
+      await stage.part.receive(one, inbound('b'));
+      const { read } = stage.storage.connections;
+      const states = await read('events').where('tenant_id', tenantId).orderBy('id').pluck('state');
+      t.same(states, [1, 0]);
+    });
+
     t.test('contacts are found by phone or network id, and completed', async (t) => {
       const { tenantId, one } = await open();
       const receive = (id: string, from: DriverContact) =>
@@ -149,6 +244,7 @@ for (const engine of databases) {
 
     t.test('private', async (t) => {
       const { tenantId, one, two } = await open();
+      await subscribe(stage, tenantId);
       await stage.part.receive(one, inbound('a'));
       const undispatched = acceptedId(await stage.send({ tenantId, accountId: two.account.id }));
       const dispatched = acceptedId(await stage.send({ tenantId, accountId: one.account.id }));

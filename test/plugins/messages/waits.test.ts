@@ -38,8 +38,10 @@ for (const engine of databases) {
       );
       return { tenantId, sessions, session: sessions[0] as FakeSession };
     };
-    const rows = async (tenantId: string): Promise<number> =>
-      (await stage.storage.read.waits.ofTenants([tenantId])).length;
+    const rows = async (tenantId: string): Promise<number> => {
+      const { read } = stage.storage.connections;
+      return (await read('waits').where('tenant_id', tenantId).pluck('id')).length;
+    };
 
     t.test('what came before, what comes, and nothing', async (t) => {
       const { tenantId, session } = await open();
@@ -105,6 +107,25 @@ for (const engine of databases) {
       await stage.waits.wait(request(tenantId, { timeoutMs: 0 }));
     });
 
+    t.test('one that is answered at once takes no place, but is none too many', async (t) => {
+      const { tenantId, session } = await open();
+      await stage.part.receive(session, inbound('a'));
+      const behind = request(tenantId, { position: 0 });
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, (_, n) => (n % 2 === 0 ? stage : other).waits.wait(behind)),
+      );
+      for (const answer of answers) t.same(texts(answer), ['a']);
+      const two = [stage, other].map((process) =>
+        process.waits.wait(request(tenantId, { timeoutMs: 2_000 })),
+      );
+      await until('both to be open', async () => (await rows(tenantId)) === 2);
+      const refused = { code: 'wait_concurrency', retryAfterS: Number };
+      await t.rejects(stage.waits.wait(behind), refused);
+      await stage.part.receive(session, inbound('b'));
+      for (const answer of await Promise.all(two)) t.same(texts(answer), ['b']);
+      t.same(texts(await other.waits.wait(behind)), ['a', 'b']);
+    });
+
     t.test('a client that goes away frees its place', async (t) => {
       const { tenantId } = await open();
       const client = new AbortController();
@@ -131,7 +152,13 @@ for (const engine of databases) {
         ]);
       });
       await stage.waits.wait(request(tenantId, { timeoutMs: 0 }));
-      t.equal(await rows(tenantId), 0, 'and are removed');
+      await stage.waits.wait(request(tenantId, { timeoutMs: 20 }));
+      t.equal(await rows(tenantId), 4);
+      const now = await stage.storage.now();
+      await stage.lanes.forgetWaits({ before: now, limit: 10 });
+      t.equal(await rows(tenantId), 2, 'what is over is deleted');
+      await stage.lanes.forgetWaits({ before: now + 60_000, limit: 1 });
+      t.equal(await rows(tenantId), 1, 'a part at a time');
     });
 
     t.test('a revoked key ends its waits', async (t) => {
@@ -207,7 +234,11 @@ for (const engine of databases) {
       const { Waits } = await import('../../../plugins/messages/waits.ts');
       const waits = new Waits({
         read: { ...read, messages: counting },
-        lanes: { openWait: async () => null, closeWait: async () => undefined },
+        lanes: {
+          passWait: async () => null,
+          openWait: async () => null,
+          closeWait: async () => undefined,
+        },
         authenticator: { isCurrent: async () => true },
         processId: 'p',
         clock: { now: Date.now, monotonic: () => performance.now() },

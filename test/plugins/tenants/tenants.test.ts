@@ -32,11 +32,11 @@ async function open(t: Closing, url: string, serves: boolean, env: Record<string
 const none = { enable: [], disable: [] };
 const presetOf = (mode: string) => `gw_${mode}_${randomBytes(8).toString('hex')}`;
 
-const takeNumbers: Lane<(readonly [string, number])[], ReadonlyMap<string, number>> = {
-  name: 'test.take',
-  locks: (counts) => counts.map(([id]) => `tenant:${id}` as const),
+const storeNumbers: Lane<ReadonlyMap<string, number>, void> = {
+  name: 'test.numbers',
+  locks: (latest) => [...latest.keys()].map((id) => `tenant:${id}` as const),
   run: (unit, inputs) =>
-    Promise.all(inputs.map((counts) => unit.tenants.takeInboundSequences(new Map(counts)))),
+    Promise.all(inputs.map((latest) => unit.withCommit.tenants.setInboundSequences(latest))),
 };
 
 for (const { name, create } of databases) {
@@ -162,23 +162,13 @@ for (const { name, create } of databases) {
         ['A', 'B'].map((name) => tenants.create({ name, mode: 'test', plan: 'free', ramp: false })),
       );
       const [a = '', b = ''] = made.map(({ tenant }) => tenant.id);
-      const take = (...counts: (readonly [string, number])[]) =>
-        storage.submit(takeNumbers, counts);
-      t.same(
-        await take([a, 3], [b, 1]),
-        new Map([
-          [a, 1],
-          [b, 1],
-        ]),
-      );
-      t.same(await take([a, 2]), new Map([[a, 4]]));
-      t.same(
-        await storage.read.tenants.inboundSequences([a, b]),
-        new Map([
-          [a, 5],
-          [b, 1],
-        ]),
-      );
+      const numbers = () => storage.read.tenants.inboundSequences([a, b, 'ten_none']);
+      const latest = new Map([a, b].map((id) => [id, 0]));
+      t.same(await numbers(), latest);
+      await storage.submit(storeNumbers, latest.set(a, 3).set(b, 1));
+      t.same(await numbers(), latest);
+      await storage.submit(storeNumbers, new Map([[a, 5]]));
+      t.same(await numbers(), latest.set(a, 5));
     });
 
     t.test('a database that is away is unavailable, not a wrong key', async (t) => {
