@@ -50,7 +50,7 @@ export interface WaitsParts {
  */
 export class Waits {
   readonly #parts: WaitsParts;
-  readonly #waiters = new Set<Waiter>();
+  readonly #byTenant = new Map<string, Set<Waiter>>();
   readonly #reads = new Map<string, Promise<readonly MessageWithContact[]>>();
   readonly #timers: NodeJS.Timeout[];
   #stopping = false;
@@ -65,7 +65,9 @@ export class Waits {
 
   /** How many are open. For metrics and tests. */
   get size(): number {
-    return this.#waiters.size;
+    let size = 0;
+    for (const waiters of this.#byTenant.values()) size += waiters.size;
+    return size;
   }
 
   /**
@@ -76,20 +78,21 @@ export class Waits {
     // Counted from before its place is granted, so that it is over when the place is.
     const deadline = this.#parts.clock.monotonic() + request.timeoutMs;
     const waiter = new Waiter(request);
-    this.#waiters.add(waiter);
+    this.#enter(waiter);
     try {
       if (this.#stopping) waiter.end();
       waiter.look();
       const first = await this.#first(request);
       waiter.position = first.position;
       if (first.messages.length === 0 && !this.#isOver(waiter, deadline)) {
-        return await this.#inPlace(request, () => this.#follow(waiter, request, first, deadline));
+        return await this.#inPlace(request, () =>
+          this.#follow(waiter, request, first, deadline).finally(() => this.#leave(waiter)),
+        );
       }
       refuse(await this.#parts.lanes.passWait(this.#placeOf(request)));
       return first;
     } finally {
-      waiter.close();
-      this.#waiters.delete(waiter);
+      this.#leave(waiter);
     }
   }
 
@@ -99,18 +102,18 @@ export class Waits {
     for (const key of this.#reads.keys()) {
       if (key.startsWith(`${tenantId} `)) this.#reads.delete(key);
     }
-    for (const waiter of this.#waiters) if (waiter.tenantId === tenantId) waiter.wake();
+    for (const waiter of this.#byTenant.get(tenantId) ?? []) waiter.wake();
   }
 
   /** Looks for what no wake-up told of: one statement for all waits of this process. */
   rescan(): void {
-    if (this.#waiters.size === 0) return;
-    const tenantIds = [...new Set([...this.#waiters].map((waiter) => waiter.tenantId))];
-    this.#parts.read.tenants.inboundSequences(tenantIds).then(
+    if (this.#byTenant.size === 0) return;
+    this.#parts.read.tenants.inboundSequences([...this.#byTenant.keys()]).then(
       (latest) => {
-        for (const waiter of this.#waiters) {
-          const sequence = latest.get(waiter.tenantId) ?? 0;
-          if (sequence > (waiter.position ?? sequence)) this.wake(waiter.tenantId);
+        for (const [tenantId, waiters] of this.#byTenant) {
+          const sequence = latest.get(tenantId) ?? 0;
+          const isBehind = ({ position }: Waiter): boolean => sequence > (position ?? sequence);
+          if ([...waiters].some(isBehind)) this.wake(tenantId);
         }
       },
       (error: unknown) => this.#parts.log.debug({ err: error }, 'the waits could not be rescanned'),
@@ -121,7 +124,23 @@ export class Waits {
   stop(): void {
     this.#stopping = true;
     for (const timer of this.#timers) clearInterval(timer);
-    for (const waiter of this.#waiters) waiter.end();
+    for (const waiter of this.#all()) waiter.end();
+  }
+
+  #enter(waiter: Waiter): void {
+    const waiters = this.#byTenant.get(waiter.tenantId) ?? new Set();
+    this.#byTenant.set(waiter.tenantId, waiters.add(waiter));
+  }
+
+  /** Nothing can wake it any more; it may leave twice. */
+  #leave(waiter: Waiter): void {
+    waiter.close();
+    const waiters = this.#byTenant.get(waiter.tenantId);
+    if (waiters?.delete(waiter) && waiters.size === 0) this.#byTenant.delete(waiter.tenantId);
+  }
+
+  *#all(): Iterable<Waiter> {
+    for (const waiters of this.#byTenant.values()) yield* waiters;
   }
 
   /** What there is already. From now on there is nothing yet. */
@@ -195,12 +214,12 @@ export class Waits {
   }
 
   #checkKeys(): void {
-    const keyIds = new Set([...this.#waiters].map((waiter) => waiter.keyId));
+    const keyIds = new Set([...this.#all()].map((waiter) => waiter.keyId));
     for (const keyId of keyIds) {
       this.#parts.authenticator.isCurrent(keyId).then(
         (current) => {
           if (current) return;
-          for (const waiter of this.#waiters) if (waiter.keyId === keyId) waiter.revoke();
+          for (const waiter of this.#all()) if (waiter.keyId === keyId) waiter.revoke();
         },
         (error: unknown) => this.#parts.log.debug({ err: error }, 'a key could not be checked'),
       );
