@@ -19,7 +19,9 @@ export function routeOf(handling: OperationHandling): RouteOptions {
     schema: { response: handling.answers },
     handler: async (request, reply) => {
       const answer = await handling.route(request);
-      return reply.code(answer.status).send(answer.body);
+      reply.code(answer.status);
+      // Not the reply itself: Fastify would listen for the end of each answer.
+      return answer.body;
     },
   };
 }

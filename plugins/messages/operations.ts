@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import type { Json } from '../../core/contracts/json.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { MintAddress } from '../../core/media-reference.ts';
@@ -146,6 +146,16 @@ function listMessages({ list, mint, cursors }: MessageOperationsParts): AnyOpera
 
 function waitForMessages({ wait, mint, cursors }: MessageOperationsParts): AnyOperation {
   const id = 'wait_for_messages';
+  // A message wakes all waits of its tenant: those that read together are answered the same.
+  const bodies = new WeakMap<WaitResult, Static<typeof WaitAnswer>>();
+  const bodyOf = (tenantId: string, result: WaitResult): Static<typeof WaitAnswer> => {
+    const body = bodies.get(result) ?? {
+      messages: result.messages.map((one) => viewOf(one, mint)),
+      next_cursor: cursors.issue(id, tenantId, result.position),
+    };
+    bodies.set(result, body);
+    return body;
+  };
   return operation({
     id,
     method: 'GET',
@@ -191,11 +201,7 @@ function waitForMessages({ wait, mint, cursors }: MessageOperationsParts): AnyOp
         timeoutMs: (query.timeout_s ?? 25) * 1000,
         signal,
       });
-      const next_cursor = cursors.issue(id, tenantId, result.position);
-      return {
-        status: 200,
-        body: { messages: result.messages.map((one) => viewOf(one, mint)), next_cursor },
-      };
+      return { status: 200, body: bodyOf(tenantId, result) };
     },
   });
 }

@@ -28,7 +28,7 @@ export interface WaitRequest {
   readonly signal: AbortSignal;
 }
 
-/** What a long poll found, oldest first, and where the next one goes on. */
+/** What a long poll found, oldest first, and where the next one goes on. Those that read together have the same one. */
 export interface WaitResult {
   readonly messages: readonly MessageWithContact[];
   readonly position: number;
@@ -51,7 +51,7 @@ export interface WaitsParts {
 export class Waits {
   readonly #parts: WaitsParts;
   readonly #byTenant = new Map<string, Set<Waiter>>();
-  readonly #reads = new Map<string, Promise<readonly MessageWithContact[]>>();
+  readonly #reads = new Map<string, Promise<WaitResult>>();
   readonly #timers: NodeJS.Timeout[];
   #stopping = false;
 
@@ -190,27 +190,22 @@ export class Waits {
     return waiter.ended || deadline <= this.#parts.clock.monotonic();
   }
 
-  async #page(tenantId: string, accountId: string | null, position: number): Promise<WaitResult> {
-    const messages = await this.#read(tenantId, accountId, position);
-    return { messages, position: messages.at(-1)?.inboundSequence ?? position };
-  }
-
-  /** Readers at the same position share a read that is under way. */
-  #read(
-    tenantId: string,
-    accountId: string | null,
-    position: number,
-  ): Promise<readonly MessageWithContact[]> {
+  /** Readers at the same position share a read that is under way, and its answer. */
+  #page(tenantId: string, accountId: string | null, position: number): Promise<WaitResult> {
     const key = `${tenantId} ${accountId ?? ''} ${position}`;
     const shared = this.#reads.get(key);
     if (shared !== undefined) return shared;
-    const reading = this.#parts.read.messages
-      .inboundAfter(tenantId, position, accountId, pageSize)
-      .finally(() => {
-        if (this.#reads.get(key) === reading) this.#reads.delete(key);
-      });
+    const reading = this.#read(tenantId, accountId, position).finally(() => {
+      if (this.#reads.get(key) === reading) this.#reads.delete(key);
+    });
     this.#reads.set(key, reading);
     return reading;
+  }
+
+  async #read(tenantId: string, accountId: string | null, position: number): Promise<WaitResult> {
+    const { read } = this.#parts;
+    const messages = await read.messages.inboundAfter(tenantId, position, accountId, pageSize);
+    return { messages, position: messages.at(-1)?.inboundSequence ?? position };
   }
 
   #checkKeys(): void {

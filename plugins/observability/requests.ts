@@ -23,8 +23,9 @@ export function measureRequests(app: FastifyInstance, metrics: Metrics): Request
     answered.add({ operation, status: String(status) });
     duration.observe({ operation }, seconds);
   };
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     measure(operationOf(request), reply.statusCode, reply.elapsedTime / 1000);
+    done();
   });
   return { answered: measure };
 }
