@@ -70,6 +70,11 @@ export class Executor {
     return this.#knex;
   }
 
+  /** What a raw query ends with that locks what it reads; SQLite has one writer at a time and needs no lock. */
+  get locking(): string {
+    return this.dialect === 'mysql' ? 'for update' : '';
+  }
+
   /**
    * Inserts rows, which must all name the same columns.
    * @throws the driver's error when a key is taken: the whole batch is then run item by item

@@ -139,6 +139,12 @@ export interface Delivery {
 /** A delivery as an attempt needs it; its log stays where it is. */
 export type DueDelivery = Omit<Delivery, 'log'>;
 
+/** A delivery with what it carries; null when its event is gone. */
+export interface DueWithBody {
+  readonly delivery: DueDelivery;
+  readonly event: EventBody | null;
+}
+
 /** Which page of a subscription's delivery log. */
 export interface DeliveryFilter {
   readonly state: DeliveryState | null;

@@ -6,8 +6,9 @@ import type {
   DeliveryFilter,
   DeliveryState,
   DueDelivery,
+  DueWithBody,
 } from '../../webhooks/contract.ts';
-import type { Executor } from '../executor.ts';
+import { type Executor, holes, type Row } from '../executor.ts';
 
 interface DeliveryColumns {
   readonly id: string;
@@ -28,6 +29,12 @@ interface DeliveryColumns {
 }
 
 type DueColumns = Omit<DeliveryColumns, 'log'>;
+
+interface DueWithBodyColumns extends DueColumns {
+  /** Both null when the event is gone. */
+  readonly payload: string | null;
+  readonly raised_at: number | null;
+}
 
 /** What to look for on behalf of one receiver. */
 export interface DueRequest {
@@ -54,28 +61,16 @@ export class DeliveryTable {
     this.db = db;
   }
 
-  /** Stores new deliveries; one of an event and subscription that has one already is left out. */
+  /** Stores new deliveries; one of an event and subscription that has one already is left out. Answers how many came in. */
   async insert(deliveries: readonly Delivery[]): Promise<number> {
-    return await this.db.insertIgnore(
-      'deliveries',
-      deliveries.map((one) => ({
-        id: one.id,
-        tenant_id: one.tenantId,
-        webhook_id: one.webhookId,
-        receiver_id: one.receiverId,
-        event_id: one.eventId,
-        event_type: one.eventType,
-        subject: one.subject,
-        state: one.state,
-        test: one.test ? 1 : 0,
-        attempts: one.attempts,
-        retries: one.retries,
-        replayed: one.replayed ? 1 : 0,
-        due_at: one.dueAt,
-        log: JSON.stringify(one.log),
-        created_at: one.createdAt,
-      })),
-    );
+    return await this.db.insertIgnore('deliveries', deliveries.map(toRow));
+  }
+
+  /** The same without an answer, so that it can travel with COMMIT. */
+  async add(deliveries: readonly Delivery[]): Promise<void> {
+    const key = ['event_id', 'webhook_id'];
+    // The row that is there takes the key that it has.
+    await this.db.upsert('deliveries', deliveries.map(toRow), { key, set: key });
   }
 
   /** Stores what became of deliveries that their receiver's lock guards. */
@@ -137,25 +132,26 @@ export class DeliveryTable {
   /** The rows of these ids, locked until the transaction ends, in the order of the ids; others are skipped. */
   async forChange(ids: readonly string[]): Promise<readonly Delivery[]> {
     if (ids.length === 0) return [];
-    const query = this.db
-      .knex('deliveries')
-      .whereIn('id', [...new Set(ids)])
-      .orderBy('id');
-    if (this.db.dialect === 'mysql') query.forUpdate();
-    const rows: readonly DeliveryColumns[] = await query;
+    const wanted = [...new Set(ids)];
+    const rows = await this.db.rows<DeliveryColumns>(
+      `select * from deliveries where id in (${holes(wanted.length)}) order by id ${this.db.locking}`,
+      wanted,
+    );
     return rows.map(delivery);
   }
 
-  /** What is due to each of some receivers, in the order in which first attempts must begin. */
-  async due(requests: readonly DueRequest[], now: number): Promise<readonly DueDelivery[]> {
-    const found: DueDelivery[] = [];
+  /** What is due to each of some receivers, the first of each that fell due. */
+  async due(requests: readonly DueRequest[], now: number): Promise<readonly DueWithBody[]> {
+    const found: DueWithBody[] = [];
     for (let start = 0; start < requests.length; start += receiversAtOnce) {
       const selects = requests.slice(start, start + receiversAtOnce).map(dueOf(now));
-      const rows = await this.db.rows<DueColumns>(
-        selects.map(({ sql }) => sql).join(' union all '),
+      const rows = await this.db.rows<DueWithBodyColumns>(
+        `select due.*, e.payload, e.created_at as raised_at
+         from (${selects.map(({ sql }) => sql).join(' union all ')}) as due
+         left join events as e on e.id = due.event_id`,
         selects.flatMap(({ bindings }) => bindings),
       );
-      found.push(...rows.map(dueDelivery));
+      found.push(...rows.map(dueWithBody));
     }
     return found;
   }
@@ -284,12 +280,38 @@ function dueOf(now: number) {
   };
 }
 
+function toRow(one: Delivery): Row {
+  return {
+    id: one.id,
+    tenant_id: one.tenantId,
+    webhook_id: one.webhookId,
+    receiver_id: one.receiverId,
+    event_id: one.eventId,
+    event_type: one.eventType,
+    subject: one.subject,
+    state: one.state,
+    test: one.test ? 1 : 0,
+    attempts: one.attempts,
+    retries: one.retries,
+    replayed: one.replayed ? 1 : 0,
+    due_at: one.dueAt,
+    log: JSON.stringify(one.log),
+    created_at: one.createdAt,
+  };
+}
+
 function delivery(row: DeliveryColumns): Delivery {
   return {
     ...dueDelivery(row),
-    // Written by `insert` and `save` above and by nobody else.
+    // Written by `toRow` and `save` above and by nobody else.
     log: JSON.parse(row.log) as Attempt[],
   };
+}
+
+function dueWithBody(row: DueWithBodyColumns): DueWithBody {
+  const { payload, raised_at: createdAt } = row;
+  const event = payload === null || createdAt === null ? null : { payload, createdAt };
+  return { delivery: dueDelivery(row), event };
 }
 
 function dueDelivery(row: DueColumns): DueDelivery {

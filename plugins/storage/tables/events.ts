@@ -2,12 +2,15 @@ import type { EventType } from '../../../core/contracts/events.ts';
 import { newId } from '../../../core/ids.ts';
 import type { EventRecord } from '../../messages/contract.ts';
 import type { EventBody } from '../../webhooks/contract.ts';
-import type { Executor } from '../executor.ts';
-import { mysqlClock } from '../unit.ts';
+import { type Executor, holes } from '../executor.ts';
+import { mysqlNow } from '../unit.ts';
 
 /** An event waits in the outbox until it has been fanned out to the subscriptions. */
 const waiting = 0;
 const fannedOut = 1;
+
+/** Tells the time once the row is locked. */
+const fanOutTurn = `select ${mysqlNow} as now from turns where name = 'fan-out' for update`;
 
 /** An event as it lies in the outbox. */
 export interface StoredEvent {
@@ -90,15 +93,17 @@ export class EventTable {
     limit: number,
   ): Promise<{ readonly events: readonly StoredEvent[]; readonly now: number }> {
     const isMysql = this.db.dialect === 'mysql';
-    if (isMysql) await this.db.rows("select name from turns where name = 'fan-out' for update");
     // Whatever the engine believes of the table's size, a scan of it would read every event that is kept.
     const index = isMysql ? 'force index (events_state_id)' : '';
-    const rows = await this.db.rows<EventColumns>(
-      `select id, tenant_id, type, subject, created_at from events ${index}
-       where state = ? order by id limit ?`,
-      [waiting, limit],
-    );
-    const now = isMysql && rows.length > 0 ? await mysqlClock(this.db) : Date.now();
+    const [[turn], rows] = await Promise.all([
+      isMysql ? this.db.rows<{ now: number }>(fanOutTurn) : [],
+      this.db.rows<EventColumns>(
+        `select id, tenant_id, type, subject, created_at from events ${index}
+         where state = ? order by id limit ?`,
+        [waiting, limit],
+      ),
+    ]);
+    const now = turn?.now ?? Date.now();
     const events = rows.map((row) => ({
       id: row.id,
       tenantId: row.tenant_id,
@@ -112,7 +117,10 @@ export class EventTable {
   /** Takes events out of the outbox; they stay as what their deliveries carry. */
   async markFannedOut(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
-    await this.db.knex('events').whereIn('id', ids).update({ state: fannedOut });
+    await this.db.run(`update events set state = ? where id in (${holes(ids.length)})`, [
+      fannedOut,
+      ...ids,
+    ]);
   }
 
   /** The bodies of events, exactly as they are sent, by id. */

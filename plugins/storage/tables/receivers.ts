@@ -6,7 +6,7 @@ import type {
   ReceiverLease,
   ReceiverRenewal,
 } from '../../webhooks/contract.ts';
-import type { Executor } from '../executor.ts';
+import { type Executor, holes } from '../executor.ts';
 
 interface ReceiverColumns {
   readonly id: string;
@@ -49,21 +49,34 @@ export class ReceiverTable {
 
   async find(ids: readonly string[]): Promise<readonly Receiver[]> {
     if (ids.length === 0) return [];
-    const rows: readonly ReceiverColumns[] = await this.db
-      .knex('receivers')
-      .whereIn('id', [...new Set(ids)]);
+    const wanted = [...new Set(ids)];
+    const rows = await this.db.rows<ReceiverColumns>(
+      `select * from receivers where id in (${holes(wanted.length)})`,
+      wanted,
+    );
+    return rows.map(receiver);
+  }
+
+  /** The receivers of these tenants' subscriptions. */
+  async ofTenants(tenantIds: readonly string[]): Promise<readonly Receiver[]> {
+    const wanted = [...new Set(tenantIds)];
+    if (wanted.length === 0) return [];
+    const rows = await this.db.rows<ReceiverColumns>(
+      `select * from receivers
+       where id in (select receiver_id from webhooks where tenant_id in (${holes(wanted.length)}))`,
+      wanted,
+    );
     return rows.map(receiver);
   }
 
   /** The rows of these ids, locked until the transaction ends; ids without a row are skipped. */
   async forChange(ids: readonly string[]): Promise<readonly Receiver[]> {
     if (ids.length === 0) return [];
-    const query = this.db
-      .knex('receivers')
-      .whereIn('id', [...new Set(ids)])
-      .orderBy('id');
-    if (this.db.dialect === 'mysql') query.forUpdate();
-    const rows: readonly ReceiverColumns[] = await query;
+    const wanted = [...new Set(ids)];
+    const rows = await this.db.rows<ReceiverColumns>(
+      `select * from receivers where id in (${holes(wanted.length)}) order by id ${this.db.locking}`,
+      wanted,
+    );
     return rows.map(receiver);
   }
 
@@ -136,13 +149,14 @@ export class ReceiverTable {
    */
   async wake(ids: readonly string[], dueAt: number, announced = false): Promise<void> {
     if (ids.length === 0) return;
-    const { knex } = this.db;
+    const woken = [...new Set(ids)].sort();
     // Without a condition: at READ COMMITTED an update passes over rows that do not match by their last commit, and so
     // would not wait for a release that is just about to write that nothing is due.
-    const due = knex.raw('case when due_at < ? then due_at else ? end', [dueAt, dueAt]);
-    await knex('receivers')
-      .whereIn('id', [...new Set(ids)].sort())
-      .update({ due_at: due });
+    await this.db.run(
+      `update receivers set due_at = case when due_at < ? then due_at else ? end
+       where id in (${holes(woken.length)})`,
+      [dueAt, dueAt, ...woken],
+    );
     if (!announced) this.db.marks.add('deliveries');
   }
 

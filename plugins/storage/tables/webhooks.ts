@@ -52,6 +52,16 @@ export class WebhookTable {
     return rows.map(webhook);
   }
 
+  /** The subscriptions with these receivers. */
+  async ofReceivers(receiverIds: readonly string[]): Promise<readonly Webhook[]> {
+    if (receiverIds.length === 0) return [];
+    const rows = await this.db.rows<WebhookColumns>(
+      `select * from webhooks where receiver_id in (${holes(receiverIds.length)})`,
+      receiverIds,
+    );
+    return rows.map(webhook);
+  }
+
   /** The subscriptions of these tenants, oldest first. */
   async ofTenants(tenantIds: readonly string[]): Promise<readonly Webhook[]> {
     if (tenantIds.length === 0) return [];

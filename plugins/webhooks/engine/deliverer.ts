@@ -31,7 +31,7 @@ export class Deliverer {
   readonly #tasks = new Set<Promise<void>>();
   readonly #looking: Loop;
   readonly #look = new Throttle(
-    () => lookMs,
+    () => (this.#open.all === 0 ? 0 : lookMs),
     () => this.#looking.kick(),
   );
   readonly #due = new Alarm(() => this.wake(null));
@@ -145,9 +145,11 @@ export class Deliverer {
     const { delivery, event } = start;
     const { failing } = run;
     run.underWay.set(delivery.id, delivery);
+    run.unanswered.set(delivery.id, delivery);
     this.#opened(run, failing, 1);
     const attempt = await send(this.#parts, start);
     this.#opened(run, failing, -1);
+    run.unanswered.delete(delivery.id);
     run.ended();
     this.#look.call();
     if (attempt.number === 1) this.#metrics.firstAttempt(attempt.at - event.createdAt);

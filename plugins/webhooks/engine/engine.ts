@@ -41,10 +41,16 @@ async function startDelivering(parts: EngineParts): Promise<Engine> {
   const { storage, broker } = parts;
   const metrics = engineMetrics(parts.metrics);
   const deliverer = new Deliverer(parts, metrics);
-  const fanOut = new FanOut(parts, metrics);
+  const fanOut = new FanOut(parts, metrics, (receiverIds) => {
+    // This process need not wait for its own message.
+    deliverer.wake(receiverIds);
+    broker.toAll('deliveries', { receivers: [...receiverIds], toldBy: broker.processId });
+  });
   const releases: Release[] = [
     await broker.work('events', 1, () => fanOut.ring()),
-    await broker.listen('deliveries', (message) => deliverer.wake(receiversOf(message))),
+    await broker.listen('deliveries', (message) => {
+      if (!isToldBy(broker.processId, message)) deliverer.wake(receiversOf(message));
+    }),
   ];
   // This process fans out what it raised itself: no message need come back for it.
   storage.onCommit('events', () => fanOut.ring());
@@ -75,11 +81,13 @@ class FanOut {
   readonly #throttle: Throttle;
   #wanted = true;
 
-  constructor({ storage, broker, plans, log }: EngineParts, metrics: EngineMetrics) {
-    const lane = makeFanOutLane({
-      plans,
-      due: (receivers) => broker.toAll('deliveries', { receivers: [...receivers] }),
-    });
+  /** @param due told of the receivers that something is due to */
+  constructor(
+    { storage, plans, log }: EngineParts,
+    metrics: EngineMetrics,
+    due: (receiverIds: readonly string[]) => void,
+  ) {
+    const lane = makeFanOutLane({ plans, due });
     this.#loop = new Loop(
       () => sweepMs,
       async () => {
@@ -108,6 +116,11 @@ class FanOut {
     this.#throttle.stop();
     await this.#loop.stop();
   }
+}
+
+function isToldBy(processId: string, message: unknown): boolean {
+  const isObject = typeof message === 'object' && message !== null;
+  return isObject && 'toldBy' in message && message.toldBy === processId;
 }
 
 /** The receivers that a message names; null when it names none. */

@@ -43,11 +43,14 @@ export function makeFanOutLane(parts: FanOutParts): Lane<null, FannedOut> {
 async function fanOut(unit: Unit, { plans, due }: FanOutParts): Promise<FannedOut> {
   const { events, now } = await unit.events.waitingForChange(eventsAtOnce);
   if (events.length === 0) return { events: 0, waiting: 0, suppressed: 0 };
-  const webhooks = await unit.webhooks.ofTenants(events.map((event) => event.tenantId));
+  const tenantIds = events.map((event) => event.tenantId);
+  const [webhooks, tenants, receivers] = await Promise.all([
+    unit.webhooks.ofTenants(tenantIds),
+    unit.tenants.find(tenantIds),
+    unit.receivers.ofTenants(tenantIds),
+  ]);
   const deliveries: Delivery[] = [];
   if (webhooks.length > 0) {
-    const tenants = await unit.tenants.find(webhooks.map((webhook) => webhook.tenantId));
-    const receivers = await unit.receivers.find(webhooks.map((webhook) => webhook.receiverId));
     const healthOf = new Map(receivers.map(({ id, health }) => [id, health]));
     const ofTenant = new Map<string, Webhook[]>();
     for (const webhook of webhooks) {
@@ -66,11 +69,11 @@ async function fanOut(unit: Unit, { plans, due }: FanOutParts): Promise<FannedOu
       }
     }
   }
-  await unit.deliveries.insert(deliveries);
-  await unit.events.markFannedOut(events.map((event) => event.id));
+  await unit.withCommit.deliveries.add(deliveries);
+  await unit.withCommit.events.markFannedOut(events.map((event) => event.id));
   const waiting = deliveries.filter((delivery) => delivery.state === 'waiting');
   const receiverIds = [...new Set(waiting.map((delivery) => delivery.receiverId))];
-  await unit.receivers.wake(receiverIds, now, true);
+  await unit.withCommit.receivers.wake(receiverIds, now, true);
   if (receiverIds.length > 0) unit.afterCommit(() => due(receiverIds));
   return {
     events: events.length,

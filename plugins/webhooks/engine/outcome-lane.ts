@@ -1,5 +1,5 @@
-import type { Lane } from '../../../core/contracts/storage.ts';
-import type { Attempt, Delivery, Health } from '../contract.ts';
+import type { Lane, Tables } from '../../../core/contracts/storage.ts';
+import type { Attempt, Delivery, Health, Receiver } from '../contract.ts';
 import { afterAttemptAt, type PauseRules } from '../health.ts';
 import { afterAttempt, type RetryRules } from '../retry.ts';
 
@@ -21,6 +21,9 @@ export interface Outcome {
   readonly now: number;
 }
 
+/** What the lane reads with its locks. */
+export type Attempted = readonly [readonly Delivery[], readonly Receiver[]];
+
 /** What outcomes are decided by. */
 export type OutcomeRules = RetryRules & { readonly pause: PauseRules };
 
@@ -29,17 +32,19 @@ export type OutcomeRules = RetryRules & { readonly pause: PauseRules };
  * order deliveries, receivers, each by id. A repeated input changes nothing more: the delivery moves
  * from one attempt to the next only once, and the counts move with it.
  */
-export function makeOutcomeLane(rules: OutcomeRules): Lane<OutcomeInput, Outcome> {
+export function makeOutcomeLane(rules: OutcomeRules): Lane<OutcomeInput, Outcome, Attempted> {
   return {
     name: 'webhooks.outcome',
     locks: () => [],
-    async run(unit, inputs) {
+    early: (tables, inputs) => lockAttempted(tables, inputs),
+    async run(unit, inputs, [found, receivers]) {
       const { now } = unit;
-      const found = await unit.deliveries.forChange(inputs.map((input) => input.deliveryId));
       const deliveries = new Map(found.map((delivery) => [delivery.id, delivery]));
-      const webhooks = await unit.webhooks.byIds(found.map((delivery) => delivery.webhookId));
+      const failed = inputs.filter(({ attempt }) => attempt.failure !== null);
+      const webhooks = await unit.webhooks.byIds(
+        failed.flatMap(({ deliveryId }) => deliveries.get(deliveryId)?.webhookId ?? []),
+      );
       const retrying = new Map(webhooks.map((webhook) => [webhook.id, webhook.retriesEnabled]));
-      const receivers = await unit.receivers.forChange(inputs.map((input) => input.receiverId));
       const healths = new Map(receivers.map(({ id, health }) => [id, health]));
       const moved = new Set<string>();
       const touched = new Set<string>();
@@ -61,8 +66,8 @@ export function makeOutcomeLane(rules: OutcomeRules): Lane<OutcomeInput, Outcome
         }
         return resultOf(next);
       });
-      await unit.deliveries.save([...moved].flatMap((id) => deliveries.get(id) ?? []));
-      await unit.receivers.saveHealth(
+      await unit.withCommit.deliveries.save([...moved].flatMap((id) => deliveries.get(id) ?? []));
+      await unit.withCommit.receivers.saveHealth(
         [...touched].flatMap((id) => {
           const health = healths.get(id);
           return health === undefined ? [] : [{ id, health }];
@@ -74,6 +79,14 @@ export function makeOutcomeLane(rules: OutcomeRules): Lane<OutcomeInput, Outcome
       });
     },
   };
+}
+
+/** The rows that outcomes are entered in, asked for in the order in which they are to be locked. */
+function lockAttempted(tables: Tables, inputs: readonly OutcomeInput[]): Promise<Attempted> {
+  return Promise.all([
+    tables.deliveries.forChange(inputs.map((input) => input.deliveryId)),
+    tables.receivers.forChange(inputs.map((input) => input.receiverId)),
+  ]);
 }
 
 /** After a COMMIT of unknown outcome the same attempt comes again. */

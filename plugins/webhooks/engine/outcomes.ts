@@ -3,7 +3,12 @@ import type { Lane } from '../../../core/contracts/storage.ts';
 import { type Ended, type EndInput, makeEndLane } from './end-lane.ts';
 import type { EngineParts } from './environment.ts';
 import type { EngineMetrics } from './metrics.ts';
-import { makeOutcomeLane, type Outcome, type OutcomeInput } from './outcome-lane.ts';
+import {
+  type Attempted,
+  makeOutcomeLane,
+  type Outcome,
+  type OutcomeInput,
+} from './outcome-lane.ts';
 
 /** Pause before something is stored again that the database could not take, and how often while stopping. */
 const againMs = 500;
@@ -13,7 +18,7 @@ const farewells = 4;
 export class Outcomes {
   readonly #parts: EngineParts;
   readonly #metrics: EngineMetrics;
-  readonly #attempted: Lane<OutcomeInput, Outcome>;
+  readonly #attempted: Lane<OutcomeInput, Outcome, Attempted>;
   readonly #ended: Lane<EndInput, Ended>;
   #stopping = false;
 

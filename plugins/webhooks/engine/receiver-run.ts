@@ -41,6 +41,8 @@ export class ReceiverRun {
   open = 0;
   /** Deliveries that were begun and whose outcome is not stored yet. */
   readonly underWay = new Map<string, DueDelivery>();
+  /** Those of them that were not answered yet: later first attempts about the same subject wait for theirs. */
+  readonly unanswered = new Map<string, DueDelivery>();
 
   constructor({ receiver, lease }: LeasedReceiver, deadline: number) {
     this.receiverId = receiver.id;

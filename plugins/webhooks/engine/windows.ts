@@ -1,6 +1,6 @@
 import type { Tables } from '../../../core/contracts/storage.ts';
 import type { Plans } from '../../tenants/contract.ts';
-import type { DueDelivery, EventBody, Receiver, Webhook } from '../contract.ts';
+import type { DueDelivery, DueWithBody, EventBody, Receiver, Webhook } from '../contract.ts';
 import { goesOut, hasWebhooks } from '../matching.ts';
 import type { ReceiverRun } from './receiver-run.ts';
 
@@ -38,7 +38,7 @@ export interface Window extends Look {
 
 /**
  * Looks up what is due to some receivers. Subscriptions and health are read with it, right before the
- * attempts, so that a change shows in the very next one. Five statements, however many receivers.
+ * attempts, so that a change shows in the very next one. One round trip, however many receivers.
  * @param now by the database's clock
  */
 export async function readWindows(
@@ -50,36 +50,38 @@ export async function readWindows(
   if (looks.length === 0) return [];
   const limits = new Map(looks.map((look) => [look.run.receiverId, limitOf(look)]));
   const requests = looks.map(({ run }) => {
-    const underWay = [...run.underWay.values()];
     return {
       receiverId: run.receiverId,
-      except: underWay.map((delivery) => delivery.id),
-      exceptFirstOf: underWay.filter((delivery) => delivery.attempts === 0),
+      except: [...run.underWay.keys()],
+      exceptFirstOf: [...run.unanswered.values()].filter(({ attempts }) => attempts === 0),
       limit: limits.get(run.receiverId) ?? fewest,
     };
   });
-  const [due, receivers, tenants] = await Promise.all([
+  // What is held back does not show, and may begin once what it waits for is answered.
+  const holding = new Set(
+    requests.flatMap((one) => (one.exceptFirstOf.length > 0 ? one.receiverId : [])),
+  );
+  const receiverIds = looks.map(({ run }) => run.receiverId);
+  const [due, receivers, tenants, webhooks] = await Promise.all([
     read.deliveries.due(requests, now),
-    read.receivers.find(looks.map(({ run }) => run.receiverId)),
+    read.receivers.find(receiverIds),
     read.tenants.find(looks.map(({ run }) => run.tenantId)),
+    read.webhooks.ofReceivers(receiverIds),
   ]);
-  const [bodies, webhooks] = await Promise.all([
-    read.events.bodies(due.map((delivery) => delivery.eventId)),
-    read.webhooks.byIds(due.map((delivery) => delivery.webhookId)),
-  ]);
-  const facts = { bodies, webhooks: new Map(webhooks.map((webhook) => [webhook.id, webhook])) };
+  const known = new Map(webhooks.map((webhook) => [webhook.id, webhook]));
   const found = new Map(receivers.map((receiver) => [receiver.id, receiver]));
-  const dueTo = new Map<string, DueDelivery[]>(looks.map(({ run }) => [run.receiverId, []]));
-  for (const delivery of due) dueTo.get(delivery.receiverId)?.push(delivery);
+  const dueTo = new Map<string, DueWithBody[]>(looks.map(({ run }) => [run.receiverId, []]));
+  for (const one of due) dueTo.get(one.delivery.receiverId)?.push(one);
   return looks.flatMap((look) => {
     const { receiverId, tenantId } = look.run;
     const receiver = found.get(receiverId);
     if (receiver === undefined) return [];
     const rows = dueTo.get(receiverId) ?? [];
     const allowed = hasWebhooks(tenants.get(tenantId), plans);
-    const chosen = choose(rows, look.slots, { ...facts, receiver, allowed });
+    const chosen = choose(rows, look.slots, { webhooks: known, receiver, allowed });
     const isFull = rows.length === limits.get(receiverId);
-    return [{ ...look, ...chosen, receiver, more: chosen.more || isFull, unseen: isFull }];
+    const more = chosen.more || isFull || holding.has(receiverId);
+    return [{ ...look, ...chosen, receiver, more, unseen: isFull }];
   });
 }
 
@@ -89,7 +91,6 @@ export interface Facts {
   /** Whether the tenant may use webhooks. */
   readonly allowed: boolean;
   readonly webhooks: ReadonlyMap<string, Webhook>;
-  readonly bodies: ReadonlyMap<string, EventBody>;
 }
 
 /**
@@ -99,20 +100,19 @@ export interface Facts {
  * @param slots how many may begin
  */
 export function choose(
-  rows: readonly DueDelivery[],
+  rows: readonly DueWithBody[],
   slots: number,
   facts: Facts,
 ): { readonly start: readonly Start[]; readonly end: readonly string[]; readonly more: boolean } {
-  const { receiver, allowed, webhooks, bodies } = facts;
+  const { receiver, allowed, webhooks } = facts;
   const start: Start[] = [];
   const end: string[] = [];
   const begun = new Set<string>();
   let more = false;
-  for (const delivery of [...rows].sort(byEvent)) {
+  for (const { delivery, event } of [...rows].sort(byEvent)) {
     const webhook = webhooks.get(delivery.webhookId);
-    const event = bodies.get(delivery.eventId);
     const isHere = webhook !== undefined && webhook.receiverId === receiver.id;
-    if (!isHere || event === undefined || !goesOut(webhook, receiver.health, allowed)) {
+    if (!isHere || event === null || !goesOut(webhook, receiver.health, allowed)) {
       end.push(delivery.id);
       continue;
     }
@@ -129,7 +129,7 @@ export function choose(
 }
 
 /** The ids of events sort by their time, also where several fell due in one millisecond. */
-function byEvent(one: DueDelivery, other: DueDelivery): number {
+function byEvent({ delivery: one }: DueWithBody, { delivery: other }: DueWithBody): number {
   const due = (one.dueAt ?? 0) - (other.dueAt ?? 0);
   if (due !== 0) return due;
   return one.eventId < other.eventId ? -1 : 1;
