@@ -180,6 +180,12 @@ export interface LiveSession {
   send(message: OutboundMessage): Promise<Sent>;
 }
 
+/** Receipts that came together, in their order. */
+export interface Receipts {
+  readonly type: 'receipts';
+  readonly receipts: readonly ReceiptEvent[];
+}
+
 /** What the messages plugin does in a session; handed to `Sessions.attach` while booting. */
 export interface SessionPart {
   /** The lease was won and the session is about to connect or to be linked. */
@@ -198,11 +204,12 @@ export interface SessionPart {
   /**
    * Resolves when durable. Called in the order of the events, one at a time for each kind of event; only of messages
    * several are under way at once, which the part stores in the order of the calls. One that was refused as
-   * `unavailable` is brought again, before which none of those behind it may be stored.
+   * `unavailable` is brought again, before which none of those behind it may be stored. What it has rejected may come
+   * again, receipts also some of those that were stored.
    */
   receive(
     session: LiveSession,
-    event: MessageEvent | ReceiptEvent | ContactsEvent | HistoryEvent,
+    event: MessageEvent | Receipts | ContactsEvent | HistoryEvent,
   ): Promise<void>;
   /** A message sent earlier, for a far side that asks for it again; null when unknown. */
   sentMessage(session: LiveSession, reference: string): Promise<OutboundMessage | null>;

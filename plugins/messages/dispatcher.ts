@@ -2,12 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DriverError, type OutboundMessage } from '../../core/contracts/driver.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
-import type { LiveSession } from '../accounts/contract.ts';
+import type { Fence, LiveSession } from '../accounts/contract.ts';
 import { Alarm } from './alarm.ts';
 import type { QueuedPlace } from './contract.ts';
-import type { DispatchInput, DispatchOutput } from './dispatch-lane.ts';
 import type { Outcome } from './dispatch-rules.ts';
+import type { DispatchStep } from './dispatch-step.ts';
 import { failures } from './failures.ts';
+import type { SessionOutput } from './session-lane.ts';
 
 /** Places read at once, and kept at most. */
 const pageSize = 200;
@@ -23,8 +24,8 @@ const farewellPauseMs = 200;
 /** What a dispatcher works with. */
 export interface DispatcherParts {
   readonly read: Pick<Storage['read'], 'messages'>;
-  /** Submits to the dispatch lane. */
-  step(input: DispatchInput): Promise<DispatchOutput>;
+  /** Submits to the session lane. */
+  step(fence: Fence, step: DispatchStep): Promise<SessionOutput>;
   readonly log: GatewayLog;
 }
 
@@ -172,10 +173,9 @@ export class Dispatcher {
   async #store(
     outcome: Outcome | null,
     next: QueuedPlace | undefined,
-  ): Promise<(DispatchOutput & { held: true }) | null> {
+  ): Promise<(SessionOutput & { held: true }) | null> {
     const { fence, signal, capabilities, restriction, restrictionReason } = this.#session;
-    const input: DispatchInput = {
-      fence,
+    const step: DispatchStep = {
       outcome,
       next: next === undefined ? null : { id: next.id, again: this.#again },
       deduplicates: capabilities.deduplicates,
@@ -185,7 +185,7 @@ export class Dispatcher {
     let farewells = 0;
     for (let tries = 1; ; tries += 1) {
       try {
-        const answer = await this.#parts.step(input);
+        const answer = await this.#parts.step(fence, step);
         if (answer.held) return answer;
         this.#fenced = true;
         return null;

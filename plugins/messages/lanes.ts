@@ -1,11 +1,13 @@
+import type { ReceiptEvent } from '../../core/contracts/driver.ts';
 import type { Lane, Storage, Unit } from '../../core/contracts/storage.ts';
+import type { Fence } from '../accounts/contract.ts';
 import { type AcceptParts, makeAcceptLane } from './accept.ts';
-import { type DispatchInput, type DispatchOutput, makeDispatchLane } from './dispatch-lane.ts';
+import type { DispatchStep } from './dispatch-step.ts';
 import { makeExpireLane } from './failing.ts';
 import { type ImportInput, type ImportOutput, importLane } from './import.ts';
-import { type ReceiptInput, type ReceiptOutput, receiptLane } from './receipts.ts';
 import { makeReceiveLane, type ReceiveInput, type ReceiveOutput } from './receive.ts';
 import type { SendDecision, SendInput } from './send.ts';
+import { makeSessionLane, type SessionOutput } from './session-lane.ts';
 import {
   closeWaitLane,
   makeOpenWaitLane,
@@ -18,8 +20,16 @@ import {
 /** Every decision of the messages plugin, each the submission to its lane. */
 export interface MessageLanes {
   accept(send: SendInput): Promise<SendDecision>;
-  dispatch(input: DispatchInput): Promise<DispatchOutput>;
-  receipt(input: ReceiptInput): Promise<ReceiptOutput>;
+  /** Stores a step of a session's dispatching. */
+  dispatch(fence: Fence, step: DispatchStep): Promise<SessionOutput>;
+  /**
+   * Enters receipts in their order, up to the first that names no message of the account; answers that one and those
+   * behind it. `lost`: the session does not hold its lease any more.
+   */
+  receipts(
+    fence: Fence,
+    receipts: readonly ReceiptEvent[],
+  ): Promise<readonly ReceiptEvent[] | 'lost'>;
   receive(input: ReceiveInput): Promise<ReceiveOutput>;
   import(input: ImportInput): Promise<ImportOutput>;
   expire(accountId: string): Promise<void>;
@@ -79,14 +89,17 @@ export interface LaneParts extends AcceptParts {
 export function makeLanes(parts: LaneParts): MessageLanes {
   const { storage, broker, expireMs, waits } = parts;
   const accept = makeAcceptLane(parts);
-  const dispatch = makeDispatchLane(expireMs);
+  const session = makeSessionLane(expireMs);
   const receive = makeReceiveLane(broker);
   const expire = makeExpireLane(expireMs);
   const openWait = makeOpenWaitLane(waits);
   return {
     accept: (input) => storage.submit(accept, input),
-    dispatch: (input) => storage.submit(dispatch, input),
-    receipt: (input) => storage.submit(receiptLane, input),
+    dispatch: (fence, step) => storage.submit(session, { fence, step, receipts: [] }),
+    async receipts(fence, receipts) {
+      const output = await storage.submit(session, { fence, step: null, receipts });
+      return output.held ? output.left : 'lost';
+    },
     receive: (input) => storage.submit(receive, input),
     import: (input) => storage.submit(importLane, input),
     expire: (input) => storage.submit(expire, input),

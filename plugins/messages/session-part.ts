@@ -34,8 +34,7 @@ export function makeSessionPart(parts: SessionPartParts): SessionPart {
   const dispatcherOf = (session: LiveSession): Dispatcher => {
     const known = bySession.get(session);
     if (known !== undefined) return known;
-    const step = (input: Parameters<typeof lanes.dispatch>[0]) => lanes.dispatch(input);
-    const dispatcher = new Dispatcher(session, { read: storage.read, step, log });
+    const dispatcher = new Dispatcher(session, { read: storage.read, step: lanes.dispatch, log });
     bySession.set(session, dispatcher);
     dispatchers.set(session.account.id, dispatcher);
     return dispatcher;
@@ -67,8 +66,8 @@ export function makeSessionPart(parts: SessionPartParts): SessionPart {
           return arrivals.settle(session, event, async (ready) =>
             standing(await lanes.receive({ ...receiver(session), ...ready })),
           );
-        case 'receipt':
-          return receipt(lanes, session, dispatcherOf(session), event);
+        case 'receipts':
+          return receipts(lanes, session, dispatcherOf(session), event.receipts);
         case 'contacts':
           for (let start = 0; start < event.contacts.length; start += importSize) {
             const contacts = event.contacts.slice(start, start + importSize);
@@ -108,19 +107,31 @@ async function sweep(
 }
 
 /**
- * Enters a receipt. One that comes before the answer of its send is kept with the message when it names it by
- * reference; when it names only an id that the answer will bring, it waits for that answer.
+ * Enters receipts. One that comes before the answer of its send is kept with the message when it names it by
+ * reference; when it names only an id that the answer will bring, it waits for that answer, and those behind it too.
  */
-async function receipt(
+async function receipts(
   lanes: MessageLanes,
-  session: LiveSession,
+  { fence }: LiveSession,
   dispatcher: Dispatcher,
-  event: ReceiptEvent,
+  all: readonly ReceiptEvent[],
 ): Promise<void> {
-  const input = { fence: session.fence, receipt: event };
-  const underWay = dispatcher.outcomeUnderWay();
-  const output = standing(await lanes.receipt(input));
-  if (output !== 'unknown' || underWay === null) return;
+  let waitedFor: ReceiptEvent | null = null;
+  for (let left = all; left.length > 0; ) {
+    const underWay = dispatcher.outcomeUnderWay();
+    left = standing(await lanes.receipts(fence, left));
+    const [unknown, ...others] = left;
+    if (unknown === undefined) return;
+    if (underWay === null || unknown === waitedFor) left = others;
+    else {
+      await inTime(underWay);
+      waitedFor = unknown;
+    }
+  }
+}
+
+/** @throws Error when the answer of the send under way takes too long */
+async function inTime(underWay: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const error = new Error('the send that this receipt may belong to is not answered yet');
@@ -131,7 +142,6 @@ async function receipt(
   } finally {
     clearTimeout(timer);
   }
-  standing(await lanes.receipt(input));
 }
 
 function receiver({ account, fence }: LiveSession) {
@@ -154,7 +164,7 @@ function importInput(
 }
 
 /** @throws Error when the session lost its lease: what it reports is not acknowledged and comes again elsewhere */
-function standing<Output extends string>(output: Output): Exclude<Output, 'lost'> {
+function standing<Output>(output: Output): Exclude<Output, 'lost'> {
   if (output === 'lost') throw new Error('another process holds the session of this account');
   return output as Exclude<Output, 'lost'>;
 }

@@ -17,6 +17,7 @@ import { isDriverEvent } from './driver-values.ts';
 import { happeningOf } from './happening.ts';
 import type { OpenSession } from './open-session.ts';
 import type { Participants } from './participants.ts';
+import { ReceiptGroup } from './receipt-group.ts';
 import { Turns } from './turns.ts';
 
 /** How long an event waits before it is tried again while the database is away. */
@@ -50,6 +51,7 @@ export class Intake implements Port {
   readonly #faults: DriverFaults;
   readonly #targets: IntakeTargets;
   readonly #turns = new Turns();
+  #gathering: ReceiptGroup | null = null;
 
   constructor(live: OpenSession, parts: IntakeParts, targets: IntakeTargets) {
     this.#live = live;
@@ -106,6 +108,7 @@ export class Intake implements Port {
       throw error;
     }
     this.refuseWhenOver();
+    if (event.type === 'state' || event.type === 'step') this.#gathering = null;
     if (event.type === 'state') {
       // At once: nothing is to be handed to a connection that is known to be gone.
       if (event.state === 'lost' || event.state === 'logged_out') this.#live.connected = false;
@@ -118,7 +121,20 @@ export class Intake implements Port {
         this.#targets.step(event.step);
       });
     }
+    if (event.type === 'receipt') return this.#group().add(event);
     return this.#turns.event(event.type, () => this.#keep(event));
+  }
+
+  /** The group that takes the next receipt: until its turn has come, or a state was emitted behind which the next belong. */
+  #group(): ReceiptGroup {
+    if (this.#gathering !== null && !this.#gathering.isFull) return this.#gathering;
+    const group = new ReceiptGroup();
+    this.#gathering = group;
+    void this.#turns.event('receipt', () => {
+      if (this.#gathering === group) this.#gathering = null;
+      return group.store((receipts) => this.#keep({ type: 'receipts', receipts }));
+    });
+    return group;
   }
 
   /**

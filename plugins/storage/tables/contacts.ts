@@ -66,6 +66,18 @@ export class ContactTable {
     return rows.map(fromColumns);
   }
 
+  /** The contacts of these messages. */
+  async ofMessages(messageIds: readonly string[]): Promise<readonly Contact[]> {
+    const wanted = [...new Set(messageIds)];
+    if (wanted.length === 0) return [];
+    const rows = await this.db.rows<ContactColumns>(
+      `select * from contacts
+       where id in (select contact_id from messages where id in (${holes(wanted.length)}))`,
+      wanted,
+    );
+    return rows.map(fromColumns);
+  }
+
   /** Every contact that has the phone or the network id of one of these keys. */
   async byKeys(keys: readonly ContactKey[]): Promise<readonly Contact[]> {
     const both = await Promise.all([

@@ -136,9 +136,13 @@ export class MessageTable {
 
   /** The rows of these ids, locked until the transaction ends; ids without a row are skipped. */
   async forChange(ids: readonly string[]): Promise<readonly StoredMessage[]> {
-    if (ids.length === 0) return [];
-    const query = this.#rows().whereIn('id', [...new Set(ids)]);
-    return (await this.#locked(query)).map(fromColumns);
+    const wanted = [...new Set(ids)];
+    if (wanted.length === 0) return [];
+    const rows = await this.db.rows<MessageColumns>(
+      `select * from messages where id in (${holes(wanted.length)}) ${this.db.locking}`,
+      wanted,
+    );
+    return rows.map(fromColumns);
   }
 
   /** As they are; for what a transaction decides by without changing it. */

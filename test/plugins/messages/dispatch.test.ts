@@ -1,5 +1,5 @@
 import t from 'tap';
-import { DriverError } from '../../../core/contracts/driver.ts';
+import { DriverError, type ReceiptEvent } from '../../../core/contracts/driver.ts';
 import type { MessageStatus, MessageWithContact } from '../../../plugins/messages/contract.ts';
 import { databases } from '../../harness/databases.ts';
 import {
@@ -156,7 +156,10 @@ for (const engine of databases) {
         error: null,
         at: Date.now(),
       } as const;
-      await t.rejects(stage.part.receive(stale, receipt), /another process/);
+      await t.rejects(
+        stage.part.receive(stale, { type: 'receipts', receipts: [receipt] }),
+        /another process/,
+      );
       t.equal(stale.handed.length, 0);
       t.match(await message(stage, tenantId, id), { status: 'queued', dispatchedAt: null });
     });
@@ -304,18 +307,20 @@ for (const engine of databases) {
         new Promise((resolve) => {
           answer = () => resolve(session.take(one));
         });
-      const report = (
-        status: 'sent' | 'delivered' | 'read' | 'failed',
+      const receipt = (
+        status: ReceiptEvent['status'],
         named: { reference?: string; networkId?: string },
-      ) =>
-        stage.part.receive(session, {
-          type: 'receipt',
-          reference: named.reference ?? null,
-          networkId: named.networkId ?? null,
-          status,
-          error: null,
-          at: Date.now(),
-        });
+      ): ReceiptEvent => ({
+        type: 'receipt',
+        reference: named.reference ?? null,
+        networkId: named.networkId ?? null,
+        status,
+        error: null,
+        at: Date.now(),
+      });
+      const reportAll = (receipts: readonly ReceiptEvent[]) =>
+        stage.part.receive(session, { type: 'receipts', receipts });
+      const report = (...told: Parameters<typeof receipt>) => reportAll([receipt(...told)]);
       const early = acceptedId(await stage.send({ tenantId, accountId }));
       await until('it to be handed over', () => session.handed.length === 1);
       await report('read', { reference: early });
@@ -345,18 +350,22 @@ for (const engine of databases) {
       await report('read', { reference: 'msg_unknown' });
       await report('read', { networkId: 'unknown' });
 
+      const last = acceptedId(await stage.send({ tenantId, accountId }));
+      await reaches(stage, tenantId, last, 'sent');
+      await reportAll([
+        receipt('delivered', { reference: 'msg_unknown' }),
+        receipt('delivered', { networkId: `net-${last}` }),
+        receipt('delivered', { networkId: 'unknown', reference: last }),
+        receipt('read', { networkId: `net-${last}`, reference: 'msg_unknown' }),
+      ]);
+      t.same(await eventsOf(stage, last), ['message.sent', 'message.delivered', 'message.read']);
+
       const other = await account();
       const stranger = await open(other.accountId, other.tenantId);
       const third = acceptedId(await stage.send({ tenantId, accountId }));
       await reaches(stage, tenantId, third, 'sent');
-      await stage.part.receive(stranger, {
-        type: 'receipt',
-        reference: third,
-        networkId: `net-${third}`,
-        status: 'failed',
-        error: null,
-        at: 1,
-      });
+      const foreign = receipt('failed', { reference: third, networkId: `net-${third}` });
+      await stage.part.receive(stranger, { type: 'receipts', receipts: [foreign] });
       t.equal((await message(stage, tenantId, third)).status, 'sent', 'not by another account');
 
       const payload: { payload: string }[] = await stage.storage.connections.read
