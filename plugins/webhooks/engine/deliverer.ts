@@ -117,46 +117,54 @@ export class Deliverer {
     return hungry.flatMap((run, index) => {
       const slots = shares[index] ?? 0;
       const isEnding = run.paused && run.underWay.size === 0;
-      if (slots === 0 && !isEnding) return [];
+      if (slots === 0 && !run.runsLow(settings.concurrency) && !isEnding) return [];
       // For the next time that there is not enough for all.
       this.#receivers.putLast(run);
-      return [{ run, slots }];
+      return [{ run, slots, ahead: run.ahead(settings.concurrency) }];
     });
   }
 
-  #take({ run, receiver, start, end, more, unseen, slots }: Window): void {
-    const { clock, settings } = this.#parts;
+  #take({ run, receiver, start, end, more, unseen }: Window): void {
     run.health = receiver.health;
     run.more = more;
     if (unseen) run.hungry = true;
-    const begun = start.slice(0, Math.max(0, Math.min(slots, run.room(settings.concurrency))));
-    if (begun.length < start.length) run.more = true;
-    for (const one of begun) {
-      if (this.#stopping || !run.mayAct(clock.monotonic())) {
+    run.found(start);
+    this.#begin(run);
+    const ending = end.filter((id) => !run.hasBegun(id));
+    if (ending.length > 0) this.#track(this.#end(run, ending));
+  }
+
+  /** Begins what the last look at a receiver has found, as far as there is room. */
+  #begin(run: ReceiverRun): void {
+    const { clock, settings } = this.#parts;
+    while (run.hasAhead && run.room(settings.concurrency) > 0) {
+      const free = freeSlots(settings.inFlight, this.#open);
+      const now = clock.monotonic();
+      if (this.#stopping || !run.mayAct(now) || (run.failing ? free.failing : free.all) < 1) {
         run.hungry = true;
-        break;
+        return;
       }
-      this.#track(this.#deliver(run, one));
+      const start = run.next(now);
+      if (start === undefined) break;
+      this.#track(this.#deliver(run, start));
     }
-    if (end.length > 0) this.#track(this.#end(run, end));
+    if (run.hasAhead) run.more = true;
   }
 
   async #deliver(run: ReceiverRun, start: Start): Promise<void> {
     const { delivery, event } = start;
     const { failing } = run;
-    run.underWay.set(delivery.id, delivery);
-    run.unanswered.set(delivery.id, delivery);
-    this.#opened(run, failing, 1);
+    run.begin(start);
+    this.#opened(failing, 1);
     const attempt = await send(this.#parts, start);
-    this.#opened(run, failing, -1);
-    run.unanswered.delete(delivery.id);
-    run.ended();
+    run.answered(start, attempt.durationMs);
+    this.#opened(failing, -1);
+    this.#begin(run);
     this.#look.call();
     if (attempt.number === 1) this.#metrics.firstAttempt(attempt.at - event.createdAt);
     const input = { deliveryId: delivery.id, receiverId: run.receiverId, attempt };
     const outcome = await this.#outcomes.attempted(input);
-    run.underWay.delete(delivery.id);
-    run.ended();
+    run.stored(start);
     this.#look.call();
     if (outcome === null) return;
     const { now, dueAt, health } = outcome;
@@ -173,8 +181,7 @@ export class Deliverer {
     this.#look.call();
   }
 
-  #opened(run: ReceiverRun, failing: boolean, by: 1 | -1): void {
-    run.open += by;
+  #opened(failing: boolean, by: 1 | -1): void {
     this.#open.all += by;
     if (failing) this.#open.failing += by;
   }

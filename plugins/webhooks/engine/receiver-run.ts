@@ -1,8 +1,15 @@
 import type { DueDelivery, Health, LeasedReceiver, ReceiverLease } from '../contract.ts';
 import { isFailing, requestsAtOnce } from '../health.ts';
+import type { Start } from './windows.ts';
 
 /** By how much the local deadline is shorter than the lease, milliseconds. */
 const marginMs = 1_000;
+
+/**
+ * For how long what was read ahead may begin: a change of its subscription shows no later than this. Only to receivers
+ * that answer sooner anything is read ahead.
+ */
+const freshMs = 50;
 
 /** Deliveries under way for each request that may be open: those whose outcome is being stored count as well. */
 const underWayFactor = 8;
@@ -43,6 +50,11 @@ export class ReceiverRun {
   readonly underWay = new Map<string, DueDelivery>();
   /** Those of them that were not answered yet: later first attempts about the same subject wait for theirs. */
   readonly unanswered = new Map<string, DueDelivery>();
+  /** What the last look found beyond the requests that it could open; it may begin as soon as others have ended. */
+  #ahead: readonly Start[] = [];
+  #isQuick = false;
+  /** What was begun since the last look, which does not know of it. */
+  readonly #begun = new Set<string>();
 
   constructor({ receiver, lease }: LeasedReceiver, deadline: number) {
     this.receiverId = receiver.id;
@@ -92,10 +104,79 @@ export class ReceiverRun {
   looked(monotonic: number): void {
     this.hungry = false;
     this.lookedAt = monotonic;
+    this.#begun.clear();
+  }
+
+  /** How many attempts a look is to find beyond those that can begin at once. */
+  ahead(concurrency: number): number {
+    return this.paused || !this.#isQuick ? 0 : requestsAtOnce(this.health, concurrency);
+  }
+
+  /** Whether less than half of them are left. */
+  runsLow(concurrency: number): boolean {
+    return this.#ahead.length * 2 < this.ahead(concurrency);
+  }
+
+  /** Takes what a look has found, in place of what the one before left. */
+  found(start: readonly Start[]): void {
+    this.#ahead = start.filter(({ delivery }) => !this.hasBegun(delivery.id));
+    if (this.#ahead.length < start.length) this.more = true;
+  }
+
+  /** Whether something that was found has not begun. */
+  get hasAhead(): boolean {
+    return this.#ahead.length > 0;
+  }
+
+  /** Whether a delivery was begun while the last look was under way. */
+  hasBegun(deliveryId: string): boolean {
+    return this.#begun.has(deliveryId);
+  }
+
+  /** The next attempt of those found that may begin, if the look is recent enough. */
+  next(monotonic: number): Start | undefined {
+    if (monotonic - this.lookedAt > freshMs) this.#drop();
+    const next = this.#ahead.find(({ delivery }) => !this.#holdsBack(delivery));
+    if (next !== undefined) this.#ahead = this.#ahead.filter((one) => one !== next);
+    return next;
+  }
+
+  /** A request is opened. */
+  begin({ delivery }: Start): void {
+    this.#begun.add(delivery.id);
+    this.underWay.set(delivery.id, delivery);
+    this.unanswered.set(delivery.id, delivery);
+    this.open += 1;
+  }
+
+  /** A request was answered, or failed. */
+  answered({ delivery }: Start, durationMs: number): void {
+    this.#isQuick = durationMs < freshMs;
+    this.unanswered.delete(delivery.id);
+    this.open -= 1;
+    this.#ended();
+  }
+
+  /** What came of a delivery is stored. */
+  stored({ delivery }: Start): void {
+    this.underWay.delete(delivery.id);
+    this.#ended();
+  }
+
+  #drop(): void {
+    if (this.#ahead.length > 0) this.hungry = true;
+    this.#ahead = [];
+  }
+
+  /** A first attempt waits for the one before it about the same subject. */
+  #holdsBack({ attempts, webhookId, subject }: DueDelivery): boolean {
+    const isSame = (one: DueDelivery): boolean =>
+      one.attempts === 0 && one.webhookId === webhookId && one.subject === subject;
+    return attempts === 0 && [...this.unanswered.values()].some(isSame);
   }
 
   /** Something under way has ended: what had to wait for it can begin. */
-  ended(): void {
+  #ended(): void {
     if (this.more) this.hungry = true;
   }
 }

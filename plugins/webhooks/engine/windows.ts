@@ -15,6 +15,8 @@ export interface Look {
   readonly run: ReceiverRun;
   /** Requests that it may open now. */
   readonly slots: number;
+  /** How many attempts to find beyond these. */
+  readonly ahead: number;
 }
 
 /** An attempt that can begin, with the subscription and the event as they are now. */
@@ -78,7 +80,7 @@ export async function readWindows(
     if (receiver === undefined) return [];
     const rows = dueTo.get(receiverId) ?? [];
     const allowed = hasWebhooks(tenants.get(tenantId), plans);
-    const chosen = choose(rows, look.slots, { webhooks: known, receiver, allowed });
+    const chosen = choose(rows, look.slots + look.ahead, { webhooks: known, receiver, allowed });
     const isFull = rows.length === limits.get(receiverId);
     const more = chosen.more || isFull || holding.has(receiverId);
     return [{ ...look, ...chosen, receiver, more, unseen: isFull }];
@@ -135,6 +137,6 @@ function byEvent({ delivery: one }: DueWithBody, { delivery: other }: DueWithBod
   return one.eventId < other.eventId ? -1 : 1;
 }
 
-function limitOf({ run, slots }: Look): number {
-  return run.paused ? suppressedAtOnce : Math.max(fewest, slots * lookahead);
+function limitOf({ run, slots, ahead }: Look): number {
+  return run.paused ? suppressedAtOnce : Math.max(fewest, slots * lookahead) + ahead;
 }
