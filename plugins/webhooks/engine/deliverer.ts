@@ -13,7 +13,7 @@ import { type Look, readWindows, type Start, type Window } from './windows.ts';
 /** A receiver is looked at again after this time even if no message told of anything. */
 const sweepMs = 2_000;
 /** Between two looks: several requests end meanwhile and are replaced together. */
-const lookMs = 4;
+const lookMs = 2;
 /** How long a receiver is kept to which nothing is due: the next event finds it at hand. */
 const lingerMs = 300;
 /** The shortest wait for a moment at which something falls due, so that many fall due together. */

@@ -11,6 +11,9 @@ const marginMs = 1_000;
  */
 const freshMs = 50;
 
+/** Deliveries read ahead for each request that may be open: while a look is under way, each ends several times. */
+const aheadFactor = 3;
+
 /** Deliveries under way for each request that may be open: those whose outcome is being stored count as well. */
 const underWayFactor = 8;
 
@@ -109,7 +112,8 @@ export class ReceiverRun {
 
   /** How many attempts a look is to find beyond those that can begin at once. */
   ahead(concurrency: number): number {
-    return this.paused || !this.#isQuick ? 0 : requestsAtOnce(this.health, concurrency);
+    if (this.paused || !this.#isQuick) return 0;
+    return requestsAtOnce(this.health, concurrency) * aheadFactor;
   }
 
   /** Whether less than half of them are left. */
