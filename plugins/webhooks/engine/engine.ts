@@ -10,7 +10,7 @@ import { startUpkeep } from './upkeep.ts';
 /** Between two looks for events that no message told of. */
 const sweepMs = 5_000;
 /** Between two rounds of the fan-out, and longer while nobody wants the events: the next takes more at once. */
-const busyMs = 5;
+const busyMs = 2;
 const unwantedMs = 100;
 /** Between two messages to the processes that deliver. */
 const tellMs = 25;

@@ -96,10 +96,11 @@ export interface Facts {
 }
 
 /**
- * Chooses from what is due what begins now. First attempts about one subject to one subscription begin in the order of
- * the events, each after the one before has ended; later attempts neither wait nor hold back. Pure.
+ * Chooses from what is due what is to begin, in order. First attempts about one subject to one subscription begin in
+ * the order of the events, each after the one before was answered: they are chosen together, and `ReceiverRun.next`
+ * has them wait. Later attempts neither wait nor hold back. Pure.
  * @param rows without what is under way, and without first attempts that wait for something under way
- * @param slots how many may begin
+ * @param slots how many may begin, without those that wait
  */
 export function choose(
   rows: readonly DueWithBody[],
@@ -110,6 +111,7 @@ export function choose(
   const start: Start[] = [];
   const end: string[] = [];
   const begun = new Set<string>();
+  let left = slots;
   let more = false;
   for (const { delivery, event } of [...rows].sort(byEvent)) {
     const webhook = webhooks.get(delivery.webhookId);
@@ -120,10 +122,10 @@ export function choose(
     }
     const isFirst = delivery.attempts === 0;
     const key = `${delivery.webhookId} ${delivery.subject}`;
-    if (start.length >= slots || (isFirst && begun.has(key))) {
-      more = true;
-      continue;
-    }
+    const waits = isFirst && begun.has(key);
+    if (waits || left <= 0) more = true;
+    if (!waits && left <= 0) continue;
+    if (!waits) left -= 1;
     if (isFirst) begun.add(key);
     start.push({ delivery, webhook, event });
   }

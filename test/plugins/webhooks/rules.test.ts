@@ -10,7 +10,7 @@ import type {
   Health,
   Webhook,
 } from '../../../plugins/webhooks/contract.ts';
-import { leaseDeadline } from '../../../plugins/webhooks/engine/receiver-run.ts';
+import { leaseDeadline, ReceiverRun } from '../../../plugins/webhooks/engine/receiver-run.ts';
 import { freeSlots, shareOut } from '../../../plugins/webhooks/engine/slots.ts';
 import { choose } from '../../../plugins/webhooks/engine/windows.ts';
 import { afterAttemptAt, isFailing, requestsAtOnce } from '../../../plugins/webhooks/health.ts';
@@ -309,7 +309,7 @@ t.test('what begins', async (t) => {
   t.same(chosen([a, b, c], 2), [['a', 'b'], [], true]);
   t.same(chosen([a, b, c], 0), [[], [], true]);
   const same = [due('b', { subject: 'm' }), due('a', { subject: 'm' })];
-  t.same(chosen(same, 10), [['a'], [], true], 'in the order of the events, one after the other');
+  t.same(chosen(same, 1), [['a', 'b'], [], true], 'in the order of the events');
   const retry = due('a', { subject: 'm', attempts: 1 });
   t.same(
     chosen([retry, due('b', { subject: 'm' })], 10),
@@ -325,6 +325,46 @@ t.test('what begins', async (t) => {
   const paused = { ...receiver, health: { ...untouched, disabledAt: 1 } };
   t.same(chosen([a, b], 9, { receiver: paused }), [[], ['a', 'b'], false]);
   t.same(chosen([a], 9, {}, null), [[], ['a'], false], 'its event is gone');
+});
+
+t.test('what was found begins in order, once, and while it is fresh', async (t) => {
+  const proven = { ...untouched, lastSuccessAt: 1 };
+  const receiver = { id: 'receiver', tenantId: 'ten_1', url: webhook.url, health: proven };
+  const lease = { receiverId: 'receiver', owner: 'process', number: 1, expiresAt: 9 };
+  const run = new ReceiverRun({ receiver, lease }, 9_000);
+  const start = (id: string, facts: Partial<DueDelivery> = {}) => {
+    const { log: _, ...rest } = delivery;
+    const event = { payload: '{}', createdAt: 1 };
+    return { delivery: { ...rest, id, subject: id, ...facts }, webhook, event };
+  };
+  const a = start('a', { subject: 'm' });
+  const b = start('b', { subject: 'm' });
+  const retry = start('c', { subject: 'm', attempts: 1 });
+  const d = start('d');
+  run.looked(1_000);
+  run.found([a, b, retry, d]);
+  t.equal(run.next(1_001), a);
+  run.begin(a);
+  t.equal(run.next(1_001), retry, 'a retry does not wait');
+  run.begin(retry);
+  t.equal(run.next(1_001), d);
+  run.begin(d);
+  t.equal(run.next(1_001), undefined, 'b waits for a');
+  t.same([run.hasAhead, run.open, run.underWay.size], [true, 3, 3]);
+  run.answered(a, 5);
+  t.equal(run.next(1_002), b, 'until a was answered, stored or not');
+  run.begin(b);
+  run.found([a, b, d, start('e')]);
+  t.equal(run.next(1_002)?.delivery.id, 'e', 'a look that knew less begins nothing again');
+  t.same([run.next(1_002), run.more], [undefined, true]);
+  run.found([start('f')]);
+  t.equal(run.hungry, false);
+  t.equal(run.next(1_100), undefined, 'what is not fresh any more is looked for again');
+  t.same([run.hungry, run.hasAhead], [true, false]);
+
+  t.same([run.ahead(10), run.runsLow(10)], [30, true]);
+  run.answered(b, 500);
+  t.same([run.ahead(10), run.runsLow(10)], [0, false], 'nothing ahead for one that is slow');
 });
 
 t.test('who gets the requests that may be open', async (t) => {
