@@ -4,7 +4,7 @@ import { expected, type FieldPath, isGroup, schemaAt, variableOf } from './field
 import { configSchema, type GatewayConfig } from './schema.ts';
 import { type Tree, valueAt } from './tree.ts';
 
-// Used once a start, so that what makes it faster later, or checks the schema itself, is only time.
+// It checks one value a start: looking at the schema itself, or making the check fast, would only take time.
 const validate = new Ajv({
   strict: false,
   validateSchema: false,
