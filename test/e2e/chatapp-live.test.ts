@@ -148,6 +148,7 @@ async function revoked(t: Test, stage: Stage): Promise<void> {
   const message = await sendAccepted(stage.api, { account_id, to });
   const failed = await untilMessage(stage.api, message, 'failed');
   t.match(failed.error, /^logged_out: /);
+  await untilStatus(stage.api, 'chatapp', sending, 'disconnected');
   t.strictSame(await eventsOf(stage, account_id), [connected, lost]);
 }
 
