@@ -59,9 +59,11 @@ export async function transact<Result, Early>(
 ): Promise<Committed<Result>> {
   const transaction = await begin(parts.connections);
   let refused: unknown;
-  transaction.on('query-error', (error: unknown) => {
-    refused ??= error;
-  });
+  // Of several the first that ended the transaction: it may follow one that did not.
+  const refuse = (error: unknown) => {
+    if (refused === undefined || faultOf(refused) === 'other') refused = error;
+  };
+  transaction.on('query-error', refuse);
   const { dialect } = parts.connections;
   const pipeline = dialect === 'mysql' ? await pipelineOf(transaction) : null;
   const way = pipeline === null ? await statementsOf(transaction) : pipeline.ask.bind(pipeline);
@@ -70,7 +72,7 @@ export async function transact<Result, Early>(
       return await way(statement);
     } catch (error) {
       if (error instanceof Error) error.message = `${statement.sql} - ${error.message}`;
-      refused ??= error;
+      refuse(error);
       throw fitForLog(error);
     }
   };
