@@ -34,7 +34,7 @@ const silenceMs = 8_000;
 interface Query {
   readonly sql: string;
   bindings?: readonly unknown[];
-  options?: object;
+  options?: { readonly timeout?: number };
   response?: unknown;
 }
 
@@ -160,7 +160,8 @@ class CheckedMysqlClient extends Mysql2Client {
     const pipeline = pipelines.get(connection);
     try {
       if (pipeline !== undefined) {
-        query.response = await pipeline.ask({ sql: query.sql, bindings });
+        const timeoutMs = query.options?.timeout;
+        query.response = await pipeline.ask({ sql: query.sql, bindings, timeoutMs });
         return query;
       }
       query.bindings = bindings;

@@ -5,6 +5,8 @@ import type { Bound } from './bindings.ts';
 export interface Statement {
   readonly sql: string;
   readonly bindings: readonly Bound[];
+  /** How long its answer may take, in milliseconds, where that is not what every statement has. */
+  readonly timeoutMs?: number | undefined;
 }
 
 /** What the server answered to one statement, as mysql2 gives it: the rows or the counts, and the columns. */
@@ -76,7 +78,7 @@ export class Pipeline {
       {
         sql: before === 0 ? sql : `BEGIN;\n${sql}`,
         values: sent.flatMap((statement) => statement.bindings),
-        timeout: this.#silenceMs,
+        timeout: Math.max(...sent.map(({ timeoutMs }) => timeoutMs ?? this.#silenceMs)),
       },
       (error: QueryError | null, rows: unknown, fields: unknown) => {
         // The answer may still come: this connection cannot be used for anything else.

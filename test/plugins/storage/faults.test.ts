@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import type { Lane } from '../../../core/contracts/storage.ts';
+import { begin, rollBack } from '../../../plugins/storage/unit.ts';
 import { type Database, databases } from '../../harness/databases.ts';
 import type { Teardown } from '../../harness/processes.ts';
 import { FaultyServer } from './faulty-server.ts';
@@ -143,6 +144,15 @@ t.test('a connection that is killed within a batch', async (t) => {
   for (const outcome of outcomes) {
     if (outcome.status === 'rejected') t.match(outcome.reason, { code: 'unavailable' });
   }
+});
+
+t.test('a statement with a time limit of its own', async (t) => {
+  const database = await mariadb(t);
+  const storage = await openScratch(database.url, t);
+  const transaction = await begin(storage.connections);
+  t.teardown(() => rollBack(transaction, null));
+  const slow = transaction.raw('select sleep(3)').options({ timeout: 100 });
+  await t.rejects(Promise.resolve(slow), { code: 'PROTOCOL_SEQUENCE_TIMEOUT' });
 });
 
 t.test('a COMMIT whose answer is lost', async (t) => {
