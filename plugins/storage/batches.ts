@@ -100,7 +100,8 @@ async function runOnce<Input, Output, Early>(
   inputs: readonly Input[],
 ): Promise<readonly Output[]> {
   const locks = inputs.flatMap((input) => lane.locks(input));
-  const early = (tables: Tables) => lane.early?.(tables, inputs);
+  // Should it throw at once, what became of the locks is still taken notice of.
+  const early = async (tables: Tables) => await lane.early?.(tables, inputs);
   const { result, signal } = await transact(parts, { locks, early }, async (unit, found) => {
     // Without `early` a lane's `Early` is void.
     const outputs = await lane.run(unit, inputs, found as Early);

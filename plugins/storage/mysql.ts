@@ -193,11 +193,13 @@ class PipelinedTransaction extends Mysql2Transaction {
   async #end(connection: Connection, end: (pipeline: Pipeline) => Promise<void>): Promise<void> {
     const pipeline = pipelines.get(connection);
     this._completed = true;
-    pipelines.delete(connection);
     try {
+      // What somebody asks from here on, the pipeline refuses.
       if (pipeline !== undefined) await end(pipeline);
+      pipelines.delete(connection);
       this._resolver();
     } catch (error) {
+      pipelines.delete(connection);
       this._rejecter(fitForLog(error));
     }
   }

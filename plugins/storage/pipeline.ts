@@ -31,46 +31,63 @@ export class Pipeline {
   /** Without any byte for this long the server counts as gone. */
   readonly #silenceMs: number;
   #begun = false;
+  #over = false;
   #waiting: Waiting[] = [];
+  readonly #underWay = new Set<Waiting>();
 
   constructor(connection: Connection, silenceMs: number) {
     this.#connection = connection;
     this.#silenceMs = silenceMs;
   }
 
-  /** Asks a statement together with whatever else is asked in this turn of the microtasks. */
+  /**
+   * Asks a statement together with whatever else is asked in this turn of the microtasks. Rejects once the transaction
+   * is being ended: the connection may be another's by then.
+   */
   ask(statement: Statement): Promise<Answer> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ ...statement, resolve, reject });
-      if (this.#waiting.length === 1) process.nextTick(() => this.#send());
-    });
+    if (this.#over) return Promise.reject(new Error('the transaction is over'));
+    return this.#ask(statement);
   }
 
   /**
    * Sends the last statements and COMMIT in one packet. Where the server refuses one of them, the transaction is rolled
-   * back before anybody else gets the connection.
+   * back before this rejects, so before anybody else gets the connection.
    */
   async commit(): Promise<void> {
-    if (!this.#begun && this.last.length === 0) return;
-    const done = this.last.map((statement) => this.ask(statement));
-    done.push(this.ask({ sql: 'COMMIT', bindings: [] }));
+    this.#over = true;
+    if (!this.#isUsed && this.last.length === 0) return;
+    const done = this.last.map((statement) => this.#ask(statement));
+    done.push(this.#ask({ sql: 'COMMIT', bindings: [] }));
     try {
       await Promise.all(done);
     } catch (error) {
-      // mysql2 keeps the order, so this comes before whatever the next owner of the connection asks.
-      this.#connection.query('ROLLBACK', ignore);
+      await this.rollBack().catch(ignore);
       throw error;
     }
   }
 
   /** Rolls back what was begun. */
   async rollBack(): Promise<void> {
-    if (this.#begun) await this.ask({ sql: 'ROLLBACK', bindings: [] });
+    this.#over = true;
+    if (this.#isUsed) await this.#ask({ sql: 'ROLLBACK', bindings: [] });
+  }
+
+  /** Something was asked, which may be about to be sent. */
+  get #isUsed(): boolean {
+    return this.#begun || this.#waiting.length > 0;
+  }
+
+  #ask(statement: Statement): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ ...statement, resolve, reject });
+      if (this.#waiting.length === 1) process.nextTick(() => this.#send());
+    });
   }
 
   #send(): void {
     const sent = this.#waiting;
     this.#waiting = [];
+    for (const waiting of sent) this.#underWay.add(waiting);
     const sql = sent.map((statement) => statement.sql).join(';\n');
     const before = this.#begun ? 0 : 1;
     this.#begun = true;
@@ -81,26 +98,33 @@ export class Pipeline {
         timeout: Math.max(...sent.map(({ timeoutMs }) => timeoutMs ?? this.#silenceMs)),
       },
       (error: QueryError | null, rows: unknown, fields: unknown) => {
-        // The answer may still come: this connection cannot be used for anything else.
-        if (isSilence(error)) this.#connection.destroy();
+        if (isSilence(error)) this.#giveUp(error);
+        for (const waiting of sent) this.#underWay.delete(waiting);
         const alone = sent.length + before === 1;
+        const [all, columns] = alone ? [[rows], [fields]] : [rows, fields];
         for (const [n, { resolve, reject }] of sent.entries()) {
           if (error !== null) reject(error);
-          else if (alone) resolve([rows, fields]);
-          else resolve([at(rows, n + before), at(fields, n + before)]);
+          else if (isList(all, sent.length + before) && isList(columns, all.length)) {
+            resolve([all[n + before], columns[n + before]]);
+          } else reject(new Error('the server gave other than one answer to each statement'));
         }
       },
     );
   }
-}
 
-/** One of the answers to several statements. */
-function at(answers: unknown, place: number): unknown {
-  if (!Array.isArray(answers)) throw new Error('the server answered one statement of several');
-  return answers[place];
+  /** The answer may still come: this connection cannot be used for anything else. */
+  #giveUp(error: unknown): void {
+    this.#connection.destroy();
+    // mysql2 tells nothing to what still waits in its queue.
+    for (const { reject } of this.#underWay) reject(error);
+  }
 }
 
 /** Whether the server has said nothing for too long. */
 export function isSilence(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'PROTOCOL_SEQUENCE_TIMEOUT';
+}
+
+function isList(value: unknown, length: number): value is readonly unknown[] {
+  return Array.isArray(value) && value.length === length;
 }

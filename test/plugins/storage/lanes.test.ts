@@ -192,6 +192,55 @@ for (const { name, create } of databases) {
       await other.close();
     });
 
+    t.test('what goes on after a failure stays without effect', async (t) => {
+      let goingOn: Promise<void> | undefined;
+      const hasty: Lane<null, null> = {
+        name: 'hasty',
+        locks: () => ['tenant:ten_1'],
+        run: async (unit) => {
+          const { db } = scratchOf(unit);
+          const straggler = async () => {
+            for (let n = 0; n < 20; n += 1) await db.insert('scratch', [{ id: `s${n}`, value: n }]);
+          };
+          goingOn = straggler();
+          const failing = db.rows('select 1').then(() => Promise.reject(new Error('no')));
+          await Promise.all([goingOn, failing]);
+          return [];
+        },
+      };
+      await t.rejects(storage.submit(hasty, null), { message: 'no' });
+      await t.rejects(goingOn ?? Promise.resolve(), /over|complete/);
+      const stored = await scratchOf(storage.read).names();
+      t.notOk(stored.includes('s0'), 'rolled back');
+      t.same(
+        stored.filter((id) => /^s\d/.test(id)),
+        [],
+        "and nothing is written on a connection that is another's",
+      );
+    });
+
+    t.test('a failure before anything was sent holds no lock', async (t) => {
+      const asking: Lane<null, null, void> = {
+        name: 'asking',
+        locks: () => ['tenant:ten_1'],
+        early: () => {
+          throw new Error('early');
+        },
+        run: async () => [null],
+      };
+      await t.rejects(storage.submit(asking, null), { message: 'early' });
+      const other = await openScratch(database.url, t);
+      const lane: Lane<null, null> = {
+        name: 'other',
+        locks: () => ['tenant:ten_1'],
+        run: async () => [null],
+      };
+      const start = performance.now();
+      await other.submit(lane, null);
+      const tookMs = performance.now() - start;
+      t.ok(tookMs < 2_000, `the row was free after ${Math.round(tookMs)} ms`);
+    });
+
     t.test('closing decides what was taken and refuses the rest', async (t) => {
       const closing = await openScratch(database.url, t);
       const lane: Lane<number, number> = {
