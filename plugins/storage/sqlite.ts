@@ -91,11 +91,18 @@ class LibsqlClient extends BetterSqliteClient {
   }
 }
 
-/** Prepared statements of each connection, the one that was used last at the end. */
-const prepared = new WeakMap<Libsql.Database, Map<string, Libsql.Statement>>();
+/** The prepared statements of one connection. */
+interface Prepared {
+  /** By their text, the one that was used last at the end. */
+  readonly statements: Map<string, Libsql.Statement>;
+  /** How long their texts are together. */
+  characters: number;
+}
 
-/** Of one connection. */
-const mostPrepared = 200;
+const prepared = new WeakMap<Libsql.Database, Prepared>();
+
+/** Of one connection. SQLite needs up to 40 bytes for each character of an insert with many rows. */
+const mostCharacters = 500_000;
 
 /**
  * Runs a statement, which is prepared once and kept for the next time.
@@ -116,14 +123,16 @@ function runStatement(
 }
 
 function statementOf(connection: Libsql.Database, sql: string): Libsql.Statement {
-  const known = prepared.get(connection) ?? new Map<string, Libsql.Statement>();
+  const known = prepared.get(connection) ?? { statements: new Map(), characters: 0 };
   prepared.set(connection, known);
-  const statement = known.get(sql) ?? connection.prepare(sql);
-  known.delete(sql);
-  known.set(sql, statement);
-  if (known.size > mostPrepared) {
-    const [oldest] = known.keys();
-    if (oldest !== undefined) known.delete(oldest);
+  const { statements } = known;
+  const statement = statements.get(sql) ?? connection.prepare(sql);
+  if (!statements.delete(sql)) known.characters += sql.length;
+  statements.set(sql, statement);
+  for (const oldest of statements.keys()) {
+    if (known.characters <= mostCharacters) break;
+    statements.delete(oldest);
+    known.characters -= oldest.length;
   }
   return statement;
 }
