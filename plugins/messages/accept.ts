@@ -27,7 +27,7 @@ export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision
   return {
     name: 'messages.accept',
     locks: (send) => [`tenant:${send.tenantId}`],
-    early: (tables, sends) => loadEarly(tables, parts.rules, sends),
+    early: loadEarly,
     async run(unit, sends, early) {
       const ledger = await loadLedger(unit, parts.rules, sends, early);
       const decisions = sends.map((send) => decideSend(parts.rules, ledger, send));

@@ -19,23 +19,19 @@ export interface EarlyFacts {
   readonly tenants: SendLedger['tenants'];
   readonly keys: readonly IdempotencyRecord[];
   readonly accounts: ReadonlyMap<string, SendingAccount>;
-  /** On every channel that the numbers could be meant on. */
+  /** Of the numbers on every channel. */
   readonly contacts: Map<string, Contact>;
 }
 
 /** The first half of `loadLedger`. */
-export async function loadEarly(
-  tables: Tables,
-  rules: SendRules,
-  sends: readonly SendInput[],
-): Promise<EarlyFacts> {
+export async function loadEarly(tables: Tables, sends: readonly SendInput[]): Promise<EarlyFacts> {
   const tenantIds = [...new Set(sends.map((send) => send.tenantId))];
   const hashes = sends.flatMap((send) => send.idempotency?.keyHash ?? []);
   const [tenants, keys, accounts, contacts] = await Promise.all([
     tables.tenants.find(tenantIds),
     tables.idempotency.find(tenantIds, hashes),
     loadAccounts(tables, sends),
-    loadContacts(tables, rules, sends),
+    loadContacts(tables, sends),
   ]);
   return { tenants, keys, accounts, contacts };
 }
@@ -159,13 +155,11 @@ async function loadAccounts(
 
 async function loadContacts(
   tables: Tables,
-  rules: SendRules,
   sends: readonly SendInput[],
 ): Promise<Map<string, Contact>> {
   const rows = await Promise.all([
     tables.contacts.byIds(sends.flatMap((send) => send.contactId ?? [])),
     tables.contacts.byPhones(
-      rules.channels(),
       sends.flatMap(({ tenantId, contactId, phone }) =>
         contactId !== null || phone === null ? [] : [{ tenantId, phone }],
       ),

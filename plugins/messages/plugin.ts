@@ -34,7 +34,6 @@ export default gatewayPlugin(
       rules: {
         limits: limits.rules,
         idempotencyMs,
-        channels: () => channels.channels(),
         recipients: (channel, mode) =>
           channels.driverOf(channel, mode)?.capabilities.recipients ?? 'contacts',
         newContactId: (at) => newId('con', at),

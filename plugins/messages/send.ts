@@ -54,8 +54,6 @@ export interface SendRules {
   readonly limits: LimitRules;
   /** How long an Idempotency-Key is kept. */
   readonly idempotencyMs: number;
-  /** All channels that there are. */
-  channels(): readonly string[];
   /** Whether a channel's messages go to any number or only to known contacts. */
   recipients(channel: string, mode: 'live' | 'test'): 'any_phone' | 'contacts';
   /** A new contact's id. */

@@ -28,7 +28,7 @@ export class Pipeline {
   /** What travels with COMMIT, in this order. */
   last: readonly Statement[] = [];
   readonly #connection: Connection;
-  /** Without any byte for this long the server counts as gone. */
+  /** When a packet has no answer after this long the server counts as gone. */
   readonly #silenceMs: number;
   #begun = false;
   #over = false;
@@ -88,13 +88,15 @@ export class Pipeline {
     const sent = this.#waiting;
     this.#waiting = [];
     for (const waiting of sent) this.#underWay.add(waiting);
-    const sql = sent.map((statement) => statement.sql).join(';\n');
+    // Each by itself, so that no statement can get the values of another.
+    const sql = sent
+      .map((statement) => this.#connection.format(statement.sql, [...statement.bindings]))
+      .join(';\n');
     const before = this.#begun ? 0 : 1;
     this.#begun = true;
     this.#connection.query(
       {
         sql: before === 0 ? sql : `BEGIN;\n${sql}`,
-        values: sent.flatMap((statement) => statement.bindings),
         timeout: Math.max(...sent.map(({ timeoutMs }) => timeoutMs ?? this.#silenceMs)),
       },
       (error: QueryError | null, rows: unknown, fields: unknown) => {

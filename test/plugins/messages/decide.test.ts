@@ -26,7 +26,6 @@ const rules: SendRules = {
     () => ({ sends_cap: 50, new_contacts_cap: 10, ramp_days: 14 }),
   ),
   idempotencyMs: 86_400_000,
-  channels: () => ['msgapp_web', 'chatapp'],
   recipients: (channel) => (channel === 'chatapp' ? 'contacts' : 'any_phone'),
   newContactId: () => 'con_new',
 };

@@ -97,7 +97,6 @@ export async function openStage(
     rules: {
       limits: rules,
       idempotencyMs: 86_400_000,
-      channels: () => ['msgapp_web', 'chatapp'],
       recipients: (channel) => (channel === 'chatapp' ? 'contacts' : 'any_phone'),
       newContactId: (at) => newId('con', at),
     },

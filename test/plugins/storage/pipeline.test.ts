@@ -41,7 +41,8 @@ t.test('a server that falls silent leaves nobody waiting', async (t) => {
 });
 
 t.test('an answer too few', async (t) => {
-  const answering: Pick<ReturnType<typeof createConnection>, 'query'> = {
+  const answering: Pick<ReturnType<typeof createConnection>, 'query' | 'format'> = {
+    format: (sql) => sql,
     // As mysql2 would call back.
     query: ((_: object, done: (error: null, rows: object[], fields: unknown[]) => void) =>
       process.nextTick(() => done(null, [{}, []], [undefined, []]))) as never,
