@@ -118,7 +118,11 @@ t.test('every refusal of one gateway', async (t) => {
     );
     t.match(refused, { error_code: 'account_suspended' });
     t.strictSame((await replay()).body, first.body, 'an answer once given is given again');
-    t.match((await main.api.get('/usage')).body, { status: 'suspended' });
+    const toldSo = async () => {
+      const { status } = bodyOf<{ status: string }>(await main.api.get('/usage'));
+      return status === 'suspended' ? status : undefined;
+    };
+    await until('the usage to tell of it', toldSo, 2_000);
     t.equal((await main.api.get('/accounts')).status, 200, 'only sending is refused');
     const made = await commandLine<{ tenant: { id: string }; key: string }>([
       ...['tenants', 'create', '--name', 'New', '--mode', 'test', '--plan', 'small'],
