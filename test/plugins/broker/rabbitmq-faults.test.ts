@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import type { Json } from '../../../core/contracts/json.ts';
 import { freePort } from '../../harness/ports.ts';
@@ -105,6 +107,7 @@ t.test('RabbitMQ hangs and goes on', async (t) => {
   t.teardown(() => server.thaw());
   const frozen = performance.now();
   const flood = 'x'.repeat(2_000);
+  const before = heldMegabytes();
   t.ok(slowest(30_000, () => other.toHost('acc_1', flood)) < 2, 'sending does not wait');
   for (let job = 0; job < 10; job += 1) one.toWorker(jobs, job);
   t.equal(await asking, 'timeout');
@@ -112,6 +115,8 @@ t.test('RabbitMQ hangs and goes on', async (t) => {
   await until('both to notice', async () => (!one.ready() && !other.ready() ? true : undefined));
   t.ok(performance.now() - frozen < 3 * impatient.patienceMs, 'soon');
   t.ok(slowest(30_000, () => other.toHost('acc_1', flood)) < 2, 'still not');
+  const grown = heldMegabytes() - before;
+  t.ok(grown < 80, `${grown} MB more are held, of 120 that were sent`);
   const begun = performance.now();
   const release = await one.host('acc_2', () => undefined);
   await release();
@@ -182,3 +187,11 @@ t.test('RabbitMQ is not there yet', async (t) => {
   await broker.close();
   t.ok(performance.now() - begun < 1_000);
 });
+
+/** What this process really holds, without what is only waiting to be collected. */
+function heldMegabytes(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  const { heapUsed, external } = process.memoryUsage();
+  return (heapUsed + external) / 1e6;
+}
