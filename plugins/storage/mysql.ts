@@ -27,7 +27,7 @@ const lockWaitS = 5;
 /** How long the server lets a transaction idle before it ends it: its process may have been stopped. */
 const idleTransactionS = 5;
 
-/** Without any byte for this long the server counts as gone. Longer than the longest lock wait. */
+/** When a packet has no answer after this long the server counts as gone. Longer than one lock wait. */
 const silenceMs = 8_000;
 
 /** A statement as knex hands it to its dialect. */
