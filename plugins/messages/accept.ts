@@ -1,7 +1,7 @@
 import type { Broker } from '../../core/contracts/broker.ts';
 import type { Lane, Unit } from '../../core/contracts/storage.ts';
 import { timestamp } from '../../core/schemas.ts';
-import type { QueuedPlace, StoredMessage } from './contract.ts';
+import type { EventRecord, QueuedPlace, StoredMessage } from './contract.ts';
 import { decideSend } from './decide.ts';
 import { type EarlyFacts, loadEarly, loadLedger } from './load.ts';
 import type { SendDecision, SendInput, SendLedger, SendRules } from './send.ts';
@@ -27,7 +27,7 @@ export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision
   return {
     name: 'messages.accept',
     locks: (send) => [`tenant:${send.tenantId}`],
-    early: loadEarly,
+    early: (tables, sends) => loadEarly(tables, parts.rules, sends),
     async run(unit, sends, early) {
       const ledger = await loadLedger(unit, parts.rules, sends, early);
       const decisions = sends.map((send) => decideSend(parts.rules, ledger, send));
@@ -63,11 +63,15 @@ export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision
  * as they want to see the answer.
  */
 async function writeLedger(
-  { withCommit, ...unit }: Unit,
+  unit: Unit,
   rules: SendRules,
   ledger: SendLedger,
 ): Promise<readonly StoredMessage[]> {
-  await unit.limitNotices.add(ledger.newNotices);
+  const { withCommit } = unit;
+  const events: EventRecord[] = [];
+  for (const { notice, event } of ledger.newNotices.values()) {
+    if (await unit.limitNotices.raise(notice)) events.push(event);
+  }
   await unit.openerRefusals.record(ledger.newRefusals, rules.limits.guards.safety.windowMs);
   const messages = numbered(ledger);
   const day = rules.limits.day(ledger.now);
@@ -79,15 +83,15 @@ async function writeLedger(
   );
   await withCommit.usage.add([...ledger.newCounts.values()].map((count) => ({ ...count, day })));
   await withCommit.idempotency.keep(ledger.newKeys);
-  await withCommit.events.record(ledger.newEvents);
+  await withCommit.events.record(events);
   return messages;
 }
 
 /** Gives each message the next number of its account. */
-function numbered({ sequences, newMessages }: SendLedger): readonly StoredMessage[] {
-  const latest = new Map(sequences);
+function numbered({ accounts, newMessages }: SendLedger): readonly StoredMessage[] {
+  const latest = new Map<string, number>();
   return newMessages.map((message) => {
-    const last = latest.get(message.accountId);
+    const last = latest.get(message.accountId) ?? accounts.get(message.accountId)?.sequence;
     if (last === undefined) throw new Error(`the account ${message.accountId} is gone`);
     latest.set(message.accountId, last + 1);
     return { ...message, sequence: last + 1 };

@@ -1,9 +1,8 @@
 import { GatewayError } from '../../core/errors.ts';
-import type { Contact } from '../contacts/contract.ts';
+import type { SendingAccount, SendingContact } from './contract.ts';
 import {
   contactPlace,
   type SendInput,
-  type SendingAccount,
   type SendingTenant,
   type SendLedger,
   type SendRules,
@@ -50,7 +49,7 @@ export function chooseContact(
   tenant: SendingTenant,
   account: SendingAccount,
   send: SendInput,
-): Contact | GatewayError {
+): SendingContact | GatewayError {
   if (send.contactId !== null) {
     const contact = ledger.contacts.get(send.contactId);
     if (contact?.tenantId !== tenant.id) return new GatewayError('contact_not_found');
@@ -75,17 +74,13 @@ export function chooseContact(
     tenantId: tenant.id,
     channel: account.channel,
     phone,
-    networkId: null,
-    name: '',
     doNotDisturb: false,
     private: false,
-    automationPaused: false,
-    createdAt: ledger.now,
   };
 }
 
 /** Why a contact's flags forbid a message to it. */
-export function flagRefusal(contact: Contact): GatewayError | null {
+export function flagRefusal(contact: SendingContact): GatewayError | null {
   if (contact.doNotDisturb) return new GatewayError('contact_do_not_disturb');
   if (contact.private) return new GatewayError('contact_private');
   return null;

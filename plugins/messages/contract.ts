@@ -1,6 +1,8 @@
 import type { EventType } from '../../core/contracts/events.ts';
 import type { Json } from '../../core/contracts/json.ts';
 import type { Unit } from '../../core/contracts/storage.ts';
+import type { AccountStatus } from '../accounts/contract.ts';
+import type { Contact } from '../contacts/contract.ts';
 
 /** Which way a message went. */
 export type Direction = 'inbound' | 'outbound';
@@ -100,6 +102,44 @@ export interface Thread {
 
 /** A pair of an account and a contact. */
 export type ThreadKey = Pick<Thread, 'accountId' | 'contactId'>;
+
+/** An account as a send must know it. */
+export interface SendingAccount {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly channel: string;
+  readonly status: AccountStatus;
+  /** Its credentials are complete: with status `connecting` it is reconnecting. */
+  readonly linked: boolean;
+  readonly rampDayOne: string | null;
+  /** The number of its latest outbound message, 0 before the first. */
+  readonly sequence: number;
+}
+
+/** A contact as a send must know it. */
+export type SendingContact = Pick<
+  Contact,
+  'id' | 'tenantId' | 'channel' | 'phone' | 'doNotDisturb' | 'private'
+>;
+
+/** Whom a send names: by phone, or by id. */
+export interface Naming {
+  readonly tenantId: string;
+  /** Null where none was named. */
+  readonly accountId: string | null;
+  readonly contactId: string | null;
+  /** Counts where there is no id. */
+  readonly phone: string | null;
+}
+
+/** A contact that a send names, on whichever channel. */
+export interface Addressee {
+  readonly contact: SendingContact;
+  /** What passed between it and the account that the send names; null also where it names none. */
+  readonly thread: Thread | null;
+  /** It has written so often that the loop guard must look closer. */
+  readonly busy: boolean;
+}
 
 /** One answer kept for its Idempotency-Key. */
 export interface IdempotencyRecord {

@@ -1,8 +1,8 @@
 import type { SendAnswer } from '../../core/contracts/messages.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { timestamp } from '../../core/schemas.ts';
-import type { Contact } from '../contacts/contract.ts';
 import { chooseAccount, chooseContact, flagRefusal } from './choose.ts';
+import type { SendingAccount, SendingContact } from './contract.ts';
 import { limitEvent } from './events.ts';
 import {
   contactPlace,
@@ -10,7 +10,6 @@ import {
   noticePlace,
   type SendDecision,
   type SendInput,
-  type SendingAccount,
   type SendingTenant,
   type SendLedger,
   type SendRules,
@@ -53,7 +52,11 @@ function earlierAnswer(rules: SendRules, ledger: SendLedger, send: SendInput): S
   return { accepted: kept.answer as SendAnswer };
 }
 
-function loopRefusal(rules: SendRules, ledger: SendLedger, contact: Contact): GatewayError | null {
+function loopRefusal(
+  rules: SendRules,
+  ledger: SendLedger,
+  contact: SendingContact,
+): GatewayError | null {
   const outbound = ledger.outbound.get(contact.id) ?? [];
   const inbound = ledger.inbound.get(contact.id) ?? [];
   const wait = rules.limits.loopGuard(outbound, inbound, ledger.now);
@@ -65,7 +68,7 @@ function openerRefusal(
   rules: SendRules,
   ledger: SendLedger,
   account: SendingAccount,
-  contact: Contact,
+  contact: SendingContact,
 ): GatewayError | null {
   if (ledger.threads.has(threadPlace(account.id, contact.id))) return null;
   const wait = rules.limits.openerBurst(ledger.openers.get(account.id) ?? [], ledger.now);
@@ -111,7 +114,7 @@ function capRefusal(
   return null;
 }
 
-/** Raises the limit event unless the tenant had it today for this reason. */
+/** Raises the limit event; the table knows whether the tenant had it today for this reason. */
 function notice(
   rules: SendRules,
   ledger: SendLedger,
@@ -120,16 +123,17 @@ function notice(
 ): void {
   const day = rules.limits.day(ledger.now);
   const place = noticePlace(tenant.id, day, reason);
-  if (ledger.notices.has(place)) return;
-  ledger.notices.add(place);
-  ledger.newNotices.push({ tenantId: tenant.id, day, reason });
-  ledger.newEvents.push(limitEvent(tenant.id, reason, ledger.now));
+  if (ledger.newNotices.has(place)) return;
+  ledger.newNotices.set(place, {
+    notice: { tenantId: tenant.id, day, reason },
+    event: limitEvent(tenant.id, reason, ledger.now),
+  });
 }
 
 function accept(
   ledger: SendLedger,
   account: SendingAccount,
-  contact: Contact,
+  contact: SendingContact,
   send: SendInput,
 ): SendAnswer {
   const { now } = ledger;
@@ -189,12 +193,18 @@ function accept(
   return answer;
 }
 
-function enterContact(ledger: SendLedger, contact: Contact): void {
+function enterContact(ledger: SendLedger, contact: SendingContact): void {
   const { id, tenantId, channel, phone } = contact;
   ledger.contacts.set(id, contact);
   // The next send of this batch to the same number finds it there.
   if (phone !== null) ledger.contactsByPhone.set(contactPlace(tenantId, channel, phone), id);
-  ledger.newContacts.push(contact);
+  ledger.newContacts.push({
+    ...contact,
+    networkId: null,
+    name: '',
+    automationPaused: false,
+    createdAt: ledger.now,
+  });
 }
 
 function count(ledger: SendLedger, tenantId: string, accountId: string, newContact: boolean): void {

@@ -1,14 +1,12 @@
 import type { Tables, Unit } from '../../core/contracts/storage.ts';
 import { GatewayError } from '../../core/errors.ts';
-import type { Contact } from '../contacts/contract.ts';
+import type { UsageCounter } from '../limits/contract.ts';
 import { chooseAccount } from './choose.ts';
-import type { IdempotencyRecord, OpenerTime } from './contract.ts';
+import type { Addressee, IdempotencyRecord, SendingAccount, Thread } from './contract.ts';
 import {
   contactPlace,
   keyPlace,
-  noticePlace,
   type SendInput,
-  type SendingAccount,
   type SendLedger,
   type SendRules,
   threadPlace,
@@ -18,154 +16,187 @@ import {
 export interface EarlyFacts {
   readonly tenants: SendLedger['tenants'];
   readonly keys: readonly IdempotencyRecord[];
+  /** Those that are named, and those to choose from where none is. */
   readonly accounts: ReadonlyMap<string, SendingAccount>;
-  /** Of the numbers on every channel. */
-  readonly contacts: Map<string, Contact>;
+  readonly addressees: readonly Addressee[];
+  /** The counters of these days: of the tenants, and of the accounts that are named. */
+  readonly counters: readonly UsageCounter[];
+  readonly days: readonly string[];
 }
 
-/** The first half of `loadLedger`. */
-export async function loadEarly(tables: Tables, sends: readonly SendInput[]): Promise<EarlyFacts> {
+/** By how much this process's clock may differ from the database's without a further read. */
+const clockSlackMs = 60_000;
+
+/** The first half of `loadLedger`: nearly always all of it. */
+export async function loadEarly(
+  tables: Tables,
+  rules: SendRules,
+  sends: readonly SendInput[],
+): Promise<EarlyFacts> {
+  const { messages, windowMs } = rules.limits.guards.loopGuard;
   const tenantIds = [...new Set(sends.map((send) => send.tenantId))];
+  const named = [...new Set(sends.flatMap((send) => send.accountId ?? []))];
+  const choosing = sends.filter((send) => send.accountId === null).map((send) => send.tenantId);
   const hashes = sends.flatMap((send) => send.idempotency?.keyHash ?? []);
-  const [tenants, keys, accounts, contacts] = await Promise.all([
+  const at = Date.now();
+  const days = [...new Set([at - clockSlackMs, at + clockSlackMs].map(rules.limits.day))];
+  const [tenants, keys, those, others, addressees, counters] = await Promise.all([
     tables.tenants.find(tenantIds),
     tables.idempotency.find(tenantIds, hashes),
-    loadAccounts(tables, sends),
-    loadContacts(tables, sends),
+    tables.accounts.sending(named),
+    tables.accounts.candidates([...new Set(choosing)]),
+    tables.addressees.find(sends, { messages, windowMs: windowMs + clockSlackMs }),
+    tables.usage.of(tenantIds, named, days),
   ]);
-  return { tenants, keys, accounts, contacts };
+  const accounts = new Map([...those, ...others].map((account) => [account.id, account]));
+  return { tenants, keys, accounts, addressees, counters, days };
+}
+
+/** An account that a send of this batch goes out from, and the contact where it is known. */
+interface Pair {
+  readonly accountId: string;
+  readonly contactId: string | undefined;
+  /** The send has named its account: the thread was looked up with the contact. */
+  readonly named: boolean;
 }
 
 /**
- * Reads what a batch of sends is decided on, in two round trips, whatever the batch. The tenants are locked, so that
- * nobody else accepts, receives or changes contacts for them meanwhile.
+ * Reads what a batch of sends is decided on, whatever the batch: most in one round trip, `early`, the rest only for those
+ * whom it can matter to. The tenants are locked, so that nobody else accepts, receives or changes contacts for them
+ * meanwhile.
  */
 export async function loadLedger(
   unit: Unit,
   rules: SendRules,
   sends: readonly SendInput[],
-  { tenants, keys, accounts, contacts }: EarlyFacts,
+  early: EarlyFacts,
 ): Promise<SendLedger> {
   const { now } = unit;
-  const guards = rules.limits.guards;
-  const day = rules.limits.day(now);
-  const tenantIds = [...new Set(sends.map((send) => send.tenantId))];
-  const chosen = sends.map((send) => {
-    const account = chooseAccount(accounts, send);
-    return account instanceof GatewayError ? null : account;
-  });
-  const accountIds = [...new Set(chosen.flatMap((account) => account?.id ?? []))];
-  const byPhone = new Map<string, string>();
+  const contacts = new Map(early.addressees.map(({ contact }) => [contact.id, contact]));
+  const contactsByPhone = new Map<string, string>();
   for (const { id, tenantId, channel, phone } of contacts.values()) {
-    if (phone !== null) byPhone.set(contactPlace(tenantId, channel, phone), id);
+    if (phone !== null) contactsByPhone.set(contactPlace(tenantId, channel, phone), id);
   }
-  const pairs = sends.flatMap((send, index) => {
-    const account = chosen[index];
-    if (!account) return [];
+  const pairs = sends.flatMap((send): Pair[] => {
+    const account = chooseAccount(early.accounts, send);
+    if (account instanceof GatewayError) return [];
     const place = contactPlace(send.tenantId, account.channel, send.phone ?? '');
-    const contactId = send.contactId ?? byPhone.get(place);
-    return contactId === undefined ? [] : [{ accountId: account.id, contactId }];
+    const contactId = send.contactId ?? contactsByPhone.get(place);
+    return [{ accountId: account.id, contactId, named: send.accountId !== null }];
   });
-  const burst = guards.openerBurst;
-  const loop = guards.loopGuard;
-  const [threads, openers, times, counters, notices, sequences] = await Promise.all([
-    unit.threads.byKeys(pairs),
-    unit.threads.openersSince(accountIds, now - burst.windowMs, burst.openers),
-    unit.messages.recentTimes(
-      [...new Set(pairs.map((pair) => pair.contactId))],
-      now - loop.windowMs,
-      loop.messages,
-    ),
-    unit.usage.of(tenantIds, accountIds, day),
-    unit.limitNotices.of(tenantIds, day),
-    unit.accounts.sequences(accountIds),
+  const tenantIds = [...early.tenants.keys()];
+  const [threads, counters] = await Promise.all([
+    loadThreads(unit, early, pairs),
+    loadCounters(unit, early, tenantIds, pairs, rules.limits.day(now)),
   ]);
-  const refused = await unit.openerRefusals.since(
-    crowdedAccounts(chosen, openers, burst.openers),
-    now - guards.safety.windowMs,
-  );
-  const outbound = times.filter((time) => time.direction === 'outbound');
-  const inbound = times.filter((time) => time.direction === 'inbound');
+  const guards = await loadGuards(unit, rules, early, pairs, threads);
   return {
     now,
-    tenants,
-    accounts,
+    tenants: early.tenants,
+    accounts: early.accounts,
     contacts,
-    contactsByPhone: byPhone,
-    threads: new Map(
-      threads.map((thread) => [threadPlace(thread.accountId, thread.contactId), thread]),
-    ),
-    openers: timesBy(openers, (opener) => opener.accountId),
-    refusedOpeners: timesBy(refused, (refusal) => refusal.accountId),
-    outbound: timesBy(outbound, (time) => time.contactId),
-    inbound: timesBy(inbound, (time) => time.contactId),
+    contactsByPhone,
+    threads,
+    ...guards,
     counts: new Map(
       counters.map(({ tenantId, accountId, sends, newContacts }) => [
         accountId === '' ? tenantId : accountId,
         { sends, newContacts },
       ]),
     ),
-    notices: new Set(
-      notices.map((notice) => noticePlace(notice.tenantId, notice.day, notice.reason)),
-    ),
-    sequences,
-    keys: new Map(keys.map((key) => [keyPlace(key.tenantId, key.keyHash), key])),
+    keys: new Map(early.keys.map((key) => [keyPlace(key.tenantId, key.keyHash), key])),
     newContacts: [],
     newThreads: new Map(),
     newMessages: [],
     newCounts: new Map(),
-    newNotices: [],
-    newEvents: [],
+    newNotices: new Map(),
     newKeys: [],
     newRefusals: [],
     holds: new Map(),
   };
 }
 
-/** The accounts on which this batch could meet the opener burst: only their earlier refusals matter. */
-function crowdedAccounts(
-  chosen: readonly (SendingAccount | null)[],
-  openers: readonly OpenerTime[],
-  allowed: number,
-): readonly string[] {
-  if (allowed === 0) return [];
-  const counts = new Map<string, number>();
-  const ids = [
-    ...chosen.flatMap((account) => account?.id ?? []),
-    ...openers.map((o) => o.accountId),
+/** The threads of all pairs, by `threadPlace`. */
+async function loadThreads(
+  unit: Unit,
+  { addressees }: EarlyFacts,
+  pairs: readonly Pair[],
+): Promise<Map<string, Thread>> {
+  const rest = pairs.flatMap(({ accountId, contactId, named }) =>
+    named || contactId === undefined ? [] : [{ accountId, contactId }],
+  );
+  const threads = [
+    ...addressees.flatMap(({ thread }) => thread ?? []),
+    ...(await unit.threads.byKeys(rest)),
   ];
-  for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
-  return [...counts].filter(([, count]) => count > allowed).map(([id]) => id);
+  return new Map(
+    threads.map((thread) => [threadPlace(thread.accountId, thread.contactId), thread]),
+  );
 }
 
-/** The accounts that are named, and those to choose from where none is. */
-async function loadAccounts(
-  tables: Tables,
-  sends: readonly SendInput[],
-): Promise<ReadonlyMap<string, SendingAccount>> {
-  const named = new Set(sends.flatMap((send) => send.accountId ?? []));
-  const choosing = sends.filter((send) => send.accountId === null).map((send) => send.tenantId);
-  const rows = await Promise.all([
-    tables.accounts.candidates([...new Set(choosing)]),
-    tables.accounts.find([...named]),
-  ]);
-  const present = rows.flat().filter((row) => row.removedAt === null);
-  return new Map(present.map((row) => [row.id, row]));
+/** Today's counters of the tenants and of all accounts in question. */
+async function loadCounters(
+  unit: Unit,
+  { counters, days }: EarlyFacts,
+  tenantIds: readonly string[],
+  pairs: readonly Pair[],
+  today: string,
+): Promise<readonly UsageCounter[]> {
+  const rest = pairs.filter(({ named }) => !named || !days.includes(today));
+  const known = counters.filter(({ day }) => day === today);
+  if (rest.length === 0) return known;
+  const accountIds = rest.map(({ accountId }) => accountId);
+  return [...known, ...(await unit.usage.of(tenantIds, accountIds, [today]))];
 }
 
-async function loadContacts(
-  tables: Tables,
-  sends: readonly SendInput[],
-): Promise<Map<string, Contact>> {
-  const rows = await Promise.all([
-    tables.contacts.byIds(sends.flatMap((send) => send.contactId ?? [])),
-    tables.contacts.byPhones(
-      sends.flatMap(({ tenantId, contactId, phone }) =>
-        contactId !== null || phone === null ? [] : [{ tenantId, phone }],
-      ),
+/** What the guards count, as far as it can matter: openers only where a send is one, times only of busy contacts. */
+async function loadGuards(
+  unit: Unit,
+  { limits }: SendRules,
+  { addressees }: EarlyFacts,
+  pairs: readonly Pair[],
+  threads: ReadonlyMap<string, Thread>,
+): Promise<Pick<SendLedger, 'openers' | 'refusedOpeners' | 'outbound' | 'inbound'>> {
+  const { openerBurst, loopGuard, safety } = limits.guards;
+  const busy = addressees.filter((one) => one.busy).map(({ contact }) => contact.id);
+  const opening = pairs
+    .filter((pair) => !threads.has(threadPlace(pair.accountId, pair.contactId ?? '')))
+    .map(({ accountId }) => accountId);
+  const [openers, times] = await Promise.all([
+    unit.threads.openersSince(
+      [...new Set(opening)],
+      unit.now - openerBurst.windowMs,
+      openerBurst.openers,
+    ),
+    unit.messages.recentTimes(
+      [...new Set(busy)],
+      unit.now - loopGuard.windowMs,
+      loopGuard.messages,
     ),
   ]);
-  return new Map(rows.flat().map((contact) => [contact.id, contact]));
+  const refused = await unit.openerRefusals.since(
+    crowded([...opening, ...openers.map(({ accountId }) => accountId)], openerBurst.openers),
+    unit.now - safety.windowMs,
+  );
+  const ofDirection = (direction: 'inbound' | 'outbound') =>
+    timesBy(
+      times.filter((time) => time.direction === direction),
+      ({ contactId }) => contactId,
+    );
+  return {
+    openers: timesBy(openers, ({ accountId }) => accountId),
+    refusedOpeners: timesBy(refused, ({ accountId }) => accountId),
+    outbound: ofDirection('outbound'),
+    inbound: ofDirection('inbound'),
+  };
+}
+
+/** The accounts on which this batch could meet the opener burst: only their earlier refusals matter. */
+function crowded(accountIds: readonly string[], allowed: number): readonly string[] {
+  if (allowed === 0) return [];
+  const counts = new Map<string, number>();
+  for (const id of accountIds) counts.set(id, (counts.get(id) ?? 0) + 1);
+  return [...counts].filter(([, count]) => count > allowed).map(([id]) => id);
 }
 
 function timesBy<Time extends { readonly at: number }>(

@@ -1,6 +1,5 @@
 import type { SendAnswer } from '../../core/contracts/messages.ts';
 import type { GatewayError } from '../../core/errors.ts';
-import type { AccountStatus } from '../accounts/contract.ts';
 import type { Contact } from '../contacts/contract.ts';
 import type { LimitRules } from '../limits/contract.ts';
 import type {
@@ -8,6 +7,8 @@ import type {
   IdempotencyRecord,
   LimitNotice,
   Media,
+  SendingAccount,
+  SendingContact,
   StoredMessage,
   Thread,
 } from './contract.ts';
@@ -38,17 +39,6 @@ export interface SendingTenant {
   readonly ramp: boolean;
 }
 
-/** What the decision must know of an account. */
-export interface SendingAccount {
-  readonly id: string;
-  readonly tenantId: string;
-  readonly channel: string;
-  readonly status: AccountStatus;
-  /** Its credentials are complete: with status `connecting` it is reconnecting. */
-  readonly linked: boolean;
-  readonly rampDayOne: string | null;
-}
-
 /** The rules beyond the limits that a send is decided by. */
 export interface SendRules {
   readonly limits: LimitRules;
@@ -73,6 +63,12 @@ export interface NewCount extends DayCount {
   readonly accountId: string;
 }
 
+/** A limit event, to be raised unless it was already. */
+export interface NewNotice {
+  readonly notice: LimitNotice;
+  readonly event: EventRecord;
+}
+
 /**
  * What a batch of sends is decided on, and what the decisions add to it: each send sees the ones before
  * it. Made anew by `load` for every run of the lane. Maps by `tenant`, `account` or `contact` hold ids.
@@ -81,7 +77,7 @@ export interface SendLedger {
   readonly now: number;
   readonly tenants: ReadonlyMap<string, SendingTenant>;
   readonly accounts: ReadonlyMap<string, SendingAccount>;
-  readonly contacts: Map<string, Contact>;
+  readonly contacts: Map<string, SendingContact>;
   /** Contact ids by `contactPlace`. */
   readonly contactsByPhone: Map<string, string>;
   /** By `threadPlace`. */
@@ -95,10 +91,6 @@ export interface SendLedger {
   readonly inbound: Map<string, number[]>;
   /** By tenant id and by account id. */
   readonly counts: Map<string, DayCount>;
-  /** By tenant, day and reason: `noticePlace`. */
-  readonly notices: Set<string>;
-  /** The number of each account's latest outbound message. */
-  readonly sequences: ReadonlyMap<string, number>;
   /** By tenant and key hash: `keyPlace`. */
   readonly keys: Map<string, IdempotencyRecord>;
 
@@ -108,8 +100,8 @@ export interface SendLedger {
   /** In the order of acceptance; their sequences are allotted when they are written. */
   readonly newMessages: Omit<StoredMessage, 'sequence'>[];
   readonly newCounts: Map<string, NewCount>;
-  readonly newNotices: LimitNotice[];
-  readonly newEvents: EventRecord[];
+  /** Limit events that may have been raised today already, by `noticePlace`. */
+  readonly newNotices: Map<string, NewNotice>;
   readonly newKeys: IdempotencyRecord[];
   readonly newRefusals: { readonly accountId: string; readonly at: number }[];
   /** Until when an account is to be restricted for safety. */
@@ -131,7 +123,7 @@ export function keyPlace(tenantId: string, keyHash: string): string {
   return `${tenantId} ${keyHash}`;
 }
 
-/** Where a limit event stands in `notices`. */
+/** Where a limit event stands in `newNotices`. */
 export function noticePlace(tenantId: string, day: string, reason: string): string {
   return `${tenantId} ${day} ${reason}`;
 }

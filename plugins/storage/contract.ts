@@ -1,5 +1,6 @@
 import type { Storage } from '../../core/contracts/storage.ts';
 import type { AccountTable } from './tables/accounts.ts';
+import type { AddresseeTable } from './tables/addressees.ts';
 import type { ApiKeyTable } from './tables/api-keys.ts';
 import type { ContactTable } from './tables/contacts.ts';
 import type { CredentialTable } from './tables/credentials.ts';
@@ -28,6 +29,7 @@ declare module '../../core/contracts/storage.ts' {
     readonly processes: ProcessTable;
     readonly credentials: CredentialTable;
     readonly contacts: ContactTable;
+    readonly addressees: AddresseeTable;
     readonly threads: ThreadTable;
     readonly messages: MessageTable;
     readonly media: MediaTable;

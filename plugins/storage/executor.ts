@@ -76,6 +76,16 @@ export class Executor {
   }
 
   /**
+   * The database's clock in a statement, milliseconds since the Unix epoch, as it stood when the statement began: unlike
+   * `Unit.now` it may be a lock wait old.
+   */
+  get clock(): string {
+    return this.dialect === 'mysql'
+      ? 'cast(unix_timestamp(now(3)) * 1000 as signed)'
+      : "cast(unixepoch('subsec') * 1000 as integer)";
+  }
+
+  /**
    * Inserts rows, which must all name the same columns.
    * @throws the driver's error when a key is taken: the whole batch is then run item by item
    */

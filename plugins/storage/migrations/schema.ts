@@ -54,6 +54,21 @@ export async function createIndex(
     .options({ timeout: statementMs });
 }
 
+/** Takes an index away, unless it is gone: repeatable, and beside processes at work. */
+export async function dropIndex(
+  executor: Executor,
+  table: string,
+  columns: readonly string[],
+): Promise<void> {
+  const name = indexName({ name: table }, columns);
+  if (executor.dialect === 'mysql' && !(await hasIndex(executor, table, name))) return;
+  const statement =
+    executor.dialect === 'mysql'
+      ? `drop index ${quote(name)} on ${quote(table)}`
+      : `drop index if exists ${quote(name)}`;
+  await executor.knex.raw(statement).options({ timeout: statementMs });
+}
+
 /** A change of a large table takes as long as it takes; without any limit a dead server would hold the start. */
 const statementMs = 3_600_000;
 

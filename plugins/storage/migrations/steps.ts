@@ -3,6 +3,7 @@ import { firstTables } from './001-first-tables.ts';
 import { webhookTables } from './002-webhooks.ts';
 import { mediaTable } from './003-media.ts';
 import { furtherIndexes } from './004-indexes.ts';
+import { contactDirections } from './005-contact-directions.ts';
 
 /**
  * One change of the schema.
@@ -10,7 +11,7 @@ import { furtherIndexes } from './004-indexes.ts';
  * MariaDB commits each statement that changes a table by itself, so a crash may leave half of a step behind:
  * `apply` must be repeatable, statement by statement (`create … if not exists`). And it runs while processes
  * of the version before are still at work: within one major number it only adds, and what it adds is
- * nullable or has a default.
+ * nullable or has a default. An index may go when no statement names it.
  */
 export interface MigrationStep {
   /** Unique, for ever; recorded when the step is done. */
@@ -26,4 +27,5 @@ export const migrationSteps: readonly MigrationStep[] = [
   webhookTables,
   mediaTable,
   furtherIndexes,
+  contactDirections,
 ];

@@ -8,6 +8,7 @@ import type {
   Mode,
   StoredReason,
 } from '../../accounts/contract.ts';
+import type { SendingAccount } from '../../messages/contract.ts';
 import { type Executor, holes, type Row } from '../executor.ts';
 
 /** What an account is made with; the rest of its row starts empty. */
@@ -89,16 +90,36 @@ export class AccountTable {
     };
   }
 
-  /** What a send may choose from: not removed and `connected`, `connecting` or `restricted`, oldest first. */
-  async candidates(tenantIds: readonly string[]): Promise<readonly AccountRow[]> {
+  /** Of these accounts, as far as they were not removed, what a send must know. The caller has locked their tenants. */
+  async sending(ids: readonly string[]): Promise<readonly SendingAccount[]> {
+    if (ids.length === 0) return [];
+    return this.#sending(`id in (${holes(ids.length)})`, ids);
+  }
+
+  /** What a send may choose from: not removed and `connected`, `connecting` or `restricted`. Like `sending`. */
+  async candidates(tenantIds: readonly string[]): Promise<readonly SendingAccount[]> {
     if (tenantIds.length === 0) return [];
-    return this.#read(
-      this.#select()
-        .whereIn('a.tenant_id', tenantIds)
-        .whereNull('a.removed_at')
-        .whereIn('a.status', ['connected', 'connecting', 'restricted'])
-        .orderBy(['a.created_at', 'a.id']),
+    return this.#sending(
+      `tenant_id in (${holes(tenantIds.length)}) and status in ('connected', 'connecting', 'restricted')`,
+      tenantIds,
     );
+  }
+
+  async #sending(condition: string, values: readonly string[]): Promise<readonly SendingAccount[]> {
+    const rows = await this.db.rows<SendingColumns>(
+      `select id, tenant_id, channel, status, linked, ramp_day_one, outbound_sequence
+       from accounts where removed_at is null and ${condition}`,
+      values,
+    );
+    return rows.map((row) => ({
+      id: row.id,
+      tenantId: row.tenant_id,
+      channel: row.channel,
+      status: row.status,
+      linked: row.linked === 1,
+      rampDayOne: row.ramp_day_one,
+      sequence: Number(row.outbound_sequence),
+    }));
   }
 
   /** The record of a number that was not removed. */
@@ -187,17 +208,7 @@ export class AccountTable {
     await this.db.knex('accounts').whereIn('id', ids).delete();
   }
 
-  /** The number of each account's latest outbound message, 0 before the first. The caller has locked the tenants. */
-  async sequences(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
-    if (ids.length === 0) return new Map();
-    const rows = await this.db.rows<{ id: string; outbound_sequence: number }>(
-      `select id, outbound_sequence from accounts where id in (${holes(ids.length)})`,
-      ids,
-    );
-    return new Map(rows.map((row) => [row.id, Number(row.outbound_sequence)]));
-  }
-
-  /** Stores the number of each account's latest outbound message, as counted on from `sequences`. */
+  /** Stores the number of each account's latest outbound message, as counted on from `sending`. */
   async advance(sequences: ReadonlyMap<string, number>): Promise<void> {
     await this.db.updateEach(
       'accounts',
@@ -217,6 +228,16 @@ export class AccountTable {
     const rows: StoredAccount[] = await query;
     return rows.map(accountRow);
   }
+}
+
+interface SendingColumns {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly channel: string;
+  readonly status: AccountStatus;
+  readonly linked: number;
+  readonly ramp_day_one: string | null;
+  readonly outbound_sequence: number | string;
 }
 
 interface StoredAccount {

@@ -1,6 +1,7 @@
 import type { Tables } from '../../../core/contracts/storage.ts';
 import type { Executor } from '../executor.ts';
 import { AccountTable } from './accounts.ts';
+import { AddresseeTable } from './addressees.ts';
 import { ApiKeyTable } from './api-keys.ts';
 import { ContactTable } from './contacts.ts';
 import { CredentialTable } from './credentials.ts';
@@ -30,6 +31,7 @@ export function makeTables(executor: Executor): Tables {
     processes: new ProcessTable(executor),
     credentials: new CredentialTable(executor),
     contacts: new ContactTable(executor),
+    addressees: new AddresseeTable(executor),
     threads: new ThreadTable(executor),
     messages: new MessageTable(executor),
     media: new MediaTable(executor),

@@ -1,13 +1,13 @@
 import t from 'tap';
 import type { Contact } from '../../../plugins/contacts/contract.ts';
 import { guardSettings, makeLimitRules } from '../../../plugins/limits/rules.ts';
+import type { SendingAccount } from '../../../plugins/messages/contract.ts';
 import { decideSend } from '../../../plugins/messages/decide.ts';
 import {
   contactPlace,
   keyPlace,
   type SendDecision,
   type SendInput,
-  type SendingAccount,
   type SendingTenant,
   type SendLedger,
   type SendRules,
@@ -44,6 +44,7 @@ const connected: SendingAccount = {
   status: 'connected',
   linked: true,
   rampDayOne: null,
+  sequence: 0,
 };
 const ada: Contact = {
   id: 'con_ada',
@@ -106,17 +107,14 @@ function ledgerOf(facts: Facts = {}): SendLedger {
       ['ten_1', counts(facts.tenantCount ?? [0, 0])],
       ['acc_1', counts(facts.accountCount ?? [0, 0])],
     ]),
-    notices: new Set(),
     keys: new Map(),
     newContacts: [],
     newThreads: new Map(),
     newMessages: [],
     newCounts: new Map(),
-    newNotices: [],
-    newEvents: [],
+    newNotices: new Map(),
     newKeys: [],
     newRefusals: [],
-    sequences: new Map(),
     holds: new Map(),
   };
 }
@@ -303,13 +301,17 @@ t.test('a batch: each send sees the ones before it', async (t) => {
   });
 });
 
-t.test('limit events: once a day and reason, for the plan only', async (t) => {
+t.test('limit events: once a batch, day and reason, for the plan only', async (t) => {
   const ledger = ledgerOf({ tenantCount: [50, 0] });
   decideSend(rules, ledger, toAda);
   decideSend(rules, ledger, toAda);
-  t.same(ledger.newNotices, [{ tenantId: 'ten_1', day: '2026-03-10', reason: 'daily_send_cap' }]);
+  const raised = [...ledger.newNotices.values()];
   t.same(
-    ledger.newEvents.map((event) => event.payload),
+    raised.map(({ notice }) => notice),
+    [{ tenantId: 'ten_1', day: '2026-03-10', reason: 'daily_send_cap' }],
+  );
+  t.same(
+    raised.map(({ event }) => event.payload),
     [
       {
         event: 'account.limit_reached',
@@ -328,7 +330,7 @@ t.test('limit events: once a day and reason, for the plan only', async (t) => {
   );
   const ramp = ledgerOf({ accounts: [ramped], tenantCount: [20, 0], accountCount: [20, 0] });
   decideSend(rules, ramp, toAda);
-  t.same(ramp.newEvents, [], 'a ramp refusal raises none');
+  t.equal(ramp.newNotices.size, 0, 'a ramp refusal raises none');
 });
 
 t.test('refused openers restrict the account', async (t) => {
