@@ -36,29 +36,25 @@ export class Executor {
   readonly dialect: Dialect;
   /** What the transaction brings that others want to know once it is durable, see `Storage.onCommit`. */
   readonly marks: Set<Mark>;
-  readonly #knex: Knex;
-  readonly #ask: Ask;
+  readonly #way: Way;
   /** Where statements are kept instead of being run; null: they are run. */
   readonly #kept: Statement[] | null;
 
-  /** @param ask a shorter way than knex's for statements that are text already */
   constructor(
-    knex: Knex,
+    way: Knex | Way,
     dialect: Dialect,
-    ask: Ask = ({ sql, bindings }) => knex.raw(sql, bindings),
     marks = new Set<Mark>(),
     kept: Statement[] | null = null,
   ) {
-    this.#knex = knex;
+    this.#way = typeof way === 'function' ? through(way) : way;
     this.dialect = dialect;
-    this.#ask = ask;
     this.marks = marks;
     this.#kept = kept;
   }
 
   /** One of the same transaction that keeps its statements in a list. It can write only, and tells no counts. */
   keeping(kept: Statement[]): Executor {
-    return new Executor(this.#knex, this.dialect, this.#ask, this.marks, kept);
+    return new Executor(this.#way, this.dialect, this.marks, kept);
   }
 
   /**
@@ -67,7 +63,7 @@ export class Executor {
    */
   get knex(): Knex {
     if (this.#kept !== null) throw new Error('what travels with COMMIT is given to `run`');
-    return this.#knex;
+    return this.#way.knex;
   }
 
   /** What a raw query ends with that locks what it reads; SQLite has one writer at a time and needs no lock. */
@@ -165,7 +161,7 @@ export class Executor {
   /** Runs a raw query (`?` values) and answers its rows. The caller states their type. */
   async rows<Result>(sql: string, bindings: readonly Value[] = []): Promise<Result[]> {
     if (this.#kept !== null) throw new Error('COMMIT brings no rows');
-    const answer = await this.#ask({ sql, bindings: bindable(bindings) });
+    const answer = await this.#way.ask({ sql, bindings: bindable(bindings) });
     // mysql2 answers [rows, fields], libsql the rows; what they hold is what the SQL selects.
     return (this.dialect === 'mysql' ? (answer as [Result[]])[0] : answer) as Result[];
   }
@@ -180,7 +176,7 @@ export class Executor {
       this.#kept.push(statement);
       return 0;
     }
-    const answer = await this.#ask(statement);
+    const answer = await this.#way.ask(statement);
     if (this.dialect === 'mysql') return (answer as [{ affectedRows: number }])[0].affectedRows;
     return (answer as { changes: number }).changes;
   }
@@ -198,7 +194,7 @@ export class Executor {
     const bindings: Value[] = [];
     for (const row of rows) for (const column of columns) bindings.push(row[column] ?? null);
     const statement = { sql, bindings: bindable(bindings) };
-    if (this.#kept === null) return await this.#ask(statement);
+    if (this.#kept === null) return await this.#way.ask(statement);
     this.#kept.push(statement);
     return undefined;
   }
@@ -206,6 +202,18 @@ export class Executor {
 
 /** Runs a statement: answers what knex's `raw` does. */
 export type Ask = (statement: Statement) => Promise<unknown>;
+
+/** How statements get to the database. */
+export interface Way {
+  /** Those that are text already. */
+  readonly ask: Ask;
+  /** Those that are built. */
+  readonly knex: Knex;
+}
+
+function through(knex: Knex): Way {
+  return { ask: ({ sql, bindings }) => knex.raw(sql, bindings), knex };
+}
 
 /** A name of ours, as both dialects quote it. */
 function quoted(name: string): string {

@@ -1,12 +1,12 @@
 import { promisify } from 'node:util';
 import knexModule, { type Knex } from 'knex';
 import Mysql2Client from 'knex/lib/dialects/mysql2/index.js';
-import Mysql2Transaction from 'knex/lib/dialects/mysql2/transaction.js';
 import type { Connection } from 'mysql2';
 import type { GatewayLog } from '../../core/log.ts';
 import { bindable } from './bindings.ts';
 import { fitForLog } from './faults.ts';
 import { isSilence, Pipeline } from './pipeline.ts';
+import { builderOn, type Query, type Transaction } from './transaction.ts';
 
 /**
  * Connections of one process. Writing: a lane has one transaction under way, and about this many lanes
@@ -29,24 +29,6 @@ const idleTransactionS = 5;
 
 /** When a packet has no answer after this long the server counts as gone. Longer than one lock wait. */
 const silenceMs = 8_000;
-
-/** A statement as knex hands it to its dialect. */
-interface Query {
-  readonly sql: string;
-  bindings?: readonly unknown[];
-  options?: { readonly timeout?: number };
-  response?: unknown;
-}
-
-/** The transactions under way, by their connection. */
-const pipelines = new WeakMap<Connection, Pipeline>();
-
-/** The pipeline that a MariaDB or MySQL transaction's statements go through. */
-export async function pipelineOf(transaction: Knex.Transaction): Promise<Pipeline> {
-  const pipeline = pipelines.get(await transaction.client.acquireConnection());
-  if (pipeline === undefined) throw new Error('the transaction is over');
-  return pipeline;
-}
 
 /** What both kinds of connections set; of MariaDB's own variables MySQL knows nothing. */
 const sessionSettings = [
@@ -150,23 +132,11 @@ class CheckedMysqlClient extends Mysql2Client {
     }
   }
 
-  override transaction(...parts: readonly unknown[]): Knex.Transaction {
-    // Its base class is one of those that knex has no types for.
-    return new PipelinedTransaction(this, ...parts) as unknown as Knex.Transaction;
-  }
-
   override async _query(connection: Connection, query: Query): Promise<unknown> {
     const bindings = bindable(query.bindings ?? []);
-    const pipeline = pipelines.get(connection);
+    const options = { timeout: silenceMs, ...query.options };
     try {
-      if (pipeline !== undefined) {
-        const timeoutMs = query.options?.timeout;
-        query.response = await pipeline.ask({ sql: query.sql, bindings, timeoutMs });
-        return query;
-      }
-      query.bindings = bindings;
-      query.options = { timeout: silenceMs, ...query.options };
-      return await super._query(connection, query);
+      return await super._query(connection, Object.assign(query, { bindings, options }));
     } catch (error) {
       // The answer may still come: this connection cannot be used for anything else.
       if (isSilence(error)) connection.destroy();
@@ -175,32 +145,33 @@ class CheckedMysqlClient extends Mysql2Client {
   }
 }
 
-/** knex's transaction, with its statements in a pipeline. */
-class PipelinedTransaction extends Mysql2Transaction {
-  override async begin(connection: Connection): Promise<void> {
-    pipelines.set(connection, new Pipeline(connection, silenceMs));
-  }
-
-  override commit(connection: Connection): Promise<void> {
-    return this.#end(connection, (pipeline) => pipeline.commit());
-  }
-
-  override rollback(connection: Connection): Promise<void> {
-    return this.#end(connection, (pipeline) => pipeline.rollBack());
-  }
-
-  /** Ends the transaction; its promise tells how, and the connection is free for others. */
-  async #end(connection: Connection, end: (pipeline: Pipeline) => Promise<void>): Promise<void> {
-    const pipeline = pipelines.get(connection);
-    this._completed = true;
+/** Begins a transaction on MariaDB or MySQL; BEGIN itself travels with the first statement. */
+export async function beginMysql(write: Knex): Promise<Transaction> {
+  const { client } = write;
+  const connection: Connection = await client.acquireConnection();
+  const pipeline = new Pipeline(connection, silenceMs);
+  const end = async (ending: Promise<void>) => {
     try {
-      // What somebody asks from here on, the pipeline refuses.
-      if (pipeline !== undefined) await end(pipeline);
-      pipelines.delete(connection);
-      this._resolver();
+      await ending;
     } catch (error) {
-      pipelines.delete(connection);
-      this._rejecter(fitForLog(error));
+      throw fitForLog(error);
+    } finally {
+      client.releaseConnection(connection);
     }
-  }
+  };
+  return {
+    ask: (statement) => pipeline.ask(statement),
+    builder: (ask) =>
+      builderOn(write, async (query) => {
+        const { sql, options } = query;
+        const statement = { sql, bindings: bindable(query.bindings ?? []) };
+        query.response = await ask({ ...statement, timeoutMs: options?.timeout });
+      }),
+    commit: (last) => end(pipeline.commit(last)),
+    rollBack: () =>
+      end(pipeline.rollBack()).catch(() => {
+        // Whatever it still holds goes with it.
+        connection.destroy();
+      }),
+  };
 }

@@ -25,8 +25,6 @@ const ignore = (): void => undefined;
  * server carries them out in order and stops at the first error, which all of one packet are told.
  */
 export class Pipeline {
-  /** What travels with COMMIT, in this order. */
-  last: readonly Statement[] = [];
   readonly #connection: Connection;
   /** When a packet has no answer after this long the server counts as gone. */
   readonly #silenceMs: number;
@@ -50,13 +48,13 @@ export class Pipeline {
   }
 
   /**
-   * Sends the last statements and COMMIT in one packet. Where the server refuses one of them, the transaction is rolled
+   * Sends the last statements, in this order, and COMMIT in one packet. Where the server refuses one of them, the transaction is rolled
    * back before this rejects, so before anybody else gets the connection.
    */
-  async commit(): Promise<void> {
+  async commit(last: readonly Statement[]): Promise<void> {
     this.#over = true;
-    if (!this.#isUsed && this.last.length === 0) return;
-    const done = this.last.map((statement) => this.#ask(statement));
+    if (!this.#isUsed && last.length === 0) return;
+    const done = last.map((statement) => this.#ask(statement));
     done.push(this.#ask({ sql: 'COMMIT', bindings: [] }));
     try {
       await Promise.all(done);

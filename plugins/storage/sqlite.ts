@@ -3,11 +3,10 @@ import { dirname, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import knexModule, { type Knex } from 'knex';
 import BetterSqliteClient from 'knex/lib/dialects/better-sqlite3/index.js';
-import SqliteTransaction from 'knex/lib/dialects/sqlite3/execution/sqlite-transaction.js';
 import Libsql from 'libsql';
 import { type Bound, bindable } from './bindings.ts';
-import type { Ask } from './executor.ts';
 import { faultOf, fitForLog } from './faults.ts';
+import { builderOn, type Query, type Transaction } from './transaction.ts';
 
 /** How long a writer waits for another process's transaction. */
 const writeWaitMs = 5_000;
@@ -20,14 +19,6 @@ const blockingWaitMs = 20;
 
 /** Keeps the log from staying large after a burst: 64 MiB. */
 const journalLimit = 67_108_864;
-
-/** A query as knex hands it to its dialect. */
-interface Query {
-  readonly sql: string;
-  readonly bindings?: readonly unknown[];
-  response?: unknown;
-  context?: unknown;
-}
 
 /**
  * Opens the file, which is made if need be, twice: one connection that writes, in transactions that hold the
@@ -82,11 +73,7 @@ class LibsqlClient extends BetterSqliteClient {
   }
 
   async _query(connection: Libsql.Database, query: Query): Promise<Query> {
-    const answer = runStatement(connection, query.sql, bindable(query.bindings ?? []));
-    query.response = answer;
-    if (!Array.isArray(answer)) {
-      query.context = { lastID: answer.lastInsertRowid, changes: answer.changes };
-    }
+    answer(query, runStatement(connection, query.sql, bindable(query.bindings ?? [])));
     return query;
   }
 }
@@ -137,12 +124,60 @@ function statementOf(connection: Libsql.Database, sql: string): Libsql.Statement
   return statement;
 }
 
-/** Runs statements on the connection of a transaction, past knex. */
-export async function statementsOf(transaction: Knex.Transaction): Promise<Ask> {
-  const connection: Libsql.Database = await transaction.client.acquireConnection();
-  return async ({ sql, bindings }) => {
-    if (transaction.isCompleted()) throw new Error('the transaction is over');
-    return runStatement(connection, sql, bindings);
+/** Puts into a query of knex's what its dialect expects there. */
+function answer(query: Query, found: unknown[] | Libsql.RunResult): void {
+  query.response = found;
+  if (Array.isArray(found)) return;
+  query.context = { lastID: found.lastInsertRowid, changes: found.changes };
+}
+
+/** Begins a transaction that holds the write lock from its start. */
+export async function beginSqlite(write: Knex): Promise<Transaction> {
+  const { client } = write;
+  const connection: Libsql.Database = await client.acquireConnection();
+  const run = (sql: string) => void runStatement(connection, sql, []);
+  try {
+    // A COMMIT that failed (a full disk) leaves its transaction open.
+    if (connection.inTransaction) run('ROLLBACK');
+    await whenFree(() => run('BEGIN IMMEDIATE'));
+  } catch (error) {
+    client.releaseConnection(connection);
+    throw error;
+  }
+  let over = false;
+  const end = async (ending: () => void) => {
+    over = true;
+    try {
+      ending();
+    } catch (error) {
+      throw fitForLog(error);
+    } finally {
+      client.releaseConnection(connection);
+    }
+  };
+  return {
+    async ask({ sql, bindings }) {
+      if (over) throw new Error('the transaction is over');
+      return runStatement(connection, sql, bindings);
+    },
+    builder: (ask) =>
+      builderOn(write, async (query) => {
+        const bindings = bindable(query.bindings ?? []);
+        // What `ask` above answers.
+        const found = await ask({ sql: query.sql, bindings });
+        answer(query, found as unknown[] | Libsql.RunResult);
+      }),
+    commit: (last) =>
+      end(() => {
+        try {
+          for (const { sql, bindings } of last) runStatement(connection, sql, bindings);
+          run('COMMIT');
+        } catch (error) {
+          if (connection.inTransaction) run('ROLLBACK');
+          throw error;
+        }
+      }),
+    rollBack: () => end(() => run('ROLLBACK')).catch(() => undefined),
   };
 }
 
@@ -150,24 +185,11 @@ class LibsqlWriter extends LibsqlClient {
   protected override pragmas() {
     return ['journal_mode = WAL', 'synchronous = FULL', `journal_size_limit = ${journalLimit}`];
   }
-
-  override transaction(...parts: readonly unknown[]): Knex.Transaction {
-    // Its base class is one of those that knex has no types for.
-    return new ImmediateTransaction(this, ...parts) as unknown as Knex.Transaction;
-  }
 }
 
 class LibsqlReader extends LibsqlClient {
   protected override pragmas() {
     return ['query_only = 1'];
-  }
-}
-
-class ImmediateTransaction extends SqliteTransaction {
-  override async begin(connection: Libsql.Database): Promise<void> {
-    // A COMMIT that failed (a full disk) leaves its transaction open.
-    if (connection.inTransaction) connection.exec('ROLLBACK');
-    await whenFree(() => connection.exec('BEGIN IMMEDIATE'));
   }
 }
 

@@ -2,11 +2,10 @@ import type { Knex } from 'knex';
 import type { Lock, Mark, Tables, Unit } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { Connections } from './connection.ts';
-import { type Ask, Executor, holes } from './executor.ts';
+import { type Ask, Executor, holes, type Way } from './executor.ts';
 import { faultOf, fitForLog, leavesCommitOpen } from './faults.ts';
-import { pipelineOf } from './mysql.ts';
-import type { Answer, Pipeline, Statement } from './pipeline.ts';
-import { statementsOf } from './sqlite.ts';
+import type { Statement } from './pipeline.ts';
+import { begin, type Transaction } from './transaction.ts';
 
 /** Makes the table objects that work on an executor. */
 export type TablesMaker = (executor: Executor) => Tables;
@@ -57,33 +56,26 @@ export async function transact<Result, Early>(
   { locks, early }: Opening<Early>,
   work: (unit: Unit, found: Early | undefined) => Promise<Result>,
 ): Promise<Committed<Result>> {
+  const { dialect } = parts.connections;
   const transaction = await begin(parts.connections);
   let refused: unknown;
-  // Of several the first that ended the transaction: it may follow one that did not.
-  const refuse = (error: unknown) => {
-    if (refused === undefined || faultOf(refused) === 'other') refused = error;
-  };
-  transaction.on('query-error', refuse);
-  const { dialect } = parts.connections;
-  const pipeline = dialect === 'mysql' ? await pipelineOf(transaction) : null;
-  const way = pipeline === null ? await statementsOf(transaction) : pipeline.ask.bind(pipeline);
-  const ask: Ask = async (statement) => {
+  const watched: Ask = async (statement) => {
     try {
-      return await way(statement);
+      return await transaction.ask(statement);
     } catch (error) {
-      if (error instanceof Error) error.message = `${statement.sql} - ${error.message}`;
-      refuse(error);
+      // Of several the first that ended the transaction: it may follow one that did not.
+      if (refused === undefined || faultOf(refused) === 'other') refused = error;
       throw fitForLog(error);
     }
   };
+  const executor = new Executor(wayOf(transaction, watched), dialect);
   const signals: (() => void)[] = [];
-  const executor = new Executor(transaction, dialect, ask);
   const last: Statement[] = [];
   const tables = parts.tables(executor);
   let result: Result;
   try {
     // Asked before anything else, so that it comes first in the packet.
-    const locking = pipeline === null ? Date.now() : lock(pipeline, locks);
+    const locking = dialect === 'mysql' ? lock(transaction.ask, locks) : Date.now();
     const [now, found] = await Promise.all([locking, early?.(tables)]);
     const unit = {
       ...tables,
@@ -95,10 +87,8 @@ export async function transact<Result, Early>(
     // After a deadlock the server has rolled back already, and what followed stands outside of any
     // transaction: an error that the work caught must not be committed over.
     if (refused !== undefined && faultOf(refused) !== 'other') throw refused;
-    if (pipeline !== null) pipeline.last = last;
-    else for (const { sql, bindings } of last) await executor.run(sql, bindings);
   } catch (error) {
-    await rollBack(transaction, error);
+    await transaction.rollBack();
     // What the lost connection does to later statements says less than the first error.
     throw refused !== undefined && faultOf(error) === 'other' && faultOf(refused) !== 'other'
       ? refused
@@ -107,57 +97,57 @@ export async function transact<Result, Early>(
   for (const mark of executor.marks) signals.push(() => parts.committed(mark));
   const signal = () => signalAll(signals, parts.log);
   try {
-    await commit(transaction);
+    await transaction.commit(last);
   } catch (error) {
     throw leavesCommitOpen(error) ? new CommitUnknown(error, signal) : error;
   }
   return { result, signal };
 }
 
-/** Begins a transaction. The caller ends it with `commit` or `rollBack`. */
-export async function begin(connections: Connections): Promise<Knex.Transaction> {
-  const transaction = await connections.write.transaction();
-  // knex hands out a transaction whose BEGIN failed, too; this then rejects with the reason.
-  if (transaction.isCompleted()) await transaction.executionPromise;
-  // A rollback rejects it as well; whoever must know is told otherwise.
-  transaction.executionPromise.catch(() => undefined);
-  return transaction;
-}
-
-/** Rolls back; never rejects, since a lost connection has been rolled back by the server. */
-export async function rollBack(transaction: Knex.Transaction, cause: unknown): Promise<void> {
-  await transaction.rollback(cause).catch(() => undefined);
-}
-
-/** Commits. @throws the error of COMMIT, whose outcome may then be unknown: `leavesCommitOpen` */
-export async function commit(transaction: Knex.Transaction): Promise<void> {
-  // The first resolves even when COMMIT fails; the second tells.
-  await transaction.commit();
-  await transaction.executionPromise;
+/** The way into a transaction: knex's builder is made when it is first asked for. */
+function wayOf(transaction: Transaction, watched: Ask): Way {
+  let builder: Knex | undefined;
+  return {
+    async ask(statement) {
+      try {
+        return await watched(statement);
+      } catch (error) {
+        // As knex does for what it has built.
+        if (error instanceof Error) error.message = `${statement.sql} - ${error.message}`;
+        throw fitForLog(error);
+      }
+    },
+    get knex() {
+      builder ??= transaction.builder(watched);
+      return builder;
+    },
+  };
 }
 
 /** Takes the rows and answers the database's clock as it stood once the last was taken. Asks at once. */
-async function lock(pipeline: Pick<Pipeline, 'ask'>, locks: readonly Lock[]): Promise<number> {
-  const asked: Promise<Answer>[] = [];
+async function lock(ask: Ask, locks: readonly Lock[]): Promise<number> {
+  const asked: Promise<unknown>[] = [];
   for (const [table, column, prefix] of lockable) {
     const ids = idsOf(locks, prefix);
     if (ids.length === 0) continue;
     // The primary key gives the order, and a scan of the table would wait for rows of others.
     const sql = `select ${mysqlNow} as now from ${table} force index (primary)
        where ${column} in (${holes(ids.length)}) order by ${column} for update`;
-    asked.push(pipeline.ask({ sql, bindings: ids }));
+    asked.push(ask({ sql, bindings: ids }));
   }
   // Where nothing was there to be taken.
-  if (asked.length !== 1)
-    asked.push(pipeline.ask({ sql: `select ${mysqlNow} as now`, bindings: [] }));
+  if (asked.length !== 1) asked.push(ask({ sql: `select ${mysqlNow} as now`, bindings: [] }));
   let now = 0;
-  for (const [rows] of await Promise.all(asked)) {
-    // What the statements above select.
-    for (const row of rows as readonly { readonly now: number }[]) now = Math.max(now, row.now);
-  }
+  for (const answer of await Promise.all(asked)) now = Math.max(now, ...timesOf(answer));
   if (now > 0) return now;
-  const [rows] = await pipeline.ask({ sql: `select ${mysqlNow} as now`, bindings: [] });
-  return (rows as readonly { readonly now: number }[])[0]?.now ?? Date.now();
+  const [time] = timesOf(await ask({ sql: `select ${mysqlNow} as now`, bindings: [] }));
+  return time ?? Date.now();
+}
+
+function timesOf(answer: unknown): readonly number[] {
+  // What the statements of `lock` select, as mysql2 answers it.
+  const [rows] = answer as readonly [readonly { readonly now: number }[]];
+  return rows.map(({ now }) => now);
 }
 
 /** In the order in which all take them. */

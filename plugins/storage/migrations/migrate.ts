@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Executor } from '../executor.ts';
 import { faultOf } from '../faults.ts';
 import type { OpenStorage } from '../storage.ts';
-import { begin, commit, rollBack } from '../unit.ts';
+import { begin } from '../transaction.ts';
 import { createTable, integer, type Table, words } from './schema.ts';
 import { type MigrationStep, migrationSteps } from './steps.ts';
 
@@ -38,19 +38,20 @@ export async function migrate(
   }
   const { dialect } = storage;
   const transaction = await begin(storage.connections);
-  const executor = new Executor(transaction, dialect);
+  const { ask } = transaction;
+  const executor = new Executor({ ask, knex: transaction.builder(ask) }, dialect);
   try {
     if (dialect === 'mysql') await takeLock(executor);
     const applied = await applyMissing(executor, steps);
     if (dialect === 'mysql') await executor.rows(`select release_lock(${lockName})`);
-    await commit(transaction);
+    await transaction.commit([]);
     return applied;
   } catch (error) {
     // The connection goes back to the pool: it must not keep the lock.
     if (dialect === 'mysql') {
       await executor.rows(`select release_lock(${lockName})`).catch(() => undefined);
     }
-    await rollBack(transaction, error);
+    await transaction.rollBack();
     throw error;
   }
 }

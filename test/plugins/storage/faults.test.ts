@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import type { Lane } from '../../../core/contracts/storage.ts';
-import { begin, rollBack } from '../../../plugins/storage/unit.ts';
+import { begin } from '../../../plugins/storage/transaction.ts';
 import { type Database, databases } from '../../harness/databases.ts';
 import type { Teardown } from '../../harness/processes.ts';
 import { FaultyServer } from './faulty-server.ts';
@@ -150,8 +150,9 @@ t.test('a statement with a time limit of its own', async (t) => {
   const database = await mariadb(t);
   const storage = await openScratch(database.url, t);
   const transaction = await begin(storage.connections);
-  t.teardown(() => rollBack(transaction, null));
-  const slow = transaction.raw('select sleep(3)').options({ timeout: 100 });
+  t.teardown(() => transaction.rollBack());
+  const knex = transaction.builder(transaction.ask);
+  const slow = knex.raw('select sleep(3)').options({ timeout: 100 });
   await t.rejects(Promise.resolve(slow), { code: 'PROTOCOL_SEQUENCE_TIMEOUT' });
 });
 

@@ -34,8 +34,8 @@ t.test('a server that falls silent leaves nobody waiting', async (t) => {
   line.recover();
   const refused = open();
   await refused.ask(one);
-  refused.last = [{ sql: 'nonsense', bindings: [] }];
-  const committed = t.rejects(refused.commit(), { code: 'ER_PARSE_ERROR' }, 'told why');
+  const last = [{ sql: 'nonsense', bindings: [] }];
+  const committed = t.rejects(refused.commit(last), { code: 'ER_PARSE_ERROR' }, 'told why');
   await committed;
   await t.rejects(refused.ask(one), { message: 'the transaction is over' });
 });

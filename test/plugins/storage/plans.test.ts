@@ -445,7 +445,8 @@ async function checkSqlite(
     problems.push(
       ...details.filter(
         (detail) =>
-          /^SCAN (?!recent|json_each|\(subquery|CONSTANT)/.test(detail) && detail !== `SCAN ${read.scans}`,
+          /^SCAN (?!recent|json_each|\(subquery|CONSTANT)/.test(detail) &&
+          detail !== `SCAN ${read.scans}`,
       ),
     );
     if (read.index === null) continue;
