@@ -15,7 +15,7 @@ export async function accountLimits(
   const [now, tenants] = await Promise.all([storage.now(), storage.read.tenants.find([tenantId])]);
   const tenant = { ...caller, ramp: tenants.get(tenantId)?.ramp ?? false };
   const ids = accounts.map((account) => account.id);
-  const counters = await storage.read.usage.of([tenantId], ids, [rules.day(now)]);
+  const counters = await storage.read.usage.of([tenantId], ids, rules.day(now));
   const counterOf = new Map(counters.map((counter) => [counter.accountId, counter]));
   return new Map(
     accounts.map((account) => {
@@ -49,7 +49,7 @@ export async function tenantUsage(
 ): Promise<Usage> {
   const day = rules.day(await storage.now());
   const [counters, accounts] = await Promise.all([
-    storage.read.usage.of([tenantId], [], [day]),
+    storage.read.usage.of([tenantId], [], day),
     storage.read.accounts.count(tenantId),
   ]);
   const { sends, newContacts } = counters.find((counter) => counter.accountId === '') ?? none;

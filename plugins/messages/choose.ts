@@ -1,12 +1,6 @@
 import { GatewayError } from '../../core/errors.ts';
-import type { SendingAccount, SendingContact } from './contract.ts';
-import {
-  contactPlace,
-  type SendInput,
-  type SendingTenant,
-  type SendLedger,
-  type SendRules,
-} from './send.ts';
+import type { SendingAccount, SendingContact, SendingTenant } from './contract.ts';
+import { contactPlace, type SendInput, type SendLedger, type SendRules } from './send.ts';
 
 /**
  * The account a send goes out from, of those by id. Named: it must be usable, that is connected, or reconnecting with its

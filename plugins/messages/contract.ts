@@ -3,6 +3,7 @@ import type { Json } from '../../core/contracts/json.ts';
 import type { Unit } from '../../core/contracts/storage.ts';
 import type { AccountStatus } from '../accounts/contract.ts';
 import type { Contact } from '../contacts/contract.ts';
+import type { Tenant } from '../tenants/contract.ts';
 
 /** Which way a message went. */
 export type Direction = 'inbound' | 'outbound';
@@ -103,6 +104,9 @@ export interface Thread {
 /** A pair of an account and a contact. */
 export type ThreadKey = Pick<Thread, 'accountId' | 'contactId'>;
 
+/** A tenant as a send must know it. */
+export type SendingTenant = Pick<Tenant, 'id' | 'mode' | 'plan' | 'status' | 'ramp'>;
+
 /** An account as a send must know it. */
 export interface SendingAccount {
   readonly id: string;
@@ -122,6 +126,12 @@ export type SendingContact = Pick<
   'id' | 'tenantId' | 'channel' | 'phone' | 'doNotDisturb' | 'private'
 >;
 
+/** Sends and new contacts of a tenant, or of an account, of one day. */
+export interface DayCount {
+  sends: number;
+  newContacts: number;
+}
+
 /** Whom a send names: by phone, or by id. */
 export interface Naming {
   readonly tenantId: string;
@@ -132,13 +142,19 @@ export interface Naming {
   readonly phone: string | null;
 }
 
-/** A contact that a send names, on whichever channel. */
-export interface Addressee {
-  readonly contact: SendingContact;
-  /** What passed between it and the account that the send names; null also where it names none. */
+/** What there is to know of what a send names. */
+export interface SendingFacts {
+  readonly tenant: SendingTenant;
+  /** Null where none was named, and where there is none of that id. */
+  readonly account: SendingAccount | null;
+  /** On whichever channel. */
+  readonly contact: SendingContact | null;
+  /** What passed between that contact and that account. */
   readonly thread: Thread | null;
-  /** It has written so often that the loop guard must look closer. */
+  /** The contact has written so often that the loop guard must look closer. */
   readonly busy: boolean;
+  readonly tenantCount: DayCount;
+  readonly accountCount: DayCount;
 }
 
 /** One answer kept for its Idempotency-Key. */

@@ -2,7 +2,7 @@ import type { SendAnswer } from '../../core/contracts/messages.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { timestamp } from '../../core/schemas.ts';
 import { chooseAccount, chooseContact, flagRefusal } from './choose.ts';
-import type { SendingAccount, SendingContact } from './contract.ts';
+import type { SendingAccount, SendingContact, SendingTenant } from './contract.ts';
 import { limitEvent } from './events.ts';
 import {
   contactPlace,
@@ -10,7 +10,6 @@ import {
   noticePlace,
   type SendDecision,
   type SendInput,
-  type SendingTenant,
   type SendLedger,
   type SendRules,
   threadPlace,

@@ -1,8 +1,13 @@
 import type { Tables, Unit } from '../../core/contracts/storage.ts';
 import { GatewayError } from '../../core/errors.ts';
-import type { UsageCounter } from '../limits/contract.ts';
 import { chooseAccount } from './choose.ts';
-import type { Addressee, IdempotencyRecord, SendingAccount, Thread } from './contract.ts';
+import type {
+  DayCount,
+  IdempotencyRecord,
+  SendingAccount,
+  SendingFacts,
+  Thread,
+} from './contract.ts';
 import {
   contactPlace,
   keyPlace,
@@ -14,42 +19,34 @@ import {
 
 /** What is read behind the locks, before the clock is known. */
 export interface EarlyFacts {
-  readonly tenants: SendLedger['tenants'];
+  readonly facts: readonly SendingFacts[];
+  /** The day of their counters, by this process's clock. */
+  readonly day: string;
+  /** To choose from where no account is named. */
+  readonly candidates: readonly SendingAccount[];
   readonly keys: readonly IdempotencyRecord[];
-  /** Those that are named, and those to choose from where none is. */
-  readonly accounts: ReadonlyMap<string, SendingAccount>;
-  readonly addressees: readonly Addressee[];
-  /** The counters of these days: of the tenants, and of the accounts that are named. */
-  readonly counters: readonly UsageCounter[];
-  readonly days: readonly string[];
 }
 
-/** By how much this process's clock may differ from the database's without a further read. */
-const clockSlackMs = 60_000;
+/** By how much the database's clock may go on before `loadLedger` looks at it. */
+const slackMs = 60_000;
 
 /** The first half of `loadLedger`: nearly always all of it. */
 export async function loadEarly(
   tables: Tables,
-  rules: SendRules,
+  { limits }: SendRules,
   sends: readonly SendInput[],
 ): Promise<EarlyFacts> {
-  const { messages, windowMs } = rules.limits.guards.loopGuard;
+  const { messages, windowMs } = limits.guards.loopGuard;
+  const day = limits.day(Date.now());
   const tenantIds = [...new Set(sends.map((send) => send.tenantId))];
-  const named = [...new Set(sends.flatMap((send) => send.accountId ?? []))];
   const choosing = sends.filter((send) => send.accountId === null).map((send) => send.tenantId);
   const hashes = sends.flatMap((send) => send.idempotency?.keyHash ?? []);
-  const at = Date.now();
-  const days = [...new Set([at - clockSlackMs, at + clockSlackMs].map(rules.limits.day))];
-  const [tenants, keys, those, others, addressees, counters] = await Promise.all([
-    tables.tenants.find(tenantIds),
-    tables.idempotency.find(tenantIds, hashes),
-    tables.accounts.sending(named),
+  const [facts, candidates, keys] = await Promise.all([
+    tables.sending.facts(sends, { messages, windowMs: windowMs + slackMs }, day),
     tables.accounts.candidates([...new Set(choosing)]),
-    tables.addressees.find(sends, { messages, windowMs: windowMs + clockSlackMs }),
-    tables.usage.of(tenantIds, named, days),
+    tables.idempotency.find(tenantIds, hashes),
   ]);
-  const accounts = new Map([...those, ...others].map((account) => [account.id, account]));
-  return { tenants, keys, accounts, addressees, counters, days };
+  return { facts, day, candidates, keys };
 }
 
 /** An account that a send of this batch goes out from, and the contact where it is known. */
@@ -72,38 +69,36 @@ export async function loadLedger(
   early: EarlyFacts,
 ): Promise<SendLedger> {
   const { now } = unit;
-  const contacts = new Map(early.addressees.map(({ contact }) => [contact.id, contact]));
+  const { facts, candidates } = early;
+  const tenants = new Map(facts.map(({ tenant }) => [tenant.id, tenant]));
+  const named = facts.flatMap(({ account }) => account ?? []);
+  const accounts = new Map([...named, ...candidates].map((account) => [account.id, account]));
+  const known = facts.flatMap(({ contact }) => contact ?? []);
+  const contacts = new Map(known.map((contact) => [contact.id, contact]));
   const contactsByPhone = new Map<string, string>();
   for (const { id, tenantId, channel, phone } of contacts.values()) {
     if (phone !== null) contactsByPhone.set(contactPlace(tenantId, channel, phone), id);
   }
   const pairs = sends.flatMap((send): Pair[] => {
-    const account = chooseAccount(early.accounts, send);
+    const account = chooseAccount(accounts, send);
     if (account instanceof GatewayError) return [];
     const place = contactPlace(send.tenantId, account.channel, send.phone ?? '');
     const contactId = send.contactId ?? contactsByPhone.get(place);
     return [{ accountId: account.id, contactId, named: send.accountId !== null }];
   });
-  const tenantIds = [...early.tenants.keys()];
-  const [threads, counters] = await Promise.all([
-    loadThreads(unit, early, pairs),
-    loadCounters(unit, early, tenantIds, pairs, rules.limits.day(now)),
+  const [threads, counts] = await Promise.all([
+    loadThreads(unit, facts, pairs),
+    loadCounts(unit, early, pairs, rules.limits.day(now)),
   ]);
-  const guards = await loadGuards(unit, rules, early, pairs, threads);
   return {
     now,
-    tenants: early.tenants,
-    accounts: early.accounts,
+    tenants,
+    accounts,
     contacts,
     contactsByPhone,
     threads,
-    ...guards,
-    counts: new Map(
-      counters.map(({ tenantId, accountId, sends, newContacts }) => [
-        accountId === '' ? tenantId : accountId,
-        { sends, newContacts },
-      ]),
-    ),
+    ...(await loadGuards(unit, rules, facts, pairs, threads)),
+    counts,
     keys: new Map(early.keys.map((key) => [keyPlace(key.tenantId, key.keyHash), key])),
     newContacts: [],
     newThreads: new Map(),
@@ -119,46 +114,57 @@ export async function loadLedger(
 /** The threads of all pairs, by `threadPlace`. */
 async function loadThreads(
   unit: Unit,
-  { addressees }: EarlyFacts,
+  facts: readonly SendingFacts[],
   pairs: readonly Pair[],
 ): Promise<Map<string, Thread>> {
   const rest = pairs.flatMap(({ accountId, contactId, named }) =>
     named || contactId === undefined ? [] : [{ accountId, contactId }],
   );
-  const threads = [
-    ...addressees.flatMap(({ thread }) => thread ?? []),
-    ...(await unit.threads.byKeys(rest)),
-  ];
+  const known = facts.flatMap(({ thread }) => thread ?? []);
+  const threads = [...known, ...(await unit.threads.byKeys(rest))];
   return new Map(
     threads.map((thread) => [threadPlace(thread.accountId, thread.contactId), thread]),
   );
 }
 
-/** Today's counters of the tenants and of all accounts in question. */
-async function loadCounters(
+/** Today's counters of the tenants and of all accounts in question, by id. */
+async function loadCounts(
   unit: Unit,
-  { counters, days }: EarlyFacts,
-  tenantIds: readonly string[],
+  { facts, day }: EarlyFacts,
   pairs: readonly Pair[],
   today: string,
-): Promise<readonly UsageCounter[]> {
-  const rest = pairs.filter(({ named }) => !named || !days.includes(today));
-  const known = counters.filter(({ day }) => day === today);
-  if (rest.length === 0) return known;
-  const accountIds = rest.map(({ accountId }) => accountId);
-  return [...known, ...(await unit.usage.of(tenantIds, accountIds, [today]))];
+): Promise<Map<string, DayCount>> {
+  const counts = new Map<string, DayCount>();
+  const isToday = day === today;
+  const tenantIds = new Set<string>();
+  for (const { tenant, account, tenantCount, accountCount } of facts) {
+    tenantIds.add(tenant.id);
+    if (!isToday) continue;
+    counts.set(tenant.id, tenantCount);
+    if (account !== null) counts.set(account.id, accountCount);
+  }
+  const rest = pairs.filter(({ named }) => !named || !isToday).map(({ accountId }) => accountId);
+  if (rest.length === 0) return counts;
+  for (const { tenantId, accountId, sends, newContacts } of await unit.usage.of(
+    [...tenantIds],
+    rest,
+    today,
+  )) {
+    counts.set(accountId === '' ? tenantId : accountId, { sends, newContacts });
+  }
+  return counts;
 }
 
 /** What the guards count, as far as it can matter: openers only where a send is one, times only of busy contacts. */
 async function loadGuards(
   unit: Unit,
   { limits }: SendRules,
-  { addressees }: EarlyFacts,
+  facts: readonly SendingFacts[],
   pairs: readonly Pair[],
   threads: ReadonlyMap<string, Thread>,
 ): Promise<Pick<SendLedger, 'openers' | 'refusedOpeners' | 'outbound' | 'inbound'>> {
   const { openerBurst, loopGuard, safety } = limits.guards;
-  const busy = addressees.filter((one) => one.busy).map(({ contact }) => contact.id);
+  const busy = facts.flatMap(({ busy, contact }) => (busy && contact !== null ? contact.id : []));
   const opening = pairs
     .filter((pair) => !threads.has(threadPlace(pair.accountId, pair.contactId ?? '')))
     .map(({ accountId }) => accountId);

@@ -3,12 +3,14 @@ import type { GatewayError } from '../../core/errors.ts';
 import type { Contact } from '../contacts/contract.ts';
 import type { LimitRules } from '../limits/contract.ts';
 import type {
+  DayCount,
   EventRecord,
   IdempotencyRecord,
   LimitNotice,
   Media,
   SendingAccount,
   SendingContact,
+  SendingTenant,
   StoredMessage,
   Thread,
 } from './contract.ts';
@@ -30,15 +32,6 @@ export interface SendInput {
 /** What became of one send. A refusal is a value: thrown it would roll back strangers. */
 export type SendDecision = { readonly accepted: SendAnswer } | { readonly refused: GatewayError };
 
-/** What the decision must know of a tenant. */
-export interface SendingTenant {
-  readonly id: string;
-  readonly mode: 'live' | 'test';
-  readonly plan: string;
-  readonly status: 'active' | 'suspended';
-  readonly ramp: boolean;
-}
-
 /** The rules beyond the limits that a send is decided by. */
 export interface SendRules {
   readonly limits: LimitRules;
@@ -48,12 +41,6 @@ export interface SendRules {
   recipients(channel: string, mode: 'live' | 'test'): 'any_phone' | 'contacts';
   /** A new contact's id. */
   newContactId(at: number): string;
-}
-
-/** Sends and new contacts of a tenant, or of an account, today. */
-export interface DayCount {
-  sends: number;
-  newContacts: number;
 }
 
 /** What a batch adds to a counter of today. */

@@ -1,6 +1,5 @@
 import type { Storage } from '../../core/contracts/storage.ts';
 import type { AccountTable } from './tables/accounts.ts';
-import type { AddresseeTable } from './tables/addressees.ts';
 import type { ApiKeyTable } from './tables/api-keys.ts';
 import type { ContactTable } from './tables/contacts.ts';
 import type { CredentialTable } from './tables/credentials.ts';
@@ -14,6 +13,7 @@ import type { MessageTable } from './tables/messages.ts';
 import type { OpenerRefusalTable } from './tables/opener-refusals.ts';
 import type { ProcessTable } from './tables/processes.ts';
 import type { ReceiverTable } from './tables/receivers.ts';
+import type { SendingTable } from './tables/sending.ts';
 import type { TenantTable } from './tables/tenants.ts';
 import type { ThreadTable } from './tables/threads.ts';
 import type { UsageTable } from './tables/usage.ts';
@@ -29,7 +29,7 @@ declare module '../../core/contracts/storage.ts' {
     readonly processes: ProcessTable;
     readonly credentials: CredentialTable;
     readonly contacts: ContactTable;
-    readonly addressees: AddresseeTable;
+    readonly sending: SendingTable;
     readonly threads: ThreadTable;
     readonly messages: MessageTable;
     readonly media: MediaTable;

@@ -90,26 +90,17 @@ export class AccountTable {
     };
   }
 
-  /** Of these accounts, as far as they were not removed, what a send must know. The caller has locked their tenants. */
-  async sending(ids: readonly string[]): Promise<readonly SendingAccount[]> {
-    if (ids.length === 0) return [];
-    return this.#sending(`id in (${holes(ids.length)})`, ids);
-  }
-
-  /** What a send may choose from: not removed and `connected`, `connecting` or `restricted`. Like `sending`. */
+  /**
+   * What a send may choose from: not removed and `connected`, `connecting` or `restricted`. The caller has locked the
+   * tenants.
+   */
   async candidates(tenantIds: readonly string[]): Promise<readonly SendingAccount[]> {
     if (tenantIds.length === 0) return [];
-    return this.#sending(
-      `tenant_id in (${holes(tenantIds.length)}) and status in ('connected', 'connecting', 'restricted')`,
-      tenantIds,
-    );
-  }
-
-  async #sending(condition: string, values: readonly string[]): Promise<readonly SendingAccount[]> {
     const rows = await this.db.rows<SendingColumns>(
       `select id, tenant_id, channel, status, linked, ramp_day_one, outbound_sequence
-       from accounts where removed_at is null and ${condition}`,
-      values,
+       from accounts where removed_at is null and tenant_id in (${holes(tenantIds.length)})
+         and status in ('connected', 'connecting', 'restricted')`,
+      tenantIds,
     );
     return rows.map((row) => ({
       id: row.id,
@@ -208,7 +199,7 @@ export class AccountTable {
     await this.db.knex('accounts').whereIn('id', ids).delete();
   }
 
-  /** Stores the number of each account's latest outbound message, as counted on from `sending`. */
+  /** Stores the number of each account's latest outbound message, as counted on from what a send was told. */
   async advance(sequences: ReadonlyMap<string, number>): Promise<void> {
     await this.db.updateEach(
       'accounts',

@@ -110,34 +110,6 @@ export class ContactTable {
     );
   }
 
-  /** Every contact that has one of these numbers, on whichever channel. */
-  async byPhones(
-    numbers: readonly { readonly tenantId: string; readonly phone: string }[],
-  ): Promise<readonly Contact[]> {
-    const wanted = new Map<string, Set<string>>();
-    for (const { tenantId, phone } of numbers) {
-      wanted.set(tenantId, (wanted.get(tenantId) ?? new Set()).add(phone));
-    }
-    const tenants = [...wanted];
-    // Both engines are told: else they read the tenant.
-    const index = 'contacts_tenant_id_phone';
-    const told = this.db.dialect === 'mysql' ? `force index (${index})` : `indexed by ${index}`;
-    const found: Contact[] = [];
-    for (let start = 0; start < tenants.length; start += alternatives) {
-      const some = tenants.slice(start, start + alternatives);
-      const selects = some.map(
-        ([, phones]) =>
-          `select * from contacts ${told} where tenant_id = ? and phone in (${holes(phones.size)})`,
-      );
-      const rows = await this.db.rows<ContactColumns>(
-        selects.join(' union all '),
-        some.flatMap(([tenantId, phones]) => [tenantId, ...phones]),
-      );
-      found.push(...rows.map(fromColumns));
-    }
-    return found;
-  }
-
   /** Those that fulfil one of these conditions. */
   async #anyOf(conditions: readonly Condition[]): Promise<readonly Contact[]> {
     const found: Contact[] = [];

@@ -1,7 +1,6 @@
 import type { Tables } from '../../../core/contracts/storage.ts';
 import type { Executor } from '../executor.ts';
 import { AccountTable } from './accounts.ts';
-import { AddresseeTable } from './addressees.ts';
 import { ApiKeyTable } from './api-keys.ts';
 import { ContactTable } from './contacts.ts';
 import { CredentialTable } from './credentials.ts';
@@ -15,6 +14,7 @@ import { MessageTable } from './messages.ts';
 import { OpenerRefusalTable } from './opener-refusals.ts';
 import { ProcessTable } from './processes.ts';
 import { ReceiverTable } from './receivers.ts';
+import { SendingTable } from './sending.ts';
 import { TenantTable } from './tenants.ts';
 import { ThreadTable } from './threads.ts';
 import { UsageTable } from './usage.ts';
@@ -31,7 +31,7 @@ export function makeTables(executor: Executor): Tables {
     processes: new ProcessTable(executor),
     credentials: new CredentialTable(executor),
     contacts: new ContactTable(executor),
-    addressees: new AddresseeTable(executor),
+    sending: new SendingTable(executor),
     threads: new ThreadTable(executor),
     messages: new MessageTable(executor),
     media: new MediaTable(executor),

@@ -17,20 +17,20 @@ export class UsageTable {
     this.db = db;
   }
 
-  /** The counters of some days that are not 0: of these tenants (account id empty) and of these accounts. */
+  /** The counters of a day that are not 0: of these tenants (account id empty) and of these accounts. */
   async of(
     tenantIds: readonly string[],
     accountIds: readonly string[],
-    days: readonly string[],
+    day: string,
   ): Promise<readonly UsageCounter[]> {
     if (tenantIds.length === 0) return [];
     const tenants = [...new Set(tenantIds)];
     const accounts = ['', ...new Set(accountIds)];
     const rows = await this.db.rows<CounterColumns>(
       `select * from usage_counters
-       where tenant_id in (${holes(tenants.length)}) and day in (${holes(days.length)})
+       where tenant_id in (${holes(tenants.length)}) and day = ?
          and account_id in (${holes(accounts.length)})`,
-      [...tenants, ...days, ...accounts],
+      [...tenants, day, ...accounts],
     );
     return rows.map((row) => ({
       tenantId: row.tenant_id,

@@ -38,7 +38,7 @@ for (const engine of databases) {
     const counters = await first.storage.read.usage.of(
       [tenantId],
       [],
-      [new Date().toISOString().slice(0, 10)],
+      new Date().toISOString().slice(0, 10),
     );
     t.match(counters, [{ sends: 7, newContacts: 7 }]);
     const events = await payloads(first, tenantId);

@@ -1,14 +1,13 @@
 import t from 'tap';
 import type { Contact } from '../../../plugins/contacts/contract.ts';
 import { guardSettings, makeLimitRules } from '../../../plugins/limits/rules.ts';
-import type { SendingAccount } from '../../../plugins/messages/contract.ts';
+import type { SendingAccount, SendingTenant } from '../../../plugins/messages/contract.ts';
 import { decideSend } from '../../../plugins/messages/decide.ts';
 import {
   contactPlace,
   keyPlace,
   type SendDecision,
   type SendInput,
-  type SendingTenant,
   type SendLedger,
   type SendRules,
   threadPlace,

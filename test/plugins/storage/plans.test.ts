@@ -313,14 +313,13 @@ function reads(ids: readonly string[]): readonly Read[] {
       some.slice(0, 100).map((_, n) => `key ${n * 7}`),
     ),
   );
-  add('accept: accounts', 30, (tables) => tables.accounts.sending(accounts));
   add('accept: accounts to choose from', 100, (tables) =>
     tables.accounts.candidates(tenants.slice(0, 2)),
   );
-  // Each name, contact, thread and the messages that make a contact busy.
+  // Each name, tenant, account, contact, thread and counter, and the messages that make a contact busy.
   const busy = { messages: 10, windowMs: Date.now() - start };
-  add('accept: contacts by id', 13 * (2 + 10), ({ addressees }) =>
-    addressees.find(
+  add('accept: contacts by id', 13 * (7 + 10), ({ sending }) =>
+    sending.facts(
       tenants.flatMap((tenantId) =>
         [1, 2, 3].map((n) => ({
           tenantId,
@@ -330,10 +329,11 @@ function reads(ids: readonly string[]): readonly Read[] {
         })),
       ),
       busy,
+      'day 3',
     ),
   );
-  add('accept: contacts by phone', 100 * (4 + 10), ({ addressees }) =>
-    addressees.find(
+  add('accept: contacts by phone', 101 * (7 + 10), ({ sending }) =>
+    sending.facts(
       phones.map((phone) => ({
         tenantId: 'ten_big',
         accountId: accountOf('ten_big', 0),
@@ -341,6 +341,7 @@ function reads(ids: readonly string[]): readonly Read[] {
         phone,
       })),
       busy,
+      'day 3',
     ),
   );
   add('accept: threads', 110, (tables) => tables.threads.byKeys(pairs));
@@ -355,7 +356,7 @@ function reads(ids: readonly string[]): readonly Read[] {
       10,
     ),
   );
-  add('accept: usage', 30, ({ usage }) => usage.of([...tenants], accounts, ['day 3']));
+  add('accept: usage', 30, ({ usage }) => usage.of([...tenants], accounts, 'day 3'));
   return found;
 }
 

@@ -1,0 +1,184 @@
+import type { AccountStatus } from '../../accounts/contract.ts';
+import type { DayCount, Naming, SendingFacts } from '../../messages/contract.ts';
+import type { Mode, TenantStatus } from '../../tenants/contract.ts';
+import type { Executor } from '../executor.ts';
+
+interface SendingColumns {
+  readonly tenant: string;
+  readonly mode: Mode;
+  readonly plan: string;
+  readonly tenant_status: TenantStatus;
+  readonly ramp: number;
+  readonly account: string | null;
+  readonly account_tenant: string;
+  readonly account_channel: string;
+  readonly account_status: AccountStatus;
+  readonly linked: number;
+  readonly ramp_day_one: string | null;
+  readonly outbound_sequence: number;
+  readonly contact: string | null;
+  readonly channel: string;
+  readonly phone: string | null;
+  readonly do_not_disturb: number;
+  readonly private: number;
+  readonly busy: number;
+  readonly thread: string | null;
+  readonly opened_at: number | null;
+  readonly inbound_at: number | null;
+  readonly tenant_sends: number | null;
+  readonly tenant_contacts: number | null;
+  readonly account_sends: number | null;
+  readonly account_contacts: number | null;
+}
+
+/** From how many live messages within how many milliseconds on a contact is busy; never with a count of 0. */
+export interface Busy {
+  readonly messages: number;
+  readonly windowMs: number;
+}
+
+/** What an id or a number of ours looks like. Nothing else can be found, and not every text fits the list of names. */
+const fit = /^[!-~]{1,60}$/;
+
+/** The SQL that finds, in one statement, what a send must know of whom and what it names. */
+export class SendingTable {
+  protected readonly db: Executor;
+
+  constructor(db: Executor) {
+    this.db = db;
+  }
+
+  /**
+   * What there is to know of each naming: one entry, or several where a phone is a contact on several channels; none
+   * without the tenant. The caller has locked the tenants.
+   * @param day of the counters
+   */
+  async facts(
+    namings: readonly Naming[],
+    busy: Busy,
+    day: string,
+  ): Promise<readonly SendingFacts[]> {
+    const byId = namings.filter(({ contactId }) => contactId !== null);
+    const byPhone = namings.filter(({ contactId }) => contactId === null);
+    const rows = await Promise.all([
+      this.#named(byId, ({ contactId }) => contactId, 'id', busy, day),
+      this.#named(byPhone, ({ phone }) => phone, 'phone', busy, day),
+    ]);
+    return rows.flat().map(fromColumns);
+  }
+
+  async #named(
+    namings: readonly Naming[],
+    nameOf: (naming: Naming) => string | null,
+    column: 'id' | 'phone',
+    { messages, windowMs }: Busy,
+    day: string,
+  ): Promise<readonly SendingColumns[]> {
+    const names = new Map<string, readonly (string | null)[]>();
+    for (const naming of namings) {
+      const name = [naming.tenantId, fitting(nameOf(naming)), fitting(naming.accountId)];
+      names.set(name.join(' '), name);
+    }
+    if (names.size === 0) return [];
+    const isMysql = this.db.dialect === 'mysql';
+    const [straight, list, cross] = isMysql
+      ? ['straight_join', mysqlNames, '']
+      : ['', sqliteNames, 'cross'];
+    // Both engines are told: else they read the tenant.
+    const byPhone = column === 'phone' ? this.#told('contacts_tenant_id_phone') : '';
+    return this.db.rows<SendingColumns>(
+      `select ${straight} t.id as tenant, t.mode, t.plan, t.status as tenant_status, t.ramp,
+         a.id as account, a.tenant_id as account_tenant, a.channel as account_channel,
+         a.status as account_status, a.linked, a.ramp_day_one, a.outbound_sequence,
+         c.id as contact, c.channel, c.phone, c.do_not_disturb, c.private,
+         ${messages === 0 ? '0' : this.#busy(messages)} as busy,
+         h.account_id as thread, h.opened_at, h.inbound_at,
+         d.sends as tenant_sends, d.new_contacts as tenant_contacts,
+         e.sends as account_sends, e.new_contacts as account_contacts
+       from ${list} names
+       ${cross} join tenants t on t.id = names.tenant
+       left join accounts a on a.id = names.account and a.removed_at is null
+       left join contacts c ${byPhone} on c.tenant_id = t.id and c.${column} = names.name
+       left join threads h on h.account_id = names.account and h.contact_id = c.id
+       left join usage_counters d on d.tenant_id = t.id and d.day = ? and d.account_id = ''
+       left join usage_counters e
+         on e.tenant_id = t.id and e.day = ? and e.account_id = names.account`,
+      [...(messages === 0 ? [] : [windowMs]), JSON.stringify([...names.values()]), day, day],
+    );
+  }
+
+  /** Whether the contact's message that would make it busy is young enough. */
+  #busy(messages: number): string {
+    const index = 'messages_contact_id_direction_created_at';
+    return `(select m.created_at from messages m ${this.#told(index)}
+       where m.contact_id = c.id and m.direction = 'inbound' and m.created_at > ${this.db.clock} - ?
+         and m.inbound_sequence is not null
+       order by m.created_at desc limit 1 offset ${Math.trunc(messages - 1)}) is not null`;
+  }
+
+  #told(index: string): string {
+    return this.db.dialect === 'mysql' ? `force index (${index})` : `indexed by ${index}`;
+  }
+}
+
+/** The names as rows, for each engine. As ASCII, which every collation can be compared with. */
+const mysqlNames = `json_table(?, '$[*]' columns (${['tenant', 'name', 'account']
+  .map((name, n) => `${name} varchar(60) character set ascii collate ascii_bin path '$[${n}]'`)
+  .join(', ')}))`;
+const sqliteNames = `(select value ->> 0 as tenant, value ->> 1 as name, value ->> 2 as account
+  from json_each(?))`;
+
+function fitting(text: string | null): string | null {
+  return text !== null && fit.test(text) ? text : null;
+}
+
+function fromColumns(row: SendingColumns): SendingFacts {
+  return {
+    tenant: {
+      id: row.tenant,
+      mode: row.mode,
+      plan: row.plan,
+      status: row.tenant_status,
+      ramp: row.ramp === 1,
+    },
+    account:
+      row.account === null
+        ? null
+        : {
+            id: row.account,
+            tenantId: row.account_tenant,
+            channel: row.account_channel,
+            status: row.account_status,
+            linked: row.linked === 1,
+            rampDayOne: row.ramp_day_one,
+            sequence: row.outbound_sequence,
+          },
+    contact:
+      row.contact === null
+        ? null
+        : {
+            id: row.contact,
+            tenantId: row.tenant,
+            channel: row.channel,
+            phone: row.phone,
+            doNotDisturb: row.do_not_disturb === 1,
+            private: row.private === 1,
+          },
+    thread:
+      row.thread === null || row.contact === null
+        ? null
+        : {
+            accountId: row.thread,
+            contactId: row.contact,
+            openedAt: row.opened_at,
+            inboundAt: row.inbound_at,
+          },
+    busy: row.busy === 1,
+    tenantCount: count(row.tenant_sends, row.tenant_contacts),
+    accountCount: count(row.account_sends, row.account_contacts),
+  };
+}
+
+function count(sends: number | null, newContacts: number | null): DayCount {
+  return { sends: sends ?? 0, newContacts: newContacts ?? 0 };
+}
