@@ -4,9 +4,10 @@ import Mysql2Client from 'knex/lib/dialects/mysql2/index.js';
 import type { Connection } from 'mysql2';
 import type { GatewayLog } from '../../core/log.ts';
 import { bindable } from './bindings.ts';
+import { builderOn, type Query } from './builder.ts';
 import { fitForLog } from './faults.ts';
 import { isSilence, Pipeline } from './pipeline.ts';
-import { builderOn, type Query, type Transaction } from './transaction.ts';
+import type { Transaction } from './transaction.ts';
 
 /**
  * Connections of one process. Writing: a lane has one transaction under way, and about this many lanes

@@ -5,8 +5,9 @@ import knexModule, { type Knex } from 'knex';
 import BetterSqliteClient from 'knex/lib/dialects/better-sqlite3/index.js';
 import Libsql from 'libsql';
 import { type Bound, bindable } from './bindings.ts';
+import { builderOn, type Query } from './builder.ts';
 import { faultOf, fitForLog } from './faults.ts';
-import { builderOn, type Query, type Transaction } from './transaction.ts';
+import type { Transaction } from './transaction.ts';
 
 /** How long a writer waits for another process's transaction. */
 const writeWaitMs = 5_000;
