@@ -179,12 +179,18 @@ export interface EventRecord {
   readonly at: number;
 }
 
-/** One row of `waits`: an open long poll. */
-export interface OpenWait {
+/** Places of open long polls that were granted together, and are one row of `waits` until the last is given back. */
+export interface HeldPlaces {
   readonly id: string;
+  /** How many are held still. */
+  readonly held: number;
+}
+
+/** One row of `waits`: open long polls of one tenant, on one process, that end together. */
+export interface OpenPlaces extends HeldPlaces {
   readonly tenantId: string;
   readonly processId: string;
-  /** When it ends at the latest. */
+  /** When they end at the latest. */
   readonly endsAt: number;
 }
 

@@ -2,6 +2,7 @@ import type { ReceiptEvent } from '../../core/contracts/driver.ts';
 import type { Lane, Storage, Unit } from '../../core/contracts/storage.ts';
 import type { Fence } from '../accounts/contract.ts';
 import { type AcceptParts, makeAcceptLane } from './accept.ts';
+import type { HeldPlaces } from './contract.ts';
 import type { DispatchStep } from './dispatch-step.ts';
 import { makeExpireLane } from './failing.ts';
 import { type ImportInput, type ImportOutput, importLane } from './import.ts';
@@ -10,11 +11,12 @@ import type { SendDecision, SendInput } from './send.ts';
 import { makeSessionLane, type SessionOutput } from './session-lane.ts';
 import {
   closeWaitLane,
+  type GrantedPlaces,
   makeOpenWaitLane,
   mayPass,
+  type NoPlace,
   type PlaceInput,
   type SlotInput,
-  type SlotOutput,
 } from './wait-slots.ts';
 
 /** Every decision of the messages plugin, each the submission to its lane. */
@@ -33,10 +35,11 @@ export interface MessageLanes {
   receive(input: ReceiveInput): Promise<ReceiveOutput>;
   import(input: ImportInput): Promise<ImportOutput>;
   expire(accountId: string): Promise<void>;
-  /** Asks whether a wait may be answered that takes no place. Reads only. */
-  passWait(input: PlaceInput): Promise<SlotOutput>;
-  openWait(input: SlotInput): Promise<SlotOutput>;
-  closeWait(id: string): Promise<void>;
+  /** Asks whether a wait may be answered that takes no place; null: it may. Reads only. */
+  passWait(input: PlaceInput): Promise<NoPlace | null>;
+  openWait(input: SlotInput): Promise<GrantedPlaces | NoPlace>;
+  /** Stores how many of these places are held still. */
+  closeWait(places: HeldPlaces): Promise<void>;
   /** Deletes expired Idempotency-Keys. */
   forgetKeys(input: ForgetInput): Promise<number>;
   forgetEvents(input: ForgetInput): Promise<number>;

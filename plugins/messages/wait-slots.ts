@@ -1,11 +1,11 @@
 import type { Lane, Tables } from '../../core/contracts/storage.ts';
-import type { OpenWait, OpenWaits } from './contract.ts';
+import type { HeldPlaces, OpenPlaces, OpenWaits } from './contract.ts';
 
 /** A process that was not heard of for so long is dead, and its waits do not count. */
 const deadAfterMs = 8_000;
 
-/** How many places are given free at once: all that one message wakes, in few transactions. */
-const closedAtOnce = 1_000;
+/** How many waits give their places back at once: all that one message wakes. */
+const closedAtOnce = 10_000;
 
 /** A wait that asks whether there is a place. */
 export interface PlaceInput {
@@ -21,17 +21,27 @@ export interface SlotInput extends PlaceInput {
   readonly timeoutMs: number;
 }
 
-/** Null when the place is granted; else after how many milliseconds one gets free at the latest. */
-export type SlotOutput = { readonly retryAfterMs: number } | null;
+/** There is no place; one gets free after so many milliseconds at the latest. */
+export interface NoPlace {
+  readonly retryAfterMs: number;
+}
+
+/**
+ * Places that were granted together. All who hold one have the same object: each counts down when it needs its place
+ * no more, before it closes.
+ */
+export interface GrantedPlaces extends HeldPlaces {
+  held: number;
+}
 
 /**
  * The lane that opens waits: under the tenant's lock, so that the tenant's places are counted exactly, over all
- * processes that live.
+ * processes that live. Waits of a batch that end at the same moment are one row, which has the id of the first.
  * @param places how many waits one tenant may have open
  */
 export function makeOpenWaitLane(
   places: number,
-): Lane<SlotInput, SlotOutput, ReadonlyMap<string, OpenWaits>> {
+): Lane<SlotInput, GrantedPlaces | NoPlace, ReadonlyMap<string, OpenWaits>> {
   return {
     name: 'messages.open-wait',
     locks: ({ tenantId }) => [`tenant:${tenantId}`],
@@ -44,8 +54,8 @@ export function makeOpenWaitLane(
       ),
     async run(unit, inputs, stored) {
       const open = new Map(stored);
-      const opened: OpenWait[] = [];
-      const outputs = inputs.map(({ id, tenantId, processId, timeoutMs }): SlotOutput => {
+      const opened = new Map<string, GrantedPlaces & OpenPlaces>();
+      const outputs = inputs.map(({ id, tenantId, processId, timeoutMs }) => {
         const refused = refusal(open.get(tenantId), places);
         if (refused !== null) return refused;
         const { count = 0, firstEndsIn = timeoutMs } = open.get(tenantId) ?? {};
@@ -53,21 +63,25 @@ export function makeOpenWaitLane(
           count: count + 1,
           firstEndsIn: Math.min(firstEndsIn, timeoutMs),
         });
-        opened.push({ id, tenantId, processId, endsAt: unit.now + timeoutMs });
-        return null;
+        const key = `${tenantId} ${processId} ${timeoutMs}`;
+        const endsAt = unit.now + timeoutMs;
+        const granted = opened.get(key) ?? { id, tenantId, processId, endsAt, held: 0 };
+        granted.held += 1;
+        opened.set(key, granted);
+        return granted;
       });
-      await unit.withCommit.waits.open(opened);
+      await unit.withCommit.waits.open([...opened.values()]);
       return outputs;
     },
   };
 }
 
-/** Whether a wait that is answered at once may be: it takes no place, but is none too many either. */
+/** Null when a wait that is answered at once may be: it takes no place, but is none too many either. */
 export async function mayPass(
   read: Pick<Tables, 'waits'>,
   input: PlaceInput,
   places: number,
-): Promise<SlotOutput> {
+): Promise<NoPlace | null> {
   return refusal((await openWaits(read, [input], [])).get(input.tenantId), places);
 }
 
@@ -85,18 +99,21 @@ function openWaits(
   });
 }
 
-function refusal(open: OpenWaits | undefined, places: number): SlotOutput {
+function refusal(open: OpenWaits | undefined, places: number): NoPlace | null {
   const { count = 0, firstEndsIn = 0 } = open ?? {};
   return count < places ? null : { retryAfterMs: firstEndsIn };
 }
 
-/** The lane that gives places free. */
-export const closeWaitLane: Lane<string, void> = {
+/**
+ * The lane that gives places back. What it stores is how many are held at that moment: it may run again, and what a
+ * failed run has left is put right by the next of the same row.
+ */
+export const closeWaitLane: Lane<HeldPlaces, void> = {
   name: 'messages.close-wait',
   maxBatch: closedAtOnce,
   locks: () => [],
-  async run(unit, ids) {
-    await unit.withCommit.waits.close(ids);
-    return ids.map(() => undefined);
+  async run(unit, inputs) {
+    await unit.withCommit.waits.keep([...new Set(inputs)]);
+    return inputs.map(() => undefined);
   },
 };

@@ -6,7 +6,7 @@ import { GatewayError } from '../../core/errors.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { MessageWithContact } from './contract.ts';
 import type { MessageLanes } from './lanes.ts';
-import type { PlaceInput, SlotOutput } from './wait-slots.ts';
+import type { GrantedPlaces, NoPlace, PlaceInput } from './wait-slots.ts';
 import { Waiter } from './waiter.ts';
 
 /** The most messages of one answer. */
@@ -89,7 +89,8 @@ export class Waits {
           this.#follow(waiter, request, first, deadline).finally(() => this.#leave(waiter)),
         );
       }
-      refuse(await this.#parts.lanes.passWait(this.#placeOf(request)));
+      const refused = await this.#parts.lanes.passWait(this.#placeOf(request));
+      if (refused !== null) throw noPlace(refused);
       return first;
     } finally {
       this.#leave(waiter);
@@ -154,13 +155,18 @@ export class Waits {
   async #inPlace(request: WaitRequest, work: () => Promise<WaitResult>): Promise<WaitResult> {
     const { lanes } = this.#parts;
     const id = randomUUID();
+    // What may be stored, should nobody learn of it.
+    let places: GrantedPlaces = { id, held: 1 };
     try {
       const { timeoutMs } = request;
-      refuse(await lanes.openWait({ ...this.#placeOf(request), id, timeoutMs }));
+      const opened = await lanes.openWait({ ...this.#placeOf(request), id, timeoutMs });
+      if ('retryAfterMs' in opened) throw noPlace(opened);
+      places = opened;
       return await work();
     } finally {
+      places.held -= 1;
       // Before the answer goes out, so that the client's next wait finds the place free.
-      await lanes.closeWait(id).catch((error: unknown) => {
+      await lanes.closeWait(places).catch((error: unknown) => {
         this.#parts.log.warn({ err: error }, 'a wait could not be closed and ends by its time');
       });
     }
@@ -222,8 +228,6 @@ export class Waits {
   }
 }
 
-/** @throws GatewayError `wait_concurrency` when there is no place */
-function refuse(output: SlotOutput): void {
-  if (output === null) return;
-  throw new GatewayError('wait_concurrency', { retryAfterS: output.retryAfterMs / 1000 });
+function noPlace({ retryAfterMs }: NoPlace): GatewayError {
+  return new GatewayError('wait_concurrency', { retryAfterS: retryAfterMs / 1000 });
 }

@@ -91,8 +91,8 @@ async function startHoldingGateway(t: Teardown): Promise<Holding> {
     pid: gateway.pid(),
     output: gateway.output,
     held: async () => {
-      const [open] = await rows.rows<{ count: number }>('select count(*) as count from waits');
-      return open?.count ?? 0;
+      const [open] = await rows.rows<{ count: number }>('select sum(places) as count from waits');
+      return Number(open?.count);
     },
     wake: (text) =>
       gateway.api.post(`/sandbox/phones/${phone}/inbound`, {

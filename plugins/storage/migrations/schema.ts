@@ -69,6 +69,20 @@ export async function dropIndex(
   await executor.knex.raw(statement).options({ timeout: statementMs });
 }
 
+/** Adds a column to a table that is there, unless it has it: repeatable, and beside processes at work. */
+export async function addColumn(
+  executor: Executor,
+  table: string,
+  name: string,
+  column: Column,
+): Promise<void> {
+  // MySQL and SQLite know no `if not exists` here.
+  if (await executor.knex.schema.hasColumn(table, name)) return;
+  await executor.knex
+    .raw(`alter table ${quote(table)} add column ${columnSql(name, column, executor.dialect)}`)
+    .options({ timeout: statementMs });
+}
+
 /** A change of a large table takes as long as it takes; without any limit a dead server would hold the start. */
 const statementMs = 3_600_000;
 

@@ -4,6 +4,7 @@ import { webhookTables } from './002-webhooks.ts';
 import { mediaTable } from './003-media.ts';
 import { furtherIndexes } from './004-indexes.ts';
 import { contactDirections } from './005-contact-directions.ts';
+import { waitPlaces } from './006-wait-places.ts';
 
 /**
  * One change of the schema.
@@ -28,4 +29,5 @@ export const migrationSteps: readonly MigrationStep[] = [
   mediaTable,
   furtherIndexes,
   contactDirections,
+  waitPlaces,
 ];

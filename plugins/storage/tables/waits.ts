@@ -1,4 +1,4 @@
-import type { OpenWait, OpenWaits } from '../../messages/contract.ts';
+import type { HeldPlaces, OpenPlaces, OpenWaits } from '../../messages/contract.ts';
 import { type Executor, holes } from '../executor.ts';
 import { mysqlNow } from '../unit.ts';
 
@@ -9,7 +9,7 @@ export interface WaitFilter {
   readonly aliveMs: number;
   /** These processes are alive, whatever was heard of them. */
   readonly processIds: readonly string[];
-  /** Waits that are left out. */
+  /** Rows that are left out. */
   readonly except: readonly string[];
 }
 
@@ -21,17 +21,18 @@ export class WaitTable {
     this.db = db;
   }
 
-  /** Stores open waits; repeatable. */
-  async open(waits: readonly OpenWait[]): Promise<void> {
+  /** Stores places that are taken; repeatable. */
+  async open(places: readonly OpenPlaces[]): Promise<void> {
     await this.db.upsert(
       'waits',
-      waits.map((wait) => ({
-        id: wait.id,
-        tenant_id: wait.tenantId,
-        process_id: wait.processId,
-        ends_at: wait.endsAt,
+      places.map(({ id, tenantId, processId, endsAt, held }) => ({
+        id,
+        tenant_id: tenantId,
+        process_id: processId,
+        ends_at: endsAt,
+        places: held,
       })),
-      { key: ['id'], set: ['ends_at'] },
+      { key: ['id'], set: ['ends_at', 'places'] },
     );
   }
 
@@ -43,8 +44,10 @@ export class WaitTable {
     const { except, aliveMs } = filter;
     const now = this.db.dialect === 'mysql' ? mysqlNow : String(Date.now());
     const left = except.length === 0 ? '' : `and w.id not in (${holes(except.length)})`;
+    // A sum is a decimal on MySQL, which comes as text.
+    const sum = `cast(sum(w.places) as ${this.db.dialect === 'mysql' ? 'signed' : 'integer'})`;
     const rows = await this.db.rows<{ tenant_id: string; open: number; first: number }>(
-      `select w.tenant_id, count(*) as open, min(w.ends_at) - ${now} as first
+      `select w.tenant_id, ${sum} as open, min(w.ends_at) - ${now} as first
        from waits w left join processes p on p.id = w.process_id
        where w.tenant_id in (${holes(tenantIds.length)}) and w.ends_at > ${now}
          and (w.process_id in (${holes(processIds.length)}) or p.seen_at > ${now} - ?) ${left}
@@ -54,13 +57,19 @@ export class WaitTable {
     return new Map(rows.map((row) => [row.tenant_id, { count: row.open, firstEndsIn: row.first }]));
   }
 
-  async close(ids: readonly string[]): Promise<void> {
-    if (ids.length === 0) return;
-    await this.db.run(`delete from waits where id in (${holes(ids.length)})`, [...ids]);
+  /** Gives back what is not held any more; repeatable. */
+  async keep(places: readonly HeldPlaces[]): Promise<void> {
+    const held = places.filter((one) => one.held > 0);
+    await this.db.updateEach(
+      'waits',
+      'id',
+      held.map((one) => ({ id: one.id, places: one.held })),
+    );
+    await this.#delete(places.filter((one) => one.held === 0).map((one) => one.id));
   }
 
   /**
-   * Deletes a bounded number of waits that were over before a moment: their processes did not come to it. They are
+   * Deletes a bounded number of rows that were over before a moment: their processes did not come to it. They are
    * looked up without a lock, so that nobody waits who just opens one. Answers how many.
    */
   async deleteOver(moment: number, limit: number): Promise<number> {
@@ -68,7 +77,12 @@ export class WaitTable {
       'select id from waits where ends_at < ? limit ?',
       [moment, limit],
     );
-    await this.close(rows.map((row) => row.id));
+    await this.#delete(rows.map((row) => row.id));
     return rows.length;
+  }
+
+  async #delete(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    await this.db.run(`delete from waits where id in (${holes(ids.length)})`, [...ids]);
   }
 }

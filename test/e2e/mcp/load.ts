@@ -42,8 +42,8 @@ async function allAtOnce(
     postMcp(mcpUrl, key, { body: toolCall('wait_for_messages', { timeout_s: 50 }) }),
   );
   await until('all to wait', async () => {
-    const open = await rows.rows<{ id: string }>('select id from waits');
-    return open.length === calls ? true : undefined;
+    const [open] = await rows.rows<{ n: number }>('select sum(places) as n from waits');
+    return Number(open?.n) === calls ? true : undefined;
   });
   await sleep(100); // from their place in the table to their place in the line
   const from = { phone: phoneNumber(101), name: 'Ada' };

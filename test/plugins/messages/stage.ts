@@ -56,6 +56,8 @@ export interface Stage {
   readonly lanes: MessageLanes;
   readonly part: SessionPart;
   readonly waits: Waits;
+  /** More waits of the same process, on other lanes. The caller stops them. */
+  waitsOn(lanes: MessageLanes): Waits;
   /** Accounts that were to be restricted for safety. */
   readonly restricted: string[];
   /** Sends a text; the account may be left open. */
@@ -102,14 +104,16 @@ export async function openStage(
     },
     restrict: (accountId) => restricted.push(accountId),
   });
-  const waits = new Waits({
-    read: storage.read,
-    lanes,
-    authenticator: { isCurrent: async (keyId) => options.isCurrent?.(keyId) ?? true },
-    processId: broker.processId,
-    clock: { now: Date.now, monotonic: () => performance.now() },
-    log,
-  });
+  const waitsOn = (using: MessageLanes): Waits =>
+    new Waits({
+      read: storage.read,
+      lanes: using,
+      authenticator: { isCurrent: async (keyId) => options.isCurrent?.(keyId) ?? true },
+      processId: broker.processId,
+      clock: { now: Date.now, monotonic: () => performance.now() },
+      log,
+    });
+  const waits = waitsOn(lanes);
   await broker.listen(inboundTopic, (message) =>
     waits.wake((message as { readonly tenantId: string }).tenantId),
   );
@@ -129,6 +133,7 @@ export async function openStage(
     broker,
     lanes,
     waits,
+    waitsOn,
     restricted,
     part: makeSessionPart({ storage, lanes, media: options.media ?? noMedia, log }),
     send: (send) =>

@@ -38,10 +38,13 @@ for (const engine of databases) {
       );
       return { tenantId, sessions, session: sessions[0] as FakeSession };
     };
-    const rows = async (tenantId: string): Promise<number> => {
+    // One for each row of waits that opened together.
+    const rows = async (tenantId: string): Promise<number[]> => {
       const { read } = stage.storage.connections;
-      return (await read('waits').where('tenant_id', tenantId).pluck('id')).length;
+      return await read('waits').where('tenant_id', tenantId).orderBy('places').pluck('places');
     };
+    const places = async (tenantId: string): Promise<number> =>
+      (await rows(tenantId)).reduce((sum, held) => sum + held, 0);
 
     t.test('what came before, what comes, and nothing', async (t) => {
       const { tenantId, session } = await open();
@@ -50,14 +53,14 @@ for (const engine of databases) {
       t.same(empty, { messages: [], position: 1 }, 'without a cursor it starts from now');
       const coming = stage.waits.wait(request(tenantId, { position: 1 }));
       const elsewhere = other.waits.wait(request(tenantId));
-      await until('both to be open', async () => (await rows(tenantId)) === 2);
+      await until('both to be open', async () => (await places(tenantId)) === 2);
       await pause(50);
       await stage.part.receive(session, inbound('b'));
       t.same(texts(await coming), ['b']);
       t.same(texts(await elsewhere), ['b'], 'on another process, too');
       t.same(texts(await stage.waits.wait(request(tenantId, { position: 0 }))), ['a', 'b']);
       t.match(await stage.waits.wait(request(tenantId, { position: 0 })), { position: 2 });
-      t.equal(await rows(tenantId), 0, 'every place is free again');
+      t.same(await rows(tenantId), [], 'every place is free again');
     });
 
     t.test('one account, and one that is unknown', async (t) => {
@@ -95,7 +98,7 @@ for (const engine of databases) {
           (error: { code: string; retryAfterS: number }) => `${error.code} ${error.retryAfterS}`,
         ),
       );
-      await until('two to be open', async () => (await rows(tenantId)) === 2);
+      await until('two to be open', async () => (await places(tenantId)) === 2);
       const refused: string[] = [];
       for (const attempt of attempts) attempt.then((outcome) => refused.push(outcome));
       await until('the others to be refused', () => refused.length === 18);
@@ -118,7 +121,7 @@ for (const engine of databases) {
       const two = [stage, other].map((process) =>
         process.waits.wait(request(tenantId, { timeoutMs: 2_000 })),
       );
-      await until('both to be open', async () => (await rows(tenantId)) === 2);
+      await until('both to be open', async () => (await places(tenantId)) === 2);
       const refused = { code: 'wait_concurrency', retryAfterS: Number };
       await t.rejects(stage.waits.wait(behind), refused);
       await stage.part.receive(session, inbound('b'));
@@ -131,12 +134,77 @@ for (const engine of databases) {
       const client = new AbortController();
       const gone = stage.waits.wait(request(tenantId, { signal: client.signal }));
       const stays = other.waits.wait(request(tenantId, { timeoutMs: 2_000 }));
-      await until('both to be open', async () => (await rows(tenantId)) === 2);
+      await until('both to be open', async () => (await places(tenantId)) === 2);
       client.abort();
       await gone;
       const next = stage.waits.wait(request(tenantId, { timeoutMs: 0 }));
       t.same((await next).messages, []);
       await stays;
+    });
+
+    t.test('places that were taken together are given back one by one', async (t) => {
+      const { tenantId } = await open();
+      const clients = [new AbortController(), new AbortController()];
+      const waiting = clients.map(({ signal }) =>
+        stage.waits.wait(request(tenantId, { position: 0, signal })),
+      );
+      await until('both to be open', async () => (await places(tenantId)) === 2);
+      t.same(await rows(tenantId), [2], 'one row for both');
+      const third = (process: Stage) => process.waits.wait(request(tenantId, { timeoutMs: 0 }));
+      for (const process of [stage, other]) {
+        await t.rejects(third(process), { code: 'wait_concurrency' });
+      }
+      clients[0]?.abort();
+      await waiting[0];
+      t.same(await rows(tenantId), [1], 'and still for the one that is left');
+      const late = other.waits.wait(request(tenantId, { timeoutMs: 2_000 }));
+      await until('another in its place', async () => (await places(tenantId)) === 2);
+      for (const process of [stage, other]) {
+        await t.rejects(third(process), { code: 'wait_concurrency' }, 'no third');
+      }
+      clients[1]?.abort();
+      await waiting[1];
+      t.same((await third(other)).messages, []);
+      await late;
+      t.same(await rows(tenantId), []);
+    });
+
+    t.test('who was answered may ask again at once, on any process', async (t) => {
+      const { tenantId, session } = await open();
+      const rounds = 30;
+      const twice = async (processes: readonly Stage[]): Promise<void> => {
+        // Whoever has its answer asks another process next: its former wait must not be counted there.
+        for (let position = 0; position < rounds; ) {
+          const process = processes[position % processes.length] as Stage;
+          position = (await process.waits.wait(request(tenantId, { position }))).position;
+        }
+      };
+      const followers = [twice([stage, other]), twice([stage, other])];
+      for (let n = 0; n < rounds; n += 1) {
+        await until('both to wait', async () => (await places(tenantId)) === 2);
+        await stage.part.receive(session, inbound(`again ${n}`));
+      }
+      await t.resolves(Promise.all(followers), 'nobody was refused');
+    });
+
+    t.test('what could not be given back is with the next of the same row', async (t) => {
+      const { tenantId } = await open();
+      const lanes = { ...stage.lanes };
+      const waits = stage.waitsOn(lanes);
+      t.teardown(() => waits.stop());
+      const clients = [new AbortController(), new AbortController()];
+      const waiting = clients.map(({ signal }) =>
+        waits.wait(request(tenantId, { position: 0, signal })),
+      );
+      await until('both to be open', async () => (await places(tenantId)) === 2);
+      lanes.closeWait = async () => Promise.reject(new Error('the database is away'));
+      clients[0]?.abort();
+      await waiting[0];
+      t.same(await rows(tenantId), [2]);
+      lanes.closeWait = stage.lanes.closeWait;
+      clients[1]?.abort();
+      await waiting[1];
+      t.same(await rows(tenantId), [], 'both at once');
     });
 
     t.test('places of dead processes and of waits that are over do not count', async (t) => {
@@ -145,20 +213,20 @@ for (const engine of databases) {
         const dead = { tenantId, processId: 'dead', endsAt: unit.now + 50_000 };
         const over = { tenantId, processId: other.broker.processId, endsAt: unit.now - 6_000 };
         await unit.waits.open([
-          { id: 'w1', ...dead },
-          { id: 'w2', ...dead },
-          { id: 'w3', ...over },
-          { id: 'w4', ...over },
+          { id: 'w1', held: 1, ...dead },
+          { id: 'w2', held: 2, ...dead },
+          { id: 'w3', held: 1, ...over },
+          { id: 'w4', held: 2, ...over },
         ]);
       });
       await stage.waits.wait(request(tenantId, { timeoutMs: 0 }));
       await stage.waits.wait(request(tenantId, { timeoutMs: 20 }));
-      t.equal(await rows(tenantId), 4);
+      t.equal(await places(tenantId), 6);
       const now = await stage.storage.now();
       await stage.lanes.forgetWaits({ before: now, limit: 10 });
-      t.equal(await rows(tenantId), 2, 'what is over is deleted');
+      t.same(await rows(tenantId), [1, 2], 'what is over is deleted');
       await stage.lanes.forgetWaits({ before: now + 60_000, limit: 1 });
-      t.equal(await rows(tenantId), 1, 'a part at a time');
+      t.equal((await rows(tenantId)).length, 1, 'a part at a time');
     });
 
     t.test('a revoked key ends its waits', async (t) => {
@@ -236,7 +304,7 @@ for (const engine of databases) {
         read: { ...read, messages: counting },
         lanes: {
           passWait: async () => null,
-          openWait: async () => null,
+          openWait: async ({ id }) => ({ id, held: 1 }),
           closeWait: async () => undefined,
         },
         authenticator: { isCurrent: async () => true },
