@@ -10,7 +10,7 @@ import { makeReceiveLane, type ReceiveInput, type ReceiveOutput } from './receiv
 import type { SendDecision, SendInput } from './send.ts';
 import { makeSessionLane, type SessionOutput } from './session-lane.ts';
 import {
-  closeWaitLane,
+  closeWaitsLane,
   type GrantedPlaces,
   makeOpenWaitLane,
   mayPass,
@@ -39,7 +39,7 @@ export interface MessageLanes {
   passWait(input: PlaceInput): Promise<NoPlace | null>;
   openWait(input: SlotInput): Promise<GrantedPlaces | NoPlace>;
   /** Stores how many of these places are held still. */
-  closeWait(places: HeldPlaces): Promise<void>;
+  closeWaits(places: readonly HeldPlaces[]): Promise<void>;
   /** Deletes expired Idempotency-Keys. */
   forgetKeys(input: ForgetInput): Promise<number>;
   forgetEvents(input: ForgetInput): Promise<number>;
@@ -108,7 +108,7 @@ export function makeLanes(parts: LaneParts): MessageLanes {
     expire: (input) => storage.submit(expire, input),
     passWait: (input) => mayPass(storage.read, input, waits),
     openWait: (input) => storage.submit(openWait, input),
-    closeWait: (input) => storage.submit(closeWaitLane, input),
+    closeWaits: (input) => storage.submit(closeWaitsLane, input),
     forgetKeys: (input) => storage.submit(forgetKeysLane, input),
     forgetEvents: (input) => storage.submit(forgetEventsLane, input),
     forgetWaits: (input) => storage.submit(forgetWaitsLane, input),

@@ -4,9 +4,6 @@ import type { HeldPlaces, OpenPlaces, OpenWaits } from './contract.ts';
 /** A process that was not heard of for so long is dead, and its waits do not count. */
 const deadAfterMs = 8_000;
 
-/** How many waits give their places back at once: all that one message wakes. */
-const closedAtOnce = 10_000;
-
 /** A wait that asks whether there is a place. */
 export interface PlaceInput {
   readonly tenantId: string;
@@ -108,12 +105,11 @@ function refusal(open: OpenWaits | undefined, places: number): NoPlace | null {
  * The lane that gives places back. What it stores is how many are held at that moment: it may run again, and what a
  * failed run has left is put right by the next of the same row.
  */
-export const closeWaitLane: Lane<HeldPlaces, void> = {
-  name: 'messages.close-wait',
-  maxBatch: closedAtOnce,
+export const closeWaitsLane: Lane<readonly HeldPlaces[], void> = {
+  name: 'messages.close-waits',
   locks: () => [],
   async run(unit, inputs) {
-    await unit.withCommit.waits.keep([...new Set(inputs)]);
+    await unit.withCommit.waits.keep([...new Set(inputs.flat())]);
     return inputs.map(() => undefined);
   },
 };

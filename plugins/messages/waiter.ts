@@ -4,6 +4,7 @@ import { GatewayError } from '../../core/errors.ts';
 export interface WaiterOptions {
   readonly tenantId: string;
   readonly keyId: string;
+  /** Of this one alone, and gone with its request: nobody stops listening to it. */
   readonly signal: AbortSignal;
 }
 
@@ -13,8 +14,6 @@ export class Waiter {
   readonly keyId: string;
   /** Where it reads from; null before it is fixed. */
   position: number | null = null;
-  readonly #signal: AbortSignal;
-  readonly #onAbort = (): void => this.end();
   #woken = false;
   #ended = false;
   #revoked = false;
@@ -23,9 +22,8 @@ export class Waiter {
   constructor({ tenantId, keyId, signal }: WaiterOptions) {
     this.tenantId = tenantId;
     this.keyId = keyId;
-    this.#signal = signal;
     if (signal.aborted) this.#ended = true;
-    else signal.addEventListener('abort', this.#onAbort, { once: true });
+    else signal.addEventListener('abort', () => this.end(), { once: true });
   }
 
   /** It is to answer with what it has. */
@@ -43,16 +41,18 @@ export class Waiter {
   }
 
   /** Resolves after `ms`, or as soon as there is a reason to look again; at once when one came since `look`. */
-  async sleep(ms: number): Promise<void> {
-    if (this.#woken) return;
-    await new Promise<void>((resolve) => {
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#woken) {
+        resolve();
+        return;
+      }
       const timer = setTimeout(resolve, ms);
       this.#rouse = () => {
         clearTimeout(timer);
         resolve();
       };
     });
-    this.#rouse = null;
   }
 
   /** There may be something to read. */
@@ -71,9 +71,5 @@ export class Waiter {
   revoke(): void {
     this.#revoked = true;
     this.wake();
-  }
-
-  close(): void {
-    this.#signal.removeEventListener('abort', this.#onAbort);
   }
 }

@@ -37,7 +37,7 @@ export interface WaitResult {
 /** What the waits of a process work with. */
 export interface WaitsParts {
   readonly read: Pick<Storage['read'], 'messages' | 'tenants'>;
-  readonly lanes: Pick<MessageLanes, 'passWait' | 'openWait' | 'closeWait'>;
+  readonly lanes: Pick<MessageLanes, 'passWait' | 'openWait' | 'closeWaits'>;
   readonly authenticator: Pick<Authenticator, 'isCurrent'>;
   readonly processId: string;
   readonly clock: Clock;
@@ -52,6 +52,9 @@ export class Waits {
   readonly #parts: WaitsParts;
   readonly #byTenant = new Map<string, Set<Waiter>>();
   readonly #reads = new Map<string, Promise<WaitResult>>();
+  /** Rows of places of which some are held no more, which the database does not know yet. */
+  readonly #freed = new Set<GrantedPlaces>();
+  #freeing: Promise<void> | null = null;
   readonly #timers: NodeJS.Timeout[];
   #stopping = false;
 
@@ -85,9 +88,7 @@ export class Waits {
       const first = await this.#first(request);
       waiter.position = first.position;
       if (first.messages.length === 0 && !this.#isOver(waiter, deadline)) {
-        return await this.#inPlace(request, () =>
-          this.#follow(waiter, request, first, deadline).finally(() => this.#leave(waiter)),
-        );
+        return await this.#inPlace(waiter, request, first, deadline);
       }
       const refused = await this.#parts.lanes.passWait(this.#placeOf(request));
       if (refused !== null) throw noPlace(refused);
@@ -133,9 +134,8 @@ export class Waits {
     this.#byTenant.set(waiter.tenantId, waiters.add(waiter));
   }
 
-  /** Nothing can wake it any more; it may leave twice. */
+  /** Nothing can wake it any more. */
   #leave(waiter: Waiter): void {
-    waiter.close();
     const waiters = this.#byTenant.get(waiter.tenantId);
     if (waiters?.delete(waiter) && waiters.size === 0) this.#byTenant.delete(waiter.tenantId);
   }
@@ -151,44 +151,56 @@ export class Waits {
     return { messages: [], position: latest.get(tenantId) ?? 0 };
   }
 
-  /** Does something in a place of the tenant's. */
-  async #inPlace(request: WaitRequest, work: () => Promise<WaitResult>): Promise<WaitResult> {
-    const { lanes } = this.#parts;
+  /** Sleeps in a place of the tenant's until there is something after what was read first. */
+  async #inPlace(
+    waiter: Waiter,
+    request: WaitRequest,
+    nothing: WaitResult,
+    deadline: number,
+  ): Promise<WaitResult> {
+    const { tenantId, accountId, timeoutMs } = request;
+    const { clock, lanes } = this.#parts;
     const id = randomUUID();
     // What may be stored, should nobody learn of it.
     let places: GrantedPlaces = { id, held: 1 };
     try {
-      const { timeoutMs } = request;
       const opened = await lanes.openWait({ ...this.#placeOf(request), id, timeoutMs });
       if ('retryAfterMs' in opened) throw noPlace(opened);
       places = opened;
-      return await work();
+      while (!this.#isOver(waiter, deadline)) {
+        await waiter.sleep(deadline - clock.monotonic());
+        waiter.look();
+        const page = await this.#page(tenantId, accountId, nothing.position);
+        if (page.messages.length > 0) return page;
+      }
+      return nothing;
     } finally {
-      places.held -= 1;
       // Before the answer goes out, so that the client's next wait finds the place free.
-      await lanes.closeWait(places).catch((error: unknown) => {
-        this.#parts.log.warn({ err: error }, 'a wait could not be closed and ends by its time');
-      });
+      await this.#giveBack(places);
     }
+  }
+
+  /** Resolves when the place is free; all that are given back at the same moment are so together. Never rejects. */
+  #giveBack(places: GrantedPlaces): Promise<void> {
+    places.held -= 1;
+    this.#freed.add(places);
+    this.#freeing ??= this.#free();
+    return this.#freeing;
+  }
+
+  async #free(): Promise<void> {
+    // What is given back from now until it is taken comes along.
+    await undefined;
+    const freed = [...this.#freed];
+    this.#freed.clear();
+    this.#freeing = null;
+    await this.#parts.lanes.closeWaits(freed).catch((error: unknown) => {
+      this.#parts.log.warn({ err: error }, 'waits could not be closed and end by their time');
+    });
   }
 
   #placeOf({ tenantId }: WaitRequest): PlaceInput {
     return { tenantId, processId: this.#parts.processId };
-  }
-
-  async #follow(
-    waiter: Waiter,
-    { tenantId, accountId }: WaitRequest,
-    nothing: WaitResult,
-    deadline: number,
-  ): Promise<WaitResult> {
-    while (!this.#isOver(waiter, deadline)) {
-      await waiter.sleep(deadline - this.#parts.clock.monotonic());
-      waiter.look();
-      const page = await this.#page(tenantId, accountId, nothing.position);
-      if (page.messages.length > 0) return page;
-    }
-    return nothing;
   }
 
   /** Its time is over, its client went away or the gateway stops. */

@@ -197,11 +197,11 @@ for (const engine of databases) {
         waits.wait(request(tenantId, { position: 0, signal })),
       );
       await until('both to be open', async () => (await places(tenantId)) === 2);
-      lanes.closeWait = async () => Promise.reject(new Error('the database is away'));
+      lanes.closeWaits = async () => Promise.reject(new Error('the database is away'));
       clients[0]?.abort();
       await waiting[0];
       t.same(await rows(tenantId), [2]);
-      lanes.closeWait = stage.lanes.closeWait;
+      lanes.closeWaits = stage.lanes.closeWaits;
       clients[1]?.abort();
       await waiting[1];
       t.same(await rows(tenantId), [], 'both at once');
@@ -305,7 +305,7 @@ for (const engine of databases) {
         lanes: {
           passWait: async () => null,
           openWait: async ({ id }) => ({ id, held: 1 }),
-          closeWait: async () => undefined,
+          closeWaits: async () => undefined,
         },
         authenticator: { isCurrent: async () => true },
         processId: 'p',
