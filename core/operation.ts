@@ -31,6 +31,8 @@ export type Answer<Answers extends AnswerSchemas> = {
   [Status in keyof Answers & number]: {
     readonly status: Status;
     readonly body: Static<Answers[Status]>;
+    /** This very body answers many calls, and does not change any more: its JSON is written once. */
+    readonly shared?: true;
   };
 }[keyof Answers & number];
 

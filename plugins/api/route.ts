@@ -1,4 +1,4 @@
-import type { RouteOptions } from 'fastify';
+import type { FastifyReply, RouteOptions } from 'fastify';
 import type { AnyOperation } from '../../core/operation.ts';
 import type { OperationHandling } from './handling.ts';
 
@@ -9,9 +9,17 @@ declare module 'fastify' {
   }
 }
 
+type Written = ReturnType<FastifyReply['serialize']>;
+
 /** The Fastify route of an operation. */
 export function routeOf(handling: OperationHandling): RouteOptions {
   const { operation } = handling;
+  const written = new WeakMap<object, Written>();
+  const writtenOnce = (body: object, reply: FastifyReply): Written => {
+    const text = written.get(body) ?? reply.serialize(body);
+    written.set(body, text);
+    return text;
+  };
   return {
     method: operation.method,
     url: routePath(operation.path),
@@ -21,7 +29,10 @@ export function routeOf(handling: OperationHandling): RouteOptions {
       const answer = await handling.route(request);
       reply.code(answer.status);
       // Not the reply itself: Fastify would listen for the end of each answer.
-      return answer.body;
+      const { body, shared } = answer;
+      if (!shared || typeof body !== 'object' || body === null) return body;
+      reply.type('application/json; charset=utf-8');
+      return writtenOnce(body, reply);
     },
   };
 }

@@ -201,7 +201,7 @@ function waitForMessages({ wait, mint, cursors }: MessageOperationsParts): AnyOp
         timeoutMs: (query.timeout_s ?? 25) * 1000,
         signal,
       });
-      return { status: 200, body: bodyOf(tenantId, result) };
+      return { status: 200, body: bodyOf(tenantId, result), shared: true };
     },
   });
 }

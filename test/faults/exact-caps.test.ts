@@ -247,7 +247,11 @@ async function waits(t: Test, fleet: Fleet): Promise<void> {
   const passage = await untilItPasses(() => wait(other, 0), 5);
   t.same(passage.untruths, [], 'retry_after_s is true to the second');
   t.ok(passage.refusals > 5, `refused ${passage.refusals} times before`);
-  t.same(tally(await Promise.all(two)), { 200: 2 });
+  const ended = await Promise.all(two);
+  t.same(tally(ended), { 200: 2 });
+  for (const { headers } of ended) {
+    t.equal(headers.get('content-type'), 'application/json; charset=utf-8');
+  }
   await open(0);
 
   const aborted = new AbortController();
