@@ -5,14 +5,11 @@ import type { Start } from './windows.ts';
 /** By how much the local deadline is shorter than the lease, milliseconds. */
 const marginMs = 1_000;
 
-/**
- * For how long what was read ahead may begin: a change of its subscription shows no later than this. Only to receivers
- * that answer sooner anything is read ahead.
- */
+/** For how long what was read ahead may begin: a change of its subscription shows no later than this. */
 const freshMs = 50;
 
-/** Deliveries read ahead for each request that may be open: while a look is under way, each ends several times. */
-const aheadFactor = 3;
+/** The most deliveries read ahead for each request that may be open. */
+const aheadFactor = 10;
 
 /** Deliveries under way for each request that may be open: those whose outcome is being stored count as well. */
 const underWayFactor = 8;
@@ -54,8 +51,11 @@ export class ReceiverRun {
   /** Those of them that were not answered yet: later first attempts about the same subject wait for theirs. */
   readonly unanswered = new Map<string, DueDelivery>();
   /** What the last look found beyond the requests that it could open; it may begin as soon as others have ended. */
-  #ahead: readonly Start[] = [];
-  #isQuick = false;
+  #ahead: Start[] = [];
+  /** Until when that may begin, on the monotonic clock. */
+  #freshUntil = 0;
+  /** How long the latest answer took, milliseconds. */
+  #answerMs = Number.POSITIVE_INFINITY;
   /** What was begun since the last look, which does not know of it. */
   readonly #begun = new Set<string>();
 
@@ -110,20 +110,22 @@ export class ReceiverRun {
     this.#begun.clear();
   }
 
-  /** How many attempts a look is to find beyond those that can begin at once. */
+  /** How many attempts a look is to find beyond those that can begin at once: what may begin while it is fresh. */
   ahead(concurrency: number): number {
-    if (this.paused || !this.#isQuick) return 0;
-    return requestsAtOnce(this.health, concurrency) * aheadFactor;
+    if (this.paused) return 0;
+    const each = Math.min(freshMs / this.#answerMs, aheadFactor);
+    return Math.floor(requestsAtOnce(this.health, concurrency) * each);
   }
 
-  /** Whether less than half of them are left. */
+  /** Whether less than a third of them are left. */
   runsLow(concurrency: number): boolean {
-    return this.#ahead.length * 2 < this.ahead(concurrency);
+    return this.#ahead.length * 3 < this.ahead(concurrency);
   }
 
   /** Takes what a look has found, in place of what the one before left. */
   found(start: readonly Start[]): void {
     this.#ahead = start.filter(({ delivery }) => !this.hasBegun(delivery.id));
+    this.#freshUntil = this.lookedAt + freshMs;
     if (this.#ahead.length < start.length) this.more = true;
   }
 
@@ -139,10 +141,9 @@ export class ReceiverRun {
 
   /** The next attempt of those found that may begin, if the look is recent enough. */
   next(monotonic: number): Start | undefined {
-    if (monotonic - this.lookedAt > freshMs) this.#drop();
-    const next = this.#ahead.find(({ delivery }) => !this.#holdsBack(delivery));
-    if (next !== undefined) this.#ahead = this.#ahead.filter((one) => one !== next);
-    return next;
+    if (monotonic > this.#freshUntil) this.#drop();
+    const place = this.#ahead.findIndex(({ delivery }) => !this.#holdsBack(delivery));
+    return place < 0 ? undefined : this.#ahead.splice(place, 1)[0];
   }
 
   /** A request is opened. */
@@ -155,7 +156,7 @@ export class ReceiverRun {
 
   /** A request was answered, or failed. */
   answered({ delivery }: Start, durationMs: number): void {
-    this.#isQuick = durationMs < freshMs;
+    this.#answerMs = durationMs;
     this.unanswered.delete(delivery.id);
     this.open -= 1;
     this.#ended();
@@ -174,9 +175,11 @@ export class ReceiverRun {
 
   /** A first attempt waits for the one before it about the same subject. */
   #holdsBack({ attempts, webhookId, subject }: DueDelivery): boolean {
-    const isSame = (one: DueDelivery): boolean =>
-      one.attempts === 0 && one.webhookId === webhookId && one.subject === subject;
-    return attempts === 0 && [...this.unanswered.values()].some(isSame);
+    if (attempts > 0) return false;
+    for (const one of this.unanswered.values()) {
+      if (one.attempts === 0 && one.webhookId === webhookId && one.subject === subject) return true;
+    }
+    return false;
   }
 
   /** Something under way has ended: what had to wait for it can begin. */

@@ -80,7 +80,8 @@ export async function readWindows(
     if (receiver === undefined) return [];
     const rows = dueTo.get(receiverId) ?? [];
     const allowed = hasWebhooks(tenants.get(tenantId), plans);
-    const chosen = choose(rows, look.slots + look.ahead, { webhooks: known, receiver, allowed });
+    // What has no room at once waits in the run, and may begin while it is fresh.
+    const chosen = choose(rows, rows.length, { webhooks: known, receiver, allowed });
     const isFull = rows.length === limits.get(receiverId);
     const more = chosen.more || isFull || holding.has(receiverId);
     return [{ ...look, ...chosen, receiver, more, unseen: isFull }];

@@ -359,11 +359,16 @@ t.test('what was found begins in order, once, and while it is fresh', async (t) 
   t.same([run.next(1_002), run.more], [undefined, true]);
   run.found([start('f')]);
   t.equal(run.hungry, false);
-  t.equal(run.next(1_100), undefined, 'what is not fresh any more is looked for again');
+  run.looked(1_040);
+  t.equal(run.next(1_051), undefined, 'what is not fresh any more is looked for again');
   t.same([run.hungry, run.hasAhead], [true, false]);
 
-  t.same([run.ahead(10), run.runsLow(10)], [30, true]);
-  run.answered(b, 500);
+  t.same([run.ahead(10), run.runsLow(10)], [100, true], 'as much as may begin while it is fresh');
+  run.answered(retry, 1);
+  t.equal(run.ahead(10), 100, 'but no more');
+  run.answered(d, 100);
+  t.equal(run.ahead(10), 5);
+  run.answered(b, 501);
   t.same([run.ahead(10), run.runsLow(10)], [0, false], 'nothing ahead for one that is slow');
 });
 
