@@ -136,8 +136,26 @@ export interface Delivery {
   readonly createdAt: number;
 }
 
-/** A delivery as an attempt needs it; its log stays where it is. */
-export type DueDelivery = Omit<Delivery, 'log'>;
+/** A delivery as an attempt needs it; the rest stays where it is. */
+export type DueDelivery = Pick<
+  Delivery,
+  'id' | 'webhookId' | 'receiverId' | 'eventId' | 'eventType' | 'subject' | 'attempts' | 'dueAt'
+>;
+
+/** A delivery as the outcome of an attempt is decided by, and changes it. */
+export type AttemptedDelivery = Pick<
+  Delivery,
+  | 'id'
+  | 'webhookId'
+  | 'receiverId'
+  | 'eventType'
+  | 'state'
+  | 'attempts'
+  | 'retries'
+  | 'replayed'
+  | 'dueAt'
+  | 'log'
+>;
 
 /** A delivery with what it carries; null when its event is gone. */
 export interface DueWithBody {

@@ -1,4 +1,4 @@
-import type { Attempt, Delivery } from './contract.ts';
+import type { Attempt, AttemptedDelivery } from './contract.ts';
 
 /** How failed deliveries are repeated. */
 export interface RetryRules {
@@ -15,12 +15,12 @@ const loggedAttempts = 20;
  * @param now when the attempt was over
  */
 export function afterAttempt(
-  delivery: Delivery,
+  delivery: AttemptedDelivery,
   attempt: Attempt,
   retriesEnabled: boolean,
   rules: RetryRules,
   now: number,
-): Delivery {
+): AttemptedDelivery {
   const made = {
     ...delivery,
     attempts: attempt.number,

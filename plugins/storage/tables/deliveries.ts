@@ -2,6 +2,7 @@ import type { Knex } from 'knex';
 import type { EventType } from '../../../core/contracts/events.ts';
 import type {
   Attempt,
+  AttemptedDelivery,
   Delivery,
   DeliveryFilter,
   DeliveryState,
@@ -28,7 +29,31 @@ interface DeliveryColumns {
   readonly created_at: number;
 }
 
-type DueColumns = Omit<DeliveryColumns, 'log'>;
+type DueColumns = Pick<
+  DeliveryColumns,
+  | 'id'
+  | 'webhook_id'
+  | 'receiver_id'
+  | 'event_id'
+  | 'event_type'
+  | 'subject'
+  | 'attempts'
+  | 'due_at'
+>;
+
+type AttemptedColumns = Pick<
+  DeliveryColumns,
+  | 'id'
+  | 'webhook_id'
+  | 'receiver_id'
+  | 'event_type'
+  | 'state'
+  | 'attempts'
+  | 'retries'
+  | 'replayed'
+  | 'due_at'
+  | 'log'
+>;
 
 interface DueWithBodyColumns extends DueColumns {
   /** Both null when the event is gone. */
@@ -74,7 +99,7 @@ export class DeliveryTable {
   }
 
   /** Stores what became of deliveries that their receiver's lock guards. */
-  async save(deliveries: readonly Delivery[]): Promise<void> {
+  async save(deliveries: readonly AttemptedDelivery[]): Promise<void> {
     await this.db.updateEach(
       'deliveries',
       'id',
@@ -140,14 +165,29 @@ export class DeliveryTable {
     return rows.map(delivery);
   }
 
+  /** The same, of each row no more than an outcome is decided by. */
+  async forOutcome(ids: readonly string[]): Promise<readonly AttemptedDelivery[]> {
+    if (ids.length === 0) return [];
+    const wanted = [...new Set(ids)];
+    const rows = await this.db.rows<AttemptedColumns>(
+      `select ${attemptedColumns} from deliveries
+       where id in (${holes(wanted.length)}) order by id ${this.db.locking}`,
+      wanted,
+    );
+    return rows.map(attemptedDelivery);
+  }
+
   /** What is due to each of some receivers, the first of each that fell due. */
   async due(requests: readonly DueRequest[], now: number): Promise<readonly DueWithBody[]> {
     const found: DueWithBody[] = [];
     for (let start = 0; start < requests.length; start += receiversAtOnce) {
       const selects = requests.slice(start, start + receiversAtOnce).map(dueOf(now));
+      // In brackets of their own, as SQLite knows no limit for a part of a union.
+      const all = selects.map(({ sql }) => `select * from (${sql}) as due`).join(' union all ');
+      const due = selects.length === 1 ? selects[0]?.sql : all;
       const rows = await this.db.rows<DueWithBodyColumns>(
         `select due.*, e.payload, e.created_at as raised_at
-         from (${selects.map(({ sql }) => sql).join(' union all ')}) as due
+         from (${due}) as due
          left join events as e on e.id = due.event_id`,
         selects.flatMap(({ bindings }) => bindings),
       );
@@ -253,9 +293,11 @@ function olderThan(query: Knex.QueryBuilder, [createdAt, id]: readonly [number, 
 }
 
 /** The columns of `DueColumns`. */
-const dueColumns =
-  'id, tenant_id, webhook_id, receiver_id, event_id, event_type, subject, state, test, ' +
-  'attempts, retries, replayed, due_at, created_at';
+const dueColumns = 'id, webhook_id, receiver_id, event_id, event_type, subject, attempts, due_at';
+
+/** The columns of `AttemptedColumns`. */
+const attemptedColumns =
+  'id, webhook_id, receiver_id, event_type, state, attempts, retries, replayed, due_at, log';
 
 /** The part of a statement that looks for one receiver. */
 function dueOf(now: number) {
@@ -263,12 +305,10 @@ function dueOf(now: number) {
     const others = except.length === 0 ? '' : `and id not in (${except.map(() => '?').join(', ')})`;
     const free = exceptFirstOf.map(() => 'and not (webhook_id = ? and subject = ?)').join(' ');
     return {
-      // In brackets of its own, as SQLite knows no limit for a part of a union.
-      sql: `select * from (
-        select ${dueColumns} from deliveries
+      sql: `select ${dueColumns} from deliveries
         where receiver_id = ? and state = 'waiting' and due_at <= ? ${others}
         and (attempts > 0 or (1 = 1 ${free}))
-        order by due_at, id limit ?) as due`,
+        order by due_at, id limit ?`,
       bindings: [
         receiverId,
         now,
@@ -302,7 +342,26 @@ function toRow(one: Delivery): Row {
 
 function delivery(row: DeliveryColumns): Delivery {
   return {
-    ...dueDelivery(row),
+    ...attemptedDelivery(row),
+    tenantId: row.tenant_id,
+    eventId: row.event_id,
+    subject: row.subject,
+    test: row.test === 1,
+    createdAt: row.created_at,
+  };
+}
+
+function attemptedDelivery(row: AttemptedColumns): AttemptedDelivery {
+  return {
+    id: row.id,
+    webhookId: row.webhook_id,
+    receiverId: row.receiver_id,
+    eventType: row.event_type,
+    state: row.state,
+    attempts: row.attempts,
+    retries: row.retries,
+    replayed: row.replayed === 1,
+    dueAt: row.due_at,
     // Written by `toRow` and `save` above and by nobody else.
     log: JSON.parse(row.log) as Attempt[],
   };
@@ -317,18 +376,12 @@ function dueWithBody(row: DueWithBodyColumns): DueWithBody {
 function dueDelivery(row: DueColumns): DueDelivery {
   return {
     id: row.id,
-    tenantId: row.tenant_id,
     webhookId: row.webhook_id,
     receiverId: row.receiver_id,
     eventId: row.event_id,
     eventType: row.event_type,
     subject: row.subject,
-    state: row.state,
-    test: row.test === 1,
     attempts: row.attempts,
-    retries: row.retries,
-    replayed: row.replayed === 1,
     dueAt: row.due_at,
-    createdAt: row.created_at,
   };
 }

@@ -1,5 +1,5 @@
 import type { Lane, Tables } from '../../../core/contracts/storage.ts';
-import type { Attempt, Delivery, Health, Receiver } from '../contract.ts';
+import type { Attempt, AttemptedDelivery, Health, Receiver } from '../contract.ts';
 import { afterAttemptAt, type PauseRules } from '../health.ts';
 import { afterAttempt, type RetryRules } from '../retry.ts';
 
@@ -22,7 +22,7 @@ export interface Outcome {
 }
 
 /** What the lane reads with its locks. */
-export type Attempted = readonly [readonly Delivery[], readonly Receiver[]];
+export type Attempted = readonly [readonly AttemptedDelivery[], readonly Receiver[]];
 
 /** What outcomes are decided by. */
 export type OutcomeRules = RetryRules & { readonly pause: PauseRules };
@@ -84,19 +84,22 @@ export function makeOutcomeLane(rules: OutcomeRules): Lane<OutcomeInput, Outcome
 /** The rows that outcomes are entered in, asked for in the order in which they are to be locked. */
 function lockAttempted(tables: Tables, inputs: readonly OutcomeInput[]): Promise<Attempted> {
   return Promise.all([
-    tables.deliveries.forChange(inputs.map((input) => input.deliveryId)),
+    tables.deliveries.forOutcome(inputs.map((input) => input.deliveryId)),
     tables.receivers.forChange(inputs.map((input) => input.receiverId)),
   ]);
 }
 
 /** After a COMMIT of unknown outcome the same attempt comes again. */
-function storedBefore(delivery: Delivery, attempt: Attempt) {
+function storedBefore(delivery: AttemptedDelivery, attempt: Attempt) {
   const last = delivery.log.at(-1);
   const isSame = last?.number === attempt.number && last.at === attempt.at;
   return isSame ? resultOf(delivery) : (['ignored', null] as const);
 }
 
-function resultOf({ state, dueAt }: Delivery): readonly [Outcome['result'], number | null] {
+function resultOf({
+  state,
+  dueAt,
+}: AttemptedDelivery): readonly [Outcome['result'], number | null] {
   if (state === 'waiting') return ['retry', dueAt];
   return [state === 'delivered' ? 'delivered' : 'failed', null];
 }

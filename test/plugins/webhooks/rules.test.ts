@@ -4,6 +4,7 @@ import type { EgressOutcome, EgressPost } from '../../../plugins/egress/contract
 import { attempt, attemptHeaders } from '../../../plugins/webhooks/attempt.ts';
 import type {
   Attempt,
+  AttemptedDelivery,
   Delivery,
   DueDelivery,
   EventBody,
@@ -136,7 +137,7 @@ const bad = (number: number): Attempt => {
 t.test('the schedule of retries', async (t) => {
   const rules = { delaysMs: [60_000, 300_000, 1_800_000, 7_200_000] };
   let now = 1_000_000;
-  let waiting: Delivery = delivery;
+  let waiting: AttemptedDelivery = delivery;
   for (const [index, delay] of rules.delaysMs.entries()) {
     waiting = afterAttempt(waiting, bad(index + 1), true, rules, now);
     t.match(waiting, { state: 'waiting', attempts: index + 1, retries: index + 1 });
