@@ -4,9 +4,10 @@ import { DatabaseClock } from './database-clock.ts';
 import type { EngineParts } from './environment.ts';
 import { HeldReceivers } from './held-receivers.ts';
 import type { EngineMetrics } from './metrics.ts';
+import { OpenedSecrets } from './opened-secrets.ts';
 import { Outcomes } from './outcomes.ts';
 import type { ReceiverRun } from './receiver-run.ts';
-import { send } from './send.ts';
+import { type SendingParts, send } from './send.ts';
 import { freeSlots, shareOut } from './slots.ts';
 import { type Look, readWindows, type Start, type Window } from './windows.ts';
 
@@ -22,6 +23,7 @@ const alarmMs = 25;
 /** Delivers: opens as many requests to each receiver as it may have, and stores what came of them. */
 export class Deliverer {
   readonly #parts: EngineParts;
+  readonly #sending: SendingParts;
   readonly #metrics: EngineMetrics;
   readonly #outcomes: Outcomes;
   readonly #now: DatabaseClock;
@@ -40,6 +42,7 @@ export class Deliverer {
 
   constructor(parts: EngineParts, metrics: EngineMetrics) {
     this.#parts = parts;
+    this.#sending = { ...parts, secrets: new OpenedSecrets(parts.secrets) };
     this.#metrics = metrics;
     this.#outcomes = new Outcomes(parts, metrics);
     this.#now = new DatabaseClock(parts.clock);
@@ -156,7 +159,7 @@ export class Deliverer {
     const { failing } = run;
     run.begin(start);
     this.#opened(failing, 1);
-    const attempt = await send(this.#parts, start);
+    const attempt = await send(this.#sending, start);
     run.answered(start, attempt.durationMs);
     this.#opened(failing, -1);
     this.#begin(run);

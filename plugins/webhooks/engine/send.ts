@@ -1,15 +1,14 @@
 import { withFreshMedia } from '../../../core/media-reference.ts';
 import { attempt } from '../attempt.ts';
 import type { Attempt } from '../contract.ts';
-import { signingSecretContext } from '../secret.ts';
 import type { EngineParts } from './environment.ts';
+import type { OpenedSecrets } from './opened-secrets.ts';
 import type { Start } from './windows.ts';
 
 /** What attempts are made with. */
-export type SendingParts = Pick<
-  EngineParts,
-  'egress' | 'clock' | 'settings' | 'secrets' | 'log' | 'mint'
->;
+export type SendingParts = Pick<EngineParts, 'egress' | 'clock' | 'settings' | 'log' | 'mint'> & {
+  readonly secrets: OpenedSecrets;
+};
 
 /**
  * Makes the next attempt of a delivery, with its subscription as it is now. Without its secret nothing is sent,
@@ -24,9 +23,7 @@ export async function send(
   const number = delivery.attempts + 1;
   let secret: string | null = null;
   try {
-    if (webhook.sealedSecret !== null) {
-      secret = secrets.open(webhook.sealedSecret, signingSecretContext(webhook.id));
-    }
+    secret = secrets.of(webhook);
   } catch (error) {
     log.error({ err: error, webhook: webhook.id }, 'a signing secret cannot be opened');
     const message = 'The gateway cannot open the signing secret: nothing was sent.';
