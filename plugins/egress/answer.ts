@@ -9,6 +9,8 @@ const keptBytes = 1_024;
 /** A body is read to its end so that the connection can be used again, but no further than this. */
 const readBytes = 65_536;
 
+const nothing = Buffer.alloc(0);
+
 /**
  * Sends a request and keeps the start of its answer. Past 64 KiB the connection is closed: an answer that has said
  * how long it is counts as it is, one that may never end is a failure.
@@ -19,10 +21,10 @@ export function takeAnswer(agent: Dispatcher, request: ExchangeRequest): Promise
     let status = 0;
     let isEndless = false;
     let read = 0;
-    let kept = Buffer.alloc(0);
+    let kept = nothing;
     const settle = (): void => {
       // Streaming leaves out a character of which only the first bytes were kept.
-      const text = new TextDecoder().decode(kept, { stream: true });
+      const text = kept.length === 0 ? '' : new TextDecoder().decode(kept, { stream: true });
       resolve({ status, text });
     };
     const exchange = Exchange.begin(agent, request, {

@@ -27,8 +27,7 @@ export const notPublic = 'The host is not on the public internet.';
 export function readTarget(text: string, rules: TargetRules): Target {
   // `URL` would leave them out in silence, and what is stored and shown would not be what is asked.
   if (/\s/.test(text)) throw refuse('The address must not contain blanks.');
-  if (!URL.canParse(text)) throw refuse('The address is not a URL.');
-  const url = new URL(text);
+  const url = parse(text);
   const isSchemeGood = url.protocol === 'https:' || (rules.allowHttp && url.protocol === 'http:');
   if (!isSchemeGood) throw refuse('The address must begin with https://.');
   if (url.username !== '' || url.password !== '') {
@@ -40,6 +39,14 @@ export function readTarget(text: string, rules: TargetRules): Target {
   const isAddress = isIP(host) !== 0;
   if (isAddress && !rules.isAllowed(host)) throw refuse(notPublic);
   return { url, host, isAddress };
+}
+
+function parse(text: string): URL {
+  try {
+    return new URL(text);
+  } catch {
+    throw refuse('The address is not a URL.');
+  }
 }
 
 function refuse(message: string): EgressError {
