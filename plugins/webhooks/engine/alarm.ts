@@ -56,3 +56,31 @@ export class Throttle {
     this.#alarm.stop();
   }
 }
+
+/**
+ * Lets callers go on together: the first at once, those after it once in so many milliseconds. Keeps the process alive
+ * until all have.
+ */
+export class Gathering {
+  readonly #gapMs: number;
+  #waiting: (() => void)[] = [];
+  #last = Number.NEGATIVE_INFINITY;
+
+  constructor(gapMs: number) {
+    this.#gapMs = gapMs;
+  }
+
+  /** Resolves, together with those of all who wait meanwhile, when the caller may go on. */
+  wait(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      if (this.#waiting.length > 1) return;
+      setTimeout(() => this.#goOn(), Math.max(0, this.#last + this.#gapMs - performance.now()));
+    });
+  }
+
+  #goOn(): void {
+    this.#last = performance.now();
+    for (const goOn of this.#waiting.splice(0)) goOn();
+  }
+}

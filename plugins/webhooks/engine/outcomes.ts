@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Lane } from '../../../core/contracts/storage.ts';
+import { Gathering } from './alarm.ts';
 import { type Ended, type EndInput, makeEndLane } from './end-lane.ts';
 import type { EngineParts } from './environment.ts';
 import type { EngineMetrics } from './metrics.ts';
@@ -14,12 +15,16 @@ import {
 const againMs = 500;
 const farewells = 4;
 
+/** While requests end well and quickly, what came of those of so many milliseconds is stored in one transaction. */
+const gatherMs = 8;
+
 /** Stores what became of deliveries, and counts it. */
 export class Outcomes {
   readonly #parts: EngineParts;
   readonly #metrics: EngineMetrics;
   readonly #attempted: Lane<OutcomeInput, Outcome, Attempted>;
   readonly #ended: Lane<EndInput, Ended>;
+  readonly #gathering = new Gathering(gatherMs);
   #stopping = false;
 
   constructor(parts: EngineParts, metrics: EngineMetrics) {
@@ -42,6 +47,8 @@ export class Outcomes {
   async attempted(input: OutcomeInput): Promise<Outcome | null> {
     const { storage, log } = this.#parts;
     let left = farewells;
+    // A failure is stored at once: it is what a receiver that fails is spared, or paused, by.
+    if (input.attempt.failure === null) await this.#gathering.wait();
     for (;;) {
       try {
         const outcome = await storage.submit(this.#attempted, input);

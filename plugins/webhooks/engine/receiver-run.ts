@@ -11,8 +11,11 @@ const freshMs = 50;
 /** The most deliveries read ahead for each request that may be open. */
 const aheadFactor = 10;
 
-/** Deliveries under way for each request that may be open: those whose outcome is being stored count as well. */
-const underWayFactor = 8;
+/**
+ * Deliveries under way for each request that may be open: those whose outcome is being stored count as well, and these
+ * are all that a fast receiver is sent while one transaction follows another.
+ */
+const underWayFactor = 16;
 
 /**
  * Until when a process may begin attempts under a lease, on its own monotonic clock. Counted from before the

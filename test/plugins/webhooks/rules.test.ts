@@ -11,6 +11,7 @@ import type {
   Health,
   Webhook,
 } from '../../../plugins/webhooks/contract.ts';
+import { Gathering } from '../../../plugins/webhooks/engine/alarm.ts';
 import { leaseDeadline, ReceiverRun } from '../../../plugins/webhooks/engine/receiver-run.ts';
 import { freeSlots, shareOut } from '../../../plugins/webhooks/engine/slots.ts';
 import { choose } from '../../../plugins/webhooks/engine/windows.ts';
@@ -371,6 +372,21 @@ t.test('what was found begins in order, once, and while it is fresh', async (t) 
   t.equal(run.ahead(10), 5);
   run.answered(b, 501);
   t.same([run.ahead(10), run.runsLow(10)], [0, false], 'nothing ahead for one that is slow');
+});
+
+t.test('what ends soon after another goes on together', async (t) => {
+  const gathering = new Gathering(40);
+  const order: string[] = [];
+  const late = new Promise((resolve) => setTimeout(resolve, 30)).then(() => order.push('30 ms'));
+  await gathering.wait();
+  order.push('the first');
+  const begun = performance.now();
+  const others = ['a', 'b', 'c'].map((name) => gathering.wait().then(() => order.push(name)));
+  await others[0];
+  await Promise.resolve();
+  t.same(order, ['the first', '30 ms', 'a', 'b', 'c'], 'the first at once, the others in one go');
+  t.ok(performance.now() - begun > 35, 'after the pause');
+  await Promise.all([late, ...others]);
 });
 
 t.test('who gets the requests that may be open', async (t) => {
