@@ -1,4 +1,3 @@
-import type { Broker } from '../../core/contracts/broker.ts';
 import type { Lane, Unit } from '../../core/contracts/storage.ts';
 import { timestamp } from '../../core/schemas.ts';
 import type { EventRecord, QueuedPlace, StoredMessage } from './contract.ts';
@@ -9,13 +8,14 @@ import type { SendDecision, SendInput, SendLedger, SendRules } from './send.ts';
 /** What the accept lane works with. */
 export interface AcceptParts {
   readonly rules: SendRules;
-  readonly broker: Broker;
+  /** Tells the hosts of accounts what was accepted for these; what gets lost is found by a sweep. */
+  tellHosts(queued: QueuedEnvelope['queued']): void;
   /** Begins to restrict an account for safety; what gets lost is begun again by its next refused opener. */
   restrict(accountId: string, until: number): void;
 }
 
 /** What the hosts of accounts are told of newly accepted messages: by account, in order of acceptance. */
-type QueuedEnvelope = {
+export type QueuedEnvelope = {
   readonly queued: { [accountId: string]: [id: string, sequence: number][] };
 };
 
@@ -32,11 +32,7 @@ export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision
       const ledger = await loadLedger(unit, parts.rules, sends, early);
       const decisions = sends.map((send) => decideSend(parts.rules, ledger, send));
       const messages = await writeLedger(unit, parts.rules, ledger);
-      const envelope = envelopeOf(messages);
-      const accountIds = Object.keys(envelope.queued);
-      if (accountIds.length > 0) {
-        unit.afterCommit(() => parts.broker.toHosts(accountIds, envelope));
-      }
+      if (messages.length > 0) unit.afterCommit(() => parts.tellHosts(queuedOf(messages)));
       for (const [accountId, until] of ledger.holds) {
         unit.afterCommit(() => parts.restrict(accountId, until));
       }
@@ -98,14 +94,14 @@ function numbered({ accounts, newMessages }: SendLedger): readonly StoredMessage
   });
 }
 
-function envelopeOf(messages: readonly StoredMessage[]): QueuedEnvelope {
+function queuedOf(messages: readonly StoredMessage[]): QueuedEnvelope['queued'] {
   const queued: QueuedEnvelope['queued'] = {};
   for (const { accountId, id, sequence } of messages) {
     if (sequence === null) continue;
     queued[accountId] ??= [];
     queued[accountId].push([id, sequence]);
   }
-  return { queued };
+  return queued;
 }
 
 /** The places that an envelope names of an account; none when it is not one of ours. */

@@ -1,3 +1,4 @@
+import type { Broker } from '../../core/contracts/broker.ts';
 import type { ReceiptEvent } from '../../core/contracts/driver.ts';
 import type { Lane, Storage, Unit } from '../../core/contracts/storage.ts';
 import type { Fence } from '../accounts/contract.ts';
@@ -82,6 +83,7 @@ function forgetLane(
 /** What the lanes are made with. */
 export interface LaneParts extends AcceptParts {
   readonly storage: Storage;
+  readonly broker: Broker;
   /** After which an undispatched message fails. */
   readonly expireMs: number;
   /** How many waits one tenant may have open. */

@@ -2,12 +2,14 @@ import { provide } from '../../core/container.ts';
 import { newId } from '../../core/ids.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import type { MintAddress } from '../../core/media-reference.ts';
+import { Dispatchers } from './dispatchers.ts';
 import { forgetContact } from './failing.ts';
 import { makeLanes } from './lanes.ts';
 import { messageOperations } from './operations.ts';
 import { inboundTopic } from './receive.ts';
 import { checkedSend, makeSend } from './service.ts';
 import { makeSessionPart } from './session-part.ts';
+import { makeTellHosts } from './tell-hosts.ts';
 import { startUpkeep } from './upkeep.ts';
 import { viewOf } from './view.ts';
 import { Waits } from './waits.ts';
@@ -26,9 +28,11 @@ export default gatewayPlugin(
     const expireMs = config.messages.expire_h * hourMs;
     const idempotencyMs = config.messages.idempotency_h * hourMs;
     const eventsMs = config.messages.events_h * hourMs;
+    const dispatchers = new Dispatchers();
     const lanes = makeLanes({
       storage,
       broker,
+      tellHosts: makeTellHosts(broker, dispatchers),
       expireMs,
       waits: config.limits.waits,
       rules: {
@@ -52,7 +56,7 @@ export default gatewayPlugin(
       clock,
       log,
     });
-    sessions.attach(makeSessionPart({ storage, lanes, media, log }));
+    sessions.attach(makeSessionPart({ storage, lanes, dispatchers, media, log }));
     const release = await broker.listen(inboundTopic, (message) => {
       const tenantId = tenantOf(message);
       if (tenantId !== null) waits.wake(tenantId);

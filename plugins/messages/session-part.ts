@@ -7,6 +7,7 @@ import { placesOf } from './accept.ts';
 import { Arrivals } from './arrivals.ts';
 import { outboundMessage } from './dispatch-rules.ts';
 import { Dispatcher } from './dispatcher.ts';
+import type { Dispatchers } from './dispatchers.ts';
 import { abandonQueued } from './failing.ts';
 import { type ImportInput, importSize } from './import.ts';
 import type { MessageLanes } from './lanes.ts';
@@ -21,22 +22,23 @@ const answerWaitMs = 5_000;
 export interface SessionPartParts {
   readonly storage: Storage;
   readonly lanes: MessageLanes;
+  /** Those of this process; the part enters them. */
+  readonly dispatchers: Dispatchers;
   readonly media: Pick<MediaService, 'take' | 'discard'>;
   readonly log: GatewayLog;
 }
 
 /** Makes what the messages plugin does in a session; see `SessionPart` for who calls what. */
 export function makeSessionPart(parts: SessionPartParts): SessionPart {
-  const { storage, lanes, log } = parts;
+  const { storage, lanes, dispatchers, log } = parts;
   const arrivals = new Arrivals({ read: storage.read, media: parts.media });
-  const dispatchers = new Map<string, Dispatcher>();
   const bySession = new WeakMap<LiveSession, Dispatcher>();
   const dispatcherOf = (session: LiveSession): Dispatcher => {
     const known = bySession.get(session);
     if (known !== undefined) return known;
     const dispatcher = new Dispatcher(session, { read: storage.read, step: lanes.dispatch, log });
     bySession.set(session, dispatcher);
-    dispatchers.set(session.account.id, dispatcher);
+    dispatchers.add(session, dispatcher);
     return dispatcher;
   };
   return {
@@ -48,8 +50,7 @@ export function makeSessionPart(parts: SessionPartParts): SessionPart {
     },
     async closed(session) {
       const dispatcher = dispatcherOf(session);
-      if (dispatchers.get(session.account.id) === dispatcher)
-        dispatchers.delete(session.account.id);
+      dispatchers.remove(session);
       await dispatcher.closed();
     },
     wake(accountId, envelope) {
@@ -93,11 +94,8 @@ export function makeSessionPart(parts: SessionPartParts): SessionPart {
 }
 
 /** Wakes the dispatchers of those accounts that have queued messages. */
-async function sweep(
-  storage: Storage,
-  dispatchers: ReadonlyMap<string, Dispatcher>,
-): Promise<void> {
-  const ids = [...dispatchers.keys()];
+async function sweep(storage: Storage, dispatchers: Dispatchers): Promise<void> {
+  const ids = dispatchers.accountIds();
   for (let start = 0; start < ids.length; start += sweepSize) {
     const part = ids.slice(start, start + sweepSize);
     for (const id of await storage.read.messages.accountsWithQueued(part)) {

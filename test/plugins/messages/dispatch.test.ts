@@ -49,9 +49,25 @@ for (const engine of databases) {
       return { tenantId, accountId: accountIds[0] ?? '' };
     };
 
+    t.test('without the broker in the process that holds the session', async (t) => {
+      const unreliable = { drop: 1, repeat: 0, reorder: 0, delayMs: 0 };
+      const deaf = await openStage(t, database.url, { unreliable });
+      const { tenantId, accountIds } = await makeTenant(deaf);
+      const session = new FakeSession(tenantId, accountIds[0] ?? '', deaf.broker.processId);
+      await startSession(t, deaf, session);
+      const first = acceptedId(await deaf.send({ tenantId }));
+      await reaches(deaf, tenantId, first, 'sent');
+      session.connected = false;
+      const second = acceptedId(await deaf.send({ tenantId }));
+      session.connected = true;
+      deaf.part.ready(session);
+      await reaches(deaf, tenantId, second, 'sent');
+      t.same(session.taken, [first, second]);
+    });
+
     t.test('in order, whatever the broker loses, repeats or reorders', async (t) => {
       const unreliable = { drop: 0.2, repeat: 0.2, reorder: 0.2, delayMs: 20 };
-      const shaky = await openStage(t, database.url, { unreliable });
+      const shaky = await openStage(t, database.url, { unreliable, viaBroker: true });
       const { tenantId, accountIds } = await makeTenant(shaky, 3);
       const sessions = accountIds.map(
         (id) => new FakeSession(tenantId, id, shaky.broker.processId),

@@ -22,10 +22,12 @@ import { MemoryHub } from '../../../plugins/broker/hub.ts';
 import { MemoryBroker } from '../../../plugins/broker/memory.ts';
 import type { PlanCaps } from '../../../plugins/limits/contract.ts';
 import { guardSettings, makeLimitRules } from '../../../plugins/limits/rules.ts';
+import { Dispatchers } from '../../../plugins/messages/dispatchers.ts';
 import { type MessageLanes, makeLanes } from '../../../plugins/messages/lanes.ts';
 import { inboundTopic } from '../../../plugins/messages/receive.ts';
 import type { SendDecision, SendInput } from '../../../plugins/messages/send.ts';
 import { makeSessionPart, type SessionPartParts } from '../../../plugins/messages/session-part.ts';
+import { makeTellHosts } from '../../../plugins/messages/tell-hosts.ts';
 import { Waits } from '../../../plugins/messages/waits.ts';
 import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
 import { makeStorage, type OpenStorage } from '../../../plugins/storage/storage.ts';
@@ -45,6 +47,8 @@ export interface StageOptions {
   readonly expireMs?: number;
   readonly isCurrent?: (keyId: string) => boolean;
   readonly unreliable?: Unreliability;
+  /** Sessions of this process hear of its messages through the broker, as those of others do. */
+  readonly viaBroker?: boolean;
   /** Takes the media of inbound messages; none when absent. */
   readonly media?: SessionPartParts['media'];
 }
@@ -81,6 +85,7 @@ export async function openStage(
   const memory = new MemoryBroker({ log, hub: options.hub ?? new MemoryHub() });
   const broker =
     options.unreliable === undefined ? memory : unreliableBroker(memory, options.unreliable);
+  const dispatchers = new Dispatchers();
   const restricted: string[] = [];
   const plan = { sends_cap: 1e6, new_contacts_cap: 1e6, ramp_days: 0, ...options.plan };
   const rules = makeLimitRules(
@@ -94,6 +99,7 @@ export async function openStage(
   const lanes = makeLanes({
     storage,
     broker,
+    tellHosts: makeTellHosts(broker, options.viaBroker === true ? new Dispatchers() : dispatchers),
     expireMs: options.expireMs ?? 86_400_000,
     waits: 2,
     rules: {
@@ -135,7 +141,11 @@ export async function openStage(
     waits,
     waitsOn,
     restricted,
-    part: makeSessionPart({ storage, lanes, media: options.media ?? noMedia, log }),
+    part: makeSessionPart({
+      ...{ storage, lanes, dispatchers, log },
+      media: options.media ?? noMedia,
+      log,
+    }),
     send: (send) =>
       lanes.accept({
         id: newId('msg'),
