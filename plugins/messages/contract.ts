@@ -1,6 +1,6 @@
 import type { EventType } from '../../core/contracts/events.ts';
 import type { Json } from '../../core/contracts/json.ts';
-import type { Unit } from '../../core/contracts/storage.ts';
+import type { Tables, Unit } from '../../core/contracts/storage.ts';
 import type { AccountStatus } from '../accounts/contract.ts';
 import type { Contact } from '../contacts/contract.ts';
 import type { Tenant } from '../tenants/contract.ts';
@@ -177,6 +177,33 @@ export interface EventRecord {
   /** The webhook's body. */
   readonly payload: Json;
   readonly at: number;
+}
+
+/** An event of a message, of which is known whether it is among the first that were raised about it. */
+export interface RaisedEvent extends EventRecord {
+  /** No earlier transaction has raised an event about its subject. */
+  readonly first: boolean;
+}
+
+/** Puts events into the outbox, with COMMIT; it may fan them out in the same transaction. */
+export type FanOut = (unit: Unit, events: readonly RaisedEvent[]) => Promise<void>;
+
+/** Reads what the events of these tenants are fanned out by, behind the locks of the transaction that raises them. */
+export type PrepareFanOut = (tables: Tables, tenantIds: readonly string[]) => Promise<FanOut>;
+
+/** Where what becomes of sent messages is raised as events. In the container as `outbox`, in every process. */
+export interface Outbox {
+  /**
+   * Has events fanned out as they are raised, instead of leaving them to be found. Called once, while booting, and in
+   * every process: events about one message would else overtake those that wait.
+   */
+  fanOutWith(prepare: PrepareFanOut): void;
+}
+
+declare module '../../core/container.ts' {
+  interface Cradle {
+    readonly outbox: Outbox;
+  }
 }
 
 /** Places of open long polls that were granted together, and are one row of `waits` until the last is given back. */

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DriverError, type OutboundMessage } from '../../core/contracts/driver.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
-import type { Fence, LiveSession } from '../accounts/contract.ts';
+import type { LiveSession } from '../accounts/contract.ts';
 import { Alarm } from './alarm.ts';
 import type { QueuedPlace } from './contract.ts';
 import type { Outcome } from './dispatch-rules.ts';
@@ -25,7 +25,7 @@ const farewellPauseMs = 200;
 export interface DispatcherParts {
   readonly read: Pick<Storage['read'], 'messages'>;
   /** Submits to the session lane. */
-  step(fence: Fence, step: DispatchStep): Promise<SessionOutput>;
+  step(session: Pick<LiveSession, 'account' | 'fence'>, step: DispatchStep): Promise<SessionOutput>;
   readonly log: GatewayLog;
 }
 
@@ -185,7 +185,7 @@ export class Dispatcher {
     let farewells = 0;
     for (let tries = 1; ; tries += 1) {
       try {
-        const answer = await this.#parts.step(fence, step);
+        const answer = await this.#parts.step(this.#session, step);
         if (answer.held) return answer;
         this.#fenced = true;
         return null;

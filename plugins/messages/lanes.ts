@@ -1,12 +1,13 @@
 import type { Broker } from '../../core/contracts/broker.ts';
 import type { ReceiptEvent } from '../../core/contracts/driver.ts';
 import type { Lane, Storage, Unit } from '../../core/contracts/storage.ts';
-import type { Fence } from '../accounts/contract.ts';
+import type { LiveSession } from '../accounts/contract.ts';
 import { type AcceptParts, makeAcceptLane } from './accept.ts';
 import type { HeldPlaces } from './contract.ts';
 import type { DispatchStep } from './dispatch-step.ts';
 import { makeExpireLane } from './failing.ts';
 import { type ImportInput, type ImportOutput, importLane } from './import.ts';
+import type { EventOutbox } from './outbox.ts';
 import { makeReceiveLane, type ReceiveInput, type ReceiveOutput } from './receive.ts';
 import type { SendDecision, SendInput } from './send.ts';
 import { makeSessionLane, type SessionOutput } from './session-lane.ts';
@@ -20,17 +21,20 @@ import {
   type SlotInput,
 } from './wait-slots.ts';
 
+/** The session that asks. */
+export type AskingSession = Pick<LiveSession, 'account' | 'fence'>;
+
 /** Every decision of the messages plugin, each the submission to its lane. */
 export interface MessageLanes {
   accept(send: SendInput): Promise<SendDecision>;
   /** Stores a step of a session's dispatching. */
-  dispatch(fence: Fence, step: DispatchStep): Promise<SessionOutput>;
+  dispatch(session: AskingSession, step: DispatchStep): Promise<SessionOutput>;
   /**
    * Enters receipts in their order, up to the first that names no message of the account; answers that one and those
    * behind it. `lost`: the session does not hold its lease any more.
    */
   receipts(
-    fence: Fence,
+    session: AskingSession,
     receipts: readonly ReceiptEvent[],
   ): Promise<readonly ReceiptEvent[] | 'lost'>;
   receive(input: ReceiveInput): Promise<ReceiveOutput>;
@@ -84,6 +88,8 @@ function forgetLane(
 export interface LaneParts extends AcceptParts {
   readonly storage: Storage;
   readonly broker: Broker;
+  /** Takes the events of sent messages. */
+  readonly outbox: EventOutbox;
   /** After which an undispatched message fails. */
   readonly expireMs: number;
   /** How many waits one tenant may have open. */
@@ -92,17 +98,18 @@ export interface LaneParts extends AcceptParts {
 
 /** Makes the lanes, once for each storage. */
 export function makeLanes(parts: LaneParts): MessageLanes {
-  const { storage, broker, expireMs, waits } = parts;
+  const { storage, broker, outbox, expireMs, waits } = parts;
   const accept = makeAcceptLane(parts);
-  const session = makeSessionLane(expireMs);
+  const session = makeSessionLane(expireMs, outbox);
   const receive = makeReceiveLane(broker);
   const expire = makeExpireLane(expireMs);
   const openWait = makeOpenWaitLane(waits);
   return {
     accept: (input) => storage.submit(accept, input),
-    dispatch: (fence, step) => storage.submit(session, { fence, step, receipts: [] }),
-    async receipts(fence, receipts) {
-      const output = await storage.submit(session, { fence, step: null, receipts });
+    dispatch: ({ account: { tenantId }, fence }, step) =>
+      storage.submit(session, { fence, tenantId, step, receipts: [] }),
+    async receipts({ account: { tenantId }, fence }, receipts) {
+      const output = await storage.submit(session, { fence, tenantId, step: null, receipts });
       return output.held ? output.left : 'lost';
     },
     receive: (input) => storage.submit(receive, input),

@@ -6,6 +6,7 @@ import { Dispatchers } from './dispatchers.ts';
 import { forgetContact } from './failing.ts';
 import { makeLanes } from './lanes.ts';
 import { messageOperations } from './operations.ts';
+import { EventOutbox } from './outbox.ts';
 import { inboundTopic } from './receive.ts';
 import { checkedSend, makeSend } from './service.ts';
 import { makeSessionPart } from './session-part.ts';
@@ -29,9 +30,11 @@ export default gatewayPlugin(
     const idempotencyMs = config.messages.idempotency_h * hourMs;
     const eventsMs = config.messages.events_h * hourMs;
     const dispatchers = new Dispatchers();
+    const outbox = new EventOutbox();
     const lanes = makeLanes({
       storage,
       broker,
+      outbox,
       tellHosts: makeTellHosts(broker, dispatchers),
       expireMs,
       waits: config.limits.waits,
@@ -65,6 +68,7 @@ export default gatewayPlugin(
     const upkeep = startUpkeep({ storage, lanes, expireMs, idempotencyMs, eventsMs, log });
     const send = makeSend((input) => lanes.accept(input), config.webhooks.allow_http);
     const mint: MintAddress = (key) => media.mint(key);
+    provide(app.container, 'outbox', outbox);
     provide(app.container, 'messages', {
       send: checkedSend(send, config.messages.max_text),
       async find({ tenantId }, id) {

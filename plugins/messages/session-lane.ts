@@ -2,12 +2,14 @@ import type { OutboundMessage, ReceiptEvent } from '../../core/contracts/driver.
 import type { Lane } from '../../core/contracts/storage.ts';
 import type { Fence } from '../accounts/contract.ts';
 import { type DispatchStep, enterStep, findStrangers } from './dispatch-step.ts';
+import type { EventOutbox } from './outbox.ts';
 import { enterReceipts } from './receipts.ts';
-import { loadLedger, loadSession, type SessionFacts } from './session-ledger.ts';
+import { loadLedger, loadSession, type SessionFacts, tenantIdsOf } from './session-ledger.ts';
 
 /** What a session has to store: a step of its dispatching, or receipts in the order in which they came. */
 export interface SessionInput {
   readonly fence: Fence;
+  readonly tenantId: string;
   readonly step: DispatchStep | null;
   readonly receipts: readonly ReceiptEvent[];
 }
@@ -27,13 +29,17 @@ export type SessionOutput =
 /**
  * The lane of what sessions store of the messages they send. The outcome of one message and the intent to send the
  * next are one transaction, and receipts that come with the answer are in it too, as all of them take the same lease.
- * Intent before action: only what this lane has stored as dispatched is handed to a driver.
+ * Intent before action: only what this lane has stored as dispatched is handed to a driver. The events are fanned out in
+ * the transaction that raises them.
  */
-export function makeSessionLane(expireMs: number): Lane<SessionInput, SessionOutput, SessionFacts> {
+export function makeSessionLane(
+  expireMs: number,
+  outbox: EventOutbox,
+): Lane<SessionInput, SessionOutput, SessionFacts> {
   return {
     name: 'messages.session',
     locks: ({ fence }) => [`lease:${fence.accountId}`],
-    early: (tables, inputs) => loadSession(tables, inputs),
+    early: (tables, inputs) => loadSession(tables, inputs, outbox),
     async run(unit, inputs, facts) {
       const { held } = facts;
       const standing = inputs.filter(({ fence }) => held.has(fence.accountId));
@@ -47,7 +53,10 @@ export function makeSessionLane(expireMs: number): Lane<SessionInput, SessionOut
         return { held: true, message, left };
       });
       await unit.withCommit.messages.save([...ledger.changed.values()]);
-      await unit.withCommit.events.record(ledger.events);
+      if (ledger.events.length > 0) {
+        const fanOut = facts.fanOut ?? (await outbox.prepare(unit, tenantIdsOf(inputs)));
+        await fanOut(unit, ledger.events);
+      }
       return outputs;
     },
   };

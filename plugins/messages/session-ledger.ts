@@ -1,9 +1,10 @@
 import type { Tables, Unit } from '../../core/contracts/storage.ts';
 import type { Contact } from '../contacts/contract.ts';
-import type { EventRecord, StoredMessage } from './contract.ts';
+import type { FanOut, RaisedEvent, StoredMessage } from './contract.ts';
 import { messageEvent } from './events.ts';
 import type { Step } from './moves.ts';
 import { storedNetworkId } from './network-ids.ts';
+import type { EventOutbox } from './outbox.ts';
 import type { SessionInput } from './session-lane.ts';
 
 /** What is read behind the locks of the leases. */
@@ -15,24 +16,31 @@ export interface SessionFacts {
   readonly contacts: readonly Contact[];
   /** The ids of messages that receipts name by the network's id only, by `networkPlace`. */
   readonly named: ReadonlyMap<string, string>;
+  /** Read ahead where events are to be expected. */
+  readonly fanOut: FanOut | null;
 }
 
 /** Reads what sessions name, with their messages locked. */
 export async function loadSession(
   tables: Tables,
   inputs: readonly SessionInput[],
+  outbox: EventOutbox,
 ): Promise<SessionFacts> {
   const ids = inputs.flatMap(({ step, receipts }) => [
     ...[step?.outcome?.id ?? [], step?.next?.id ?? []].flat(),
     ...receipts.flatMap(({ reference }) => reference ?? []),
   ]);
-  const [held, messages, contacts, named] = await Promise.all([
+  const expectsEvents = inputs.some(
+    ({ step, receipts }) => receipts.length > 0 || (step?.outcome ?? null) !== null,
+  );
+  const [held, messages, contacts, named, fanOut] = await Promise.all([
     tables.leases.heldBy(inputs.map(({ fence }) => fence)),
     tables.messages.forChange(ids),
     tables.contacts.ofMessages(ids),
     loadNamed(tables, inputs, ({ reference }) => reference === null),
+    expectsEvents ? outbox.prepare(tables, tenantIdsOf(inputs)) : null,
   ]);
-  return { held, messages, contacts, named };
+  return { held, messages, contacts, named, fanOut };
 }
 
 /** What a batch of sessions' inputs is decided on, as it stands after those before, and what they have changed. */
@@ -40,8 +48,10 @@ export class SessionLedger {
   /** The database's clock. */
   readonly now: number;
   readonly changed = new Map<string, StoredMessage>();
-  readonly events: EventRecord[] = [];
+  readonly events: RaisedEvent[] = [];
   readonly #messages: Map<string, StoredMessage>;
+  /** The messages about which nothing was raised yet when the batch began. */
+  readonly #quiet: ReadonlySet<string>;
   readonly #contacts: ReadonlyMap<string, Contact>;
   /** The ids of messages by `networkPlace`. */
   readonly #named: Map<string, string>;
@@ -49,6 +59,7 @@ export class SessionLedger {
   constructor(now: number, { messages, contacts, named }: SessionFacts) {
     this.now = now;
     this.#messages = new Map(messages.map((message) => [message.id, message]));
+    this.#quiet = new Set(messages.flatMap(({ id, status }) => (status === 'queued' ? id : [])));
     this.#contacts = new Map(contacts.map((contact) => [contact.id, contact]));
     this.#named = new Map(named);
   }
@@ -79,7 +90,8 @@ export class SessionLedger {
     if (networkId !== null) this.#named.set(networkPlace(accountId, networkId), id);
     if (silent) return;
     for (const one of raised) {
-      this.events.push(messageEvent(one.message, contact, one.status, this.now));
+      const event = messageEvent(one.message, contact, one.status, this.now);
+      this.events.push({ ...event, first: this.#quiet.has(id) });
     }
   }
 }
@@ -111,6 +123,11 @@ export async function loadLedger(
     contacts: [...facts.contacts, ...contacts],
     named,
   });
+}
+
+/** The tenants whose sessions ask. */
+export function tenantIdsOf(inputs: readonly SessionInput[]): readonly string[] {
+  return [...new Set(inputs.map(({ tenantId }) => tenantId))];
 }
 
 /** Finds out which messages some receipts name by the network's id. */

@@ -110,14 +110,14 @@ async function sweep(storage: Storage, dispatchers: Dispatchers): Promise<void> 
  */
 async function receipts(
   lanes: MessageLanes,
-  { fence }: LiveSession,
+  session: LiveSession,
   dispatcher: Dispatcher,
   all: readonly ReceiptEvent[],
 ): Promise<void> {
   let waitedFor: ReceiptEvent | null = null;
   for (let left = all; left.length > 0; ) {
     const underWay = dispatcher.outcomeUnderWay();
-    left = standing(await lanes.receipts(fence, left));
+    left = standing(await lanes.receipts(session, left));
     const [unknown, ...others] = left;
     if (unknown === undefined) return;
     if (underWay === null || unknown === waitedFor) left = others;

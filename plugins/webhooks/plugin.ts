@@ -7,10 +7,10 @@ const hourMs = 3_600_000;
 /** Webhooks: subscriptions with their operations, and the delivery of events to them. */
 export default gatewayPlugin(
   'webhooks',
-  ['observability', 'storage', 'secrets', 'broker', 'tenants', 'egress', 'media'],
+  ['observability', 'storage', 'secrets', 'broker', 'tenants', 'egress', 'media', 'messages'],
   async (app) => {
     const { cradle } = app.container;
-    const { broker, clock, cursors, egress, media, metrics, plans, secrets } = cradle;
+    const { broker, clock, cursors, egress, media, metrics, outbox, plans, secrets } = cradle;
     const { stopping, storage } = cradle;
     const { webhooks, roles } = cradle.config;
     const log = cradle.log.child({ plugin: 'webhooks' });
@@ -23,7 +23,7 @@ export default gatewayPlugin(
     });
     app.operations.add(...made.operations);
     const engine = await startEngine({
-      ...{ broker, clock, egress, metrics, plans, secrets, storage, log, mint },
+      ...{ broker, clock, egress, metrics, outbox, plans, secrets, storage, log, mint },
       settings: {
         timeoutMs,
         connectTimeoutMs,

@@ -2,7 +2,7 @@ import type { EventType } from '../../../core/contracts/events.ts';
 import { newId } from '../../../core/ids.ts';
 import type { EventRecord } from '../../messages/contract.ts';
 import type { EventBody } from '../../webhooks/contract.ts';
-import { type Executor, holes } from '../executor.ts';
+import { type Executor, holes, type Row } from '../executor.ts';
 import { mysqlNow } from '../unit.ts';
 
 /** An event waits in the outbox until it has been fanned out to the subscriptions. */
@@ -55,31 +55,25 @@ export class EventTable {
     if (events.some(waits)) this.db.marks.add('events');
     await this.db.insert(
       'events',
-      events.map((event) => ({
-        id: newId('evt', event.at),
-        tenant_id: event.tenantId,
-        type: event.type,
-        subject: event.subject,
-        payload: JSON.stringify(event.payload),
-        state: waits(event) ? waiting : fannedOut,
-        created_at: event.at,
-      })),
+      events.map((event) => toRow(kept(event), waits(event) ? waiting : fannedOut)),
     );
+  }
+
+  /** Stores events whose deliveries are made in the same transaction; answers them as they are kept. */
+  async recordFannedOut(events: readonly EventRecord[]): Promise<readonly KeptEvent[]> {
+    const all = events.map(kept);
+    await this.db.insert(
+      'events',
+      all.map((event) => toRow(event, fannedOut)),
+    );
+    return all;
   }
 
   /** Stores what is fanned out to nobody: the samples that tests delivered. Those that are there stay. */
   async keep(events: readonly KeptEvent[]): Promise<void> {
     await this.db.insertIgnore(
       'events',
-      events.map((event) => ({
-        id: event.id,
-        tenant_id: event.tenantId,
-        type: event.type,
-        subject: event.subject,
-        payload: event.payload,
-        state: fannedOut,
-        created_at: event.createdAt,
-      })),
+      events.map((event) => toRow(event, fannedOut)),
     );
   }
 
@@ -169,4 +163,22 @@ export class EventTable {
       .pluck('id');
     return ids.length === 0 ? 0 : knex('events').whereIn('id', ids).delete();
   }
+}
+
+/** An event with an id of its own, and its body as it will be sent. */
+function kept({ tenantId, type, subject, payload, at }: EventRecord): KeptEvent {
+  const body = JSON.stringify(payload);
+  return { id: newId('evt', at), tenantId, type, subject, payload: body, createdAt: at };
+}
+
+function toRow(event: KeptEvent, state: typeof waiting | typeof fannedOut): Row {
+  return {
+    id: event.id,
+    tenant_id: event.tenantId,
+    type: event.type,
+    subject: event.subject,
+    payload: event.payload,
+    state,
+    created_at: event.createdAt,
+  };
 }

@@ -65,16 +65,20 @@ export class Deliverer {
   /**
    * Something may be due.
    * @param receiverIds to whom; null when that is not known
+   * @returns whether this process holds all of them, so that no other can deliver to them
    */
-  wake(receiverIds: readonly string[] | null): void {
+  wake(receiverIds: readonly string[] | null): boolean {
     const runs =
       receiverIds === null
         ? this.#receivers.all()
         : receiverIds.flatMap((id) => this.#receivers.get(id) ?? []);
     for (const run of runs) run.hungry = true;
     if (runs.length > 0) this.#look.call();
-    const held = runs.filter((run) => !run.lost).length;
-    if (receiverIds === null || held < receiverIds.length) this.#receivers.claim();
+    const now = this.#parts.clock.monotonic();
+    const held = runs.filter((run) => run.mayAct(now)).length;
+    const all = receiverIds !== null && held === receiverIds.length;
+    if (!all) this.#receivers.claim();
+    return all;
   }
 
   /** Begins nothing more, waits for what is under way, and gives the receivers back. Never rejects. */

@@ -2,6 +2,7 @@ import type { Release } from '../../../core/contracts/broker.ts';
 import { Loop } from '../../../core/loop.ts';
 import { Throttle } from './alarm.ts';
 import { Deliverer } from './deliverer.ts';
+import { makeDirectFanOut } from './direct-fan-out.ts';
 import type { EngineParts } from './environment.ts';
 import { eventsAtOnce, makeFanOutLane } from './fan-out-lane.ts';
 import { type EngineMetrics, engineMetrics } from './metrics.ts';
@@ -26,7 +27,7 @@ export interface Engine {
  * receiver. A process without the role only tells the others of its events. Called once, while booting.
  */
 export async function startEngine(parts: EngineParts): Promise<Engine> {
-  const { storage, broker } = parts;
+  const { storage, broker, outbox, plans } = parts;
   storage.onCommit('deliveries', () => broker.toAll('deliveries', {}));
   if (parts.delivers) return startDelivering(parts);
   const telling = new Throttle(
@@ -34,18 +35,35 @@ export async function startEngine(parts: EngineParts): Promise<Engine> {
     () => broker.toWorker('events', {}),
   );
   storage.onCommit('events', () => telling.call());
+  const metrics = engineMetrics(parts.metrics);
+  outbox.fanOutWith(
+    makeDirectFanOut({
+      plans,
+      due: (fresh) =>
+        broker.toAll('deliveries', { receivers: fresh.map(({ receiverId }) => receiverId) }),
+      suppressed: (count) => metrics.ended('suppressed', count),
+    }),
+  );
   return { stop: async () => telling.stop() };
 }
 
 async function startDelivering(parts: EngineParts): Promise<Engine> {
-  const { storage, broker } = parts;
+  const { storage, broker, outbox, plans } = parts;
   const metrics = engineMetrics(parts.metrics);
   const deliverer = new Deliverer(parts, metrics);
-  const fanOut = new FanOut(parts, metrics, (receiverIds) => {
-    // This process need not wait for its own message.
-    deliverer.wake(receiverIds);
+  const due = (receiverIds: readonly string[]): void => {
+    // This process need not wait for its own message, and to what it holds nobody else delivers.
+    if (deliverer.wake(receiverIds)) return;
     broker.toAll('deliveries', { receivers: [...receiverIds], toldBy: broker.processId });
-  });
+  };
+  const fanOut = new FanOut(parts, metrics, due);
+  outbox.fanOutWith(
+    makeDirectFanOut({
+      plans,
+      due: (fresh) => due(fresh.map(({ receiverId }) => receiverId)),
+      suppressed: (count) => metrics.ended('suppressed', count),
+    }),
+  );
   const releases: Release[] = [
     await broker.work('events', 1, () => fanOut.ring()),
     await broker.listen('deliveries', (message) => {

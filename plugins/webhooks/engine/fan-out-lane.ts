@@ -1,8 +1,6 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
-import { newId } from '../../../core/ids.ts';
 import type { Plans } from '../../tenants/contract.ts';
-import type { Delivery, Webhook } from '../contract.ts';
-import { goesOut, hasWebhooks, wants } from '../matching.ts';
+import { fanOut, readSubscriptions } from './fan-out.ts';
 
 /** What one round of the fan-out did. */
 export interface FannedOut {
@@ -34,41 +32,18 @@ export function makeFanOutLane(parts: FanOutParts): Lane<null, FannedOut> {
     locks: () => [],
     async run(unit, inputs) {
       const outputs: FannedOut[] = [];
-      for (const _ of inputs) outputs.push(await fanOut(unit, parts));
+      for (const _ of inputs) outputs.push(await fanOutOldest(unit, parts));
       return outputs;
     },
   };
 }
 
-async function fanOut(unit: Unit, { plans, due }: FanOutParts): Promise<FannedOut> {
+async function fanOutOldest(unit: Unit, { plans, due }: FanOutParts): Promise<FannedOut> {
   const { events, now } = await unit.events.waitingForChange(eventsAtOnce);
   if (events.length === 0) return { events: 0, waiting: 0, suppressed: 0 };
   const tenantIds = events.map((event) => event.tenantId);
-  const [webhooks, tenants, receivers] = await Promise.all([
-    unit.webhooks.ofTenants(tenantIds),
-    unit.tenants.find(tenantIds),
-    unit.receivers.ofTenants(tenantIds),
-  ]);
-  const deliveries: Delivery[] = [];
-  if (webhooks.length > 0) {
-    const healthOf = new Map(receivers.map(({ id, health }) => [id, health]));
-    const ofTenant = new Map<string, Webhook[]>();
-    for (const webhook of webhooks) {
-      const known = ofTenant.get(webhook.tenantId);
-      if (known === undefined) ofTenant.set(webhook.tenantId, [webhook]);
-      else known.push(webhook);
-    }
-    for (const event of events) {
-      const tenant = tenants.get(event.tenantId);
-      if (tenant === undefined) continue;
-      for (const webhook of ofTenant.get(event.tenantId) ?? []) {
-        if (!wants(webhook, tenant, event)) continue;
-        const health = healthOf.get(webhook.receiverId);
-        const isOut = goesOut(webhook, health, hasWebhooks(tenant, plans));
-        deliveries.push(newDelivery(webhook, event, isOut, now));
-      }
-    }
-  }
+  const made = fanOut(events, await readSubscriptions(unit, tenantIds), plans, now);
+  const deliveries = made.map(({ delivery }) => delivery);
   await unit.withCommit.deliveries.add(deliveries);
   await unit.withCommit.events.markFannedOut(events.map((event) => event.id));
   const waiting = deliveries.filter((delivery) => delivery.state === 'waiting');
@@ -79,30 +54,5 @@ async function fanOut(unit: Unit, { plans, due }: FanOutParts): Promise<FannedOu
     events: events.length,
     waiting: waiting.length,
     suppressed: deliveries.length - waiting.length,
-  };
-}
-
-function newDelivery(
-  webhook: Webhook,
-  event: Pick<Delivery, 'subject'> & { readonly id: string; readonly type: Delivery['eventType'] },
-  isOut: boolean,
-  now: number,
-): Delivery {
-  return {
-    id: newId('dlv', now),
-    tenantId: webhook.tenantId,
-    webhookId: webhook.id,
-    receiverId: webhook.receiverId,
-    eventId: event.id,
-    eventType: event.type,
-    subject: event.subject,
-    state: isOut ? 'waiting' : 'suppressed',
-    test: false,
-    attempts: 0,
-    retries: 0,
-    replayed: false,
-    dueAt: isOut ? now : null,
-    log: [],
-    createdAt: now,
   };
 }

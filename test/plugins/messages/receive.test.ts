@@ -248,7 +248,7 @@ for (const engine of databases) {
       await stage.part.receive(one, inbound('a'));
       const undispatched = acceptedId(await stage.send({ tenantId, accountId: two.account.id }));
       const dispatched = acceptedId(await stage.send({ tenantId, accountId: one.account.id }));
-      await stage.lanes.dispatch(one.fence, {
+      await stage.lanes.dispatch(one, {
         outcome: null,
         next: { id: dispatched, again: false },
         deduplicates: true,
@@ -287,7 +287,7 @@ for (const engine of databases) {
       // The answer to what was under way finds nothing to change.
       const outcome = { kind: 'sent', id: dispatched, networkId: 'n', at: 1 } as const;
       const step = { outcome, next: null, deduplicates: true, closedToStrangers: null };
-      await stage.lanes.dispatch(one.fence, step);
+      await stage.lanes.dispatch(one, step);
       t.equal((await events(stage, tenantId)).length, 1);
 
       await set({ private: false, doNotDisturb: true, name: 'Ada L.' });
@@ -303,9 +303,9 @@ for (const engine of databases) {
       const { tenantId, one } = await open();
       const id = acceptedId(await stage.send({ tenantId, accountId: one.account.id }));
       const step = { deduplicates: true, closedToStrangers: null };
-      await stage.lanes.dispatch(one.fence, { ...step, outcome: null, next: { id, again: false } });
+      await stage.lanes.dispatch(one, { ...step, outcome: null, next: { id, again: false } });
       const sent = { kind: 'sent', id, networkId: 'net', at: 1 } as const;
-      await stage.lanes.dispatch(one.fence, { ...step, outcome: sent, next: null });
+      await stage.lanes.dispatch(one, { ...step, outcome: sent, next: null });
       const [contact] = (await contactsOf(stage, tenantId)) as [Contact];
       const other = await openStage(t, database.url);
       const named = { type: 'receipt', reference: id, networkId: null } as const;
@@ -316,7 +316,7 @@ for (const engine of databases) {
           deleteOfSubjects: {
             async value(...of: Parameters<typeof unit.events.deleteOfSubjects>) {
               await unit.events.deleteOfSubjects(...of);
-              entering = other.lanes.receipts(one.fence, [receipt]);
+              entering = other.lanes.receipts(one, [receipt]);
               await pause(300);
             },
           },

@@ -24,6 +24,7 @@ import type { PlanCaps } from '../../../plugins/limits/contract.ts';
 import { guardSettings, makeLimitRules } from '../../../plugins/limits/rules.ts';
 import { Dispatchers } from '../../../plugins/messages/dispatchers.ts';
 import { type MessageLanes, makeLanes } from '../../../plugins/messages/lanes.ts';
+import { EventOutbox } from '../../../plugins/messages/outbox.ts';
 import { inboundTopic } from '../../../plugins/messages/receive.ts';
 import type { SendDecision, SendInput } from '../../../plugins/messages/send.ts';
 import { makeSessionPart, type SessionPartParts } from '../../../plugins/messages/session-part.ts';
@@ -99,6 +100,7 @@ export async function openStage(
   const lanes = makeLanes({
     storage,
     broker,
+    outbox: new EventOutbox(),
     tellHosts: makeTellHosts(broker, options.viaBroker === true ? new Dispatchers() : dispatchers),
     expireMs: options.expireMs ?? 86_400_000,
     waits: 2,

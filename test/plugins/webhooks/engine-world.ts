@@ -133,6 +133,7 @@ export async function openEngine(
   const engine = await startEngine({
     storage: options.through?.(storage) ?? storage,
     broker: options.broker ?? memory,
+    outbox: { fanOutWith: () => undefined },
     egress: {
       refusal: async () => null,
       post: (request) => internet.post(name, request),

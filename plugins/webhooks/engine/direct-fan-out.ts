@@ -1,0 +1,45 @@
+import type { PrepareFanOut } from '../../messages/contract.ts';
+import type { Plans } from '../../tenants/contract.ts';
+import { fanOut, readSubscriptions } from './fan-out.ts';
+import type { Start } from './windows.ts';
+
+/** What was fanned out to one receiver. */
+export interface FreshDeliveries {
+  readonly receiverId: string;
+  /** First attempts that no earlier event has to go before, in order. */
+  readonly starts: readonly Start[];
+  /** There are others, which may have to wait for earlier ones. */
+  readonly hasOthers: boolean;
+}
+
+/** Who is told what a direct fan-out has made, after the commit. */
+export interface DirectFanOutParts {
+  readonly plans: Plans;
+  due(fresh: readonly FreshDeliveries[]): void;
+  suppressed(count: number): void;
+}
+
+/** Makes the fan-out of events in the transaction that raises them: see `Outbox`. */
+export function makeDirectFanOut({ plans, due, suppressed }: DirectFanOutParts): PrepareFanOut {
+  return async (tables, tenantIds) => {
+    const subscriptions = await readSubscriptions(tables, tenantIds);
+    return async ({ withCommit, now, afterCommit }, raised) => {
+      const kept = await withCommit.events.recordFannedOut(raised);
+      const events = kept.map((event, n) => ({ ...event, first: raised[n]?.first ?? false }));
+      const made = fanOut(events, subscriptions, plans, now);
+      const waiting = made.filter(({ delivery }) => delivery.state === 'waiting');
+      const receiverIds = [...new Set(waiting.map(({ delivery }) => delivery.receiverId))];
+      await withCommit.deliveries.add(made.map(({ delivery }) => delivery));
+      await withCommit.receivers.wake(receiverIds, now, true);
+      const fresh = receiverIds.map((receiverId): FreshDeliveries => {
+        const all = waiting.filter(({ delivery }) => delivery.receiverId === receiverId);
+        const starts = all.filter(({ event }) => event.first);
+        return { receiverId, starts, hasOthers: starts.length < all.length };
+      });
+      afterCommit(() => {
+        suppressed(made.length - waiting.length);
+        if (fresh.length > 0) due(fresh);
+      });
+    };
+  };
+}

@@ -1,0 +1,84 @@
+import type { Tables } from '../../../core/contracts/storage.ts';
+import { newId } from '../../../core/ids.ts';
+import type { Plans, Tenant } from '../../tenants/contract.ts';
+import type { Delivery, Receiver, Webhook } from '../contract.ts';
+import { goesOut, hasWebhooks, wants } from '../matching.ts';
+
+/** An event that is fanned out. */
+export type FannedEvent = Pick<Delivery, 'tenantId' | 'subject' | 'createdAt'> & {
+  readonly id: string;
+  readonly type: Delivery['eventType'];
+};
+
+/** What events are fanned out by. */
+export interface Subscriptions {
+  readonly webhooks: readonly Webhook[];
+  readonly receivers: readonly Receiver[];
+  readonly tenants: ReadonlyMap<string, Tenant>;
+}
+
+/** Reads what the events of some tenants are fanned out by. */
+export async function readSubscriptions(
+  tables: Tables,
+  tenantIds: readonly string[],
+): Promise<Subscriptions> {
+  const [webhooks, tenants, receivers] = await Promise.all([
+    tables.webhooks.ofTenants(tenantIds),
+    tables.tenants.find(tenantIds),
+    tables.receivers.ofTenants(tenantIds),
+  ]);
+  return { webhooks, tenants, receivers };
+}
+
+/** A delivery that fan-out made, with what it was made of. */
+export interface MadeDelivery<Event extends FannedEvent> {
+  readonly delivery: Delivery;
+  readonly webhook: Webhook;
+  readonly event: Event;
+}
+
+/** Makes one delivery for each event and subscription that wants it, in the order of the events. Pure but for the ids. */
+export function fanOut<Event extends FannedEvent>(
+  events: readonly Event[],
+  { webhooks, receivers, tenants }: Subscriptions,
+  plans: Plans,
+  now: number,
+): readonly MadeDelivery<Event>[] {
+  const healthOf = new Map(receivers.map(({ id, health }) => [id, health]));
+  const ofTenant = new Map<string, Webhook[]>();
+  for (const webhook of webhooks) {
+    const known = ofTenant.get(webhook.tenantId);
+    if (known === undefined) ofTenant.set(webhook.tenantId, [webhook]);
+    else known.push(webhook);
+  }
+  return events.flatMap((event) => {
+    const tenant = tenants.get(event.tenantId);
+    if (tenant === undefined) return [];
+    const wanting = (ofTenant.get(event.tenantId) ?? []).filter((one) => wants(one, tenant, event));
+    return wanting.map((webhook) => {
+      const health = healthOf.get(webhook.receiverId);
+      const isOut = goesOut(webhook, health, hasWebhooks(tenant, plans));
+      return { delivery: newDelivery(webhook, event, isOut, now), webhook, event };
+    });
+  });
+}
+
+function newDelivery(webhook: Webhook, event: FannedEvent, isOut: boolean, now: number): Delivery {
+  return {
+    id: newId('dlv', now),
+    tenantId: webhook.tenantId,
+    webhookId: webhook.id,
+    receiverId: webhook.receiverId,
+    eventId: event.id,
+    eventType: event.type,
+    subject: event.subject,
+    state: isOut ? 'waiting' : 'suppressed',
+    test: false,
+    attempts: 0,
+    retries: 0,
+    replayed: false,
+    dueAt: isOut ? now : null,
+    log: [],
+    createdAt: now,
+  };
+}
