@@ -1,6 +1,7 @@
 import { Loop } from '../../../core/loop.ts';
 import { Alarm, Throttle } from './alarm.ts';
 import { DatabaseClock } from './database-clock.ts';
+import type { FreshDeliveries } from './direct-fan-out.ts';
 import type { EngineParts } from './environment.ts';
 import { HeldReceivers } from './held-receivers.ts';
 import type { EngineMetrics } from './metrics.ts';
@@ -81,6 +82,21 @@ export class Deliverer {
     return all;
   }
 
+  /**
+   * Takes deliveries that have just become durable: what can begin does so at once, without being looked for.
+   * @returns the receivers that have to be looked at all the same
+   */
+  takeFresh(fresh: readonly FreshDeliveries[]): readonly string[] {
+    const now = this.#parts.clock.monotonic();
+    return fresh.flatMap(({ receiverId, readAt, starts, hasOthers }) => {
+      const run = this.#receivers.get(receiverId);
+      if (run === undefined || !run.takeFresh(starts, readAt, now)) return receiverId;
+      this.#begin(run);
+      if (run.hungry) this.#look.call();
+      return hasOthers ? receiverId : [];
+    });
+  }
+
   /** Begins nothing more, waits for what is under way, and gives the receivers back. Never rejects. */
   async stop(): Promise<void> {
     this.#stopping = true;
@@ -144,7 +160,7 @@ export class Deliverer {
   /** Begins what the last look at a receiver has found, as far as there is room. */
   #begin(run: ReceiverRun): void {
     const { clock, settings } = this.#parts;
-    while (run.hasAhead && run.room(settings.concurrency) > 0) {
+    while ((run.hasAhead || run.hasHanded) && run.room(settings.concurrency) > 0) {
       const free = freeSlots(settings.inFlight, this.#open);
       const now = clock.monotonic();
       if (this.#stopping || !run.mayAct(now) || (run.failing ? free.failing : free.all) < 1) {
@@ -155,7 +171,8 @@ export class Deliverer {
       if (start === undefined) break;
       this.#track(this.#deliver(run, start));
     }
-    if (run.hasAhead) run.more = true;
+    const isFull = run.room(settings.concurrency) <= 0;
+    if (run.hasAhead || (run.hasHanded && isFull)) run.more = true;
   }
 
   async #deliver(run: ReceiverRun, start: Start): Promise<void> {

@@ -1,3 +1,4 @@
+import type { Clock } from '../../../core/contracts/clock.ts';
 import type { PrepareFanOut } from '../../messages/contract.ts';
 import type { Plans } from '../../tenants/contract.ts';
 import { fanOut, readSubscriptions } from './fan-out.ts';
@@ -6,6 +7,8 @@ import type { Start } from './windows.ts';
 /** What was fanned out to one receiver. */
 export interface FreshDeliveries {
   readonly receiverId: string;
+  /** When the subscriptions were read, on the monotonic clock. */
+  readonly readAt: number;
   /** First attempts that no earlier event has to go before, in order. */
   readonly starts: readonly Start[];
   /** There are others, which may have to wait for earlier ones. */
@@ -15,13 +18,16 @@ export interface FreshDeliveries {
 /** Who is told what a direct fan-out has made, after the commit. */
 export interface DirectFanOutParts {
   readonly plans: Plans;
+  readonly clock: Pick<Clock, 'monotonic'>;
   due(fresh: readonly FreshDeliveries[]): void;
   suppressed(count: number): void;
 }
 
 /** Makes the fan-out of events in the transaction that raises them: see `Outbox`. */
-export function makeDirectFanOut({ plans, due, suppressed }: DirectFanOutParts): PrepareFanOut {
+export function makeDirectFanOut(parts: DirectFanOutParts): PrepareFanOut {
+  const { plans, clock, due, suppressed } = parts;
   return async (tables, tenantIds) => {
+    const readAt = clock.monotonic();
     const subscriptions = await readSubscriptions(tables, tenantIds);
     return async ({ withCommit, now, afterCommit }, raised) => {
       const kept = await withCommit.events.recordFannedOut(raised);
@@ -34,7 +40,7 @@ export function makeDirectFanOut({ plans, due, suppressed }: DirectFanOutParts):
       const fresh = receiverIds.map((receiverId): FreshDeliveries => {
         const all = waiting.filter(({ delivery }) => delivery.receiverId === receiverId);
         const starts = all.filter(({ event }) => event.first);
-        return { receiverId, starts, hasOthers: starts.length < all.length };
+        return { receiverId, readAt, starts, hasOthers: starts.length < all.length };
       });
       afterCommit(() => {
         suppressed(made.length - waiting.length);

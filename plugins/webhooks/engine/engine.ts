@@ -27,7 +27,7 @@ export interface Engine {
  * receiver. A process without the role only tells the others of its events. Called once, while booting.
  */
 export async function startEngine(parts: EngineParts): Promise<Engine> {
-  const { storage, broker, outbox, plans } = parts;
+  const { storage, broker, clock, outbox, plans } = parts;
   storage.onCommit('deliveries', () => broker.toAll('deliveries', {}));
   if (parts.delivers) return startDelivering(parts);
   const telling = new Throttle(
@@ -39,6 +39,7 @@ export async function startEngine(parts: EngineParts): Promise<Engine> {
   outbox.fanOutWith(
     makeDirectFanOut({
       plans,
+      clock,
       due: (fresh) =>
         broker.toAll('deliveries', { receivers: fresh.map(({ receiverId }) => receiverId) }),
       suppressed: (count) => metrics.ended('suppressed', count),
@@ -48,7 +49,7 @@ export async function startEngine(parts: EngineParts): Promise<Engine> {
 }
 
 async function startDelivering(parts: EngineParts): Promise<Engine> {
-  const { storage, broker, outbox, plans } = parts;
+  const { storage, broker, clock, outbox, plans } = parts;
   const metrics = engineMetrics(parts.metrics);
   const deliverer = new Deliverer(parts, metrics);
   const due = (receiverIds: readonly string[]): void => {
@@ -60,7 +61,11 @@ async function startDelivering(parts: EngineParts): Promise<Engine> {
   outbox.fanOutWith(
     makeDirectFanOut({
       plans,
-      due: (fresh) => due(fresh.map(({ receiverId }) => receiverId)),
+      clock,
+      due(fresh) {
+        const left = deliverer.takeFresh(fresh);
+        if (left.length > 0) due(left);
+      },
       suppressed: (count) => metrics.ended('suppressed', count),
     }),
   );

@@ -1,5 +1,6 @@
 import type { DueDelivery, Health, LeasedReceiver, ReceiverLease } from '../contract.ts';
 import { isFailing, requestsAtOnce } from '../health.ts';
+import { HandedOver } from './handed.ts';
 import type { Start } from './windows.ts';
 
 /** By how much the local deadline is shorter than the lease, milliseconds. */
@@ -16,6 +17,9 @@ const aheadFactor = 10;
  * are all that a fast receiver is sent while one transaction follows another.
  */
 const underWayFactor = 16;
+
+/** Deliveries that are kept at most which were handed over and could not begin yet. */
+const mostHanded = 64;
 
 /**
  * Until when a process may begin attempts under a lease, on its own monotonic clock. Counted from before the
@@ -57,6 +61,8 @@ export class ReceiverRun {
   #ahead: Start[] = [];
   /** Until when that may begin, on the monotonic clock. */
   #freshUntil = 0;
+  /** What was made by this process and need not be looked for. */
+  readonly #handed = new HandedOver(mostHanded);
   /** How long the latest answer took, milliseconds. */
   #answerMs = Number.POSITIVE_INFINITY;
   /** What was begun since the last look, which does not know of it. */
@@ -103,7 +109,7 @@ export class ReceiverRun {
   /** Whether there is, or may be, something to do. */
   get busy(): boolean {
     const isWorking = this.underWay.size > 0 || this.ending || this.releasing;
-    return isWorking || (this.hungry && !this.lost);
+    return isWorking || ((this.hungry || this.hasHanded) && !this.lost);
   }
 
   /** It is just being looked at what is due. */
@@ -130,11 +136,28 @@ export class ReceiverRun {
     this.#ahead = start.filter(({ delivery }) => !this.hasBegun(delivery.id));
     this.#freshUntil = this.lookedAt + freshMs;
     if (this.#ahead.length < start.length) this.more = true;
+    const left = this.#handed.giveWay(start, this.lookedAt);
+    const late = this.#handed.dropBefore(this.lookedAt - freshMs);
+    if (left || late) this.hungry = true;
+  }
+
+  /**
+   * Takes first attempts whose deliveries have just become durable, in order, about subjects of which no earlier event
+   * was raised; answers whether it did. Those that it did not take are to be looked for.
+   * @param readAt when their subscriptions were read, on the monotonic clock
+   */
+  takeFresh(starts: readonly Start[], readAt: number, monotonic: number): boolean {
+    return !this.paused && this.mayAct(monotonic) && this.#handed.take(starts, readAt);
   }
 
   /** Whether something that was found has not begun. */
   get hasAhead(): boolean {
     return this.#ahead.length > 0;
+  }
+
+  /** Whether something that was handed over has not begun. */
+  get hasHanded(): boolean {
+    return !this.#handed.isEmpty;
   }
 
   /** Whether a delivery was begun while the last look was under way. */
@@ -146,7 +169,9 @@ export class ReceiverRun {
   next(monotonic: number): Start | undefined {
     if (monotonic > this.#freshUntil) this.#drop();
     const place = this.#ahead.findIndex(({ delivery }) => !this.#holdsBack(delivery));
-    return place < 0 ? undefined : this.#ahead.splice(place, 1)[0];
+    if (place >= 0) return this.#ahead.splice(place, 1)[0];
+    if (this.#handed.dropBefore(monotonic - freshMs)) this.hungry = true;
+    return this.#handed.next(({ delivery }) => !this.#holdsBack(delivery));
   }
 
   /** A request is opened. */

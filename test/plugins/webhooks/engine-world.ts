@@ -7,6 +7,7 @@ import { createLog } from '../../../core/log.ts';
 import type { MemoryHub } from '../../../plugins/broker/hub.ts';
 import { MemoryBroker } from '../../../plugins/broker/memory.ts';
 import type { EgressAnswer, EgressOutcome, EgressPost } from '../../../plugins/egress/contract.ts';
+import type { EventRecord, PrepareFanOut } from '../../../plugins/messages/contract.ts';
 import { PrometheusMetrics } from '../../../plugins/observability/metrics.ts';
 import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
 import { makeStorage, type OpenStorage } from '../../../plugins/storage/storage.ts';
@@ -113,6 +114,8 @@ export interface EngineProcess {
   readonly storage: OpenStorage;
   /** The metrics in Prometheus' format. */
   metrics(): Promise<string>;
+  /** How it fans events out in the transaction that raises them. */
+  readonly prepare: PrepareFanOut;
   /** Runs something in a transaction of this process. */
   run<Result>(work: (unit: Unit) => Promise<Result>): Promise<Result>;
   stop(): Promise<void>;
@@ -130,10 +133,15 @@ export async function openEngine(
   const memory = new MemoryBroker({ log, ...(options.hub === undefined ? {} : options) });
   const name = options.name ?? 'one';
   const metrics = new PrometheusMetrics();
+  let prepare: PrepareFanOut | undefined;
   const engine = await startEngine({
     storage: options.through?.(storage) ?? storage,
     broker: options.broker ?? memory,
-    outbox: { fanOutWith: () => undefined },
+    outbox: {
+      fanOutWith(given) {
+        prepare = given;
+      },
+    },
     egress: {
       refusal: async () => null,
       post: (request) => internet.post(name, request),
@@ -164,6 +172,7 @@ export async function openEngine(
     maxBatch: 1,
     run: async (unit, inputs) => Promise.all(inputs.map((input) => input(unit))),
   };
+  if (prepare === undefined) throw new Error('the engine fans out what is raised');
   let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     await engine.stop();
@@ -173,6 +182,7 @@ export async function openEngine(
   t.teardown(() => (stopped ??= stop()));
   return {
     storage,
+    prepare,
     metrics: () => metrics.text(),
     // The lane's type forgets the result's; it is the work's own.
     run: (input) => storage.submit(work, input) as never,
@@ -235,17 +245,41 @@ export async function raise(
   tenantId: string,
   events: readonly { readonly type?: EventType; readonly subject: string }[],
 ): Promise<void> {
-  await process.run((unit) =>
-    unit.events.record(
-      events.map(({ type = 'message.sent', subject }) => ({
-        tenantId,
-        type,
-        subject,
-        payload: { event: type, subject, text: 'Grüße 👋' },
-        at: unit.now,
-      })),
-    ),
-  );
+  await process.run((unit) => unit.events.record(recordsOf(tenantId, events, unit.now)));
+}
+
+/**
+ * Raises events as sessions do, fanned out in the same transaction.
+ * @param first nothing was raised about their subjects before
+ */
+export async function raiseFannedOut(
+  process: EngineProcess,
+  tenantId: string,
+  events: readonly { readonly type?: EventType; readonly subject: string }[],
+  first: boolean,
+): Promise<void> {
+  await process.run(async (unit) => {
+    const fanOut = await process.prepare(unit, [tenantId]);
+    const records = recordsOf(tenantId, events, unit.now);
+    await fanOut(
+      unit,
+      records.map((record) => ({ ...record, first })),
+    );
+  });
+}
+
+function recordsOf(
+  tenantId: string,
+  events: readonly { readonly type?: EventType; readonly subject: string }[],
+  at: number,
+): readonly EventRecord[] {
+  return events.map(({ type = 'message.sent', subject }) => ({
+    tenantId,
+    type,
+    subject,
+    payload: { event: type, subject, text: 'Grüße 👋' },
+    at,
+  }));
 }
 
 /** Every delivery there is, oldest first. */

@@ -16,6 +16,7 @@ import {
   Internet,
   openEngine,
   raise,
+  raiseFannedOut,
   type Seen,
   save,
 } from './engine-world.ts';
@@ -23,6 +24,25 @@ import {
 const order = ['message.sent', 'message.delivered', 'message.read'] as const;
 const subjects = (count: number, name = 'msg') =>
   Array.from({ length: count }, (_, index) => ({ subject: `${name}_${index}` }));
+
+/** That each subject's three events came once, in order, each after the one before was answered. */
+function checkOrder(t: Test, all: readonly Seen[], count: number): void {
+  const bySubject = new Map<string, Seen[]>();
+  for (const seen of all) {
+    const { subject } = JSON.parse(seen.body) as { subject: string };
+    bySubject.set(subject, [...(bySubject.get(subject) ?? []), seen]);
+  }
+  t.equal(bySubject.size, count);
+  for (const seen of bySubject.values()) {
+    t.same(
+      seen.map(({ event }) => event),
+      order,
+    );
+    const ends = seen.map(({ endedAt }) => endedAt ?? 0);
+    const begins = seen.map(({ begunAt }) => begunAt);
+    t.ok((ends[0] ?? 0) <= (begins[1] ?? 0) && (ends[1] ?? 0) <= (begins[2] ?? 0));
+  }
+}
 
 /** The most requests to an address that were open at once. */
 function mostAtOnce(seen: readonly Seen[]): number {
@@ -129,22 +149,54 @@ for (const engine of databases) {
         const seen = internet.at(url);
         return seen.length === 36 && seen.every(({ endedAt }) => endedAt !== null);
       });
-      const bySubject = new Map<string, Seen[]>();
-      for (const seen of internet.at(url)) {
-        const { subject } = JSON.parse(seen.body) as { subject: string };
-        bySubject.set(subject, [...(bySubject.get(subject) ?? []), seen]);
-      }
-      t.equal(bySubject.size, 12);
-      for (const seen of bySubject.values()) {
-        t.same(
-          seen.map(({ event }) => event),
-          order,
-        );
-        const ends = seen.map(({ endedAt }) => endedAt ?? 0);
-        const begins = seen.map(({ begunAt }) => begunAt);
-        t.ok((ends[0] ?? 0) <= (begins[1] ?? 0) && (ends[1] ?? 0) <= (begins[2] ?? 0));
-      }
+      checkOrder(t, internet.at(url), 12);
     });
+
+    t.test(
+      'what is fanned out as it is raised goes once, in order',
+      { buffered: true },
+      async (t) => {
+        const { internet, start } = await open(t);
+        const [one, two] = [await start({ name: 'one' }), await start({ name: 'two' })];
+        const api = await start({ name: 'api', delivers: false });
+        const tenantId = await addTenant(one);
+        const { url } = await addWebhook(one, tenantId);
+        const off = await addWebhook(one, tenantId, { enabled: false });
+        internet.on(url, async () => {
+          await pause(Math.random() * 10);
+          return Math.random() < 0.2 ? 500 : 204;
+        });
+        const tell = async (process: typeof one, name: string): Promise<void> => {
+          for (let round = 0; round < 8; round += 1) {
+            const together = subjects(3, `${name}_together_${round}`);
+            const all = together.flatMap((event) => order.map((type) => ({ ...event, type })));
+            await raiseFannedOut(process, tenantId, all, true);
+            const apart = subjects(2, `${name}_apart_${round}`);
+            for (const type of order) {
+              const events = apart.map((event) => ({ ...event, type }));
+              await raiseFannedOut(process, tenantId, events, type === order[0]);
+            }
+          }
+        };
+        await Promise.all([tell(one, 'one'), tell(two, 'two'), tell(api, 'api')]);
+        await until('everything to be sent', () => {
+          const seen = internet.at(url);
+          return seen.length >= 360 && seen.every(({ endedAt }) => endedAt !== null);
+        });
+        const rows = await until('every outcome', async () => {
+          const all = await deliveriesOf(one);
+          return all.every(({ state }) => state !== 'waiting') && all;
+        });
+        t.equal(rows.length, 720);
+        t.ok(
+          rows.every(({ webhookId, state }) => (webhookId === off.id) === (state === 'suppressed')),
+        );
+        t.same(internet.at(off.url), []);
+        checkOrder(t, internet.at(url), 120);
+        const waiting = await one.run((unit) => unit.events.waitingForChange(10));
+        t.same(waiting.events, [], 'nothing waits in the outbox');
+      },
+    );
 
     t.test(
       'retries fire once, when due, under one id, also after a stop',

@@ -389,6 +389,48 @@ t.test('what ends soon after another goes on together', async (t) => {
   await Promise.all([late, ...others]);
 });
 
+t.test('what was handed over begins in order, once, and while it is fresh', async (t) => {
+  const receiver = { id: 'receiver', tenantId: 'ten_1', url: webhook.url, health: untouched };
+  const lease = { receiverId: 'receiver', owner: 'process', number: 1, expiresAt: 9 };
+  const run = new ReceiverRun({ receiver, lease }, 9_000);
+  const start = (id: string, subject: string) => {
+    const { log: _, ...rest } = delivery;
+    return { delivery: { ...rest, id, subject }, webhook, event: { payload: '{}', createdAt: 1 } };
+  };
+  const [a, b, c, d] = [start('a', 'm'), start('b', 'm'), start('c', 'n'), start('d', 'n')];
+  run.looked(1_000);
+  run.found([]);
+  t.equal(run.takeFresh([a, b, c, d], 1_000, 1_001), true);
+  t.equal(run.next(1_002), a);
+  run.begin(a);
+  t.equal(run.next(1_002), c, 'b waits for a');
+  run.begin(c);
+  t.equal(run.next(1_002), undefined);
+  t.same([run.hasHanded, run.more, run.hungry], [true, false, false]);
+  run.answered(a, 5);
+  t.equal(run.next(1_003), b, 'without a look');
+  run.begin(b);
+  run.answered(c, 5);
+  t.equal(run.next(1_051), undefined, 'what is not fresh any more is looked for');
+  t.same([run.hungry, run.hasHanded, run.busy], [true, false, true]);
+
+  run.looked(2_000);
+  const [e, f, g] = [start('e', 'o'), start('f', 'o'), start('g', 'p')];
+  t.equal(run.takeFresh([e, f, g], 2_000, 2_000), true);
+  run.found([e]);
+  t.equal(run.hungry, true, 'a look that has found a part of a subject is followed by another');
+  t.equal(run.next(2_001), e);
+  run.begin(e);
+  t.equal(run.next(2_001), g, 'and until then nothing of it overtakes');
+  run.begin(g);
+  run.answered(e, 5);
+  t.equal(run.next(2_001), undefined);
+  t.equal(run.takeFresh([e, f], 2_001, 2_001), false, 'a look was faster');
+  t.equal(run.takeFresh([start('h', 'q')], 2_001, 9_001), false, 'the lease is over');
+  run.health = { ...untouched, disabledAt: 1 };
+  t.equal(run.takeFresh([start('h', 'q')], 2_001, 2_001), false, 'paused');
+});
+
 t.test('who gets the requests that may be open', async (t) => {
   t.same(freeSlots(1_000, { all: 0, failing: 0 }), { all: 1_000, failing: 500 });
   t.same(freeSlots(1_000, { all: 700, failing: 500 }), { all: 300, failing: 0 });
