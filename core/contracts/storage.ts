@@ -50,6 +50,11 @@ export interface Lane<Input, Output, Early = void> {
   readonly name: string;
   /** The most inputs one transaction takes; 256 when absent. */
   readonly maxBatch?: number;
+  /**
+   * How many transactions of the lane may be under way in a process, on databases that allow several; 1 when absent.
+   * They have no lock in common, and inputs that do are decided in the order of their arrival all the same.
+   */
+  readonly atOnce?: number;
   /** The rows to lock for this input. Pure. */
   locks(input: Input): readonly Lock[];
   /**

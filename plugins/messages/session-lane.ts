@@ -38,6 +38,7 @@ export function makeSessionLane(
 ): Lane<SessionInput, SessionOutput, SessionFacts> {
   return {
     name: 'messages.session',
+    atOnce: 2,
     locks: ({ fence }) => [`lease:${fence.accountId}`],
     early: (tables, inputs) => loadSession(tables, inputs, outbox),
     async run(unit, inputs, facts) {

@@ -1,4 +1,4 @@
-import type { Lane } from '../../core/contracts/storage.ts';
+import type { Lane, Lock } from '../../core/contracts/storage.ts';
 import { type Settled, settle } from './batches.ts';
 import { unavailable } from './faults.ts';
 import type { UnitParts } from './unit.ts';
@@ -15,14 +15,14 @@ interface Waiting<Input, Output> {
 
 /**
  * Groups what is submitted: while one transaction of a lane is under way, what arrives for it
- * waits, and forms the next one. On MariaDB every lane has its own transaction under way; on SQLite the lanes
- * take turns in the order in which they asked.
+ * waits, and forms the next one. On MariaDB every lane has its own transaction under way, some lanes several; on SQLite
+ * the lanes take turns in the order in which they asked.
  */
 export class Lanes {
   readonly #parts: UnitParts;
   readonly #queues = new Map<string, Queue>();
   readonly #running = new Set<Promise<void>>();
-  #lastTurn: Promise<void> = Promise.resolve();
+  #lastTurn: Promise<unknown> = Promise.resolve();
   #closed = false;
 
   constructor(parts: UnitParts) {
@@ -48,7 +48,10 @@ export class Lanes {
   #queueOf<Input, Output, Early>(lane: Lane<Input, Output, Early>): Queue<Input, Output, Early> {
     const known = this.#queues.get(lane.name);
     if (known === undefined) {
-      const queue: Queue<Input, Output, Early> = { lane, waiting: [], scheduled: false };
+      const queue: Queue<Input, Output, Early> = {
+        ...{ lane, waiting: [], scheduled: false, underWay: 0 },
+        held: new Set(),
+      };
       this.#queues.set(lane.name, queue as unknown as Queue);
       return queue;
     }
@@ -61,37 +64,50 @@ export class Lanes {
     lane: Lane<Input, Output, Early>,
     queue: Queue<Input, Output, Early>,
   ): void {
-    if (queue.scheduled) return;
+    const { dialect } = this.#parts.connections;
+    const most = dialect === 'mysql' ? (lane.atOnce ?? 1) : 1;
+    if (queue.scheduled || queue.underWay >= most) return;
     queue.scheduled = true;
-    const turn = this.#turn(lane, queue).finally(() => {
+    queue.underWay += 1;
+    const turn = this.#turn(lane, queue).then((size) => {
       this.#running.delete(turn);
-      queue.scheduled = false;
-      if (queue.waiting.length > 0) this.#schedule(lane, queue);
+      queue.underWay -= 1;
+      // Where nothing could be taken, what waits has its turn when those under way have ended.
+      if (queue.waiting.length > 0 && size > 0) this.#schedule(lane, queue);
     });
     this.#running.add(turn);
   }
 
+  /** Decides what waits, as far as nothing under way has locks of it; answers how many inputs that were. */
   async #turn<Input, Output, Early>(
     lane: Lane<Input, Output, Early>,
     queue: Queue<Input, Output, Early>,
-  ): Promise<void> {
+  ): Promise<number> {
     // No timer: one round of the event loop, in which every request that the sockets already hold is
     // read. libsql works synchronously, so without it each request would be a transaction of its own.
     await new Promise(setImmediate);
-    await this.#inTurn(async () => {
-      const batch = queue.waiting.splice(0, lane.maxBatch ?? usualBatch);
+    return await this.#inTurn(async () => {
+      queue.scheduled = false;
+      const batch = takeFree(queue);
+      if (batch.length === 0) return 0;
       const inputs = batch.map((waiting) => waiting.input);
+      const isAlone = (lane.atOnce ?? 1) === 1;
+      const locks = isAlone ? [] : inputs.flatMap((input) => lane.locks(input));
+      for (const lock of locks) queue.held.add(lock);
+      if (queue.waiting.length > 0) this.#schedule(lane, queue);
       const results = await settle(this.#parts, lane, inputs);
+      for (const lock of locks) queue.held.delete(lock);
       batch.forEach((waiting, index) => {
         answer(waiting, results[index]);
       });
       // While a server hangs each batch takes seconds to fail: who comes later must not wait for all before.
       const lost = results.find((result) => !result.done && result.unreachable);
       if (lost !== undefined) for (const waiting of queue.waiting.splice(0)) answer(waiting, lost);
+      return batch.length;
     });
   }
 
-  #inTurn(work: () => Promise<void>): Promise<void> {
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.#parts.connections.dialect === 'mysql') return work();
     const turn = this.#lastTurn.then(work);
     this.#lastTurn = turn.catch(() => undefined);
@@ -101,8 +117,34 @@ export class Lanes {
 
 interface Queue<Input = unknown, Output = unknown, Early = unknown> {
   readonly lane: Lane<Input, Output, Early>;
-  readonly waiting: Waiting<Input, Output>[];
+  waiting: Waiting<Input, Output>[];
+  /** A turn is about to begin, which will take what waits by then. */
   scheduled: boolean;
+  /** Turns that were scheduled and have not ended. */
+  underWay: number;
+  /** The locks of the inputs that are being decided. */
+  readonly held: Set<Lock>;
+}
+
+/** Takes what waits for no lock of an input under way, nor for one of an input before it that has to wait. */
+function takeFree<Input, Output, Early>(
+  queue: Queue<Input, Output, Early>,
+): readonly Waiting<Input, Output>[] {
+  const { lane, held, waiting } = queue;
+  const most = lane.maxBatch ?? usualBatch;
+  if (held.size === 0) return waiting.splice(0, most);
+  const blocked = new Set(held);
+  const batch: Waiting<Input, Output>[] = [];
+  queue.waiting = waiting.filter((one) => {
+    const locks = lane.locks(one.input);
+    if (batch.length < most && locks.every((lock) => !blocked.has(lock))) {
+      batch.push(one);
+      return false;
+    }
+    for (const lock of locks) blocked.add(lock);
+    return true;
+  });
+  return batch;
 }
 
 function answer<Input, Output>(

@@ -137,6 +137,40 @@ for (const { name, create } of databases) {
       await t.rejects(storage.submit(short, 1), /0 outputs for 1 inputs/);
     });
 
+    t.test('several transactions of a lane have no lock in common', async (t) => {
+      const underWay = new Set<string>();
+      let most = 0;
+      const decided: string[] = [];
+      const lane: Lane<string, string> = {
+        name: 'several',
+        atOnce: 2,
+        maxBatch: 4,
+        locks: (input) => [`lease:${input[0]}`],
+        run: async (_unit, inputs) => {
+          const locks = new Set(inputs.map((input) => input[0] ?? ''));
+          for (const lock of locks) t.notOk(underWay.has(lock), `${lock} is free`);
+          for (const lock of locks) underWay.add(lock);
+          most = Math.max(most, underWay.size);
+          await sleep(5);
+          decided.push(...inputs);
+          for (const lock of locks) underWay.delete(lock);
+          return inputs;
+        },
+      };
+      const answers: Promise<string>[] = [];
+      const inputs = ['a1', 'a2', 'b1', 'a3', 'c1', 'b2', 'c2', 'a4', 'b3', 'd1', 'a5', 'c3'];
+      for (const input of inputs) {
+        answers.push(storage.submit(lane, input));
+        await sleep(1);
+      }
+      t.same(await Promise.all(answers), inputs);
+      for (const lock of 'abcd') {
+        const own = (all: readonly string[]) => all.filter((input) => input.startsWith(lock));
+        t.same(own(decided), own(inputs), `${lock} in the order of arrival`);
+      }
+      t.ok(name === 'sqlite' || most > 1, 'two were under way');
+    });
+
     t.test('locks exclude another process', async (t) => {
       const other = await openScratch(database.url, t);
       const counting: Lane<string, number> = {
