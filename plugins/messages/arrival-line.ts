@@ -26,7 +26,7 @@ export class ArrivalLine {
   }
 
   /** Those that wait, the first one first. */
-  waiting(): Iterator<MessageEvent> {
+  waiting(): Iterable<MessageEvent> {
     return this.#waiting.values();
   }
 }
@@ -37,15 +37,20 @@ export interface Arrival {
   readonly event: MessageEvent;
 }
 
-/** Those of a batch before which no other message of their session waits outside of it. Pure. */
+/**
+ * Those of a batch that may be stored in its order: all that came before them in their session are stored, or stand
+ * before them in the batch. The first of a session always may, wherever it stands: tried again at the same pace, messages
+ * that once met in the wrong order would do so for ever. Pure.
+ */
 export function whoseTurn(batch: readonly Arrival[]): ReadonlySet<MessageEvent> {
   const turn = new Set<MessageEvent>();
-  const heads = new Map<ArrivalLine, Iterator<MessageEvent>>();
+  const lines = new Map<ArrivalLine, MessageEvent[]>();
   for (const { line, event } of batch) {
-    const head = heads.get(line) ?? line.waiting();
-    const isNext = head.next().value === event;
-    if (isNext) turn.add(event);
-    heads.set(line, isNext ? head : [].values());
+    const waiting = lines.get(line) ?? [...line.waiting()].reverse();
+    lines.set(line, waiting);
+    if (waiting.at(-1) !== event) continue;
+    turn.add(event);
+    waiting.pop();
   }
   return turn;
 }
