@@ -90,6 +90,26 @@ export class Executor {
   }
 
   /**
+   * `insert` for rows that are lists of values in the order of the columns. Columns that are null in every row are not
+   * named: their default must be null.
+   */
+  async insertLists(
+    table: string,
+    columns: readonly string[],
+    lists: readonly (readonly Value[])[],
+  ): Promise<void> {
+    const places = columns.flatMap((_, n) => (lists.some((list) => list[n] !== null) ? [n] : []));
+    const size = Math.floor(maxBindings / places.length);
+    for (let start = 0; start < lists.length; start += size) {
+      const part = lists.slice(start, start + size);
+      const bindings: Value[] = [];
+      for (const list of part) for (const place of places) bindings.push(list[place] ?? null);
+      const names = places.map((place) => columns[place] ?? '');
+      await this.#insertValues('insert into', table, names, part.length, bindings, '');
+    }
+  }
+
+  /**
    * Inserts the rows whose primary and unique keys are free and leaves the others alone.
    * @returns how many were inserted
    * @throws Error when a value does not fit its column
@@ -189,10 +209,21 @@ export class Executor {
     end: string,
   ): Promise<unknown> {
     const columns = Object.keys(rows[0] ?? {});
-    const values = `(${holes(columns.length)}), `.repeat(rows.length).slice(0, -2);
-    const sql = `${start} ${quoted(table)} (${columns.map(quoted).join(', ')}) values ${values} ${end}`;
     const bindings: Value[] = [];
     for (const row of rows) for (const column of columns) bindings.push(row[column] ?? null);
+    return this.#insertValues(start, table, columns, rows.length, bindings, end);
+  }
+
+  async #insertValues(
+    start: string,
+    table: string,
+    columns: readonly string[],
+    count: number,
+    bindings: readonly Value[],
+    end: string,
+  ): Promise<unknown> {
+    const values = `(${holes(columns.length)}), `.repeat(count).slice(0, -2);
+    const sql = `${start} ${quoted(table)} (${columns.map(quoted).join(', ')}) values ${values} ${end}`;
     const statement = { sql, bindings: bindable(bindings) };
     if (this.#kept === null) return await this.#way.ask(statement);
     this.#kept.push(statement);

@@ -8,7 +8,7 @@ import type {
   QueuedPlace,
   StoredMessage,
 } from '../../messages/contract.ts';
-import { type Executor, holes, type Row } from '../executor.ts';
+import { type Executor, holes, type Row, type Value } from '../executor.ts';
 import { MediaTable } from './media.ts';
 
 /** A row as the engines return it, contact included. */
@@ -68,12 +68,16 @@ export class MessageTable {
 
   /** @throws when an id, a sequence or a network id is taken */
   async insert(messages: readonly StoredMessage[]): Promise<void> {
-    await this.db.insert('messages', messages.map(toRow));
+    await this.db.insertLists('messages', columns, messages.map(toList));
   }
 
   /** Inserts those whose network id is new to their account. */
   async insertNew(messages: readonly StoredMessage[]): Promise<void> {
-    await this.db.insertIgnore('messages', messages.map(toRow));
+    const rows = messages.map((message) => {
+      const values = toList(message);
+      return Object.fromEntries(columns.map((column, n) => [column, values[n] ?? null]));
+    });
+    await this.db.insertIgnore('messages', rows);
   }
 
   /** Takes the text and media out of messages whose contents must not be kept. */
@@ -384,21 +388,46 @@ function fromColumns(row: MessageColumns): StoredMessage {
   };
 }
 
-function toRow(message: StoredMessage): Row {
-  return {
-    ...toChangeableRow(message),
-    tenant_id: message.tenantId,
-    account_id: message.accountId,
-    channel: message.channel,
-    contact_id: message.contactId,
-    direction: message.direction,
-    sequence: message.sequence,
-    inbound_sequence: message.inboundSequence,
-    opener: message.opener ? 1 : 0,
-    created_at: message.createdAt,
-    text: message.text,
-    media: message.media === null ? null : JSON.stringify(message.media),
-  };
+/** In the order of `toList`. */
+const columns = [
+  ...['id', 'tenant_id', 'account_id', 'channel', 'contact_id', 'direction', 'text', 'media'],
+  ...['status', 'error', 'network_id', 'sequence', 'inbound_sequence', 'opener', 'dispatched_at'],
+  ...[
+    'attempts',
+    'dispatch_fence',
+    'created_at',
+    'sent_at',
+    'delivered_at',
+    'read_at',
+    'failed_at',
+  ],
+];
+
+function toList(message: StoredMessage): readonly Value[] {
+  return [
+    message.id,
+    message.tenantId,
+    message.accountId,
+    message.channel,
+    message.contactId,
+    message.direction,
+    message.text,
+    message.media === null ? null : JSON.stringify(message.media),
+    message.status,
+    message.error,
+    message.networkId,
+    message.sequence,
+    message.inboundSequence,
+    message.opener ? 1 : 0,
+    message.dispatchedAt,
+    message.attempts,
+    message.dispatchFence,
+    message.createdAt,
+    message.sentAt,
+    message.deliveredAt,
+    message.readAt,
+    message.failedAt,
+  ];
 }
 
 function toChangeableRow(message: StoredMessage): Row {
