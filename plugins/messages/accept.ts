@@ -1,6 +1,6 @@
 import type { Lane, Unit } from '../../core/contracts/storage.ts';
 import { timestamp } from '../../core/schemas.ts';
-import type { EventRecord, QueuedPlace, StoredMessage } from './contract.ts';
+import type { QueuedPlace, StoredMessage } from './contract.ts';
 import { decideSend } from './decide.ts';
 import { type EarlyFacts, loadEarly, loadLedger } from './load.ts';
 import type { SendDecision, SendInput, SendLedger, SendRules } from './send.ts';
@@ -64,10 +64,9 @@ async function writeLedger(
   ledger: SendLedger,
 ): Promise<readonly StoredMessage[]> {
   const { withCommit } = unit;
-  const events: EventRecord[] = [];
-  for (const { notice, event } of ledger.newNotices.values()) {
-    if (await unit.limitNotices.raise(notice)) events.push(event);
-  }
+  const notices = [...ledger.newNotices.values()];
+  const raised = await Promise.all(notices.map(({ notice }) => unit.limitNotices.raise(notice)));
+  const events = notices.flatMap(({ event }, n) => (raised[n] === true ? event : []));
   await unit.openerRefusals.record(ledger.newRefusals, rules.limits.guards.safety.windowMs);
   const messages = numbered(ledger);
   const day = rules.limits.day(ledger.now);

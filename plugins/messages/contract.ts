@@ -145,7 +145,7 @@ export interface Naming {
 /** What there is to know of what a send names. */
 export interface SendingFacts {
   readonly tenant: SendingTenant;
-  /** Null where none was named, and where there is none of that id. */
+  /** Null where none was named, and where the tenant has none of that id. */
   readonly account: SendingAccount | null;
   /** On whichever channel. */
   readonly contact: SendingContact | null;

@@ -73,7 +73,8 @@ export class Lanes {
       this.#running.delete(turn);
       queue.underWay -= 1;
       // Where nothing could be taken, what waits has its turn when those under way have ended.
-      if (queue.waiting.length > 0 && size > 0) this.#schedule(lane, queue);
+      const mayGoOn = size > 0 || queue.held.size === 0;
+      if (queue.waiting.length > 0 && mayGoOn) this.#schedule(lane, queue);
     });
     this.#running.add(turn);
   }

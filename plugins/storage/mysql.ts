@@ -151,9 +151,11 @@ export async function beginMysql(write: Knex): Promise<Transaction> {
   const { client } = write;
   const connection: Connection = await client.acquireConnection();
   const pipeline = new Pipeline(connection, silenceMs);
-  const end = async (ending: Promise<void>) => {
+  let over = false;
+  const end = async (ending: () => Promise<void>) => {
+    over = true;
     try {
-      await ending;
+      await ending();
     } catch (error) {
       throw fitForLog(error);
     } finally {
@@ -168,11 +170,10 @@ export async function beginMysql(write: Knex): Promise<Transaction> {
         const statement = { sql, bindings: bindable(query.bindings ?? []) };
         query.response = await ask({ ...statement, timeoutMs: options?.timeout });
       }),
-    commit: (last) => end(pipeline.commit(last)),
-    rollBack: () =>
-      end(pipeline.rollBack()).catch(() => {
-        // Whatever it still holds goes with it.
-        connection.destroy();
-      }),
+    commit: (last) => end(() => pipeline.commit(last)),
+    async rollBack() {
+      // Whatever the connection still holds goes with it.
+      if (!over) await end(() => pipeline.rollBack().catch(() => connection.destroy()));
+    },
   };
 }

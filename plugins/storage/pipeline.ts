@@ -17,8 +17,6 @@ interface Waiting extends Statement {
   reject(error: unknown): void;
 }
 
-const ignore = (): void => undefined;
-
 /**
  * The statements of one transaction on MariaDB or MySQL, with as few round trips as they allow: those that are asked
  * for at the same moment travel together, BEGIN with the first of them, and what was kept for the end with COMMIT. The
@@ -48,8 +46,8 @@ export class Pipeline {
   }
 
   /**
-   * Sends the last statements, in this order, and COMMIT in one packet. Where the server refuses one of them, the transaction is rolled
-   * back before this rejects, so before anybody else gets the connection.
+   * Sends the last statements, in this order, and COMMIT in one packet. Where the server refuses one of them, the
+   * transaction is rolled back before this rejects, so before anybody else gets the connection.
    */
   async commit(last: readonly Statement[]): Promise<void> {
     this.#over = true;
@@ -59,7 +57,8 @@ export class Pipeline {
     try {
       await Promise.all(done);
     } catch (error) {
-      await this.rollBack().catch(ignore);
+      // Whatever the connection still holds goes with it.
+      await this.rollBack().catch(() => this.#connection.destroy());
       throw error;
     }
   }

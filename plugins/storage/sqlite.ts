@@ -178,7 +178,9 @@ export async function beginSqlite(write: Knex): Promise<Transaction> {
           throw error;
         }
       }),
-    rollBack: () => end(() => run('ROLLBACK')).catch(() => undefined),
+    async rollBack() {
+      if (!over) await end(() => run('ROLLBACK')).catch(() => undefined);
+    },
   };
 }
 

@@ -16,7 +16,7 @@ export interface Transaction {
    * @throws the error of the first that failed: rolled back then, unless `leavesCommitOpen`
    */
   commit(last: readonly Statement[]): Promise<void>;
-  /** Rolls back; never rejects, since a lost connection has been rolled back by the server. */
+  /** Rolls back what has not ended; never rejects, since a lost connection has been rolled back by the server. */
   rollBack(): Promise<void>;
 }
 

@@ -301,7 +301,8 @@ export class MessageTable {
          select contact_id, direction, created_at,
            row_number() over (partition by contact_id, direction order by created_at desc) as place
          from messages
-         where contact_id in (${holes(contactIds.length)}) and created_at > ?
+         where contact_id in (${holes(contactIds.length)})
+           and direction in ('inbound', 'outbound') and created_at > ?
            and (sequence is not null or inbound_sequence is not null)
        ) recent where place <= ?`,
       [...contactIds, since, limit],
@@ -369,7 +370,7 @@ function fromColumns(row: MessageColumns): StoredMessage {
     contactId: row.contact_id,
     direction: row.direction,
     text: row.text,
-    // Written by `toRow` below and by nobody else.
+    // Written by `toList` below and by nobody else.
     media: row.media === null ? null : (JSON.parse(row.media) as Media),
     status: row.status,
     error: row.error,

@@ -10,12 +10,11 @@ interface SendingColumns {
   readonly tenant_status: TenantStatus;
   readonly ramp: number;
   readonly account: string | null;
-  readonly account_tenant: string;
   readonly account_channel: string;
   readonly account_status: AccountStatus;
   readonly linked: number;
   readonly ramp_day_one: string | null;
-  readonly outbound_sequence: number;
+  readonly outbound_sequence: number | string;
   readonly contact: string | null;
   readonly channel: string;
   readonly phone: string | null;
@@ -88,8 +87,8 @@ export class SendingTable {
     const byPhone = column === 'phone' ? this.#told('contacts_tenant_id_phone') : '';
     return this.db.rows<SendingColumns>(
       `select ${straight} t.id as tenant, t.mode, t.plan, t.status as tenant_status, t.ramp,
-         a.id as account, a.tenant_id as account_tenant, a.channel as account_channel,
-         a.status as account_status, a.linked, a.ramp_day_one, a.outbound_sequence,
+         a.id as account, a.channel as account_channel, a.status as account_status, a.linked,
+         a.ramp_day_one, a.outbound_sequence,
          c.id as contact, c.channel, c.phone, c.do_not_disturb, c.private,
          ${messages === 0 ? '0' : this.#busy(messages)} as busy,
          h.account_id as thread, h.opened_at, h.inbound_at,
@@ -97,12 +96,12 @@ export class SendingTable {
          e.sends as account_sends, e.new_contacts as account_contacts
        from ${list} names
        ${cross} join tenants t on t.id = names.tenant
-       left join accounts a on a.id = names.account and a.removed_at is null
+       left join accounts a on a.id = names.account and a.tenant_id = t.id and a.removed_at is null
        left join contacts c ${byPhone} on c.tenant_id = t.id and c.${column} = names.name
-       left join threads h on h.account_id = names.account and h.contact_id = c.id
+       left join threads h on h.account_id = a.id and h.contact_id = c.id
        left join usage_counters d on d.tenant_id = t.id and d.day = ? and d.account_id = ''
        left join usage_counters e
-         on e.tenant_id = t.id and e.day = ? and e.account_id = names.account`,
+         on e.tenant_id = t.id and e.day = ? and e.account_id = a.id`,
       [...(messages === 0 ? [] : [windowMs]), JSON.stringify([...names.values()]), day, day],
     );
   }
@@ -146,12 +145,12 @@ function fromColumns(row: SendingColumns): SendingFacts {
         ? null
         : {
             id: row.account,
-            tenantId: row.account_tenant,
+            tenantId: row.tenant,
             channel: row.account_channel,
             status: row.account_status,
             linked: row.linked === 1,
             rampDayOne: row.ramp_day_one,
-            sequence: row.outbound_sequence,
+            sequence: Number(row.outbound_sequence),
           },
     contact:
       row.contact === null

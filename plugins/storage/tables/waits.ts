@@ -13,6 +13,9 @@ export interface WaitFilter {
   readonly except: readonly string[];
 }
 
+/** Rows that one statement deletes: SQLite bounds its values. */
+const atOnce = 10_000;
+
 /** The SQL of open waits. */
 export class WaitTable {
   protected readonly db: Executor;
@@ -82,7 +85,9 @@ export class WaitTable {
   }
 
   async #delete(ids: readonly string[]): Promise<void> {
-    if (ids.length === 0) return;
-    await this.db.run(`delete from waits where id in (${holes(ids.length)})`, [...ids]);
+    for (let start = 0; start < ids.length; start += atOnce) {
+      const some = ids.slice(start, start + atOnce);
+      await this.db.run(`delete from waits where id in (${holes(some.length)})`, some);
+    }
   }
 }

@@ -104,6 +104,28 @@ for (const engine of databases) {
     t.same(first.restricted, accountIds, 'the tenth refusal in ten minutes restricts the account');
   });
 
+  t.test(`another tenant names the account, ${engine.name}`, async (t) => {
+    const database = await engine.create();
+    t.teardown(() => database.drop());
+    const plan = { sends_cap: 50, new_contacts_cap: 50, ramp_days: 14 };
+    const stage = await openStage(t, database.url, { plan, openers: 0 });
+    const { tenantId, accountIds } = await makeTenant(stage);
+    const [accountId = ''] = accountIds;
+    const stranger = await makeTenant(stage);
+    const { write } = stage.storage.connections;
+    const today = new Date().toISOString().slice(0, 10);
+    await write('tenants').where({ id: tenantId }).update({ ramp: 1 });
+    await write('accounts').where({ id: accountId }).update({ ramp_day_one: today });
+    const own = (n: number) => stage.send({ tenantId, accountId, phone: phone(n % 5) });
+    const foreign = (n: number) =>
+      stage.send({ tenantId: stranger.tenantId, accountId, phone: phone(n) });
+    const used = await Promise.all(Array.from({ length: 20 }, (_, n) => own(n)));
+    t.same(tally(used.map(codeOf)), { accepted: 20 }, 'the first day of the warm-up is used up');
+    const mixed = [foreign(90), own(1), foreign(91), own(2), foreign(92)];
+    const codes = (await Promise.all(mixed)).map(codeOf);
+    t.same(tally(codes), { account_not_found: 3, daily_send_cap: 2 }, 'and stays so');
+  });
+
   t.test(`openers, loops and idempotent twins, ${engine.name}`, async (t) => {
     const database = await engine.create();
     t.teardown(() => database.drop());
