@@ -63,8 +63,9 @@ export class Dispatcher {
     this.#alarm = new Alarm(session.signal);
   }
 
-  /** Takes what an envelope says, and goes on. */
-  wake(places: readonly QueuedPlace[]): void {
+  /** Takes what an envelope says, and goes on. False when another process has the account by now. */
+  wake(places: readonly QueuedPlace[]): boolean {
+    if (this.#fenced) return false;
     for (const place of places) {
       if (this.#tail !== null && place.sequence <= this.#tail) continue;
       const follows = this.#tail !== null && place.sequence === this.#tail + 1;
@@ -76,6 +77,7 @@ export class Dispatcher {
       }
     }
     this.#start();
+    return true;
   }
 
   /** Messages may be waiting that no envelope told of: looks into the database. */

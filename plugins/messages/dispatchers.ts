@@ -36,7 +36,6 @@ export class Dispatchers {
   wake(accountId: string, places: readonly QueuedPlace[]): boolean {
     const held = this.#held.get(accountId);
     if (held === undefined || !held.session.connected || !held.session.mayAct()) return false;
-    held.dispatcher.wake(places);
-    return true;
+    return held.dispatcher.wake(places);
   }
 }

@@ -46,16 +46,17 @@ export class Pipeline {
   }
 
   /**
-   * Sends the last statements, in this order, and COMMIT in one packet. Where the server refuses one of them, the
+   * Sends the last statements, in this order, and COMMIT in one packet, or in several where that would be larger than a
+   * server takes. Where the server refuses one of them, the
    * transaction is rolled back before this rejects, so before anybody else gets the connection.
    */
   async commit(last: readonly Statement[]): Promise<void> {
     this.#over = true;
     if (!this.#isUsed && last.length === 0) return;
-    const done = last.map((statement) => this.#ask(statement));
-    done.push(this.#ask({ sql: 'COMMIT', bindings: [] }));
     try {
-      await Promise.all(done);
+      for (const packet of packets([...last, { sql: 'COMMIT', bindings: [] }])) {
+        await Promise.all(packet.map((statement) => this.#ask(statement)));
+      }
     } catch (error) {
       // Whatever the connection still holds goes with it.
       await this.rollBack().catch(() => this.#connection.destroy());
@@ -117,6 +118,30 @@ export class Pipeline {
     // mysql2 tells nothing to what still waits in its queue.
     for (const { reject } of this.#underWay) reject(error);
   }
+}
+
+/** Characters of one packet: below the 16 MB that a server takes unless told otherwise, whatever they are. */
+const packetSize = 2_000_000;
+
+/** Divides statements among packets that are not too large, unless one by itself is. */
+function packets(statements: readonly Statement[]): readonly (readonly Statement[])[] {
+  let size = 0;
+  const divided: Statement[][] = [[]];
+  for (const statement of statements) {
+    size += sizeOf(statement);
+    if (size > packetSize && divided.at(-1)?.length !== 0) {
+      divided.push([]);
+      size = sizeOf(statement);
+    }
+    divided.at(-1)?.push(statement);
+  }
+  return divided;
+}
+
+function sizeOf({ sql, bindings }: Statement): number {
+  let size = sql.length;
+  for (const value of bindings) size += typeof value === 'string' ? value.length : 8;
+  return size;
 }
 
 /** Whether the server has said nothing for too long. */

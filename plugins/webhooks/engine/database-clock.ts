@@ -20,6 +20,11 @@ export class DatabaseClock {
     this.#at = this.#clock.monotonic();
   }
 
+  /** A transaction that has ended since was at this time: it is that late at least. */
+  atLeast(now: number): void {
+    if (now > this.now()) this.tell(now);
+  }
+
   /** Milliseconds since the Unix epoch. */
   now(): number {
     return Math.floor(this.#told + this.#clock.monotonic() - this.#at);

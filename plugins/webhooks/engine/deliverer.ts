@@ -88,7 +88,9 @@ export class Deliverer {
    */
   takeFresh(fresh: readonly FreshDeliveries[]): readonly string[] {
     const now = this.#parts.clock.monotonic();
-    return fresh.flatMap(({ receiverId, readAt, starts, hasOthers }) => {
+    return fresh.flatMap(({ receiverId, readAt, dueAt, starts, hasOthers }) => {
+      // Else a look that follows might not find what is due since just now.
+      this.#now.atLeast(dueAt);
       const run = this.#receivers.get(receiverId);
       if (run === undefined || !run.takeFresh(starts, readAt, now)) return receiverId;
       this.#begin(run);
@@ -151,7 +153,7 @@ export class Deliverer {
     run.health = receiver.health;
     run.more = more;
     if (unseen) run.hungry = true;
-    run.found(start);
+    run.found(start, end, this.#parts.clock.monotonic());
     this.#begin(run);
     const ending = end.filter((id) => !run.hasBegun(id));
     if (ending.length > 0) this.#track(this.#end(run, ending));
@@ -192,7 +194,7 @@ export class Deliverer {
     this.#look.call();
     if (outcome === null) return;
     const { now, dueAt, health } = outcome;
-    this.#now.tell(now);
+    this.#now.atLeast(now);
     if (health !== undefined) run.health = health;
     if (dueAt !== null) this.#dueIn(dueAt - now);
   }

@@ -9,6 +9,8 @@ export interface FreshDeliveries {
   readonly receiverId: string;
   /** When the subscriptions were read, on the monotonic clock. */
   readonly readAt: number;
+  /** When they are due, on the database's clock. */
+  readonly dueAt: number;
   /** First attempts that no earlier event has to go before, in order. */
   readonly starts: readonly Start[];
   /** There are others, which may have to wait for earlier ones. */
@@ -40,7 +42,7 @@ export function makeDirectFanOut(parts: DirectFanOutParts): PrepareFanOut {
       const fresh = receiverIds.map((receiverId): FreshDeliveries => {
         const all = waiting.filter(({ delivery }) => delivery.receiverId === receiverId);
         const starts = all.filter(({ event }) => event.first);
-        return { receiverId, readAt, starts, hasOthers: starts.length < all.length };
+        return { receiverId, readAt, dueAt: now, starts, hasOthers: starts.length < all.length };
       });
       afterCommit(() => {
         suppressed(made.length - waiting.length);

@@ -54,19 +54,23 @@ export class HandedOver {
 
   /**
    * A look has found these: of the subjects among them it is the look that knows the order.
+   * @param ended the ids of those that it found and that are over without an attempt
    * @returns whether that leaves some out that the look has not found
    */
-  giveWay(found: readonly Start[], monotonic: number): boolean {
+  giveWay(found: readonly Start[], ended: readonly string[], monotonic: number): boolean {
     if (monotonic - this.#turnedAt > rememberedMs) {
       this.#foundBefore = this.#found;
       this.#found = new Set();
       this.#turnedAt = monotonic;
     }
     for (const { delivery } of found) this.#found.add(delivery.id);
+    for (const id of ended) this.#found.add(id);
     const subjects = new Set(found.map(placeOf));
-    const given = this.#waiting.filter(({ start }) => subjects.has(placeOf(start)));
+    const isOver = (start: Start) =>
+      subjects.has(placeOf(start)) || ended.includes(start.delivery.id);
+    const given = this.#waiting.filter(({ start }) => isOver(start));
     if (given.length === 0) return false;
-    this.#waiting = this.#waiting.filter(({ start }) => !subjects.has(placeOf(start)));
+    this.#waiting = this.#waiting.filter(({ start }) => !isOver(start));
     return given.some(({ start }) => !this.#found.has(start.delivery.id));
   }
 }

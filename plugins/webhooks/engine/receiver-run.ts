@@ -9,6 +9,9 @@ const marginMs = 1_000;
 /** For how long what was read ahead may begin: a change of its subscription shows no later than this. */
 const freshMs = 50;
 
+/** For how long it may at least: what can begin at once does so in this time. */
+const beginMs = 5;
+
 /** The most deliveries read ahead for each request that may be open. */
 const aheadFactor = 10;
 
@@ -131,12 +134,16 @@ export class ReceiverRun {
     return this.#ahead.length * 3 < this.ahead(concurrency);
   }
 
-  /** Takes what a look has found, in place of what the one before left. */
-  found(start: readonly Start[]): void {
+  /**
+   * Takes what a look has found, in place of what the one before left. However long the look took, what can begin now
+   * does: else nothing would as long as the database is slow.
+   * @param end the ids of those that are over without an attempt
+   */
+  found(start: readonly Start[], end: readonly string[], monotonic: number): void {
     this.#ahead = start.filter(({ delivery }) => !this.hasBegun(delivery.id));
-    this.#freshUntil = this.lookedAt + freshMs;
+    this.#freshUntil = Math.max(this.lookedAt + freshMs, monotonic + beginMs);
     if (this.#ahead.length < start.length) this.more = true;
-    const left = this.#handed.giveWay(start, this.lookedAt);
+    const left = this.#handed.giveWay(start, end, this.lookedAt);
     const late = this.#handed.dropBefore(this.lookedAt - freshMs);
     if (left || late) this.hungry = true;
   }

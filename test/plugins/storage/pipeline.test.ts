@@ -40,6 +40,28 @@ t.test('a server that falls silent leaves nobody waiting', async (t) => {
   await t.rejects(refused.ask(one), { message: 'the transaction is over' });
 });
 
+t.test('more to commit than a server takes in one packet', async (t) => {
+  const kind = databases.find(({ name }) => name === 'mariadb');
+  if (kind === undefined) throw new Error('there is no MariaDB among the databases');
+  const database = await kind.create();
+  t.teardown(() => database.drop());
+  const connection = createConnection({ uri: database.url, multipleStatements: true });
+  t.teardown(() => connection.destroy());
+  const pipeline = () => new Pipeline(connection, 30_000);
+  await pipeline().commit([{ sql: 'create table texts (text longtext)', bindings: [] }]);
+  const asked = { sql: 'select @@max_allowed_packet as size', bindings: [] };
+  const [[{ size }]] = (await pipeline().ask(asked)) as unknown as [[{ size: number }]];
+  const text = 'x'.repeat(1_500_000);
+  const count = Math.ceil(size / text.length) + 1;
+  const insert = { sql: 'insert into texts (text) values (?)', bindings: [text] };
+  await pipeline().commit(Array.from({ length: count }, () => insert));
+  const refused = pipeline();
+  const bad = { sql: 'nonsense', bindings: [] };
+  await t.rejects(refused.commit([insert, insert, bad, insert]), { code: 'ER_PARSE_ERROR' });
+  const sql = 'select count(*) as texts from texts';
+  t.match(await pipeline().ask({ sql, bindings: [] }), [[{ texts: count }]], 'all or nothing');
+});
+
 t.test('an answer too few', async (t) => {
   const answering: Pick<ReturnType<typeof createConnection>, 'query' | 'format'> = {
     format: (sql) => sql,

@@ -344,7 +344,7 @@ t.test('what was found begins in order, once, and while it is fresh', async (t) 
   const retry = start('c', { subject: 'm', attempts: 1 });
   const d = start('d');
   run.looked(1_000);
-  run.found([a, b, retry, d]);
+  run.found([a, b, retry, d], [], 1_000);
   t.equal(run.next(1_001), a);
   run.begin(a);
   t.equal(run.next(1_001), retry, 'a retry does not wait');
@@ -356,14 +356,20 @@ t.test('what was found begins in order, once, and while it is fresh', async (t) 
   run.answered(a, 5);
   t.equal(run.next(1_002), b, 'until a was answered, stored or not');
   run.begin(b);
-  run.found([a, b, d, start('e')]);
+  run.found([a, b, d, start('e')], [], 0);
   t.equal(run.next(1_002)?.delivery.id, 'e', 'a look that knew less begins nothing again');
   t.same([run.next(1_002), run.more], [undefined, true]);
-  run.found([start('f')]);
+  run.found([start('f')], [], 0);
   t.equal(run.hungry, false);
   run.looked(1_040);
   t.equal(run.next(1_051), undefined, 'what is not fresh any more is looked for again');
   t.same([run.hungry, run.hasAhead], [true, false]);
+  run.looked(2_000);
+  run.found([start('g'), start('h')], [], 2_060);
+  t.equal(run.next(2_060)?.delivery.id, 'g', 'however long the look took');
+  t.equal(run.next(2_066), undefined, 'the rest when it is looked for again');
+  run.looked(2_070);
+  run.found([], [], 2_070);
 
   t.same([run.ahead(10), run.runsLow(10)], [100, true], 'as much as may begin while it is fresh');
   run.answered(retry, 1);
@@ -399,7 +405,7 @@ t.test('what was handed over begins in order, once, and while it is fresh', asyn
   };
   const [a, b, c, d] = [start('a', 'm'), start('b', 'm'), start('c', 'n'), start('d', 'n')];
   run.looked(1_000);
-  run.found([]);
+  run.found([], [], 0);
   t.equal(run.takeFresh([a, b, c, d], 1_000, 1_001), true);
   t.equal(run.next(1_002), a);
   run.begin(a);
@@ -417,7 +423,8 @@ t.test('what was handed over begins in order, once, and while it is fresh', asyn
   run.looked(2_000);
   const [e, f, g] = [start('e', 'o'), start('f', 'o'), start('g', 'p')];
   t.equal(run.takeFresh([e, f, g], 2_000, 2_000), true);
-  run.found([e]);
+  run.found([e], ['i'], 2_000);
+  t.equal(run.takeFresh([start('i', 'r')], 2_000, 2_001), false, 'a look has ended it');
   t.equal(run.hungry, true, 'a look that has found a part of a subject is followed by another');
   t.equal(run.next(2_001), e);
   run.begin(e);
