@@ -51,9 +51,10 @@ export async function forgetContact(
   const kept = new Set(changed.map((message) => message.id));
   await unit.messages.blank([...kept]);
   const ids = await unit.messages.idsOfContact(contactId);
+  // First: whoever is just raising an event about one of them has it locked, and what it raises goes with the rest.
+  await unit.messages.delete(ids.filter((id) => !kept.has(id)));
   await unit.events.deleteOfSubjects(tenantId, ids);
   await unit.deliveries.deleteOfSubjects(tenantId, ids);
-  await unit.messages.delete(ids.filter((id) => !kept.has(id)));
 }
 
 /**
