@@ -10,7 +10,7 @@ import { isSilence, Pipeline } from './pipeline.ts';
 import type { Transaction } from './transaction.ts';
 
 /**
- * Connections of one process. Writing: a lane has one transaction under way, and about this many lanes
+ * Connections of one process. Writing: most lanes have one transaction under way, and about this many
  * are busy at once. Reading: answers are single queries of a millisecond. Together low enough
  * for six processes on a server with MariaDB's default of 151 connections.
  */

@@ -1,46 +1,22 @@
 import type { Knex } from 'knex';
 import type {
   Direction,
-  Media,
   MessageFilter,
-  MessageStatus,
   MessageWithContact,
   QueuedPlace,
   StoredMessage,
 } from '../../messages/contract.ts';
-import { type Executor, holes, type Row, type Value } from '../executor.ts';
+import { type Executor, holes } from '../executor.ts';
 import { MediaTable } from './media.ts';
-
-/** A row as the engines return it, contact included. */
-interface MessageColumns {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly account_id: string;
-  readonly channel: string;
-  readonly contact_id: string;
-  readonly direction: Direction;
-  readonly text: string;
-  readonly media: string | null;
-  readonly status: MessageStatus;
-  readonly error: string | null;
-  readonly network_id: string | null;
-  readonly sequence: number | null;
-  readonly inbound_sequence: number | null;
-  readonly opener: number;
-  readonly dispatched_at: number | null;
-  readonly attempts: number;
-  readonly dispatch_fence: number | null;
-  readonly created_at: number;
-  readonly sent_at: number | null;
-  readonly delivered_at: number | null;
-  readonly read_at: number | null;
-  readonly failed_at: number | null;
-}
-
-interface JoinedColumns extends MessageColumns {
-  readonly contact_phone: string | null;
-  readonly contact_name: string | null;
-}
+import {
+  columns,
+  fromColumns,
+  type JoinedColumns,
+  type MessageColumns,
+  toChangeableRow,
+  toList,
+  withContacts,
+} from './message-rows.ts';
 
 /** When messages with one contact were accepted, for the loop guard. */
 export interface MessageTime {
@@ -353,96 +329,3 @@ export class MessageTable {
 }
 
 type Selection<Columns extends object> = Knex.QueryBuilder<Columns, Columns[]>;
-
-function withContacts(rows: readonly JoinedColumns[]): MessageWithContact[] {
-  return rows.map((row) => ({
-    ...fromColumns(row),
-    contact: { id: row.contact_id, phone: row.contact_phone, name: row.contact_name ?? '' },
-  }));
-}
-
-function fromColumns(row: MessageColumns): StoredMessage {
-  return {
-    id: row.id,
-    tenantId: row.tenant_id,
-    accountId: row.account_id,
-    channel: row.channel,
-    contactId: row.contact_id,
-    direction: row.direction,
-    text: row.text,
-    // Written by `toList` below and by nobody else.
-    media: row.media === null ? null : (JSON.parse(row.media) as Media),
-    status: row.status,
-    error: row.error,
-    networkId: row.network_id,
-    sequence: row.sequence,
-    inboundSequence: row.inbound_sequence,
-    opener: row.opener === 1,
-    dispatchedAt: row.dispatched_at,
-    attempts: row.attempts,
-    dispatchFence: row.dispatch_fence,
-    createdAt: row.created_at,
-    sentAt: row.sent_at,
-    deliveredAt: row.delivered_at,
-    readAt: row.read_at,
-    failedAt: row.failed_at,
-  };
-}
-
-/** In the order of `toList`. */
-const columns = [
-  ...['id', 'tenant_id', 'account_id', 'channel', 'contact_id', 'direction', 'text', 'media'],
-  ...['status', 'error', 'network_id', 'sequence', 'inbound_sequence', 'opener', 'dispatched_at'],
-  ...[
-    'attempts',
-    'dispatch_fence',
-    'created_at',
-    'sent_at',
-    'delivered_at',
-    'read_at',
-    'failed_at',
-  ],
-];
-
-function toList(message: StoredMessage): readonly Value[] {
-  return [
-    message.id,
-    message.tenantId,
-    message.accountId,
-    message.channel,
-    message.contactId,
-    message.direction,
-    message.text,
-    message.media === null ? null : JSON.stringify(message.media),
-    message.status,
-    message.error,
-    message.networkId,
-    message.sequence,
-    message.inboundSequence,
-    message.opener ? 1 : 0,
-    message.dispatchedAt,
-    message.attempts,
-    message.dispatchFence,
-    message.createdAt,
-    message.sentAt,
-    message.deliveredAt,
-    message.readAt,
-    message.failedAt,
-  ];
-}
-
-function toChangeableRow(message: StoredMessage): Row {
-  return {
-    id: message.id,
-    status: message.status,
-    error: message.error,
-    network_id: message.networkId,
-    dispatched_at: message.dispatchedAt,
-    attempts: message.attempts,
-    dispatch_fence: message.dispatchFence,
-    sent_at: message.sentAt,
-    delivered_at: message.deliveredAt,
-    read_at: message.readAt,
-    failed_at: message.failedAt,
-  };
-}

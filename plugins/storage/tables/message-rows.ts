@@ -1,0 +1,137 @@
+import type {
+  Direction,
+  Media,
+  MessageStatus,
+  MessageWithContact,
+  StoredMessage,
+} from '../../messages/contract.ts';
+import type { Row, Value } from '../executor.ts';
+
+/** A row as the engines return it. */
+export interface MessageColumns {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly account_id: string;
+  readonly channel: string;
+  readonly contact_id: string;
+  readonly direction: Direction;
+  readonly text: string;
+  readonly media: string | null;
+  readonly status: MessageStatus;
+  readonly error: string | null;
+  readonly network_id: string | null;
+  readonly sequence: number | null;
+  readonly inbound_sequence: number | null;
+  readonly opener: number;
+  readonly dispatched_at: number | null;
+  readonly attempts: number;
+  readonly dispatch_fence: number | null;
+  readonly created_at: number;
+  readonly sent_at: number | null;
+  readonly delivered_at: number | null;
+  readonly read_at: number | null;
+  readonly failed_at: number | null;
+}
+
+/** The same with the contact's. */
+export interface JoinedColumns extends MessageColumns {
+  readonly contact_phone: string | null;
+  readonly contact_name: string | null;
+}
+
+/** Joined rows as messages with their contacts. */
+export function withContacts(rows: readonly JoinedColumns[]): MessageWithContact[] {
+  return rows.map((row) => ({
+    ...fromColumns(row),
+    contact: { id: row.contact_id, phone: row.contact_phone, name: row.contact_name ?? '' },
+  }));
+}
+
+/** A row as a message. */
+export function fromColumns(row: MessageColumns): StoredMessage {
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    accountId: row.account_id,
+    channel: row.channel,
+    contactId: row.contact_id,
+    direction: row.direction,
+    text: row.text,
+    // Written by `toList` below and by nobody else.
+    media: row.media === null ? null : (JSON.parse(row.media) as Media),
+    status: row.status,
+    error: row.error,
+    networkId: row.network_id,
+    sequence: row.sequence,
+    inboundSequence: row.inbound_sequence,
+    opener: row.opener === 1,
+    dispatchedAt: row.dispatched_at,
+    attempts: row.attempts,
+    dispatchFence: row.dispatch_fence,
+    createdAt: row.created_at,
+    sentAt: row.sent_at,
+    deliveredAt: row.delivered_at,
+    readAt: row.read_at,
+    failedAt: row.failed_at,
+  };
+}
+
+/** The columns of `messages`, in the order of `toList`. */
+export const columns = [
+  ...['id', 'tenant_id', 'account_id', 'channel', 'contact_id', 'direction', 'text', 'media'],
+  ...['status', 'error', 'network_id', 'sequence', 'inbound_sequence', 'opener', 'dispatched_at'],
+  ...[
+    'attempts',
+    'dispatch_fence',
+    'created_at',
+    'sent_at',
+    'delivered_at',
+    'read_at',
+    'failed_at',
+  ],
+];
+
+/** A message as the values of its row. */
+export function toList(message: StoredMessage): readonly Value[] {
+  return [
+    message.id,
+    message.tenantId,
+    message.accountId,
+    message.channel,
+    message.contactId,
+    message.direction,
+    message.text,
+    message.media === null ? null : JSON.stringify(message.media),
+    message.status,
+    message.error,
+    message.networkId,
+    message.sequence,
+    message.inboundSequence,
+    message.opener ? 1 : 0,
+    message.dispatchedAt,
+    message.attempts,
+    message.dispatchFence,
+    message.createdAt,
+    message.sentAt,
+    message.deliveredAt,
+    message.readAt,
+    message.failedAt,
+  ];
+}
+
+/** What of a message can change, by column. */
+export function toChangeableRow(message: StoredMessage): Row {
+  return {
+    id: message.id,
+    status: message.status,
+    error: message.error,
+    network_id: message.networkId,
+    dispatched_at: message.dispatchedAt,
+    attempts: message.attempts,
+    dispatch_fence: message.dispatchFence,
+    sent_at: message.sentAt,
+    delivered_at: message.deliveredAt,
+    read_at: message.readAt,
+    failed_at: message.failedAt,
+  };
+}
