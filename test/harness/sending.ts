@@ -25,6 +25,8 @@ export interface Sending {
   readonly slowestMs: () => number;
   /** Resolves once this share of all messages was accepted. */
   reached(share: number): Promise<void>;
+  /** Lets each line go on until it has sent this share of its messages, and no further. */
+  allow(share: number): void;
   /** Resolves once all were; rejects with the first refusal that is no 503. */
   readonly finished: Promise<void>;
 }
@@ -32,8 +34,18 @@ export interface Sending {
 /** Between two tries of one send, milliseconds. */
 const retryMs = 25;
 
-/** Sends `perLine` messages from each line to a few contacts; each is repeated under its Idempotency-Key until a 202. */
-export function startSending(api: Client, lines: readonly Line[], perLine: number): Sending {
+/**
+ * Sends `perLine` messages from each line to a few contacts; each is repeated under its Idempotency-Key until a 202.
+ * @param allowed the share that each line sends before it waits for `allow`: what is to happen in the middle of the
+ *   sends then meets some however fast they are
+ */
+export function startSending(
+  api: Client,
+  lines: readonly Line[],
+  perLine: number,
+  allowed = 1,
+): Sending {
+  let limit = allowed * perLine;
   const sending = lines.map((line) => ({ ...line, accepted: [] as string[] }));
   const answers = new Map<string, number>();
   let slowest = 0;
@@ -57,6 +69,7 @@ export function startSending(api: Client, lines: readonly Line[], perLine: numbe
   const finished = Promise.all(
     sending.map(async ({ account, accepted }) => {
       for (let n = 0; n < perLine; n += 1) {
+        while (n >= limit) await sleep(retryMs);
         const to = { phone: phoneNumber(1000 + (n % 7)) };
         accepted.push(await send({ account_id: account, to, text: `message ${n}` }));
       }
@@ -72,6 +85,9 @@ export function startSending(api: Client, lines: readonly Line[], perLine: numbe
     async reached(share) {
       const enough = async () => (done() >= share * perLine * lines.length ? true : undefined);
       await Promise.race([until(`${share} of the sends`, enough, 600_000), finished]);
+    },
+    allow(share) {
+      limit = share * perLine;
     },
     finished,
   };
