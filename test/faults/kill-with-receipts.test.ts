@@ -16,12 +16,14 @@ import { startMariadb } from '../servers/mariadb.ts';
 const accounts = 10;
 const kills = scaled(10, 2);
 const perAccount = scaled(2_000, 150) / accounts;
+/** Until a killed process's sessions are free; the default at full size. */
+const leases = { GATEWAY_SESSIONS__LEASE_S: scale < 1 ? '3' : '9' };
 
 for (const engine of databases) {
   t.test(`the gateway is killed while receipts flow, ${engine.name}`, async (t) => {
     const database = await engine.create();
     t.teardown(() => database.drop());
-    const gateway = await runGateway(t, { databaseUrl: database.url });
+    const gateway = await runGateway(t, { databaseUrl: database.url, settings: leases });
     const workplace = { gateways: [gateway], databaseUrl: database.url } as const;
     await killWithReceipts(t, workplace, { accounts, perAccount, kills });
   });
@@ -87,7 +89,11 @@ t.test('MariaDB crashes and freezes while receipts flow', async (t) => {
   sending.allow(1);
   await server.start();
   await sending.finished;
-  t.same([...sending.answers.keys()].sort(), ['202', '503'], 'a send is accepted or told to retry');
-  t.ok(sending.slowestMs() < 20_000, `the slowest answer took ${sending.slowestMs()} ms`);
+  const { answers, slowestMs } = sending;
+  const others = [...answers.keys()].filter((answer) => !['202', '503'].includes(answer));
+  t.same(others, [], 'a send is accepted or told to retry');
+  // A short outage is waited for, and a longer one told.
+  t.ok(answers.has('503') || slowestMs() > 500, 'the faults met sends');
+  t.ok(slowestMs() < 20_000, `the slowest answer took ${slowestMs()} ms`);
   await checkBehaving(t, { gateways: [gateway], databaseUrl }, sending, subscriber);
 });
