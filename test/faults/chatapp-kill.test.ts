@@ -5,7 +5,7 @@ import { type Client, type ClientAnswer, client } from '../harness/client.ts';
 import { databases } from '../harness/databases.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { openRows } from '../harness/rows.ts';
-import { scaled } from '../harness/scale.ts';
+import { scale, scaled } from '../harness/scale.ts';
 import { bodyOf, phoneNumber, until, untilStatus } from '../harness/story.ts';
 
 const count = scaled(1000, 30);
@@ -42,96 +42,102 @@ async function insist(ask: () => Promise<ClientAnswer>): Promise<ClientAnswer> {
   );
 }
 
+// Much of a small run goes by waiting.
+if (scale < 1) t.jobs = databases.length;
 for (const engine of databases) {
-  t.test(`SIGKILL while chatapp messages go both ways, ${engine.name}`, async (t) => {
-    const { control, settings } = await startNetwork(t);
-    const database = await engine.create();
-    t.teardown(() => database.drop());
-    const gateway = await runGateway(t, {
-      databaseUrl: database.url,
-      settings: {
-        ...settings,
-        GATEWAY_SESSIONS__LEASE_S: '2',
-        GATEWAY_SESSIONS__RECONNECT_MAX_S: '1',
-      },
-    });
-    const api = client(gateway.baseUrl, gateway.liveKey);
-    const { account_id, contacts } = await begin(api, control);
-    let accepted = 0;
-    const sending = async () => {
-      for (let n = 0; n < count; n += 1) {
-        const to = { contact_id: contacts[n % contacts.length] };
-        const body = { account_id, to, text: `out ${n}` };
-        const key = { 'idempotency-key': `message ${n}` };
-        const answer = await insist(() => api.post('/messages', body, key));
-        if (answer.status !== 202) throw new Error(JSON.stringify(answer.body));
-        accepted += 1;
-      }
-    };
-    const writing = async () => {
-      for (let n = 0; n < count; n += 1) {
-        const from = friends[n % friends.length];
-        await control.write(phone, { from: from?.phone ?? '', text: `in ${n}` });
-        // Not before the other half: both are under way at every kill.
-        await until('the other half', async () => (accepted + 5 >= n ? true : undefined), 60_000);
-      }
-    };
-    const killing = async () => {
-      for (let kill = 1; kill <= kills; kill += 1) {
-        await until(
-          'the middle',
-          async () => (accepted >= (count * kill) / (kills + 1) ? true : undefined),
-          120_000,
-        );
-        await gateway.kill();
-        await control.write(phone, { from: friends[0]?.phone ?? '', text: `away ${kill}` });
-        await sleep(50);
-        await gateway.start();
-      }
-    };
-    await Promise.all([sending(), writing(), killing()]);
-    await untilStatus(api, 'chatapp', phone, 'connected');
+  t.test(
+    `SIGKILL while chatapp messages go both ways, ${engine.name}`,
+    { buffered: true },
+    async (t) => {
+      const { control, settings } = await startNetwork(t);
+      const database = await engine.create();
+      t.teardown(() => database.drop());
+      const gateway = await runGateway(t, {
+        databaseUrl: database.url,
+        settings: {
+          ...settings,
+          GATEWAY_SESSIONS__LEASE_S: '2',
+          GATEWAY_SESSIONS__RECONNECT_MAX_S: '1',
+        },
+      });
+      const api = client(gateway.baseUrl, gateway.liveKey);
+      const { account_id, contacts } = await begin(api, control);
+      let accepted = 0;
+      const sending = async () => {
+        for (let n = 0; n < count; n += 1) {
+          const to = { contact_id: contacts[n % contacts.length] };
+          const body = { account_id, to, text: `out ${n}` };
+          const key = { 'idempotency-key': `message ${n}` };
+          const answer = await insist(() => api.post('/messages', body, key));
+          if (answer.status !== 202) throw new Error(JSON.stringify(answer.body));
+          accepted += 1;
+        }
+      };
+      const writing = async () => {
+        for (let n = 0; n < count; n += 1) {
+          const from = friends[n % friends.length];
+          await control.write(phone, { from: from?.phone ?? '', text: `in ${n}` });
+          // Not before the other half: both are under way at every kill.
+          await until('the other half', async () => (accepted + 5 >= n ? true : undefined), 60_000);
+        }
+      };
+      const killing = async () => {
+        for (let kill = 1; kill <= kills; kill += 1) {
+          await until(
+            'the middle',
+            async () => (accepted >= (count * kill) / (kills + 1) ? true : undefined),
+            120_000,
+          );
+          await gateway.kill();
+          await control.write(phone, { from: friends[0]?.phone ?? '', text: `away ${kill}` });
+          await sleep(50);
+          await gateway.start();
+        }
+      };
+      await Promise.all([sending(), writing(), killing()]);
+      await untilStatus(api, 'chatapp', phone, 'connected');
 
-    const rows = openRows(t, database.url);
-    const read = "direction = 'outbound' and status = 'read'";
-    await until(
-      'everything to be read and received',
-      async () => {
-        const [row] = await rows.rows<{ read: number; received: number }>(
-          `select sum(case when ${read} then 1 else 0 end) as 'read', ` +
-            "sum(case when direction = 'inbound' then 1 else 0 end) as received from messages",
-        );
-        const isAll = Number(row?.read) >= count && Number(row?.received) >= count + kills;
-        return isAll ? true : undefined;
-      },
-      120_000,
-    );
-    const sent = Array.from({ length: count }, (_, n) => `out ${n}`);
-    const outbox = await control.outbox(phone);
-    t.same(
-      outbox.map(({ text }) => text),
-      sent,
-      'each shown once at the far side, in order',
-    );
-    const stored = await rows.rows<{ text: string; status: string; network_id: string }>(
-      "select text, status, network_id from messages where direction = 'outbound' order by sequence",
-    );
-    t.same(
-      stored,
-      outbox.map(({ text, networkId }) => ({ text, status: 'read', network_id: networkId })),
-      'each is known by the id that the network gave it, and read',
-    );
-    const received = await rows.rows<{ text: string }>(
-      "select text from messages where direction = 'inbound' order by inbound_sequence",
-    );
-    const texts = received.map(({ text }) => text);
-    t.equal(new Set(texts).size, texts.length, 'each stored once');
-    t.equal(texts.length, count + kills, 'what arrived while down included');
-    t.same(
-      texts.filter((text) => text.startsWith('in ')),
-      Array.from({ length: count }, (_, n) => `in ${n}`),
-      'in order',
-    );
-    t.equal(await gateway.stop(), 0);
-  });
+      const rows = openRows(t, database.url);
+      const read = "direction = 'outbound' and status = 'read'";
+      await until(
+        'everything to be read and received',
+        async () => {
+          const [row] = await rows.rows<{ read: number; received: number }>(
+            `select sum(case when ${read} then 1 else 0 end) as 'read', ` +
+              "sum(case when direction = 'inbound' then 1 else 0 end) as received from messages",
+          );
+          const isAll = Number(row?.read) >= count && Number(row?.received) >= count + kills;
+          return isAll ? true : undefined;
+        },
+        120_000,
+      );
+      const sent = Array.from({ length: count }, (_, n) => `out ${n}`);
+      const outbox = await control.outbox(phone);
+      t.same(
+        outbox.map(({ text }) => text),
+        sent,
+        'each shown once at the far side, in order',
+      );
+      const stored = await rows.rows<{ text: string; status: string; network_id: string }>(
+        "select text, status, network_id from messages where direction = 'outbound' order by sequence",
+      );
+      t.same(
+        stored,
+        outbox.map(({ text, networkId }) => ({ text, status: 'read', network_id: networkId })),
+        'each is known by the id that the network gave it, and read',
+      );
+      const received = await rows.rows<{ text: string }>(
+        "select text from messages where direction = 'inbound' order by inbound_sequence",
+      );
+      const texts = received.map(({ text }) => text);
+      t.equal(new Set(texts).size, texts.length, 'each stored once');
+      t.equal(texts.length, count + kills, 'what arrived while down included');
+      t.same(
+        texts.filter((text) => text.startsWith('in ')),
+        Array.from({ length: count }, (_, n) => `in ${n}`),
+        'in order',
+      );
+      t.equal(await gateway.stop(), 0);
+    },
+  );
 }

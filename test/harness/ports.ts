@@ -1,16 +1,35 @@
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Answers a TCP port on 127.0.0.1 that nobody listens on at the moment of asking. */
+/** Below the ports that systems give to connections going out: one of those could take it before it is listened on. */
+const first = 20_000;
+const count = 12_000;
+
+/** Those that this process has given. */
+const given = new Set<number>();
+
+/**
+ * Answers a TCP port on 127.0.0.1 that nobody listens on at the moment of asking. It is drawn at random, so that test
+ * processes beside each other hardly ever draw the same.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  await new Promise<void>((resolve) => server.close(() => resolve()));
-  if (address === null || typeof address === 'string') {
-    throw new Error('The system gave no TCP port: check that 127.0.0.1 can be listened on.');
+  for (let tries = 0; tries < 100; tries += 1) {
+    const port = first + Math.floor(Math.random() * count);
+    if (given.has(port) || !(await isFree(port))) continue;
+    given.add(port);
+    return port;
   }
-  return address.port;
+  throw new Error(`No TCP port from ${first} on is free: check that 127.0.0.1 can be listened on.`);
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return false;
+  }
+  server.close();
+  await once(server, 'close');
+  return true;
 }
