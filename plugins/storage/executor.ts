@@ -27,6 +27,9 @@ export interface UpsertRule {
 /** Bindings of one statement: well below SQLite's 32,766. */
 const maxBindings = 16_000;
 
+/** Statements about so few rows recur in the same words; those about more differ with their number. */
+const fewRows = 2;
+
 /**
  * What a table object runs its SQL on: one transaction, or the connections that only read. It
  * carries the few things that MariaDB/MySQL and SQLite spell differently. Every method takes any
@@ -173,15 +176,20 @@ export class Executor {
         `update ${quoted(table)} set ${changes.join(', ')}
          where ${quoted(key)} in (${holes(part.length)})`,
         bindings,
+        { recurs: part.length <= fewRows },
       );
     }
     return matched;
   }
 
   /** Runs a raw query (`?` values) and answers its rows. The caller states their type. */
-  async rows<Result>(sql: string, bindings: readonly Value[] = []): Promise<Result[]> {
+  async rows<Result>(
+    sql: string,
+    bindings: readonly Value[] = [],
+    { recurs }: Pick<Statement, 'recurs'> = {},
+  ): Promise<Result[]> {
     if (this.#kept !== null) throw new Error('COMMIT brings no rows');
-    const answer = await this.#way.ask({ sql, bindings: bindable(bindings) });
+    const answer = await this.#way.ask({ sql, bindings: bindable(bindings), recurs });
     // mysql2 answers [rows, fields], libsql the rows; what they hold is what the SQL selects.
     return (this.dialect === 'mysql' ? (answer as [Result[]])[0] : answer) as Result[];
   }
@@ -190,8 +198,12 @@ export class Executor {
    * Runs a raw statement (`?` values) and answers how many rows matched (update, delete) or came in (insert); of one that
    * is kept for COMMIT 0.
    */
-  async run(sql: string, bindings: readonly Value[] = []): Promise<number> {
-    const statement = { sql, bindings: bindable(bindings) };
+  async run(
+    sql: string,
+    bindings: readonly Value[] = [],
+    { recurs }: Pick<Statement, 'recurs'> = {},
+  ): Promise<number> {
+    const statement = { sql, bindings: bindable(bindings), recurs };
     if (this.#kept !== null) {
       this.#kept.push(statement);
       return 0;
@@ -224,7 +236,7 @@ export class Executor {
   ): Promise<unknown> {
     const values = `(${holes(columns.length)}), `.repeat(count).slice(0, -2);
     const sql = `${start} ${quoted(table)} (${columns.map(quoted).join(', ')}) values ${values} ${end}`;
-    const statement = { sql, bindings: bindable(bindings) };
+    const statement = { sql, bindings: bindable(bindings), recurs: count <= fewRows };
     if (this.#kept === null) return await this.#way.ask(statement);
     this.#kept.push(statement);
     return undefined;

@@ -1,8 +1,10 @@
 import { GatewayError } from '../../core/errors.ts';
+import { isRefusalToPrepare } from './packet.ts';
 
 /**
  * What an error of a database driver means for the transaction it happened in:
- * - `contention`: rolled back because others were in the way; the same again may pass.
+ * - `contention`: rolled back because others were in the way, or because the server could not keep a statement prepared;
+ *   the same again may pass.
  * - `connection`: the server cannot be reached, or not any more; nothing was committed by this statement.
  * - `other`: the statement is wrong, or the error is not the database's.
  */
@@ -53,7 +55,7 @@ const connectionCodes = new Set([
 export function faultOf(error: unknown): Fault {
   const { code, errno, fatal, name } = factsOf(error);
   if (typeof errno === 'number') {
-    if (contentionNumbers.has(errno)) return 'contention';
+    if (contentionNumbers.has(errno) || isRefusalToPrepare(errno)) return 'contention';
     if (connectionNumbers.has(errno)) return 'connection';
   }
   if (typeof code === 'string') {

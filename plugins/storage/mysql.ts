@@ -6,6 +6,7 @@ import type { GatewayLog } from '../../core/log.ts';
 import { bindable } from './bindings.ts';
 import { builderOn, type Query } from './builder.ts';
 import { fitForLog } from './faults.ts';
+import { PacketWriter } from './packet.ts';
 import { isSilence, Pipeline } from './pipeline.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -43,6 +44,9 @@ const idleSettings = [
   `SET SESSION idle_write_transaction_timeout = ${idleTransactionS}`,
 ];
 const unknownVariable = 1193;
+
+/** What writes for each connection that was settled. */
+const writers = new WeakMap<Connection, PacketWriter>();
 
 /**
  * Opens two pools on one server: one for transactions at READ COMMITTED, one whose sessions are read only.
@@ -116,11 +120,14 @@ async function settle(connection: Connection, extraSettings: readonly string[]):
     connection.query({ sql, timeout: silenceMs }, done),
   );
   for (const setting of [...sessionSettings, ...extraSettings]) await query(setting);
+  let isMariadb = true;
   for (const setting of idleSettings) {
     await query(setting).catch((error) => {
       if (error.errno !== unknownVariable) throw error;
+      isMariadb = false;
     });
   }
+  writers.set(connection, new PacketWriter(connection, isMariadb));
 }
 
 /** knex's mysql2 dialect with checked values and a limit to the server's silence. */
@@ -150,7 +157,8 @@ class CheckedMysqlClient extends Mysql2Client {
 export async function beginMysql(write: Knex): Promise<Transaction> {
   const { client } = write;
   const connection: Connection = await client.acquireConnection();
-  const pipeline = new Pipeline(connection, silenceMs);
+  const writer = writers.get(connection) ?? new PacketWriter(connection, false);
+  const pipeline = new Pipeline(connection, writer, silenceMs);
   let over = false;
   const end = async (ending: () => Promise<void>) => {
     over = true;

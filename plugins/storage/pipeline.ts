@@ -1,10 +1,16 @@
 import type { Connection, QueryError } from 'mysql2';
 import type { Bound } from './bindings.ts';
+import { isRefusalToPrepare, type PacketWriter } from './packet.ts';
 
 /** A statement with its values. */
 export interface Statement {
   readonly sql: string;
   readonly bindings: readonly Bound[];
+  /**
+   * Asked again and again in these very words, of which there are few, and with at least one value: a server that can
+   * keeps it prepared.
+   */
+  readonly recurs?: boolean | undefined;
   /** How long its answer may take, in milliseconds, where that is not what every statement has. */
   readonly timeoutMs?: number | undefined;
 }
@@ -13,6 +19,8 @@ export interface Statement {
 export type Answer = readonly [rows: unknown, fields: unknown];
 
 interface Waiting extends Statement {
+  /** Nobody looks at its answer. */
+  readonly untold: boolean;
   resolve(answer: Answer): void;
   reject(error: unknown): void;
 }
@@ -24,6 +32,7 @@ interface Waiting extends Statement {
  */
 export class Pipeline {
   readonly #connection: Connection;
+  readonly #writer: PacketWriter;
   /** When a packet has no answer after this long the server counts as gone. */
   readonly #silenceMs: number;
   #begun = false;
@@ -31,8 +40,10 @@ export class Pipeline {
   #waiting: Waiting[] = [];
   readonly #underWay = new Set<Waiting>();
 
-  constructor(connection: Connection, silenceMs: number) {
+  /** @param writer the connection's own, for as long as that lives */
+  constructor(connection: Connection, writer: PacketWriter, silenceMs: number) {
     this.#connection = connection;
+    this.#writer = writer;
     this.#silenceMs = silenceMs;
   }
 
@@ -55,7 +66,7 @@ export class Pipeline {
     if (!this.#isUsed && last.length === 0) return;
     try {
       for (const packet of packets([...last, { sql: 'COMMIT', bindings: [] }])) {
-        await Promise.all(packet.map((statement) => this.#ask(statement)));
+        await Promise.all(packet.map((statement) => this.#ask(statement, true)));
       }
     } catch (error) {
       // Whatever the connection still holds goes with it.
@@ -75,9 +86,9 @@ export class Pipeline {
     return this.#begun || this.#waiting.length > 0;
   }
 
-  #ask(statement: Statement): Promise<Answer> {
+  #ask(statement: Statement, untold = false): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ ...statement, resolve, reject });
+      this.#waiting.push({ ...statement, untold, resolve, reject });
       if (this.#waiting.length === 1) process.nextTick(() => this.#send());
     });
   }
@@ -86,26 +97,25 @@ export class Pipeline {
     const sent = this.#waiting;
     this.#waiting = [];
     for (const waiting of sent) this.#underWay.add(waiting);
-    // Each by itself, so that no statement can get the values of another.
-    const sql = sent
-      .map((statement) => this.#connection.format(statement.sql, [...statement.bindings]))
-      .join(';\n');
-    const before = this.#begun ? 0 : 1;
+    const packet = this.#writer.write(sent, {
+      begins: !this.#begun,
+      untold: sent.every(({ untold }) => untold),
+    });
     this.#begun = true;
+    const timeout = Math.max(...sent.map(({ timeoutMs }) => timeoutMs ?? this.#silenceMs));
     this.#connection.query(
-      {
-        sql: before === 0 ? sql : `BEGIN;\n${sql}`,
-        timeout: Math.max(...sent.map(({ timeoutMs }) => timeoutMs ?? this.#silenceMs)),
-      },
+      { sql: packet.sql, timeout },
       (error: QueryError | null, rows: unknown, fields: unknown) => {
         if (isSilence(error)) this.#giveUp(error);
+        if (error === null) packet.done();
+        else if (isRefusalToPrepare(error.errno)) this.#writer.stopPreparing();
         for (const waiting of sent) this.#underWay.delete(waiting);
-        const alone = sent.length + before === 1;
-        const [all, columns] = alone ? [[rows], [fields]] : [rows, fields];
+        const [all, columns] = packet.answers === 1 ? [[rows], [fields]] : [rows, fields];
         for (const [n, { resolve, reject }] of sent.entries()) {
+          const place = packet.places[n] ?? 0;
           if (error !== null) reject(error);
-          else if (isList(all, sent.length + before) && isList(columns, all.length)) {
-            resolve([all[n + before], columns[n + before]]);
+          else if (isList(all, packet.answers) && isList(columns, packet.answers)) {
+            resolve([all[place], columns[place]]);
           } else reject(new Error('the server gave other than one answer to each statement'));
         }
       },

@@ -133,7 +133,7 @@ async function lock(ask: Ask, locks: readonly Lock[]): Promise<number> {
     // The primary key gives the order, and a scan of the table would wait for rows of others.
     const sql = `select ${mysqlNow} as now from ${table} force index (primary)
        where ${column} in (${holes(ids.length)}) order by ${column} for update`;
-    asked.push(ask({ sql, bindings: ids }));
+    asked.push(ask({ sql, bindings: ids, recurs: ids.length === 1 }));
   }
   // Where nothing was there to be taken.
   if (asked.length !== 1) asked.push(ask({ sql: `select ${mysqlNow} as now`, bindings: [] }));

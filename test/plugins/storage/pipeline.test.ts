@@ -1,5 +1,7 @@
 import { createConnection } from 'mysql2';
 import t from 'tap';
+import { faultOf } from '../../../plugins/storage/faults.ts';
+import { PacketWriter } from '../../../plugins/storage/packet.ts';
 import { Pipeline } from '../../../plugins/storage/pipeline.ts';
 import { databases } from '../../harness/databases.ts';
 import { FaultyServer } from './faulty-server.ts';
@@ -16,7 +18,7 @@ t.test('a server that falls silent leaves nobody waiting', async (t) => {
     const connection = createConnection({ uri: line.url, multipleStatements: true });
     connection.on('error', () => undefined);
     t.teardown(() => connection.destroy());
-    return new Pipeline(connection, silenceMs);
+    return new Pipeline(connection, new PacketWriter(connection, true), silenceMs);
   };
   const one = { sql: 'select 1 as one', bindings: [] };
   const silence = { code: 'PROTOCOL_SEQUENCE_TIMEOUT' };
@@ -47,7 +49,8 @@ t.test('more to commit than a server takes in one packet', async (t) => {
   t.teardown(() => database.drop());
   const connection = createConnection({ uri: database.url, multipleStatements: true });
   t.teardown(() => connection.destroy());
-  const pipeline = () => new Pipeline(connection, 30_000);
+  const writer = new PacketWriter(connection, true);
+  const pipeline = () => new Pipeline(connection, writer, 30_000);
   await pipeline().commit([{ sql: 'create table texts (text longtext)', bindings: [] }]);
   const asked = { sql: 'select @@max_allowed_packet as size', bindings: [] };
   const [[{ size }]] = (await pipeline().ask(asked)) as unknown as [[{ size: number }]];
@@ -69,10 +72,73 @@ t.test('an answer too few', async (t) => {
     query: ((_: object, done: (error: null, rows: object[], fields: unknown[]) => void) =>
       process.nextTick(() => done(null, [{}, []], [undefined, []]))) as never,
   };
-  const pipeline = new Pipeline(answering as ReturnType<typeof createConnection>, silenceMs);
+  const connection = answering as ReturnType<typeof createConnection>;
+  const pipeline = new Pipeline(connection, new PacketWriter(connection, true), silenceMs);
   const one = { sql: 'select 1', bindings: [] };
   const both = await Promise.allSettled([pipeline.ask(one), pipeline.ask(one)]);
   for (const outcome of both) {
     t.match(outcome, { status: 'rejected', reason: { message: /one answer/ } });
   }
+});
+
+t.test('what recurs is prepared once, and what nobody looks at is answered once', async (t) => {
+  const kind = databases.find(({ name }) => name === 'mariadb');
+  if (kind === undefined) throw new Error('there is no MariaDB among the databases');
+  const database = await kind.create();
+  t.teardown(() => database.drop());
+  const connection = createConnection({ uri: database.url, multipleStatements: true });
+  t.teardown(() => connection.destroy());
+  const packets = t.capture(connection, 'query', connection.query);
+  const sent = () => packets().map(({ args }) => (args[0] as unknown as { sql: string }).sql);
+  const table = { sql: 'create table things (name varchar(20), n int)', bindings: [] };
+  const insert = (name: string | null, n: number) => ({
+    ...{ sql: 'insert into things (name, n) values (?, ?)', bindings: [name, n], recurs: true },
+  });
+  const named = (name: string | null) => ({
+    ...{ sql: 'select n from things where name <=> ?', bindings: [name], recurs: true },
+  });
+
+  for (const isMariadb of [true, false]) {
+    const writer = new PacketWriter(connection, isMariadb);
+    const pipeline = () => new Pipeline(connection, writer, 30_000);
+    await pipeline().commit([table]);
+    await pipeline().commit([insert("it's; \\ one", 1), insert(null, 2)]);
+    packets();
+    const reading = pipeline();
+    const asked = [reading.ask(named("it's; \\ one")), reading.ask(named(null))];
+    t.match(await Promise.all(asked), [[[{ n: 1 }]], [[{ n: 2 }]]], 'each its own answer');
+    t.match(await reading.ask(named('nobody')), [[]]);
+    await reading.commit([insert('three', 3), { ...insert('four', 4), recurs: false }]);
+    const [first = '', second = '', last = ''] = sent();
+    t.equal(first.match(/prepare/g)?.length, isMariadb ? 1 : undefined, first);
+    t.equal(second.startsWith('execute'), isMariadb, second);
+    t.equal(last.startsWith('BEGIN NOT ATOMIC\nexecute'), isMariadb, last);
+
+    const failing = pipeline();
+    await failing.ask(named(null));
+    const bad = failing.commit([insert('five', 5), insert('far more than twenty characters', 6)]);
+    await t.rejects(bad, { code: 'ER_DATA_TOO_LONG' });
+    const all = { sql: 'select sum(n) as n from things', bindings: [] };
+    t.match(await pipeline().ask(all), [[{ n: '10' }]], 'all or nothing');
+    await pipeline().commit([{ sql: 'drop table things', bindings: [] }]);
+  }
+});
+
+t.test('a server that cannot keep what recurs is asked in plain words', async (t) => {
+  const kind = databases.find(({ name }) => name === 'mariadb');
+  if (kind === undefined) throw new Error('there is no MariaDB among the databases');
+  const database = await kind.create();
+  t.teardown(() => database.drop());
+  const connection = createConnection({ uri: database.url, multipleStatements: true });
+  t.teardown(() => connection.destroy());
+  const writer = new PacketWriter(connection, true);
+  const one = (sql: string) => ({ sql, bindings: [1], recurs: true });
+  const asked = (sql: string) => new Pipeline(connection, writer, 30_000).ask(one(sql));
+  t.match(await asked('select ? as one'), [[{ one: 1 }]]);
+  // As if the connection had become another's in between.
+  connection.query('deallocate prepare recurring_0');
+  const error = await asked('select ? as one').catch((error: unknown) => error);
+  t.match(error, { errno: 1243 });
+  t.equal(faultOf(error), 'contention', 'it is tried again');
+  t.match(await asked('select ? as one'), [[{ one: 1 }]]);
 });

@@ -1,0 +1,104 @@
+import type { Connection } from 'mysql2';
+import type { Statement } from './pipeline.ts';
+
+/** The text of several statements that travel together. */
+export interface Packet {
+  readonly sql: string;
+  /** How many answers the server gives to it. */
+  readonly answers: number;
+  /** Which of them is that to each statement. */
+  readonly places: readonly number[];
+  /** The server has carried all of it out. */
+  done(): void;
+}
+
+/** What a packet holds beside its statements, and how they go together. */
+export interface PacketKind {
+  /** BEGIN comes first. */
+  readonly begins: boolean;
+  /** One answer to all statements is enough: who asks wants to know no more than that they were carried out. */
+  readonly untold: boolean;
+}
+
+/** Prepared statements of one connection: a server has 16,382 for all of them, unless told otherwise. */
+const mostPrepared = 64;
+
+/** The server's error numbers that are about statements being prepared rather than about the statements. */
+const preparingNumbers = new Set([
+  1243, // no such prepared statement: somebody between us and the server shares its connections out
+  1461, // too many prepared statements
+  1615, // the table changed too often while it was prepared again
+]);
+
+/** Whether the server refused a packet only because of how it was written: the same goes as plain text. */
+export function isRefusalToPrepare(errno: unknown): boolean {
+  return typeof errno === 'number' && preparingNumbers.has(errno);
+}
+
+/**
+ * Puts statements into the words that cost the server of one connection least. MariaDB, not MySQL, executes what it has
+ * prepared with values in the text, and carries out several statements in one block, with one answer: each answer
+ * is a packet of its own on the line, for which both sides are woken.
+ */
+export class PacketWriter {
+  readonly #connection: Pick<Connection, 'format'>;
+  /** By text; null: nothing is prepared on this connection. */
+  #recurring: Map<string, Recurring> | null;
+  readonly #hasBlocks: boolean;
+
+  constructor(connection: Pick<Connection, 'format'>, isMariadb: boolean) {
+    this.#connection = connection;
+    this.#recurring = isMariadb ? new Map() : null;
+    this.#hasBlocks = isMariadb;
+  }
+
+  /** Writes at least one statement. Each gets its values by itself, so that none can get those of another. */
+  write(statements: readonly Statement[], { begins, untold }: PacketKind): Packet {
+    const first = begins ? ['BEGIN'] : [];
+    const fresh = new Set<Recurring>();
+    const texts = statements.map((statement) => this.#textOf(statement, fresh));
+    for (const { name, sql } of fresh) {
+      first.push(this.#connection.format(`prepare ${name} from ?`, [sql]));
+    }
+    const isBlock = untold && this.#hasBlocks && texts.length > 1;
+    const rest = isBlock ? [`BEGIN NOT ATOMIC\n${texts.join(';\n')};\nEND`] : texts;
+    return {
+      sql: [...first, ...rest].join(';\n'),
+      answers: first.length + rest.length,
+      places: texts.map((_, n) => first.length + (isBlock ? 0 : n)),
+      done() {
+        for (const recurring of fresh) recurring.isPrepared = true;
+      },
+    };
+  }
+
+  /** Prepares nothing any more; what was prepared is forgotten. */
+  stopPreparing(): void {
+    this.#recurring = null;
+  }
+
+  /** @param fresh takes what has to be prepared first */
+  #textOf({ sql, bindings, recurs }: Statement, fresh: Set<Recurring>): string {
+    const recurring = recurs === true ? this.#recurringOf(sql) : null;
+    if (recurring === null) return this.#connection.format(sql, [...bindings]);
+    if (!recurring.isPrepared) fresh.add(recurring);
+    const values = '?, '.repeat(bindings.length).slice(0, -2);
+    return this.#connection.format(`execute ${recurring.name} using ${values}`, [...bindings]);
+  }
+
+  #recurringOf(sql: string): Recurring | null {
+    const known = this.#recurring?.get(sql);
+    if (known !== undefined) return known;
+    if (this.#recurring === null || this.#recurring.size >= mostPrepared) return null;
+    const recurring = { sql, name: `recurring_${this.#recurring.size}`, isPrepared: false };
+    this.#recurring.set(sql, recurring);
+    return recurring;
+  }
+}
+
+interface Recurring {
+  readonly sql: string;
+  readonly name: string;
+  /** Else it is prepared, or prepared again, before it is executed. */
+  isPrepared: boolean;
+}
