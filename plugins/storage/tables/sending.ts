@@ -1,7 +1,7 @@
 import type { AccountStatus } from '../../accounts/contract.ts';
 import type { DayCount, Naming, SendingFacts } from '../../messages/contract.ts';
 import type { Mode, TenantStatus } from '../../tenants/contract.ts';
-import type { Executor } from '../executor.ts';
+import type { Executor, Value } from '../executor.ts';
 
 interface SendingColumns {
   readonly tenant: string;
@@ -39,6 +39,21 @@ export interface Busy {
 /** What an id or a number of ours looks like. Nothing else can be found, and not every text fits the list of names. */
 const fit = /^[!-~]{1,60}$/;
 
+/** A contact, by id or number, and the account that a send names; null where it names none, or one that cannot be. */
+interface Name {
+  readonly tenantId: string;
+  readonly name: string | null;
+  readonly accountId: string | null;
+}
+
+/** Where names become tenants `t`, accounts `a` and contacts `c`, with the values of both pieces of SQL. */
+interface Named {
+  readonly from: string;
+  readonly where: string;
+  readonly inFrom: readonly Value[];
+  readonly inWhere: readonly Value[];
+}
+
 /** The SQL that finds, in one statement, what a send must know of whom and what it names. */
 export class SendingTable {
   protected readonly db: Executor;
@@ -48,8 +63,8 @@ export class SendingTable {
   }
 
   /**
-   * What there is to know of each naming: one entry, or several where a phone is a contact on several channels; none
-   * without the tenant. The caller has locked the tenants.
+   * What there is to know of each naming: one entry, or several where a phone is a contact on several channels and no
+   * account says which of them is meant; none without the tenant. The caller has locked the tenants.
    * @param day of the counters
    */
   async facts(
@@ -73,20 +88,19 @@ export class SendingTable {
     { messages, windowMs }: Busy,
     day: string,
   ): Promise<readonly SendingColumns[]> {
-    const names = new Map<string, readonly (string | null)[]>();
+    const names = new Map<string, Name>();
     for (const naming of namings) {
-      const name = [naming.tenantId, fitting(nameOf(naming)), fitting(naming.accountId)];
-      names.set(name.join(' '), name);
+      const { tenantId, accountId } = naming;
+      const name = { tenantId, name: fitting(nameOf(naming)), accountId: fitting(accountId) };
+      names.set(Object.values(name).join(' '), name);
     }
-    if (names.size === 0) return [];
-    const isMysql = this.db.dialect === 'mysql';
-    const [straight, list, cross] = isMysql
-      ? ['straight_join', mysqlNames, '']
-      : ['', sqliteNames, 'cross'];
-    // Both engines are told: else they read the tenant.
-    const byPhone = column === 'phone' ? this.#told('contacts_tenant_id_phone') : '';
+    const [first, ...others] = names.values();
+    if (first === undefined) return [];
+    const named =
+      others.length === 0 ? this.#one(first, column) : this.#many([first, ...others], column);
     return this.db.rows<SendingColumns>(
-      `select ${straight} t.id as tenant, t.mode, t.plan, t.status as tenant_status, t.ramp,
+      `select ${this.db.dialect === 'mysql' ? 'straight_join' : ''}
+         t.id as tenant, t.mode, t.plan, t.status as tenant_status, t.ramp,
          a.id as account, a.channel as account_channel, a.status as account_status, a.linked,
          a.ramp_day_one, a.outbound_sequence,
          c.id as contact, c.channel, c.phone, c.do_not_disturb, c.private,
@@ -94,16 +108,48 @@ export class SendingTable {
          h.account_id as thread, h.opened_at, h.inbound_at,
          d.sends as tenant_sends, d.new_contacts as tenant_contacts,
          e.sends as account_sends, e.new_contacts as account_contacts
-       from ${list} names
-       ${cross} join tenants t on t.id = names.tenant
-       left join accounts a on a.id = names.account and a.tenant_id = t.id and a.removed_at is null
-       left join contacts c ${byPhone} on c.tenant_id = t.id and c.${column} = names.name
+       from ${named.from}
        left join threads h on h.account_id = a.id and h.contact_id = c.id
        left join usage_counters d on d.tenant_id = t.id and d.day = ? and d.account_id = ''
        left join usage_counters e
-         on e.tenant_id = t.id and e.day = ? and e.account_id = a.id`,
-      [...(messages === 0 ? [] : [windowMs]), JSON.stringify([...names.values()]), day, day],
+         on e.tenant_id = t.id and e.day = ? and e.account_id = a.id
+       ${named.where}`,
+      [...(messages === 0 ? [] : [windowMs]), ...named.inFrom, day, day, ...named.inWhere],
+      { recurs: true },
     );
+  }
+
+  /** A name by itself: both engines find each row by a whole key and plan nothing. */
+  #one({ tenantId, name, accountId }: Name, column: 'id' | 'phone'): Named {
+    const isKey = column === 'id' || accountId !== null;
+    const ofChannel = column === 'phone' && isKey ? 'and c.channel = a.channel' : '';
+    const index = `contacts_tenant_id_${isKey ? 'channel_' : ''}phone`;
+    return {
+      from: `tenants t
+       left join accounts a on a.id = ? and a.tenant_id = t.id and a.removed_at is null
+       left join contacts c ${column === 'phone' ? this.#told(index) : ''}
+         on c.tenant_id = t.id ${ofChannel} and c.${column} = ?`,
+      where: 'where t.id = ?',
+      inFrom: [accountId, name],
+      inWhere: [tenantId],
+    };
+  }
+
+  #many(names: readonly Name[], column: 'id' | 'phone'): Named {
+    const [list, cross] = this.db.dialect === 'mysql' ? [mysqlNames, ''] : [sqliteNames, 'cross'];
+    // Both engines are told: else they read the tenant.
+    const index = column === 'phone' ? this.#told('contacts_tenant_id_phone') : '';
+    return {
+      from: `${list} names
+       ${cross} join tenants t on t.id = names.tenant
+       left join accounts a on a.id = names.account and a.tenant_id = t.id and a.removed_at is null
+       left join contacts c ${index} on c.tenant_id = t.id and c.${column} = names.name`,
+      where: '',
+      inFrom: [
+        JSON.stringify(names.map(({ tenantId, name, accountId }) => [tenantId, name, accountId])),
+      ],
+      inWhere: [],
+    };
   }
 
   /** Whether the contact's message that would make it busy is young enough. */

@@ -344,6 +344,20 @@ function reads(ids: readonly string[]): readonly Read[] {
       'day 3',
     ),
   );
+  // By itself a name leads to each row by a whole key, or to none, whatever else the tenant has.
+  for (const accountId of [accountOf('ten_big', 0), accountOf('ten_big', 99), null]) {
+    for (const contact of ['known', 'unknown'] as const) {
+      const phone = contact === 'known' ? '+12020000007' : '+12029999999';
+      const contactId = contact === 'known' ? contactOf('ten_big', 7) : 'con_nobody';
+      const naming = { tenantId: 'ten_big', accountId };
+      add(`accept: one ${contact} phone, ${accountId}`, 7 + 12, ({ sending }) =>
+        sending.facts([{ ...naming, contactId: null, phone }], busy, 'day 3'),
+      );
+      add(`accept: one ${contact} contact, ${accountId}`, 7 + 12, ({ sending }) =>
+        sending.facts([{ ...naming, contactId, phone: null }], busy, 'day 3'),
+      );
+    }
+  }
   add('accept: threads', 110, (tables) => tables.threads.byKeys(pairs));
   // The openers of four accounts within the window, through a temporary table.
   add('accept: openers', 4 * 60 * 8, (tables) =>
