@@ -79,7 +79,7 @@ export class PacketWriter {
 
   /** @param fresh takes what has to be prepared first */
   #textOf({ sql, bindings, recurs }: Statement, fresh: Set<Recurring>): string {
-    const recurring = recurs === true ? this.#recurringOf(sql) : null;
+    const recurring = recurs === true && bindings.length > 0 ? this.#recurringOf(sql) : null;
     if (recurring === null) return this.#connection.format(sql, [...bindings]);
     if (!recurring.isPrepared) fresh.add(recurring);
     const values = '?, '.repeat(bindings.length).slice(0, -2);

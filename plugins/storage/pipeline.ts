@@ -6,10 +6,7 @@ import { isRefusalToPrepare, type PacketWriter } from './packet.ts';
 export interface Statement {
   readonly sql: string;
   readonly bindings: readonly Bound[];
-  /**
-   * Asked again and again in these very words, of which there are few, and with at least one value: a server that can
-   * keeps it prepared.
-   */
+  /** Asked again and again in these very words, of which there are few: a server that can keeps it prepared. */
   readonly recurs?: boolean | undefined;
   /** How long its answer may take, in milliseconds, where that is not what every statement has. */
   readonly timeoutMs?: number | undefined;
