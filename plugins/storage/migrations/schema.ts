@@ -69,6 +69,25 @@ export async function dropIndex(
   await executor.knex.raw(statement).options({ timeout: statementMs });
 }
 
+/**
+ * Makes an index anew without the rows that are null in its last column, on SQLite; MariaDB and MySQL know no such
+ * index. Nobody may look for those rows by it. Repeatable, as the whole migration is one transaction there.
+ */
+export async function leaveOutNulls(
+  executor: Executor,
+  table: string,
+  kind: 'index' | 'unique index',
+  columns: readonly string[],
+): Promise<void> {
+  if (executor.dialect === 'mysql') return;
+  const last = columns.at(-1) ?? '';
+  await dropIndex(executor, table, columns);
+  await executor.knex.raw(
+    `create ${kind} ${quote(indexName({ name: table }, columns))} on ${quote(table)} (${list(columns)})
+     where ${quote(last)} is not null`,
+  );
+}
+
 /** Adds a column to a table that is there, unless it has it: repeatable, and beside processes at work. */
 export async function addColumn(
   executor: Executor,

@@ -5,6 +5,7 @@ import { mediaTable } from './003-media.ts';
 import { furtherIndexes } from './004-indexes.ts';
 import { contactDirections } from './005-contact-directions.ts';
 import { waitPlaces } from './006-wait-places.ts';
+import { sparseIndexes } from './007-sparse-indexes.ts';
 
 /**
  * One change of the schema.
@@ -30,4 +31,5 @@ export const migrationSteps: readonly MigrationStep[] = [
   furtherIndexes,
   contactDirections,
   waitPlaces,
+  sparseIndexes,
 ];

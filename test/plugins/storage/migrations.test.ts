@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { createLog } from '../../../core/log.ts';
-import { Executor } from '../../../plugins/storage/executor.ts';
+import { Executor, type Row } from '../../../plugins/storage/executor.ts';
 import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
 import { createTable, id, zero } from '../../../plugins/storage/migrations/schema.ts';
 import { type MigrationStep, migrationSteps } from '../../../plugins/storage/migrations/steps.ts';
@@ -164,6 +164,48 @@ for (const { name, create } of databases) {
       t.same(arrived.sort(), accepted, 'each message arrived once, also after a restart');
       t.same(await rows.rows('select distinct added from messages'), [{ added: 7 }]);
       t.equal(await gateway.stop(), 0);
+    });
+
+    t.test('messages without a number, in the indexes of numbers', async (t) => {
+      const database = await create();
+      t.teardown(() => database.drop());
+      const storage = open(database, t);
+      const place = migrationSteps.findIndex((step) => step.name === '007-sparse-indexes');
+      await migrate(storage, migrationSteps.slice(0, place));
+      const executor = new Executor(storage.connections.write, storage.dialect);
+      const message = (id: string, numbers: Row) => ({
+        ...{ id, tenant_id: 'ten', account_id: 'acc', channel: 'msgapp_web', contact_id: 'con' },
+        ...{ direction: 'outbound', text: '', status: 'queued', created_at: 1 },
+        ...{ network_id: null, sequence: null, inbound_sequence: null, ...numbers },
+      });
+      const taken: readonly Row[] = [
+        { network_id: 'network' },
+        { sequence: 1 },
+        { inbound_sequence: 1 },
+      ];
+      await executor.insert(
+        'messages',
+        [...taken, {}, {}].map((numbers, n) => message(`msg_${n}`, numbers)),
+      );
+      await migrate(storage);
+      await executor.insert('messages', [message('msg_new', {})]);
+      for (const numbers of taken) {
+        const again = executor.insert('messages', [message('msg_again', numbers)]);
+        await t.rejects(again, /unique|duplicate/i, `once: ${Object.keys(numbers)}`);
+      }
+      if (name !== 'sqlite') return;
+      const sparse = await executor.rows<{ name: string }>(
+        "select name from pragma_index_list('messages') where partial = 1 order by name",
+      );
+      t.same(
+        sparse.map((index) => index.name),
+        [
+          'messages_account_id_direction_network_id',
+          'messages_account_id_sequence',
+          'messages_tenant_id_account_id_inbound_sequence',
+          'messages_tenant_id_inbound_sequence',
+        ],
+      );
     });
 
     t.test('a step that fails, and a newer schema', async (t) => {
