@@ -1,15 +1,23 @@
-import type { Lane, Unit } from '../../core/contracts/storage.ts';
+import type { Lane, Tables, Unit } from '../../core/contracts/storage.ts';
 import { timestamp } from '../../core/schemas.ts';
-import type { QueuedPlace, StoredMessage } from './contract.ts';
+import type { AcceptedPlace, QueuedPlace, StoredMessage } from './contract.ts';
 import { decideSend } from './decide.ts';
+import {
+  type Accepted,
+  enterIntents,
+  type FindIdle,
+  type IdleSession,
+  idleSessions,
+} from './intents.ts';
 import { type EarlyFacts, loadEarly, loadLedger } from './load.ts';
 import type { SendDecision, SendInput, SendLedger, SendRules } from './send.ts';
 
 /** What the accept lane works with. */
 export interface AcceptParts {
   readonly rules: SendRules;
-  /** Tells the hosts of accounts what was accepted for these; what gets lost is found by a sweep. */
-  tellHosts(queued: QueuedEnvelope['queued']): void;
+  readonly findIdle: FindIdle;
+  /** Tells the hosts of accounts what was accepted for these, in order; what gets lost is found by a sweep. */
+  tellHosts(accepted: ReadonlyMap<string, readonly AcceptedPlace[]>): void;
   /** Begins to restrict an account for safety; what gets lost is begun again by its next refused opener. */
   restrict(accountId: string, until: number): void;
 }
@@ -19,20 +27,29 @@ export type QueuedEnvelope = {
   readonly queued: { [accountId: string]: [id: string, sequence: number][] };
 };
 
+/** What the lane reads behind its locks: what sends are decided on, and the idle sessions that hold their lease. */
+type Early = readonly [EarlyFacts, ReadonlyMap<string, IdleSession>];
+
 /**
  * The lane of `POST /messages`: under the tenant's lock, so that caps, guards and idempotent twins are exact
- * across processes. After the commit the accounts' hosts are told, which may get lost.
+ * across processes, and under the leases of idle sessions, which need no further transaction to hand a message over.
+ * After the commit the accounts' hosts are told, which may get lost.
  */
-export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision, EarlyFacts> {
+export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision, Early> {
   return {
     name: 'messages.accept',
     locks: (send) => [`tenant:${send.tenantId}`],
-    early: (tables, sends) => loadEarly(tables, parts.rules, sends),
-    async run(unit, sends, early) {
+    early: (tables, sends) =>
+      Promise.all([
+        loadEarly(tables, parts.rules, sends),
+        lockIdle(tables, idleSessions(sends, parts.findIdle)),
+      ]),
+    async run(unit, sends, [early, idle]) {
       const ledger = await loadLedger(unit, parts.rules, sends, early);
       const decisions = sends.map((send) => decideSend(parts.rules, ledger, send));
-      const messages = await writeLedger(unit, parts.rules, ledger);
-      if (messages.length > 0) unit.afterCommit(() => parts.tellHosts(queuedOf(messages)));
+      const accepted = enterIntents(numbered(ledger), idle, ledger);
+      await writeLedger(unit, parts.rules, ledger, accepted);
+      if (accepted.length > 0) unit.afterCommit(() => parts.tellHosts(byAccount(accepted)));
       for (const [accountId, until] of ledger.holds) {
         unit.afterCommit(() => parts.restrict(accountId, until));
       }
@@ -54,6 +71,15 @@ export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision
   };
 }
 
+/** Takes the leases of sessions, after the tenants; answers those that stand. */
+async function lockIdle(
+  tables: Tables,
+  idle: ReadonlyMap<string, IdleSession>,
+): Promise<ReadonlyMap<string, IdleSession>> {
+  const held = await tables.leases.lockHeld([...idle.values()].map(({ fence }) => fence));
+  return new Map([...idle].filter(([accountId]) => held.has(accountId)));
+}
+
 /**
  * Writes what the decisions entered, with COMMIT: at most one statement or two for each table. The rare ones go before,
  * as they want to see the answer.
@@ -62,13 +88,13 @@ async function writeLedger(
   unit: Unit,
   rules: SendRules,
   ledger: SendLedger,
-): Promise<readonly StoredMessage[]> {
+  messages: readonly StoredMessage[],
+): Promise<void> {
   const { withCommit } = unit;
   const notices = [...ledger.newNotices.values()];
   const raised = await Promise.all(notices.map(({ notice }) => unit.limitNotices.raise(notice)));
   const events = notices.flatMap(({ event }, n) => (raised[n] === true ? event : []));
   await unit.openerRefusals.record(ledger.newRefusals, rules.limits.guards.safety.windowMs);
-  const messages = numbered(ledger);
   const day = rules.limits.day(ledger.now);
   await withCommit.contacts.insert(ledger.newContacts);
   await withCommit.threads.save([...ledger.newThreads.values()]);
@@ -79,7 +105,6 @@ async function writeLedger(
   await withCommit.usage.add([...ledger.newCounts.values()].map((count) => ({ ...count, day })));
   await withCommit.idempotency.keep(ledger.newKeys);
   await withCommit.events.record(events);
-  return messages;
 }
 
 /** Gives each message the next number of its account. */
@@ -93,14 +118,16 @@ function numbered({ accounts, newMessages }: SendLedger): readonly StoredMessage
   });
 }
 
-function queuedOf(messages: readonly StoredMessage[]): QueuedEnvelope['queued'] {
-  const queued: QueuedEnvelope['queued'] = {};
-  for (const { accountId, id, sequence } of messages) {
+function byAccount(messages: readonly Accepted[]): ReadonlyMap<string, readonly AcceptedPlace[]> {
+  const places = new Map<string, AcceptedPlace[]>();
+  for (const { accountId, id, sequence, intended } of messages) {
     if (sequence === null) continue;
-    queued[accountId] ??= [];
-    queued[accountId].push([id, sequence]);
+    const place = { id, sequence, intended };
+    const known = places.get(accountId);
+    if (known === undefined) places.set(accountId, [place]);
+    else known.push(place);
   }
-  return queued;
+  return places;
 }
 
 /** The places that an envelope names of an account; none when it is not one of ours. */

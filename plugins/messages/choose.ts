@@ -68,6 +68,7 @@ export function chooseContact(
     tenantId: tenant.id,
     channel: account.channel,
     phone,
+    networkId: null,
     doNotDisturb: false,
     private: false,
   };

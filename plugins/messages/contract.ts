@@ -1,3 +1,4 @@
+import type { OutboundMessage } from '../../core/contracts/driver.ts';
 import type { EventType } from '../../core/contracts/events.ts';
 import type { Json } from '../../core/contracts/json.ts';
 import type { Tables, Unit } from '../../core/contracts/storage.ts';
@@ -91,6 +92,12 @@ export interface QueuedPlace {
   readonly sequence: number;
 }
 
+/** A newly accepted message's place, as the process that accepted it knows it. */
+export interface AcceptedPlace extends QueuedPlace {
+  /** What its session hands over at once, as the intent is stored with the acceptance; null where it is not. */
+  readonly intended: OutboundMessage | null;
+}
+
 /** One row of `threads`: what passed between an account and a contact. */
 export interface Thread {
   readonly accountId: string;
@@ -123,7 +130,7 @@ export interface SendingAccount {
 /** A contact as a send must know it. */
 export type SendingContact = Pick<
   Contact,
-  'id' | 'tenantId' | 'channel' | 'phone' | 'doNotDisturb' | 'private'
+  'id' | 'tenantId' | 'channel' | 'phone' | 'networkId' | 'doNotDisturb' | 'private'
 >;
 
 /** Sends and new contacts of a tenant, or of an account, of one day. */

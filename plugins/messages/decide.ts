@@ -199,7 +199,6 @@ function enterContact(ledger: SendLedger, contact: SendingContact): void {
   if (phone !== null) ledger.contactsByPhone.set(contactPlace(tenantId, channel, phone), id);
   ledger.newContacts.push({
     ...contact,
-    networkId: null,
     name: '',
     automationPaused: false,
     createdAt: ledger.now,

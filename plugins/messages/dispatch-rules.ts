@@ -108,7 +108,10 @@ export function enterOutcome(
 }
 
 /** A message as the driver is given it. */
-export function outboundMessage(message: StoredMessage, contact: Contact): OutboundMessage {
+export function outboundMessage(
+  message: Pick<StoredMessage, 'id' | 'attempts' | 'text' | 'media'>,
+  contact: Pick<Contact, 'phone' | 'networkId'>,
+): OutboundMessage {
   const url = message.media?.url ?? null;
   return {
     reference: message.id,

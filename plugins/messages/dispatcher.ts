@@ -4,7 +4,7 @@ import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { LiveSession } from '../accounts/contract.ts';
 import { Alarm } from './alarm.ts';
-import type { QueuedPlace } from './contract.ts';
+import type { AcceptedPlace, QueuedPlace } from './contract.ts';
 import type { Outcome } from './dispatch-rules.ts';
 import type { DispatchStep } from './dispatch-step.ts';
 import { failures } from './failures.ts';
@@ -53,6 +53,8 @@ export class Dispatcher {
   #unread = true;
   /** The head of the queue was handed to the driver before, in this session. */
   #again = false;
+  /** The head of the queue, while its intent is stored and it was not handed to the driver. */
+  #intended: OutboundMessage | null = null;
   #running: Promise<void> | null = null;
   #underWay: { readonly settled: Promise<void>; settle(): void } | null = null;
   #fenced = false;
@@ -63,15 +65,32 @@ export class Dispatcher {
     this.#alarm = new Alarm(session.signal);
   }
 
-  /** Takes what an envelope says, and goes on. False when another process has the account by now. */
-  wake(places: readonly QueuedPlace[]): boolean {
+  /**
+   * The sequence of the message that would be handed over at once, were it accepted with its intent; null while
+   * there are, or may be, others before it, and where more than the acceptance decides whether it goes out.
+   */
+  nextIfIdle(): number | null {
+    const isBusy = this.#running !== null || this.#queue.length > 0 || this.#unread;
+    const { capabilities, restriction } = this.#session;
+    // Should this process end between the two, only a network that de-duplicates is told again.
+    const isPlain = capabilities.deduplicates && restriction === null;
+    return isBusy || !isPlain || this.#tail === null || !this.#maySend() ? null : this.#tail + 1;
+  }
+
+  /**
+   * Takes places in the order of their sequence, and goes on. False when another process has the account by now.
+   * @param places from an envelope, or of what this process has accepted
+   */
+  wake(places: readonly (QueuedPlace & Partial<AcceptedPlace>)[]): boolean {
     if (this.#fenced) return false;
-    for (const place of places) {
-      if (this.#tail !== null && place.sequence <= this.#tail) continue;
-      const follows = this.#tail !== null && place.sequence === this.#tail + 1;
-      if (follows && !this.#unread && this.#queue.length < pageSize) {
-        this.#queue.push(place);
-        this.#tail = place.sequence;
+    for (const { id, sequence, intended = null } of places) {
+      if (this.#tail !== null && sequence <= this.#tail) continue;
+      const follows = this.#tail !== null && sequence === this.#tail + 1;
+      const isKnown = intended !== null ? this.#queue.length === 0 : !this.#unread;
+      if (follows && isKnown && this.#queue.length < pageSize) {
+        this.#queue.push({ id, sequence });
+        this.#tail = sequence;
+        if (intended !== null) this.#intended = intended;
       } else {
         this.#unread = true;
       }
@@ -104,7 +123,7 @@ export class Dispatcher {
   }
 
   #start(): void {
-    if (this.#running !== null || !this.#maySend()) return;
+    if (this.#running !== null || (!this.#maySend() && this.#intended === null)) return;
     this.#running = this.#run()
       .catch((error: unknown) => {
         this.#parts.log.error({ err: error, account: this.#session.account.id }, 'dispatch failed');
@@ -125,19 +144,24 @@ export class Dispatcher {
   async #run(): Promise<void> {
     let outcome: Outcome | null = null;
     for (;;) {
-      if (outcome === null) await this.#fillQueue();
-      const head = this.#maySend() ? this.#queue[0] : undefined;
-      if (outcome === null && head === undefined) return;
-      const answer = await this.#store(outcome, head);
-      this.#settle();
-      if (answer === null) return;
-      outcome = null;
-      if (head === undefined) continue;
-      if (answer.message === null) {
+      if (outcome === null && this.#intended === null) await this.#fillQueue();
+      let message = outcome === null ? this.#intended : null;
+      this.#intended = null;
+      if (message === null) {
+        const head = this.#maySend() ? this.#queue[0] : undefined;
+        if (outcome === null && head === undefined) return;
+        const answer = await this.#store(outcome, head);
+        this.#settle();
+        if (answer === null) return;
+        outcome = null;
+        if (head === undefined) continue;
+        message = answer.message;
+      }
+      if (message === null) {
         this.#advance();
         continue;
       }
-      const attempt = await this.#send(answer.message);
+      const attempt = await this.#send(message);
       if (attempt.kind === 'sent' || attempt.kind === 'failed') {
         this.#advance();
         outcome = attempt;

@@ -1,6 +1,7 @@
 import type { LiveSession } from '../accounts/contract.ts';
-import type { QueuedPlace } from './contract.ts';
+import type { AcceptedPlace } from './contract.ts';
 import type { Dispatcher } from './dispatcher.ts';
+import type { IdleSession } from './intents.ts';
 
 /** The dispatchers of the sessions that this process holds, by account. */
 export class Dispatchers {
@@ -29,13 +30,23 @@ export class Dispatchers {
     return this.#held.get(accountId)?.dispatcher;
   }
 
+  /** The account's session if it is here and idle: see `IdleSession`. */
+  idle(accountId: string): IdleSession | null {
+    const held = this.#held.get(accountId);
+    const next = held?.dispatcher.nextIfIdle() ?? null;
+    return held === undefined || next === null ? null : { fence: held.session.fence, next };
+  }
+
   /**
    * Hands newly queued messages to the account's session if it is here, connected and within its lease, when no other
    * process can send them. Answers whether it did; the database still decides whether they go out.
    */
-  wake(accountId: string, places: readonly QueuedPlace[]): boolean {
+  wake(accountId: string, places: readonly AcceptedPlace[]): boolean {
     const held = this.#held.get(accountId);
-    if (held === undefined || !held.session.connected || !held.session.mayAct()) return false;
-    return held.dispatcher.wake(places);
+    if (held === undefined) return false;
+    const isHost = held.session.connected && held.session.mayAct();
+    // A stored intent that cannot be carried out any more is to be taken back.
+    const isIntended = places.some(({ intended }) => intended !== null);
+    return (isHost || isIntended) && held.dispatcher.wake(places) && isHost;
   }
 }

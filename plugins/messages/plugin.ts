@@ -35,6 +35,7 @@ export default gatewayPlugin(
       storage,
       broker,
       outbox,
+      findIdle: (accountId) => dispatchers.idle(accountId),
       tellHosts: makeTellHosts(broker, dispatchers),
       expireMs,
       waits: config.limits.waits,

@@ -7,14 +7,11 @@ export function makeTellHosts(
   broker: Pick<Broker, 'toHosts'>,
   dispatchers: Dispatchers,
 ): AcceptParts['tellHosts'] {
-  return (queued) => {
+  return (accepted) => {
     const elsewhere: QueuedEnvelope['queued'] = {};
-    for (const [accountId, places] of Object.entries(queued)) {
-      const here = dispatchers.wake(
-        accountId,
-        places.map(([id, sequence]) => ({ id, sequence })),
-      );
-      if (!here) elsewhere[accountId] = places;
+    for (const [accountId, places] of accepted) {
+      if (dispatchers.wake(accountId, places)) continue;
+      elsewhere[accountId] = places.map(({ id, sequence }) => [id, sequence]);
     }
     const accountIds = Object.keys(elsewhere);
     if (accountIds.length > 0) broker.toHosts(accountIds, { queued: elsewhere });

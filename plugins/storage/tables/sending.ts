@@ -18,6 +18,7 @@ interface SendingColumns {
   readonly contact: string | null;
   readonly channel: string;
   readonly phone: string | null;
+  readonly network_id: string | null;
   readonly do_not_disturb: number;
   readonly private: number;
   readonly busy: number;
@@ -103,7 +104,7 @@ export class SendingTable {
          t.id as tenant, t.mode, t.plan, t.status as tenant_status, t.ramp,
          a.id as account, a.channel as account_channel, a.status as account_status, a.linked,
          a.ramp_day_one, a.outbound_sequence,
-         c.id as contact, c.channel, c.phone, c.do_not_disturb, c.private,
+         c.id as contact, c.channel, c.phone, c.network_id, c.do_not_disturb, c.private,
          ${messages === 0 ? '0' : this.#busy(messages)} as busy,
          h.account_id as thread, h.opened_at, h.inbound_at,
          d.sends as tenant_sends, d.new_contacts as tenant_contacts,
@@ -206,6 +207,7 @@ function fromColumns(row: SendingColumns): SendingFacts {
             tenantId: row.tenant,
             channel: row.channel,
             phone: row.phone,
+            networkId: row.network_id,
             doNotDisturb: row.do_not_disturb === 1,
             private: row.private === 1,
           },

@@ -3,6 +3,7 @@ import type { Contact } from '../../../plugins/contacts/contract.ts';
 import { guardSettings, makeLimitRules } from '../../../plugins/limits/rules.ts';
 import type { SendingAccount, SendingTenant } from '../../../plugins/messages/contract.ts';
 import { decideSend } from '../../../plugins/messages/decide.ts';
+import { enterIntents, idleSessions } from '../../../plugins/messages/intents.ts';
 import {
   contactPlace,
   keyPlace,
@@ -360,3 +361,45 @@ t.test('idempotency', async (t) => {
   t.same(outcome(decideSend(rules, capped, keyed)), ['account_suspended', 403], 'expired');
   t.equal(capped.newKeys.length, 0, 'a refusal is not kept');
 });
+
+t.test(
+  'the intent is entered with the next message of an idle session, and with no other',
+  async (t) => {
+    const fence = { accountId: 'acc_1', owner: 'process', number: 7 };
+    const asked: string[] = [];
+    const findIdle = (accountId: string) => {
+      asked.push(accountId);
+      return accountId === 'acc_1' ? { fence, next: 5 } : null;
+    };
+    const sends = [named, { ...named, id: 'msg_2' }, { ...named, accountId: 'acc_2' }, toAda];
+    const idle = idleSessions(sends, findIdle);
+    t.same([...idle], [['acc_1', { fence, next: 5 }]]);
+    t.same(asked, ['acc_1', 'acc_2'], 'of accounts that are named, each once where it is idle');
+
+    const ledger = ledgerOf({ contacts: [{ ...ada, networkId: 'ada@net' }] });
+    decideSend(rules, ledger, named);
+    const [message] = ledger.newMessages;
+    if (message === undefined) throw new Error('refused');
+    const enter = (...sequences: readonly number[]) =>
+      enterIntents(
+        sequences.map((sequence) => ({ ...message, sequence })),
+        idle,
+        ledger,
+      ).map(({ intended, attempts, dispatchedAt, dispatchFence }) => {
+        return [intended?.reference ?? null, attempts, dispatchedAt, dispatchFence];
+      });
+    const waits = [null, 0, null, null];
+    t.same(enter(5, 6), [['msg_1', 1, now, 7], waits]);
+    t.same(enter(6, 7), [waits, waits], 'another came before');
+    const [one] = enterIntents([{ ...message, sequence: 5 }], idle, ledger);
+    t.same(one?.intended, {
+      reference: 'msg_1',
+      attempt: 1,
+      to: { phone: '+12025550123', networkId: 'ada@net' },
+      text: 'Hello',
+      media: null,
+    });
+    const [other] = enterIntents([{ ...message, sequence: 5 }], new Map(), ledger);
+    t.equal(other?.intended, null, 'its lease does not stand');
+  },
+);

@@ -1,6 +1,8 @@
 import t from 'tap';
 import { DriverError, type ReceiptEvent } from '../../../core/contracts/driver.ts';
+import { createLog } from '../../../core/log.ts';
 import type { MessageStatus, MessageWithContact } from '../../../plugins/messages/contract.ts';
+import { Dispatcher, type DispatcherParts } from '../../../plugins/messages/dispatcher.ts';
 import { databases } from '../../harness/databases.ts';
 import {
   acceptedId,
@@ -35,6 +37,33 @@ async function eventsOf(stage: Stage, subject: string): Promise<string[]> {
     .orderBy('id');
   return rows.map((row) => row.type);
 }
+
+t.test('which message a session would hand over at once', async (t) => {
+  const session = new FakeSession('ten', 'acc', 'process');
+  const queued = [{ id: 'msg', sequence: 3 }];
+  const messages = { queuedOf: async () => queued.splice(0) };
+  const dispatcher = new Dispatcher(session, {
+    read: { messages } as unknown as DispatcherParts['read'],
+    step: async () => ({ held: true, message: null, left: [] }),
+    log: createLog('silent'),
+  });
+  t.equal(dispatcher.nextIfIdle(), null, 'nothing is known of the queue');
+  dispatcher.ready();
+  t.equal(dispatcher.nextIfIdle(), null, 'it is being read');
+  await dispatcher.closed();
+  t.equal(dispatcher.nextIfIdle(), 4);
+  const { capabilities } = session;
+  for (const change of [
+    { connected: false },
+    { restriction: 'new_contacts' },
+    { capabilities: { ...capabilities, deduplicates: false } },
+  ] as const) {
+    Object.assign(session, change);
+    t.equal(dispatcher.nextIfIdle(), null, JSON.stringify(change));
+    Object.assign(session, { connected: true, restriction: null, capabilities });
+  }
+  t.equal(dispatcher.nextIfIdle(), 4);
+});
 
 for (const engine of databases) {
   t.test(`dispatching, ${engine.name}`, async (t) => {
@@ -112,6 +141,54 @@ for (const engine of databases) {
       const other = await account();
       const stranger = new FakeSession(other.tenantId, other.accountId, owner);
       t.equal(await stage.part.sentMessage(stranger, ids[0] ?? ''), null);
+    });
+
+    t.test('an idle session hands over what was accepted with its intent', async (t) => {
+      const { tenantId, accountId } = await account();
+      const session = await open(accountId, tenantId);
+      const send = async () => acceptedId(await stage.send({ tenantId, accountId }));
+      const idle = async (id: string) => {
+        await reaches(stage, tenantId, id, 'sent');
+        await until('the session to be idle', () => stage.idle(accountId));
+      };
+      const ids = [await send()];
+      await idle(ids[0] ?? '');
+      session.answer = never;
+      ids.push(...(await Promise.all([send(), send()])));
+      await until('one of both to be handed over', () => session.handed.length === 2);
+      const [, direct, queued] = await Promise.all(ids.map((id) => message(stage, tenantId, id)));
+      t.match(direct, { status: 'queued', attempts: 1, dispatchFence: 1 });
+      t.equal(direct?.dispatchedAt, direct?.createdAt, 'in one transaction');
+      t.match(queued, { status: 'queued', attempts: 0, dispatchedAt: null }, 'the next one waits');
+      session.end();
+
+      const again = await account();
+      const other = await open(again.accountId, again.tenantId);
+      const sendAgain = async () => acceptedId(await stage.send(again));
+      await reaches(stage, again.tenantId, await sendAgain(), 'sent');
+      await until('the session to be idle', () => stage.idle(again.accountId));
+      other.mayAct = () => {
+        queueMicrotask(() => {
+          other.connected = false;
+        });
+        return true;
+      };
+      const dropped = await sendAgain();
+      const isBack = async () => (await message(stage, again.tenantId, dropped)).attempts === 0;
+      await until('the intent to be taken back, as the connection broke', isBack);
+      t.equal((await message(stage, again.tenantId, dropped)).dispatchedAt, null);
+      other.mayAct = () => true;
+      other.connected = true;
+      stage.part.ready(other);
+      await reaches(stage, again.tenantId, dropped, 'sent');
+      await until('the session to be idle', () => stage.idle(again.accountId));
+      t.same([other.handed.length, other.handed[1]?.attempt], [2, 1]);
+
+      await stage.run((unit) => unit.leases.take([again.accountId], 'other', unit.now + 9000));
+      const late = await sendAgain();
+      stage.part.sweep();
+      t.equal((await message(stage, again.tenantId, late)).dispatchedAt, null, 'its lease is lost');
+      t.equal(other.handed.length, 2);
     });
 
     t.test('a process that dies between intent and outcome', async (t) => {

@@ -65,6 +65,8 @@ export interface Stage {
   waitsOn(lanes: MessageLanes): Waits;
   /** Accounts that were to be restricted for safety. */
   readonly restricted: string[];
+  /** Whether the account's session has nothing to send. */
+  idle(accountId: string): boolean;
   /** Sends a text; the account may be left open. */
   send(send: Partial<SendInput> & Pick<SendInput, 'tenantId'>): Promise<SendDecision>;
   /** Runs something in a transaction of its own. */
@@ -87,6 +89,7 @@ export async function openStage(
   const broker =
     options.unreliable === undefined ? memory : unreliableBroker(memory, options.unreliable);
   const dispatchers = new Dispatchers();
+  const accepting = options.viaBroker === true ? new Dispatchers() : dispatchers;
   const restricted: string[] = [];
   const plan = { sends_cap: 1e6, new_contacts_cap: 1e6, ramp_days: 0, ...options.plan };
   const rules = makeLimitRules(
@@ -101,7 +104,8 @@ export async function openStage(
     storage,
     broker,
     outbox: new EventOutbox(),
-    tellHosts: makeTellHosts(broker, options.viaBroker === true ? new Dispatchers() : dispatchers),
+    findIdle: (accountId) => accepting.idle(accountId),
+    tellHosts: makeTellHosts(broker, accepting),
     expireMs: options.expireMs ?? 86_400_000,
     waits: 2,
     rules: {
@@ -148,6 +152,7 @@ export async function openStage(
       media: options.media ?? noMedia,
       log,
     }),
+    idle: (accountId) => dispatchers.idle(accountId) !== null,
     send: (send) =>
       lanes.accept({
         id: newId('msg'),
