@@ -15,8 +15,12 @@ import {
 const againMs = 500;
 const farewells = 4;
 
-/** While requests end well and quickly, what came of those of so many milliseconds is stored in one transaction. */
-const gatherMs = 8;
+/**
+ * While requests end well, what came of those of so many milliseconds is stored in one transaction, or of so many: nobody
+ * waits for it, and each transaction takes processor time from what somebody waits for.
+ */
+const gatherMs = 30;
+const gatherMost = 48;
 
 /** Stores what became of deliveries, and counts it. */
 export class Outcomes {
@@ -24,7 +28,7 @@ export class Outcomes {
   readonly #metrics: EngineMetrics;
   readonly #attempted: Lane<OutcomeInput, Outcome, Attempted>;
   readonly #ended: Lane<EndInput, Ended>;
-  readonly #gathering = new Gathering(gatherMs);
+  readonly #gathering = new Gathering(gatherMs, gatherMost);
   #stopping = false;
 
   constructor(parts: EngineParts, metrics: EngineMetrics) {

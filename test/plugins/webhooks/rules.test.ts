@@ -381,7 +381,7 @@ t.test('what was found begins in order, once, and while it is fresh', async (t) 
 });
 
 t.test('what ends soon after another goes on together', async (t) => {
-  const gathering = new Gathering(40);
+  const gathering = new Gathering(40, 4);
   const order: string[] = [];
   const late = new Promise((resolve) => setTimeout(resolve, 30)).then(() => order.push('30 ms'));
   await gathering.wait();
@@ -393,6 +393,9 @@ t.test('what ends soon after another goes on together', async (t) => {
   t.same(order, ['the first', '30 ms', 'a', 'b', 'c'], 'the first at once, the others in one go');
   t.ok(performance.now() - begun > 35, 'after the pause');
   await Promise.all([late, ...others]);
+  const again = performance.now();
+  await Promise.all(Array.from({ length: 4 }, () => gathering.wait()));
+  t.ok(performance.now() - again < 35, 'many need not wait');
 });
 
 t.test('what was handed over begins in order, once, and while it is fresh', async (t) => {
