@@ -173,8 +173,9 @@ export class Deliverer {
       if (start === undefined) break;
       this.#track(this.#deliver(run, start));
     }
-    const isFull = run.room(settings.concurrency) <= 0;
-    if (run.hasAhead || (run.hasHanded && isFull)) run.more = true;
+    if (run.hasAhead) run.more = true;
+    // A look ends what does not go out any more.
+    if (run.hasHanded && run.paused) run.hungry = true;
   }
 
   async #deliver(run: ReceiverRun, start: Start): Promise<void> {
@@ -191,12 +192,14 @@ export class Deliverer {
     const input = { deliveryId: delivery.id, receiverId: run.receiverId, attempt };
     const outcome = await this.#outcomes.attempted(input);
     run.stored(start);
+    if (outcome !== null) {
+      const { now, dueAt, health } = outcome;
+      this.#now.atLeast(now);
+      if (health !== undefined) run.health = health;
+      if (dueAt !== null) this.#dueIn(dueAt - now);
+    }
+    if (run.hasHanded) this.#begin(run);
     this.#look.call();
-    if (outcome === null) return;
-    const { now, dueAt, health } = outcome;
-    this.#now.atLeast(now);
-    if (health !== undefined) run.health = health;
-    if (dueAt !== null) this.#dueIn(dueAt - now);
   }
 
   async #end(run: ReceiverRun, deliveryIds: readonly string[]): Promise<void> {
