@@ -24,6 +24,12 @@ export interface Webhook {
   readonly createdAt: number;
 }
 
+/** One subscription, with what its receiver is like. */
+export interface Subscription extends Webhook {
+  /** Since when the receiver is paused; null while it is not, or is not there. */
+  readonly pausedAt: number | null;
+}
+
 /** Why an attempt failed: an egress failure, or an answer other than 2xx. */
 export type FailureKind = 'timeout' | 'connection' | 'tls' | 'blocked' | 'status';
 

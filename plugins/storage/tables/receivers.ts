@@ -57,18 +57,6 @@ export class ReceiverTable {
     return rows.map(receiver);
   }
 
-  /** The receivers of these tenants' subscriptions. */
-  async ofTenants(tenantIds: readonly string[]): Promise<readonly Receiver[]> {
-    const wanted = [...new Set(tenantIds)];
-    if (wanted.length === 0) return [];
-    const rows = await this.db.rows<ReceiverColumns>(
-      `select * from receivers
-       where id in (select receiver_id from webhooks where tenant_id in (${holes(wanted.length)}))`,
-      wanted,
-    );
-    return rows.map(receiver);
-  }
-
   /** The rows of these ids, locked until the transaction ends; ids without a row are skipped. */
   async forChange(ids: readonly string[]): Promise<readonly Receiver[]> {
     if (ids.length === 0) return [];

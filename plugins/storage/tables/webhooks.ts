@@ -1,5 +1,5 @@
 import type { EventType } from '../../../core/contracts/events.ts';
-import type { Webhook } from '../../webhooks/contract.ts';
+import type { Subscription, Webhook } from '../../webhooks/contract.ts';
 import { type Executor, holes, type Row } from '../executor.ts';
 
 interface WebhookColumns {
@@ -71,6 +71,19 @@ export class WebhookTable {
       wanted,
     );
     return rows.map(webhook);
+  }
+
+  /** The same, each with whether its receiver is paused. */
+  async subscriptionsOf(tenantIds: readonly string[]): Promise<readonly Subscription[]> {
+    const wanted = [...new Set(tenantIds)];
+    if (wanted.length === 0) return [];
+    const rows = await this.db.rows<WebhookColumns & { readonly paused_at: number | null }>(
+      `select w.*, r.disabled_at as paused_at
+       from webhooks w left join receivers r on r.id = w.receiver_id
+       where w.tenant_id in (${holes(wanted.length)}) order by w.created_at, w.id`,
+      wanted,
+    );
+    return rows.map((row) => ({ ...webhook(row), pausedAt: row.paused_at }));
   }
 
   /** Those of these tenants that have subscriptions, whatever these want. */

@@ -1,7 +1,7 @@
 import type { Tables } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
 import type { Plans, Tenant } from '../../tenants/contract.ts';
-import type { Delivery, Receiver, Webhook } from '../contract.ts';
+import type { Delivery, Subscription, Webhook } from '../contract.ts';
 import { goesOut, hasWebhooks, wants } from '../matching.ts';
 
 /** An event that is fanned out. */
@@ -12,8 +12,7 @@ export type FannedEvent = Pick<Delivery, 'tenantId' | 'subject' | 'createdAt'> &
 
 /** What events are fanned out by. */
 export interface Subscriptions {
-  readonly webhooks: readonly Webhook[];
-  readonly receivers: readonly Receiver[];
+  readonly webhooks: readonly Subscription[];
   readonly tenants: ReadonlyMap<string, Tenant>;
 }
 
@@ -22,12 +21,11 @@ export async function readSubscriptions(
   tables: Tables,
   tenantIds: readonly string[],
 ): Promise<Subscriptions> {
-  const [webhooks, tenants, receivers] = await Promise.all([
-    tables.webhooks.ofTenants(tenantIds),
+  const [webhooks, tenants] = await Promise.all([
+    tables.webhooks.subscriptionsOf(tenantIds),
     tables.tenants.find(tenantIds),
-    tables.receivers.ofTenants(tenantIds),
   ]);
-  return { webhooks, tenants, receivers };
+  return { webhooks, tenants };
 }
 
 /** A delivery that fan-out made, with what it was made of. */
@@ -40,12 +38,11 @@ export interface MadeDelivery<Event extends FannedEvent> {
 /** Makes one delivery for each event and subscription that wants it, in the order of the events. Pure but for the ids. */
 export function fanOut<Event extends FannedEvent>(
   events: readonly Event[],
-  { webhooks, receivers, tenants }: Subscriptions,
+  { webhooks, tenants }: Subscriptions,
   plans: Plans,
   now: number,
 ): readonly MadeDelivery<Event>[] {
-  const healthOf = new Map(receivers.map(({ id, health }) => [id, health]));
-  const ofTenant = new Map<string, Webhook[]>();
+  const ofTenant = new Map<string, Subscription[]>();
   for (const webhook of webhooks) {
     const known = ofTenant.get(webhook.tenantId);
     if (known === undefined) ofTenant.set(webhook.tenantId, [webhook]);
@@ -56,7 +53,7 @@ export function fanOut<Event extends FannedEvent>(
     if (tenant === undefined) return [];
     const wanting = (ofTenant.get(event.tenantId) ?? []).filter((one) => wants(one, tenant, event));
     return wanting.map((webhook) => {
-      const health = healthOf.get(webhook.receiverId);
+      const health = { disabledAt: webhook.pausedAt };
       const isOut = goesOut(webhook, health, hasWebhooks(tenant, plans));
       return { delivery: newDelivery(webhook, event, isOut, now), webhook, event };
     });
