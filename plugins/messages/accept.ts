@@ -27,8 +27,8 @@ export type QueuedEnvelope = {
   readonly queued: { [accountId: string]: [id: string, sequence: number][] };
 };
 
-/** What the lane reads behind its locks: what sends are decided on, and the idle sessions that hold their lease. */
-type Early = readonly [EarlyFacts, ReadonlyMap<string, IdleSession>];
+/** What the lane reads behind its locks: the idle sessions that hold their lease, and what sends are decided on. */
+type Early = readonly [ReadonlyMap<string, IdleSession>, EarlyFacts];
 
 /**
  * The lane of `POST /messages`: under the tenant's lock, so that caps, guards and idempotent twins are exact
@@ -39,12 +39,13 @@ export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision
   return {
     name: 'messages.accept',
     locks: (send) => [`tenant:${send.tenantId}`],
+    // The leases first: what is read behind them of their accounts stands.
     early: (tables, sends) =>
       Promise.all([
-        loadEarly(tables, parts.rules, sends),
         lockIdle(tables, idleSessions(sends, parts.findIdle)),
+        loadEarly(tables, parts.rules, sends),
       ]),
-    async run(unit, sends, [early, idle]) {
+    async run(unit, sends, [idle, early]) {
       const ledger = await loadLedger(unit, parts.rules, sends, early);
       const decisions = sends.map((send) => decideSend(parts.rules, ledger, send));
       const accepted = enterIntents(numbered(ledger), idle, ledger);
@@ -71,12 +72,12 @@ export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision
   };
 }
 
-/** Takes the leases of sessions, after the tenants; answers those that stand. */
+/** Takes the leases of sessions, after the tenants; answers those that stand and that nobody else has locked. */
 async function lockIdle(
   tables: Tables,
   idle: ReadonlyMap<string, IdleSession>,
 ): Promise<ReadonlyMap<string, IdleSession>> {
-  const held = await tables.leases.lockHeld([...idle.values()].map(({ fence }) => fence));
+  const held = await tables.leases.lockFree([...idle.values()].map(({ fence }) => fence));
   return new Map([...idle].filter(([accountId]) => held.has(accountId)));
 }
 

@@ -71,10 +71,9 @@ export class Dispatcher {
    */
   nextIfIdle(): number | null {
     const isBusy = this.#running !== null || this.#queue.length > 0 || this.#unread;
-    const { capabilities, restriction } = this.#session;
     // Should this process end between the two, only a network that de-duplicates is told again.
-    const isPlain = capabilities.deduplicates && restriction === null;
-    return isBusy || !isPlain || this.#tail === null || !this.#maySend() ? null : this.#tail + 1;
+    const mayRepeat = this.#session.capabilities.deduplicates;
+    return isBusy || !mayRepeat || this.#tail === null || !this.#isFree() ? null : this.#tail + 1;
   }
 
   /**
@@ -141,11 +140,17 @@ export class Dispatcher {
     return !this.#fenced && connected && restriction !== 'all' && this.#session.mayAct();
   }
 
+  /** It may send, and nothing but the acceptance decides what goes out. */
+  #isFree(): boolean {
+    return this.#maySend() && this.#session.restriction === null;
+  }
+
   async #run(): Promise<void> {
     let outcome: Outcome | null = null;
     for (;;) {
       if (outcome === null && this.#intended === null) await this.#fillQueue();
-      let message = outcome === null ? this.#intended : null;
+      const intended: OutboundMessage | null = outcome === null ? this.#intended : null;
+      let message: OutboundMessage | null = intended;
       this.#intended = null;
       if (message === null) {
         const head = this.#maySend() ? this.#queue[0] : undefined;
@@ -161,7 +166,10 @@ export class Dispatcher {
         this.#advance();
         continue;
       }
-      const attempt = await this.#send(message);
+      const attempt: Attempt =
+        intended === null || this.#isFree()
+          ? await this.#send(message)
+          : { kind: 'returned', id: message.reference, pauseMs: 0 };
       if (attempt.kind === 'sent' || attempt.kind === 'failed') {
         this.#advance();
         outcome = attempt;

@@ -29,8 +29,8 @@ export type SessionOutput =
 /**
  * The lane of what sessions store of the messages they send. The outcome of one message and the intent to send the
  * next are one transaction, and receipts that come with the answer are in it too, as all of them take the same lease.
- * Intent before action: only what this lane has stored as dispatched is handed to a driver. The events are fanned out in
- * the transaction that raises them.
+ * Intent before action: only what this lane, or the acceptance itself, has stored as dispatched is handed to a driver. The
+ * events are fanned out in the transaction that raises them.
  */
 export function makeSessionLane(
   expireMs: number,

@@ -27,7 +27,7 @@ export interface UpsertRule {
 /** Bindings of one statement: well below SQLite's 32,766. */
 const maxBindings = 16_000;
 
-/** Statements about so few rows recur in the same words; those about more differ with their number. */
+/** Insertions of so few rows recur in the same words; those of more differ with their number. */
 const fewRows = 2;
 
 /**
@@ -72,6 +72,11 @@ export class Executor {
   /** What a raw query ends with that locks what it reads; SQLite has one writer at a time and needs no lock. */
   get locking(): string {
     return this.dialect === 'mysql' ? 'for update' : '';
+  }
+
+  /** The same, but what others have locked is left out instead of being waited for. */
+  get lockingFree(): string {
+    return this.dialect === 'mysql' ? 'for update skip locked' : '';
   }
 
   /**
@@ -176,7 +181,7 @@ export class Executor {
         `update ${quoted(table)} set ${changes.join(', ')}
          where ${quoted(key)} in (${holes(part.length)})`,
         bindings,
-        { recurs: part.length <= fewRows },
+        { recurs: part.length === 1 },
       );
     }
     return matched;

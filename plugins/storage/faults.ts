@@ -67,12 +67,19 @@ export function faultOf(error: unknown): Fault {
   return fatal === true && errno === undefined ? 'connection' : 'other';
 }
 
+/** Those that a server may give to a block of statements whose last, COMMIT, was carried out. */
+const lateNumbers = new Set<unknown>([
+  1317, // the query was interrupted
+  1969, // MariaDB: statement took too long
+]);
+
 /**
  * Whether the outcome of a COMMIT that failed like this is unknown: the connection went away after
- * the statement may have reached the server.
+ * the statement may have reached the server, or what it travelled with was interrupted.
  */
 export function leavesCommitOpen(error: unknown): boolean {
-  return faultOf(error) === 'connection' && factsOf(error).code !== undefined;
+  const { code, errno } = factsOf(error);
+  return (faultOf(error) === 'connection' && code !== undefined) || lateNumbers.has(errno);
 }
 
 /** The refusal a client gets while the database cannot be asked: try again in a second or two. */

@@ -6,7 +6,7 @@ import type { GatewayLog } from '../../core/log.ts';
 import { bindable } from './bindings.ts';
 import { builderOn, type Query } from './builder.ts';
 import { fitForLog } from './faults.ts';
-import { PacketWriter } from './packet.ts';
+import { PacketWriter, type Preparing } from './packet.ts';
 import { isSilence, Pipeline } from './pipeline.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -85,6 +85,7 @@ function open(
     // SUM is a DECIMAL to the server, and a text to mysql2 unless told.
     decimalNumbers: true,
   };
+  const preparing: Preparing = { allowed: true };
   return knexModule({
     client: CheckedMysqlClient,
     // knex's type of a connection does not know mysql2's `uri`.
@@ -97,7 +98,7 @@ function open(
       min: 0,
       max: size,
       afterCreate(made: Connection, done: (error: unknown, made: Connection) => void) {
-        settle(made, extraSettings).then(
+        settle(made, extraSettings, preparing).then(
           () => done(null, made),
           (error) => {
             made.destroy();
@@ -115,7 +116,11 @@ function knexLog(log: GatewayLog): Knex.Logger {
   return { warn: debug, error: debug, deprecate: debug, debug };
 }
 
-async function settle(connection: Connection, extraSettings: readonly string[]): Promise<void> {
+async function settle(
+  connection: Connection,
+  extraSettings: readonly string[],
+  preparing: Preparing,
+): Promise<void> {
   const query = promisify((sql: string, done: (error: Error | null) => void) =>
     connection.query({ sql, timeout: silenceMs }, done),
   );
@@ -127,7 +132,7 @@ async function settle(connection: Connection, extraSettings: readonly string[]):
       isMariadb = false;
     });
   }
-  writers.set(connection, new PacketWriter(connection, isMariadb));
+  writers.set(connection, new PacketWriter(connection, isMariadb, preparing));
 }
 
 /** knex's mysql2 dialect with checked values and a limit to the server's silence. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Connection } from 'mysql2';
 import type { Statement } from './pipeline.ts';
 
@@ -23,16 +24,25 @@ export interface PacketKind {
 /** Prepared statements of one connection: a server has 16,382 for all of them, unless told otherwise. */
 const mostPrepared = 64;
 
+/** All connections of the server together have too many prepared statements. */
+const tooManyNumber = 1461;
+
 /** The server's error numbers that are about statements being prepared rather than about the statements. */
 const preparingNumbers = new Set([
   1243, // no such prepared statement: somebody between us and the server shares its connections out
-  1461, // too many prepared statements
+  tooManyNumber,
   1615, // the table changed too often while it was prepared again
 ]);
 
 /** Whether the server refused a packet only because of how it was written: the same goes as plain text. */
 export function isRefusalToPrepare(errno: unknown): boolean {
   return typeof errno === 'number' && preparingNumbers.has(errno);
+}
+
+/** What the writers of a pool's connections have in common. */
+export interface Preparing {
+  /** Whether further statements may be prepared. */
+  allowed: boolean;
 }
 
 /**
@@ -46,8 +56,15 @@ export class PacketWriter {
   #recurring: Map<string, Recurring> | null;
   readonly #hasBlocks: boolean;
 
-  constructor(connection: Pick<Connection, 'format'>, isMariadb: boolean) {
+  readonly #preparing: Preparing;
+
+  constructor(
+    connection: Pick<Connection, 'format'>,
+    isMariadb: boolean,
+    preparing: Preparing = { allowed: true },
+  ) {
     this.#connection = connection;
+    this.#preparing = preparing;
     this.#recurring = isMariadb ? new Map() : null;
     this.#hasBlocks = isMariadb;
   }
@@ -72,9 +89,13 @@ export class PacketWriter {
     };
   }
 
-  /** Prepares nothing any more; what was prepared is forgotten. */
-  stopPreparing(): void {
+  /**
+   * The server refused to go on as `isRefusalToPrepare` says: what was prepared is forgotten, and nothing further is
+   * prepared, by all writers of the pool where there are too many.
+   */
+  stopPreparing(errno: unknown): void {
     this.#recurring = null;
+    if (errno === tooManyNumber) this.#preparing.allowed = false;
   }
 
   /** @param fresh takes what has to be prepared first */
@@ -90,7 +111,10 @@ export class PacketWriter {
     const known = this.#recurring?.get(sql);
     if (known !== undefined) return known;
     if (this.#recurring === null || this.#recurring.size >= mostPrepared) return null;
-    const recurring = { sql, name: `recurring_${this.#recurring.size}`, isPrepared: false };
+    if (!this.#preparing.allowed) return null;
+    // Who is handed another's connection finds the same statement under a name, or none.
+    const name = `recurring_${createHash('sha256').update(sql).digest('hex').slice(0, 16)}`;
+    const recurring = { sql, name, isPrepared: false };
     this.#recurring.set(sql, recurring);
     return recurring;
   }

@@ -105,7 +105,7 @@ export class Pipeline {
       (error: QueryError | null, rows: unknown, fields: unknown) => {
         if (isSilence(error)) this.#giveUp(error);
         if (error === null) packet.done();
-        else if (isRefusalToPrepare(error.errno)) this.#writer.stopPreparing();
+        else if (isRefusalToPrepare(error.errno)) this.#writer.stopPreparing(error.errno);
         for (const waiting of sent) this.#underWay.delete(waiting);
         const [all, columns] = packet.answers === 1 ? [[rows], [fields]] : [rows, fields];
         for (const [n, { resolve, reject }] of sent.entries()) {

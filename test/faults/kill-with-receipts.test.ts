@@ -18,7 +18,7 @@ const kills = scaled(10, 2);
 const perAccount = scaled(2_000, 150) / accounts;
 const buffered = { buffered: true };
 /** Until a killed process's sessions are free; the default at full size. */
-const leases = { GATEWAY_SESSIONS__LEASE_S: scale < 1 ? '3' : '9' };
+const leases = { GATEWAY_SESSIONS__LEASE_S: scale < 1 ? '5' : '9' };
 
 // Most of a small run goes by waiting for processes to start and leases to end.
 if (scale < 1) t.jobs = 2;

@@ -21,11 +21,19 @@ export async function until<Value>(
 
 /** Pairs a number by QR code through the sandbox; answers the account's id. */
 export async function pair(api: Client, phone: string): Promise<string> {
-  const connect = await api.post('/channels/msgapp-web/connections', { phone_number: phone });
-  if (connect.status !== 200) throw new Error(`connect: ${JSON.stringify(connect.body)}`);
+  const begin = async (): Promise<ClientAnswer> => {
+    const connect = await api.post('/channels/msgapp-web/connections', { phone_number: phone });
+    if (connect.status !== 200) throw new Error(`connect: ${JSON.stringify(connect.body)}`);
+    return connect;
+  };
+  let connect = await begin();
   await until(`${phone} to be scanned`, async () => {
     const scan = await api.post(`/sandbox/phones/${phone}/scan`);
-    return scan.status === 200 ? true : undefined;
+    if (scan.status === 200) return true;
+    const { body } = await api.get(`/channels/msgapp-web/connections/${phone}/status`);
+    // On a busy machine a short lease may end before it is renewed, and what is not linked yet ends with it.
+    if ((body as ConnectionStatus).reason === 'session_lost') connect = await begin();
+    return undefined;
   });
   await connected(api, phone);
   return (connect.body as { account_id: string }).account_id;

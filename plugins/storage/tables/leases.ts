@@ -27,14 +27,17 @@ export class LeaseTable {
     return held(fences, await this.find(fences.map((fence) => fence.accountId)));
   }
 
-  /** The same of leases that the caller has not locked: they are, until the transaction ends. */
-  async lockHeld(fences: readonly Fence[]): Promise<ReadonlySet<string>> {
+  /**
+   * The same of leases that the caller has not locked: they are, until the transaction ends. Those that somebody else has
+   * locked are left out, as it holds tenants already and must not wait for a session.
+   */
+  async lockFree(fences: readonly Fence[]): Promise<ReadonlySet<string>> {
     if (fences.length === 0) return new Set();
     // As the storage takes them: a scan of the table would wait for rows of others.
     const index = this.db.dialect === 'mysql' ? 'force index (primary)' : '';
     const rows = await this.db.rows<StoredLease>(
       `select * from leases ${index} where account_id in (${holes(fences.length)})
-       order by account_id ${this.db.locking}`,
+       order by account_id ${this.db.lockingFree}`,
       fences.map((fence) => fence.accountId),
     );
     return held(fences, rows.map(lease));

@@ -134,11 +134,23 @@ t.test('a server that cannot keep what recurs is asked in plain words', async (t
   const writer = new PacketWriter(connection, true);
   const one = (sql: string) => ({ sql, bindings: [1], recurs: true });
   const asked = (sql: string) => new Pipeline(connection, writer, 30_000).ask(one(sql));
+  const alone = { begins: false, untold: false };
+  const text = (sql: string) => writer.write([one(sql)], alone).sql;
   t.match(await asked('select ? as one'), [[{ one: 1 }]]);
   // As if the connection had become another's in between.
-  connection.query('deallocate prepare recurring_0');
+  const [, name = ''] = /execute (\w+)/.exec(text('select ? as one')) ?? [];
+  connection.query(`deallocate prepare ${name}`);
   const error = await asked('select ? as one').catch((error: unknown) => error);
   t.match(error, { errno: 1243 });
   t.equal(faultOf(error), 'contention', 'it is tried again');
   t.match(await asked('select ? as one'), [[{ one: 1 }]]);
+  t.notMatch(text('select ? as two'), /execute/, 'nor is anything else prepared on it');
+
+  const preparing = { allowed: true };
+  const [full, beside] = [1, 2].map(() => new PacketWriter(connection, true, preparing));
+  full?.stopPreparing(1243);
+  t.match(beside?.write([one('select ? as one')], alone).sql, /^prepare (recurring_\w+) /);
+  full?.stopPreparing(1461);
+  const plain = beside?.write([one('select ? as two')], alone).sql;
+  t.equal(plain, 'select 1 as two', 'where the server has too many, nobody prepares further ones');
 });

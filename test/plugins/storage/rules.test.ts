@@ -15,6 +15,8 @@ t.test('what an error means', async (t) => {
   const table: readonly [object, string, boolean][] = [
     [{ errno: 1213, code: 'ER_LOCK_DEADLOCK' }, 'contention', false],
     [{ errno: 1205, code: 'ER_LOCK_WAIT_TIMEOUT' }, 'contention', false],
+    [{ errno: 1317, code: 'ER_QUERY_INTERRUPTED' }, 'contention', true],
+    [{ errno: 1969, code: 'ER_STATEMENT_TIMEOUT' }, 'contention', true],
     [{ errno: 1062, code: 'ER_DUP_ENTRY' }, 'other', false],
     [{ errno: 1927, code: 'ER_CONNECTION_KILLED', fatal: true }, 'connection', true],
     [{ errno: 1045, code: 'ER_ACCESS_DENIED_ERROR', fatal: true }, 'other', false],
