@@ -19,7 +19,7 @@ export const accept: Bench = {
   async run(run) {
     const sides = await startSides(run, 'mariadb');
     const many = await inTurns(run, ...sides.measure(64, run.count(8_000)));
-    const one = await inTurns(run, ...sides.measure(1, run.count(1_000)));
+    const one = await inTurns(run, ...sides.measure(1, run.count(3_000)));
     return [
       ...figures(many, '64 clients', { atLeast: 1.5 }, { atMost: 1 }),
       ...figures(one, '1 client', { atLeast: 0.6 }, null),
