@@ -4,10 +4,8 @@ import { runFleet } from '../harness/fleet.ts';
 import { accountStates } from './states/accounts.ts';
 import { pairingStates } from './states/pairing.ts';
 
-// Much of the time goes by waiting.
-t.jobs = databases.length;
 for (const engine of databases) {
-  t.test(`accounts, ${engine.name}`, { buffered: true }, async (t) => {
+  t.test(`accounts, ${engine.name}`, async (t) => {
     const fleet = await runFleet(t, engine);
     await t.test('pairing', (t) => pairingStates(t, fleet));
     // What the families add to it, their drivers, is the same on every engine.

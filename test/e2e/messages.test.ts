@@ -136,10 +136,8 @@ async function paging(t: Test, _fleet: Fleet, { api }: FleetTenant): Promise<voi
   t.strictSame((await api.get(`/contacts/${one?.id}`)).body, one);
 }
 
-// Much of the time goes by waiting.
-t.jobs = databases.length;
 for (const engine of databases) {
-  t.test(`messages and contacts, ${engine.name}`, { buffered: true }, async (t) => {
+  t.test(`messages and contacts, ${engine.name}`, async (t) => {
     const fleet = await runFleet(t, engine);
     await t.test('statuses of messages', (t) => messageStates(t, fleet));
     const tenant = await fleet.tenant('growth');
