@@ -55,9 +55,9 @@ export class PacketWriter {
   /** By text; null: nothing is prepared on this connection. */
   #recurring: Map<string, Recurring> | null;
   readonly #hasBlocks: boolean;
-
   readonly #preparing: Preparing;
 
+  /** @param preparing shared with the writers of the pool's other connections */
   constructor(
     connection: Pick<Connection, 'format'>,
     isMariadb: boolean,

@@ -80,6 +80,8 @@ t.test('MariaDB crashes and freezes while receipts flow', buffered, async (t) =>
   await server.crash();
   sending.allow(0.6);
   await sleep(1_000);
+  // A short outage is waited for: this one lasts until somebody is told of it.
+  await until('a send to be told', async () => sending.answers.has('503') || undefined);
   await server.start();
   await sending.reached(0.5);
   server.freeze();
@@ -92,11 +94,7 @@ t.test('MariaDB crashes and freezes while receipts flow', buffered, async (t) =>
   sending.allow(1);
   await server.start();
   await sending.finished;
-  const { answers, slowestMs } = sending;
-  const others = [...answers.keys()].filter((answer) => !['202', '503'].includes(answer));
-  t.same(others, [], 'a send is accepted or told to retry');
-  // A short outage is waited for, and a longer one told.
-  t.ok(answers.has('503') || slowestMs() > 500, 'the faults met sends');
-  t.ok(slowestMs() < 20_000, `the slowest answer took ${slowestMs()} ms`);
+  t.same([...sending.answers.keys()].sort(), ['202', '503'], 'a send is accepted or told to retry');
+  t.ok(sending.slowestMs() < 20_000, `the slowest answer took ${sending.slowestMs()} ms`);
   await checkBehaving(t, { gateways: [gateway], databaseUrl }, sending, subscriber);
 });

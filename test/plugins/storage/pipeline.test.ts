@@ -1,5 +1,5 @@
 import { createConnection } from 'mysql2';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { faultOf } from '../../../plugins/storage/faults.ts';
 import { PacketWriter } from '../../../plugins/storage/packet.ts';
 import { Pipeline } from '../../../plugins/storage/pipeline.ts';
@@ -8,12 +8,24 @@ import { FaultyServer } from './faulty-server.ts';
 
 const silenceMs = 300;
 
-t.test('a server that falls silent leaves nobody waiting', async (t) => {
+/** Answers the address of a fresh database on MariaDB. */
+async function createDatabase(t: Test): Promise<string> {
   const kind = databases.find(({ name }) => name === 'mariadb');
   if (kind === undefined) throw new Error('there is no MariaDB among the databases');
   const database = await kind.create();
   t.teardown(() => database.drop());
-  const line = await FaultyServer.open(database.url, t);
+  return database.url;
+}
+
+async function connect(t: Test): Promise<ReturnType<typeof createConnection>> {
+  const connection = createConnection({ uri: await createDatabase(t), multipleStatements: true });
+  t.teardown(() => connection.destroy());
+  return connection;
+}
+
+t.test('a server that falls silent leaves nobody waiting', async (t) => {
+  const url = await createDatabase(t);
+  const line = await FaultyServer.open(url, t);
   const open = () => {
     const connection = createConnection({ uri: line.url, multipleStatements: true });
     connection.on('error', () => undefined);
@@ -43,12 +55,7 @@ t.test('a server that falls silent leaves nobody waiting', async (t) => {
 });
 
 t.test('more to commit than a server takes in one packet', async (t) => {
-  const kind = databases.find(({ name }) => name === 'mariadb');
-  if (kind === undefined) throw new Error('there is no MariaDB among the databases');
-  const database = await kind.create();
-  t.teardown(() => database.drop());
-  const connection = createConnection({ uri: database.url, multipleStatements: true });
-  t.teardown(() => connection.destroy());
+  const connection = await connect(t);
   const writer = new PacketWriter(connection, true);
   const pipeline = () => new Pipeline(connection, writer, 30_000);
   await pipeline().commit([{ sql: 'create table texts (text longtext)', bindings: [] }]);
@@ -82,12 +89,7 @@ t.test('an answer too few', async (t) => {
 });
 
 t.test('what recurs is prepared once, and what nobody looks at is answered once', async (t) => {
-  const kind = databases.find(({ name }) => name === 'mariadb');
-  if (kind === undefined) throw new Error('there is no MariaDB among the databases');
-  const database = await kind.create();
-  t.teardown(() => database.drop());
-  const connection = createConnection({ uri: database.url, multipleStatements: true });
-  t.teardown(() => connection.destroy());
+  const connection = await connect(t);
   const packets = t.capture(connection, 'query', connection.query);
   const sent = () => packets().map(({ args }) => (args[0] as unknown as { sql: string }).sql);
   const table = { sql: 'create table things (name varchar(20), n int)', bindings: [] };
@@ -125,12 +127,7 @@ t.test('what recurs is prepared once, and what nobody looks at is answered once'
 });
 
 t.test('a server that cannot keep what recurs is asked in plain words', async (t) => {
-  const kind = databases.find(({ name }) => name === 'mariadb');
-  if (kind === undefined) throw new Error('there is no MariaDB among the databases');
-  const database = await kind.create();
-  t.teardown(() => database.drop());
-  const connection = createConnection({ uri: database.url, multipleStatements: true });
-  t.teardown(() => connection.destroy());
+  const connection = await connect(t);
   const writer = new PacketWriter(connection, true);
   const one = (sql: string) => ({ sql, bindings: [1], recurs: true });
   const asked = (sql: string) => new Pipeline(connection, writer, 30_000).ask(one(sql));
