@@ -42,7 +42,13 @@ export interface Turns<Name extends string> {
 }
 
 /**
- * Measures both sides in turns: first once each for nothing, so that both are warm; then `rounds` times, the one
+ * How many turns of each side do not count. V8 compiles a server's code for its first tens of thousands of requests, the
+ * longer the more code there is: what is measured is a server that has been up for a while.
+ */
+const warmUps = 4;
+
+/**
+ * Measures both sides in turns: first some for nothing, so that both are warm; then `rounds` times, the one
  * that begins alternating, so that what else the machine does meets both alike.
  */
 export async function inTurns<Name extends string>(
@@ -50,12 +56,14 @@ export async function inTurns<Name extends string>(
   gateway: () => Promise<Found<Name>>,
   floor: () => Promise<Found<Name>>,
 ): Promise<Turns<Name>> {
-  await floor();
-  await gateway();
+  for (let turn = 0; turn < warmUps; turn += 1) {
+    await floor();
+    await gateway();
+  }
   return await inColdTurns(run, gateway, floor);
 }
 
-/** The same without the first once each: for turns that start a process of their own. */
+/** The same without warming up: for turns that start a process of their own. */
 export async function inColdTurns<Name extends string>(
   { rounds, say }: Pick<BenchRun, 'rounds' | 'say'>,
   gateway: () => Promise<Found<Name>>,

@@ -3,9 +3,12 @@ import type { Client, ClientAnswer } from './client.ts';
 import type { RunningGateway } from './gateway.ts';
 import { startProcess, type Teardown } from './processes.ts';
 
-/** Waits until `look` answers something other than undefined, and answers that. What takes long is looked at less often. */
+/**
+ * Waits until `look` answers something other than undefined, and answers that. What takes long is looked at less often.
+ * @param what is waited for; a function says it when it did not come
+ */
 export async function until<Value>(
-  what: string,
+  what: string | (() => string),
   look: () => Promise<Value | undefined>,
   timeoutMs = 30_000,
 ): Promise<Value> {
@@ -14,7 +17,10 @@ export async function until<Value>(
   for (;;) {
     const value = await look();
     if (value !== undefined) return value;
-    if (Date.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);
+    if (Date.now() > deadline) {
+      const told = typeof what === 'string' ? what : what();
+      throw new Error(`waited ${timeoutMs} ms in vain for ${told}`);
+    }
     await sleep(Date.now() - begunAt < 1_000 ? 25 : 100);
   }
 }
@@ -41,11 +47,13 @@ export async function pair(api: Client, phone: string): Promise<string> {
 
 /** Waits until the status of a msgapp number is `connected`. */
 export async function connected(api: Client, phone: string, timeoutMs?: number): Promise<void> {
+  let last: ClientAnswer['body'];
   await until(
-    `${phone} to be connected`,
+    () => `${phone} to be connected: ${JSON.stringify(last)}`,
     async () => {
-      const answer = await api.get(`/channels/msgapp-web/connections/${phone}/status`);
-      return (answer.body as { status?: string }).status === 'connected' ? true : undefined;
+      const { body } = await api.get(`/channels/msgapp-web/connections/${phone}/status`);
+      last = body;
+      return (body as ConnectionStatus).status === 'connected' ? true : undefined;
     },
     timeoutMs,
   );

@@ -66,7 +66,7 @@ export class ReceiverRun {
   #freshUntil = 0;
   /** What was made by this process and need not be looked for. */
   readonly #handed = new HandedOver(mostHanded);
-  /** How long the latest answer took, milliseconds. */
+  /** How long the latest answer took, milliseconds; infinite before the first. */
   #answerMs = Number.POSITIVE_INFINITY;
   /** What was begun since the last look, which does not know of it. */
   readonly #begun = new Set<string>();
@@ -172,11 +172,12 @@ export class ReceiverRun {
     return this.#begun.has(deliveryId);
   }
 
-  /** The next attempt of those found that may begin, if the look is recent enough. */
+  /** The next attempt of those found that may begin, if the look is recent enough, else of those handed over. */
   next(monotonic: number): Start | undefined {
     if (monotonic > this.#freshUntil) this.#drop();
     const place = this.#ahead.findIndex(({ delivery }) => !this.#holdsBack(delivery));
     if (place >= 0) return this.#ahead.splice(place, 1)[0];
+    if (this.#owesLook) return undefined;
     if (this.#handed.dropBefore(monotonic - freshMs)) this.hungry = true;
     return this.#handed.next(({ delivery }) => !this.#holdsBack(delivery));
   }
@@ -201,6 +202,14 @@ export class ReceiverRun {
   stored({ delivery }: Start): void {
     this.underWay.delete(delivery.id);
     this.#ended();
+  }
+
+  /**
+   * What a look finds is too old when a slow receiver has room again, so that one which never has enough of it would be
+   * given what is new for ever, and its retries would wait: there a look comes before what was handed over.
+   */
+  get #owesLook(): boolean {
+    return this.hungry && this.#answerMs > freshMs && Number.isFinite(this.#answerMs);
   }
 
   #drop(): void {

@@ -249,6 +249,28 @@ for (const engine of databases) {
       },
     );
 
+    t.test(
+      'a retry has its turn where there is always more to do',
+      { buffered: true },
+      async (t) => {
+        const { internet, start } = await open(t);
+        const one = await start({ settings: { concurrency: 1, retryDelaysMs: [300] } });
+        const tenantId = await addTenant(one);
+        const { url } = await addWebhook(one, tenantId, { retriesEnabled: true });
+        internet.on(url, async ({ attempt, body }) => {
+          await pause(80);
+          return body.includes('failing') && attempt === 1 ? 500 : 204;
+        });
+        await raiseFannedOut(one, tenantId, [{ subject: 'failing' }], true);
+        const isRetried = () => internet.at(url).some(({ attempt }) => attempt === 2);
+        for (let n = 0; n < 300 && !isRetried(); n += 1) {
+          await raiseFannedOut(one, tenantId, [{ subject: `later_${n}` }], true);
+          await pause(20);
+        }
+        t.ok(isRetried(), 'while new events went on coming');
+      },
+    );
+
     t.test('pause, off, and what is suppressed', { buffered: true }, async (t) => {
       const { internet, start } = await open(t);
       const one = await start({
