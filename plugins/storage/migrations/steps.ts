@@ -6,6 +6,7 @@ import { furtherIndexes } from './004-indexes.ts';
 import { contactDirections } from './005-contact-directions.ts';
 import { waitPlaces } from './006-wait-places.ts';
 import { sparseIndexes } from './007-sparse-indexes.ts';
+import { fewerLists } from './008-fewer-lists.ts';
 
 /**
  * One change of the schema.
@@ -32,4 +33,5 @@ export const migrationSteps: readonly MigrationStep[] = [
   contactDirections,
   waitPlaces,
   sparseIndexes,
+  fewerLists,
 ];

@@ -31,6 +31,8 @@ export interface NetworkReference {
   readonly networkId: string;
 }
 
+const everyDirection: readonly Direction[] = ['inbound', 'outbound'];
+
 /** The most conditions that are tied by `or`: SQLite bounds the depth of an expression. */
 const alternatives = 200;
 
@@ -77,15 +79,40 @@ export class MessageTable {
 
   /** Newest first, by (created_at, id). */
   async list(tenantId: string, filter: MessageFilter): Promise<readonly MessageWithContact[]> {
-    const filtered: string[] = [];
-    if (filter.accountId !== null) filtered.push('account_id');
-    if (filter.direction !== null) filtered.push('direction');
-    const query = this.#joined(['tenant_id', ...filtered, 'created_at', 'id']);
-    query.where('m.tenant_id', tenantId);
-    if (filter.direction !== null) query.where('m.direction', filter.direction);
-    if (filter.accountId !== null) query.where('m.account_id', filter.accountId);
-    if (filter.before !== null) {
-      const { createdAt, id } = filter.before;
+    const directions = filter.direction === null ? everyDirection : [filter.direction];
+    // Each direction has its own order; a list of both begins with the newest of each.
+    const [first, ...others] = directions.map((direction) =>
+      this.db.knex.select('*').from(this.#page(tenantId, direction, filter).as(direction)),
+    );
+    if (first === undefined) return [];
+    const places = others.reduce((all, other) => all.unionAll(other), first);
+    const query = this.db.knex
+      .from(places.as('places'))
+      .join('messages as placed', 'placed.id', 'places.id')
+      .leftJoin('contacts as c', 'c.id', 'placed.contact_id')
+      .select<JoinedColumns[]>('placed.*', 'c.phone as contact_phone', 'c.name as contact_name')
+      .orderBy('places.created_at', 'desc')
+      .orderBy('places.id', 'desc')
+      .limit(filter.limit);
+    return withContacts(await query);
+  }
+
+  /** The places of one direction's messages in that list; read from an index alone. */
+  #page(
+    tenantId: string,
+    direction: Direction,
+    { accountId, before, limit }: MessageFilter,
+  ): Knex.QueryBuilder {
+    const ofAccount = accountId === null ? [] : ['account_id'];
+    const index = ['tenant_id', ...ofAccount, 'direction', 'created_at', 'id'];
+    const query = this.db.knex
+      .from(this.#messages(index))
+      .select('m.id', 'm.created_at')
+      .where('m.tenant_id', tenantId)
+      .where('m.direction', direction);
+    if (accountId !== null) query.where('m.account_id', accountId);
+    if (before !== null) {
+      const { createdAt, id } = before;
       // The first condition says nothing new; it lets both engines begin inside the index.
       query
         .where('m.created_at', '<=', createdAt)
@@ -95,8 +122,7 @@ export class MessageTable {
             .orWhere((same) => same.where('m.created_at', createdAt).where('m.id', '<', id)),
         );
     }
-    query.orderBy('m.created_at', 'desc').orderBy('m.id', 'desc').limit(filter.limit);
-    return withContacts(await query);
+    return query.orderBy('m.created_at', 'desc').orderBy('m.id', 'desc').limit(limit);
   }
 
   /** The tenant's live inbound messages after a position of its numbering, oldest first. */

@@ -206,6 +206,16 @@ for (const { name, create } of databases) {
           'messages_tenant_id_inbound_sequence',
         ],
       );
+      const lists = await executor.rows<{ name: string }>(
+        "select name from pragma_index_list('messages') where name like '%created_at_id' order by name",
+      );
+      t.same(
+        lists.map((index) => index.name),
+        [
+          'messages_tenant_id_account_id_direction_created_at_id',
+          'messages_tenant_id_direction_created_at_id',
+        ],
+      );
     });
 
     t.test('a step that fails, and a newer schema', async (t) => {
