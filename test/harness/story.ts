@@ -33,15 +33,26 @@ export async function pair(api: Client, phone: string): Promise<string> {
     return connect;
   };
   let connect = await begin();
-  await until(`${phone} to be scanned`, async () => {
-    const scan = await api.post(`/sandbox/phones/${phone}/scan`);
-    if (scan.status === 200) return true;
-    const { body } = await api.get(`/channels/msgapp-web/connections/${phone}/status`);
-    // On a busy machine a short lease may end before it is renewed, and what is not linked yet ends with it.
-    if ((body as ConnectionStatus).reason === 'session_lost') connect = await begin();
-    return undefined;
-  });
-  await connected(api, phone);
+  let isScanned = false;
+  let last: unknown;
+  await until(
+    () => `${phone} to be paired: ${JSON.stringify(last)}`,
+    async () => {
+      if (!isScanned) {
+        isScanned = (await api.post(`/sandbox/phones/${phone}/scan`)).status === 200;
+      }
+      const { status, reason } = bodyOf<ConnectionStatus>(
+        await api.get(`/channels/msgapp-web/connections/${phone}/status`),
+      );
+      last = { isScanned, status, reason };
+      if (status === 'connected') return true;
+      if (reason !== 'session_lost') return undefined;
+      // On a busy machine a short lease may end before it is renewed, and what is not linked yet ends with it.
+      connect = await begin();
+      isScanned = false;
+      return undefined;
+    },
+  );
   return (connect.body as { account_id: string }).account_id;
 }
 
