@@ -45,7 +45,7 @@ export interface Turns<Name extends string> {
  * How many turns of each side do not count. V8 compiles a server's code for its first tens of thousands of requests, the
  * longer the more code there is: what is measured is a server that has been up for a while.
  */
-const warmUps = 4;
+export const warmUps = 4;
 
 /**
  * Measures both sides in turns: first some for nothing, so that both are warm; then `rounds` times, the one

@@ -34,6 +34,7 @@ export async function pair(api: Client, phone: string): Promise<string> {
   };
   let connect = await begin();
   let isScanned = false;
+  let lost = 0;
   let last: unknown;
   await until(
     () => `${phone} to be paired: ${JSON.stringify(last)}`,
@@ -48,10 +49,12 @@ export async function pair(api: Client, phone: string): Promise<string> {
       if (status === 'connected') return true;
       if (reason !== 'session_lost') return undefined;
       // On a busy machine a short lease may end before it is renewed, and what is not linked yet ends with it.
+      if (++lost > 3) throw new Error(`${phone} is lost again and again`);
       connect = await begin();
       isScanned = false;
       return undefined;
     },
+    60_000,
   );
   return (connect.body as { account_id: string }).account_id;
 }

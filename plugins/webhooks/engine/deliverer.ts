@@ -142,7 +142,10 @@ export class Deliverer {
     return hungry.flatMap((run, index) => {
       const slots = shares[index] ?? 0;
       const isEnding = run.paused && run.underWay.size === 0;
-      if (slots === 0 && !run.runsLow(settings.concurrency) && !isEnding) return [];
+      if (slots === 0 && !run.runsLow(settings.concurrency) && !isEnding) {
+        run.passedOver = true;
+        return [];
+      }
       // For the next time that there is not enough for all.
       this.#receivers.putLast(run);
       return [{ run, slots, ahead: run.ahead(settings.concurrency) }];

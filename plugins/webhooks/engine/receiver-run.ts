@@ -50,6 +50,8 @@ export class ReceiverRun {
   hungry = true;
   /** The last look may not have shown everything that can begin once something under way has ended. */
   more = false;
+  /** Since the last look there was none for want of room, though something may have been due. */
+  passedOver = false;
   /** When it was last looked at what is due, on the monotonic clock. */
   lookedAt = 0;
   /** Since when there is nothing to do, on the monotonic clock. */
@@ -140,6 +142,7 @@ export class ReceiverRun {
    * @param end the ids of those that are over without an attempt
    */
   found(start: readonly Start[], end: readonly string[], monotonic: number): void {
+    this.passedOver = false;
     this.#ahead = start.filter(({ delivery }) => !this.hasBegun(delivery.id));
     this.#freshUntil = Math.max(this.lookedAt + freshMs, monotonic + beginMs);
     if (this.#ahead.length < start.length) this.more = true;
@@ -209,7 +212,7 @@ export class ReceiverRun {
    * given what is new for ever, and its retries would wait: there a look comes before what was handed over.
    */
   get #owesLook(): boolean {
-    return this.hungry && this.#answerMs > freshMs && Number.isFinite(this.#answerMs);
+    return this.passedOver && this.#answerMs > freshMs / 2;
   }
 
   #drop(): void {
