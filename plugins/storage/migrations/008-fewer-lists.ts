@@ -2,8 +2,8 @@ import { dropIndex } from './schema.ts';
 import type { MigrationStep } from './steps.ts';
 
 /**
- * Lists of both directions are read from the two of one direction each. MariaDB and MySQL keep the indexes that this
- * makes needless until no process can be left that names them; a file has one version of the gateway at a time.
+ * On SQLite lists of both directions are put together from those of one, so that a commit writes fewer pages. On MariaDB
+ * and MySQL little would be gained, and processes of the version before name these indexes.
  */
 export const fewerLists: MigrationStep = {
   name: '008-fewer-lists',

@@ -31,8 +31,6 @@ export interface NetworkReference {
   readonly networkId: string;
 }
 
-const everyDirection: readonly Direction[] = ['inbound', 'outbound'];
-
 /** The most conditions that are tied by `or`: SQLite bounds the depth of an expression. */
 const alternatives = 200;
 
@@ -79,50 +77,19 @@ export class MessageTable {
 
   /** Newest first, by (created_at, id). */
   async list(tenantId: string, filter: MessageFilter): Promise<readonly MessageWithContact[]> {
-    const directions = filter.direction === null ? everyDirection : [filter.direction];
-    // Each direction has its own order; a list of both begins with the newest of each.
-    const [first, ...others] = directions.map((direction) =>
-      this.db.knex.select('*').from(this.#page(tenantId, direction, filter).as(direction)),
-    );
-    if (first === undefined) return [];
-    const places = others.reduce((all, other) => all.unionAll(other), first);
-    const query = this.db.knex
-      .from(places.as('places'))
-      .join('messages as placed', 'placed.id', 'places.id')
-      .leftJoin('contacts as c', 'c.id', 'placed.contact_id')
-      .select<JoinedColumns[]>('placed.*', 'c.phone as contact_phone', 'c.name as contact_name')
-      .orderBy('places.created_at', 'desc')
-      .orderBy('places.id', 'desc')
-      .limit(filter.limit);
-    return withContacts(await query);
-  }
-
-  /** The places of one direction's messages in that list; read from an index alone. */
-  #page(
-    tenantId: string,
-    direction: Direction,
-    { accountId, before, limit }: MessageFilter,
-  ): Knex.QueryBuilder {
-    const ofAccount = accountId === null ? [] : ['account_id'];
-    const index = ['tenant_id', ...ofAccount, 'direction', 'created_at', 'id'];
-    const query = this.db.knex
-      .from(this.#messages(index))
-      .select('m.id', 'm.created_at')
-      .where('m.tenant_id', tenantId)
-      .where('m.direction', direction);
-    if (accountId !== null) query.where('m.account_id', accountId);
-    if (before !== null) {
-      const { createdAt, id } = before;
-      // The first condition says nothing new; it lets both engines begin inside the index.
-      query
-        .where('m.created_at', '<=', createdAt)
-        .where((either) =>
-          either
-            .where('m.created_at', '<', createdAt)
-            .orWhere((same) => same.where('m.created_at', createdAt).where('m.id', '<', id)),
-        );
+    // SQLite has no index of both directions: see the migration 008-fewer-lists.
+    if (filter.direction !== null || this.db.dialect === 'mysql') {
+      const columns = listColumns(filter);
+      return withContacts(await inList(this.#joined(columns), tenantId, filter));
     }
-    return query.orderBy('m.created_at', 'desc').orderBy('m.id', 'desc').limit(limit);
+    const { knex } = this.db;
+    const [inbound, outbound] = (['inbound', 'outbound'] as const).map((direction) => {
+      const page = knex.from('messages as m').select('m.id');
+      return knex.select('id').from(inList(page, tenantId, { ...filter, direction }));
+    });
+    if (inbound === undefined || outbound === undefined) return [];
+    const query = this.#joined().whereIn('m.id', inbound.unionAll(outbound));
+    return withContacts(await newestFirst(query, filter.limit));
   }
 
   /** The tenant's live inbound messages after a position of its numbering, oldest first. */
@@ -355,3 +322,38 @@ export class MessageTable {
 }
 
 type Selection<Columns extends object> = Knex.QueryBuilder<Columns, Columns[]>;
+
+/** The columns of the index by which a list is read. */
+function listColumns({ accountId, direction }: MessageFilter): readonly string[] {
+  const ofAccount = accountId === null ? [] : ['account_id'];
+  const ofDirection = direction === null ? [] : ['direction'];
+  return ['tenant_id', ...ofAccount, ...ofDirection, 'created_at', 'id'];
+}
+
+/** Confines a query of `m` to one page of a list, newest first. */
+function inList<Query extends Knex.QueryBuilder>(
+  query: Query,
+  tenantId: string,
+  { accountId, direction, before, limit }: MessageFilter,
+): Query {
+  query.where('m.tenant_id', tenantId);
+  if (direction !== null) query.where('m.direction', direction);
+  if (accountId !== null) query.where('m.account_id', accountId);
+  if (before !== null) {
+    const { createdAt, id } = before;
+    // The first condition says nothing new; it lets both engines begin inside the index.
+    query
+      .where('m.created_at', '<=', createdAt)
+      .where((either) =>
+        either
+          .where('m.created_at', '<', createdAt)
+          .orWhere((same) => same.where('m.created_at', createdAt).where('m.id', '<', id)),
+      );
+  }
+  return newestFirst(query, limit);
+}
+
+function newestFirst<Query extends Knex.QueryBuilder>(query: Query, limit: number): Query {
+  query.orderBy('m.created_at', 'desc').orderBy('m.id', 'desc').limit(limit);
+  return query;
+}
