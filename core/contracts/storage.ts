@@ -66,7 +66,7 @@ export interface Lane<Input, Output, Early = void> {
    * Decides all inputs inside one transaction, in order of arrival, and answers as many outputs in
    * the same order. Refusals are values, never throws: a throw rolls the whole batch back, which is
    * then run again item by item, so that one bad input fails alone. It may run more than once for the
-   * same input and keeps no state of its own between runs.
+   * same input and keeps no state of its own between runs; what it remembers it must find to hold, under its locks.
    */
   run(unit: Unit, inputs: readonly Input[], early: Early): Promise<readonly Output[]>;
   /**

@@ -1,6 +1,7 @@
+import type { Clock } from '../../core/contracts/clock.ts';
 import type { Lane, Tables, Unit } from '../../core/contracts/storage.ts';
 import { timestamp } from '../../core/schemas.ts';
-import type { AcceptedPlace, QueuedPlace, StoredMessage } from './contract.ts';
+import type { AcceptedPlace, QueuedPlace } from './contract.ts';
 import { decideSend } from './decide.ts';
 import {
   type Accepted,
@@ -9,11 +10,13 @@ import {
   type IdleSession,
   idleSessions,
 } from './intents.ts';
-import { type EarlyFacts, loadEarly, loadLedger } from './load.ts';
+import { KnownContacts } from './known-contacts.ts';
+import { type EarlyLedger, loadEarly, loadLedger } from './load.ts';
 import type { SendDecision, SendInput, SendLedger, SendRules } from './send.ts';
 
 /** What the accept lane works with. */
 export interface AcceptParts {
+  readonly clock: Clock;
   readonly rules: SendRules;
   readonly findIdle: FindIdle;
   /** Tells the hosts of accounts what was accepted for these, in order; what gets lost is found by a sweep. */
@@ -28,14 +31,15 @@ export type QueuedEnvelope = {
 };
 
 /** What the lane reads behind its locks: the idle sessions that hold their lease, and what sends are decided on. */
-type Early = readonly [ReadonlyMap<string, IdleSession>, EarlyFacts];
+type Early = readonly [ReadonlyMap<string, IdleSession>, EarlyLedger];
 
 /**
  * The lane of `POST /messages`: under the tenant's lock, so that caps, guards and idempotent twins are exact
  * across processes, and under the leases of idle sessions, which need no further transaction to hand a message over.
- * After the commit the accounts' hosts are told, which may get lost.
+ * After the commit the accounts' hosts are told, which may get lost. One for each process: it remembers whom it sent to.
  */
 export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision, Early> {
+  const known = new KnownContacts(() => parts.clock.monotonic());
   return {
     name: 'messages.accept',
     locks: (send) => [`tenant:${send.tenantId}`],
@@ -43,12 +47,12 @@ export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision
     early: (tables, sends) =>
       Promise.all([
         lockIdle(tables, idleSessions(sends, parts.findIdle)),
-        loadEarly(tables, parts.rules, sends),
+        loadEarly(tables, parts.rules, known, sends),
       ]),
     async run(unit, sends, [idle, early]) {
-      const ledger = await loadLedger(unit, parts.rules, sends, early);
+      const ledger = await loadLedger(unit, parts.rules, known, sends, early);
       const decisions = sends.map((send) => decideSend(parts.rules, ledger, send));
-      const accepted = enterIntents(numbered(ledger), idle, ledger);
+      const accepted = enterIntents(ledger.newMessages, idle, ledger);
       await writeLedger(unit, parts.rules, ledger, accepted);
       if (accepted.length > 0) unit.afterCommit(() => parts.tellHosts(byAccount(accepted)));
       for (const [accountId, until] of ledger.holds) {
@@ -89,7 +93,7 @@ async function writeLedger(
   unit: Unit,
   rules: SendRules,
   ledger: SendLedger,
-  messages: readonly StoredMessage[],
+  accepted: readonly Accepted[],
 ): Promise<void> {
   const { withCommit } = unit;
   const notices = [...ledger.newNotices.values()];
@@ -99,29 +103,17 @@ async function writeLedger(
   const day = rules.limits.day(ledger.now);
   await withCommit.contacts.insert(ledger.newContacts);
   await withCommit.threads.save([...ledger.newThreads.values()]);
-  await withCommit.messages.insert(messages);
-  await withCommit.accounts.advance(
-    new Map(messages.map(({ accountId, sequence }) => [accountId, sequence ?? 0])),
-  );
+  await withCommit.messages.insert(accepted.map(({ message }) => message));
+  await withCommit.accounts.advance(ledger.sequences);
   await withCommit.usage.add([...ledger.newCounts.values()].map((count) => ({ ...count, day })));
   await withCommit.idempotency.keep(ledger.newKeys);
   await withCommit.events.record(events);
 }
 
-/** Gives each message the next number of its account. */
-function numbered({ accounts, newMessages }: SendLedger): readonly StoredMessage[] {
-  const latest = new Map<string, number>();
-  return newMessages.map((message) => {
-    const last = latest.get(message.accountId) ?? accounts.get(message.accountId)?.sequence;
-    if (last === undefined) throw new Error(`the account ${message.accountId} is gone`);
-    latest.set(message.accountId, last + 1);
-    return { ...message, sequence: last + 1 };
-  });
-}
-
-function byAccount(messages: readonly Accepted[]): ReadonlyMap<string, readonly AcceptedPlace[]> {
+function byAccount(accepted: readonly Accepted[]): ReadonlyMap<string, readonly AcceptedPlace[]> {
   const places = new Map<string, AcceptedPlace[]>();
-  for (const { accountId, id, sequence, intended } of messages) {
+  for (const { message, intended } of accepted) {
+    const { accountId, id, sequence } = message;
     if (sequence === null) continue;
     const place = { id, sequence, intended };
     const known = places.get(accountId);

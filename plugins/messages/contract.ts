@@ -149,19 +149,28 @@ export interface Naming {
   readonly phone: string | null;
 }
 
-/** What there is to know of what a send names. */
-export interface SendingFacts {
+/** What there is to know of the account that a send names, and of its tenant. */
+export interface AccountFacts {
   readonly tenant: SendingTenant;
   /** Null where none was named, and where the tenant has none of that id. */
   readonly account: SendingAccount | null;
+  readonly tenantCount: DayCount;
+  readonly accountCount: DayCount;
+  /**
+   * Where the tenant's contacts stand: while this is the same, none of them has been changed and none has written. Null
+   * while a process may be at work that does not count changes.
+   */
+  readonly contactsAt: string | null;
+}
+
+/** What there is to know of what a send names. */
+export interface SendingFacts extends AccountFacts {
   /** On whichever channel. */
   readonly contact: SendingContact | null;
   /** What passed between that contact and that account. */
   readonly thread: Thread | null;
   /** The contact has written so often that the loop guard must look closer. */
   readonly busy: boolean;
-  readonly tenantCount: DayCount;
-  readonly accountCount: DayCount;
 }
 
 /** One answer kept for its Idempotency-Key. */

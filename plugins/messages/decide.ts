@@ -154,6 +154,8 @@ function accept(
   listOf(ledger.outbound, contact.id).push(now);
   count(ledger, send.tenantId, '', newContact);
   count(ledger, send.tenantId, account.id, newContact);
+  const sequence = (ledger.sequences.get(account.id) ?? account.sequence) + 1;
+  ledger.sequences.set(account.id, sequence);
   ledger.newMessages.push({
     id: send.id,
     tenantId: send.tenantId,
@@ -166,6 +168,7 @@ function accept(
     status: 'queued',
     error: null,
     networkId: null,
+    sequence,
     inboundSequence: null,
     opener,
     dispatchedAt: null,

@@ -14,7 +14,9 @@ export interface IdleSession {
 export type FindIdle = (accountId: string) => IdleSession | null;
 
 /** An accepted message as it is stored, and as its session hands it over at once; null where it has to wait. */
-export type Accepted = StoredMessage & Pick<AcceptedPlace, 'intended'>;
+export interface Accepted extends Pick<AcceptedPlace, 'intended'> {
+  readonly message: StoredMessage;
+}
 
 /** The idle sessions of the accounts that sends name, by account. */
 export function idleSessions(
@@ -44,10 +46,10 @@ export function enterIntents(
     const session = idle.get(message.accountId);
     const contact = contacts.get(message.contactId);
     if (session?.next !== message.sequence || contact === undefined) {
-      return { ...message, intended: null };
+      return { message, intended: null };
     }
     const dispatchFence = session.fence.number;
     const going = { ...message, attempts: 1, dispatchedAt: now, dispatchFence };
-    return { ...going, intended: outboundMessage(going, contact) };
+    return { message: going, intended: outboundMessage(going, contact) };
   });
 }

@@ -98,12 +98,12 @@ export interface LaneParts extends AcceptParts {
 
 /** Makes the lanes, once for each storage. */
 export function makeLanes(parts: LaneParts): MessageLanes {
-  const { storage, broker, outbox, expireMs, waits } = parts;
+  const { storage, broker, clock, outbox, expireMs, waits } = parts;
   const accept = makeAcceptLane(parts);
   const session = makeSessionLane(expireMs, outbox);
   const receive = makeReceiveLane(broker);
   const expire = makeExpireLane(expireMs);
-  const openWait = makeOpenWaitLane(waits);
+  const openWait = makeOpenWaitLane(waits, clock);
   return {
     accept: (input) => storage.submit(accept, input),
     dispatch: ({ account: { tenantId }, fence }, step) =>

@@ -8,6 +8,8 @@ import type {
   SendingFacts,
   Thread,
 } from './contract.ts';
+import { completeFacts, type EarlyFacts, readFacts } from './facts.ts';
+import type { KnownContacts } from './known-contacts.ts';
 import {
   contactPlace,
   keyPlace,
@@ -18,35 +20,29 @@ import {
 } from './send.ts';
 
 /** What is read behind the locks, before the clock is known. */
-export interface EarlyFacts {
-  readonly facts: readonly SendingFacts[];
-  /** The day of their counters, by this process's clock. */
-  readonly day: string;
+export interface EarlyLedger {
+  readonly named: EarlyFacts;
   /** To choose from where no account is named. */
   readonly candidates: readonly SendingAccount[];
   readonly keys: readonly IdempotencyRecord[];
 }
 
-/** By how much the database's clock may go on before `loadLedger` looks at it. */
-const slackMs = 60_000;
-
 /** The first half of `loadLedger`: nearly always all of it. */
 export async function loadEarly(
   tables: Tables,
-  { limits }: SendRules,
+  rules: SendRules,
+  known: KnownContacts,
   sends: readonly SendInput[],
-): Promise<EarlyFacts> {
-  const { messages, windowMs } = limits.guards.loopGuard;
-  const day = limits.day(Date.now());
+): Promise<EarlyLedger> {
   const tenantIds = [...new Set(sends.map((send) => send.tenantId))];
   const choosing = sends.filter((send) => send.accountId === null).map((send) => send.tenantId);
   const hashes = sends.flatMap((send) => send.idempotency?.keyHash ?? []);
-  const [facts, candidates, keys] = await Promise.all([
-    tables.sending.facts(sends, { messages, windowMs: windowMs + slackMs }, day),
+  const [named, candidates, keys] = await Promise.all([
+    readFacts(tables, rules, known, sends),
     tables.accounts.candidates([...new Set(choosing)]),
     tables.idempotency.find(tenantIds, hashes),
   ]);
-  return { facts, day, candidates, keys };
+  return { named, candidates, keys };
 }
 
 /** An account that a send of this batch goes out from, and the contact where it is known. */
@@ -65,16 +61,18 @@ interface Pair {
 export async function loadLedger(
   unit: Unit,
   rules: SendRules,
+  known: KnownContacts,
   sends: readonly SendInput[],
-  early: EarlyFacts,
+  { named, candidates, keys }: EarlyLedger,
 ): Promise<SendLedger> {
   const { now } = unit;
-  const { facts, candidates } = early;
+  const facts = await completeFacts(unit, rules, known, named);
   const tenants = new Map(facts.map(({ tenant }) => [tenant.id, tenant]));
-  const named = facts.flatMap(({ account }) => account ?? []);
-  const accounts = new Map([...named, ...candidates].map((account) => [account.id, account]));
-  const known = facts.flatMap(({ contact }) => contact ?? []);
-  const contacts = new Map(known.map((contact) => [contact.id, contact]));
+  const ofFacts = facts.flatMap(({ account }) => account ?? []);
+  const accounts = new Map([...ofFacts, ...candidates].map((account) => [account.id, account]));
+  const contacts = new Map(
+    facts.flatMap(({ contact }) => (contact ? [[contact.id, contact]] : [])),
+  );
   const contactsByPhone = new Map<string, string>();
   for (const { id, tenantId, channel, phone } of contacts.values()) {
     if (phone !== null) contactsByPhone.set(contactPlace(tenantId, channel, phone), id);
@@ -88,7 +86,7 @@ export async function loadLedger(
   });
   const [threads, counts] = await Promise.all([
     loadThreads(unit, facts, pairs),
-    loadCounts(unit, early, pairs, rules.limits.day(now)),
+    loadCounts(unit, facts, named.day, pairs, rules.limits.day(now)),
   ]);
   return {
     now,
@@ -99,10 +97,11 @@ export async function loadLedger(
     threads,
     ...(await loadGuards(unit, rules, facts, pairs, threads)),
     counts,
-    keys: new Map(early.keys.map((key) => [keyPlace(key.tenantId, key.keyHash), key])),
+    keys: new Map(keys.map((key) => [keyPlace(key.tenantId, key.keyHash), key])),
     newContacts: [],
     newThreads: new Map(),
     newMessages: [],
+    sequences: new Map(),
     newCounts: new Map(),
     newNotices: new Map(),
     newKeys: [],
@@ -130,7 +129,8 @@ async function loadThreads(
 /** Today's counters of the tenants and of all accounts in question, by id. */
 async function loadCounts(
   unit: Unit,
-  { facts, day }: EarlyFacts,
+  facts: readonly SendingFacts[],
+  day: string,
   pairs: readonly Pair[],
   today: string,
 ): Promise<Map<string, DayCount>> {

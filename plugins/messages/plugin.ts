@@ -10,7 +10,7 @@ import { EventOutbox } from './outbox.ts';
 import { inboundTopic } from './receive.ts';
 import { checkedSend, makeSend } from './service.ts';
 import { makeSessionPart } from './session-part.ts';
-import { makeTellHosts } from './tell-hosts.ts';
+import { HostTeller } from './tell-hosts.ts';
 import { startUpkeep } from './upkeep.ts';
 import { viewOf } from './view.ts';
 import { Waits } from './waits.ts';
@@ -31,12 +31,14 @@ export default gatewayPlugin(
     const eventsMs = config.messages.events_h * hourMs;
     const dispatchers = new Dispatchers();
     const outbox = new EventOutbox();
+    const hosts = new HostTeller(broker, dispatchers);
     const lanes = makeLanes({
       storage,
       broker,
+      clock,
       outbox,
       findIdle: (accountId) => dispatchers.idle(accountId),
-      tellHosts: makeTellHosts(broker, dispatchers),
+      tellHosts: (accepted) => hosts.tell(accepted),
       expireMs,
       waits: config.limits.waits,
       rules: {
@@ -94,6 +96,7 @@ export default gatewayPlugin(
     );
     app.addHook('preClose', async () => waits.stop());
     app.addHook('onClose', async () => {
+      hosts.stop();
       await upkeep.stop();
       await release();
     });

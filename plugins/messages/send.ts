@@ -84,8 +84,10 @@ export interface SendLedger {
   // What there is to write.
   readonly newContacts: Contact[];
   readonly newThreads: Map<string, Thread>;
-  /** In the order of acceptance; their sequences are allotted when they are written. */
-  readonly newMessages: Omit<StoredMessage, 'sequence'>[];
+  /** In the order of acceptance. */
+  readonly newMessages: StoredMessage[];
+  /** The latest number of each account that a message was accepted for. */
+  readonly sequences: Map<string, number>;
   readonly newCounts: Map<string, NewCount>;
   /** Limit events that may have been raised today already, by `noticePlace`. */
   readonly newNotices: Map<string, NewNotice>;

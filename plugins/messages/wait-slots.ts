@@ -1,3 +1,4 @@
+import type { Clock } from '../../core/contracts/clock.ts';
 import type { Lane, Tables } from '../../core/contracts/storage.ts';
 import type { HeldPlaces, OpenPlaces, OpenWaits } from './contract.ts';
 
@@ -16,6 +17,8 @@ export interface SlotInput extends PlaceInput {
   /** Made by the caller. */
   readonly id: string;
   readonly timeoutMs: number;
+  /** When the wait is over, by the monotonic clock of its process. */
+  readonly deadline: number;
 }
 
 /** There is no place; one gets free after so many milliseconds at the latest. */
@@ -33,11 +36,13 @@ export interface GrantedPlaces extends HeldPlaces {
 
 /**
  * The lane that opens waits: under the tenant's lock, so that the tenant's places are counted exactly, over all
- * processes that live. Waits of a batch that end at the same moment are one row, which has the id of the first.
+ * processes that live. Waits of a batch that take as long as each other are one row, which has the id of the first and
+ * the end of the last.
  * @param places how many waits one tenant may have open
  */
 export function makeOpenWaitLane(
   places: number,
+  clock: Clock,
 ): Lane<SlotInput, GrantedPlaces | NoPlace, ReadonlyMap<string, OpenWaits>> {
   return {
     name: 'messages.open-wait',
@@ -51,19 +56,19 @@ export function makeOpenWaitLane(
       ),
     async run(unit, inputs, stored) {
       const open = new Map(stored);
-      const opened = new Map<string, GrantedPlaces & OpenPlaces>();
-      const outputs = inputs.map(({ id, tenantId, processId, timeoutMs }) => {
+      const opened = new Map<string, GrantedPlaces & OpenPlaces & { endsAt: number }>();
+      const monotonic = clock.monotonic();
+      const outputs = inputs.map(({ id, tenantId, processId, timeoutMs, deadline }) => {
         const refused = refusal(open.get(tenantId), places);
         if (refused !== null) return refused;
-        const { count = 0, firstEndsIn = timeoutMs } = open.get(tenantId) ?? {};
-        open.set(tenantId, {
-          count: count + 1,
-          firstEndsIn: Math.min(firstEndsIn, timeoutMs),
-        });
+        // Not all of its time: some went by until here, and the place must not outlast the wait.
+        const leftMs = Math.max(0, Math.round(deadline - monotonic));
+        const { count = 0, firstEndsIn = leftMs } = open.get(tenantId) ?? {};
+        open.set(tenantId, { count: count + 1, firstEndsIn: Math.min(firstEndsIn, leftMs) });
         const key = `${tenantId} ${processId} ${timeoutMs}`;
-        const endsAt = unit.now + timeoutMs;
-        const granted = opened.get(key) ?? { id, tenantId, processId, endsAt, held: 0 };
+        const granted = opened.get(key) ?? { id, tenantId, processId, endsAt: 0, held: 0 };
         granted.held += 1;
+        granted.endsAt = Math.max(granted.endsAt, unit.now + leftMs);
         opened.set(key, granted);
         return granted;
       });

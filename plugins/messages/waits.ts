@@ -78,7 +78,7 @@ export class Waits {
    * @throws GatewayError `wait_concurrency`, `unauthorized` when the key is revoked meanwhile, `unavailable`
    */
   async wait(request: WaitRequest): Promise<WaitResult> {
-    // Counted from before its place is granted, so that it is over when the place is.
+    // Counted from when it was asked for, as its place is, however late that is granted.
     const deadline = this.#parts.clock.monotonic() + request.timeoutMs;
     const waiter = new Waiter(request);
     this.#enter(waiter);
@@ -164,7 +164,7 @@ export class Waits {
     // What may be stored, should nobody learn of it.
     let places: GrantedPlaces = { id, held: 1 };
     try {
-      const opened = await lanes.openWait({ ...this.#placeOf(request), id, timeoutMs });
+      const opened = await lanes.openWait({ ...this.#placeOf(request), id, timeoutMs, deadline });
       if ('retryAfterMs' in opened) throw noPlace(opened);
       places = opened;
       while (!this.#isOver(waiter, deadline)) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Connection } from 'mysql2';
+import { type Escaping, literal, spelled } from './literals.ts';
 import type { Statement } from './pipeline.ts';
 
 /** The text of several statements that travel together. */
@@ -51,19 +51,15 @@ export interface Preparing {
  * is a packet of its own on the line, for which both sides are woken.
  */
 export class PacketWriter {
-  readonly #connection: Pick<Connection, 'format'>;
+  readonly #escaping: Escaping;
   /** By text; null: nothing is prepared on this connection. */
   #recurring: Map<string, Recurring> | null;
   readonly #hasBlocks: boolean;
   readonly #preparing: Preparing;
 
   /** @param preparing shared with the writers of the pool's other connections */
-  constructor(
-    connection: Pick<Connection, 'format'>,
-    isMariadb: boolean,
-    preparing: Preparing = { allowed: true },
-  ) {
-    this.#connection = connection;
+  constructor(escaping: Escaping, isMariadb: boolean, preparing: Preparing = { allowed: true }) {
+    this.#escaping = escaping;
     this.#preparing = preparing;
     this.#recurring = isMariadb ? new Map() : null;
     this.#hasBlocks = isMariadb;
@@ -75,14 +71,16 @@ export class PacketWriter {
     const fresh = new Set<Recurring>();
     const texts = statements.map((statement) => this.#textOf(statement, fresh));
     for (const { name, sql } of fresh) {
-      first.push(this.#connection.format(`prepare ${name} from ?`, [sql]));
+      first.push(`prepare ${name} from ${literal(this.#escaping, sql)}`);
     }
-    const isBlock = untold && this.#hasBlocks && texts.length > 1;
-    const rest = isBlock ? [`BEGIN NOT ATOMIC\n${texts.join(';\n')};\nEND`] : texts;
+    // So many go by themselves, the others in one block.
+    const single = untold && this.#hasBlocks ? singleOf(texts) : texts.length;
+    const block = texts.slice(single);
+    const rest = block.length === 0 ? texts : [...texts.slice(0, single), blockOf(block)];
     return {
       sql: [...first, ...rest].join(';\n'),
       answers: first.length + rest.length,
-      places: texts.map((_, n) => first.length + (isBlock ? 0 : n)),
+      places: texts.map((_, n) => first.length + Math.min(n, single)),
       done() {
         for (const recurring of fresh) recurring.isPrepared = true;
       },
@@ -101,10 +99,10 @@ export class PacketWriter {
   /** @param fresh takes what has to be prepared first */
   #textOf({ sql, bindings, recurs }: Statement, fresh: Set<Recurring>): string {
     const recurring = recurs === true && bindings.length > 0 ? this.#recurringOf(sql) : null;
-    if (recurring === null) return this.#connection.format(sql, [...bindings]);
+    if (recurring === null) return spelled(this.#escaping, sql, bindings);
     if (!recurring.isPrepared) fresh.add(recurring);
-    const values = '?, '.repeat(bindings.length).slice(0, -2);
-    return this.#connection.format(`execute ${recurring.name} using ${values}`, [...bindings]);
+    const values = bindings.map((value) => literal(this.#escaping, value));
+    return `execute ${recurring.name} using ${values.join(', ')}`;
   }
 
   #recurringOf(sql: string): Recurring | null {
@@ -118,6 +116,19 @@ export class PacketWriter {
     this.#recurring.set(sql, recurring);
     return recurring;
   }
+}
+
+/** From how many characters on a statement costs less by itself: a block copies its statements while it reads them. */
+const longStatement = 4_096;
+
+/** How many statements from the first on go by themselves: all up to the last long one, and one that would be alone. */
+function singleOf(texts: readonly string[]): number {
+  const single = texts.findLastIndex((text) => text.length >= longStatement) + 1;
+  return texts.length - single < 2 ? texts.length : single;
+}
+
+function blockOf(texts: readonly string[]): string {
+  return `BEGIN NOT ATOMIC\n${texts.join(';\n')};\nEND`;
 }
 
 interface Recurring {

@@ -1,6 +1,6 @@
 import type { Connection, QueryError } from 'mysql2';
 import type { Bound } from './bindings.ts';
-import { isRefusalToPrepare, type PacketWriter } from './packet.ts';
+import { isRefusalToPrepare, type Packet, type PacketWriter } from './packet.ts';
 
 /** A statement with its values. */
 export interface Statement {
@@ -93,15 +93,14 @@ export class Pipeline {
   #send(): void {
     const sent = this.#waiting;
     this.#waiting = [];
+    const packet = this.#write(sent);
+    if (packet === null) return;
     for (const waiting of sent) this.#underWay.add(waiting);
-    const packet = this.#writer.write(sent, {
-      begins: !this.#begun,
-      untold: sent.every(({ untold }) => untold),
-    });
     this.#begun = true;
     const timeout = Math.max(...sent.map(({ timeoutMs }) => timeoutMs ?? this.#silenceMs));
     this.#connection.query(
-      { sql: packet.sql, timeout },
+      // Without a list of values mysql2 does not read all of the text for their places.
+      { sql: packet.sql, values: null, timeout },
       (error: QueryError | null, rows: unknown, fields: unknown) => {
         if (isSilence(error)) this.#giveUp(error);
         if (error === null) packet.done();
@@ -117,6 +116,19 @@ export class Pipeline {
         }
       },
     );
+  }
+
+  /** Null where one cannot be written, of which all are told. */
+  #write(sent: readonly Waiting[]): Packet | null {
+    try {
+      return this.#writer.write(sent, {
+        begins: !this.#begun,
+        untold: sent.every(({ untold }) => untold),
+      });
+    } catch (error) {
+      for (const { reject } of sent) reject(error);
+      return null;
+    }
   }
 
   /** The answer may still come: this connection cannot be used for anything else. */

@@ -7,6 +7,7 @@ import { contactDirections } from './005-contact-directions.ts';
 import { waitPlaces } from './006-wait-places.ts';
 import { sparseIndexes } from './007-sparse-indexes.ts';
 import { fewerLists } from './008-fewer-lists.ts';
+import { contactRevisions } from './009-contact-revisions.ts';
 
 /**
  * One change of the schema.
@@ -34,4 +35,8 @@ export const migrationSteps: readonly MigrationStep[] = [
   waitPlaces,
   sparseIndexes,
   fewerLists,
+  contactRevisions,
 ];
+
+/** From how many known steps on a process counts its changes of contacts in `tenants.contacts_revision`. */
+export const revisionSteps = migrationSteps.indexOf(contactRevisions) + 1;

@@ -42,8 +42,9 @@ export class ContactTable {
     await this.db.insert('contacts', contacts.map(toRow));
   }
 
-  /** Stores everything of a contact that can change. */
+  /** Stores everything of a contact that can change. The caller has locked the tenants, whose revision goes on. */
   async save(contacts: readonly Contact[]): Promise<void> {
+    if (contacts.length === 0) return;
     const rows = contacts.map(toRow).map((row) => ({
       id: row.id ?? null,
       phone: row.phone ?? null,
@@ -53,7 +54,16 @@ export class ContactTable {
       private: row.private ?? null,
       automation_paused: row.automation_paused ?? null,
     }));
-    await this.db.updateEach('contacts', 'id', rows);
+    const tenantIds = [...new Set(contacts.map(({ tenantId }) => tenantId))];
+    await Promise.all([
+      this.db.updateEach('contacts', 'id', rows),
+      this.db.run(
+        `update tenants set contacts_revision = contacts_revision + 1
+         where id in (${holes(tenantIds.length)})`,
+        tenantIds,
+        { recurs: tenantIds.length === 1 },
+      ),
+    ]);
   }
 
   async byIds(ids: readonly string[]): Promise<readonly Contact[]> {

@@ -1,4 +1,3 @@
-import type { Knex } from 'knex';
 import type {
   Direction,
   MessageFilter,
@@ -8,10 +7,10 @@ import type {
 } from '../../messages/contract.ts';
 import { type Executor, holes } from '../executor.ts';
 import { MediaTable } from './media.ts';
+import { joinedMessages, listMessages, messagesBy, type Selection } from './message-lists.ts';
 import {
   columns,
   fromColumns,
-  type JoinedColumns,
   type MessageColumns,
   toChangeableRow,
   toList,
@@ -71,25 +70,13 @@ export class MessageTable {
   }
 
   async find(tenantId: string, id: string): Promise<MessageWithContact | null> {
-    const rows = await this.#joined().where('m.tenant_id', tenantId).where('m.id', id);
+    const rows = await joinedMessages(this.db).where('m.tenant_id', tenantId).where('m.id', id);
     return withContacts(rows)[0] ?? null;
   }
 
   /** Newest first, by (created_at, id). */
   async list(tenantId: string, filter: MessageFilter): Promise<readonly MessageWithContact[]> {
-    // SQLite has no index of both directions: see the migration 008-fewer-lists.
-    if (filter.direction !== null || this.db.dialect === 'mysql') {
-      const columns = listColumns(filter);
-      return withContacts(await inList(this.#joined(columns), tenantId, filter));
-    }
-    const { knex } = this.db;
-    const [inbound, outbound] = (['inbound', 'outbound'] as const).map((direction) => {
-      const page = knex.from('messages as m').select('m.id');
-      return knex.select('id').from(inList(page, tenantId, { ...filter, direction }));
-    });
-    if (inbound === undefined || outbound === undefined) return [];
-    const query = this.#joined().whereIn('m.id', inbound.unionAll(outbound));
-    return withContacts(await newestFirst(query, filter.limit));
+    return await listMessages(this.db, tenantId, filter);
   }
 
   /** The tenant's live inbound messages after a position of its numbering, oldest first. */
@@ -100,7 +87,7 @@ export class MessageTable {
     limit: number,
   ): Promise<readonly MessageWithContact[]> {
     const ofAccount = accountId === null ? [] : ['account_id'];
-    const query = this.#joined(['tenant_id', ...ofAccount, 'inbound_sequence'])
+    const query = joinedMessages(this.db, ['tenant_id', ...ofAccount, 'inbound_sequence'])
       .where('m.tenant_id', tenantId)
       .where('m.inbound_sequence', '>', after);
     if (accountId !== null) query.where('m.account_id', accountId);
@@ -199,7 +186,7 @@ export class MessageTable {
     const { knex } = this.db;
     const queued = () =>
       knex
-        .from(this.#messages(['account_id', 'status', 'sequence']))
+        .from(messagesBy(this.db, ['account_id', 'status', 'sequence']))
         .whereRaw('m.account_id = a.id')
         .where('m.status', 'queued');
     // Sorted, so that of a long queue only its head is read.
@@ -295,65 +282,8 @@ export class MessageTable {
     return this.db.knex<MessageColumns>('messages').select('*');
   }
 
-  /**
-   * The messages, under the name `m`.
-   * @param index the columns of the index to read by. MariaDB and MySQL are told: for a page in the middle they
-   *   would read the whole tenant from its newest message on, and for the head of a queue the whole queue.
-   */
-  #messages(index: readonly string[]): Knex.Raw | string {
-    const { knex, dialect } = this.db;
-    return dialect === 'mysql' && index.length > 0
-      ? knex.raw('?? as ?? force index (??)', ['messages', 'm', `messages_${index.join('_')}`])
-      : 'messages as m';
-  }
-
-  /** A left join, so that both engines read the messages first, in the order of their index. */
-  #joined(index: readonly string[] = []): Selection<JoinedColumns> {
-    return this.db.knex
-      .from(this.#messages(index))
-      .leftJoin('contacts as c', 'c.id', 'm.contact_id')
-      .select('m.*', 'c.phone as contact_phone', 'c.name as contact_name');
-  }
-
   /** SQLite has one writer at a time and needs no lock. */
   #locked(query: Selection<MessageColumns>): Selection<MessageColumns> {
     return this.db.dialect === 'mysql' ? query.forUpdate() : query;
   }
-}
-
-type Selection<Columns extends object> = Knex.QueryBuilder<Columns, Columns[]>;
-
-/** The columns of the index by which a list is read. */
-function listColumns({ accountId, direction }: MessageFilter): readonly string[] {
-  const ofAccount = accountId === null ? [] : ['account_id'];
-  const ofDirection = direction === null ? [] : ['direction'];
-  return ['tenant_id', ...ofAccount, ...ofDirection, 'created_at', 'id'];
-}
-
-/** Confines a query of `m` to one page of a list, newest first. */
-function inList<Query extends Knex.QueryBuilder>(
-  query: Query,
-  tenantId: string,
-  { accountId, direction, before, limit }: MessageFilter,
-): Query {
-  query.where('m.tenant_id', tenantId);
-  if (direction !== null) query.where('m.direction', direction);
-  if (accountId !== null) query.where('m.account_id', accountId);
-  if (before !== null) {
-    const { createdAt, id } = before;
-    // The first condition says nothing new; it lets both engines begin inside the index.
-    query
-      .where('m.created_at', '<=', createdAt)
-      .where((either) =>
-        either
-          .where('m.created_at', '<', createdAt)
-          .orWhere((same) => same.where('m.created_at', createdAt).where('m.id', '<', id)),
-      );
-  }
-  return newestFirst(query, limit);
-}
-
-function newestFirst<Query extends Knex.QueryBuilder>(query: Query, limit: number): Query {
-  query.orderBy('m.created_at', 'desc').orderBy('m.id', 'desc').limit(limit);
-  return query;
 }

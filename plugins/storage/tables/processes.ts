@@ -1,5 +1,6 @@
 import type { ProcessRow } from '../../accounts/contract.ts';
 import type { Executor } from '../executor.ts';
+import { migrationSteps } from '../migrations/steps.ts';
 
 /** The SQL of running processes. */
 export class ProcessTable {
@@ -9,7 +10,7 @@ export class ProcessTable {
     this.db = db;
   }
 
-  /** Stores heartbeats. */
+  /** Stores heartbeats, of processes of this version. */
   async beat(processes: readonly ProcessRow[]): Promise<void> {
     await this.db.upsert(
       'processes',
@@ -19,8 +20,9 @@ export class ProcessTable {
         sessions: process.sessions,
         capacity: process.capacity,
         seen_at: process.seenAt,
+        schema_steps: migrationSteps.length,
       })),
-      { key: ['id'], set: ['roles', 'sessions', 'capacity', 'seen_at'] },
+      { key: ['id'], set: ['roles', 'sessions', 'capacity', 'seen_at', 'schema_steps'] },
     );
   }
 

@@ -1,35 +1,13 @@
-import type { AccountStatus } from '../../accounts/contract.ts';
-import type { DayCount, Naming, SendingFacts } from '../../messages/contract.ts';
-import type { Mode, TenantStatus } from '../../tenants/contract.ts';
-import type { Executor, Value } from '../executor.ts';
-
-interface SendingColumns {
-  readonly tenant: string;
-  readonly mode: Mode;
-  readonly plan: string;
-  readonly tenant_status: TenantStatus;
-  readonly ramp: number;
-  readonly account: string | null;
-  readonly account_channel: string;
-  readonly account_status: AccountStatus;
-  readonly linked: number;
-  readonly ramp_day_one: string | null;
-  readonly outbound_sequence: number | string;
-  readonly contact: string | null;
-  readonly channel: string;
-  readonly phone: string | null;
-  readonly network_id: string | null;
-  readonly do_not_disturb: number;
-  readonly private: number;
-  readonly busy: number;
-  readonly thread: string | null;
-  readonly opened_at: number | null;
-  readonly inbound_at: number | null;
-  readonly tenant_sends: number | null;
-  readonly tenant_contacts: number | null;
-  readonly account_sends: number | null;
-  readonly account_contacts: number | null;
-}
+import type { AccountFacts, Naming, SendingFacts } from '../../messages/contract.ts';
+import { type Executor, holes, type Value } from '../executor.ts';
+import {
+  type AccountColumns,
+  accountColumns,
+  accountFacts,
+  counterJoins,
+  type SendingColumns,
+  sendingFacts,
+} from './sending-rows.ts';
 
 /** From how many live messages within how many milliseconds on a contact is busy; never with a count of 0. */
 export interface Busy {
@@ -79,7 +57,24 @@ export class SendingTable {
       this.#named(byId, ({ contactId }) => contactId, 'id', busy, day),
       this.#named(byPhone, ({ phone }) => phone, 'phone', busy, day),
     ]);
-    return rows.flat().map(fromColumns);
+    return rows.flat().map(sendingFacts);
+  }
+
+  /**
+   * The same of accounts alone, for sends to contacts that are known already; none for an account that is gone. The
+   * caller has locked the tenants.
+   * @param day of the counters
+   */
+  async accounts(ids: readonly string[], day: string): Promise<readonly AccountFacts[]> {
+    if (ids.length === 0) return [];
+    const rows = await this.db.rows<AccountColumns>(
+      `select ${this.#inThisOrder} ${accountColumns}
+       from accounts a join tenants t on t.id = a.tenant_id
+       ${counterJoins} where a.id in (${holes(ids.length)}) and a.removed_at is null`,
+      [day, day, ...ids],
+      { recurs: ids.length === 1 },
+    );
+    return rows.map(accountFacts);
   }
 
   async #named(
@@ -100,24 +95,20 @@ export class SendingTable {
     const named =
       others.length === 0 ? this.#one(first, column) : this.#many([first, ...others], column);
     return this.db.rows<SendingColumns>(
-      `select ${this.db.dialect === 'mysql' ? 'straight_join' : ''}
-         t.id as tenant, t.mode, t.plan, t.status as tenant_status, t.ramp,
-         a.id as account, a.channel as account_channel, a.status as account_status, a.linked,
-         a.ramp_day_one, a.outbound_sequence,
+      `select ${this.#inThisOrder} ${accountColumns},
          c.id as contact, c.channel, c.phone, c.network_id, c.do_not_disturb, c.private,
          ${messages === 0 ? '0' : this.#busy(messages)} as busy,
-         h.account_id as thread, h.opened_at, h.inbound_at,
-         d.sends as tenant_sends, d.new_contacts as tenant_contacts,
-         e.sends as account_sends, e.new_contacts as account_contacts
+         h.account_id as thread, h.opened_at, h.inbound_at
        from ${named.from}
        left join threads h on h.account_id = a.id and h.contact_id = c.id
-       left join usage_counters d on d.tenant_id = t.id and d.day = ? and d.account_id = ''
-       left join usage_counters e
-         on e.tenant_id = t.id and e.day = ? and e.account_id = a.id
-       ${named.where}`,
+       ${counterJoins} ${named.where}`,
       [...(messages === 0 ? [] : [windowMs]), ...named.inFrom, day, day, ...named.inWhere],
       { recurs: true },
     );
+  }
+
+  get #inThisOrder(): string {
+    return this.db.dialect === 'mysql' ? 'straight_join' : '';
   }
 
   /** A name by itself: both engines find each row by a whole key and plan nothing. */
@@ -176,56 +167,4 @@ const sqliteNames = `(select value ->> 0 as tenant, value ->> 1 as name, value -
 
 function fitting(text: string | null): string | null {
   return text !== null && fit.test(text) ? text : null;
-}
-
-function fromColumns(row: SendingColumns): SendingFacts {
-  return {
-    tenant: {
-      id: row.tenant,
-      mode: row.mode,
-      plan: row.plan,
-      status: row.tenant_status,
-      ramp: row.ramp === 1,
-    },
-    account:
-      row.account === null
-        ? null
-        : {
-            id: row.account,
-            tenantId: row.tenant,
-            channel: row.account_channel,
-            status: row.account_status,
-            linked: row.linked === 1,
-            rampDayOne: row.ramp_day_one,
-            sequence: Number(row.outbound_sequence),
-          },
-    contact:
-      row.contact === null
-        ? null
-        : {
-            id: row.contact,
-            tenantId: row.tenant,
-            channel: row.channel,
-            phone: row.phone,
-            networkId: row.network_id,
-            doNotDisturb: row.do_not_disturb === 1,
-            private: row.private === 1,
-          },
-    thread:
-      row.thread === null || row.contact === null
-        ? null
-        : {
-            accountId: row.thread,
-            contactId: row.contact,
-            openedAt: row.opened_at,
-            inboundAt: row.inbound_at,
-          },
-    busy: row.busy === 1,
-    tenantCount: count(row.tenant_sends, row.tenant_contacts),
-    accountCount: count(row.account_sends, row.account_contacts),
-  };
-}
-
-function count(sends: number | null, newContacts: number | null): DayCount {
-  return { sends: sends ?? 0, newContacts: newContacts ?? 0 };
 }

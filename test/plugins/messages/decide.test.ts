@@ -111,6 +111,7 @@ function ledgerOf(facts: Facts = {}): SendLedger {
     newContacts: [],
     newThreads: new Map(),
     newMessages: [],
+    sequences: new Map(),
     newCounts: new Map(),
     newNotices: new Map(),
     newKeys: [],
@@ -385,7 +386,7 @@ t.test(
         sequences.map((sequence) => ({ ...message, sequence })),
         idle,
         ledger,
-      ).map(({ intended, attempts, dispatchedAt, dispatchFence }) => {
+      ).map(({ intended, message: { attempts, dispatchedAt, dispatchFence } }) => {
         return [intended?.reference ?? null, attempts, dispatchedAt, dispatchFence];
       });
     const waits = [null, 0, null, null];

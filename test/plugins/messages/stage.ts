@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Broker } from '../../../core/contracts/broker.ts';
+import { systemClock } from '../../../core/contracts/clock.ts';
 import {
   type DriverCapabilities,
   DriverError,
@@ -28,7 +29,7 @@ import { EventOutbox } from '../../../plugins/messages/outbox.ts';
 import { inboundTopic } from '../../../plugins/messages/receive.ts';
 import type { SendDecision, SendInput } from '../../../plugins/messages/send.ts';
 import { makeSessionPart, type SessionPartParts } from '../../../plugins/messages/session-part.ts';
-import { makeTellHosts } from '../../../plugins/messages/tell-hosts.ts';
+import { HostTeller } from '../../../plugins/messages/tell-hosts.ts';
 import { Waits } from '../../../plugins/messages/waits.ts';
 import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
 import { makeStorage, type OpenStorage } from '../../../plugins/storage/storage.ts';
@@ -100,12 +101,14 @@ export async function openStage(
     }),
     () => plan,
   );
+  const hosts = new HostTeller(broker, accepting);
   const lanes = makeLanes({
     storage,
     broker,
+    clock: systemClock,
     outbox: new EventOutbox(),
     findIdle: (accountId) => accepting.idle(accountId),
-    tellHosts: makeTellHosts(broker, accepting),
+    tellHosts: (accepted) => hosts.tell(accepted),
     expireMs: options.expireMs ?? 86_400_000,
     waits: 2,
     rules: {
@@ -122,7 +125,7 @@ export async function openStage(
       lanes: using,
       authenticator: { isCurrent: async (keyId) => options.isCurrent?.(keyId) ?? true },
       processId: broker.processId,
-      clock: { now: Date.now, monotonic: () => performance.now() },
+      clock: systemClock,
       log,
     });
   const waits = waitsOn(lanes);

@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
+import { systemClock } from '../../../core/contracts/clock.ts';
+import type { Lane } from '../../../core/contracts/storage.ts';
 import type { MessageWithContact } from '../../../plugins/messages/contract.ts';
 import type { WaitRequest, WaitResult } from '../../../plugins/messages/waits.ts';
 import { databases } from '../../harness/databases.ts';
@@ -15,6 +17,15 @@ function request(tenantId: string, changes: Partial<WaitRequest> = {}): WaitRequ
     signal: new AbortController().signal,
     ...changes,
   };
+}
+
+/** A promise, and what resolves it. */
+function gate(): readonly [Promise<void>, () => void] {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return [opened, open];
 }
 
 const texts = (result: WaitResult): string[] => result.messages.map((message) => message.text);
@@ -127,6 +138,38 @@ for (const engine of databases) {
       await stage.part.receive(session, inbound('b'));
       for (const answer of await Promise.all(two)) t.same(texts(answer), ['b']);
       t.same(texts(await other.waits.wait(behind)), ['a', 'b']);
+    });
+
+    t.test('a place is over when its wait is, however late it was got', async (t) => {
+      const { tenantId } = await open();
+      let locked = false;
+      const [asked, ask] = gate();
+      const slow: Lane<null, null> = {
+        name: 'test.slow',
+        locks: () => [`tenant:${tenantId}`],
+        async run(_unit, inputs) {
+          locked = true;
+          await asked;
+          await pause(400);
+          return inputs;
+        },
+      };
+      const holding = stage.storage.submit(slow, null);
+      await until('the lock', async () => locked);
+      const begunAt = Date.now();
+      const client = new AbortController();
+      const timeoutMs = 20_000;
+      const waiting = stage.waits.wait(request(tenantId, { timeoutMs, signal: client.signal }));
+      ask();
+      await until('the place', async () => (await places(tenantId)) === 1);
+      const { read } = stage.storage.connections;
+      const [endsAt] = await read('waits').where('tenant_id', tenantId).pluck('ends_at');
+      t.ok(Date.now() - begunAt >= 350, 'it had to wait for its place');
+      const late = Number(endsAt) - begunAt - timeoutMs;
+      t.ok(late < 100, `over ${late} ms after the wait`);
+      t.ok(late > -100, `not before the wait: ${late} ms after it`);
+      client.abort();
+      await Promise.all([holding, waiting]);
     });
 
     t.test('a client that goes away frees its place', async (t) => {
@@ -321,7 +364,7 @@ for (const engine of databases) {
         },
         authenticator: { isCurrent: async () => true },
         processId: 'p',
-        clock: { now: Date.now, monotonic: () => performance.now() },
+        clock: systemClock,
         log: { warn() {}, debug() {} } as never,
       });
       const waiting = Array.from({ length: 20 }, () =>

@@ -122,8 +122,43 @@ t.test('what recurs is prepared once, and what nobody looks at is answered once'
     await t.rejects(bad, { code: 'ER_DATA_TOO_LONG' });
     const all = { sql: 'select sum(n) as n from things', bindings: [] };
     t.match(await pipeline().ask(all), [[{ n: '10' }]], 'all or nothing');
+
+    const long = {
+      ...{ sql: 'insert into things (name, n) select left(?, 5), ?' },
+      bindings: ['long '.repeat(1_000), 7],
+    };
+    sent();
+    await pipeline().commit([insert('six', 6), long, insert('eight', 8)]);
+    const [together = ''] = sent();
+    const block = together.indexOf('BEGIN NOT ATOMIC');
+    t.equal(block > together.indexOf('select left'), isMariadb, 'what is long goes before a block');
+    t.match(await pipeline().ask(all), [[{ n: '31' }]]);
+    const badBlock = pipeline().commit([
+      long,
+      insert('nine', 9),
+      insert('far more than twenty characters', 6),
+    ]);
+    await t.rejects(badBlock, { code: 'ER_DATA_TOO_LONG' });
+    t.match(await pipeline().ask(all), [[{ n: '31' }]], 'all or nothing');
     await pipeline().commit([{ sql: 'drop table things', bindings: [] }]);
   }
+});
+
+t.test('a statement with a value too many fails, and with it what travels along', async (t) => {
+  const connection = await connect(t);
+  const writer = new PacketWriter(connection, true);
+  const pipeline = () => new Pipeline(connection, writer, 30_000);
+  await pipeline().commit([{ sql: 'create table things (n int)', bindings: [] }]);
+  const insert = (...bindings: number[]) => ({ sql: 'insert into things values (?)', bindings });
+  const wrong = { message: /other than 2 places/ };
+  const asking = pipeline();
+  await t.rejects(asking.ask(insert(1, 2)), wrong);
+  await asking.rollBack();
+  const writing = pipeline();
+  await writing.ask(insert(3));
+  await t.rejects(writing.commit([insert(4), insert(5, 6)]), wrong);
+  const count = { sql: 'select count(*) as n from things', bindings: [] };
+  t.match(await pipeline().ask(count), [[{ n: 0 }]], 'rolled back');
 });
 
 t.test('a server that cannot keep what recurs is asked in plain words', async (t) => {

@@ -360,6 +360,13 @@ function reads(ids: readonly string[]): readonly Read[] {
       );
     }
   }
+  // Of each account its tenant, both counters and the processes.
+  add('accept: accounts of known contacts', 4 * 5, ({ sending }) =>
+    sending.accounts(accounts, 'day 3'),
+  );
+  add('accept: one account of known contacts', 5, ({ sending }) =>
+    sending.accounts([accountOf('ten_big', 0)], 'day 3'),
+  );
   add('accept: threads', 110, (tables) => tables.threads.byKeys(pairs));
   // The openers of four accounts within the window, through a temporary table.
   add('accept: openers', 4 * 60 * 8, (tables) =>

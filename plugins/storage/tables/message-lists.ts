@@ -1,0 +1,89 @@
+import type { Knex } from 'knex';
+import type { MessageFilter, MessageWithContact } from '../../messages/contract.ts';
+import type { Executor } from '../executor.ts';
+import { type JoinedColumns, withContacts } from './message-rows.ts';
+
+/**
+ * One page of a tenant's messages, newest first, by (created_at, id). On SQLite pages of both directions are put together
+ * from those of each, as it has no index of both: see the migration 008-fewer-lists.
+ */
+export async function listMessages(
+  db: Executor,
+  tenantId: string,
+  filter: MessageFilter,
+): Promise<readonly MessageWithContact[]> {
+  if (filter.direction !== null || db.dialect === 'mysql') {
+    return withContacts(await inList(joinedMessages(db, listColumns(filter)), tenantId, filter));
+  }
+  const { knex } = db;
+  const [inbound, outbound] = (['inbound', 'outbound'] as const).map((direction) => {
+    const page = knex.from('messages as m').select('m.id');
+    return knex.select('id').from(inList(page, tenantId, { ...filter, direction }));
+  });
+  if (inbound === undefined || outbound === undefined) return [];
+  const query = joinedMessages(db).whereIn('m.id', inbound.unionAll(outbound));
+  return withContacts(await newestFirst(query, filter.limit));
+}
+
+/**
+ * The messages, under the name `m`.
+ * @param index the columns of the index to read by. MariaDB and MySQL are told: for a page in the middle they
+ *   would read the whole tenant from its newest message on, and for the head of a queue the whole queue.
+ */
+export function messagesBy(
+  { knex, dialect }: Executor,
+  index: readonly string[],
+): Knex.Raw | string {
+  return dialect === 'mysql' && index.length > 0
+    ? knex.raw('?? as ?? force index (??)', ['messages', 'm', `messages_${index.join('_')}`])
+    : 'messages as m';
+}
+
+/** Messages with their contacts: a left join, so that both engines read the messages first, in the order of their index. */
+export function joinedMessages(
+  db: Executor,
+  index: readonly string[] = [],
+): Selection<JoinedColumns> {
+  return db.knex
+    .from(messagesBy(db, index))
+    .leftJoin('contacts as c', 'c.id', 'm.contact_id')
+    .select('m.*', 'c.phone as contact_phone', 'c.name as contact_name');
+}
+
+/** Rows of a table, to be confined. */
+export type Selection<Columns extends object> = Knex.QueryBuilder<Columns, Columns[]>;
+
+/** The columns of the index by which a list is read. */
+function listColumns({ accountId, direction }: MessageFilter): readonly string[] {
+  const ofAccount = accountId === null ? [] : ['account_id'];
+  const ofDirection = direction === null ? [] : ['direction'];
+  return ['tenant_id', ...ofAccount, ...ofDirection, 'created_at', 'id'];
+}
+
+/** Confines a query of `m` to one page of a list, newest first. */
+function inList<Query extends Knex.QueryBuilder>(
+  query: Query,
+  tenantId: string,
+  { accountId, direction, before, limit }: MessageFilter,
+): Query {
+  query.where('m.tenant_id', tenantId);
+  if (direction !== null) query.where('m.direction', direction);
+  if (accountId !== null) query.where('m.account_id', accountId);
+  if (before !== null) {
+    const { createdAt, id } = before;
+    // The first condition says nothing new; it lets both engines begin inside the index.
+    query
+      .where('m.created_at', '<=', createdAt)
+      .where((either) =>
+        either
+          .where('m.created_at', '<', createdAt)
+          .orWhere((same) => same.where('m.created_at', createdAt).where('m.id', '<', id)),
+      );
+  }
+  return newestFirst(query, limit);
+}
+
+function newestFirst<Query extends Knex.QueryBuilder>(query: Query, limit: number): Query {
+  query.orderBy('m.created_at', 'desc').orderBy('m.id', 'desc').limit(limit);
+  return query;
+}

@@ -1,0 +1,115 @@
+import type { AccountStatus } from '../../accounts/contract.ts';
+import type { AccountFacts, DayCount, SendingFacts } from '../../messages/contract.ts';
+import type { Mode, TenantStatus } from '../../tenants/contract.ts';
+import { revisionSteps } from '../migrations/steps.ts';
+
+/** An account `a` that a send names, with its tenant `t` and today's counters: `d` the tenant's, `e` the account's. */
+export interface AccountColumns {
+  readonly tenant: string;
+  readonly mode: Mode;
+  readonly plan: string;
+  readonly tenant_status: TenantStatus;
+  readonly ramp: number;
+  readonly contacts_revision: number | string;
+  readonly inbound_sequence: number | string;
+  readonly older: number;
+  readonly account: string | null;
+  readonly account_channel: string;
+  readonly account_status: AccountStatus;
+  readonly linked: number;
+  readonly ramp_day_one: string | null;
+  readonly outbound_sequence: number | string;
+  readonly tenant_sends: number | null;
+  readonly tenant_contacts: number | null;
+  readonly account_sends: number | null;
+  readonly account_contacts: number | null;
+}
+
+/** What is selected of them; `older` tells whether a process may be at work that counts no changes of contacts. */
+export const accountColumns = `t.id as tenant, t.mode, t.plan, t.status as tenant_status, t.ramp,
+  t.contacts_revision, t.inbound_sequence,
+  exists (select 1 from processes p where p.schema_steps < ${revisionSteps}) as older,
+  a.id as account, a.channel as account_channel, a.status as account_status, a.linked,
+  a.ramp_day_one, a.outbound_sequence,
+  d.sends as tenant_sends, d.new_contacts as tenant_contacts,
+  e.sends as account_sends, e.new_contacts as account_contacts`;
+
+/** The joins to both counters; each `?` is the day. */
+export const counterJoins = `left join usage_counters d
+    on d.tenant_id = t.id and d.day = ? and d.account_id = ''
+  left join usage_counters e on e.tenant_id = t.id and e.day = ? and e.account_id = a.id`;
+
+/** The same with the contact `c` that the send names, and the thread `h` of the two. */
+export interface SendingColumns extends AccountColumns {
+  readonly contact: string | null;
+  readonly channel: string;
+  readonly phone: string | null;
+  readonly network_id: string | null;
+  readonly do_not_disturb: number;
+  readonly private: number;
+  readonly busy: number;
+  readonly thread: string | null;
+  readonly opened_at: number | null;
+  readonly inbound_at: number | null;
+}
+
+/** A row as what is known of an account. */
+export function accountFacts(row: AccountColumns): AccountFacts {
+  return {
+    tenant: {
+      id: row.tenant,
+      mode: row.mode,
+      plan: row.plan,
+      status: row.tenant_status,
+      ramp: row.ramp === 1,
+    },
+    account:
+      row.account === null
+        ? null
+        : {
+            id: row.account,
+            tenantId: row.tenant,
+            channel: row.account_channel,
+            status: row.account_status,
+            linked: row.linked === 1,
+            rampDayOne: row.ramp_day_one,
+            sequence: Number(row.outbound_sequence),
+          },
+    tenantCount: count(row.tenant_sends, row.tenant_contacts),
+    accountCount: count(row.account_sends, row.account_contacts),
+    contactsAt: row.older === 1 ? null : `${row.contacts_revision} ${row.inbound_sequence}`,
+  };
+}
+
+/** A row as what is known of what a send names. */
+export function sendingFacts(row: SendingColumns): SendingFacts {
+  return {
+    ...accountFacts(row),
+    contact:
+      row.contact === null
+        ? null
+        : {
+            id: row.contact,
+            tenantId: row.tenant,
+            channel: row.channel,
+            phone: row.phone,
+            networkId: row.network_id,
+            doNotDisturb: row.do_not_disturb === 1,
+            private: row.private === 1,
+          },
+    thread:
+      row.thread === null || row.contact === null
+        ? null
+        : {
+            accountId: row.thread,
+            contactId: row.contact,
+            openedAt: row.opened_at,
+            inboundAt: row.inbound_at,
+          },
+    busy: row.busy === 1,
+  };
+}
+
+function count(sends: number | null, newContacts: number | null): DayCount {
+  return { sends: sends ?? 0, newContacts: newContacts ?? 0 };
+}
