@@ -36,7 +36,7 @@ t.test('a private database keeps what it committed through a crash', async (t) =
   await server.start();
   const after = await createConnection(server.url);
   t.match((await after.query('SELECT a FROM x.y'))[0], [{ a: 1 }]);
-  server.freeze();
+  await server.freeze();
   const answer = after.query('SELECT 2 AS b').then(([rows]) => rows);
   t.equal(await Promise.race([answer, sleep(200, 'silence')]), 'silence');
   server.thaw();

@@ -57,7 +57,7 @@ t.test('a process hangs longer than its lease and goes on', { timeout: 600_000 }
       ),
     });
 
-    hanging.freeze();
+    await hanging.freeze();
     const frozenAt = performance.now();
     await until('the others to have its sessions', async () => {
       const there = new Set(others.flatMap(({ way }) => way.phones()));

@@ -81,7 +81,7 @@ t.test('everything dies and hangs in turn, under load', { timeout: 600_000 }, as
   await ready(200);
   await flows('a crash of RabbitMQ');
 
-  rabbitmq.freeze();
+  await rabbitmq.freeze();
   await withoutRabbitmq('RabbitMQ hangs', full ? 30_000 : 5_500);
   await ready(503);
   rabbitmq.thaw();
@@ -100,7 +100,7 @@ t.test('everything dies and hangs in turn, under load', { timeout: 600_000 }, as
   await ready(200);
   await flows('a crash of MariaDB');
 
-  mariadb.freeze();
+  await mariadb.freeze();
   await ready(503);
   if (full) await sleep(freezeMs);
   mariadb.thaw();
@@ -108,7 +108,7 @@ t.test('everything dies and hangs in turn, under load', { timeout: 600_000 }, as
   await flows('a hanging MariaDB');
 
   for (const member of full ? members : members.slice(0, 1)) {
-    member.freeze();
+    await member.freeze();
     await sleep(freezeMs);
     await flows(`the ${member.name} hangs`);
     member.thaw();

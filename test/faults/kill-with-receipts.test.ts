@@ -84,7 +84,7 @@ t.test('MariaDB crashes and freezes while receipts flow', buffered, async (t) =>
   await until('a send to be told', async () => sending.answers.has('503') || undefined);
   await server.start();
   await sending.reached(0.5);
-  server.freeze();
+  await server.freeze();
   sending.allow(0.85);
   // Shorter than a lease; at full size longer than that, and than the longest silence.
   await sleep(scale < 1 ? 3_000 : 13_000);

@@ -27,7 +27,7 @@ async function isLocked(connection: Connection, tenantId: string): Promise<boole
 /** Stops a busy gateway again and again, until it happens between two statements of such a transaction. */
 async function freezeInside(gateway: RunningGateway, locked: () => Promise<boolean>) {
   for (let tries = 1; tries <= 300; tries += 1) {
-    gateway.freeze();
+    await gateway.freeze();
     if (await locked()) {
       // A statement that was under way ends; the transaction stays.
       await sleep(50);

@@ -92,7 +92,7 @@ t.test('two processes are one gateway: one holds the sessions, the other is aske
   });
 
   await t.test('RabbitMQ hangs', async (t) => {
-    rabbitmq.freeze();
+    await rabbitmq.freeze();
     t.teardown(() => rabbitmq.thaw());
     const took = await send(b, 'found by the sweep');
     t.ok(took < 8_000, `at the network after ${Math.round(took)} ms`);

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createConnection } from 'mysql2/promise';
 import type { Executor } from '../../plugins/storage/executor.ts';
+import { freeze } from '../servers/freeze.ts';
 import { startMariadb } from '../servers/mariadb.ts';
 import { startRabbitmq } from '../servers/rabbitmq.ts';
 import { makeFolder, type Server } from '../servers/server.ts';
@@ -62,9 +63,9 @@ export class Member {
     return { ...exit, tookMs: performance.now() - begunAt };
   }
 
-  /** Stops it where it is: connections stay open and nothing answers. */
-  freeze(): void {
-    process.kill(this.#process.pid, 'SIGSTOP');
+  /** Stops it where it is: connections stay open and nothing answers once this has resolved. */
+  async freeze(): Promise<void> {
+    await freeze(this.#process.pid);
   }
 
   /** Lets it run on. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freeze } from '../servers/freeze.ts';
 import { type Client, client } from './client.ts';
 import { freePort } from './ports.ts';
 import { type Exit, type ProjectProcess, startGateway, type Teardown } from './processes.ts';
@@ -54,8 +55,8 @@ export interface RunningGateway {
   readonly api: Client;
   /** SIGKILL; resolves once it is gone. */
   kill(): Promise<void>;
-  /** SIGSTOP: connections stay open and nothing answers. */
-  freeze(): void;
+  /** SIGSTOP: connections stay open and nothing answers once this has resolved. */
+  freeze(): Promise<void>;
   /** Lets it run on. */
   thaw(): void;
   /** Starts it again; resolves once it is ready. */
@@ -116,7 +117,7 @@ export async function runGateway(t: Teardown, options: GatewayOptions): Promise<
     kill: async () => {
       await running.kill('SIGKILL');
     },
-    freeze: () => process.kill(running.pid, 'SIGSTOP'),
+    freeze: () => freeze(running.pid),
     thaw: () => process.kill(running.pid, 'SIGCONT'),
     start,
     stop,

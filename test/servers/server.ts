@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { freeze } from './freeze.ts';
 import { type Command, killGroup, signalGroup, start } from './processes.ts';
 
 export interface RunningCommand extends Command {
@@ -44,9 +45,9 @@ export class Server {
     await Promise.all(killed.map(({ pid }) => killGroup(pid)));
   }
 
-  /** Stops its processes where they are: connections stay open and nothing answers. */
-  freeze(): void {
-    for (const { pid } of this.#running) signalGroup(pid, 'SIGSTOP');
+  /** Stops its processes where they are: connections stay open and nothing answers once this has resolved. */
+  async freeze(): Promise<void> {
+    await Promise.all(this.#running.map(({ pid }) => freeze(-pid)));
   }
 
   /** Lets frozen processes run on. */

@@ -103,7 +103,7 @@ t.test('RabbitMQ hangs and goes on', async (t) => {
   const asking = other.request(one.processId, 'slow', null, 1_000).catch((error) => error.reason);
   await sleep(100);
 
-  server.freeze();
+  await server.freeze();
   t.teardown(() => server.thaw());
   const frozen = performance.now();
   const flood = 'x'.repeat(2_000);
@@ -163,7 +163,7 @@ t.test('closing while RabbitMQ hangs', async (t) => {
   const broker = await world.open(options);
   await broker.host('acc_1', () => undefined);
   await broker.work(jobs, 10, () => undefined);
-  server.freeze();
+  await server.freeze();
   t.teardown(() => server.thaw());
   broker.toWorker(jobs, 'lost');
   const asking = broker.request(broker.processId, 'any', null, 60_000);
