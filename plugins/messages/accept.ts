@@ -3,6 +3,7 @@ import type { Lane, Tables, Unit } from '../../core/contracts/storage.ts';
 import { timestamp } from '../../core/schemas.ts';
 import type { AcceptedPlace, QueuedPlace } from './contract.ts';
 import { decideSend } from './decide.ts';
+import { type Early, guessSends } from './guess-send.ts';
 import {
   type Accepted,
   enterIntents,
@@ -10,8 +11,9 @@ import {
   type IdleSession,
   idleSessions,
 } from './intents.ts';
+import { KnownAccounts } from './known-accounts.ts';
 import { KnownContacts } from './known-contacts.ts';
-import { type EarlyLedger, loadEarly, loadLedger } from './load.ts';
+import { loadEarly, loadLedger } from './load.ts';
 import type { SendDecision, SendInput, SendLedger, SendRules } from './send.ts';
 
 /** What the accept lane works with. */
@@ -30,16 +32,16 @@ export type QueuedEnvelope = {
   readonly queued: { [accountId: string]: [id: string, sequence: number][] };
 };
 
-/** What the lane reads behind its locks: the idle sessions that hold their lease, and what sends are decided on. */
-type Early = readonly [ReadonlyMap<string, IdleSession>, EarlyLedger];
-
 /**
  * The lane of `POST /messages`: under the tenant's lock, so that caps, guards and idempotent twins are exact
  * across processes, and under the leases of idle sessions, which need no further transaction to hand a message over.
  * After the commit the accounts' hosts are told, which may get lost. One for each process: it remembers whom it sent to.
  */
 export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision, Early> {
-  const known = new KnownContacts(() => parts.clock.monotonic());
+  const known = {
+    accounts: new KnownAccounts(),
+    contacts: new KnownContacts(() => parts.clock.monotonic()),
+  };
   return {
     name: 'messages.accept',
     locks: (send) => [`tenant:${send.tenantId}`],
@@ -49,6 +51,7 @@ export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision
         lockIdle(tables, idleSessions(sends, parts.findIdle)),
         loadEarly(tables, parts.rules, known, sends),
       ]),
+    guess: (tables, sends) => guessSends(parts, known, tables, sends),
     async run(unit, sends, [idle, early]) {
       const ledger = await loadLedger(unit, parts.rules, known, sends, early);
       const decisions = sends.map((send) => decideSend(parts.rules, ledger, send));

@@ -1,6 +1,7 @@
 import type { Tables, Unit } from '../../core/contracts/storage.ts';
 import type { AccountFacts, SendingFacts } from './contract.ts';
-import type { KnownContact, KnownContacts } from './known-contacts.ts';
+import type { Known } from './known.ts';
+import type { KnownContact } from './known-contacts.ts';
 import type { SendInput, SendRules } from './send.ts';
 
 /** What `readFacts` has found. */
@@ -22,7 +23,7 @@ const slackMs = 60_000;
 export async function readFacts(
   tables: Tables,
   { limits }: SendRules,
-  known: KnownContacts,
+  known: Known,
   sends: readonly SendInput[],
 ): Promise<EarlyFacts> {
   const day = limits.day(Date.now());
@@ -30,7 +31,7 @@ export async function readFacts(
   const recalled = new Map<SendInput, KnownContact>();
   const accountIds = new Set<string>();
   for (const send of sends) {
-    const contact = known.recall(send);
+    const contact = known.contacts.recall(send);
     if (contact === null) others.push(send);
     else {
       recalled.set(send, contact);
@@ -45,15 +46,16 @@ export async function readFacts(
 }
 
 /**
- * Puts what was recalled to what was read, as far as it holds; the rest is read now. Remembers all of it for the next
- * sends.
+ * Puts what was recalled to what was read, as far as it holds; the rest is read now. Once it is durable all of it is
+ * remembered for the next sends.
  */
 export async function completeFacts(
   unit: Unit,
   { limits }: SendRules,
-  known: KnownContacts,
+  { contacts: known }: Known,
   { day, others, facts, recalled, accounts }: EarlyFacts,
 ): Promise<readonly SendingFacts[]> {
+  const readAt = known.now();
   const byId = new Map(accounts.map((account) => [account.account?.id, account]));
   const holding: SendingFacts[] = [];
   const changed: SendInput[] = [];
@@ -64,7 +66,9 @@ export async function completeFacts(
     } else changed.push(send);
   }
   const late = changed.length === 0 ? [] : await unit.sending.facts(changed, busyFrom(limits), day);
-  known.learn([...others, ...changed], [...facts, ...late], accounts);
+  unit.afterCommit(() =>
+    known.learn([...others, ...changed], [...facts, ...late], accounts, readAt),
+  );
   return [...facts, ...late, ...holding];
 }
 

@@ -1,4 +1,5 @@
 import type { AccountFacts, SendingContact, SendingFacts, Thread } from './contract.ts';
+import { keepNewest } from './newest.ts';
 import type { SendInput } from './send.ts';
 
 /** How many contacts are remembered; those learned longest ago go first. */
@@ -63,17 +64,23 @@ export class KnownContacts {
     return standing.at === contactsAt;
   }
 
+  /** The moment of a look, for `learn`. */
+  now(): number {
+    return this.#monotonic();
+  }
+
   /**
-   * Remembers whom these sends name. Called with all that a transaction has read under its locks, before it writes.
+   * Remembers whom these sends name. Called with all that a transaction has read under its locks, once it is durable.
    * @param accounts what was read of sends that were recalled
+   * @param learnedAt by `now`, when it was read
    */
   learn(
     sends: readonly SendInput[],
     facts: readonly SendingFacts[],
     accounts: readonly AccountFacts[],
+    learnedAt: number,
   ): void {
-    this.#look([...facts, ...accounts]);
-    const learnedAt = this.#monotonic();
+    this.#look([...facts, ...accounts], learnedAt);
     const found = new Map<string, KnownContact>();
     for (const { tenant, account, contact, thread, busy } of facts) {
       const standing = this.#standings.get(tenant.id);
@@ -86,12 +93,12 @@ export class KnownContacts {
     for (const send of sends) {
       const place = placeOf(send.tenantId, send.accountId, nameOf(send));
       const known = found.get(place);
-      if (known !== undefined) keep(this.#contacts, place, known, this.#most);
+      if (known !== undefined) keepNewest(this.#contacts, place, known, this.#most);
     }
   }
 
   /** Takes note of where the tenants' contacts stand. */
-  #look(read: readonly AccountFacts[]): void {
+  #look(read: readonly AccountFacts[], lookedAt: number): void {
     const stands = new Map<string, string | null>();
     for (const { tenant, contactsAt } of read) {
       // An older process that one statement saw and another did not was there.
@@ -104,8 +111,8 @@ export class KnownContacts {
       if (at === null) continue;
       const next = isSame ? standing : { at, lookedAt: 0, steady: false };
       next.steady = isSame;
-      next.lookedAt = this.#monotonic();
-      keep(this.#standings, tenantId, next, this.#most);
+      next.lookedAt = lookedAt;
+      keepNewest(this.#standings, tenantId, next, this.#most);
     }
   }
 
@@ -121,12 +128,4 @@ function nameOf({ contactId, phone }: SendInput): string | null {
 /** A number begins with `+`, an id with a letter. */
 function placeOf(tenantId: string, accountId: string | null, name: string | null): string {
   return `${tenantId} ${accountId} ${name}`;
-}
-
-/** Sets an entry as the newest of a map of so many. */
-function keep<Entry>(entries: Map<string, Entry>, key: string, entry: Entry, most: number): void {
-  entries.delete(key);
-  const [oldest] = entries.size < most ? [] : entries.keys();
-  if (oldest !== undefined) entries.delete(oldest);
-  entries.set(key, entry);
 }

@@ -9,7 +9,7 @@ import type {
   Thread,
 } from './contract.ts';
 import { completeFacts, type EarlyFacts, readFacts } from './facts.ts';
-import type { KnownContacts } from './known-contacts.ts';
+import type { Known } from './known.ts';
 import {
   contactPlace,
   keyPlace,
@@ -31,7 +31,7 @@ export interface EarlyLedger {
 export async function loadEarly(
   tables: Tables,
   rules: SendRules,
-  known: KnownContacts,
+  known: Known,
   sends: readonly SendInput[],
 ): Promise<EarlyLedger> {
   const tenantIds = [...new Set(sends.map((send) => send.tenantId))];
@@ -61,11 +61,12 @@ interface Pair {
 export async function loadLedger(
   unit: Unit,
   rules: SendRules,
-  known: KnownContacts,
+  known: Known,
   sends: readonly SendInput[],
   { named, candidates, keys }: EarlyLedger,
 ): Promise<SendLedger> {
   const { now } = unit;
+  const today = rules.limits.day(now);
   const facts = await completeFacts(unit, rules, known, named);
   const tenants = new Map(facts.map(({ tenant }) => [tenant.id, tenant]));
   const ofFacts = facts.flatMap(({ account }) => account ?? []);
@@ -86,9 +87,9 @@ export async function loadLedger(
   });
   const [threads, counts] = await Promise.all([
     loadThreads(unit, facts, pairs),
-    loadCounts(unit, facts, named.day, pairs, rules.limits.day(now)),
+    loadCounts(unit, facts, named.day, pairs, today),
   ]);
-  return {
+  const ledger: SendLedger = {
     now,
     tenants,
     accounts,
@@ -108,6 +109,10 @@ export async function loadLedger(
     newRefusals: [],
     holds: new Map(),
   };
+  // Those of another day say nothing of today's counters.
+  const found = named.day === today ? facts : [];
+  unit.afterCommit(() => known.accounts.learn(found, ledger, today));
+  return ledger;
 }
 
 /** The threads of all pairs, by `threadPlace`. */
@@ -140,8 +145,9 @@ async function loadCounts(
   for (const { tenant, account, tenantCount, accountCount } of facts) {
     tenantIds.add(tenant.id);
     if (!isToday) continue;
-    counts.set(tenant.id, tenantCount);
-    if (account !== null) counts.set(account.id, accountCount);
+    // They are counted further.
+    counts.set(tenant.id, { ...tenantCount });
+    if (account !== null) counts.set(account.id, { ...accountCount });
   }
   const rest = pairs.filter(({ named }) => !named || !isToday).map(({ accountId }) => accountId);
   if (rest.length === 0) return counts;

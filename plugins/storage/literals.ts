@@ -15,18 +15,21 @@ export function literal(escaping: Escaping, value: Bound): string {
   return special.test(value) ? escaping.escape(value) : `'${value}'`;
 }
 
+/** Spells a value. */
+export type Spell = (value: Bound) => string;
+
 /**
  * A statement with its values in the places of its question marks, which stand for nothing else in it. mysql2's own
  * `format` looks for them character by character.
  * @throws Error when there are not as many places as values
  */
-export function spelled(escaping: Escaping, sql: string, bindings: readonly Bound[]): string {
+export function spelled(spell: Spell, sql: string, bindings: readonly Bound[]): string {
   let text = '';
   let rest = 0;
   for (const value of bindings) {
     const place = sql.indexOf('?', rest);
     if (place === -1) throw unequal(sql, bindings);
-    text += sql.slice(rest, place) + literal(escaping, value);
+    text += sql.slice(rest, place) + spell(value);
     rest = place + 1;
   }
   if (sql.includes('?', rest)) throw unequal(sql, bindings);

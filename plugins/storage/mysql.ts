@@ -6,6 +6,7 @@ import type { GatewayLog } from '../../core/log.ts';
 import { bindable } from './bindings.ts';
 import { builderOn, type Query } from './builder.ts';
 import { fitForLog } from './faults.ts';
+import type { Guessed } from './guessed.ts';
 import { PacketWriter, type Preparing } from './packet.ts';
 import { isSilence, Pipeline } from './pipeline.ts';
 import type { Transaction } from './transaction.ts';
@@ -165,10 +166,10 @@ export async function beginMysql(write: Knex): Promise<Transaction> {
   const writer = writers.get(connection) ?? new PacketWriter(connection, false);
   const pipeline = new Pipeline(connection, writer, silenceMs);
   let over = false;
-  const end = async (ending: () => Promise<void>) => {
+  const end = async <Ended>(ending: () => Promise<Ended>): Promise<Ended> => {
     over = true;
     try {
-      await ending();
+      return await ending();
     } catch (error) {
       throw fitForLog(error);
     } finally {
@@ -184,6 +185,9 @@ export async function beginMysql(write: Knex): Promise<Transaction> {
         query.response = await ask({ ...statement, timeoutMs: options?.timeout });
       }),
     commit: (last) => end(() => pipeline.commit(last)),
+    ...(writer.hasBlocks
+      ? { attempt: (guessed: Guessed) => end(() => pipeline.attempt(guessed)) }
+      : {}),
     async rollBack() {
       // Whatever the connection still holds goes with it.
       if (!over) await end(() => pipeline.rollBack().catch(() => connection.destroy()));

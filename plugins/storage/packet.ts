@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type Escaping, literal, spelled } from './literals.ts';
+import { type Guessed, guessedBlock } from './guessed.ts';
+import { type Escaping, literal, type Spell, spelled } from './literals.ts';
 import type { Statement } from './pipeline.ts';
 
 /** The text of several statements that travel together. */
@@ -51,39 +52,51 @@ export interface Preparing {
  * is a packet of its own on the line, for which both sides are woken.
  */
 export class PacketWriter {
-  readonly #escaping: Escaping;
+  readonly #spell: Spell;
   /** By text; null: nothing is prepared on this connection. */
   #recurring: Map<string, Recurring> | null;
-  readonly #hasBlocks: boolean;
+  /** Whether the server takes several statements as one. */
+  readonly hasBlocks: boolean;
   readonly #preparing: Preparing;
 
   /** @param preparing shared with the writers of the pool's other connections */
   constructor(escaping: Escaping, isMariadb: boolean, preparing: Preparing = { allowed: true }) {
-    this.#escaping = escaping;
+    this.#spell = (value) => literal(escaping, value);
     this.#preparing = preparing;
     this.#recurring = isMariadb ? new Map() : null;
-    this.#hasBlocks = isMariadb;
+    this.hasBlocks = isMariadb;
   }
 
   /** Writes at least one statement. Each gets its values by itself, so that none can get those of another. */
   write(statements: readonly Statement[], { begins, untold }: PacketKind): Packet {
-    const first = begins ? ['BEGIN'] : [];
     const fresh = new Set<Recurring>();
-    const texts = statements.map((statement) => this.#textOf(statement, fresh));
-    for (const { name, sql } of fresh) {
-      first.push(`prepare ${name} from ${literal(this.#escaping, sql)}`);
-    }
+    const texts = statements.map((statement) => this.#textOf(statement, fresh, this.#spell));
+    const first = [...(begins ? ['BEGIN'] : []), ...this.#preparationsOf(fresh)];
     // So many go by themselves, the others in one block.
-    const single = untold && this.#hasBlocks ? singleOf(texts) : texts.length;
+    const single = untold && this.hasBlocks ? singleOf(texts) : texts.length;
     const block = texts.slice(single);
     const rest = block.length === 0 ? texts : [...texts.slice(0, single), blockOf(block)];
     return {
       sql: [...first, ...rest].join(';\n'),
       answers: first.length + rest.length,
       places: texts.map((_, n) => first.length + Math.min(n, single)),
-      done() {
-        for (const recurring of fresh) recurring.isPrepared = true;
-      },
+      done: () => arePrepared(fresh),
+    };
+  }
+
+  /** Writes a whole transaction on a guess. Its one place is that of its moment, null where it was not as expected. */
+  writeGuessed(guessed: Guessed): Packet {
+    const fresh = new Set<Recurring>();
+    const block = guessedBlock(guessed, this.#spell, (statement, spell) =>
+      this.#textOf(statement, fresh, spell),
+    );
+    const first = this.#preparationsOf(fresh);
+    return {
+      sql: [...first, block].join(';\n'),
+      // A block that selects something answers that and its own end.
+      answers: first.length + 2,
+      places: [first.length],
+      done: () => arePrepared(fresh),
     };
   }
 
@@ -96,13 +109,16 @@ export class PacketWriter {
     if (errno === tooManyNumber) this.#preparing.allowed = false;
   }
 
+  #preparationsOf(fresh: ReadonlySet<Recurring>): readonly string[] {
+    return [...fresh].map(({ name, sql }) => `prepare ${name} from ${this.#spell(sql)}`);
+  }
+
   /** @param fresh takes what has to be prepared first */
-  #textOf({ sql, bindings, recurs }: Statement, fresh: Set<Recurring>): string {
+  #textOf({ sql, bindings, recurs }: Statement, fresh: Set<Recurring>, spell: Spell): string {
     const recurring = recurs === true && bindings.length > 0 ? this.#recurringOf(sql) : null;
-    if (recurring === null) return spelled(this.#escaping, sql, bindings);
+    if (recurring === null) return spelled(spell, sql, bindings);
     if (!recurring.isPrepared) fresh.add(recurring);
-    const values = bindings.map((value) => literal(this.#escaping, value));
-    return `execute ${recurring.name} using ${values.join(', ')}`;
+    return `execute ${recurring.name} using ${bindings.map(spell).join(', ')}`;
   }
 
   #recurringOf(sql: string): Recurring | null {
@@ -129,6 +145,10 @@ function singleOf(texts: readonly string[]): number {
 
 function blockOf(texts: readonly string[]): string {
   return `BEGIN NOT ATOMIC\n${texts.join(';\n')};\nEND`;
+}
+
+function arePrepared(fresh: ReadonlySet<Recurring>): void {
+  for (const recurring of fresh) recurring.isPrepared = true;
 }
 
 interface Recurring {

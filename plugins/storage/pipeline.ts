@@ -1,5 +1,6 @@
 import type { Connection, QueryError } from 'mysql2';
 import type { Bound } from './bindings.ts';
+import type { Guessed } from './guessed.ts';
 import { isRefusalToPrepare, type Packet, type PacketWriter } from './packet.ts';
 
 /** A statement with its values. */
@@ -72,6 +73,28 @@ export class Pipeline {
     }
   }
 
+  /**
+   * Carries out a whole transaction in one packet, of which nothing else was asked, if it finds what is expected.
+   * @returns its moment; null if it was not as expected, and nothing has happened
+   * @throws as `commit` does
+   */
+  async attempt(guessed: Guessed): Promise<number | null> {
+    this.#over = true;
+    const packet = this.#writer.writeGuessed(guessed);
+    try {
+      const [rows] = await new Promise<Answer>((resolve, reject) => {
+        this.#carry(packet, this.#silenceMs, (error, [answer]) => {
+          if (answer === undefined) reject(error);
+          else resolve(answer);
+        });
+      });
+      return momentOf(rows);
+    } catch (error) {
+      await this.rollBack().catch(() => this.#connection.destroy());
+      throw error;
+    }
+  }
+
   /** Rolls back what was begun. */
   async rollBack(): Promise<void> {
     this.#over = true;
@@ -96,24 +119,42 @@ export class Pipeline {
     const packet = this.#write(sent);
     if (packet === null) return;
     for (const waiting of sent) this.#underWay.add(waiting);
-    this.#begun = true;
     const timeout = Math.max(...sent.map(({ timeoutMs }) => timeoutMs ?? this.#silenceMs));
+    this.#carry(packet, timeout, (error, answers) => {
+      for (const waiting of sent) this.#underWay.delete(waiting);
+      for (const [n, { resolve, reject }] of sent.entries()) {
+        const answer = answers[n];
+        if (answer === undefined) reject(error);
+        else resolve(answer);
+      }
+    });
+  }
+
+  /** Sends a packet; tells what the server said to each of its places, or why it did not. */
+  #carry(
+    packet: Packet,
+    timeout: number,
+    told: (error: unknown, answers: readonly Answer[]) => void,
+  ): void {
+    this.#begun = true;
     this.#connection.query(
       // Without a list of values mysql2 does not read all of the text for their places.
       { sql: packet.sql, values: null, timeout },
       (error: QueryError | null, rows: unknown, fields: unknown) => {
         if (isSilence(error)) this.#giveUp(error);
-        if (error === null) packet.done();
-        else if (isRefusalToPrepare(error.errno)) this.#writer.stopPreparing(error.errno);
-        for (const waiting of sent) this.#underWay.delete(waiting);
-        const [all, columns] = packet.answers === 1 ? [[rows], [fields]] : [rows, fields];
-        for (const [n, { resolve, reject }] of sent.entries()) {
-          const place = packet.places[n] ?? 0;
-          if (error !== null) reject(error);
-          else if (isList(all, packet.answers) && isList(columns, packet.answers)) {
-            resolve([all[place], columns[place]]);
-          } else reject(new Error('the server gave other than one answer to each statement'));
+        if (error !== null) {
+          if (isRefusalToPrepare(error.errno)) this.#writer.stopPreparing(error.errno);
+          told(error, []);
+          return;
         }
+        packet.done();
+        const [all, columns] = packet.answers === 1 ? [[rows], [fields]] : [rows, fields];
+        if (isList(all, packet.answers) && isList(columns, packet.answers)) {
+          told(
+            null,
+            packet.places.map((place) => [all[place], columns[place]]),
+          );
+        } else told(new Error('the server gave other than one answer to each statement'), []);
       },
     );
   }
@@ -166,6 +207,12 @@ function sizeOf({ sql, bindings }: Statement): number {
 /** Whether the server has said nothing for too long. */
 export function isSilence(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'PROTOCOL_SEQUENCE_TIMEOUT';
+}
+
+/** What the block of a guess selects, as mysql2 answers it. */
+function momentOf(rows: unknown): number | null {
+  const [row] = rows as readonly { readonly moment: number | null }[];
+  return row?.moment ?? null;
 }
 
 function isList(value: unknown, length: number): value is readonly unknown[] {

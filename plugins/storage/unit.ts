@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Lock, Mark, Tables, Unit } from '../../core/contracts/storage.ts';
+import type { Expectation, Lock, Mark, Tables, Unit } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { Connections } from './connection.ts';
 import { type Ask, Executor, holes, type Way } from './executor.ts';
@@ -126,15 +126,9 @@ function wayOf(transaction: Transaction, watched: Ask): Way {
 
 /** Takes the rows and answers the database's clock as it stood once the last was taken. Asks at once. */
 async function lock(ask: Ask, locks: readonly Lock[]): Promise<number> {
-  const asked: Promise<unknown>[] = [];
-  for (const [table, column, prefix] of lockable) {
-    const ids = idsOf(locks, prefix);
-    if (ids.length === 0) continue;
-    // The primary key gives the order, and a scan of the table would wait for rows of others.
-    const sql = `select ${mysqlNow} as now from ${table} force index (primary)
-       where ${column} in (${holes(ids.length)}) order by ${column} for update`;
-    asked.push(ask({ sql, bindings: ids, recurs: ids.length === 1 }));
-  }
+  const asked = takingOf(locks).map(({ value, source, values, recurs }) =>
+    ask({ sql: `select ${value} as now ${source}`, bindings: values, recurs }),
+  );
   // Where nothing was there to be taken.
   if (asked.length !== 1) asked.push(ask({ sql: `select ${mysqlNow} as now`, bindings: [] }));
   let now = 0;
@@ -142,6 +136,18 @@ async function lock(ask: Ask, locks: readonly Lock[]): Promise<number> {
   if (now > 0) return now;
   const [time] = timesOf(await ask({ sql: `select ${mysqlNow} as now`, bindings: [] }));
   return time ?? Date.now();
+}
+
+/** The reads that take the rows, of each table one, in order; each brings the clock of when it had them. */
+export function takingOf(locks: readonly Lock[]): readonly Omit<Expectation, 'text'>[] {
+  return lockable.flatMap(([table, column, prefix]) => {
+    const ids = idsOf(locks, prefix);
+    if (ids.length === 0) return [];
+    // The primary key gives the order, and a scan of the table would wait for rows of others.
+    const source = `from ${table} force index (primary)
+       where ${column} in (${holes(ids.length)}) order by ${column} for update`;
+    return [{ value: mysqlNow, source, values: ids, recurs: ids.length === 1 }];
+  });
 }
 
 function timesOf(answer: unknown): readonly number[] {
@@ -177,7 +183,8 @@ function idsOf(locks: readonly Lock[], prefix: string): string[] {
   return [...new Set(ids)].sort();
 }
 
-function signalAll(signals: readonly (() => void)[], log: GatewayLog): void {
+/** Runs what was meant for after a commit. */
+export function signalAll(signals: readonly (() => void)[], log: GatewayLog): void {
   for (const signal of signals) {
     try {
       signal();

@@ -1,3 +1,4 @@
+import type { Expectation } from '../../../core/contracts/storage.ts';
 import type { Fence, Lease, Renewal } from '../../accounts/contract.ts';
 import { type Executor, holes } from '../executor.ts';
 
@@ -41,6 +42,22 @@ export class LeaseTable {
       fences.map((fence) => fence.accountId),
     );
     return held(fences, rows.map(lease));
+  }
+
+  /** That nobody else has locked any of these leases, that all stand, and that they are locked now. */
+  expectFree(fences: readonly Fence[]): Expectation {
+    const wanted = fences.toSorted((one, other) => (one.accountId < other.accountId ? -1 : 1));
+    return {
+      value:
+        "group_concat(concat_ws(' ', account_id, owner, fence) order by account_id separator ',')",
+      source: `from leases force index (primary)
+         where account_id in (${holes(wanted.length)}) order by account_id ${this.db.lockingFree}`,
+      values: wanted.map(({ accountId }) => accountId),
+      recurs: wanted.length === 1,
+      text: wanted
+        .map(({ accountId, owner, number }) => `${accountId} ${owner} ${number}`)
+        .join(','),
+    };
   }
 
   /** Makes a process the owner, whoever was it before: the caller has locked and checked the lease. */

@@ -1,3 +1,4 @@
+import type { Expectation } from '../../../core/contracts/storage.ts';
 import type { AccountFacts, Naming, SendingFacts } from '../../messages/contract.ts';
 import { type Executor, holes, type Value } from '../executor.ts';
 import {
@@ -5,8 +6,10 @@ import {
   accountColumns,
   accountFacts,
   counterJoins,
+  factsText,
   type SendingColumns,
   sendingFacts,
+  textOf,
 } from './sending-rows.ts';
 
 /** From how many live messages within how many milliseconds on a contact is busy; never with a count of 0. */
@@ -75,6 +78,21 @@ export class SendingTable {
       { recurs: ids.length === 1 },
     );
     return rows.map(accountFacts);
+  }
+
+  /** That accounts and their tenants, of whose contacts something is remembered, are as these facts say. MariaDB only. */
+  expectAccounts(facts: readonly AccountFacts[], day: string): Expectation {
+    const byId = new Map(facts.map((one) => [one.account?.id ?? '', one]));
+    const ids = [...byId.keys()].sort();
+    return {
+      value:
+        ids.length === 1 ? factsText : `group_concat(${factsText} order by a.id separator ',')`,
+      source: `from accounts a join tenants t on t.id = a.tenant_id
+       ${counterJoins} where a.id in (${holes(ids.length)}) and a.removed_at is null`,
+      values: [day, day, ...ids],
+      recurs: ids.length === 1,
+      text: ids.map((id) => textOf(byId.get(id))).join(','),
+    };
   }
 
   async #named(

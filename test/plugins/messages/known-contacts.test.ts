@@ -46,7 +46,7 @@ t.test('what is recalled', async (t) => {
   let now = 0;
   const known = new KnownContacts(() => now, 2);
   const read = (facts: SendingFacts, ...sends: readonly SendInput[]): void => {
-    known.learn(sends, [facts], []);
+    known.learn(sends, [facts], [], now);
   };
   const recalls = (one = send()): boolean => known.recall(one) !== null;
 
@@ -88,13 +88,13 @@ t.test('what is recalled', async (t) => {
   read(factsOf('1 0'), send());
   t.ok(recalls());
 
-  for (now = 20_000; now <= 60_000; now += 10_000) known.learn([], [], [factsOf('1 0')]);
+  for (now = 20_000; now <= 60_000; now += 10_000) known.learn([], [], [factsOf('1 0')], now);
   t.ok(recalls(), 'the next sends look at the account only');
-  for (; now <= 80_000; now += 10_000) known.learn([], [], [factsOf('1 0')]);
+  for (; now <= 80_000; now += 10_000) known.learn([], [], [factsOf('1 0')], now);
   t.notOk(recalls(), 'after a minute it is read anew');
   read(factsOf('1 0'), send());
   t.ok(recalls());
-  known.learn([], [factsOf(null)], [factsOf('1 0')]);
+  known.learn([], [factsOf(null)], [factsOf('1 0')], now);
   t.notOk(recalls(), 'one of two statements saw an older process');
   read(factsOf('1 0'));
   read(factsOf('1 0'), send());

@@ -1,0 +1,117 @@
+import type { AccountFacts, DayCount, SendingAccount, SendingTenant } from './contract.ts';
+import { keepNewest } from './newest.ts';
+import type { SendLedger } from './send.ts';
+
+/** How many accounts, and how many tenants, are remembered; those learned longest ago go first. */
+const mostAccounts = 5_000;
+
+/** How a transaction of this process left a tenant. */
+interface KnownTenant {
+  readonly tenant: SendingTenant;
+  readonly contactsAt: string;
+  readonly count: DayCount;
+  /** Of the counters. */
+  readonly day: string;
+  /** It was found as it had been left: nobody else seems to send for it, nor to write to it. */
+  readonly steady: boolean;
+}
+
+/** How a transaction of this process left an account. */
+interface KnownAccount {
+  readonly account: SendingAccount;
+  readonly count: DayCount;
+  readonly day: string;
+}
+
+/**
+ * How this process has left the accounts that it sent from, which is how the next transaction finds them unless somebody
+ * else was there: a guess, for that transaction to prove. No I/O.
+ */
+export class KnownAccounts {
+  readonly #most: number;
+  readonly #tenants = new Map<string, KnownTenant>();
+  readonly #accounts = new Map<string, KnownAccount>();
+
+  constructor(most = mostAccounts) {
+    this.#most = most;
+  }
+
+  /** What is to be found of these accounts of a tenant; null where that is not known of all, or not steady. */
+  expect(
+    tenantId: string,
+    accountIds: Iterable<string>,
+    day: string,
+  ): readonly AccountFacts[] | null {
+    const known = this.#tenants.get(tenantId);
+    if (known === undefined || !known.steady || known.day !== day) return null;
+    const { tenant, contactsAt, count: tenantCount } = known;
+    const facts: AccountFacts[] = [];
+    for (const id of accountIds) {
+      const one = this.#accounts.get(id);
+      if (one === undefined || one.day !== day || one.account.tenantId !== tenantId) return null;
+      // Whoever decides on it counts further in objects of its own.
+      const counts = { tenantCount: { ...tenantCount }, accountCount: { ...one.count } };
+      facts.push({ tenant, account: one.account, contactsAt, ...counts });
+    }
+    return facts;
+  }
+
+  /**
+   * Takes note of a transaction. Called once it is durable, in the order of the commits.
+   * @param facts what it has found, as it found it
+   * @param ledger what it has added to that
+   */
+  learn(
+    facts: readonly AccountFacts[],
+    { counts, sequences }: Pick<SendLedger, 'counts' | 'sequences'>,
+    day: string,
+  ): void {
+    for (const id of sequences.keys()) this.#accounts.delete(id);
+    const tenants = new Set<string>();
+    for (const { tenant, account, contactsAt, tenantCount } of facts) {
+      if (!tenants.has(tenant.id)) {
+        tenants.add(tenant.id);
+        const before = this.#tenants.get(tenant.id);
+        this.#tenants.delete(tenant.id);
+        if (contactsAt !== null) {
+          const found = { tenant, contactsAt, count: tenantCount, day };
+          const steady = before !== undefined && isSame(before, found);
+          const count = counts.get(tenant.id) ?? tenantCount;
+          keepNewest(
+            this.#tenants,
+            tenant.id,
+            { ...found, count: { ...count }, steady },
+            this.#most,
+          );
+        }
+      }
+      if (account === null) continue;
+      const count = counts.get(account.id);
+      if (count === undefined) continue;
+      const sequence = sequences.get(account.id) ?? account.sequence;
+      const left = { account: { ...account, sequence }, count: { ...count }, day };
+      keepNewest(this.#accounts, account.id, left, this.#most);
+    }
+  }
+
+  /** A guess about the tenant was wrong. */
+  forget(tenantId: string): void {
+    this.#tenants.delete(tenantId);
+  }
+}
+
+function isSame(
+  before: Omit<KnownTenant, 'steady'>,
+  { tenant, contactsAt, count, day }: Omit<KnownTenant, 'steady'>,
+): boolean {
+  return (
+    before.day === day &&
+    before.contactsAt === contactsAt &&
+    before.count.sends === count.sends &&
+    before.count.newContacts === count.newContacts &&
+    before.tenant.mode === tenant.mode &&
+    before.tenant.plan === tenant.plan &&
+    before.tenant.status === tenant.status &&
+    before.tenant.ramp === tenant.ramp
+  );
+}

@@ -1,0 +1,72 @@
+import type { Expectation } from '../../core/contracts/storage.ts';
+import type { Spell } from './literals.ts';
+import type { Statement } from './pipeline.ts';
+
+/** A transaction that is carried out only if it finds what was expected. */
+export interface Guessed {
+  /** Takes the lock, and brings the moment at which it was taken. */
+  readonly lock: Omit<Expectation, 'text'>;
+  readonly expected: readonly Expectation[];
+  /** The moment must be so late at least, and before that. */
+  readonly from: number;
+  readonly before: number;
+  /** Stands for the moment among the values of what is written, and is no other number there. */
+  readonly standIn: number;
+  readonly last: readonly Statement[];
+}
+
+/** What stands for the moment: no whole number of milliseconds, as every other is. */
+export function standInOf(moment: number): number {
+  return Math.trunc(moment) + 0.5;
+}
+
+/**
+ * The words of such a transaction for MariaDB, as one block: the lock, the reads, and behind the proof the writes with
+ * COMMIT. Its answer is one row with the moment, null where nothing was carried out.
+ * @param spell a value
+ * @param textOf puts a statement into words
+ * @throws Error when a value was computed from the stand-in
+ */
+export function guessedBlock(
+  { lock, expected, from, before, standIn, last }: Guessed,
+  spell: Spell,
+  textOf: (statement: Statement, spell: Spell) => string,
+): string {
+  const found = expected.map((_, n) => `@found_${n}`);
+  const dated: Spell = (value) => {
+    if (value === standIn) return '@moment';
+    if (typeof value === 'number' && !Number.isInteger(value)) {
+      throw new Error('a value was computed from a moment that is only guessed');
+    }
+    return spell(value);
+  };
+  const proofs = [
+    `@moment >= ${from} and @moment < ${before}`,
+    // As bytes: a collation takes texts for equal that differ.
+    ...expected.map(({ text }, n) => `${found[n]} = binary ${spell(text)}`),
+  ];
+  return [
+    'BEGIN NOT ATOMIC',
+    // A select that finds no row leaves the last transaction's.
+    `set ${['@moment', ...found].map((name) => `${name} = null`).join(', ')};`,
+    'START TRANSACTION;',
+    `${textOf(into(lock, '@moment'), spell)};`,
+    ...expected.map((one, n) => `${textOf(into(one, found[n] ?? ''), spell)};`),
+    `IF ${proofs.join(' and ')} THEN`,
+    ...last.map((statement) => `${textOf(statement, dated)};`),
+    'COMMIT;',
+    'ELSE',
+    'ROLLBACK;',
+    'set @moment = null;',
+    'END IF;',
+    'select @moment as moment;',
+    'END',
+  ].join('\n');
+}
+
+function into(
+  { value, source, values, recurs }: Omit<Expectation, 'text'>,
+  variable: string,
+): Statement {
+  return { sql: `select ${value} into ${variable} ${source}`, bindings: values, recurs };
+}
