@@ -11,8 +11,7 @@ import {
   type IdleSession,
   idleSessions,
 } from './intents.ts';
-import { KnownAccounts } from './known-accounts.ts';
-import { KnownContacts } from './known-contacts.ts';
+import type { Known } from './known.ts';
 import { loadEarly, loadLedger } from './load.ts';
 import type { SendDecision, SendInput, SendLedger, SendRules } from './send.ts';
 
@@ -35,13 +34,13 @@ export type QueuedEnvelope = {
 /**
  * The lane of `POST /messages`: under the tenant's lock, so that caps, guards and idempotent twins are exact
  * across processes, and under the leases of idle sessions, which need no further transaction to hand a message over.
- * After the commit the accounts' hosts are told, which may get lost. One for each process: it remembers whom it sent to.
+ * After the commit the accounts' hosts are told, which may get lost.
+ * @param known what the process remembers
  */
-export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision, Early> {
-  const known = {
-    accounts: new KnownAccounts(),
-    contacts: new KnownContacts(() => parts.clock.monotonic()),
-  };
+export function makeAcceptLane(
+  parts: AcceptParts,
+  known: Known,
+): Lane<SendInput, SendDecision, Early> {
   return {
     name: 'messages.accept',
     locks: (send) => [`tenant:${send.tenantId}`],

@@ -6,10 +6,10 @@ import type { SendInput } from './send.ts';
 const mostContacts = 20_000;
 
 /**
- * How long after the last look at a tenant its contacts are still recalled: between two looks an older process, which
+ * How long after it was last seen that no older process is at work something is still recalled: meanwhile one, which
  * counts no changes, could have begun, changed a contact and ended again.
  */
-const lookMs = 10_000;
+const unseenMs = 10_000;
 
 /** How long a contact is remembered: should the counts ever deceive, as after a failover that lost commits, it mends. */
 const rememberMs = 60_000;
@@ -17,7 +17,6 @@ const rememberMs = 60_000;
 /** Where a tenant's contacts stood, from one look at them on for as long as later looks find the same. */
 interface Standing {
   readonly at: string;
-  lookedAt: number;
   /** Two looks in a row have found it: it does not change with every send. */
   steady: boolean;
 }
@@ -40,6 +39,8 @@ export class KnownContacts {
   readonly #most: number;
   readonly #standings = new Map<string, Standing>();
   readonly #contacts = new Map<string, KnownContact>();
+  /** When it was last seen that no older process is at work. */
+  #sightedAt = Number.NEGATIVE_INFINITY;
 
   /** @param monotonic milliseconds that never go back */
   constructor(monotonic: () => number, most = mostContacts) {
@@ -53,7 +54,7 @@ export class KnownContacts {
    */
   recall(send: SendInput): KnownContact | null {
     const standing = this.#standings.get(send.tenantId);
-    if (standing === undefined || !standing.steady || this.#isOld(standing)) return null;
+    if (standing === undefined || !standing.steady || this.#isLong(this.#monotonic())) return null;
     const known = this.#contacts.get(placeOf(send.tenantId, send.accountId, nameOf(send)));
     if (known === undefined || known.standing !== standing) return null;
     return this.#monotonic() - known.learnedAt > rememberMs ? null : known;
@@ -64,7 +65,17 @@ export class KnownContacts {
     return standing.at === contactsAt;
   }
 
-  /** The moment of a look, for `learn`. */
+  /**
+   * Takes note of whether a process is at work that counts no changes. Called every few seconds, so that what is
+   * remembered outlasts a pause between two sends.
+   * @param at by `now`, before it was looked up
+   */
+  sighted(isOlderAtWork: boolean, at: number): void {
+    if (isOlderAtWork || this.#isLong(at)) this.#standings.clear();
+    this.#sightedAt = Math.max(this.#sightedAt, at);
+  }
+
+  /** The moment of a look, for `learn` and `sighted`. */
   now(): number {
     return this.#monotonic();
   }
@@ -99,25 +110,25 @@ export class KnownContacts {
 
   /** Takes note of where the tenants' contacts stand. */
   #look(read: readonly AccountFacts[], lookedAt: number): void {
-    const stands = new Map<string, string | null>();
-    for (const { tenant, contactsAt } of read) {
-      // An older process that one statement saw and another did not was there.
-      if (contactsAt === null || !stands.has(tenant.id)) stands.set(tenant.id, contactsAt);
-    }
-    for (const [tenantId, at] of stands) {
+    if (read.length === 0) return;
+    // An older process that one statement saw and another did not was there.
+    const isOlderAtWork = read.some(({ contactsAt }) => contactsAt === null);
+    this.sighted(isOlderAtWork, lookedAt);
+    if (isOlderAtWork) return;
+    for (const [tenantId, at] of new Map(
+      read.map((one) => [one.tenant.id, one.contactsAt ?? '']),
+    )) {
       const standing = this.#standings.get(tenantId);
-      const isSame = standing !== undefined && standing.at === at && !this.#isOld(standing);
-      this.#standings.delete(tenantId);
-      if (at === null) continue;
-      const next = isSame ? standing : { at, lookedAt: 0, steady: false };
+      const isSame = standing?.at === at;
+      const next = isSame ? standing : { at, steady: false };
       next.steady = isSame;
-      next.lookedAt = lookedAt;
       keepNewest(this.#standings, tenantId, next, this.#most);
     }
   }
 
-  #isOld({ lookedAt }: Standing): boolean {
-    return this.#monotonic() - lookedAt > lookMs;
+  /** Whether so much time has passed that an older process may have come and gone. */
+  #isLong(at: number): boolean {
+    return at - this.#sightedAt > unseenMs;
   }
 }
 

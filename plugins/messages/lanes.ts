@@ -7,6 +7,7 @@ import type { HeldPlaces } from './contract.ts';
 import type { DispatchStep } from './dispatch-step.ts';
 import { makeExpireLane } from './failing.ts';
 import { type ImportInput, type ImportOutput, importLane } from './import.ts';
+import { makeKnown } from './known.ts';
 import type { EventOutbox } from './outbox.ts';
 import { makeReceiveLane, type ReceiveInput, type ReceiveOutput } from './receive.ts';
 import type { SendDecision, SendInput } from './send.ts';
@@ -45,6 +46,8 @@ export interface MessageLanes {
   openWait(input: SlotInput): Promise<GrantedPlaces | NoPlace>;
   /** Stores how many of these places are held still. */
   closeWaits(places: readonly HeldPlaces[]): Promise<void>;
+  /** Looks whether a process of an older version is at work, beside which nothing may be remembered. */
+  lookForOlder(): Promise<void>;
   /** Deletes expired Idempotency-Keys. */
   forgetKeys(input: ForgetInput): Promise<number>;
   forgetEvents(input: ForgetInput): Promise<number>;
@@ -99,7 +102,8 @@ export interface LaneParts extends AcceptParts {
 /** Makes the lanes, once for each storage. */
 export function makeLanes(parts: LaneParts): MessageLanes {
   const { storage, broker, clock, outbox, expireMs, waits } = parts;
-  const accept = makeAcceptLane(parts);
+  const known = makeKnown(clock);
+  const accept = makeAcceptLane(parts, known);
   const session = makeSessionLane(expireMs, outbox);
   const receive = makeReceiveLane(broker);
   const expire = makeExpireLane(expireMs);
@@ -118,6 +122,10 @@ export function makeLanes(parts: LaneParts): MessageLanes {
     passWait: (input) => mayPass(storage.read, input, waits),
     openWait: (input) => storage.submit(openWait, input),
     closeWaits: (input) => storage.submit(closeWaitsLane, input),
+    async lookForOlder() {
+      const at = known.contacts.now();
+      known.contacts.sighted(await storage.read.processes.hasOlder(), at);
+    },
     forgetKeys: (input) => storage.submit(forgetKeysLane, input),
     forgetEvents: (input) => storage.submit(forgetEventsLane, input),
     forgetWaits: (input) => storage.submit(forgetWaitsLane, input),

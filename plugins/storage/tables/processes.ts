@@ -1,6 +1,6 @@
 import type { ProcessRow } from '../../accounts/contract.ts';
 import type { Executor } from '../executor.ts';
-import { migrationSteps } from '../migrations/steps.ts';
+import { migrationSteps, revisionSteps } from '../migrations/steps.ts';
 
 /** The SQL of running processes. */
 export class ProcessTable {
@@ -36,6 +36,14 @@ export class ProcessTable {
       capacity: row.capacity,
       seenAt: Number(row.seen_at),
     }));
+  }
+
+  /** Whether a process may be at work that counts no changes of contacts. */
+  async hasOlder(): Promise<boolean> {
+    const [row] = await this.db.rows<{ older: number }>(
+      `select exists (select 1 from processes where schema_steps < ${revisionSteps}) as older`,
+    );
+    return row?.older === 1;
   }
 
   /** Forgets processes that have stopped. */
