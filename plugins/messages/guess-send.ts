@@ -12,11 +12,8 @@ export type Early = readonly [ReadonlyMap<string, IdleSession>, EarlyLedger];
 /** A UTC day in milliseconds. */
 const dayMs = 86_400_000;
 
-/** Of more sends a round trip is little, and what it takes to spare it, a longer block of statements, is more. */
-const mostGuessed = 8;
-
 /**
- * Guesses what the transaction of a few sends is going to find: whom they name as this process remembers, and their
+ * Guesses what the transaction of these sends is going to find: whom they name as this process remembers, and their
  * accounts as it has left them. Null where something is not remembered, and for sends with an Idempotency-Key, whose
  * answer is stored with its moment.
  */
@@ -27,7 +24,7 @@ export function guessSends(
   sends: readonly SendInput[],
 ): Guess<SendDecision, Early> | null {
   const [first] = sends;
-  if (first === undefined || sends.length > mostGuessed) return null;
+  if (first === undefined) return null;
   const { tenantId } = first;
   const recalled = new Map<SendInput, KnownContact>();
   const accountIds = new Set<string>();

@@ -20,18 +20,27 @@ export function standInOf(moment: number): number {
   return Math.trunc(moment) + 0.5;
 }
 
+/** The error number of a transaction that was not as expected: nothing was written then. */
+export const missedNumber = 1644;
+
+/** The words of such a transaction for MariaDB, which go on with COMMIT and with what tells the moment. */
+export interface GuessedWords {
+  /** Begin it, take the lock, read, and end it all by an error if something is not as expected. */
+  readonly head: readonly string[];
+  readonly writes: readonly string[];
+}
+
 /**
- * The words of such a transaction for MariaDB, as one block: the lock, the reads, and behind the proof the writes with
- * COMMIT. Its answer is one row with the moment, null where nothing was carried out.
+ * Puts it into words.
  * @param spell a value
  * @param textOf puts a statement into words
  * @throws Error when a value was computed from the stand-in
  */
-export function guessedBlock(
+export function guessedWords(
   { lock, expected, from, before, standIn, last }: Guessed,
   spell: Spell,
   textOf: (statement: Statement, spell: Spell) => string,
-): string {
+): GuessedWords {
   const found = expected.map((_, n) => `@found_${n}`);
   const dated: Spell = (value) => {
     if (value === standIn) return '@moment';
@@ -45,23 +54,16 @@ export function guessedBlock(
     // As bytes: a collation takes texts for equal that differ.
     ...expected.map(({ text }, n) => `${found[n]} = binary ${spell(text)}`),
   ];
-  return [
-    'BEGIN NOT ATOMIC',
-    // A select that finds no row leaves the last transaction's.
-    `set ${['@moment', ...found].map((name) => `${name} = null`).join(', ')};`,
-    'START TRANSACTION;',
-    `${textOf(into(lock, '@moment'), spell)};`,
-    ...expected.map((one, n) => `${textOf(into(one, found[n] ?? ''), spell)};`),
-    `IF ${proofs.join(' and ')} THEN`,
-    ...last.map((statement) => `${textOf(statement, dated)};`),
-    'COMMIT;',
-    'ELSE',
-    'ROLLBACK;',
-    'set @moment = null;',
-    'END IF;',
-    'select @moment as moment;',
-    'END',
-  ].join('\n');
+  const head = [
+    // A select that finds no row leaves what the transaction before it has found.
+    `set ${['@moment', ...found].map((name) => `${name} = null`).join(', ')}`,
+    'START TRANSACTION',
+    textOf(into(lock, '@moment'), spell),
+    ...expected.map((one, n) => textOf(into(one, found[n] ?? ''), spell)),
+    // What was not found is null, and so is the proof.
+    `IF not ifnull(${proofs.join(' and ')}, false) THEN SIGNAL SQLSTATE '45000'; END IF`,
+  ];
+  return { head, writes: last.map((statement) => textOf(statement, dated)) };
 }
 
 function into(

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Guessed, guessedBlock } from './guessed.ts';
+import { type Guessed, guessedWords } from './guessed.ts';
 import { type Escaping, literal, type Spell, spelled } from './literals.ts';
 import type { Statement } from './pipeline.ts';
 
@@ -84,18 +84,24 @@ export class PacketWriter {
     };
   }
 
-  /** Writes a whole transaction on a guess. Its one place is that of its moment, null where it was not as expected. */
+  /** Writes a whole transaction on a guess. Its one place is that of its moment; it fails with `missedNumber`. */
   writeGuessed(guessed: Guessed): Packet {
     const fresh = new Set<Recurring>();
-    const block = guessedBlock(guessed, this.#spell, (statement, spell) =>
+    const { head, writes } = guessedWords(guessed, this.#spell, (statement, spell) =>
       this.#textOf(statement, fresh, spell),
     );
-    const first = this.#preparationsOf(fresh);
+    // All in one block, unless one of them is long.
+    const single = writes.findLastIndex(isLong) + 1;
+    const last = [...writes.slice(single), 'COMMIT', 'select @moment as moment'];
+    const before = [
+      ...this.#preparationsOf(fresh),
+      ...(single === 0 ? [] : [blockOf(head), ...writes.slice(0, single)]),
+    ];
     return {
-      sql: [...first, block].join(';\n'),
+      sql: [...before, blockOf(single === 0 ? [...head, ...last] : last)].join(';\n'),
       // A block that selects something answers that and its own end.
-      answers: first.length + 2,
-      places: [first.length],
+      answers: before.length + 2,
+      places: [before.length],
       done: () => arePrepared(fresh),
     };
   }
@@ -139,8 +145,12 @@ const longStatement = 4_096;
 
 /** How many statements from the first on go by themselves: all up to the last long one, and one that would be alone. */
 function singleOf(texts: readonly string[]): number {
-  const single = texts.findLastIndex((text) => text.length >= longStatement) + 1;
+  const single = texts.findLastIndex(isLong) + 1;
   return texts.length - single < 2 ? texts.length : single;
+}
+
+function isLong(text: string): boolean {
+  return text.length >= longStatement;
 }
 
 function blockOf(texts: readonly string[]): string {

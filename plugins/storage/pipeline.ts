@@ -1,6 +1,6 @@
 import type { Connection, QueryError } from 'mysql2';
 import type { Bound } from './bindings.ts';
-import type { Guessed } from './guessed.ts';
+import { type Guessed, missedNumber } from './guessed.ts';
 import { isRefusalToPrepare, type Packet, type PacketWriter } from './packet.ts';
 
 /** A statement with its values. */
@@ -75,7 +75,7 @@ export class Pipeline {
 
   /**
    * Carries out a whole transaction in one packet, of which nothing else was asked, if it finds what is expected.
-   * @returns its moment; null if it was not as expected, and nothing has happened
+   * @returns its moment; null if it was not as expected, and was rolled back
    * @throws as `commit` does
    */
   async attempt(guessed: Guessed): Promise<number | null> {
@@ -91,6 +91,7 @@ export class Pipeline {
       return momentOf(rows);
     } catch (error) {
       await this.rollBack().catch(() => this.#connection.destroy());
+      if (isMiss(error)) return null;
       throw error;
     }
   }
@@ -207,6 +208,10 @@ function sizeOf({ sql, bindings }: Statement): number {
 /** Whether the server has said nothing for too long. */
 export function isSilence(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'PROTOCOL_SEQUENCE_TIMEOUT';
+}
+
+function isMiss(error: unknown): boolean {
+  return error instanceof Error && 'errno' in error && error.errno === missedNumber;
 }
 
 /** What the block of a guess selects, as mysql2 answers it. */
