@@ -38,9 +38,13 @@ export const Timestamp = Type.String({
 /** A moment, or null when it has not come yet. */
 export const NullableTimestamp = Nullable(Timestamp);
 
+/** The last moment that was spelled: what is decided together has one moment. */
+let spelled = { at: Number.NaN, text: '' };
+
 /** Milliseconds since the Unix epoch as the `Timestamp` that answers carry. */
 export function timestamp(at: number): string {
-  return new Date(at).toISOString();
+  if (spelled.at !== at) spelled = { at, text: new Date(at).toISOString() };
+  return spelled.text;
 }
 
 /** The same for a moment that may not have come yet. */

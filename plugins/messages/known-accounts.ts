@@ -67,27 +67,16 @@ export class KnownAccounts {
     day: string,
   ): void {
     for (const id of sequences.keys()) this.#accounts.delete(id);
-    const tenants = new Set<string>();
-    for (const { tenant, account, contactsAt, tenantCount } of facts) {
-      if (!tenants.has(tenant.id)) {
-        tenants.add(tenant.id);
-        const before = this.#tenants.get(tenant.id);
-        this.#tenants.delete(tenant.id);
-        if (contactsAt !== null) {
-          const found = { tenant, contactsAt, count: tenantCount, day };
-          const steady = before !== undefined && isSame(before, found);
-          const count = counts.get(tenant.id) ?? tenantCount;
-          keepNewest(
-            this.#tenants,
-            tenant.id,
-            { ...found, count: { ...count }, steady },
-            this.#most,
-          );
-        }
-      }
-      if (account === null) continue;
-      const count = counts.get(account.id);
-      if (count === undefined) continue;
+    // Many sends name the same.
+    const done = new Set<string>();
+    for (const one of facts) {
+      const { tenant, account } = one;
+      if (!done.has(tenant.id))
+        this.#learnTenant(one, counts.get(tenant.id) ?? one.tenantCount, day);
+      done.add(tenant.id);
+      const count = account === null ? undefined : counts.get(account.id);
+      if (account === null || count === undefined || done.has(account.id)) continue;
+      done.add(account.id);
       const sequence = sequences.get(account.id) ?? account.sequence;
       const left = { account: { ...account, sequence }, count: { ...count }, day };
       keepNewest(this.#accounts, account.id, left, this.#most);
@@ -97,6 +86,20 @@ export class KnownAccounts {
   /** A guess about the tenant was wrong. */
   forget(tenantId: string): void {
     this.#tenants.delete(tenantId);
+  }
+
+  #learnTenant(
+    { tenant, contactsAt, tenantCount }: AccountFacts,
+    left: DayCount,
+    day: string,
+  ): void {
+    const before = this.#tenants.get(tenant.id);
+    this.#tenants.delete(tenant.id);
+    if (contactsAt === null) return;
+    const steady =
+      before !== undefined && isSame(before, { tenant, contactsAt, count: tenantCount, day });
+    const known = { tenant, contactsAt, count: { ...left }, day, steady };
+    keepNewest(this.#tenants, tenant.id, known, this.#most);
   }
 }
 

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { newId } from '../../core/ids.ts';
 import type { HashedKey, Mode, NewKey } from './contract.ts';
 
@@ -14,7 +14,7 @@ export function presetKey(key: string): NewKey {
 
 /** How a key is found: SHA-256 in hex. The keys are random, so a slow hash would protect nothing more. */
 export function hashOf(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  return hash('sha256', key);
 }
 
 /** Whether a text can be a key at all; what cannot is refused without asking the database. */
