@@ -76,11 +76,12 @@ export class Pipeline {
   /**
    * Carries out a whole transaction in one packet, of which nothing else was asked, if it finds what is expected.
    * @returns its moment; null if it was not as expected, and was rolled back
-   * @throws as `commit` does
+   * @throws as `commit` does, and where it cannot be written as one packet: nothing was sent then
    */
   async attempt(guessed: Guessed): Promise<number | null> {
     this.#over = true;
     const packet = this.#writer.writeGuessed(guessed);
+    if (packet.sql.length > packetSize) throw new Error('a guess is too long for one packet');
     try {
       const [rows] = await new Promise<Answer>((resolve, reject) => {
         this.#carry(packet, this.#silenceMs, (error, [answer]) => {
