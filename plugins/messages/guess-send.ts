@@ -53,6 +53,6 @@ export function guessSends(
       'refused' in decision
         ? decision
         : { accepted: { ...decision.accepted, created_at: timestamp(now) } },
-    missed: () => known.accounts.forget(tenantId),
+    missed: () => known.accounts.doubt(tenantId),
   };
 }

@@ -5,15 +5,24 @@ import type { SendLedger } from './send.ts';
 /** How many accounts, and how many tenants, are remembered; those learned longest ago go first. */
 const mostAccounts = 5_000;
 
+/** Of a wrong guess about a tenant twice as many looks follow as before: at most so many. */
+const mostLooks = 64;
+
 /** How a transaction of this process left a tenant. */
-interface KnownTenant {
+interface LeftTenant {
   readonly tenant: SendingTenant;
   readonly contactsAt: string;
   readonly count: DayCount;
   /** Of the counters. */
   readonly day: string;
-  /** It was found as it had been left: nobody else seems to send for it, nor to write to it. */
-  readonly steady: boolean;
+}
+
+/** The same, and whether it tends to be found like that. */
+interface KnownTenant extends LeftTenant {
+  /** So many times in a row it was: nobody else seems to send for it, nor to write to it. */
+  readonly looks: number;
+  /** From so many on it is expected to be. */
+  readonly needed: number;
 }
 
 /** How a transaction of this process left an account. */
@@ -43,7 +52,7 @@ export class KnownAccounts {
     day: string,
   ): readonly AccountFacts[] | null {
     const known = this.#tenants.get(tenantId);
-    if (known === undefined || !known.steady || known.day !== day) return null;
+    if (known === undefined || known.looks < known.needed || known.day !== day) return null;
     const { tenant, contactsAt, count: tenantCount } = known;
     const facts: AccountFacts[] = [];
     for (const id of accountIds) {
@@ -71,9 +80,10 @@ export class KnownAccounts {
     const done = new Set<string>();
     for (const one of facts) {
       const { tenant, account } = one;
-      if (!done.has(tenant.id))
+      if (!done.has(tenant.id)) {
+        done.add(tenant.id);
         this.#learnTenant(one, counts.get(tenant.id) ?? one.tenantCount, day);
-      done.add(tenant.id);
+      }
       const count = account === null ? undefined : counts.get(account.id);
       if (account === null || count === undefined || done.has(account.id)) continue;
       done.add(account.id);
@@ -83,30 +93,38 @@ export class KnownAccounts {
     }
   }
 
-  /** A guess about the tenant was wrong. */
-  forget(tenantId: string): void {
-    this.#tenants.delete(tenantId);
+  /** A guess about the tenant was wrong, which cost two round trips: the next one has to be surer. */
+  doubt(tenantId: string): void {
+    const known = this.#tenants.get(tenantId);
+    if (known === undefined) return;
+    const needed = Math.min(2 * known.needed, mostLooks);
+    this.#tenants.set(tenantId, { ...known, looks: 0, needed });
   }
 
   #learnTenant(
-    { tenant, contactsAt, tenantCount }: AccountFacts,
+    { tenant, contactsAt, tenantCount: count }: AccountFacts,
     left: DayCount,
     day: string,
   ): void {
     const before = this.#tenants.get(tenant.id);
     this.#tenants.delete(tenant.id);
     if (contactsAt === null) return;
-    const steady =
-      before !== undefined && isSame(before, { tenant, contactsAt, count: tenantCount, day });
-    const known = { tenant, contactsAt, count: { ...left }, day, steady };
-    keepNewest(this.#tenants, tenant.id, known, this.#most);
+    const isSame = before !== undefined && areSame(before, { tenant, contactsAt, count, day });
+    const looks = isSame ? before.looks + 1 : 0;
+    const needed = before?.needed ?? 1;
+    keepNewest(
+      this.#tenants,
+      tenant.id,
+      {
+        ...{ tenant, contactsAt, count: { ...left }, day, looks },
+        needed: looks > needed ? Math.max(1, needed - 1) : needed,
+      },
+      this.#most,
+    );
   }
 }
 
-function isSame(
-  before: Omit<KnownTenant, 'steady'>,
-  { tenant, contactsAt, count, day }: Omit<KnownTenant, 'steady'>,
-): boolean {
+function areSame(before: LeftTenant, { tenant, contactsAt, count, day }: LeftTenant): boolean {
   return (
     before.day === day &&
     before.contactsAt === contactsAt &&

@@ -65,11 +65,25 @@ t.test('what is to be expected', async (t) => {
     t.same(expected(), [factsOf(5)]);
   }
 
-  known.forget('ten_1');
+  known.doubt('ten_1');
   t.equal(expected(), null, 'it was wrong');
-  for (const found of [5, 6]) known.learn([factsOf(found)], oneMore(found), day);
-  t.same(expected(), [factsOf(7)]);
-  known.learn([], oneMore(7), day);
+  known.doubt('ten_2');
+  const looksUntilSure = (from: number): number => {
+    for (let looks = 0; looks < 200; looks += 1) {
+      known.learn([factsOf(from + looks)], oneMore(from + looks), day);
+      if (expected() !== null) return looks;
+    }
+    return Number.POSITIVE_INFINITY;
+  };
+  t.equal(looksUntilSure(90), 2, 'twice as many as before');
+  known.doubt('ten_1');
+  t.equal(looksUntilSure(190), 4);
+  for (let n = 0; n < 9; n += 1) known.doubt('ten_1');
+  t.equal(looksUntilSure(290), 64, 'and no more than that');
+  for (let n = 0; n < 70; n += 1) known.learn([factsOf(355 + n)], oneMore(355 + n), day);
+  known.doubt('ten_1');
+  t.equal(looksUntilSure(590), 2, 'trust comes back');
+  known.learn([], oneMore(593), day);
   t.equal(expected(), null, 'sent from, but nothing known of how it was found');
 });
 
