@@ -41,14 +41,17 @@ export interface Unit extends Tables {
   afterCommit(signal: () => void): void;
 }
 
-/** A text that a transaction reads behind its locks, and what it has to be. Made by a table. */
-export interface Expectation {
-  /** `select ${value} ${source}` finds the text; `?` values. */
+/** What reads one value: `select ${value} ${source}`, with the values of its `?`. */
+export interface SingleRead {
   readonly value: string;
   readonly source: string;
   readonly values: readonly (string | number | null)[];
   /** Asked again and again in these very words. */
   readonly recurs: boolean;
+}
+
+/** A text that a transaction reads behind its locks, and what it has to be. Made by a table. */
+export interface Expectation extends SingleRead {
   readonly text: string;
 }
 
@@ -63,7 +66,7 @@ export interface Guess<Output, Early> {
   readonly before: number;
   /** Puts the moment of the transaction into an output that was made with a stand-in for it. */
   dated(output: Output, now: number): Output;
-  /** It was not as expected: nothing was written. */
+  /** It was not as expected, or the database refused it: nothing was written, and the next guess had better be surer. */
   missed(): void;
 }
 

@@ -8,6 +8,8 @@ import type { SendInput, SendRules } from './send.ts';
 export interface EarlyFacts {
   /** The day of the counters, by this process's clock. */
   readonly day: string;
+  /** By `KnownContacts.now`, before anything was read. */
+  readonly readAt: number;
   /** The sends to contacts that are not remembered, and all there is to know of what they name. */
   readonly others: readonly SendInput[];
   readonly facts: readonly SendingFacts[];
@@ -27,6 +29,7 @@ export async function readFacts(
   sends: readonly SendInput[],
 ): Promise<EarlyFacts> {
   const day = limits.day(Date.now());
+  const readAt = known.contacts.now();
   const others: SendInput[] = [];
   const recalled = new Map<SendInput, KnownContact>();
   const accountIds = new Set<string>();
@@ -42,7 +45,7 @@ export async function readFacts(
     tables.sending.facts(others, busyFrom(limits), day),
     tables.sending.accounts([...accountIds], day),
   ]);
-  return { day, others, facts, recalled, accounts };
+  return { day, readAt, others, facts, recalled, accounts };
 }
 
 /**
@@ -53,9 +56,8 @@ export async function completeFacts(
   unit: Unit,
   { limits }: SendRules,
   { contacts: known }: Known,
-  { day, others, facts, recalled, accounts }: EarlyFacts,
+  { day, readAt, others, facts, recalled, accounts }: EarlyFacts,
 ): Promise<readonly SendingFacts[]> {
-  const readAt = known.now();
   const byId = new Map(accounts.map((account) => [account.account?.id, account]));
   const holding: SendingFacts[] = [];
   const changed: SendInput[] = [];

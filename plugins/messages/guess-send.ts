@@ -1,4 +1,5 @@
 import type { Guess, Tables } from '../../core/contracts/storage.ts';
+import { GatewayError } from '../../core/errors.ts';
 import { timestamp } from '../../core/schemas.ts';
 import { type FindIdle, type IdleSession, idleSessions } from './intents.ts';
 import type { Known } from './known.ts';
@@ -8,9 +9,6 @@ import type { SendDecision, SendInput, SendRules } from './send.ts';
 
 /** What the accept lane reads behind its locks: the idle sessions that hold their lease, and what sends are decided on. */
 export type Early = readonly [ReadonlyMap<string, IdleSession>, EarlyLedger];
-
-/** A UTC day in milliseconds. */
-const dayMs = 86_400_000;
 
 /**
  * Guesses what the transaction of these sends is going to find: whom they name as this process remembers, and their
@@ -39,7 +37,8 @@ export function guessSends(
   if (accounts === null) return null;
   const idle = idleSessions(sends, findIdle);
   const fences = [...idle.values()].map(({ fence }) => fence);
-  const named = { day, others: [], facts: [], recalled, accounts };
+  const readAt = known.contacts.now();
+  const named = { day, readAt, others: [], facts: [], recalled, accounts };
   return {
     early: [idle, { named, candidates: [], keys: [] }],
     // The leases first: what is read behind them of their accounts stands.
@@ -47,12 +46,21 @@ export function guessSends(
       ...(fences.length === 0 ? [] : [tables.leases.expectFree(fences)]),
       tables.sending.expectAccounts(accounts, day),
     ],
-    from: Date.parse(day),
-    before: Date.parse(day) + dayMs,
+    ...rules.limits.bounds(day),
     dated: (decision, now) =>
       'refused' in decision
-        ? decision
+        ? { refused: datedRefusal(rules, decision.refused, now) }
         : { accepted: { ...decision.accepted, created_at: timestamp(now) } },
     missed: () => known.accounts.doubt(tenantId),
   };
+}
+
+/** Of what can be refused without reading only the daily cap says when to come again: tomorrow. */
+function datedRefusal({ limits }: SendRules, refused: GatewayError, now: number): GatewayError {
+  if (refused.code !== 'daily_send_cap') return refused;
+  const { message } = refused;
+  return new GatewayError('daily_send_cap', {
+    message,
+    retryAfterS: limits.secondsToMidnight(now),
+  });
 }

@@ -5,7 +5,7 @@ import type { SendLedger } from './send.ts';
 /** How many accounts, and how many tenants, are remembered; those learned longest ago go first. */
 const mostAccounts = 5_000;
 
-/** Of a wrong guess about a tenant twice as many looks follow as before: at most so many. */
+/** After a wrong guess about a tenant twice as many looks as before must agree ahead of the next one; never more than these. */
 const mostLooks = 64;
 
 /** How a transaction of this process left a tenant. */
@@ -117,6 +117,7 @@ export class KnownAccounts {
       tenant.id,
       {
         ...{ tenant, contactsAt, count: { ...left }, day, looks },
+        // Each further look that agrees gives some trust back.
         needed: looks > needed ? Math.max(1, needed - 1) : needed,
       },
       this.#most,

@@ -39,8 +39,9 @@ export class KnownContacts {
   readonly #most: number;
   readonly #standings = new Map<string, Standing>();
   readonly #contacts = new Map<string, KnownContact>();
-  /** When it was last seen that no older process is at work. */
-  #sightedAt = Number.NEGATIVE_INFINITY;
+  /** When it was last seen that no older process is at work, and when that one was. */
+  #noneAt = Number.NEGATIVE_INFINITY;
+  #olderAt = Number.NEGATIVE_INFINITY;
 
   /** @param monotonic milliseconds that never go back */
   constructor(monotonic: () => number, most = mostContacts) {
@@ -72,7 +73,8 @@ export class KnownContacts {
    */
   sighted(isOlderAtWork: boolean, at: number): void {
     if (isOlderAtWork || this.#isLong(at)) this.#standings.clear();
-    this.#sightedAt = Math.max(this.#sightedAt, at);
+    if (isOlderAtWork) this.#olderAt = Math.max(this.#olderAt, at);
+    else this.#noneAt = Math.max(this.#noneAt, at);
   }
 
   /** The moment of a look, for `learn` and `sighted`. */
@@ -114,7 +116,8 @@ export class KnownContacts {
     // An older process that one statement saw and another did not was there.
     const isOlderAtWork = read.some(({ contactsAt }) => contactsAt === null);
     this.sighted(isOlderAtWork, lookedAt);
-    if (isOlderAtWork) return;
+    // What was looked up before an older process was seen says nothing of what that one does.
+    if (lookedAt <= this.#olderAt) return;
     for (const [tenantId, at] of new Map(
       read.map((one) => [one.tenant.id, one.contactsAt ?? '']),
     )) {
@@ -128,7 +131,7 @@ export class KnownContacts {
 
   /** Whether so much time has passed that an older process may have come and gone. */
   #isLong(at: number): boolean {
-    return at - this.#sightedAt > unseenMs;
+    return at - this.#noneAt > unseenMs;
   }
 }
 

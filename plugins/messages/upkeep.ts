@@ -16,7 +16,7 @@ const slowestForgettingMs = 60_000;
 /** For how long a wait that was not closed stays once it is over; it does not count any more. */
 const keptWaitsMs = 60_000;
 
-/** How often to look for processes of an older version: what is remembered outlasts three such pauses. */
+/** How often to look for processes of an older version: what is remembered outlasts two such pauses. */
 const lookMs = 3_000;
 
 /** What the upkeep works with. */
@@ -34,9 +34,9 @@ export interface UpkeepParts {
 }
 
 /**
- * Starts what has to be done now and then, in every process: fail messages that waited too long, see that no older process
- * is at work, and delete
- * Idempotency-Keys and waits that count no more and old events. Every round is safe beside those of other processes.
+ * Starts what has to be done now and then, in every process: fail messages that waited too long, look for processes of an
+ * older version, and delete Idempotency-Keys and waits that count no more and old events. Every round is safe beside those
+ * of other processes.
  */
 export function startUpkeep(parts: UpkeepParts): { stop(): Promise<void> } {
   const { storage, lanes, expireMs, idempotencyMs, eventsMs, log } = parts;

@@ -67,6 +67,14 @@ export function faultOf(error: unknown): Fault {
   return fatal === true && errno === undefined ? 'connection' : 'other';
 }
 
+/** The server has carried something out and answered other than was asked: what became of it is to be looked up. */
+export class UnexpectedAnswer extends Error {
+  constructor() {
+    super('the server gave other than one answer to each statement');
+    this.name = 'UnexpectedAnswer';
+  }
+}
+
 /** Those that a server may give to a block of statements whose last, COMMIT, was carried out. */
 const lateNumbers = new Set<unknown>([
   1317, // the query was interrupted
@@ -78,6 +86,7 @@ const lateNumbers = new Set<unknown>([
  * the statement may have reached the server, or what it travelled with was interrupted.
  */
 export function leavesCommitOpen(error: unknown): boolean {
+  if (error instanceof UnexpectedAnswer) return true;
   const { code, errno } = factsOf(error);
   return (faultOf(error) === 'connection' && code !== undefined) || lateNumbers.has(errno);
 }

@@ -1,10 +1,11 @@
-import type { Guess, Lane } from '../../core/contracts/storage.ts';
+import type { Lane } from '../../core/contracts/storage.ts';
+import type { Connections } from './connection.ts';
 import { Executor } from './executor.ts';
 import { faultOf, fitForLog, leavesCommitOpen } from './faults.ts';
-import { standInOf } from './guessed.ts';
+import { type Guessed, standInOf } from './guessed.ts';
 import type { Statement } from './pipeline.ts';
 import { begin } from './transaction.ts';
-import { CommitUnknown, signalAll, takingOf, type UnitParts } from './unit.ts';
+import { CommitUnknown, makeUnit, signalAll, takingOf, type UnitParts } from './unit.ts';
 
 /** What a batch has decided on a guess. */
 interface Decided<Output> {
@@ -14,41 +15,57 @@ interface Decided<Output> {
   signal(): void;
 }
 
+/** Pools whose server takes no transaction in one piece, as MySQL does not. */
+const unable = new WeakSet<Connections['write']>();
+
 /**
  * Decides a batch on the lane's guess, if it has one, in a transaction of one round trip, see `Lane.guess`.
- * @returns null where there is nothing to guess or it was not as expected: the batch is to be decided as ever
- * @throws CommitUnknown, or the database's error where that says more than that the guess did not do
+ * @returns null where there is nothing to guess or it did not do: the batch is to be decided as ever
+ * @throws CommitUnknown, or the database's error where others were in the way or the connection was lost
  */
 export async function runGuessed<Input, Output, Early>(
   parts: UnitParts,
   lane: Lane<Input, Output, Early>,
   inputs: readonly Input[],
 ): Promise<readonly Output[] | null> {
-  if (lane.guess === undefined || parts.connections.dialect !== 'mysql') return null;
+  const { dialect, write } = parts.connections;
+  if (lane.guess === undefined || dialect !== 'mysql' || unable.has(write)) return null;
   const [lock, ...others] = takingOf(inputs.flatMap((input) => lane.locks(input)));
-  // Rows of one table are found in one order; of several rows each would bring its own moment.
+  // Of several rows each would bring its own moment.
   if (lock === undefined || lock.values.length > 1 || others.length > 0) return null;
   const guess = lane.guess(parts.tables(silent()), inputs);
   if (guess === null) return null;
-  const standIn = standInOf(Math.min(Math.max(Date.now(), guess.from), guess.before - 1));
-  const decided = await decide(parts, lane, inputs, guess, standIn);
-  if (decided === null) return null;
-  const transaction = await begin(parts.connections);
   const { expected, from, before } = guess;
-  const { last, signal } = decided;
+  const standIn = standInOf(Math.min(Math.max(Date.now(), from), before - 1));
+  const decided = await decide(parts, lane, inputs, guess.early, standIn);
+  if (decided === null) return null;
+  const { outputs, last, signal } = decided;
+  const now = await attempt(parts, { lock, expected, from, before, standIn, last }, signal);
+  if (now === null) {
+    guess.missed();
+    return null;
+  }
+  signal();
+  return outputs.map((output) => guess.dated(output, now));
+}
+
+/** Answers the moment of what was carried out, null where nothing was. */
+async function attempt(
+  { connections, log }: UnitParts,
+  guessed: Guessed,
+  signal: () => void,
+): Promise<number | null> {
+  const transaction = await begin(connections);
   try {
-    if (transaction.attempt === undefined) return null;
-    const now = await transaction.attempt({ lock, expected, from, before, standIn, last });
-    if (now === null) {
-      guess.missed();
+    if (transaction.attempt === undefined) {
+      unable.add(connections.write);
       return null;
     }
-    signal();
-    return decided.outputs.map((output) => guess.dated(output, now));
+    return await transaction.attempt(guessed);
   } catch (error) {
     if (leavesCommitOpen(error)) throw new CommitUnknown(error, signal);
     if (faultOf(error) !== 'other') throw error;
-    parts.log.debug({ err: fitForLog(error), lane: lane.name }, 'a guess was refused');
+    log.warn({ err: fitForLog(error) }, 'the database refused a guess');
     return null;
   } finally {
     await transaction.rollBack();
@@ -57,26 +74,22 @@ export async function runGuessed<Input, Output, Early>(
 
 /** Runs the lane without a database: null when it wants to read, or fails, which it then does as ever. */
 async function decide<Input, Output, Early>(
-  { tables, committed, log }: UnitParts,
+  parts: UnitParts,
   lane: Lane<Input, Output, Early>,
   inputs: readonly Input[],
-  guess: Guess<Output, Early>,
-  standIn: number,
+  early: Early,
+  now: number,
 ): Promise<Decided<Output> | null> {
   const executor = silent();
   const last: Statement[] = [];
   const signals: (() => void)[] = [];
-  const unit = {
-    ...tables(executor),
-    now: standIn,
-    withCommit: tables(executor.keeping(last)),
-    afterCommit: (signal: () => void) => void signals.push(signal),
-  };
+  const tables = parts.tables(executor);
   try {
-    const outputs = await lane.run(unit, inputs, guess.early);
+    const unit = makeUnit(parts, { executor, tables, now, last, signals });
+    const outputs = await lane.run(unit, inputs, early);
     if (outputs.length !== inputs.length) return null;
-    for (const mark of executor.marks) signals.push(() => committed(mark));
-    return { outputs, last, signal: () => signalAll(signals, log) };
+    for (const mark of executor.marks) signals.push(() => parts.committed(mark));
+    return { outputs, last, signal: () => signalAll(signals, parts.log) };
   } catch {
     return null;
   }

@@ -1,11 +1,11 @@
-import type { Expectation } from '../../core/contracts/storage.ts';
+import type { Expectation, SingleRead } from '../../core/contracts/storage.ts';
 import type { Spell } from './literals.ts';
 import type { Statement } from './pipeline.ts';
 
 /** A transaction that is carried out only if it finds what was expected. */
 export interface Guessed {
   /** Takes the lock, and brings the moment at which it was taken. */
-  readonly lock: Omit<Expectation, 'text'>;
+  readonly lock: SingleRead;
   readonly expected: readonly Expectation[];
   /** The moment must be so late at least, and before that. */
   readonly from: number;
@@ -23,7 +23,7 @@ export function standInOf(moment: number): number {
 /** The error number of a transaction that was not as expected: nothing was written then. */
 export const missedNumber = 1644;
 
-/** The words of such a transaction for MariaDB, which go on with COMMIT and with what tells the moment. */
+/** The words of such a transaction for MariaDB, which go on with what tells the moment and with COMMIT. */
 export interface GuessedWords {
   /** Begin it, take the lock, read, and end it all by an error if something is not as expected. */
   readonly head: readonly string[];
@@ -66,9 +66,6 @@ export function guessedWords(
   return { head, writes: last.map((statement) => textOf(statement, dated)) };
 }
 
-function into(
-  { value, source, values, recurs }: Omit<Expectation, 'text'>,
-  variable: string,
-): Statement {
+function into({ value, source, values, recurs }: SingleRead, variable: string): Statement {
   return { sql: `select ${value} into ${variable} ${source}`, bindings: values, recurs };
 }

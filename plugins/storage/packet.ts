@@ -92,7 +92,8 @@ export class PacketWriter {
     );
     // All in one block, unless one of them is long.
     const single = writes.findLastIndex(isLong) + 1;
-    const last = [...writes.slice(single), 'COMMIT', 'select @moment as moment'];
+    // COMMIT is the last: what fails has not been carried out.
+    const last = [...writes.slice(single), 'select @moment as moment', 'COMMIT'];
     const before = [
       ...this.#preparationsOf(fresh),
       ...(single === 0 ? [] : [blockOf(head), ...writes.slice(0, single)]),

@@ -1,5 +1,6 @@
 import type { Connection, QueryError } from 'mysql2';
 import type { Bound } from './bindings.ts';
+import { UnexpectedAnswer } from './faults.ts';
 import { type Guessed, missedNumber } from './guessed.ts';
 import { isRefusalToPrepare, type Packet, type PacketWriter } from './packet.ts';
 
@@ -156,7 +157,7 @@ export class Pipeline {
             null,
             packet.places.map((place) => [all[place], columns[place]]),
           );
-        } else told(new Error('the server gave other than one answer to each statement'), []);
+        } else told(new UnexpectedAnswer(), []);
       },
     );
   }
@@ -216,9 +217,11 @@ function isMiss(error: unknown): boolean {
 }
 
 /** What the block of a guess selects, as mysql2 answers it. */
-function momentOf(rows: unknown): number | null {
-  const [row] = rows as readonly { readonly moment: number | null }[];
-  return row?.moment ?? null;
+function momentOf(rows: unknown): number {
+  const [row]: readonly unknown[] = Array.isArray(rows) ? rows : [];
+  const isMoment = typeof row === 'object' && row !== null && 'moment' in row;
+  if (!isMoment || typeof row.moment !== 'number') throw new UnexpectedAnswer();
+  return row.moment;
 }
 
 function isList(value: unknown, length: number): value is readonly unknown[] {

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Expectation, Lock, Mark, Tables, Unit } from '../../core/contracts/storage.ts';
+import type { Lock, Mark, SingleRead, Tables, Unit } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { Connections } from './connection.ts';
 import { type Ask, Executor, holes, type Way } from './executor.ts';
@@ -77,13 +77,7 @@ export async function transact<Result, Early>(
     // Asked before anything else, so that it comes first in the packet.
     const locking = dialect === 'mysql' ? lock(transaction.ask, locks) : Date.now();
     const [now, found] = await Promise.all([locking, early?.(tables)]);
-    const unit = {
-      ...tables,
-      now,
-      withCommit: parts.tables(executor.keeping(last)),
-      afterCommit: (signal: () => void) => void signals.push(signal),
-    };
-    result = await work(unit, found);
+    result = await work(makeUnit(parts, { executor, tables, now, last, signals }), found);
     // After a deadlock the server has rolled back already, and what followed stands outside of any
     // transaction: an error that the work caught must not be committed over.
     if (refused !== undefined && faultOf(refused) !== 'other') throw refused;
@@ -102,6 +96,30 @@ export async function transact<Result, Early>(
     throw leavesCommitOpen(error) ? new CommitUnknown(error, signal) : error;
   }
   return { result, signal };
+}
+
+/** What a unit is made of. */
+export interface UnitPieces {
+  readonly executor: Executor;
+  readonly tables: Tables;
+  readonly now: number;
+  /** Takes what travels with COMMIT. */
+  readonly last: Statement[];
+  /** Takes what runs after it. */
+  readonly signals: (() => void)[];
+}
+
+/** Makes what a lane sees of a transaction. */
+export function makeUnit(
+  parts: UnitParts,
+  { executor, tables, now, last, signals }: UnitPieces,
+): Unit {
+  return {
+    ...tables,
+    now,
+    withCommit: parts.tables(executor.keeping(last)),
+    afterCommit: (signal) => void signals.push(signal),
+  };
 }
 
 /** The way into a transaction: knex's builder is made when it is first asked for. */
@@ -139,7 +157,7 @@ async function lock(ask: Ask, locks: readonly Lock[]): Promise<number> {
 }
 
 /** The reads that take the rows, of each table one, in order; each brings the clock of when it had them. */
-export function takingOf(locks: readonly Lock[]): readonly Omit<Expectation, 'text'>[] {
+export function takingOf(locks: readonly Lock[]): readonly SingleRead[] {
   return lockable.flatMap(([table, column, prefix]) => {
     const ids = idsOf(locks, prefix);
     if (ids.length === 0) return [];

@@ -2,6 +2,9 @@ import type { ProcessRow } from '../../accounts/contract.ts';
 import type { Executor } from '../executor.ts';
 import { migrationSteps, revisionSteps } from '../migrations/steps.ts';
 
+/** In SQL: whether a process may be at work that counts no changes of contacts. */
+export const olderAtWork = `exists (select 1 from processes p where p.schema_steps < ${revisionSteps})`;
+
 /** The SQL of running processes. */
 export class ProcessTable {
   protected readonly db: Executor;
@@ -40,9 +43,7 @@ export class ProcessTable {
 
   /** Whether a process may be at work that counts no changes of contacts. */
   async hasOlder(): Promise<boolean> {
-    const [row] = await this.db.rows<{ older: number }>(
-      `select exists (select 1 from processes where schema_steps < ${revisionSteps}) as older`,
-    );
+    const [row] = await this.db.rows<{ older: number }>(`select ${olderAtWork} as older`);
     return row?.older === 1;
   }
 

@@ -1,7 +1,7 @@
 import type { AccountStatus } from '../../accounts/contract.ts';
 import type { AccountFacts, DayCount, SendingFacts } from '../../messages/contract.ts';
 import type { Mode, TenantStatus } from '../../tenants/contract.ts';
-import { revisionSteps } from '../migrations/steps.ts';
+import { olderAtWork } from './processes.ts';
 
 /** An account `a` that a send names, with its tenant `t` and today's counters: `d` the tenant's, `e` the account's. */
 export interface AccountColumns {
@@ -28,40 +28,11 @@ export interface AccountColumns {
 /** What is selected of them; `older` tells whether a process may be at work that counts no changes of contacts. */
 export const accountColumns = `t.id as tenant, t.mode, t.plan, t.status as tenant_status, t.ramp,
   t.contacts_revision, t.inbound_sequence,
-  exists (select 1 from processes p where p.schema_steps < ${revisionSteps}) as older,
+  ${olderAtWork} as older,
   a.id as account, a.channel as account_channel, a.status as account_status, a.linked,
   a.ramp_day_one, a.outbound_sequence,
   d.sends as tenant_sends, d.new_contacts as tenant_contacts,
   e.sends as account_sends, e.new_contacts as account_contacts`;
-
-/** All of it in one text; a counter that is not there is 0. */
-export const factsText = `concat_ws(' ', ${[
-  ...[
-    't.id',
-    't.mode',
-    't.plan',
-    't.status',
-    't.ramp',
-    't.contacts_revision',
-    't.inbound_sequence',
-  ],
-  `exists (select 1 from processes p where p.schema_steps < ${revisionSteps})`,
-  ...['a.id', 'a.channel', 'a.status', 'a.linked', "ifnull(a.ramp_day_one, '-')"],
-  'a.outbound_sequence',
-  ...['d.sends', 'd.new_contacts', 'e.sends', 'e.new_contacts'].map((sum) => `ifnull(${sum}, 0)`),
-].join(', ')})`;
-
-/** That text of facts that are known, no process being at work that counts no changes of contacts. */
-export function textOf(facts: AccountFacts | undefined): string {
-  if (facts === undefined || facts.account === null || facts.contactsAt === null) return '';
-  const { tenant, account, tenantCount, accountCount, contactsAt } = facts;
-  return [
-    ...[tenant.id, tenant.mode, tenant.plan, tenant.status, Number(tenant.ramp), contactsAt, 0],
-    ...[account.id, account.channel, account.status, Number(account.linked)],
-    ...[account.rampDayOne ?? '-', account.sequence],
-    ...[tenantCount.sends, tenantCount.newContacts, accountCount.sends, accountCount.newContacts],
-  ].join(' ');
-}
 
 /** The joins to both counters; each `?` is the day. */
 export const counterJoins = `left join usage_counters d

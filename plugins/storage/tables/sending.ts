@@ -6,11 +6,10 @@ import {
   accountColumns,
   accountFacts,
   counterJoins,
-  factsText,
   type SendingColumns,
   sendingFacts,
-  textOf,
 } from './sending-rows.ts';
+import { factsText, textOf } from './sending-text.ts';
 
 /** From how many live messages within how many milliseconds on a contact is busy; never with a count of 0. */
 export interface Busy {
@@ -80,7 +79,7 @@ export class SendingTable {
     return rows.map(accountFacts);
   }
 
-  /** That accounts and their tenants, of whose contacts something is remembered, are as these facts say. MariaDB only. */
+  /** That accounts, their tenants and today's counters are as these facts say. */
   expectAccounts(facts: readonly AccountFacts[], day: string): Expectation {
     const byId = new Map(facts.map((one) => [one.account?.id ?? '', one]));
     const ids = [...byId.keys()].sort();

@@ -3,7 +3,16 @@ import type { AccountFacts } from '../../../plugins/messages/contract.ts';
 import { KnownAccounts } from '../../../plugins/messages/known-accounts.ts';
 import { SendingTable } from '../../../plugins/storage/tables/sending.ts';
 import { databases } from '../../harness/databases.ts';
-import { acceptedId, codeOf, makeTenant, openStage, type Stage } from './stage.ts';
+import {
+  acceptedId,
+  codeOf,
+  FakeSession,
+  makeTenant,
+  openStage,
+  type Stage,
+  startSession,
+  until,
+} from './stage.ts';
 
 const day = '2026-01-31';
 
@@ -188,6 +197,51 @@ for (const engine of databases) {
     }
   });
 }
+
+t.test('sends on guesses that their sessions take at once', async (t) => {
+  const database = await databases.find(({ name }) => name === 'mariadb')?.create();
+  if (database === undefined) throw new Error('there is no MariaDB');
+  t.teardown(() => database.drop());
+  const stage = await openStage(t, database.url);
+  const { tenantId, accountIds } = await makeTenant(stage, 2);
+  const { processId } = stage.broker;
+  const sessions = accountIds.map((id) => new FakeSession(tenantId, id, processId));
+  for (const session of sessions) await startSession(t, stage, session);
+  const counted = countGuesses(t);
+  const idle = async (): Promise<void> => {
+    for (const id of accountIds) await until('the session to be idle', () => stage.idle(id));
+  };
+  /** Sends from both accounts at once; answers the messages as they were accepted. */
+  const send = async () => {
+    const ids = await Promise.all(
+      accountIds.map(async (accountId) => acceptedId(await stage.send({ tenantId, accountId }))),
+    );
+    return await Promise.all(ids.map((id) => stage.storage.read.messages.find(tenantId, id)));
+  };
+  for (let n = 0; n < 3; n += 1) {
+    await send();
+    await idle();
+  }
+  const { guesses, reads } = counted;
+  for (let n = 0; n < 5; n += 1) {
+    for (const message of await send()) {
+      t.equal(message?.attempts, 1);
+      t.equal(message?.dispatchedAt, message?.createdAt, 'the intent has the same moment');
+    }
+    await idle();
+  }
+  t.equal(counted.reads, reads, 'nothing was read');
+  t.ok(counted.guesses - guesses >= 5);
+  for (const { handed, taken } of sessions) t.same([handed.length, taken.length], [8, 8], 'once');
+
+  const [lost = '', kept = ''] = accountIds;
+  await stage.run((unit) => unit.leases.take([lost], 'other', unit.now + 9_000));
+  const [queued, going] = await send();
+  t.match(queued, { accountId: lost, attempts: 0, dispatchedAt: null }, 'its lease is lost');
+  t.match(going, { accountId: kept, attempts: 1 });
+  t.ok(counted.reads > reads, 'it was not as expected');
+  t.equal(sessions[0]?.handed.length, 8);
+});
 
 function today(): string {
   return new Date().toISOString().slice(0, 10);

@@ -79,9 +79,13 @@ t.test('what is recalled', async (t) => {
   t.notOk(recalls(), 'an older process is at work');
   read(factsOf('1 0'), send());
   read(factsOf('1 0'), send());
-  now = 10_000;
-  t.ok(recalls(), 'ten seconds after the last look');
+  t.notOk(recalls(), 'what was read before that says nothing');
+  now = 1;
+  read(factsOf('1 0'), send());
+  read(factsOf('1 0'), send());
   now = 10_001;
+  t.ok(recalls(), 'ten seconds after the last look');
+  now = 10_002;
   t.notOk(recalls(), 'later');
   read(factsOf('1 0'), send());
   t.notOk(recalls(), 'it may have changed twice meanwhile');
@@ -96,6 +100,7 @@ t.test('what is recalled', async (t) => {
   t.ok(recalls());
   known.learn([], [factsOf(null)], [factsOf('1 0')], now);
   t.notOk(recalls(), 'one of two statements saw an older process');
+  now += 1;
   read(factsOf('1 0'));
   read(factsOf('1 0'), send());
   t.ok(recalls());
@@ -120,6 +125,30 @@ t.test('what is recalled', async (t) => {
   t.ok(recalls(other));
   t.ok(recalls(byId));
   t.notOk(recalls(), 'the one learned first had to go');
+});
+
+t.test('for how long it is recalled', async (t) => {
+  let now = 0;
+  const known = new KnownContacts(() => now);
+  const learnt = (): boolean => {
+    for (let n = 0; n < 2; n += 1) known.learn([send()], [factsOf('1 0')], [], known.now());
+    return known.recall(send()) !== null;
+  };
+  t.ok(learnt());
+  for (now = 9_000; now < 50_000; now += 9_000) known.sighted(false, now);
+  t.ok(known.recall(send()), 'as long as no older process is seen');
+  known.sighted(true, now);
+  t.notOk(known.recall(send()), 'one is seen');
+  known.learn([send()], [factsOf('1 0')], [], now - 1);
+  known.learn([send()], [factsOf('1 0')], [], now);
+  now += 1;
+  known.sighted(false, now);
+  known.learn([], [], [factsOf('1 0')], now);
+  t.notOk(known.recall(send()), 'what was looked up before that stays forgotten');
+  t.ok(learnt());
+  now += 10_001;
+  known.sighted(false, now);
+  t.notOk(known.recall(send()), 'one may have come and gone unseen');
 });
 
 /** Counts whom the sends of this process had to look up. */
@@ -308,6 +337,18 @@ for (const engine of databases) {
     const again = lookedUp();
     t.equal(await ask(), 'accepted');
     t.equal(lookedUp(), again, 'it is remembered once the older process is gone');
+
+    const older = { id: 'proc_older', roles: 'api', sessions: 0, capacity: 1, seen_at: 0 };
+    await write('processes').insert(older);
+    await stage.lanes.lookForOlder();
+    await write('processes').where('id', 'proc_older').delete();
+    t.equal(await ask(), 'accepted');
+    t.equal(lookedUp(), again + 1, 'one that was seen between two sends makes it forget');
+    for (let n = 0; n < 2; n += 1) await ask();
+    await stage.lanes.lookForOlder();
+    const last = lookedUp();
+    t.equal(await ask(), 'accepted');
+    t.equal(lookedUp(), last);
   });
 }
 
