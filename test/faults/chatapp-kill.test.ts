@@ -99,9 +99,13 @@ for (const engine of databases) {
 
       const rows = openRows(t, database.url);
       const read = "direction = 'outbound' and status = 'read'";
+      let unread: unknown;
       await until(
-        'everything to be read and received',
+        () => `everything to be read and received, but ${JSON.stringify(unread)}`,
         async () => {
+          unread = await rows.rows(
+            `select direction, status, error, attempts, sequence, network_id, text from messages where not (${read})`,
+          );
           const [row] = await rows.rows<{ read: number; received: number }>(
             `select sum(case when ${read} then 1 else 0 end) as 'read', ` +
               "sum(case when direction = 'inbound' then 1 else 0 end) as received from messages",
