@@ -65,7 +65,7 @@ async function attempt(
   } catch (error) {
     if (leavesCommitOpen(error)) throw new CommitUnknown(error, signal);
     if (faultOf(error) !== 'other') throw error;
-    log.warn({ err: fitForLog(error) }, 'the database refused a guess');
+    log.warn({ err: fitForLog(error) }, 'a guess could not be carried out');
     return null;
   } finally {
     await transaction.rollBack();

@@ -71,8 +71,7 @@ export class SendingTable {
     if (ids.length === 0) return [];
     const rows = await this.db.rows<AccountColumns>(
       `select ${this.#inThisOrder} ${accountColumns}
-       from accounts a join tenants t on t.id = a.tenant_id
-       ${counterJoins} where a.id in (${holes(ids.length)}) and a.removed_at is null`,
+       ${fromAccounts(ids.length)}`,
       [day, day, ...ids],
       { recurs: ids.length === 1 },
     );
@@ -86,8 +85,7 @@ export class SendingTable {
     return {
       value:
         ids.length === 1 ? factsText : `group_concat(${factsText} order by a.id separator ',')`,
-      source: `from accounts a join tenants t on t.id = a.tenant_id
-       ${counterJoins} where a.id in (${holes(ids.length)}) and a.removed_at is null`,
+      source: fromAccounts(ids.length),
       values: [day, day, ...ids],
       recurs: ids.length === 1,
       text: ids.map((id) => textOf(byId.get(id))).join(','),
@@ -181,6 +179,12 @@ const mysqlNames = `json_table(?, '$[*]' columns (${['tenant', 'name', 'account'
   .join(', ')}))`;
 const sqliteNames = `(select value ->> 0 as tenant, value ->> 1 as name, value ->> 2 as account
   from json_each(?))`;
+
+/** So many accounts that are not removed, with their tenants and both counters. */
+function fromAccounts(count: number): string {
+  return `from accounts a join tenants t on t.id = a.tenant_id
+    ${counterJoins} where a.id in (${holes(count)}) and a.removed_at is null`;
+}
 
 function fitting(text: string | null): string | null {
   return text !== null && fit.test(text) ? text : null;
