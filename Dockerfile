@@ -2,7 +2,7 @@
 FROM node:22-bookworm-slim AS build
 WORKDIR /gateway
 COPY package.json package-lock.json ./
-COPY config/platform-packages.mjs config/
+COPY config/platform-packages.mjs config/compile.mjs config/
 RUN npm ci
 COPY . .
 RUN npm run build && npm prune --omit=dev

@@ -106,7 +106,7 @@ export function startProcess(
 
 /** The program as the run has compiled it; what is no part of it, or not run by `npm test`, is left to tsx. */
 function compiled([file = '', ...rest]: readonly string[]): readonly string[] {
-  if (file.endsWith('.js')) return [file, ...rest];
+  if (/\.m?js$/.test(file)) return [file, ...rest];
   const { TEST_PROGRAM: folder = '' } = process.env;
   const output = join(folder, file.replace(/\.ts$/, '.js'));
   return folder !== '' && file.endsWith('.ts') && existsSync(output)

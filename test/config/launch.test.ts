@@ -1,0 +1,106 @@
+import { execFile } from 'node:child_process';
+import {
+  access,
+  cp,
+  mkdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import t, { type Test } from 'tap';
+
+const project = join(import.meta.dirname, '../..');
+const run = promisify(execFile);
+
+/** A project as small as can be, with the scripts under test: its program says what it is and with what it was called. */
+async function smallProject(t: Test) {
+  const folder = t.testdir({
+    config: { 'said.ts': "export const said: string = 'said';\n" },
+    ...{ core: {}, plugins: { deep: {} }, drivers: {}, public: {} },
+    'main.ts':
+      "import { said } from './config/said.ts';\nconsole.log(import.meta.filename, said, ...process.argv.slice(1));\n",
+    'package.json': '{ "type": "module" }',
+  });
+  for (const script of ['compile.mjs', 'launch.mjs']) {
+    await cp(join(project, 'config', script), join(folder, 'config', script));
+  }
+  for (const name of ['tsconfig.json', 'tsconfig.build.json']) {
+    await cp(join(project, name), join(folder, name));
+  }
+  await symlink(join(project, 'node_modules'), join(folder, 'node_modules'));
+  const script = (name: string, ...args: readonly string[]) =>
+    run(process.execPath, [join('config', name), ...args], { cwd: folder });
+  return { folder, script, launch: () => script('launch.mjs', 'main.ts', 'serve', '--fast') };
+}
+
+t.test('what is compiled runs, and the sources where one is newer', async (t) => {
+  const { folder, script, launch } = await smallProject(t);
+  const compiled = join(folder, 'dist/main.js');
+  const source = join(folder, 'main.ts');
+  const fromSources = async (why: string) => {
+    const { stdout, stderr } = await launch();
+    t.equal(stdout, `${source} said ${source} serve --fast\n`, why);
+    t.match(stderr, 'npm run build', 'and says how to compile them');
+  };
+  const fromCompiled = async () => {
+    const { stdout, stderr } = await launch();
+    t.equal(stdout, `${compiled} said ${compiled} serve --fast\n`);
+    t.equal(stderr, '');
+  };
+  await fromSources('nothing is compiled');
+  await script('compile.mjs', '--where-possible');
+  await fromCompiled();
+
+  const later = new Date(Date.now() + 1_000);
+  await writeFile(join(folder, 'plugins/deep/fresh.ts'), 'export {};\n');
+  await utimes(join(folder, 'plugins/deep/fresh.ts'), later, later);
+  await fromSources('a source is newer');
+  await utimes(join(folder, 'plugins/deep/fresh.ts'), new Date(0), new Date(0));
+  await fromCompiled();
+  await rm(join(folder, 'dist/compiled'));
+  await fromSources('it was not compiled to the end');
+});
+
+t.test('what was saved while the compiler ran counts as newer', async (t) => {
+  const { folder, script } = await smallProject(t);
+  const before = Date.now();
+  const compiling = script('compile.mjs');
+  const { mtimeMs } = await compiling.then(() => stat(join(folder, 'dist/compiled')));
+  t.ok(mtimeMs < (await stat(join(folder, 'dist/main.js'))).mtimeMs, 'the stamp is dated back');
+  t.ok(mtimeMs >= before - 1, 'to when the compiler was started');
+});
+
+t.test('nothing stays of a source that is gone', async (t) => {
+  const { folder, script } = await smallProject(t);
+  await mkdir(join(folder, 'dist'));
+  await writeFile(join(folder, 'dist/gone.js'), '');
+  await script('compile.mjs');
+  await t.rejects(access(join(folder, 'dist/gone.js')), { code: 'ENOENT' });
+});
+
+t.test('without compiler or sources an installation goes on, and a build fails', async (t) => {
+  for (const missing of ['node_modules', 'main.ts']) {
+    const { folder, script } = await smallProject(t);
+    await rm(join(folder, missing));
+    await script('compile.mjs', '--where-possible');
+    await t.rejects(access(join(folder, 'dist')), { code: 'ENOENT' }, `without ${missing}`);
+  }
+  const { folder, script } = await smallProject(t);
+  await rm(join(folder, 'node_modules'));
+  await t.rejects(script('compile.mjs'));
+});
+
+t.test('the project starts what it compiles', async (t) => {
+  const { scripts } = JSON.parse(await readFile(join(project, 'package.json'), 'utf8'));
+  t.equal(scripts.prepare, 'node config/compile.mjs --where-possible', 'after npm ci');
+  t.equal(scripts.start, 'node config/launch.mjs main.ts serve');
+  const { include } = JSON.parse(await readFile(join(project, 'tsconfig.build.json'), 'utf8'));
+  const launch = await readFile(join(project, 'config/launch.mjs'), 'utf8');
+  const rooms = include.filter((name: string) => !name.includes('*'));
+  t.match(launch, `[${rooms.map((room: string) => `'${room}'`).join(', ')}]`, 'of all rooms');
+});
