@@ -1,5 +1,5 @@
 import t from 'tap';
-import { inTurns, warmUps } from './bench/bench.ts';
+import { inTurns, turnsOfRound, warmUps } from './bench/bench.ts';
 import { rowOf, tableOf } from './bench/report.ts';
 import { median, percentile, spread } from './bench/statistics.ts';
 
@@ -24,13 +24,25 @@ t.test(
     const run = { rounds: 2, count: Number, say: () => undefined, teardown: () => undefined };
     const found = await inTurns(run, side('gateway', 1), side('floor', 10));
     const before = 2 * warmUps;
-    t.same(turns.slice(before), ['floor', 'gateway', 'gateway', 'floor']);
+    const first = turns.slice(before, before + 2 * turnsOfRound);
+    t.same(first.slice(0, 4), ['floor', 'gateway', 'gateway', 'floor']);
+    t.equal(first.filter((name) => name === 'floor').length, turnsOfRound);
+    t.equal(turns.length, before + 2 * 2 * turnsOfRound);
     const told = { name: 'rate', unit: '/s', goal: { atLeast: 0.1 } };
-    t.same(found.figure('rate', told), {
-      ...told,
-      gateway: [before + 2, before + 3],
-      floor: [(before + 1) * 10, (before + 4) * 10],
-    });
+    const placesOf = (name: string, from: number) =>
+      turns.flatMap((one, n) =>
+        one === name && n >= from && n < from + 2 * turnsOfRound ? n + 1 : [],
+      );
+    const rounds = [before, before + 2 * turnsOfRound];
+    t.same(
+      found.figure('rate', told),
+      {
+        ...told,
+        gateway: rounds.map((from) => median(placesOf('gateway', from))),
+        floor: rounds.map((from) => median(placesOf('floor', from)) * 10),
+      },
+      'each round the median of its turns',
+    );
   },
 );
 

@@ -18,8 +18,8 @@ export const accept: Bench = {
     'POST /messages to its 202, all told to the broker. Floor: a bare route, an INSERT and a confirmed publish each.',
   async run(run) {
     const sides = await startSides(run, 'mariadb');
-    const many = await inTurns(run, ...sides.measure(64, run.count(8_000)));
-    const one = await inTurns(run, ...sides.measure(1, run.count(3_000)));
+    const many = await inTurns(run, ...sides.measure(64, run.count(6_000)));
+    const one = await inTurns(run, ...sides.measure(1, run.count(800)));
     return [
       ...figures(many, '64 clients', { atLeast: 1.5 }, { atMost: 1 }),
       ...figures(one, '1 client', { atLeast: 0.6 }, null),
@@ -33,7 +33,7 @@ export const acceptEmbedded: Bench = {
   about: 'POST /messages on SQLite. Floor: a bare route and an INSERT with synchronous=FULL each.',
   async run(run) {
     const sides = await startSides(run, 'sqlite');
-    const many = await inTurns(run, ...sides.measure(64, run.count(8_000)));
+    const many = await inTurns(run, ...sides.measure(64, run.count(6_000)));
     return figures(many, '64 clients', { atLeast: 1.5 }, null);
   },
 };

@@ -30,8 +30,8 @@ export const deliveries: Bench = {
   async run(run) {
     const sides = await startSides(run);
     const goal = { atLeast: 0.7 };
-    const toOne = await inTurns(run, ...sides.measure(one, run.count(5_000)));
-    const toFifty = await inTurns(run, ...sides.measure(fifty, run.count(160)));
+    const toOne = await inTurns(run, ...sides.measure(one, run.count(2_500)));
+    const toFifty = await inTurns(run, ...sides.measure(fifty, run.count(80)));
     return [
       toOne.figure('rate', { name: 'deliveries a second, one receiver', unit: '/s', goal }),
       toFifty.figure('rate', { name: 'deliveries a second, fifty receivers', unit: '/s', goal }),

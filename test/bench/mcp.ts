@@ -27,7 +27,7 @@ export const mcp: Bench = {
       accept: 'application/json, text/event-stream',
       'x-api-key': gateway.key,
     };
-    const requests = run.count(3_000);
+    const requests = run.count(1_500);
     let sent = 0;
     const nextBody = (): object => {
       sent += 1;

@@ -12,13 +12,13 @@ export const receive: Bench = {
     'Written in the network to seen by a waiting client. Floor: the same network and clients, an INSERT each between.',
   async run(run) {
     const [gateway, floor] = await startSides(run);
-    const many = run.count(3_000);
+    const many = run.count(1_500);
     const full = await inTurns(
       run,
       () => rate(gateway, many),
       () => rate(floor, many),
     );
-    const few = run.count(200);
+    const few = run.count(50);
     const single = await inTurns(
       run,
       () => delay(gateway, few),

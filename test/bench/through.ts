@@ -21,7 +21,7 @@ export const through: Bench = {
     'POST /messages until sent, delivered and read are at a webhook receiver. Floor: the same hops, a row each, by hand.',
   async run(run) {
     const sides = await startSides(run);
-    const count = run.count(1_200);
+    const count = run.count(800);
     const full = await inTurns(
       run,
       () => sides.gateway.full(count),
