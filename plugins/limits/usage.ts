@@ -47,10 +47,15 @@ export async function tenantUsage(
   rules: LimitRules,
   tenantId: string,
 ): Promise<Usage> {
-  const day = rules.day(await storage.now());
-  const [counters, accounts] = await Promise.all([
-    storage.read.usage.of([tenantId], [], day),
-    storage.read.accounts.count(tenantId),
+  const { read } = storage;
+  const countersToday = async () => {
+    const day = rules.day(await storage.now());
+    return { day, counters: await read.usage.of([tenantId], [], day) };
+  };
+  // Counting a thousand accounts takes as long as the two reads of the counters.
+  const [{ day, counters }, accounts] = await Promise.all([
+    countersToday(),
+    read.accounts.count(tenantId),
   ]);
   const { sends, newContacts } = counters.find((counter) => counter.accountId === '') ?? none;
   return {

@@ -47,7 +47,7 @@ async function measure(
     small: await startSide(run, engine, small, small),
   };
   run.say(`filled and started in ${Math.round((performance.now() - begunAt) / 1000)} s`);
-  const repetitions = Math.max(fewest, run.count(40));
+  const repetitions = Math.max(fewest, run.count(80));
   const medians = new Map<string, { readonly gateway: number[]; readonly floor: number[] }>();
   const idle: { readonly gateway: IdleCost[]; readonly floor: IdleCost[] } = {
     gateway: [],
