@@ -1,22 +1,30 @@
 // Compiles the program into `dist`, for `npm start`: after `npm ci`, and by `npm run build`. The types are left to
 // `npm run typecheck`. With --where-possible it does nothing where the sources or the compiler are not there, as in an
-// image that installs first, or without development packages: `launch.mjs` then runs the sources. Plain JavaScript.
+// image that installs first, in an unpacked package, or without development packages: `launch.mjs` then runs the
+// sources. A package is not made without it. Plain JavaScript.
 import { execFileSync } from 'node:child_process';
-import { existsSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const project = join(import.meta.dirname, '..');
 const compiler = join(project, 'node_modules/typescript/bin/tsc');
 const isPossible = existsSync(join(project, 'main.ts')) && existsSync(compiler);
+const isPackage = ['pack', 'publish'].includes(process.env.npm_command ?? '');
+const isNeeded = isPackage || !process.argv.includes('--where-possible');
 
-if (isPossible || !process.argv.includes('--where-possible')) {
+if (isPossible || isNeeded) compile();
+
+function compile() {
   const startedAt = new Date();
-  const output = join(project, 'dist');
-  rmSync(output, { recursive: true, force: true });
-  const options = ['--project', 'tsconfig.build.json', '--noCheck'];
+  const [output, fresh] = [join(project, 'dist'), join(project, 'dist.fresh')];
+  rmSync(fresh, { recursive: true, force: true });
+  const options = ['--project', 'tsconfig.build.json', '--noCheck', '--outDir', fresh];
   execFileSync(process.execPath, [compiler, ...options], { cwd: project, stdio: 'inherit' });
   // Dated back: what was saved meanwhile may not be in it.
-  const stamp = join(output, 'compiled');
+  const stamp = join(fresh, 'compiled');
   writeFileSync(stamp, '');
   utimesSync(stamp, startedAt, startedAt);
+  // In one step: a gateway that runs from it may be about to load a module.
+  rmSync(output, { recursive: true, force: true });
+  renameSync(fresh, output);
 }

@@ -25,7 +25,12 @@ await import(pathToFileURL(program).href);
 
 /** Milliseconds since the epoch, 0 where nothing is compiled. */
 function compiledAt() {
-  return statSync(join(project, 'dist/compiled'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return timeOf(join(project, 'dist/compiled'));
+}
+
+/** 0 for what is not there, as what an editor's link names. */
+function timeOf(file) {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
 /** When a source was last changed. */
@@ -34,5 +39,5 @@ function changedAt() {
     readdirSync(join(project, room), { recursive: true }).map((name) => join(room, String(name))),
   );
   const sources = [...files, 'main.ts'].filter((name) => name.endsWith('.ts'));
-  return Math.max(...sources.map((name) => statSync(join(project, name)).mtimeMs));
+  return Math.max(...sources.map((name) => timeOf(join(project, name))));
 }

@@ -5,8 +5,8 @@ import { until } from '../harness/story.ts';
 
 /** How many messages RabbitMQ has been told of so far. */
 export interface BrokerCount {
-  /** Waits until it has been told of so many since the last call. */
-  reached(count: number): Promise<void>;
+  /** Waits until it has been told of so many since the last call; answers when that was, by `performance.now()`. */
+  reached(count: number): Promise<number>;
 }
 
 /** Counts the messages that are named on an exchange, through a queue of its own. */
@@ -17,6 +17,7 @@ export async function countAtBroker(
   const rabbit = new Connection({ url, noDelay: true });
   t.teardown(() => rabbit.close());
   let counted = 0;
+  let lastAt = 0;
   const queueBindings = keys.map((routingKey) => ({ exchange, routingKey }));
   const consumer = rabbit.createConsumer(
     {
@@ -28,6 +29,7 @@ export async function countAtBroker(
     (message) => {
       const body = parsed(message.body);
       for (const key of keys) counted += placesOf(body, key).length;
+      lastAt = performance.now();
     },
   );
   t.teardown(() => consumer.close());
@@ -41,6 +43,7 @@ export async function countAtBroker(
       );
       if (counted > count) throw new Error(`${counted} messages at the broker instead of ${count}`);
       counted = 0;
+      return lastAt;
     },
   };
 }

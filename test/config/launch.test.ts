@@ -62,6 +62,8 @@ t.test('what is compiled runs, and the sources where one is newer', async (t) =>
   await fromSources('a source is newer');
   await utimes(join(folder, 'plugins/deep/fresh.ts'), new Date(0), new Date(0));
   await fromCompiled();
+  await symlink('nobody@nowhere', join(folder, 'config/.#said.ts'));
+  await fromCompiled();
   await rm(join(folder, 'dist/compiled'));
   await fromSources('it was not compiled to the end');
 });
@@ -93,6 +95,9 @@ t.test('without compiler or sources an installation goes on, and a build fails',
   const { folder, script } = await smallProject(t);
   await rm(join(folder, 'node_modules'));
   await t.rejects(script('compile.mjs'));
+  const pack = ['config/compile.mjs', '--where-possible'];
+  const env = { ...process.env, npm_command: 'pack' };
+  await t.rejects(run(process.execPath, pack, { cwd: folder, env }), 'and so does a package');
 });
 
 t.test('the project starts what it compiles', async (t) => {
