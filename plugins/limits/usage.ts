@@ -52,10 +52,10 @@ export async function tenantUsage(
     const day = rules.day(await storage.now());
     return { day, counters: await read.usage.of([tenantId], [], day) };
   };
-  // Counting a thousand accounts takes as long as the two reads of the counters.
-  const [{ day, counters }, accounts] = await Promise.all([
-    countersToday(),
+  // Counting a thousand accounts takes as long as the two reads of the counters, and begins first.
+  const [accounts, { day, counters }] = await Promise.all([
     read.accounts.count(tenantId),
+    countersToday(),
   ]);
   const { sends, newContacts } = counters.find((counter) => counter.accountId === '') ?? none;
   return {

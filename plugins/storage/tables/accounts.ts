@@ -77,13 +77,11 @@ export class AccountTable {
 
   /** How many accounts of a tenant were not removed, and how many of them are connected. */
   async count(tenantId: string): Promise<AccountCount> {
-    const rows: { status: AccountStatus; accounts: number }[] = await this.db
-      .knex('accounts')
-      .select('status')
-      .count({ accounts: '*' })
-      .where('tenant_id', tenantId)
-      .whereNull('removed_at')
-      .groupBy('status');
+    const rows = await this.db.rows<{ status: AccountStatus; accounts: number }>(
+      `select status, count(*) as accounts from accounts
+       where tenant_id = ? and removed_at is null group by status`,
+      [tenantId],
+    );
     return {
       total: rows.reduce((sum, row) => sum + row.accounts, 0),
       connected: rows.find((row) => row.status === 'connected')?.accounts ?? 0,
