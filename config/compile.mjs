@@ -24,7 +24,9 @@ function compile() {
   const stamp = join(fresh, 'compiled');
   writeFileSync(stamp, '');
   utimesSync(stamp, startedAt, startedAt);
-  // In one step: a gateway that runs from it may be about to load a module.
-  rmSync(output, { recursive: true, force: true });
+  // Moved aside before it is deleted: a gateway that runs from it may be about to load a module.
+  const former = 'former';
+  if (existsSync(output)) renameSync(output, join(fresh, former));
   renameSync(fresh, output);
+  rmSync(join(output, former), { recursive: true, force: true });
 }

@@ -82,7 +82,9 @@ t.test('nothing stays of a source that is gone', async (t) => {
   await mkdir(join(folder, 'dist'));
   await writeFile(join(folder, 'dist/gone.js'), '');
   await script('compile.mjs');
-  await t.rejects(access(join(folder, 'dist/gone.js')), { code: 'ENOENT' });
+  for (const gone of ['dist/gone.js', 'dist/former', 'dist.fresh']) {
+    await t.rejects(access(join(folder, gone)), { code: 'ENOENT' }, gone);
+  }
 });
 
 t.test('without compiler or sources an installation goes on, and a build fails', async (t) => {
