@@ -16,7 +16,9 @@ const program = isCompiled
   ? join(project, 'dist', source.replace(/\.ts$/, '.js'))
   : join(project, source);
 if (!isCompiled) {
-  console.error('Running the sources, as "dist" is older or not there; "npm run build" compiles them.');
+  console.error(
+    'Running the sources, as "dist" is older or not there; "npm run build" compiles them.',
+  );
   const { register } = await import('tsx/esm/api');
   register();
 }
