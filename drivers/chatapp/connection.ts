@@ -66,6 +66,11 @@ export class Connection {
     else this.standing.askWhetherFrozen().catch(() => this.standing.stop('frozen'));
   }
 
+  /** As `Sender.end`. */
+  async end(reason: 'logged_out' | 'replaced'): Promise<void> {
+    await this.#sender.end(reason);
+  }
+
   /** As `Session.send`. */
   async send(message: OutboundMessage, signal: AbortSignal): Promise<Sent> {
     return await this.#sender.send(message, signal);

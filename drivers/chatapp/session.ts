@@ -1,3 +1,4 @@
+import { setImmediate as immediate } from 'node:timers/promises';
 import type { tl } from '@mtcute/core';
 import type {
   DriverAccount,
@@ -241,14 +242,21 @@ export class ChatappSession implements Session {
   /** The network refused a call: it may mean more than that call. */
   #refused(number: number, attempt: Attempt, error: tl.RpcError): void {
     const verdict = verdictOf(error);
-    if (verdict === null || attempt.connection === null) return;
-    if (verdict.kind === 'ended') {
-      const { reason } = verdict;
-      // Whoever made the call hears of it first: a send that was refused for certain is told as such.
-      setImmediate(() => void this.#end(number, { type: 'state', state: 'logged_out', reason }));
-    } else {
-      attempt.connection.judged(verdict);
-    }
+    const { connection } = attempt;
+    if (verdict === null || connection === null) return;
+    if (verdict.kind === 'ended') void this.#ended(number, connection, verdict.reason);
+    else connection.judged(verdict);
+  }
+
+  /** The session is gone; sends that were refused for certain are told as such first. */
+  async #ended(
+    number: number,
+    connection: Connection,
+    reason: 'logged_out' | 'replaced',
+  ): Promise<void> {
+    await connection.end(reason);
+    await immediate();
+    await this.#end(number, { type: 'state', state: 'logged_out', reason });
   }
 
   /** An attempt came to nothing. */

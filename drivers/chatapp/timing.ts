@@ -8,6 +8,8 @@ export interface Timing {
   readonly send: number;
   /** For the network to be told that the link is over. */
   readonly logOut: number;
+  /** For the sends under way to be answered once another call was told that the session is gone. */
+  readonly lastAnswers: number;
   /** For a piece of the update sequence that is missing to come by itself. */
   readonly gap: number;
   /** Before what could not be kept, or asked for, is tried again. */
@@ -22,6 +24,7 @@ export const usualTiming: Timing = {
   answer: 15_000,
   send: 60_000,
   logOut: 3_000,
+  lastAnswers: 3_000,
   gap: 250,
   retry: 5_000,
   newContacts: 3_600_000,

@@ -20,6 +20,13 @@ export function stopped(): DriverError {
   });
 }
 
+/** The session is gone for good, and the message was not sent. */
+export function sessionEnded(reason: 'logged_out' | 'replaced'): DriverError {
+  return new DriverError(reason, 'the session ended before the message was sent', {
+    certain: true,
+  });
+}
+
 /**
  * Why a message that was handed to the network was not sent. Pure.
  * @param cause what the call threw; anything but a refusal leaves open whether the network took the message
@@ -43,9 +50,7 @@ export function sendFailure(cause: unknown): DriverError {
     case 'stopped':
       return stopped();
     case 'ended':
-      return new DriverError(verdict.reason, 'the session ended before the message was sent', {
-        certain: true,
-      });
+      return sessionEnded(verdict.reason);
     case 'new_contacts':
       return new DriverError(
         'blocked_by_chatapp',

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Long, tl } from '@mtcute/core';
 import {
   DriverError,
@@ -14,7 +15,7 @@ import type { Mailbox } from '../updates/mailbox.ts';
 import type { ReadMarks } from '../updates/read-marks.ts';
 import { isRefusal, verdictOf } from '../verdict.ts';
 import type { Wire } from '../wire.ts';
-import { notConnected, sendFailure, stopped } from './failure.ts';
+import { notConnected, sendFailure, sessionEnded, stopped } from './failure.ts';
 import { upload } from './outbound-media.ts';
 import { recipientOf } from './recipient.ts';
 import { recover } from './recover.ts';
@@ -35,6 +36,8 @@ export interface SenderParts {
 /** Sends the messages of one account over one wire. */
 export class Sender {
   readonly #parts: SenderParts;
+  readonly #underWay = new Set<Promise<Sent>>();
+  #ended: 'logged_out' | 'replaced' | null = null;
 
   constructor(parts: SenderParts) {
     this.#parts = parts;
@@ -42,6 +45,30 @@ export class Sender {
 
   /** As `Session.send`. @throws DriverError */
   async send(message: OutboundMessage, signal: AbortSignal): Promise<Sent> {
+    if (this.#ended !== null) throw sessionEnded(this.#ended);
+    const sending = this.#send(message, signal);
+    this.#underWay.add(sending);
+    try {
+      return await sending;
+    } finally {
+      this.#underWay.delete(sending);
+    }
+  }
+
+  /**
+   * The network said that the session is gone: takes no more messages.
+   * @returns resolves once those under way were answered, or `timing.lastAnswers` is over. The network refuses
+   * them too; cut off before they hear of it, they might have been sent.
+   */
+  async end(reason: 'logged_out' | 'replaced'): Promise<void> {
+    this.#ended = reason;
+    await Promise.race([
+      Promise.allSettled(this.#underWay),
+      sleep(this.#parts.timing.lastAnswers, undefined, { ref: false }),
+    ]);
+  }
+
+  async #send(message: OutboundMessage, signal: AbortSignal): Promise<Sent> {
     const { wire, marks, standing } = this.#parts;
     if (signal.aborted || wire.signal.aborted) throw notConnected();
     if (standing.isStopped) throw stopped();

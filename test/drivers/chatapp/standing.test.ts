@@ -52,6 +52,20 @@ t.test('a session that is revoked', async (t) => {
   t.match(refused, { code: 'logged_out', certain: true, retryAfterMs: null });
   await sending.port.state('logged_out');
 
+  const waiting = await bench.linked();
+  bench.control.put(waiting.phone, { sends: 'delay' });
+  const answer = waiting.session
+    .send(textTo(bench, 'msg_waiting'), patient())
+    .catch((error: DriverError) => error);
+  await sleep(50);
+  bench.control.revoke(waiting.phone, 'SESSION_REVOKED', true);
+  t.match(
+    await answer,
+    { code: 'logged_out', certain: true, retryAfterMs: null },
+    'a send hears its answer, though another call was told first that the session is gone',
+  );
+  await waiting.port.state('logged_out');
+
   const forgotten = await bench.linked();
   bench.control.forgetKeys(forgotten.phone);
   await forgotten.port.state('lost');

@@ -19,7 +19,7 @@ export interface Reached {
 export interface Settings {
   readonly password?: string | null;
   readonly contacts?: readonly { readonly phone: string; readonly name: string }[];
-  readonly sends?: 'accept' | 'refuse' | 'hold';
+  readonly sends?: 'accept' | 'refuse' | 'hold' | 'delay';
   readonly readsAtOnce?: boolean;
   readonly banned?: boolean;
   /** Until when it is frozen, seconds since the Unix epoch; null: it is not. */

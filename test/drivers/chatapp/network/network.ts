@@ -1,5 +1,6 @@
 import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Long } from '@mtcute/core';
 import { type ICryptoProvider, parsePublicKey } from '@mtcute/core/utils.js';
 import { Calls } from './calls.ts';
@@ -11,6 +12,9 @@ import { updateObject, updatesObject, userObject } from './objects.ts';
 import type { PasswordQuestion } from './password.ts';
 import { type Person, type Step, Subscriber, short } from './subscriber.ts';
 import type { Answer, TlObject } from './tl.ts';
+
+/** How long a message waits whose sender's calls are treated with delay, in milliseconds. */
+const sendDelayMs = 500;
 
 /** A session key and who it belongs to. */
 export interface SessionKey {
@@ -160,6 +164,8 @@ export class Network {
   ): Promise<Answer | typeof never> {
     const key = this.keys.get(connection.keyId ?? '');
     if (key === undefined) throw new Refusal(401, 'AUTH_KEY_UNREGISTERED');
+    const isSend = request._ === 'messages.sendMessage';
+    if (isSend && key.subscriber?.treatment === 'delay') await sleep(sendDelayMs);
     if (key.refusal !== null) {
       throw new Refusal(key.refusal === 'AUTH_KEY_DUPLICATED' ? 406 : 401, key.refusal);
     }

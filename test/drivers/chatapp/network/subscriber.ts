@@ -47,7 +47,7 @@ export class Subscriber {
   password: string | null = null;
   code: string | null = null;
   codeHash: string | null = null;
-  treatment: 'accept' | 'refuse' | 'hold' = 'accept';
+  treatment: 'accept' | 'refuse' | 'hold' | 'delay' = 'accept';
   /** Contacts read at once what they get. */
   readsAtOnce = false;
   banned = false;
