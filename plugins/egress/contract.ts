@@ -24,6 +24,11 @@ export interface EgressPost {
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly signal?: AbortSignal;
+  /**
+   * The caller makes one further request to the host at most when this one is answered: it is told so at once where another
+   * connection is free for that, instead of when this one is. Default: false.
+   */
+  readonly hasSuccessor?: boolean;
 }
 
 /** An answer, whatever its status. Redirects are answers like any other. */

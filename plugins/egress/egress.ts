@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import type { Agent } from 'undici';
+import type { Connections } from './agent.ts';
 import { takeAnswer } from './answer.ts';
 import type {
   ClosableEgress,
@@ -24,7 +24,7 @@ const redirects: readonly number[] = [301, 302, 303, 307, 308];
 export class GuardedEgress implements ClosableEgress {
   readonly #settings: EgressSettings;
   readonly #closing = new AbortController();
-  #agent: Promise<Agent> | undefined;
+  #connections: Promise<Connections> | undefined;
 
   constructor(settings: EgressSettings) {
     this.#settings = settings;
@@ -56,9 +56,11 @@ export class GuardedEgress implements ClosableEgress {
       const { url } = readTarget(request.url, this.#settings.rules);
       const { headers, body, connectTimeoutMs } = request;
       const sent = { url, headers, body, connectTimeoutMs, signal: deadline.signal };
-      const answer = await takeAnswer(await this.#pool(), { method: 'POST', ...sent });
-      // undici has the connection free one turn later; without it a caller's next request would open another.
-      await nextTurn();
+      const connections = await this.#open();
+      const answer = await takeAnswer(connections.agent, { method: 'POST', ...sent });
+      // Else a caller's next request would open another connection.
+      const isPrompt = request.hasSuccessor === true && connections.promises(url.origin);
+      if (!isPrompt) await nextTurn();
       return { answered: true, answer };
     } catch (error) {
       return { answered: false, failure: failureOf(error) };
@@ -82,13 +84,15 @@ export class GuardedEgress implements ClosableEgress {
   /** What is only being connected goes with its time-out; nobody waits for that. */
   async close(): Promise<void> {
     this.#closing.abort();
-    await (await this.#agent)?.destroy();
+    await (await this.#connections)?.agent.destroy();
   }
 
   /** Loading undici takes a tenth of a second, which a start need not wait for. */
-  #pool(): Promise<Agent> {
-    this.#agent ??= import('./agent.ts').then(({ makeAgent }) => makeAgent(this.#settings));
-    return this.#agent;
+  #open(): Promise<Connections> {
+    this.#connections ??= import('./agent.ts').then(
+      ({ Connections }) => new Connections(this.#settings),
+    );
+    return this.#connections;
   }
 
   #deadline({ timeoutMs, signal }: EgressPost | EgressGet): Deadline {
@@ -103,7 +107,8 @@ export class GuardedEgress implements ClosableEgress {
     let { url } = readTarget(first, this.#settings.rules);
     for (let hop = 0; ; hop += 1) {
       const request = { url, headers: {}, body: null, connectTimeoutMs, signal };
-      const file = await openFile(await this.#pool(), { method: 'GET', ...request });
+      const { agent } = await this.#open();
+      const file = await openFile(agent, { method: 'GET', ...request });
       const { location } = file.headers;
       if (location === undefined || !redirects.includes(file.status)) return file;
       file.body.destroy();

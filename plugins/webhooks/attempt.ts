@@ -47,6 +47,7 @@ export async function attempt(
     body: request.payload,
     timeoutMs,
     connectTimeoutMs,
+    hasSuccessor: true,
     ...(signal === undefined ? {} : { signal }),
   });
   const durationMs = Math.round(clock.monotonic() - begun);

@@ -66,6 +66,12 @@ t.test('a good receiver', async (t) => {
   });
   await Promise.all(Array.from({ length: 10 }, () => egress.post({ url, ...sending })));
   t.equal(receiver.connections(), 10, 'ten at once wait for none of the others');
+  const oneByOne = async (count: number): Promise<void> => {
+    const successive = { url, ...sending, hasSuccessor: true };
+    for (let request = 0; request < count; request += 1) await egress.post(successive);
+  };
+  await Promise.all(Array.from({ length: 10 }, () => oneByOne(20)));
+  t.equal(receiver.connections(), 10, 'nor do ten, one after the other, open further ones');
 
   await egress.close();
   await egress.close();
