@@ -1,35 +1,61 @@
 import { EgressError } from './failures.ts';
 
-/** One signal for all that ends a request early. Its reason is an `EgressError`. */
-export interface Deadline {
-  readonly signal: AbortSignal;
-  /** Forgets timer and caller. Called once the request is over. */
-  release(): void;
-}
-
 /**
- * Starts the time of a request.
- * @param timeoutMs for all of it
- * @param enders end it too: the caller's signal, the gateway's
+ * All that ends a request early. No AbortSignal of its own: each webhook has one of these, and a signal with its timer
+ * and listeners costs more than the rest of the guard together.
  */
-export function startDeadline(timeoutMs: number, enders: readonly AbortSignal[]): Deadline {
-  // Not AbortSignal.any: signals made of one that lives long stay with it.
-  const controller = new AbortController();
-  const late = `There was no complete answer within ${timeoutMs / 1000} s.`;
-  const onTimeout = (): void => controller.abort(new EgressError('timeout', late));
-  const onAbort = (): void => {
-    controller.abort(new EgressError('connection', 'The request was cut short by the gateway.'));
-  };
-  const timer = setTimeout(onTimeout, timeoutMs);
-  for (const ender of enders) {
-    if (ender.aborted) onAbort();
-    ender.addEventListener('abort', onAbort);
+export class Deadline {
+  readonly #caller: AbortSignal | undefined;
+  readonly #timer: NodeJS.Timeout;
+  readonly #onAbort = (): void => this.cut();
+  readonly #onRelease: (deadline: Deadline) => void;
+  #reason: EgressError | null = null;
+  #onEnd: ((reason: EgressError) => void) | null = null;
+
+  /**
+   * Starts the time of a request.
+   * @param timeoutMs for all of it
+   * @param caller ends it too
+   * @param onRelease told once it is over
+   */
+  constructor(
+    timeoutMs: number,
+    caller: AbortSignal | undefined,
+    onRelease: (deadline: Deadline) => void,
+  ) {
+    this.#caller = caller;
+    this.#onRelease = onRelease;
+    const late = `There was no complete answer within ${timeoutMs / 1000} s.`;
+    this.#timer = setTimeout(() => this.#end(new EgressError('timeout', late)), timeoutMs);
+    if (caller?.aborted === true) this.cut();
+    else caller?.addEventListener('abort', this.#onAbort);
   }
-  return {
-    signal: controller.signal,
-    release() {
-      clearTimeout(timer);
-      for (const ender of enders) ender.removeEventListener('abort', onAbort);
-    },
-  };
+
+  /** Why the request has ended early; null while it may go on. */
+  get reason(): EgressError | null {
+    return this.#reason;
+  }
+
+  /** Who is told of the end, in place of whoever was before; null: nobody. */
+  tell(onEnd: ((reason: EgressError) => void) | null): void {
+    this.#onEnd = onEnd;
+  }
+
+  /** The caller or the gateway wants no more of it. */
+  cut(): void {
+    this.#end(new EgressError('connection', 'The request was cut short by the gateway.'));
+  }
+
+  /** Forgets timer and caller. Called once the request is over. */
+  release(): void {
+    clearTimeout(this.#timer);
+    this.#caller?.removeEventListener('abort', this.#onAbort);
+    this.#onRelease(this);
+  }
+
+  #end(reason: EgressError): void {
+    if (this.#reason !== null) return;
+    this.#reason = reason;
+    this.#onEnd?.(reason);
+  }
 }

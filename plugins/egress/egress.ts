@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { Connections } from './agent.ts';
 import { takeAnswer } from './answer.ts';
@@ -10,7 +9,7 @@ import type {
   EgressOutcome,
   EgressPost,
 } from './contract.ts';
-import { type Deadline, startDeadline } from './deadline.ts';
+import { Deadline } from './deadline.ts';
 import { EgressError, failureOf } from './failures.ts';
 import { openFile } from './file.ts';
 import { allowedAddresses } from './lookup.ts';
@@ -23,13 +22,12 @@ const redirects: readonly number[] = [301, 302, 303, 307, 308];
 /** The `egress` of the container: one pool of connections for all, opened with the first request. */
 export class GuardedEgress implements ClosableEgress {
   readonly #settings: EgressSettings;
-  readonly #closing = new AbortController();
+  readonly #underWay = new Set<Deadline>();
+  #isClosed = false;
   #connections: Promise<Connections> | undefined;
 
   constructor(settings: EgressSettings) {
     this.#settings = settings;
-    // Every request under way listens to it.
-    setMaxListeners(0, this.#closing.signal);
   }
 
   async refusal(url: string): Promise<string | null> {
@@ -55,7 +53,7 @@ export class GuardedEgress implements ClosableEgress {
     try {
       const { url } = readTarget(request.url, this.#settings.rules);
       const { headers, body, connectTimeoutMs } = request;
-      const sent = { url, headers, body, connectTimeoutMs, signal: deadline.signal };
+      const sent = { url, headers, body, connectTimeoutMs, deadline };
       const connections = await this.#open();
       const answer = await takeAnswer(connections.agent, { method: 'POST', ...sent });
       // Else a caller's next request would open another connection.
@@ -83,7 +81,8 @@ export class GuardedEgress implements ClosableEgress {
 
   /** What is only being connected goes with its time-out; nobody waits for that. */
   async close(): Promise<void> {
-    this.#closing.abort();
+    this.#isClosed = true;
+    for (const deadline of [...this.#underWay]) deadline.cut();
     await (await this.#connections)?.agent.destroy();
   }
 
@@ -96,17 +95,19 @@ export class GuardedEgress implements ClosableEgress {
   }
 
   #deadline({ timeoutMs, signal }: EgressPost | EgressGet): Deadline {
-    const closing = this.#closing.signal;
-    return startDeadline(timeoutMs, signal === undefined ? [closing] : [closing, signal]);
+    const deadline = new Deadline(timeoutMs, signal, (over) => this.#underWay.delete(over));
+    this.#underWay.add(deadline);
+    if (this.#isClosed) deadline.cut();
+    return deadline;
   }
 
   async #follow(
     { url: first, connectTimeoutMs }: EgressGet,
-    { signal }: Deadline,
+    deadline: Deadline,
   ): Promise<EgressFile> {
     let { url } = readTarget(first, this.#settings.rules);
     for (let hop = 0; ; hop += 1) {
-      const request = { url, headers: {}, body: null, connectTimeoutMs, signal };
+      const request = { url, headers: {}, body: null, connectTimeoutMs, deadline };
       const { agent } = await this.#open();
       const file = await openFile(agent, { method: 'GET', ...request });
       const { location } = file.headers;

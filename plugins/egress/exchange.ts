@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
+import type { Deadline } from './deadline.ts';
 import { EgressError } from './failures.ts';
 
 /** One request as it goes out. */
@@ -11,7 +12,7 @@ export interface ExchangeRequest {
   /** Until its first byte can be sent. */
   readonly connectTimeoutMs: number;
   /** Ends it with its reason. */
-  readonly signal: AbortSignal;
+  readonly deadline: Deadline;
 }
 
 /** Who takes the answer, in this order; after `end`, `failed` or `drop` nothing is called. */
@@ -30,26 +31,25 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: ExchangeRequest;
   readonly #taker: AnswerTaker;
   readonly #connectTimer: NodeJS.Timeout;
-  readonly #onAbort = (): void => this.#fail(this.#request.signal.reason);
   #controller: Dispatcher.DispatchController | null = null;
   #isOver = false;
 
   private constructor(request: ExchangeRequest, taker: AnswerTaker) {
-    const { connectTimeoutMs, signal } = request;
+    const { connectTimeoutMs, deadline } = request;
     this.#request = request;
     this.#taker = taker;
     const late = `There was no connection within ${connectTimeoutMs / 1000} s.`;
     const onTimeout = (): void => this.#fail(new EgressError('timeout', late));
     this.#connectTimer = setTimeout(onTimeout, connectTimeoutMs);
-    signal.addEventListener('abort', this.#onAbort, { once: true });
+    deadline.tell((reason) => this.#fail(reason));
   }
 
   /** Sends the request. The taker hears of it later, never within this call unless it fails at once. */
   static begin(agent: Dispatcher, request: ExchangeRequest, taker: AnswerTaker): Exchange {
     const exchange = new Exchange(request, taker);
-    const { method, url, headers, body, signal } = request;
-    if (signal.aborted) {
-      exchange.#fail(signal.reason);
+    const { method, url, headers, body, deadline } = request;
+    if (deadline.reason !== null) {
+      exchange.#fail(deadline.reason);
       return exchange;
     }
     const path = url.pathname + url.search;
@@ -96,9 +96,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#finish()) this.#taker.failed(error);
   }
 
-  #fail(error: unknown): void {
+  #fail(error: EgressError): void {
     if (!this.#finish()) return;
-    this.#abort(error instanceof Error ? error : new Error('given up', { cause: error }));
+    this.#abort(error);
     this.#taker.failed(error);
   }
 
@@ -111,7 +111,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.#isOver) return false;
     this.#isOver = true;
     clearTimeout(this.#connectTimer);
-    this.#request.signal.removeEventListener('abort', this.#onAbort);
+    this.#request.deadline.tell(null);
     return true;
   }
 }
