@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { keepNewest } from '../../core/newest.ts';
 import type { Connections } from './agent.ts';
 import { takeAnswer } from './answer.ts';
 import type {
@@ -14,14 +15,17 @@ import { EgressError, failureOf } from './failures.ts';
 import { openFile } from './file.ts';
 import { allowedAddresses } from './lookup.ts';
 import type { EgressSettings } from './settings.ts';
-import { readTarget } from './target.ts';
+import { readTarget, type Target } from './target.ts';
 
 const maxRedirects = 3;
+/** How many addresses are kept as read; those read longest ago go first. */
+const mostTargets = 1_000;
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
 /** The `egress` of the container: one pool of connections for all, opened with the first request. */
 export class GuardedEgress implements ClosableEgress {
   readonly #settings: EgressSettings;
+  readonly #targets = new Map<string, Target>();
   readonly #underWay = new Set<Deadline>();
   #isClosed = false;
   #connections: Promise<Connections> | undefined;
@@ -51,7 +55,7 @@ export class GuardedEgress implements ClosableEgress {
   async post(request: EgressPost): Promise<EgressOutcome<EgressAnswer>> {
     const deadline = this.#deadline(request);
     try {
-      const { url } = readTarget(request.url, this.#settings.rules);
+      const { url } = this.#target(request.url);
       const { headers, body, connectTimeoutMs } = request;
       const sent = { url, headers, body, connectTimeoutMs, deadline };
       const connections = await this.#open();
@@ -84,6 +88,15 @@ export class GuardedEgress implements ClosableEgress {
     this.#isClosed = true;
     for (const deadline of [...this.#underWay]) deadline.cut();
     await (await this.#connections)?.agent.destroy();
+  }
+
+  /** Reads the address of a receiver, which is posted to again and again. @throws EgressError `blocked` */
+  #target(url: string): Target {
+    const known = this.#targets.get(url);
+    if (known !== undefined) return known;
+    const target = readTarget(url, this.#settings.rules);
+    keepNewest(this.#targets, url, target, mostTargets);
+    return target;
   }
 
   /** Loading undici takes a tenth of a second, which a start need not wait for. */

@@ -1,5 +1,5 @@
+import { keepNewest } from '../../core/newest.ts';
 import type { AccountFacts, DayCount, SendingAccount, SendingTenant } from './contract.ts';
-import { keepNewest } from './newest.ts';
 import type { SendLedger } from './send.ts';
 
 /** How many accounts, and how many tenants, are remembered; those learned longest ago go first. */

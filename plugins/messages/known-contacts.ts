@@ -1,5 +1,5 @@
+import { keepNewest } from '../../core/newest.ts';
 import type { AccountFacts, SendingContact, SendingFacts, Thread } from './contract.ts';
-import { keepNewest } from './newest.ts';
 import type { SendInput } from './send.ts';
 
 /** How many contacts are remembered; those learned longest ago go first. */

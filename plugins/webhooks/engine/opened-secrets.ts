@@ -1,14 +1,16 @@
+import { keepNewest } from '../../../core/newest.ts';
 import type { Secrets } from '../../secrets/contract.ts';
 import type { Webhook } from '../contract.ts';
 import { signingSecretContext } from '../secret.ts';
 
-/**
- * The signing secrets of subscriptions, each opened once for all deliveries that one look has found: it is kept with the
- * subscription as it was read, and goes with it.
- */
+/** How many opened secrets are kept; those opened longest ago go first. */
+const mostSecrets = 1_000;
+
+/** The signing secrets of subscriptions, each opened once for as long as it is among the last that were. */
 export class OpenedSecrets {
   readonly #secrets: Pick<Secrets, 'open'>;
-  readonly #opened = new WeakMap<Webhook, string>();
+  /** By subscription and sealed text: of a new secret both are others. */
+  readonly #opened = new Map<string, string>();
 
   constructor(secrets: Pick<Secrets, 'open'>) {
     this.#secrets = secrets;
@@ -18,13 +20,13 @@ export class OpenedSecrets {
    * The secret of a subscription; null while signing is off.
    * @throws Error when it cannot be opened
    */
-  of(webhook: Webhook): string | null {
-    const { id, sealedSecret } = webhook;
+  of({ id, sealedSecret }: Pick<Webhook, 'id' | 'sealedSecret'>): string | null {
     if (sealedSecret === null) return null;
-    const known = this.#opened.get(webhook);
+    const place = `${id} ${sealedSecret}`;
+    const known = this.#opened.get(place);
     if (known !== undefined) return known;
     const secret = this.#secrets.open(sealedSecret, signingSecretContext(id));
-    this.#opened.set(webhook, secret);
+    keepNewest(this.#opened, place, secret, mostSecrets);
     return secret;
   }
 }
