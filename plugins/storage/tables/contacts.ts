@@ -84,6 +84,7 @@ export class ContactTable {
       `select * from contacts
        where id in (select contact_id from messages where id in (${holes(wanted.length)}))`,
       wanted,
+      { recurs: wanted.length === 1 },
     );
     return rows.map(fromColumns);
   }

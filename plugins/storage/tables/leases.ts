@@ -16,6 +16,7 @@ export class LeaseTable {
     const rows = await this.db.rows<StoredLease>(
       `select * from leases where account_id in (${holes(wanted.length)})`,
       wanted,
+      { recurs: wanted.length === 1 },
     );
     return rows.map(lease);
   }

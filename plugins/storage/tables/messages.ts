@@ -101,6 +101,7 @@ export class MessageTable {
     const rows = await this.db.rows<MessageColumns>(
       `select * from messages where id in (${holes(wanted.length)}) ${this.db.locking}`,
       wanted,
+      { recurs: wanted.length === 1 },
     );
     return rows.map(fromColumns);
   }

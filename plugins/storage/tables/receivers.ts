@@ -144,6 +144,7 @@ export class ReceiverTable {
       `update receivers set due_at = case when due_at < ? then due_at else ? end
        where id in (${holes(woken.length)})`,
       [dueAt, dueAt, ...woken],
+      { recurs: woken.length === 1 },
     );
     if (!announced) this.db.marks.add('deliveries');
   }

@@ -55,6 +55,7 @@ export class TenantTable {
     const rows = await this.db.rows<TenantRow>(
       `select ${columns.join(', ')} from tenants where id in (${holes(wanted.length)})`,
       wanted,
+      { recurs: wanted.length === 1 },
     );
     return new Map(rows.map((row) => [row.id, toTenant(row)]));
   }

@@ -82,6 +82,7 @@ export class WebhookTable {
        from webhooks w left join receivers r on r.id = w.receiver_id
        where w.tenant_id in (${holes(wanted.length)}) order by w.created_at, w.id`,
       wanted,
+      { recurs: wanted.length === 1 },
     );
     return rows.map((row) => ({ ...webhook(row), pausedAt: row.paused_at }));
   }
