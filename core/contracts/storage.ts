@@ -84,6 +84,11 @@ export interface Lane<Input, Output, Early = void> {
    * They have no lock in common, and inputs that do are decided in the order of their arrival all the same.
    */
   readonly atOnce?: number;
+  /**
+   * A further transaction begins only once the last one under way is so old, in milliseconds: until then what comes is
+   * gathered for the next, and one that is held up does not hold up the others. 0 when absent: at once.
+   */
+  readonly patienceMs?: number;
   /** The rows to lock for this input. Pure. */
   locks(input: Input): readonly Lock[];
   /**

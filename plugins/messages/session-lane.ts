@@ -6,6 +6,9 @@ import type { EventOutbox } from './outbox.ts';
 import { enterReceipts } from './receipts.ts';
 import { loadLedger, loadSession, type SessionFacts, tenantIdsOf } from './session-ledger.ts';
 
+/** What a transaction of sessions takes on a busy machine, in milliseconds. */
+const patienceMs = 20;
+
 /** What a session has to store: a step of its dispatching, or receipts in the order in which they came. */
 export interface SessionInput {
   readonly fence: Fence;
@@ -39,6 +42,7 @@ export function makeSessionLane(
   return {
     name: 'messages.session',
     atOnce: 2,
+    patienceMs,
     locks: ({ fence }) => [`lease:${fence.accountId}`],
     early: (tables, inputs) => loadSession(tables, inputs, outbox),
     async run(unit, inputs, facts) {

@@ -50,7 +50,7 @@ export class Lanes {
     if (known === undefined) {
       const queue: Queue<Input, Output, Early> = {
         ...{ lane, waiting: [], scheduled: false, underWay: 0 },
-        held: new Set(),
+        ...{ begunAt: 0, timer: undefined, held: new Set() },
       };
       this.#queues.set(lane.name, queue as unknown as Queue);
       return queue;
@@ -67,6 +67,16 @@ export class Lanes {
     const { dialect } = this.#parts.connections;
     const most = dialect === 'mysql' ? (lane.atOnce ?? 1) : 1;
     if (queue.scheduled || queue.underWay >= most) return;
+    const early = queue.begunAt + (lane.patienceMs ?? 0) - performance.now();
+    if (queue.underWay > 0 && early > 0) {
+      queue.timer ??= setTimeout(() => {
+        queue.timer = undefined;
+        if (queue.waiting.length > 0) this.#schedule(lane, queue);
+      }, early);
+      return;
+    }
+    clearTimeout(queue.timer);
+    queue.timer = undefined;
     queue.scheduled = true;
     queue.underWay += 1;
     const turn = this.#turn(lane, queue).then((size) => {
@@ -95,6 +105,7 @@ export class Lanes {
       const isAlone = (lane.atOnce ?? 1) === 1;
       const locks = isAlone ? [] : inputs.flatMap((input) => lane.locks(input));
       for (const lock of locks) queue.held.add(lock);
+      queue.begunAt = performance.now();
       if (queue.waiting.length > 0) this.#schedule(lane, queue);
       const results = await settle(this.#parts, lane, inputs);
       for (const lock of locks) queue.held.delete(lock);
@@ -123,6 +134,10 @@ interface Queue<Input = unknown, Output = unknown, Early = unknown> {
   scheduled: boolean;
   /** Turns that were scheduled and have not ended. */
   underWay: number;
+  /** When the last of them took its inputs, by `performance.now`. */
+  begunAt: number;
+  /** Rings when a further one may begin. */
+  timer: NodeJS.Timeout | undefined;
   /** The locks of the inputs that are being decided. */
   readonly held: Set<Lock>;
 }

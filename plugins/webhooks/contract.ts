@@ -4,6 +4,7 @@
  * event to one subscription. Times are milliseconds since the Unix epoch, by the database's clock.
  */
 import type { EventType } from '../../core/contracts/events.ts';
+import type { Tenant } from '../tenants/contract.ts';
 
 /** One subscription. */
 export interface Webhook {
@@ -28,6 +29,13 @@ export interface Webhook {
 export interface Subscription extends Webhook {
   /** Since when the receiver is paused; null while it is not, or is not there. */
   readonly pausedAt: number | null;
+}
+
+/** What the events of some tenants are fanned out by. */
+export interface Subscriptions {
+  /** Oldest first. */
+  readonly webhooks: readonly Subscription[];
+  readonly tenants: ReadonlyMap<string, Tenant>;
 }
 
 /** Why an attempt failed: an egress failure, or an answer other than 2xx. */

@@ -1,6 +1,8 @@
 import type { EventType } from '../../../core/contracts/events.ts';
-import type { Subscription, Webhook } from '../../webhooks/contract.ts';
+import type { Tenant } from '../../tenants/contract.ts';
+import type { Subscriptions, Webhook } from '../../webhooks/contract.ts';
 import { type Executor, holes, type Row } from '../executor.ts';
+import { type TenantRow, toTenant } from './tenants.ts';
 
 interface WebhookColumns {
   readonly id: string;
@@ -15,6 +17,15 @@ interface WebhookColumns {
   readonly secret_created_at: number | null;
   readonly created_at: number;
 }
+
+/** A tenant with one of its subscriptions, or with nulls for them. */
+type SubscriptionColumns = (WebhookColumns | { readonly id: null }) &
+  Omit<TenantRow, 'id' | 'name' | 'created_at'> & {
+    readonly paused_at: number | null;
+    readonly tenant: string;
+    readonly tenant_name: string;
+    readonly tenant_created_at: number;
+  };
 
 /** The SQL of webhook subscriptions. */
 export class WebhookTable {
@@ -73,18 +84,23 @@ export class WebhookTable {
     return rows.map(webhook);
   }
 
-  /** The same, each with whether its receiver is paused. */
-  async subscriptionsOf(tenantIds: readonly string[]): Promise<readonly Subscription[]> {
+  /** What the events of these tenants are fanned out by, in one statement: it is read with every message that is sent. */
+  async subscriptionsOf(tenantIds: readonly string[]): Promise<Subscriptions> {
     const wanted = [...new Set(tenantIds)];
-    if (wanted.length === 0) return [];
-    const rows = await this.db.rows<WebhookColumns & { readonly paused_at: number | null }>(
-      `select w.*, r.disabled_at as paused_at
-       from webhooks w left join receivers r on r.id = w.receiver_id
-       where w.tenant_id in (${holes(wanted.length)}) order by w.created_at, w.id`,
+    if (wanted.length === 0) return { webhooks: [], tenants: new Map() };
+    const rows = await this.db.rows<SubscriptionColumns>(
+      `select w.*, r.disabled_at as paused_at, t.id as tenant, t.name as tenant_name, t.mode, t.plan,
+         t.status, t.disabled, t.ramp, t.created_at as tenant_created_at
+       from tenants t left join webhooks w on w.tenant_id = t.id
+       left join receivers r on r.id = w.receiver_id
+       where t.id in (${holes(wanted.length)}) order by w.created_at, w.id`,
       wanted,
       { recurs: wanted.length === 1 },
     );
-    return rows.map((row) => ({ ...webhook(row), pausedAt: row.paused_at }));
+    const webhooks = rows.flatMap((row) =>
+      isSubscription(row) ? { ...webhook(row), pausedAt: row.paused_at } : [],
+    );
+    return { webhooks, tenants: new Map(rows.map((row) => [row.tenant, tenant(row)])) };
   }
 
   /** Those of these tenants that have subscriptions, whatever these want. */
@@ -118,6 +134,17 @@ export class WebhookTable {
   async delete(ids: readonly string[]): Promise<void> {
     if (ids.length > 0) await this.db.knex('webhooks').whereIn('id', ids).delete();
   }
+}
+
+function isSubscription(
+  row: SubscriptionColumns,
+): row is Extract<SubscriptionColumns, WebhookColumns> {
+  return row.id !== null;
+}
+
+function tenant(row: SubscriptionColumns): Tenant {
+  const { tenant: id, tenant_name: name, tenant_created_at: created_at } = row;
+  return toTenant({ ...row, id, name, created_at });
 }
 
 function changeable(one: Webhook): Row {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../../core/contracts/clock.ts';
 import type { PrepareFanOut } from '../../messages/contract.ts';
 import type { Plans } from '../../tenants/contract.ts';
-import { fanOut, readSubscriptions } from './fan-out.ts';
+import { fanOut } from './fan-out.ts';
 import type { Start } from './windows.ts';
 
 /** What was fanned out to one receiver. */
@@ -30,7 +30,7 @@ export function makeDirectFanOut(parts: DirectFanOutParts): PrepareFanOut {
   const { plans, clock, due, suppressed } = parts;
   return async (tables, tenantIds) => {
     const readAt = clock.monotonic();
-    const subscriptions = await readSubscriptions(tables, tenantIds);
+    const subscriptions = await tables.webhooks.subscriptionsOf(tenantIds);
     return async ({ withCommit, now, afterCommit }, raised) => {
       const kept = await withCommit.events.recordFannedOut(raised);
       const events = kept.map((event, n) => ({ ...event, first: raised[n]?.first ?? false }));

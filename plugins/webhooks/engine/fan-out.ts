@@ -1,7 +1,6 @@
-import type { Tables } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
-import type { Plans, Tenant } from '../../tenants/contract.ts';
-import type { Delivery, Subscription, Webhook } from '../contract.ts';
+import type { Plans } from '../../tenants/contract.ts';
+import type { Delivery, Subscription, Subscriptions, Webhook } from '../contract.ts';
 import { goesOut, hasWebhooks, wants } from '../matching.ts';
 
 /** An event that is fanned out. */
@@ -9,24 +8,6 @@ export type FannedEvent = Pick<Delivery, 'tenantId' | 'subject' | 'createdAt'> &
   readonly id: string;
   readonly type: Delivery['eventType'];
 };
-
-/** What events are fanned out by. */
-export interface Subscriptions {
-  readonly webhooks: readonly Subscription[];
-  readonly tenants: ReadonlyMap<string, Tenant>;
-}
-
-/** Reads what the events of some tenants are fanned out by. */
-export async function readSubscriptions(
-  tables: Tables,
-  tenantIds: readonly string[],
-): Promise<Subscriptions> {
-  const [webhooks, tenants] = await Promise.all([
-    tables.webhooks.subscriptionsOf(tenantIds),
-    tables.tenants.find(tenantIds),
-  ]);
-  return { webhooks, tenants };
-}
 
 /** A delivery that fan-out made, with what it was made of. */
 export interface MadeDelivery<Event extends FannedEvent> {

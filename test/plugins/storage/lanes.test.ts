@@ -171,6 +171,43 @@ for (const { name, create } of databases) {
       t.ok(name === 'sqlite' || most > 1, 'two were under way');
     });
 
+    t.test('a further transaction of a lane begins when one is held up', async (t) => {
+      const batches: (readonly string[])[] = [];
+      let release = (): void => undefined;
+      const held = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const lane: Lane<string, string> = {
+        name: 'patient',
+        atOnce: 2,
+        patienceMs: 200,
+        locks: (input) => [`lease:${input}`],
+        run: async (_unit, inputs) => {
+          batches.push(inputs);
+          if (inputs.includes('slow')) await sleep(50);
+          if (inputs.includes('held')) await held;
+          return inputs;
+        },
+      };
+      const submit = async (input: string): Promise<string> => {
+        const answer = storage.submit(lane, input);
+        await sleep(10);
+        return answer;
+      };
+      const first = submit('slow');
+      await sleep(10);
+      await Promise.all([first, submit('a'), submit('b')]);
+      t.same(batches, [['slow'], ['a', 'b']], 'what comes meanwhile is gathered for the next one');
+
+      const stuck = submit('held');
+      await sleep(10);
+      const other = submit('c');
+      if (name === 'sqlite') release();
+      t.equal(await other, 'c', 'past the one that is held up');
+      release();
+      t.equal(await stuck, 'held');
+    });
+
     t.test('locks exclude another process', async (t) => {
       const other = await openScratch(database.url, t);
       const counting: Lane<string, number> = {
