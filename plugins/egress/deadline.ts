@@ -1,8 +1,7 @@
 import { EgressError } from './failures.ts';
 
 /**
- * All that ends a request early. No AbortSignal of its own: each webhook has one of these, and a signal with its timer
- * and listeners costs more than the rest of the guard together.
+ * All that ends a request early. No AbortSignal, of which every single webhook would need one with its listeners.
  */
 export class Deadline {
   readonly #caller: AbortSignal | undefined;

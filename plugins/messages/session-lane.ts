@@ -6,7 +6,7 @@ import type { EventOutbox } from './outbox.ts';
 import { enterReceipts } from './receipts.ts';
 import { loadLedger, loadSession, type SessionFacts, tenantIdsOf } from './session-ledger.ts';
 
-/** What a transaction of sessions takes on a busy machine, in milliseconds. */
+/** Longer than most transactions of sessions take on a busy machine, in milliseconds. */
 const patienceMs = 20;
 
 /** What a session has to store: a step of its dispatching, or receipts in the order in which they came. */

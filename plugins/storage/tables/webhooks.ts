@@ -100,7 +100,9 @@ export class WebhookTable {
     const webhooks = rows.flatMap((row) =>
       isSubscription(row) ? { ...webhook(row), pausedAt: row.paused_at } : [],
     );
-    return { webhooks, tenants: new Map(rows.map((row) => [row.tenant, tenant(row)])) };
+    const tenants = new Map<string, Tenant>();
+    for (const row of rows) if (!tenants.has(row.tenant)) tenants.set(row.tenant, tenant(row));
+    return { webhooks, tenants };
   }
 
   /** Those of these tenants that have subscriptions, whatever these want. */

@@ -9,7 +9,7 @@ const mostSecrets = 1_000;
 /** The signing secrets of subscriptions, each opened once for as long as it is among the last that were. */
 export class OpenedSecrets {
   readonly #secrets: Pick<Secrets, 'open'>;
-  /** By subscription and sealed text: of a new secret both are others. */
+  /** By subscription and sealed text: a new secret is another text. */
   readonly #opened = new Map<string, string>();
 
   constructor(secrets: Pick<Secrets, 'open'>) {
