@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Lane, Tables } from '../../core/contracts/storage.ts';
+import type { Lane, Tables, Unit } from '../../core/contracts/storage.ts';
 import { faultOf, unavailable } from './faults.ts';
 import { runGuessed } from './guess.ts';
 import { CommitUnknown, transact, type UnitParts } from './unit.ts';
@@ -14,13 +14,18 @@ export type Settled<Output> =
       readonly unreachable: boolean;
     };
 
+/** The last COMMIT of a batch whose outcome is open, if there is one. */
+interface Loss {
+  open: CommitUnknown | null;
+}
+
 /** How often a batch is repeated because others were in its way. */
 const contentionRepeats = 3;
 
 /** How often it is repeated because the connection was lost. */
 const connectionRepeats = 1;
 
-/** How often to look whether a COMMIT of unknown outcome took place, and how long to wait in between. */
+/** How many transactions look whether a COMMIT of unknown outcome took place, and how long to wait in between. */
 const lookups = 4;
 const lookupPauseMs = 500;
 
@@ -33,8 +38,9 @@ export async function settle<Input, Output, Early>(
   lane: Lane<Input, Output, Early>,
   inputs: readonly Input[],
 ): Promise<readonly Settled<Output>[]> {
+  const loss: Loss = { open: null };
   try {
-    return (await repeat(parts, lane, inputs)).map((output) => ({ done: true, output }));
+    return (await repeat(parts, lane, inputs, loss)).map((output) => ({ done: true, output }));
   } catch (error) {
     if (inputs.length < 2 || error instanceof Unreachable) {
       return inputs.map(() => failure(error));
@@ -45,7 +51,7 @@ export async function settle<Input, Output, Early>(
   for (const input of inputs) {
     const last = settled.at(-1);
     const hopeless = last !== undefined && !last.done && last.unreachable;
-    settled.push(hopeless ? last : await settleAlone(parts, lane, input));
+    settled.push(hopeless ? last : await settleAlone(parts, lane, input, loss));
   }
   return settled;
 }
@@ -54,9 +60,10 @@ async function settleAlone<Input, Output, Early>(
   parts: UnitParts,
   lane: Lane<Input, Output, Early>,
   input: Input,
+  loss: Loss,
 ): Promise<Settled<Output>> {
   try {
-    const [output] = await repeat(parts, lane, [input]);
+    const [output] = await repeat(parts, lane, [input], loss);
     // `repeat` answers as many outputs as inputs; the type of an output may include undefined.
     return { done: true, output: output as Output };
   } catch (error) {
@@ -64,113 +71,107 @@ async function settleAlone<Input, Output, Early>(
   }
 }
 
-/** Runs one batch until it is durable, as often as its failures allow. */
+/**
+ * Runs one batch until it is durable, as often as its failures allow. Once the outcome of a COMMIT is open, every further
+ * transaction looks up first what that has done.
+ */
 async function repeat<Input, Output, Early>(
   parts: UnitParts,
   lane: Lane<Input, Output, Early>,
   inputs: readonly Input[],
+  loss: Loss,
 ): Promise<readonly Output[]> {
   let contended = 0;
   let lost = 0;
-  let mayGuess = true;
+  let mayGuess = loss.open === null;
   for (;;) {
     try {
-      const outputs = mayGuess ? await runGuessed(parts, lane, inputs) : null;
-      return outputs ?? (await runOnce(parts, lane, inputs));
+      const outputs: readonly Output[] | null = mayGuess
+        ? await runGuessed(parts, lane, inputs)
+        : null;
+      return outputs ?? (await runOnce(parts, lane, inputs, loss.open));
     } catch (error) {
       mayGuess = false;
-      if (error instanceof CommitUnknown) {
+      if (error instanceof CommitUnknown && lane.recover !== undefined) {
         parts.log.warn({ err: error, lane: lane.name }, 'looking up what a lost COMMIT did');
-        const found = await lookUp(parts, lane, inputs);
-        if (found.every((one) => one !== undefined)) {
-          error.signal();
-          return found.map((one) => one.output);
-        }
-        if (found.some((one) => one !== undefined)) return fill(parts, lane, inputs, found);
+        loss.open = error;
       }
       const fault = error instanceof CommitUnknown ? 'connection' : faultOf(error);
       if (fault === 'other') throw error;
-      if (fault === 'connection' && ++lost > connectionRepeats) throw new Unreachable(error);
-      if (fault === 'contention' && ++contended > contentionRepeats) throw error;
+      if (fault === 'connection') lost += 1;
+      else contended += 1;
+      if (loss.open !== null) {
+        if (lost + contended > lookups) throw new Unreachable(error);
+        if (error !== loss.open) await pause(lookupPauseMs);
+      } else if (lost > connectionRepeats) throw new Unreachable(error);
+      else if (contended > contentionRepeats) throw error;
       parts.log.debug({ err: error, lane: lane.name, fault }, 'a batch is repeated');
       await pause(Math.random() * 20 * (contended + lost));
     }
   }
 }
 
+/** Runs one batch in one transaction: of its inputs those that a COMMIT whose outcome is open has not decided. */
 async function runOnce<Input, Output, Early>(
   parts: UnitParts,
   lane: Lane<Input, Output, Early>,
   inputs: readonly Input[],
+  open: CommitUnknown | null,
 ): Promise<readonly Output[]> {
   const locks = inputs.flatMap((input) => lane.locks(input));
+  if (open !== null) {
+    const { result, signal } = await transact(parts, { locks }, (unit) =>
+      runRest(lane, inputs, unit, open),
+    );
+    signal();
+    return result;
+  }
   // Should it throw at once, what became of the locks is still taken notice of.
   const early = async (tables: Tables) => await lane.early?.(tables, inputs);
-  const { result, signal } = await transact(parts, { locks, early }, async (unit, found) => {
+  const { result, signal } = await transact(parts, { locks, early }, (unit, found) =>
     // Without `early` a lane's `Early` is void.
-    const outputs = await lane.run(unit, inputs, found as Early);
-    if (outputs.length !== inputs.length) {
-      throw new Error(
-        `lane "${lane.name}" gave ${outputs.length} outputs for ${inputs.length} inputs`,
-      );
-    }
-    return outputs;
-  });
+    runAll(lane, inputs, unit, found as Early),
+  );
   signal();
   return result;
 }
 
-/**
- * Asks the lane, in a fresh transaction that holds the same locks (and so comes after whatever the lost
- * one still does), for which inputs the effects are there.
- * @throws Unreachable when it cannot be asked
- */
-async function lookUp<Input, Output, Early>(
-  parts: UnitParts,
+async function runAll<Input, Output, Early>(
   lane: Lane<Input, Output, Early>,
   inputs: readonly Input[],
-): Promise<readonly ({ readonly output: Output } | undefined)[]> {
-  if (lane.recover === undefined) return inputs.map(() => undefined);
-  const locks = inputs.flatMap((input) => lane.locks(input));
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      const { result, signal } = await transact(parts, { locks }, async (unit) => {
-        const found: ({ readonly output: Output } | undefined)[] = [];
-        for (const input of inputs) {
-          const output = await lane.recover?.(unit, input);
-          found.push(output === undefined ? undefined : { output });
-        }
-        return found;
-      });
-      signal();
-      return result;
-    } catch (error) {
-      if (!(error instanceof CommitUnknown) && faultOf(error) === 'other') throw error;
-      if (attempt === lookups) throw new Unreachable(error);
-      await pause(lookupPauseMs);
-    }
-  }
-}
-
-/** Runs the inputs whose effects are not there and puts their outputs between those that are. */
-async function fill<Input, Output, Early>(
-  parts: UnitParts,
-  lane: Lane<Input, Output, Early>,
-  inputs: readonly Input[],
-  found: readonly ({ readonly output: Output } | undefined)[],
+  unit: Unit,
+  early: Early,
 ): Promise<readonly Output[]> {
-  const rest = await repeat(
-    parts,
-    lane,
-    inputs.filter((_, index) => found[index] === undefined),
-  );
-  const outputs: Output[] = [];
-  let used = 0;
-  for (const one of found) {
-    // `rest` has an output for every place that `found` left open.
-    outputs.push(one === undefined ? (rest[used++] as Output) : one.output);
+  const outputs = await lane.run(unit, inputs, early);
+  if (outputs.length !== inputs.length) {
+    throw new Error(
+      `lane "${lane.name}" gave ${outputs.length} outputs for ${inputs.length} inputs`,
+    );
   }
   return outputs;
+}
+
+/**
+ * Asks the lane for which inputs the effects of a lost COMMIT are there, and runs the others in the same transaction. It
+ * holds the locks of the lost one, and so comes after whatever that still does; or, where a guess has been overtaken
+ * on its way to the server, before it, and then the guess finds what was written here and does nothing.
+ */
+async function runRest<Input, Output, Early>(
+  lane: Lane<Input, Output, Early>,
+  inputs: readonly Input[],
+  unit: Unit,
+  open: CommitUnknown,
+): Promise<readonly Output[]> {
+  const found: (Output | undefined)[] = [];
+  for (const input of inputs) found.push(await lane.recover?.(unit, input));
+  const missing = inputs.filter((_, index) => found[index] === undefined);
+  if (missing.length < inputs.length) unit.afterCommit(open.signal);
+  if (missing.length === 0) return found as readonly Output[];
+  // Without `early` a lane's `Early` is void.
+  const early = (await lane.early?.(unit, missing)) as Early;
+  const rest = (await runAll(lane, missing, unit, early)).values();
+  // There is one of them for every place that was left open.
+  return found.map((output) => output ?? (rest.next().value as Output));
 }
 
 /** The connection was lost again, or the outcome of a COMMIT could not be found out. */

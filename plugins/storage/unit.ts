@@ -27,7 +27,7 @@ export interface Committed<Result> {
 
 /**
  * The connection was lost while COMMIT ran: whether the transaction is durable has to be looked up.
- * `signal` is for the case that it is.
+ * `signal` is for the case that it is; it runs once.
  */
 export class CommitUnknown extends Error {
   readonly signal: () => void;
@@ -35,7 +35,11 @@ export class CommitUnknown extends Error {
   constructor(cause: unknown, signal: () => void) {
     super('the connection was lost during COMMIT', { cause });
     this.name = 'CommitUnknown';
-    this.signal = signal;
+    let isTold = false;
+    this.signal = () => {
+      if (!isTold) signal();
+      isTold = true;
+    };
   }
 }
 

@@ -1,14 +1,19 @@
 import { createConnection, createServer, type Socket } from 'node:net';
 import type { Teardown } from '../../harness/processes.ts';
 
-/** What happens to the next COMMIT that passes. */
-type CommitFault = 'lost_before' | 'lost_after' | null;
+/**
+ * What happens to the next COMMIT that passes: it never arrives; its answer is lost; or the line breaks at once and it
+ * arrives when the COMMIT after it, on another line, was answered.
+ */
+type CommitFault = 'lost_before' | 'lost_after' | 'overtaken' | null;
 
 /** Stands between a storage and its MariaDB and breaks the line as told. */
 export class FaultyServer {
   /** The database's address through this line. */
   readonly url: string;
   nextCommit: CommitFault = null;
+  /** Hands over the COMMIT that is being overtaken. */
+  #handOver: (() => void) | null = null;
   #stalled = false;
   #down = false;
   readonly #sockets: Set<Socket>;
@@ -62,29 +67,43 @@ export class FaultyServer {
 
   #join(client: Socket, upstream: Socket): void {
     const both = [client, upstream];
+    let isMute = false;
+    let isOvertaking = false;
     for (const socket of both) {
       this.#sockets.add(socket);
       socket.on('error', () => undefined);
       socket.on('close', () => {
         this.#sockets.delete(socket);
-        for (const each of both) each.destroy();
+        if (!isMute || socket === upstream) for (const each of both) each.destroy();
       });
     }
     client.on('data', (data) => {
-      if (this.#stalled) return;
-      if (this.nextCommit !== null && data.includes('COMMIT')) {
-        const fault = this.nextCommit;
+      if (this.#stalled || isMute) return;
+      const isCommit = /\bCOMMIT\b/.test(data.toString('latin1'));
+      const fault = isCommit ? this.nextCommit : null;
+      if (isCommit) {
         this.nextCommit = null;
-        // Half closed: the server reads the statement before it sees the end.
-        if (fault === 'lost_after') upstream.end(data);
-        client.destroy();
-        if (fault === 'lost_before') upstream.destroy();
-        return;
+        isOvertaking = fault === null && this.#handOver !== null;
       }
-      upstream.write(data);
+      if (fault === null) upstream.write(data);
+      else if (fault === 'lost_before') upstream.destroy();
+      else {
+        isMute = true;
+        // Half closed: the server reads the statement, carries it out, and leaves.
+        if (fault === 'lost_after') upstream.end(data);
+        else {
+          this.#handOver = () => upstream.end(data);
+          client.destroy();
+        }
+      }
     });
     upstream.on('data', (data) => {
-      if (!this.#stalled && !client.destroyed) client.write(data);
+      if (this.#stalled || isMute || client.destroyed) return;
+      client.write(data);
+      if (!isOvertaking) return;
+      isOvertaking = false;
+      this.#handOver?.();
+      this.#handOver = null;
     });
   }
 }
