@@ -112,9 +112,9 @@ export interface Lane<Input, Output, Early = void> {
    */
   run(unit: Unit, inputs: readonly Input[], early: Early): Promise<readonly Output[]>;
   /**
-   * After a COMMIT whose outcome is unknown (the connection was lost while it ran) the storage asks
-   * here, in a fresh transaction, whether this input's effects are there: the output if so, else
-   * undefined. Absent: the input is simply run again, so `run` must then be idempotent.
+   * After a COMMIT whose outcome is unknown (the connection was lost while it ran) the storage asks here, under the same
+   * locks, whether this input's effects are there: the output if so, else undefined, and then `run` follows in the
+   * same transaction. Absent: the input is simply run again, so `run` must then be idempotent.
    */
   recover?(unit: Unit, input: Input): Promise<Output | undefined>;
 }
