@@ -76,13 +76,13 @@ export class ContactTable {
     return rows.map(fromColumns);
   }
 
-  /** The contacts of these messages. */
+  /** The contacts of these messages, in no order; one that several have comes as often. */
   async ofMessages(messageIds: readonly string[]): Promise<readonly Contact[]> {
     const wanted = [...new Set(messageIds)];
     if (wanted.length === 0) return [];
     const rows = await this.db.rows<ContactColumns>(
-      `select * from contacts
-       where id in (select contact_id from messages where id in (${holes(wanted.length)}))`,
+      `select c.* from messages m join contacts c on c.id = m.contact_id
+       where m.id in (${holes(wanted.length)})`,
       wanted,
       { recurs: wanted.length === 1 },
     );

@@ -93,13 +93,14 @@ export class WebhookTable {
          t.status, t.disabled, t.ramp, t.created_at as tenant_created_at
        from tenants t left join webhooks w on w.tenant_id = t.id
        left join receivers r on r.id = w.receiver_id
-       where t.id in (${holes(wanted.length)}) order by w.created_at, w.id`,
+       where t.id in (${holes(wanted.length)})`,
       wanted,
       { recurs: wanted.length === 1 },
     );
-    const webhooks = rows.flatMap((row) =>
-      isSubscription(row) ? { ...webhook(row), pausedAt: row.paused_at } : [],
-    );
+    // MariaDB would sort such wide rows in a table on disk, which takes it twice as long as all the rest of the read.
+    const webhooks = rows
+      .flatMap((row) => (isSubscription(row) ? { ...webhook(row), pausedAt: row.paused_at } : []))
+      .sort((one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1));
     const tenants = new Map<string, Tenant>();
     for (const row of rows) if (!tenants.has(row.tenant)) tenants.set(row.tenant, tenant(row));
     return { webhooks, tenants };
