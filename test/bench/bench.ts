@@ -37,11 +37,6 @@ export interface Bench {
 /** What a side found in one turn, by name. */
 export type Found<Name extends string> = Readonly<Record<Name, number>>;
 
-/** What both sides found, round by round. */
-export interface Turns<Name extends string> {
-  figure(name: Name, told: { name: string; unit: string; goal: Goal | null }): Figure;
-}
-
 /**
  * How many turns of each side do not count. V8 compiles a server's code for its first tens of thousands of requests, the
  * longer the more code there is: what is measured is a server that has been up for a while.
@@ -57,48 +52,75 @@ export const turnsOfRound = 4;
 /** One turn of a side. */
 type Turn<Name extends string> = () => Promise<Found<Name>>;
 
-/**
- * Measures both sides in turns: first some for nothing, so that both are warm; then `rounds` of
- * `turnsOfRound` each, the one that begins alternating. What a round found is the median of its turns.
- */
+/** Both sides of a measurement, which have their turns one after the other, and what they found, round by round. */
+export class Turns<Name extends string> {
+  readonly #say: BenchRun['say'];
+  readonly #gateway: Turn<Name>;
+  readonly #floor: Turn<Name>;
+  readonly #found: Record<'gateway' | 'floor', readonly Found<Name>[]>[] = [];
+
+  constructor({ say }: Pick<BenchRun, 'say'>, gateway: Turn<Name>, floor: Turn<Name>) {
+    this.#say = say;
+    this.#gateway = gateway;
+    this.#floor = floor;
+  }
+
+  /** Lets both have turns that do not count. */
+  async warmUp(): Promise<void> {
+    for (let turn = 0; turn < warmUps; turn += 1) {
+      await this.#floor();
+      await this.#gateway();
+    }
+  }
+
+  /** Lets both have so many turns, the one that begins alternating. What they find of it is the median. */
+  async round(turns: number): Promise<void> {
+    const gateway: Found<Name>[] = [];
+    const floor: Found<Name>[] = [];
+    for (let turn = 0; turn < turns; turn += 1) {
+      const isFloorFirst = (this.#found.length + turn) % 2 === 0;
+      if (isFloorFirst) floor.push(await this.#floor());
+      gateway.push(await this.#gateway());
+      if (!isFloorFirst) floor.push(await this.#floor());
+    }
+    this.#found.push({ gateway, floor });
+    this.#say(`round ${this.#found.length}: gateway ${shown(gateway)}; floor ${shown(floor)}`);
+  }
+
+  /** What both sides found of one thing. */
+  figure(
+    name: Name,
+    told: { readonly name: string; readonly unit: string; readonly goal: Goal | null },
+  ): Figure {
+    return {
+      ...told,
+      gateway: this.#found.map((round) => medianOf(round.gateway, name)),
+      floor: this.#found.map((round) => medianOf(round.floor, name)),
+    };
+  }
+}
+
+/** Measures both sides: first some turns for nothing, so that both are warm; then `rounds` of `turnsOfRound` each. */
 export async function inTurns<Name extends string>(
   run: BenchRun,
   gateway: Turn<Name>,
   floor: Turn<Name>,
 ): Promise<Turns<Name>> {
-  for (let turn = 0; turn < warmUps; turn += 1) {
-    await floor();
-    await gateway();
-  }
-  return await inColdTurns(run, gateway, floor, turnsOfRound);
+  const turns = new Turns(run, gateway, floor);
+  await turns.warmUp();
+  for (let round = 0; round < run.rounds; round += 1) await turns.round(turnsOfRound);
+  return turns;
 }
 
-/** The same without warming up: for turns that start a process of their own, by default one a round. */
+/** The same without warming up: for turns that start a process of their own, one a round. */
 export async function inColdTurns<Name extends string>(
-  { rounds, say }: Pick<BenchRun, 'rounds' | 'say'>,
+  run: Pick<BenchRun, 'rounds' | 'say'>,
   gateway: Turn<Name>,
   floor: Turn<Name>,
-  turns = 1,
 ): Promise<Turns<Name>> {
-  const found: { gateway: Found<Name>[]; floor: Found<Name>[] }[] = [];
-  for (let round = 0; round < rounds; round += 1) {
-    const ofRound = { gateway: [] as Found<Name>[], floor: [] as Found<Name>[] };
-    for (let turn = 0; turn < turns; turn += 1) {
-      const isFloorFirst = (round + turn) % 2 === 0;
-      if (isFloorFirst) ofRound.floor.push(await floor());
-      ofRound.gateway.push(await gateway());
-      if (!isFloorFirst) ofRound.floor.push(await floor());
-    }
-    say(`round ${round + 1}: gateway ${shown(ofRound.gateway)}; floor ${shown(ofRound.floor)}`);
-    found.push(ofRound);
-  }
-  return {
-    figure: (name, told) => ({
-      ...told,
-      gateway: found.map((ofRound) => medianOf(ofRound.gateway, name)),
-      floor: found.map((ofRound) => medianOf(ofRound.floor, name)),
-    }),
-  };
+  const turns = new Turns(run, gateway, floor);
+  for (let round = 0; round < run.rounds; round += 1) await turns.round(1);
+  return turns;
 }
 
 function medianOf<Name extends string>(turns: readonly Found<Name>[], name: Name): number {

@@ -2,7 +2,7 @@ import { freePort } from '../harness/ports.ts';
 import { startProcess } from '../harness/processes.ts';
 import { pair, phoneNumber } from '../harness/story.ts';
 import { type Arrival, checkArrived, keyOf, type Receivers, startReceivers } from './arrivals.ts';
-import { type Bench, type BenchRun, inTurns } from './bench.ts';
+import { type Bench, type BenchRun, Turns, turnsOfRound } from './bench.ts';
 import { clockNow } from './clock.ts';
 import { type Load, runLoad, runPaced } from './load.ts';
 import { startMeasured } from './measured-gateway.ts';
@@ -22,25 +22,29 @@ export const through: Bench = {
   async run(run) {
     const sides = await startSides(run);
     const count = run.count(800);
-    const full = await inTurns(
+    const full = new Turns(
       run,
       () => sides.gateway.full(count),
       () => sides.floor.full(count),
     );
-    const rate = full.figure('rate', {
-      name: 'messages a second to read, 64 clients',
-      unit: '/s',
-      goal: { atLeast: 0.5 },
-    });
-    // Two seconds and a half at half of what each side has just shown that it can do.
-    const [ofGateway, ofFloor] = [rate.gateway, rate.floor ?? []].map((rates) => median(rates) / 2);
-    const half = await inTurns(
+    const half = new Turns(
       run,
-      () => sides.gateway.paced(run.count(2.5 * (ofGateway ?? 0)), ofGateway ?? 0),
-      () => sides.floor.paced(run.count(2.5 * (ofFloor ?? 0)), ofFloor ?? 0),
+      () => sides.gateway.half(run),
+      () => sides.floor.half(run),
     );
+    await full.warmUp();
+    await half.warmUp();
+    // Round by round: a minute later the machine may be half as fast, and half the load be all that it can do.
+    for (let round = 0; round < run.rounds; round += 1) {
+      await full.round(turnsOfRound);
+      await half.round(turnsOfRound);
+    }
     return [
-      rate,
+      full.figure('rate', {
+        name: 'messages a second to read, 64 clients',
+        unit: '/s',
+        goal: { atLeast: 0.5 },
+      }),
       half.figure('p50', {
         name: 'median delay from 202 to read, half load',
         unit: 'ms',
@@ -137,15 +141,23 @@ function makeSide({ origin, key, receiver, lines, receivers, settled }: SidePart
     await settled();
     return { startedAt, acceptedAt, arrivals };
   };
+  const rates: number[] = [];
   return {
     /** As fast as it goes. */
     async full(requests: number) {
       const { startedAt, arrivals } = await turn(requests, runLoad);
       const endedAt = arrivals.at(-1)?.at ?? Number.NaN;
-      return { rate: (requests / (endedAt - startedAt)) * 1000 };
+      const rate = (requests / (endedAt - startedAt)) * 1000;
+      rates.push(rate);
+      return { rate };
     },
-    /** At an even pace; the delays are from the 202 at the client to the last event at the receiver. */
-    async paced(requests: number, perSecond: number) {
+    /**
+     * Two seconds and a half at an even pace, half of what its last round of full turns has shown; the delays are from the
+     * 202 at the client to the last event at the receiver.
+     */
+    async half({ count }: Pick<BenchRun, 'count'>) {
+      const perSecond = median(rates.slice(-turnsOfRound)) / 2;
+      const requests = count(2.5 * perSecond);
       const { acceptedAt, arrivals } = await turn(requests, (load) => runPaced(load, perSecond));
       const delays = arrivals
         .filter(({ event }) => event === events.at(-1))
