@@ -171,7 +171,7 @@ async function runRest<Input, Output, Early>(
   const early = (await lane.early?.(unit, missing)) as Early;
   const rest = (await runAll(lane, missing, unit, early)).values();
   // There is one of them for every place that was left open.
-  return found.map((output) => output ?? (rest.next().value as Output));
+  return found.map((output) => (output === undefined ? (rest.next().value as Output) : output));
 }
 
 /** The connection was lost again, or the outcome of a COMMIT could not be found out. */

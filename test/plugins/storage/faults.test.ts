@@ -190,6 +190,48 @@ t.test('a COMMIT whose answer is lost', async (t) => {
   t.equal(await storage.submit(blind, 'again'), 'again', 'without a recover it is run again');
 });
 
+t.test('a COMMIT whose answer is lost, of a batch that stored one of two', async (t) => {
+  const database = await mariadb(t);
+  const line = await FaultyServer.open(database.url, t);
+  const storage = await openScratch(line.url, t);
+  await addLockRows(storage, ['ten_1']);
+  const ran: (readonly string[])[] = [];
+  const signals: string[] = [];
+  /** Whether what stores nothing fails when it is run again. */
+  let fails = false;
+  const picky: Lane<string, string> = {
+    name: 'picky',
+    locks: () => ['tenant:ten_1'],
+    run: async (unit, inputs) => {
+      ran.push(inputs);
+      if (fails && ran.length > 1) throw new Error('not this time');
+      const kept = inputs.filter((input) => input.startsWith('kept'));
+      for (const input of kept) await scratchOf(unit).set(input, 1);
+      unit.afterCommit(() => signals.push(...kept));
+      return inputs.map((input) => (kept.includes(input) ? 'stored' : 'refused'));
+    },
+    recover: async (unit, input) =>
+      (await scratchOf(unit).value(input)) === undefined ? undefined : 'found',
+  };
+  const submit = (...inputs: string[]) =>
+    Promise.allSettled(inputs.map((input) => storage.submit(picky, input)));
+  line.nextCommit = 'lost_after';
+  t.match(await submit('kept 1', 'other 1'), [{ value: 'found' }, { value: 'refused' }]);
+  t.same(ran, [['kept 1', 'other 1'], ['other 1']], 'only what is not there is run again');
+  t.same(signals, ['kept 1'], 'told once');
+
+  ran.length = 0;
+  fails = true;
+  line.nextCommit = 'lost_after';
+  t.match(await submit('other 2', 'kept 2'), [
+    { reason: { message: 'not this time' } },
+    { value: 'found' },
+  ]);
+  t.same(ran, [['other 2', 'kept 2'], ['other 2'], ['other 2']], 'and what is there never');
+  t.same(signals, ['kept 1', 'kept 2'], 'told once');
+  t.same(await scratchOf(storage.read).names(), ['kept 1', 'kept 2']);
+});
+
 t.test('a server that is away', async (t) => {
   const database = await mariadb(t);
   const line = await FaultyServer.open(database.url, t);
