@@ -182,13 +182,13 @@ const mysqlNames = `json_table(?, '$[*]' columns (${['tenant', 'name', 'account'
 const sqliteNames = `(select value ->> 0 as tenant, value ->> 1 as name, value ->> 2 as account
   from json_each(?))`;
 
-/** So many accounts that are not removed, with their tenants and both counters. */
 /**
  * What is known of an account in characters; what is longer is not guessed. MariaDB sorts texts that may have more than 512
  * in a table on disk.
  */
 const longestFacts = 500;
 
+/** So many accounts that are not removed, with their tenants and both counters. */
 function fromAccounts(count: number): string {
   return `from accounts a join tenants t on t.id = a.tenant_id
     ${counterJoins} where a.id in (${holes(count)}) and a.removed_at is null`;
