@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Lane, Tables, Unit } from '../../core/contracts/storage.ts';
 import { faultOf, unavailable } from './faults.ts';
 import { runGuessed } from './guess.ts';
+import { Losses } from './losses.ts';
 import { CommitUnknown, transact, type UnitParts } from './unit.ts';
 
 /** What became of one input. */
@@ -14,20 +15,18 @@ export type Settled<Output> =
       readonly unreachable: boolean;
     };
 
-/** The last COMMIT of a batch whose outcome is open, if there is one. */
-interface Loss {
-  open: CommitUnknown | null;
-}
-
 /** How often a batch is repeated because others were in its way. */
 const contentionRepeats = 3;
 
 /** How often it is repeated because the connection was lost. */
 const connectionRepeats = 1;
 
-/** How many transactions look whether a COMMIT of unknown outcome took place, and how long to wait in between. */
+/** How many transactions may fail that look whether a COMMIT of unknown outcome took place, and how long to wait in between. */
 const lookups = 4;
 const lookupPauseMs = 500;
+
+/** How many COMMITs in a row may be lost of a batch. */
+const mostLosses = 3;
 
 /**
  * Decides a batch in one transaction; if that fails for another reason than the connection, each
@@ -38,9 +37,9 @@ export async function settle<Input, Output, Early>(
   lane: Lane<Input, Output, Early>,
   inputs: readonly Input[],
 ): Promise<readonly Settled<Output>[]> {
-  const loss: Loss = { open: null };
+  const losses = new Losses<Input>();
   try {
-    return (await repeat(parts, lane, inputs, loss)).map((output) => ({ done: true, output }));
+    return (await repeat(parts, lane, inputs, losses)).map((output) => ({ done: true, output }));
   } catch (error) {
     if (inputs.length < 2 || error instanceof Unreachable) {
       return inputs.map(() => failure(error));
@@ -51,7 +50,7 @@ export async function settle<Input, Output, Early>(
   for (const input of inputs) {
     const last = settled.at(-1);
     const hopeless = last !== undefined && !last.done && last.unreachable;
-    settled.push(hopeless ? last : await settleAlone(parts, lane, input, loss));
+    settled.push(hopeless ? last : await settleAlone(parts, lane, input, losses));
   }
   return settled;
 }
@@ -60,10 +59,10 @@ async function settleAlone<Input, Output, Early>(
   parts: UnitParts,
   lane: Lane<Input, Output, Early>,
   input: Input,
-  loss: Loss,
+  losses: Losses<Input>,
 ): Promise<Settled<Output>> {
   try {
-    const [output] = await repeat(parts, lane, [input], loss);
+    const [output] = await repeat(parts, lane, [input], losses);
     // `repeat` answers as many outputs as inputs; the type of an output may include undefined.
     return { done: true, output: output as Output };
   } catch (error) {
@@ -79,49 +78,64 @@ async function repeat<Input, Output, Early>(
   parts: UnitParts,
   lane: Lane<Input, Output, Early>,
   inputs: readonly Input[],
-  loss: Loss,
+  losses: Losses<Input>,
 ): Promise<readonly Output[]> {
   let contended = 0;
   let lost = 0;
-  let mayGuess = loss.open === null;
+  let lookupsFailed = 0;
+  let mayGuess = losses.count === 0;
   for (;;) {
+    const attempt: Attempt<Input> = { ran: inputs };
     try {
       const outputs: readonly Output[] | null = mayGuess
         ? await runGuessed(parts, lane, inputs)
         : null;
-      return outputs ?? (await runOnce(parts, lane, inputs, loss.open));
+      return outputs ?? (await runOnce(parts, lane, inputs, losses, attempt));
     } catch (error) {
       mayGuess = false;
-      if (error instanceof CommitUnknown && lane.recover !== undefined) {
-        parts.log.warn({ err: error, lane: lane.name }, 'looking up what a lost COMMIT did');
-        loss.open = error;
-      }
-      const fault = error instanceof CommitUnknown ? 'connection' : faultOf(error);
+      const isOpen = error instanceof CommitUnknown;
+      const fault = isOpen ? 'connection' : faultOf(error);
       if (fault === 'other') throw error;
-      if (fault === 'connection') lost += 1;
-      else contended += 1;
-      if (loss.open !== null) {
-        if (lost + contended > lookups) throw new Unreachable(error);
-        if (error !== loss.open) await pause(lookupPauseMs);
-      } else if (lost > connectionRepeats) throw new Unreachable(error);
-      else if (contended > contentionRepeats) throw error;
+      if (isOpen && lane.recover !== undefined) {
+        losses.add(attempt.ran, error.signal);
+        if (losses.count > mostLosses) throw new Unreachable(error);
+        parts.log.warn({ err: error, lane: lane.name }, 'looking up what a lost COMMIT did');
+        lookupsFailed = 0;
+      } else if (losses.count > 0) {
+        lookupsFailed += 1;
+        if (lookupsFailed === lookups)
+          throw fault === 'connection' ? new Unreachable(error) : error;
+        await pause(lookupPauseMs);
+      } else if (fault === 'connection') {
+        lost += 1;
+        if (lost > connectionRepeats) throw new Unreachable(error);
+      } else {
+        contended += 1;
+        if (contended > contentionRepeats) throw error;
+      }
       parts.log.debug({ err: error, lane: lane.name, fault }, 'a batch is repeated');
-      await pause(Math.random() * 20 * (contended + lost));
+      await pause(Math.random() * 20 * (contended + lost + 1));
     }
   }
 }
 
-/** Runs one batch in one transaction: of its inputs those that a COMMIT whose outcome is open has not decided. */
+/** What a transaction has run so far of what it was given. */
+interface Attempt<Input> {
+  ran: readonly Input[];
+}
+
+/** Runs one batch in one transaction: of its inputs those that no COMMIT whose outcome is open has decided. */
 async function runOnce<Input, Output, Early>(
   parts: UnitParts,
   lane: Lane<Input, Output, Early>,
   inputs: readonly Input[],
-  open: CommitUnknown | null,
+  losses: Losses<Input>,
+  attempt: Attempt<Input>,
 ): Promise<readonly Output[]> {
   const locks = inputs.flatMap((input) => lane.locks(input));
-  if (open !== null) {
+  if (losses.count > 0) {
     const { result, signal } = await transact(parts, { locks }, (unit) =>
-      runRest(lane, inputs, unit, open),
+      runRest(lane, inputs, unit, losses, attempt),
     );
     signal();
     return result;
@@ -154,18 +168,21 @@ async function runAll<Input, Output, Early>(
 /**
  * Asks the lane for which inputs the effects of a lost COMMIT are there, and runs the others in the same transaction. It
  * holds the locks of the lost one, and so comes after whatever that still does; or, where a guess has been overtaken
- * on its way to the server, before it, and then the guess finds what was written here and does nothing.
+ * on its way to the server, before it: then the guess finds what is written here instead of what it expects.
  */
 async function runRest<Input, Output, Early>(
   lane: Lane<Input, Output, Early>,
   inputs: readonly Input[],
   unit: Unit,
-  open: CommitUnknown,
+  losses: Losses<Input>,
+  attempt: Attempt<Input>,
 ): Promise<readonly Output[]> {
   const found: (Output | undefined)[] = [];
   for (const input of inputs) found.push(await lane.recover?.(unit, input));
   const missing = inputs.filter((_, index) => found[index] === undefined);
-  if (missing.length < inputs.length) unit.afterCommit(open.signal);
+  const there = inputs.filter((_, index) => found[index] !== undefined);
+  for (const signal of losses.signalsOf(there)) unit.afterCommit(signal);
+  attempt.ran = missing;
   if (missing.length === 0) return found as readonly Output[];
   // Without `early` a lane's `Early` is void.
   const early = (await lane.early?.(unit, missing)) as Early;

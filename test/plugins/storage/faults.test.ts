@@ -232,6 +232,25 @@ t.test('a COMMIT whose answer is lost, of a batch that stored one of two', async
   t.same(await scratchOf(storage.read).names(), ['kept 1', 'kept 2']);
 });
 
+t.test('a COMMIT whose answer is lost, of a server that then is away for a second', async (t) => {
+  const database = await mariadb(t);
+  const line = await FaultyServer.open(database.url, t);
+  const storage = await openScratch(line.url, t);
+  await addLockRows(storage, ['ten_1']);
+  const { lane, signals } = storingLane('away after it');
+  line.nextCommit = 'lost_after';
+  line.onFault = () => {
+    line.goDown();
+    setTimeout(() => line.recover(), 900);
+  };
+  const answers = Promise.all(['1', '2'].map((input) => storage.submit(lane, input)));
+  // Whether it was carried out before the server went, only the look can tell.
+  const [run] = await answers;
+  t.same(await answers, [run, run]);
+  t.same(signals, ['1', '2'], 'told once');
+  t.same(await scratchOf(storage.read).names(), ['1', '2']);
+});
+
 t.test('a server that is away', async (t) => {
   const database = await mariadb(t);
   const line = await FaultyServer.open(database.url, t);

@@ -12,6 +12,8 @@ export class FaultyServer {
   /** The database's address through this line. */
   readonly url: string;
   nextCommit: CommitFault = null;
+  /** Called when that has happened. */
+  onFault: () => void = () => undefined;
   /** Hands over the COMMIT that is being overtaken. */
   #handOver: (() => void) | null = null;
   #stalled = false;
@@ -96,6 +98,7 @@ export class FaultyServer {
           client.destroy();
         }
       }
+      if (fault !== null) this.onFault();
     });
     upstream.on('data', (data) => {
       if (this.#stalled || isMute || client.destroyed) return;
