@@ -136,6 +136,7 @@ function gatewayPort(port: Port): Port {
     },
     sentMessage: (reference) => asGateway(() => port.sentMessage(reference)),
     fetchMedia: (media, signal) => asGateway(() => port.fetchMedia(media, signal)),
+    leftOut: (kind) => asGateway(() => port.leftOut(kind)),
     log: port.log,
   };
 }

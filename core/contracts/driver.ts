@@ -124,10 +124,10 @@ export interface Session {
   link(request: LinkRequest): Promise<void>;
   /**
    * Hands in the value that an `ask` step wants. Resolves to whether the network took it; the next step
-   * or the state `connected` was emitted before. A wrong value leaves the step open.
+   * or the state `connected` was emitted before. A value that is not taken leaves the step open.
    * @throws DriverError when the network could not be asked
    */
-  answer(field: 'code' | 'password', value: string): Promise<'accepted' | 'wrong'>;
+  answer(field: 'code' | 'password', value: string): Promise<AnswerOutcome>;
   /**
    * Reconnects from stored credentials, one attempt. Resolves once begun and never rejects: the outcome is
    * a state event, `connected`, `lost` or `logged_out`. After `lost` the gateway calls it again, later and
@@ -142,14 +142,23 @@ export interface Session {
    * @throws DriverError
    */
   send(message: OutboundMessage, signal: AbortSignal): Promise<Sent>;
-  /** Ends the link on the network's side too. Resolves when done or after a short try; never rejects. */
-  logOut(): Promise<void>;
+  /**
+   * Ends the link on the network's side too. Resolves when done or after a short try; never rejects.
+   * `still_linked`: the network could not be told, so the user has to unlink the device there.
+   */
+  logOut(): Promise<'unlinked' | 'still_linked'>;
   /**
    * Cuts the connection at once without logging out: after it returns no byte goes out and no event is
    * emitted. Synchronous, idempotent, never throws.
    */
   close(): void;
 }
+
+/** What became of a value that was handed in. */
+export type AnswerOutcome =
+  | { readonly accepted: true }
+  /** `detail`: a sentence for people, what was wrong with the value and what to do next. */
+  | { readonly accepted: false; readonly detail: string };
 
 /** A message on its way out. */
 export interface OutboundMessage {
@@ -249,8 +258,22 @@ export interface Port {
    *   always certain, and with a time to try again when that may help
    */
   fetchMedia(media: OutboundMedia, signal: AbortSignal): Promise<MediaFile>;
+  /** Counts something that the network brought and that is no message: acknowledged, and left out. Never throws. */
+  leftOut(kind: LeftOutKind): void;
   readonly log: DriverLog;
 }
+
+/** Kinds of what a network brings that are no messages: a closed set, since each is the label of a metric. */
+export const leftOutKinds = [
+  'reaction',
+  'edit',
+  'deletion',
+  'call',
+  'status_post',
+  'group',
+  'protocol',
+] as const;
+export type LeftOutKind = (typeof leftOutKinds)[number];
 
 /** What can happen to a session. */
 export type DriverEvent =
@@ -258,32 +281,89 @@ export type DriverEvent =
   | StateEvent
   | MessageEvent
   | ReceiptEvent
+  | IdentityEvent
   | ContactsEvent
   | HistoryEvent;
 
+/** The network has stopped the account; the word says which network. */
+export const blockedReasons = [
+  'blocked_by_msgapp',
+  'blocked_by_chatapp',
+  'blocked_by_network',
+] as const;
+export type BlockedReason = (typeof blockedReasons)[number];
+
+/** What keeps a session from its network for now; it is tried again. */
+export const lostReasons = [
+  'network_unreachable',
+  'rate_limited',
+  'version_refused',
+  'misconfigured',
+  'conflict',
+  'driver_failed',
+  'stalled',
+] as const;
+export type LostReason = (typeof lostReasons)[number];
+
+/** Why a login came to nothing. */
+export const refusedReasons = [
+  'login_refused',
+  /** Another number than the account's was linked. */
+  'wrong_phone',
+  'no_such_number',
+  'rate_limited',
+  'misconfigured',
+  'version_refused',
+  ...blockedReasons,
+] as const;
+export type RefusedReason = (typeof refusedReasons)[number];
+
+/** Why a link is gone for good. `session_lost` is only said of a session that was there. */
+export const endedReasons = ['logged_out', 'replaced', 'session_lost'] as const;
+export type EndedReason = (typeof endedReasons)[number];
+
+/**
+ * Why a session is as it is, as users read it: nobody on the way drops or renames it.
+ * decisions: "Reasons".
+ */
+export interface Cause<Reason extends string> {
+  readonly reason: Reason;
+  /** A sentence for people: what happened, and what to do next. No number in full, no code, no key. */
+  readonly detail: string;
+}
+
 /** The session's own condition. The gateway decides the account's public status from it. */
 export type StateEvent =
-  /** Linked and live, after `link`, `answer` or `resume`. `credentials` must be complete before it is emitted. */
+  /**
+   * Linked and live, after `link`, `answer` or `resume`. `credentials` must be complete before it is emitted, and the
+   * linked identity is the account's `identifier`: another one is `refused` as `wrong_phone`, and unlinked.
+   */
   | { readonly type: 'state'; readonly state: 'connected' }
   /** The connection broke or could not be made; trying again may help. */
-  | { readonly type: 'state'; readonly state: 'lost'; readonly message: string }
+  | (Cause<LostReason> & {
+      readonly type: 'state';
+      readonly state: 'lost';
+      /** When the network wants to be asked again, milliseconds since the Unix epoch; null: the gateway decides. */
+      readonly retryAt: number | null;
+    })
   /** The network stopped this account from sending: to all, or only to new contacts; `until` null when unknown. */
-  | {
+  | (Cause<BlockedReason> & {
       readonly type: 'state';
       readonly state: 'restricted';
       readonly scope: 'all' | 'new_contacts';
       readonly until: number | null;
-    }
+    })
   /** A restriction ended. */
   | { readonly type: 'state'; readonly state: 'unrestricted' }
   /** The link is gone for good; only a new `link` helps. */
-  | {
+  | (Cause<EndedReason> & { readonly type: 'state'; readonly state: 'logged_out' })
+  /** The login that was under way came to nothing. Nobody is linked, on the network's side either. */
+  | (Cause<RefusedReason> & {
       readonly type: 'state';
-      readonly state: 'logged_out';
-      readonly reason: 'logged_out' | 'replaced' | 'session_lost';
-    }
-  /** The network refused the login that was under way. */
-  | { readonly type: 'state'; readonly state: 'refused'; readonly message: string };
+      readonly state: 'refused';
+      /** When a new login may be tried, milliseconds since the Unix epoch; null: at once, or nobody knows. */
+      readonly retryAt: number | null;
+    });
 
 /** A contact wrote to the account. */
 export interface MessageEvent {
@@ -300,6 +380,14 @@ export interface MessageEvent {
 /** A contact as the network knows it. */
 export interface DriverContact extends ContactAddress {
   readonly name: string | null;
+}
+
+/**
+ * What the network tells of somebody who may be a contact: that a phone and a network id are one person, or that the
+ * name has changed. Makes no contact; two that turn out to be one person become one.
+ */
+export interface IdentityEvent extends DriverContact {
+  readonly type: 'identity';
 }
 
 /** What a message brought with it. Fetched only after the gateway decided to keep the message. */

@@ -1,8 +1,10 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import type { tl } from '@mtcute/core';
 import type {
+  AnswerOutcome,
   DriverAccount,
   DriverEvent,
+  EndedReason,
   LinkRequest,
   OutboundMessage,
   Port,
@@ -86,7 +88,7 @@ export class ChatappSession implements Session {
       const isLinked = await storage.load();
       if (this.#replaced || !isLinked) {
         const reason = this.#replaced ? 'replaced' : 'session_lost';
-        return await this.#end(number, { type: 'state', state: 'logged_out', reason });
+        return await this.#end(number, loggedOut(reason));
       }
       await this.#memory.progress.load();
       if (!this.#isPresent(number)) return;
@@ -100,16 +102,18 @@ export class ChatappSession implements Session {
     }
   }
 
-  async answer(field: 'code' | 'password', value: string): Promise<'accepted' | 'wrong'> {
+  async answer(field: 'code' | 'password', value: string): Promise<AnswerOutcome> {
     const login = this.#attempt?.login ?? null;
     const number = this.#attempts;
     if (login === null) throw notConnected();
     try {
-      return await login.answer(field, value);
+      const outcome = await login.answer(field, value);
+      if (outcome === 'accepted') return { accepted: true };
+      return { accepted: false, detail: `The ${field} is not the right one.` };
     } catch (error) {
       await this.#failed(number, error);
       // The network has judged, or the connection is gone: the state says which.
-      if (error instanceof LoginRefused || isRpcError(error)) return 'accepted';
+      if (error instanceof LoginRefused || isRpcError(error)) return { accepted: true };
       throw notConnected();
     }
   }
@@ -120,16 +124,18 @@ export class ChatappSession implements Session {
     return await connection.send(message, signal);
   }
 
-  async logOut(): Promise<void> {
+  async logOut(): Promise<'unlinked' | 'still_linked'> {
     const { timing } = this.#shared;
     try {
       const wire = this.#attempt?.connection ? this.#attempt.wire : await this.#wireToLeave();
       await wire?.call({ _: 'auth.logOut' }, { within: timing.logOut });
       this.#cut();
       await this.#port.credentials.clear();
+      return 'unlinked';
     } catch (error) {
       const facts = { accountId: this.#account.id, error: told(error) };
-      this.#port.log.warn(facts, 'could not log out');
+      this.#port.log.info(facts, 'could not log out');
+      return 'still_linked';
     } finally {
       this.#cut();
     }
@@ -150,7 +156,7 @@ export class ChatappSession implements Session {
     wire
       .call({ _: 'auth.logOut' }, { within: this.#shared.timing.logOut })
       .catch(() => undefined)
-      .then(() => this.#end(number, { type: 'state', state: 'logged_out', reason: 'replaced' }));
+      .then(() => this.#end(number, loggedOut('replaced')));
   }
 
   get #number(): string {
@@ -256,7 +262,7 @@ export class ChatappSession implements Session {
   ): Promise<void> {
     await connection.end(reason);
     await immediate();
-    await this.#end(number, { type: 'state', state: 'logged_out', reason });
+    await this.#end(number, loggedOut(reason));
   }
 
   /** An attempt came to nothing. */
@@ -265,13 +271,13 @@ export class ChatappSession implements Session {
     const verdict = verdictOf(error);
     const linking = this.#attempt?.login !== null && this.#attempt !== null;
     if (error instanceof LoginRefused) {
-      await this.#end(number, { type: 'state', state: 'refused', message: error.message });
+      await this.#end(number, refused(error.message));
     } else if (linking && verdict !== null && verdict.kind !== 'internal') {
       const message = `the network refused the login: ${told(error)}`;
-      await this.#end(number, { type: 'state', state: 'refused', message });
+      await this.#end(number, refused(message));
     } else if (verdict?.kind === 'ended') {
       const { reason } = verdict;
-      await this.#end(number, { type: 'state', state: 'logged_out', reason });
+      await this.#end(number, loggedOut(reason));
     } else {
       await this.#lost(number, told(error));
     }
@@ -282,11 +288,11 @@ export class ChatappSession implements Session {
     this.#unknownKeys = keyUnknown ? this.#unknownKeys + 1 : 0;
     // Once may be the network's mistake.
     if (this.#unknownKeys < 2) return await this.#lost(number, message);
-    await this.#end(number, { type: 'state', state: 'logged_out', reason: 'logged_out' });
+    await this.#end(number, loggedOut('logged_out'));
   }
 
   async #lost(number: number, message: string): Promise<void> {
-    await this.#end(number, { type: 'state', state: 'lost', message });
+    await this.#end(number, lost(message));
   }
 
   /** The attempt is over and this is its last word. */
@@ -327,4 +333,22 @@ export class ChatappSession implements Session {
     const facts = { accountId: this.#account.id };
     this.#port.log.info(facts, 'messages of groups and channels are left out');
   }
+}
+
+const endings: Readonly<Record<EndedReason, string>> = {
+  logged_out: 'The session was ended on the phone: connect it again.',
+  replaced: 'Another session has taken the place of this one: connect it again to take it back.',
+  session_lost: 'The credentials of this session are gone: connect it again.',
+};
+
+function loggedOut(reason: EndedReason): State {
+  return { type: 'state', state: 'logged_out', reason, detail: endings[reason] };
+}
+
+function refused(detail: string): State {
+  return { type: 'state', state: 'refused', reason: 'login_refused', detail, retryAt: null };
+}
+
+function lost(detail: string): State {
+  return { type: 'state', state: 'lost', reason: 'network_unreachable', detail, retryAt: null };
 }

@@ -54,6 +54,7 @@ const port: Port = {
   log,
   emit: take,
   sentMessage: async () => null,
+  leftOut: (kind) => say(`left out: ${kind}`),
   fetchMedia: async () => {
     throw new DriverError('media_unavailable', 'the smoke test sends texts only', {
       certain: true,
@@ -102,8 +103,9 @@ async function take(event: DriverEvent): Promise<void> {
 async function ask(field: 'code' | 'password'): Promise<void> {
   for (;;) {
     const value = await terminal.question(`${field}: `);
-    if ((await session.answer(field, value.trim())) === 'accepted') return;
-    say(`wrong ${field}`);
+    const outcome = await session.answer(field, value.trim());
+    if (outcome.accepted) return;
+    say(outcome.detail);
   }
 }
 

@@ -89,7 +89,16 @@ export class Standing {
     if (this.#stopped === how) return;
     this.#stopped = how;
     sheet.put(name, how);
-    await this.#told(port.emit({ type: 'state', state: 'restricted', scope: 'all', until }));
+    await this.#told(
+      port.emit({
+        type: 'state',
+        state: 'restricted',
+        scope: 'all',
+        until,
+        reason: 'blocked_by_chatapp',
+        detail: `The network has ${how} this account.`,
+      }),
+    );
     await this.#told(sheet.write());
   }
 
@@ -98,7 +107,14 @@ export class Standing {
     const { port, timing } = this.#parts;
     const until = Date.now() + timing.newContacts;
     await this.#told(
-      port.emit({ type: 'state', state: 'restricted', scope: 'new_contacts', until }),
+      port.emit({
+        type: 'state',
+        state: 'restricted',
+        scope: 'new_contacts',
+        until,
+        reason: 'blocked_by_chatapp',
+        detail: 'The network lets this account write to no new contacts for now.',
+      }),
     );
   }
 

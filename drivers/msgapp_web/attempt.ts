@@ -184,7 +184,14 @@ export class Attempt {
     await this.#emit(
       allowed
         ? { type: 'state', state: 'unrestricted' }
-        : { type: 'state', state: 'restricted', scope: 'new_contacts', until },
+        : {
+            type: 'state',
+            state: 'restricted',
+            scope: 'new_contacts',
+            until,
+            reason: 'blocked_by_msgapp',
+            detail: 'The network lets this account write to no new contacts for now.',
+          },
     ).catch(() => undefined);
   }
 

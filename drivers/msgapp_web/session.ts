@@ -51,7 +51,7 @@ export class MsgappWebSession implements Session {
     await this.#begin((library) => this.#stored(library));
   }
 
-  async answer(): Promise<'accepted' | 'wrong'> {
+  async answer(): Promise<never> {
     throw new DriverError('not_asked', 'this network asks for nothing', { certain: true });
   }
 
@@ -60,15 +60,18 @@ export class MsgappWebSession implements Session {
     return await this.#attempt.send(message, signal);
   }
 
-  async logOut(): Promise<void> {
+  async logOut(): Promise<'unlinked' | 'still_linked'> {
+    let outcome: 'unlinked' | 'still_linked' = 'unlinked';
     try {
       if (!this.#closed) await this.#leave(AbortSignal.timeout(logOutTimeoutMs));
     } catch (error) {
+      outcome = 'still_linked';
       this.#warn(error, 'could not log out');
     } finally {
       this.#cut();
     }
     await this.#port.credentials.clear().catch(() => undefined);
+    return outcome;
   }
 
   close(): void {
@@ -102,7 +105,12 @@ export class MsgappWebSession implements Session {
       const prepared = await prepare(library);
       if (superseded()) return;
       if (prepared === null) {
-        await this.#tell({ type: 'state', state: 'logged_out', reason: 'session_lost' });
+        await this.#tell({
+          type: 'state',
+          state: 'logged_out',
+          reason: 'session_lost',
+          detail: 'The credentials of this session are gone: connect it again.',
+        });
         return;
       }
       this.#attempt = this.#connect(prepared, quiet);

@@ -72,6 +72,7 @@ const port: Port = {
   emit,
   credentials,
   sentMessage: async () => null,
+  leftOut: (kind) => console.log('left out', kind),
   fetchMedia: async () => {
     throw new Error('the smoke script sends no media');
   },

@@ -1,4 +1,4 @@
-import type { DriverCapabilities } from '../../core/contracts/driver.ts';
+import type { BlockedReason, DriverCapabilities } from '../../core/contracts/driver.ts';
 
 /** How the simulated network plays one channel. Shared by the network and the driver. */
 export interface ChannelProfile {
@@ -17,8 +17,8 @@ export interface ChannelProfile {
   readonly alwaysGivesContacts: boolean;
   /** Contacts have an id of the network's own beside their phone. */
   readonly contactIds: boolean;
-  /** The code of a send that is refused because of a restriction. */
-  readonly restrictedCode: string;
+  /** Why a phone is restricted, and the code of a send that is refused because of it. */
+  readonly restrictedCode: BlockedReason;
 }
 
 const webLinked: ChannelProfile = {

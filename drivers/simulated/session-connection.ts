@@ -5,7 +5,7 @@ import {
   type Sent,
 } from '../../core/contracts/driver.ts';
 import type { LineSocket } from './lines.ts';
-import type { SessionNotice, SessionRequest } from './network/protocol.ts';
+import type { OfferedEvent, SessionNotice, SessionRequest } from './network/protocol.ts';
 
 /** Who hears what a connection brings. */
 export interface ConnectionListener {
@@ -127,7 +127,7 @@ export class SessionConnection {
       .catch(() => this.#fail('the gateway could not take what the network said'));
   }
 
-  #offered(offer: number, event: DriverEvent): void {
+  #offered(offer: number, event: OfferedEvent): void {
     this.#listener.emit(event).then(
       () => this.#settle(this.#kept, offer),
       () => this.#settle(this.#givenBack, offer),

@@ -1,7 +1,9 @@
 import {
+  type AnswerOutcome,
   type DriverAccount,
   DriverError,
   type DriverEvent,
+  type EndedReason,
   type LinkRequest,
   type OutboundMessage,
   type Port,
@@ -17,6 +19,13 @@ import { notConnected, SessionConnection } from './session-connection.ts';
 const tokenName = 'token';
 /** How long the network may take to be told that the link is over, in milliseconds. */
 const logOutTimeoutMs = 3_000;
+
+/** What the user reads of a link that is gone. */
+const endings: Readonly<Record<EndedReason, string>> = {
+  logged_out: 'The session was unlinked on the phone: connect it again.',
+  replaced: 'Another session has taken the place of this one: connect it again to take it back.',
+  session_lost: 'The network no longer knows this session: connect it again.',
+};
 
 /** One account's link to the simulated network: at most one connection at a time. */
 export class SimulatedSession implements Session {
@@ -55,7 +64,12 @@ export class SimulatedSession implements Session {
     try {
       const token = await this.#token();
       if (token === null) {
-        await this.#end(attempt, { type: 'state', state: 'logged_out', reason: 'session_lost' });
+        await this.#end(attempt, {
+          type: 'state',
+          state: 'logged_out',
+          reason: 'session_lost',
+          detail: 'The credentials of this session are gone: connect it again.',
+        });
         return;
       }
       const connection = await this.#connect(attempt);
@@ -65,9 +79,11 @@ export class SimulatedSession implements Session {
     }
   }
 
-  async answer(field: 'code' | 'password', value: string): Promise<'accepted' | 'wrong'> {
+  async answer(field: 'code' | 'password', value: string): Promise<AnswerOutcome> {
     if (this.#connection === null) throw notConnected();
-    return await this.#connection.answer(field, value);
+    const outcome = await this.#connection.answer(field, value);
+    if (outcome === 'accepted') return { accepted: true };
+    return { accepted: false, detail: `The ${field} is not the right one.` };
   }
 
   /** The network carries the address only; fetched all the same, so that what cannot be fetched fails here too. */
@@ -79,7 +95,7 @@ export class SimulatedSession implements Session {
     return await this.#connection.send(message, signal);
   }
 
-  async logOut(): Promise<void> {
+  async logOut(): Promise<'unlinked' | 'still_linked'> {
     const connection = this.#connection;
     const signal = AbortSignal.timeout(logOutTimeoutMs);
     try {
@@ -87,8 +103,10 @@ export class SimulatedSession implements Session {
       if (token !== null && !this.#closed) await this.#leave(connection, token, signal);
       this.#cut();
       await this.#port.credentials.clear();
+      return 'unlinked';
     } catch (error) {
-      this.#port.log.warn({ accountId: this.#account.id, ...said(error) }, 'could not log out');
+      this.#port.log.info({ accountId: this.#account.id, ...said(error) }, 'could not log out');
+      return 'still_linked';
     } finally {
       this.#cut();
     }
@@ -163,12 +181,15 @@ export class SimulatedSession implements Session {
           type: 'state',
           state: 'logged_out',
           reason: notice.reason,
+          detail: endings[notice.reason],
         });
       case 'refused':
         return await this.#end(attempt, {
           type: 'state',
           state: 'refused',
-          message: notice.message,
+          reason: 'login_refused',
+          detail: notice.message,
+          retryAt: null,
         });
     }
   }
@@ -191,8 +212,9 @@ export class SimulatedSession implements Session {
   }
 
   async #lost(attempt: AbortController, error: unknown): Promise<void> {
-    const message = error instanceof Error ? error.message : 'the connection broke';
-    await this.#end(attempt, { type: 'state', state: 'lost', message });
+    const detail = error instanceof Error ? error.message : 'The connection broke.';
+    const reason = 'network_unreachable';
+    await this.#end(attempt, { type: 'state', state: 'lost', reason, detail, retryAt: null });
   }
 
   /** Only the present attempt is heard. Rejects as `Port.emit` does. */

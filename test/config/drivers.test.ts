@@ -133,7 +133,7 @@ t.test('the containment of a driver from outside', async (t) => {
       places.push(driverAtWork());
       return { networkId: 'n', at: 5 };
     },
-    logOut: async () => undefined,
+    logOut: async () => 'unlinked',
     close: () => undefined,
   };
   // Capabilities are handed through, and not looked at.

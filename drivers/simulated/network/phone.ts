@@ -245,7 +245,10 @@ export class Phone {
     const { restriction } = this.#record;
     if (restriction === null) return;
     this.#mailbox.remove(({ type }) => type === 'state');
-    this.offer({ type: 'state', state: 'restricted', ...restriction });
+    const reason = this.profile.restrictedCode;
+    const whom = restriction.scope === 'all' ? 'to anybody' : 'to new contacts';
+    const detail = `The network does not let this account write ${whom} for now.`;
+    this.offer({ type: 'state', state: 'restricted', ...restriction, reason, detail });
     if (restriction.until !== null) {
       this.offer({ type: 'state', state: 'unrestricted' }, restriction.until);
     }

@@ -8,6 +8,7 @@
  *   by a gateway ends when the last one left.
  */
 import type {
+  BlockedReason,
   ContactAddress,
   ContactsEvent,
   HistoryEvent,
@@ -120,6 +121,8 @@ export type OfferedEvent =
   | {
       readonly type: 'state';
       readonly state: 'restricted';
+      readonly reason: BlockedReason;
+      readonly detail: string;
       readonly scope: RestrictionScope;
       readonly until: number | null;
     }

@@ -1,6 +1,14 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { Type } from 'typebox';
-import type { DriverEvent, Sent } from '../../../core/contracts/driver.ts';
+import {
+  type AnswerOutcome,
+  blockedReasons,
+  type DriverEvent,
+  endedReasons,
+  lostReasons,
+  refusedReasons,
+  type Sent,
+} from '../../../core/contracts/driver.ts';
 import { Nullable, OneOf } from '../../../core/schemas.ts';
 
 /**
@@ -23,6 +31,11 @@ const MaybeMedia = Type.Union([Media, Type.Null()]);
 const kind = (type: string) => ({ type: Type.Literal(type) });
 const state = (name: string) => ({ ...kind('state'), state: Type.Literal(name) });
 
+const cause = (reasons: readonly string[]) => ({
+  reason: OneOf(reasons),
+  detail: Type.String({ minLength: 1, maxLength: 500 }),
+});
+
 const Step = Type.Union([
   Type.Object({ ...kind('show_qr'), data: Text, token: MaybeText, expiresAt: Moment }),
   Type.Object({ ...kind('show_code'), code: Text, expiresAt: Moment }),
@@ -33,18 +46,17 @@ const Step = Type.Union([
 const Event = Type.Union([
   Type.Object({ ...kind('step'), step: Step }),
   Type.Object(state('connected')),
-  Type.Object({ ...state('lost'), message: Text }),
+  Type.Object({ ...state('lost'), ...cause(lostReasons), retryAt: Nullable(Moment) }),
   Type.Object({
     ...state('restricted'),
+    ...cause(blockedReasons),
     scope: OneOf(['all', 'new_contacts']),
     until: Nullable(Moment),
   }),
   Type.Object(state('unrestricted')),
-  Type.Object({
-    ...state('logged_out'),
-    reason: OneOf(['logged_out', 'replaced', 'session_lost']),
-  }),
-  Type.Object({ ...state('refused'), message: Text }),
+  Type.Object({ ...state('logged_out'), ...cause(endedReasons) }),
+  Type.Object({ ...state('refused'), ...cause(refusedReasons), retryAt: Nullable(Moment) }),
+  Type.Object({ ...kind('identity'), ...Place, name: MaybeText }),
   Type.Object({
     ...kind('message'),
     networkId: Text,
@@ -78,11 +90,16 @@ const Event = Type.Union([
 ]);
 
 const Answer = Type.Object({ networkId: Text, at: Moment });
+const Outcome = Type.Union([
+  Type.Object({ accepted: Type.Literal(true) }),
+  Type.Object({ accepted: Type.Literal(false), detail: Type.String({ minLength: 1 }) }),
+]);
 
 // Compiled with the first value: a process without sessions sees none. Sessions wait meanwhile, so it is to be quick.
 const ajv = new Ajv2020({ strict: false, validateSchema: false });
 let events: ValidateFunction<DriverEvent> | undefined;
 let answers: ValidateFunction<Sent> | undefined;
+let outcomes: ValidateFunction<AnswerOutcome> | undefined;
 
 /** Whether it is an event of the driver contract, in every field. */
 export function isDriverEvent(event: unknown): event is DriverEvent {
@@ -94,4 +111,10 @@ export function isDriverEvent(event: unknown): event is DriverEvent {
 export function isSent(answer: unknown): answer is Sent {
   answers ??= ajv.compile<Sent>(Answer);
   return answers(answer);
+}
+
+/** Whether it is an outcome of `Session.answer`. */
+export function isAnswerOutcome(outcome: unknown): outcome is AnswerOutcome {
+  outcomes ??= ajv.compile<AnswerOutcome>(Outcome);
+  return outcomes(outcome);
 }

@@ -3,6 +3,7 @@ import {
   type CredentialStore,
   DriverError,
   type DriverEvent,
+  type LeftOutKind,
   type LinkStep,
   type MediaFile,
   type OutboundMedia,
@@ -85,6 +86,10 @@ export class Intake implements Port {
     return this.#participants.sentMessage(reference);
   }
 
+  leftOut(kind: LeftOutKind): void {
+    this.log.debug({ kind }, 'left out: no message');
+  }
+
   /** Does something in the line of the states; nothing when the session is over by then. A failure is logged. */
   async inTurn(take: () => Promise<void>): Promise<void> {
     await this.#turns.state(async () => {
@@ -112,7 +117,7 @@ export class Intake implements Port {
     if (event.type === 'state') {
       // At once: nothing is to be handed to a connection that is known to be gone.
       if (event.state === 'lost' || event.state === 'logged_out') this.#live.connected = false;
-      const happening = happeningOf(event, this.#live.account.channel);
+      const happening = happeningOf(event);
       return this.#turns.state(() => this.#targets.happened(happening));
     }
     if (event.type === 'step') {
@@ -122,6 +127,7 @@ export class Intake implements Port {
       });
     }
     if (event.type === 'receipt') return this.#group().add(event);
+    if (event.type === 'identity') return;
     return this.#turns.event(event.type, () => this.#keep(event));
   }
 

@@ -93,7 +93,7 @@ export class SessionRequests {
     try {
       const outcome = await Promise.race([runner.answer(field, value), late.promise]);
       if (outcome === 'late') return await this.#abandon(runner);
-      if (outcome === 'wrong') return { kind: 'wrong' };
+      if (!outcome.accepted) return { kind: 'wrong' };
       return await this.#after(runner);
     } catch (error) {
       if (error instanceof GatewayError) throw error;

@@ -1,5 +1,5 @@
 import type { Release } from '../../../core/contracts/broker.ts';
-import type { Driver, LinkRequest } from '../../../core/contracts/driver.ts';
+import type { AnswerOutcome, Driver, LinkRequest } from '../../../core/contracts/driver.ts';
 import type { Json } from '../../../core/contracts/json.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { AccountRow, Fence } from '../contract.ts';
@@ -8,6 +8,7 @@ import type { Happening } from '../status.ts';
 import { reconnectDelay } from './backoff.ts';
 import { atMost, contain } from './contain.ts';
 import { FencedCredentials, type Phase } from './credentials.ts';
+import { isAnswerOutcome } from './driver-values.ts';
 import type { SessionEnvironment } from './environment.ts';
 import { Intake } from './intake.ts';
 import { NamedTimers } from './named-timers.ts';
@@ -95,14 +96,14 @@ export class SessionRunner {
   }
 
   /** Asks the driver to hand a value to the network. @throws DriverError, or what a broken driver throws */
-  async answer(field: 'code' | 'password', value: string): Promise<'accepted' | 'wrong'> {
+  async answer(field: 'code' | 'password', value: string): Promise<AnswerOutcome> {
     const { session } = this.live;
     if (session === null || !this.#mayCall()) throw new Error('the session cannot act');
     const outcome = await session.answer(field, value);
-    if (outcome !== 'accepted' && outcome !== 'wrong') {
+    if (!isAnswerOutcome(outcome)) {
       throw new TypeError('the driver answered what is no outcome');
     }
-    if (outcome === 'wrong' && this.#pairing?.wrongValue() === true) {
+    if (!outcome.accepted && this.#pairing?.wrongValue() === true) {
       await this.#intake.inTurn(() => this.#happened({ type: 'refused' }));
     }
     // What the driver emitted before it answered is taken first.
@@ -254,7 +255,13 @@ export class SessionRunner {
     const request = this.#pairing?.request;
     const failed = (error: unknown): void => {
       this.#driverFailed(request === undefined ? 'resume' : 'link', error);
-      void this.#intake.emit({ type: 'state', state: 'lost', message: 'the driver failed' });
+      void this.#intake.emit({
+        type: 'state',
+        state: 'lost',
+        reason: 'driver_failed',
+        detail: 'The driver of this channel failed; it is tried again.',
+        retryAt: null,
+      });
     };
     void contain(() => {
       this.live.session ??= this.#options.driver.open(this.live.account, this.#intake);

@@ -1,7 +1,7 @@
 import type { DriverEvent } from '../../../core/contracts/driver.ts';
 
 /** The kinds of events that each keep their own order. */
-export type Kind = Exclude<DriverEvent['type'], 'step' | 'state'>;
+export type Kind = Exclude<DriverEvent['type'], 'step' | 'state' | 'identity'>;
 
 /** How many messages are begun before the first of them is taken: they are stored together. */
 const messagesAtOnce = 64;

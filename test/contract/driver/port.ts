@@ -4,6 +4,7 @@ import {
   DriverError,
   type DriverEvent,
   type DriverLog,
+  type LeftOutKind,
   type MediaFile,
   type OutboundMedia,
   type OutboundMessage,
@@ -62,6 +63,8 @@ export class MemoryPort implements Port {
   readonly credentials: MemoryCredentials;
   readonly log: DriverLog;
   readonly events: DriverEvent[] = [];
+  /** What was counted as left out, in order. */
+  readonly left: LeftOutKind[] = [];
   /** The credentials as they were at each state `connected`. */
   readonly atConnected: ReadonlyMap<string, string>[] = [];
   /** Awaited before `emit` resolves; may reject. */
@@ -89,6 +92,10 @@ export class MemoryPort implements Port {
 
   async sentMessage(reference: string): Promise<OutboundMessage | null> {
     return this.sent.get(reference) ?? null;
+  }
+
+  leftOut(kind: LeftOutKind): void {
+    this.left.push(kind);
   }
 
   async fetchMedia({ url }: OutboundMedia): Promise<MediaFile> {

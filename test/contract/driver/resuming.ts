@@ -43,7 +43,7 @@ export async function resuming(t: Test, bench: Bench): Promise<void> {
   await t.test('a broken connection is reported once and left to the gateway', async (t) => {
     const { account, port, session } = await bench.linked();
     await world.drop(account);
-    t.type((await port.state('lost')).message, 'string');
+    t.type((await port.state('lost')).detail, 'string');
     const before = world.traffic();
     await bench.quiet();
     t.equal(world.traffic().connections, before.connections, 'does not reconnect by itself');

@@ -76,7 +76,7 @@ t.test('a second root in one process is refused', async (t) => {
 t.test('close codes of a live connection', async (t) => {
   for (const [code, as, expected] of [
     ['428', 'stream', { state: 'lost' }],
-    ['503', 'stream', { state: 'lost', message: /not available/ }],
+    ['503', 'stream', { state: 'lost', detail: /not available/ }],
     ['500', 'failure', { state: 'lost' }],
     ['401', 'failure', { state: 'logged_out', reason: 'logged_out' }],
     ['411', 'failure', { state: 'logged_out', reason: 'logged_out' }],

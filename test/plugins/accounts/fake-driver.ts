@@ -1,4 +1,5 @@
 import type {
+  AnswerOutcome,
   Driver,
   DriverAccount,
   DriverCapabilities,
@@ -43,11 +44,21 @@ export class FakeSession implements Session {
   state(
     state: 'connected' | 'unrestricted' | 'lost' | 'refused' | 'logged_out' | 'replaced',
   ): Promise<void> {
-    if (state === 'lost' || state === 'refused') {
-      return this.emit({ type: 'state', state, message: 'as the test wants' });
+    const detail = 'As the test wants.';
+    if (state === 'lost') {
+      return this.emit({
+        type: 'state',
+        state,
+        reason: 'network_unreachable',
+        detail,
+        retryAt: null,
+      });
+    }
+    if (state === 'refused') {
+      return this.emit({ type: 'state', state, reason: 'login_refused', detail, retryAt: null });
     }
     if (state === 'logged_out' || state === 'replaced') {
-      return this.emit({ type: 'state', state: 'logged_out', reason: state });
+      return this.emit({ type: 'state', state: 'logged_out', reason: state, detail });
     }
     return this.emit({ type: 'state', state });
   }
@@ -57,9 +68,11 @@ export class FakeSession implements Session {
     await this.#behaviour.link(this, request);
   }
 
-  async answer(field: 'code' | 'password', value: string): Promise<'accepted' | 'wrong'> {
+  async answer(field: 'code' | 'password', value: string): Promise<AnswerOutcome> {
     this.calls.push(`answer ${field}`);
-    return this.#behaviour.answer(this, field, value);
+    const outcome = await this.#behaviour.answer(this, field, value);
+    if (outcome === 'accepted') return { accepted: true };
+    return { accepted: false, detail: `The ${field} is not the right one.` };
   }
 
   async resume(): Promise<void> {
@@ -72,9 +85,10 @@ export class FakeSession implements Session {
     return this.#behaviour.send(this, message, signal);
   }
 
-  async logOut(): Promise<void> {
+  async logOut(): Promise<'unlinked' | 'still_linked'> {
     this.calls.push('logOut');
     await this.#behaviour.logOut(this);
+    return 'unlinked';
   }
 
   close(): void {

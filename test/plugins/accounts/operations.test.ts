@@ -153,7 +153,14 @@ for (const { name, create } of databases) {
           ramp_day: 1,
         },
       ]);
-      await driver.last.emit({ type: 'state', state: 'restricted', scope: 'all', until: null });
+      await driver.last.emit({
+        type: 'state',
+        state: 'restricted',
+        scope: 'all',
+        until: null,
+        reason: 'blocked_by_msgapp',
+        detail: 'As the test wants.',
+      });
       t.match(await call('get_msgapp_status', { phone }), {
         status: 'restricted',
         reason: 'blocked_by_msgapp',
@@ -311,7 +318,14 @@ for (const { name, create } of databases) {
       t.match(await call('list_accounts'), {
         accounts: [{ channel: 'mail', identifier: 'ada@home' }],
       });
-      await mail.last.emit({ type: 'state', state: 'restricted', scope: 'all', until: null });
+      await mail.last.emit({
+        type: 'state',
+        state: 'restricted',
+        scope: 'all',
+        until: null,
+        reason: 'blocked_by_msgapp',
+        detail: 'As the test wants.',
+      });
       t.match(await call('get_connection_status', { account }), {
         status: 'restricted',
         reason: 'blocked_by_network',

@@ -138,6 +138,8 @@ t.test('what drivers emit', async (t) => {
   const message = { type: 'message', networkId: 'n', from, text: '', media: null, at: 5 };
   const media = { kind: 'image', mimeType: null, fileName: null, size: 5, url: null };
   const step = { type: 'ask', field: 'code' };
+  const unreachable = { reason: 'network_unreachable', detail: 'Why.' };
+  const blocked = { reason: 'blocked_by_network', detail: 'Why.' };
   const receipt = { type: 'receipt', reference: 'msg', networkId: null, status: 'read', at: 5 };
   const past = {
     networkId: 'n',
@@ -148,8 +150,10 @@ t.test('what drivers emit', async (t) => {
     at: 5,
   };
   const right = [
-    { type: 'state', state: 'lost', message: 'why' },
-    { type: 'state', state: 'restricted', scope: 'all', until: null },
+    { type: 'state', state: 'lost', ...unreachable, retryAt: 5 },
+    { type: 'state', state: 'restricted', ...blocked, scope: 'all', until: null },
+    { type: 'state', state: 'refused', reason: 'wrong_phone', detail: 'Why.', retryAt: null },
+    { type: 'identity', ...from },
     { type: 'step', step },
     { ...message, more: 'is let be' },
     { ...message, media: { ...media, open: async () => undefined } },
@@ -160,9 +164,11 @@ t.test('what drivers emit', async (t) => {
   for (const event of right) t.ok(isDriverEvent(event), JSON.stringify(event));
   const wrong = [
     ...[null, 1, 'state', [], {}, { type: 'other' }, { type: 'state', state: 'odd' }],
-    { type: 'state', state: 'lost' },
-    { type: 'state', state: 'restricted', scope: 'some', until: null },
-    { type: 'state', state: 'logged_out', reason: 'bored' },
+    { type: 'state', state: 'lost', retryAt: null },
+    { type: 'state', state: 'lost', ...unreachable, detail: '', retryAt: null },
+    { type: 'state', state: 'lost', ...blocked, retryAt: null },
+    { type: 'state', state: 'restricted', ...blocked, scope: 'some', until: null },
+    { type: 'state', state: 'logged_out', reason: 'bored', detail: 'Why.' },
     { type: 'step', step: { ...step, field: 'name' } },
     { ...message, text: 5 },
     { ...message, from: null },
@@ -180,10 +186,9 @@ t.test('what drivers emit', async (t) => {
   for (const answer of [undefined, null, {}, { networkId: 5, at: 5 }, { networkId: 'n' }]) {
     t.notOk(isSent(answer), JSON.stringify(answer));
   }
+  const reason = 'blocked_by_chatapp';
   const restricted = { type: 'state', state: 'restricted', scope: 'all', until: 5 } as const;
-  t.match(happeningOf(restricted, 'msgapp_web'), { reason: 'blocked_by_msgapp', until: 5 });
-  t.match(happeningOf(restricted, 'chatapp'), { reason: 'blocked_by_chatapp' });
-  t.match(happeningOf(restricted, 'mail'), { reason: 'blocked_by_network' });
+  t.match(happeningOf({ ...restricted, reason, detail: 'Blocked.' }), { reason, until: 5 });
 });
 
 t.test('each kind of event keeps its order and holds up no other', async (t) => {

@@ -248,7 +248,14 @@ for (const { name, create } of databases) {
       const { last } = process.driver;
       await last.state('connected');
       const restrict = (scope: 'all' | 'new_contacts', until: number | null) =>
-        last.emit({ type: 'state', state: 'restricted', scope, until });
+        last.emit({
+          type: 'state',
+          state: 'restricted',
+          scope,
+          until,
+          reason: 'blocked_by_msgapp',
+          detail: 'As the test wants.',
+        });
       await restrict('all', null);
       t.match(await world.row(view.accountId), {
         status: 'restricted',
@@ -359,6 +366,8 @@ for (const { name, create } of databases) {
         state: 'restricted',
         scope: 'all',
         until: null,
+        reason: 'blocked_by_msgapp',
+        detail: 'As the test wants.',
       });
       const events = await world.events(caller.tenantId);
       await process.stop();
