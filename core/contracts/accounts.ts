@@ -8,6 +8,12 @@ export interface AccountView {
   readonly identifier: string;
   /** Only a `connected` one can send. */
   readonly status: 'connected' | 'connecting' | 'disconnected' | 'restricted';
+  /** Why, as a sentence for people; null while nothing hinders it. */
+  readonly status_detail: string | null;
+  /** When the status or its reason last changed. */
+  readonly status_since: string;
+  /** Until when the network lets it write to no new contacts; null when it may, or when nobody knows how long. */
+  readonly new_contacts_blocked_until: string | null;
   /** Today against the caps. */
   readonly limits: {
     readonly sends: number;

@@ -11,6 +11,7 @@ import { undoLane } from './lanes/undo.ts';
 import type { SessionEnvironment } from './session/environment.ts';
 import { SessionProcess } from './session/process.ts';
 import { SessionDirectory } from './session-directory.ts';
+import { StatusChanges } from './status-changes.ts';
 
 /** What the accounts of one process are put together from. */
 export interface AccountsOptions extends Omit<SessionEnvironment, 'lanes' | 'parts'> {
@@ -30,17 +31,18 @@ export interface AssembledAccounts {
 /** Puts the accounts of one process together. Called by the plugin, and by tests with clocks of their own. */
 export function assembleAccounts(options: AccountsOptions): AssembledAccounts {
   const { roles, plans, ...environment } = options;
-  const { storage, broker, clock, channels, settings } = environment;
+  const { storage, broker, clock, channels, settings, log, metrics } = environment;
   const parts: SessionPart[] = [];
-  const restrict = restrictLane(parts, broker);
+  const moveParts = { parts, changes: new StatusChanges(log, metrics) };
+  const restrict = restrictLane(moveParts, broker);
   const lanes = {
-    transition: transitionLane(parts),
-    connect: connectLane(parts),
-    undo: undoLane(parts),
+    transition: transitionLane(moveParts),
+    connect: connectLane(moveParts),
+    undo: undoLane(moveParts),
   };
   const { requestTimeoutMs } = settings;
   const directory = new SessionDirectory({ storage, broker, clock, requestTimeoutMs });
-  const remove = removeLane(parts);
+  const remove = removeLane(moveParts);
   const access = new ChannelDirectory(plans, channels);
   return {
     accounts: {
@@ -54,6 +56,7 @@ export function assembleAccounts(options: AccountsOptions): AssembledAccounts {
       channels: access,
       plans,
       remove,
+      log,
     }),
     process: new SessionProcess({ ...environment, lanes, parts }, roles),
   };

@@ -1,6 +1,6 @@
 import type { LinkStep } from '../../core/contracts/driver.ts';
-import type { AccountReason, AccountState, StoredReason } from './contract.ts';
-import { isPairing } from './status.ts';
+import type { AccountState } from './contract.ts';
+import { isPairing, isRefused } from './status.ts';
 
 /** The names that the status operations of `msgapp_web` answer. */
 export const msgappStatuses = [
@@ -38,7 +38,7 @@ export interface LiveFacts {
 /** The status of a `msgapp_web` connection. Pure. */
 export function msgappStatus(state: AccountState, facts: LiveFacts | null): MsgappStatus {
   if (state.status === 'disconnected') {
-    return neverInitialized(state) ? 'not_initialized' : 'disconnected';
+    return state.reason === null ? 'not_initialized' : 'disconnected';
   }
   if (state.status === 'connected' && facts?.live === false) return 'connecting';
   return state.status;
@@ -46,8 +46,7 @@ export function msgappStatus(state: AccountState, facts: LiveFacts | null): Msga
 
 /** The status of a connection on any channel: the same, and whether the network refused the login. Pure. */
 export function connectionStatus(state: AccountState, facts: LiveFacts | null): ConnectionStatus {
-  if (state.status === 'disconnected' && state.reason === 'login_refused') return 'error';
-  return msgappStatus(state, facts);
+  return isRefused(state) ? 'error' : msgappStatus(state, facts);
 }
 
 /** The status of a `chatapp` connection: the same, and the step that the login waits for. Pure. */
@@ -63,15 +62,4 @@ export function chatappStatus(state: AccountState, facts: LiveFacts | null): Cha
     default:
       return 'connecting';
   }
-}
-
-/** A reason as users see it: that of a refused login is known by its status. */
-export function shownReason(reason: StoredReason | null): AccountReason | null {
-  return reason === 'login_refused' ? 'session_lost' : reason;
-}
-
-/** There is a record, but no link was ever made by the last connect, and nothing else ended it. */
-function neverInitialized(state: AccountState): boolean {
-  if (state.reason === null) return true;
-  return state.reason === 'session_lost' && !state.announced;
 }

@@ -2,6 +2,7 @@ import type { Caller } from '../../core/contracts/caller.ts';
 import type { LinkMethod } from '../../core/contracts/driver.ts';
 import type { Lane, Storage } from '../../core/contracts/storage.ts';
 import { type ErrorCode, GatewayError } from '../../core/errors.ts';
+import type { GatewayLog } from '../../core/log.ts';
 import type { Plans } from '../tenants/contract.ts';
 import type { ChannelDirectory } from './channel-access.ts';
 import type { AccountRow, ConnectOptions } from './contract.ts';
@@ -9,6 +10,7 @@ import { parseIdentifierInAddress } from './identifiers.ts';
 import type { RemoveInput, RemoveOutput } from './lanes/remove.ts';
 import { restingView } from './session/connecting.ts';
 import type { ConnectionView } from './session/messages.ts';
+import { stillLinked } from './session/runner.ts';
 import { type SessionDirectory, SessionUnreachable } from './session-directory.ts';
 import { isPairing } from './status.ts';
 
@@ -19,6 +21,7 @@ export interface ConnectionParts {
   readonly channels: ChannelDirectory;
   readonly plans: Plans;
   readonly remove: Lane<RemoveInput, RemoveOutput>;
+  readonly log: GatewayLog;
 }
 
 /** A connect operation of any family. */
@@ -102,12 +105,12 @@ export class Connections {
     this.#parts.channels.driver(caller, channel);
     const row = await this.#find(caller, channel, identifier);
     if (row === undefined || !isPairing(row)) throw notAwaited(field);
-    if (value.trim() === '') throw wrong(field);
+    if (value.trim() === '') throw refusal(field, `The ${field} is empty.`);
     const request = { operation: 'answer', accountId: row.id, field, value } as const;
     const asking = this.#parts.directory.ask(request);
     const answer = await orRefuse('connection_service_unreachable', asking);
     if (answer?.kind === 'view') return { identifier: row.identifier, view: answer.view };
-    throw answer?.kind === 'wrong' ? wrong(field) : notAwaited(field);
+    throw answer?.kind === 'wrong' ? refusal(field, answer.detail) : notAwaited(field);
   }
 
   /**
@@ -117,13 +120,14 @@ export class Connections {
    */
   async remove(caller: Caller, channel: string, identifier: string): Promise<string> {
     const row = await this.#record(caller, channel, identifier);
-    const { storage, remove, directory } = this.#parts;
+    const { storage, remove, directory, log } = this.#parts;
     const removed = await storage.submit(remove, {
       tenantId: caller.tenantId,
       accountId: row.id,
     });
     if (removed === null) throw new GatewayError('connection_not_found');
-    if (removed.owner !== null) await directory.tellRemoved(removed.owner, row.id);
+    const told = removed.owner !== null && (await directory.tellRemoved(removed.owner, row.id));
+    if (removed.linked && !told) log.info({ account: row.id, channel }, stillLinked);
     return row.identifier;
   }
 
@@ -153,10 +157,6 @@ async function orRefuse<Answer>(code: ErrorCode, asking: Promise<Answer>): Promi
     if (error instanceof SessionUnreachable) throw new GatewayError(code, { cause: error });
     throw error;
   }
-}
-
-function wrong(field: 'code' | 'password'): GatewayError {
-  return refusal(field, `The ${field} is not the right one.`);
 }
 
 function notAwaited(field: 'code' | 'password'): GatewayError {

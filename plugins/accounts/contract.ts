@@ -7,11 +7,14 @@ import type {
   Driver,
   DriverAccount,
   DriverCapabilities,
+  EndedReason,
   HistoryEvent,
   LinkMethod,
+  LostReason,
   MessageEvent,
   OutboundMessage,
   ReceiptEvent,
+  RefusedReason,
   Sent,
 } from '../../core/contracts/driver.ts';
 import type { Json } from '../../core/contracts/json.ts';
@@ -42,20 +45,14 @@ export type Mode = 'live' | 'test';
 /** An account's public status; it changes only by `plugins/accounts/status.ts`. */
 export type AccountStatus = 'connecting' | 'connected' | 'disconnected' | 'restricted';
 
-/** Why an account is in its status, as events and the status operations show it. */
-export type AccountReason =
-  | 'logged_out'
-  | 'removed'
-  | 'replaced'
-  | 'session_lost'
-  | 'pairing_timeout'
-  | 'blocked_by_msgapp'
-  | 'blocked_by_chatapp'
-  | 'blocked_by_network'
-  | 'safety_limits';
+/** The gateway's own reasons, beside those that a driver gives. */
+export type OwnReason = 'removed' | 'pairing_timeout' | 'safety_limits';
 
-/** Stored only: the network refused the login. Shown as status `error` or reason `session_lost`. */
-export type StoredReason = AccountReason | 'login_refused';
+/**
+ * Why an account is in its status: the word of the driver or of the gateway, the same in the database, in every answer,
+ * event, log line and metric. `plugins/accounts/reasons.ts` says what each means.
+ */
+export type AccountReason = LostReason | RefusedReason | EndedReason | OwnReason;
 
 /** What the last connect operation asked for. */
 export interface ConnectOptions {
@@ -71,12 +68,17 @@ export interface ConnectOptions {
 /** What the status moves decide about. Times are milliseconds since the Unix epoch. */
 export interface AccountState {
   readonly status: AccountStatus;
-  readonly reason: StoredReason | null;
+  readonly reason: AccountReason | null;
+  /** A sentence for people, not null where there is a reason. */
+  readonly detail: string | null;
+  /** When the network wants to be asked again; null when it does not say. */
+  readonly retryAt: number | null;
   /** The stored credentials are complete; with status `connecting` it is reconnecting, else pairing. */
   readonly linked: boolean;
   /** What the account may not send: anything, or only to new contacts. */
   readonly restriction: null | 'all' | 'new_contacts';
   readonly restrictionReason: AccountReason | null;
+  readonly restrictionDetail: string | null;
   /** When the restriction ends by itself; null when nobody knows. */
   readonly restrictedUntil: number | null;
   /** `account.connected` was raised since the last connect operation. */
@@ -95,6 +97,8 @@ export interface AccountRow extends AccountState {
   /** E.164 with `+`, or another network's own identifier. */
   readonly identifier: string;
   readonly connectOptions: ConnectOptions;
+  /** When the status or its reason last changed. */
+  readonly since: number;
   /** The UTC day `YYYY-MM-DD` of the first connection; null before it. */
   readonly rampDayOne: string | null;
   readonly createdAt: number;

@@ -1,6 +1,7 @@
 import { provide } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { assembleAccounts } from './assemble.ts';
+import { accountMetrics } from './metrics.ts';
 import { accountsOf } from './operations/list-accounts.ts';
 import { accountOperations } from './operations.ts';
 import { systemTimers } from './session/timers.ts';
@@ -8,7 +9,7 @@ import { systemTimers } from './session/timers.ts';
 /** Accounts: their records, their connection operations, and the sessions that this process hosts. */
 export default gatewayPlugin(
   'accounts',
-  ['storage', 'secrets', 'broker', 'tenants', 'media'],
+  ['observability', 'storage', 'secrets', 'broker', 'tenants', 'media'],
   async (app) => {
     const { cradle } = app.container;
     const { sessions: configured, roles } = cradle.config;
@@ -22,6 +23,7 @@ export default gatewayPlugin(
       channels: cradle.channels,
       media: cradle.media,
       faults: cradle.driverFaults,
+      metrics: accountMetrics(cradle.metrics),
       plans: cradle.plans,
       roles,
       settings: {

@@ -95,10 +95,19 @@ export class SessionDirectory {
     }
   }
 
-  /** Has the last holder of a removed account log out of the network. Best effort: never rejects. */
-  async tellRemoved(owner: string, accountId: string): Promise<void> {
+  /**
+   * Has the last holder of a removed account log out of the network. Best effort: never rejects.
+   * @returns false when nobody holds the session: nobody has logged out
+   */
+  async tellRemoved(owner: string, accountId: string): Promise<boolean> {
     const until = this.#parts.clock.monotonic() + farewellMs;
-    await this.#ask(owner, { operation: 'removed', accountId }, until).catch(() => null);
+    try {
+      const answer = await this.#ask(owner, { operation: 'removed', accountId }, until);
+      return answer?.kind === 'done';
+    } catch {
+      // It is at it still, and says itself what came of it.
+      return true;
+    }
   }
 
   /** The process that a connect goes to; null when none can be asked at this moment. */

@@ -1,4 +1,12 @@
-import type { AccountReason, AccountState } from './contract.ts';
+import type {
+  BlockedReason,
+  Cause,
+  EndedReason,
+  LostReason,
+  RefusedReason,
+} from '../../core/contracts/driver.ts';
+import type { AccountReason, AccountState, OwnReason } from './contract.ts';
+import { details, isRefusal } from './reasons.ts';
 
 /** What can happen to an account. */
 export type Happening =
@@ -8,20 +16,21 @@ export type Happening =
   | { readonly type: 'connected' }
   /** The number is linked to another live tenant: the link that was just made is given up. */
   | { readonly type: 'claimed_elsewhere' }
-  | { readonly type: 'lost' }
-  | {
+  | (Cause<LostReason> & { readonly type: 'lost'; readonly retryAt: number | null })
+  /** The network answers again while the account is being linked: a step came. */
+  | { readonly type: 'reached' }
+  | (Cause<BlockedReason | OwnReason> & {
       readonly type: 'restricted';
       readonly scope: 'all' | 'new_contacts';
-      readonly reason: AccountReason;
       readonly until: number | null;
-    }
+    })
   /** The network lifted its restriction. */
   | { readonly type: 'unrestricted' }
   /** Time to look whether a restriction has run out. */
   | { readonly type: 'restriction_due'; readonly now: number }
-  | { readonly type: 'logged_out'; readonly reason: 'logged_out' | 'replaced' | 'session_lost' }
+  | (Cause<EndedReason> & { readonly type: 'logged_out' })
   /** The network refused the login, or too many wrong values were handed in. */
-  | { readonly type: 'refused' }
+  | (Cause<RefusedReason> & { readonly type: 'refused'; readonly retryAt: number | null })
   | { readonly type: 'pairing_timeout' }
   /** The process that was pairing the account is gone, or nobody waits for the pairing any more. */
   | { readonly type: 'pairing_abandoned' }
@@ -46,15 +55,24 @@ export interface Move {
 export const unconnected: AccountState = {
   status: 'disconnected',
   reason: null,
+  detail: null,
+  retryAt: null,
   linked: false,
   restriction: null,
   restrictionReason: null,
+  restrictionDetail: null,
   restrictedUntil: null,
   announced: false,
   everConnected: false,
 };
 
-const unrestricted = { restriction: null, restrictionReason: null, restrictedUntil: null } as const;
+const noCause = { reason: null, detail: null, retryAt: null } as const;
+const unrestricted = {
+  restriction: null,
+  restrictionReason: null,
+  restrictionDetail: null,
+  restrictedUntil: null,
+} as const;
 
 /**
  * Decides one happening. Pure.
@@ -66,7 +84,7 @@ export function move(state: AccountState, happening: Happening): Move | null {
     case 'connect':
       return connect(state);
     case 'remove':
-      return ended(state, 'removed');
+      return ended(state, { reason: 'removed', detail: details.removed });
     default:
       return state.status === 'disconnected' ? null : moveLive(state, happening);
   }
@@ -75,6 +93,19 @@ export function move(state: AccountState, happening: Happening): Move | null {
 /** Pairing: a link is being made, nothing of it is stored yet. */
 export function isPairing(state: AccountState): boolean {
   return state.status === 'connecting' && !state.linked;
+}
+
+/** The last login came to nothing: the network, or too many wrong values, refused it. */
+export function isRefused(state: AccountState): boolean {
+  return state.status === 'disconnected' && isRefusal(state.reason);
+}
+
+/** Why the account is as it is: also one that goes on sending, but to no new contacts. */
+export function causeOf(state: AccountState): Pick<AccountState, 'reason' | 'detail'> {
+  const { reason, detail, restrictionReason, restrictionDetail } = state;
+  return reason === null
+    ? { reason: restrictionReason, detail: restrictionDetail }
+    : { reason, detail };
 }
 
 /** The number belongs to this account: connected, reconnecting or restricted. */
@@ -94,7 +125,9 @@ function moveLive(state: AccountState, happening: LiveHappening): Move | null {
     case 'connected':
       return connected(state);
     case 'lost':
-      return state.status === 'connected' ? to({ ...state, status: 'connecting' }) : to(state);
+      return lost(state, happening);
+    case 'reached':
+      return isPairing(state) && state.reason !== null ? to({ ...state, ...noCause }) : to(state);
     case 'restricted':
       return state.linked ? restrict(state, happening) : null;
     case 'unrestricted':
@@ -104,22 +137,31 @@ function moveLive(state: AccountState, happening: LiveHappening): Move | null {
         ? lift(state)
         : to(state);
     case 'logged_out':
-      return ended(state, happening.reason);
-    case 'claimed_elsewhere':
-      return isPairing(state) ? ended(state, 'logged_out') : null;
     case 'refused':
-      return isPairing(state)
-        ? to({ ...disconnected(state), reason: 'login_refused' })
-        : ended(state, 'session_lost');
+      return ended(state, happening);
+    case 'claimed_elsewhere':
+      return unlinked(state, { reason: 'conflict', detail: details.claimed_elsewhere });
     case 'pairing_timeout':
-      return isPairing(state) ? ended(state, 'pairing_timeout') : null;
+      return unlinked(state, { reason: 'pairing_timeout', detail: details.pairing_timeout });
     case 'pairing_abandoned':
-      return isPairing(state) ? ended(state, 'session_lost') : null;
+      return unlinked(state, { reason: 'pairing_timeout', detail: details.pairing_abandoned });
   }
 }
 
+/** A repeated loss changes nothing: whoever is tried again and again costs no write. */
+function lost(state: AccountState, happening: LiveHappening & { type: 'lost' }): Move {
+  const { reason, detail, retryAt } = happening;
+  if (state.status === 'restricted') return to(state);
+  const isKnown =
+    state.status === 'connecting' && state.reason === reason && state.detail === detail;
+  return to(isKnown ? state : { ...state, status: 'connecting', reason, detail, retryAt });
+}
+
 function connect(state: AccountState): Move {
-  const over = state.status === 'disconnected' ? null : ended(state, 'logged_out');
+  const over =
+    state.status === 'disconnected'
+      ? null
+      : ended(state, { reason: 'logged_out', detail: details.linked_anew });
   return {
     state: {
       ...unconnected,
@@ -136,8 +178,8 @@ function connected(state: AccountState): Move {
   if (state.status === 'restricted' || state.status === 'connected') return to(state);
   const next: AccountState = {
     ...state,
+    ...noCause,
     status: 'connected',
-    reason: null,
     linked: true,
     announced: true,
     everConnected: true,
@@ -146,43 +188,58 @@ function connected(state: AccountState): Move {
 }
 
 function restrict(state: AccountState, happening: LiveHappening & { type: 'restricted' }): Move {
-  const { scope, reason, until } = happening;
-  const limits = { restriction: scope, restrictionReason: reason, restrictedUntil: until } as const;
+  const { scope, reason, detail, until } = happening;
+  const limits = {
+    restriction: scope,
+    restrictionReason: reason,
+    restrictionDetail: detail,
+    restrictedUntil: until,
+  } as const;
   if (scope === 'new_contacts') {
     if (state.restrictionReason === 'safety_limits') return to(state);
     // Only openers are held back: the account goes on sending, so its status says nothing of it.
     const lifted = state.status === 'restricted' ? lift(state) : to(state);
     return { ...lifted, state: { ...lifted.state, ...limits } };
   }
-  const next: AccountState = { ...state, ...limits, status: 'restricted', reason };
+  const cause = { reason, detail, retryAt: null };
+  const next: AccountState = { ...state, ...limits, ...cause, status: 'restricted' };
   return state.status === 'restricted' ? to(next) : to(next, 'account.restricted');
 }
 
 function lift(state: AccountState): Move {
   if (state.status !== 'restricted') return to({ ...state, ...unrestricted });
-  return to({ ...state, ...unrestricted, status: 'connected', reason: null }, 'account.connected');
+  return to({ ...state, ...unrestricted, ...noCause, status: 'connected' }, 'account.connected');
 }
 
-function ended(state: AccountState, reason: AccountReason): Move {
+/** The end of a pairing; null when nothing is being paired. */
+function unlinked(state: AccountState, cause: Cause<AccountReason>): Move | null {
+  return isPairing(state) ? ended(state, cause) : null;
+}
+
+function ended(
+  state: AccountState,
+  cause: Cause<AccountReason> & { readonly retryAt?: number | null },
+): Move {
+  const { reason, detail, retryAt = null } = cause;
   const raises = state.announced && state.status !== 'disconnected';
-  const next: AccountState = { ...disconnected(state), reason };
   return {
-    state: next,
+    state: {
+      ...state,
+      ...unrestricted,
+      ...{ reason, detail, retryAt },
+      status: 'disconnected',
+      linked: false,
+    },
     events: raises ? [{ type: 'account.disconnected', status: 'disconnected', reason }] : [],
     abandon: reason,
   };
 }
 
-function disconnected(state: AccountState): AccountState {
-  return { ...state, ...unrestricted, status: 'disconnected', linked: false };
-}
-
 function to(state: AccountState, event?: AccountEvent['type']): Move {
   const { status, reason } = state;
-  const shown = reason === 'login_refused' ? 'session_lost' : reason;
   return {
     state,
-    events: event === undefined ? [] : [{ type: event, status, reason: shown }],
+    events: event === undefined ? [] : [{ type: event, status, reason }],
     abandon: null,
   };
 }

@@ -1,7 +1,9 @@
 import type { Lane, Unit } from '../../core/contracts/storage.ts';
+import type { GatewayLog } from '../../core/log.ts';
 import type { AccountReason } from '../accounts/contract.ts';
 import type { EventRecord, StoredMessage } from './contract.ts';
 import { messageEvent } from './events.ts';
+import { logFailed } from './failed-line.ts';
 import { failures } from './failures.ts';
 import { answered, failed, type Step, takenByNetworkAt } from './moves.ts';
 
@@ -17,10 +19,11 @@ export async function abandonQueued(
   unit: Unit,
   accountId: string,
   reason: AccountReason,
+  log: GatewayLog,
 ): Promise<void> {
   for (;;) {
     const queued = await unit.messages.queuedForChange(accountId, pageSize);
-    const moved = await enterSteps(unit, queued, (message) => {
+    const moved = await enterSteps(unit, log, queued, (message) => {
       if (message.dispatchedAt === null) {
         return failed(message, failures.account(reason), unit.now);
       }
@@ -42,12 +45,14 @@ export async function forgetContact(
   unit: Unit,
   tenantId: string,
   contactId: string,
+  log: GatewayLog,
 ): Promise<void> {
   const undispatched = await unit.messages.undispatchedOfContact(contactId);
   const changed = undispatched.flatMap(
     (message) => failed(message, failures.contact_private(), unit.now)?.message ?? [],
   );
   await unit.messages.save(changed);
+  logFailed(unit, log, changed);
   const kept = new Set(changed.map((message) => message.id));
   await unit.messages.blank([...kept]);
   const ids = await unit.messages.idsOfContact(contactId);
@@ -61,7 +66,7 @@ export async function forgetContact(
  * The lane of the sweep that fails what nobody will send: undispatched messages that waited too long, and what
  * was accepted while its account was just being removed or logged out.
  */
-export function makeExpireLane(expireMs: number): Lane<string, void> {
+export function makeExpireLane(expireMs: number, log: GatewayLog): Lane<string, void> {
   return {
     name: 'messages.expire',
     maxBatch: 16,
@@ -69,22 +74,26 @@ export function makeExpireLane(expireMs: number): Lane<string, void> {
     async run(unit, accountIds) {
       const accounts = await unit.accounts.find([...new Set(accountIds)]);
       for (const { id, removedAt, status, reason } of accounts) {
-        if (removedAt !== null) await abandonQueued(unit, id, 'removed');
+        if (removedAt !== null) await abandonQueued(unit, id, 'removed', log);
         else if (status === 'disconnected') {
-          const known = reason === null || reason === 'login_refused' ? 'session_lost' : reason;
-          await abandonQueued(unit, id, known);
-        } else await expire(unit, id, expireMs);
+          await abandonQueued(unit, id, reason ?? 'session_lost', log);
+        } else await expire(unit, id, expireMs, log);
       }
       return accountIds.map(() => undefined);
     },
   };
 }
 
-async function expire(unit: Unit, accountId: string, expireMs: number): Promise<void> {
+async function expire(
+  unit: Unit,
+  accountId: string,
+  expireMs: number,
+  log: GatewayLog,
+): Promise<void> {
   const before = unit.now - expireMs;
   for (;;) {
     const waiting = await unit.messages.queuedForChange(accountId, pageSize, before, true);
-    const moved = await enterSteps(unit, waiting, (message) =>
+    const moved = await enterSteps(unit, log, waiting, (message) =>
       failed(message, failures.expired(expireMs / 3_600_000), unit.now),
     );
     if (moved < pageSize) return;
@@ -94,6 +103,7 @@ async function expire(unit: Unit, accountId: string, expireMs: number): Promise<
 /** Decides about each message and writes what follows; answers how many were changed. */
 async function enterSteps(
   unit: Unit,
+  log: GatewayLog,
   messages: readonly StoredMessage[],
   decide: (message: StoredMessage) => Step | null,
 ): Promise<number> {
@@ -111,6 +121,7 @@ async function enterSteps(
     }
   }
   await unit.messages.save(changed);
+  logFailed(unit, log, changed);
   await unit.events.record(events);
   return changed.length;
 }

@@ -11,7 +11,8 @@ export const failures = {
     'contact_do_not_disturb: the contact was flagged do-not-disturb before the message was sent',
   delivery_uncertain: () =>
     'delivery_uncertain: the connection broke while the message was handed to the network; it may have arrived',
-  account: (reason: AccountReason) => `${reason}: ${accountSentences[reason]}`,
+  account: (reason: AccountReason) =>
+    `${reason}: ${accountSentences[reason] ?? 'the account was disconnected before the message was sent'}`,
   driver: (error: Pick<DriverError, 'code' | 'message'>) =>
     error.message.startsWith(`${error.code}:`) ? error.message : `${error.code}: ${error.message}`,
   /** What a receipt said: networks give a code, a sentence, both or nothing. */
@@ -24,7 +25,7 @@ export const failures = {
   },
 } as const;
 
-const accountSentences: Readonly<Record<AccountReason, string>> = {
+const accountSentences: Readonly<Partial<Record<AccountReason, string>>> = {
   logged_out: 'the account was logged out before the message was sent',
   removed: 'the account was removed before the message was sent',
   replaced: 'another session replaced the account before the message was sent',

@@ -1,6 +1,7 @@
 import type { Broker } from '../../core/contracts/broker.ts';
 import type { ReceiptEvent } from '../../core/contracts/driver.ts';
 import type { Lane, Storage, Unit } from '../../core/contracts/storage.ts';
+import type { GatewayLog } from '../../core/log.ts';
 import type { LiveSession } from '../accounts/contract.ts';
 import { type AcceptParts, makeAcceptLane } from './accept.ts';
 import type { HeldPlaces } from './contract.ts';
@@ -97,16 +98,17 @@ export interface LaneParts extends AcceptParts {
   readonly expireMs: number;
   /** How many waits one tenant may have open. */
   readonly waits: number;
+  readonly log: GatewayLog;
 }
 
 /** Makes the lanes, once for each storage. */
 export function makeLanes(parts: LaneParts): MessageLanes {
-  const { storage, broker, clock, outbox, expireMs, waits } = parts;
+  const { storage, broker, clock, outbox, expireMs, waits, log } = parts;
   const known = makeKnown(clock);
   const accept = makeAcceptLane(parts, known);
-  const session = makeSessionLane(expireMs, outbox);
+  const session = makeSessionLane(expireMs, outbox, log);
   const receive = makeReceiveLane(broker);
-  const expire = makeExpireLane(expireMs);
+  const expire = makeExpireLane(expireMs, log);
   const openWait = makeOpenWaitLane(waits, clock);
   return {
     accept: (input) => storage.submit(accept, input),

@@ -41,6 +41,7 @@ export default gatewayPlugin(
       tellHosts: (accepted) => hosts.tell(accepted),
       expireMs,
       waits: config.limits.waits,
+      log,
       rules: {
         limits: limits.rules,
         idempotencyMs,
@@ -79,7 +80,7 @@ export default gatewayPlugin(
         return found === null ? null : viewOf(found, mint);
       },
       async forgetContact(unit, tenantId, contactId) {
-        await forgetContact(unit, tenantId, contactId);
+        await forgetContact(unit, tenantId, contactId, log);
         unit.afterCommit(() => media.sweep());
       },
     });

@@ -1,7 +1,9 @@
 import type { OutboundMessage, ReceiptEvent } from '../../core/contracts/driver.ts';
 import type { Lane } from '../../core/contracts/storage.ts';
+import type { GatewayLog } from '../../core/log.ts';
 import type { Fence } from '../accounts/contract.ts';
 import { type DispatchStep, enterStep, findStrangers } from './dispatch-step.ts';
+import { logFailed } from './failed-line.ts';
 import type { EventOutbox } from './outbox.ts';
 import { enterReceipts } from './receipts.ts';
 import { loadLedger, loadSession, type SessionFacts, tenantIdsOf } from './session-ledger.ts';
@@ -38,6 +40,7 @@ export type SessionOutput =
 export function makeSessionLane(
   expireMs: number,
   outbox: EventOutbox,
+  log: GatewayLog,
 ): Lane<SessionInput, SessionOutput, SessionFacts> {
   return {
     name: 'messages.session',
@@ -58,6 +61,7 @@ export function makeSessionLane(
         return { held: true, message, left };
       });
       await unit.withCommit.messages.save([...ledger.changed.values()]);
+      logFailed(unit, log, ledger.changed.values());
       if (ledger.events.length > 0) {
         const fanOut = facts.fanOut ?? (await outbox.prepare(unit, tenantIdsOf(inputs)));
         await fanOut(unit, ledger.events);

@@ -89,7 +89,7 @@ export function makeSessionPart(parts: SessionPartParts): SessionPart {
       const contact = await storage.read.contacts.find(tenantId, message.contactId);
       return contact === null || contact.private ? null : outboundMessage(message, contact);
     },
-    abandon: abandonQueued,
+    abandon: (unit, accountId, reason) => abandonQueued(unit, accountId, reason, log),
   };
 }
 
@@ -161,8 +161,8 @@ function importInput(
   };
 }
 
-/** @throws Error when the session lost its lease: what it reports is not acknowledged and comes again elsewhere */
+/** @throws Error when the session holds its account no more, as it was removed or another process has it: what it reports is not acknowledged and comes again elsewhere */
 function standing<Output>(output: Output): Exclude<Output, 'lost'> {
-  if (output === 'lost') throw new Error('another process holds the session of this account');
+  if (output === 'lost') throw new Error('this session does not hold its account any more');
   return output as Exclude<Output, 'lost'>;
 }

@@ -50,33 +50,45 @@ export function tenantsService({ storage, plans, channels, log }: TenantsParts):
         },
         key,
       });
+      log.info({ tenant: id, mode, plan, key: key.id }, 'a tenant was made, with its first key');
       return { tenant, key };
     },
     list: () => storage.read.tenants.list(),
     update: async (id, update) => {
       if (update.plan !== undefined) knownPlan(update.plan);
       changeFeatures([], update, features);
-      return storage.submit(updateTenants, { id, update, features });
+      const tenant = await storage.submit(updateTenants, { id, update, features });
+      if (tenant !== null) {
+        const { plan, status, disabled } = tenant;
+        log.info({ tenant: id, plan, status, disabled }, 'a tenant was changed');
+      }
+      return tenant;
     },
     features: ({ disabled }) => features.filter((name) => !disabled.includes(name)),
     createKey: async (tenantId) => {
       const tenant = (await storage.read.tenants.find([tenantId])).get(tenantId);
       if (tenant === undefined) return null;
       const key = newKey(tenant.mode);
-      return (await storage.submit(createKeys, { tenantId, key })) ? key : null;
+      if (!(await storage.submit(createKeys, { tenantId, key }))) return null;
+      log.info({ tenant: tenantId, key: key.id }, 'a key was made');
+      return key;
     },
     listKeys: async (tenantId) => {
       const tenants = await storage.read.tenants.find([tenantId]);
       return tenants.has(tenantId) ? storage.read.apiKeys.ofTenant(tenantId) : null;
     },
-    revokeKey: (keyId) => storage.submit(revokeKeys, keyId),
+    revokeKey: async (keyId) => {
+      const key = await storage.submit(revokeKeys, keyId);
+      if (key !== null) log.info({ tenant: key.tenantId, key: keyId }, 'a key was revoked');
+      return key;
+    },
     begin: async (presets) => {
       const keys = { live: firstKey('live', presets), test: firstKey('test', presets) };
       const begun = await storage.submit(beginTenants, [
         firstTenant('live', keys.live, presets),
         firstTenant('test', keys.test, presets),
       ]);
-      warnOfRevoked(begun, log);
+      logBegun(begun, log);
       const made = (mode: Mode) =>
         begun.some((one) => one.mode === mode && one.made) ? keys[mode].key : null;
       return { live: made('live'), test: made('test') };
@@ -94,7 +106,10 @@ function firstTenant(mode: Mode, key: NewKey, presets: FirstKeys) {
   return { mode, id: newId('ten'), name, plan: firstPlan, key, preset: presets[mode] !== null };
 }
 
-function warnOfRevoked(begun: readonly Begun[], log: GatewayLog): void {
+function logBegun(begun: readonly Begun[], log: GatewayLog): void {
+  for (const { mode } of begun.filter(({ made }) => made)) {
+    log.info({ mode }, 'the first tenant of this mode was made, with its first key');
+  }
   for (const { mode } of begun.filter(({ revoked }) => revoked)) {
     log.warn({ mode }, 'the preset API key of this mode was revoked and stays so: set another one');
   }

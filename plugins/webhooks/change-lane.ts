@@ -1,5 +1,6 @@
 import type { Lane, Unit } from '../../core/contracts/storage.ts';
 import { GatewayError } from '../../core/errors.ts';
+import type { GatewayLog } from '../../core/log.ts';
 import { type Change, decideChange, type Step } from './change.ts';
 import { ChangeWriter } from './change-writer.ts';
 import type { Health, Webhook } from './contract.ts';
@@ -21,6 +22,7 @@ export type ChangeOutput =
 export interface ChangeLaneParts {
   /** `webhooks.max_subscriptions` */
   readonly maxSubscriptions: number;
+  readonly log: GatewayLog;
 }
 
 /**
@@ -46,7 +48,7 @@ export function makeChangeLane(parts: ChangeLaneParts): Lane<ChangeInput, Change
         writer.add(change, step);
         return step;
       });
-      await writer.write(unit);
+      await writer.write(unit, parts.log);
       return await outputs(unit, steps);
     },
     // Every other change can be repeated; a second deletion would find nothing.

@@ -1,6 +1,8 @@
 import type { Unit } from '../../core/contracts/storage.ts';
+import type { GatewayLog } from '../../core/log.ts';
 import type { Change, Step } from './change.ts';
 import type { Webhook } from './contract.ts';
+import { logPauses } from './pause-lines.ts';
 
 /** Collects what the changes of one transaction do, and writes it with a few statements. */
 export class ChangeWriter {
@@ -30,7 +32,7 @@ export class ChangeWriter {
     if (change.kind === 'reenable') this.#reenabled.add(receiverId);
   }
 
-  async write(unit: Unit): Promise<void> {
+  async write(unit: Unit, log: GatewayLog): Promise<void> {
     const { webhooks, deliveries, receivers, now } = unit;
     // A name is free once its subscription is gone or has another.
     await webhooks.delete([...this.#deleted]);
@@ -48,6 +50,8 @@ export class ChangeWriter {
       })),
       now,
     );
+    const resumed = await receivers.find([...this.#reenabled, ...this.#reset]);
+    logPauses(unit, log, resumed, () => ({ disabledAt: null, disabledReason: null }));
     for (const id of [...this.#reenabled].sort()) await receivers.reenable(id, now);
     await receivers.reset([...this.#reset].sort(), now);
     const woken = [...this.#redirected.values()].map(({ receiverId }) => receiverId);

@@ -40,8 +40,9 @@ export interface MadeOperations {
 
 /** Makes the operations on webhooks. Called by the plugin. */
 export function makeWebhookOperations(parts: WebhooksParts): MadeOperations {
-  const { storage, egress, secrets, cursors, plans, clock, settings } = parts;
-  const changeLane = makeChangeLane(settings);
+  const { storage, egress, secrets, cursors, plans, clock, settings, log } = parts;
+  const { maxSubscriptions } = settings;
+  const changeLane = makeChangeLane({ maxSubscriptions, log });
   const subscriptions = new Subscriptions({ storage, changeLane, secrets, egress });
   const deliveryLog = new DeliveryLog(parts);
   const { timeoutMs, connectTimeoutMs } = settings;

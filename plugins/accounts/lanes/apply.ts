@@ -2,9 +2,23 @@ import type { Unit } from '../../../core/contracts/storage.ts';
 import type { AccountReason, AccountRow, ConnectOptions, SessionPart } from '../contract.ts';
 import { accountEvent } from '../events.ts';
 import { holdsNumber, type Move } from '../status.ts';
+import { isStatusChange, type StatusChanges } from '../status-changes.ts';
 
-/** Who takes part when an account's link ends; filled while booting. */
-export type Parts = readonly Pick<SessionPart, 'abandon'>[];
+/** What every move of an account concerns. */
+export interface MoveParts {
+  /** Who takes part when an account's link ends; filled while booting. */
+  readonly parts: readonly Pick<SessionPart, 'abandon'>[];
+  /** Hears of every move once it is durable. */
+  readonly changes: Pick<StatusChanges, 'report'>;
+}
+
+/** What a move brings beside the account's state. */
+export interface MoveFacts {
+  /** Those of a connect operation. */
+  readonly options?: ConnectOptions;
+  /** How many tries to connect have failed before it; 0 when absent. */
+  readonly tries?: number;
+}
 
 /**
  * The moves of one transaction: each is decided on what the one before has left, all are written
@@ -12,14 +26,14 @@ export type Parts = readonly Pick<SessionPart, 'abandon'>[];
  */
 export class Moves {
   readonly #unit: Unit;
-  readonly #parts: Parts;
+  readonly #parts: MoveParts;
   readonly #rows = new Map<string, AccountRow>();
   readonly #moved = new Set<string>();
   readonly #unlinked = new Set<string>();
   readonly #abandoned: { id: string; reason: AccountReason }[] = [];
   readonly #events: ReturnType<typeof accountEvent>[] = [];
 
-  constructor(unit: Unit, parts: Parts, rows: readonly AccountRow[]) {
+  constructor(unit: Unit, parts: MoveParts, rows: readonly AccountRow[]) {
     this.#unit = unit;
     this.#parts = parts;
     for (const row of rows) this.#rows.set(row.id, row);
@@ -30,13 +44,14 @@ export class Moves {
     return this.#rows.get(accountId);
   }
 
-  /** Takes a decided move; `options` when a connect operation brings new ones. Answers the new row. */
-  take(before: AccountRow, move: Move, options?: ConnectOptions): AccountRow {
+  /** Takes a decided move. Answers the new row. */
+  take(before: AccountRow, move: Move, { options, tries = 0 }: MoveFacts = {}): AccountRow {
     const { now } = this.#unit;
     const announcedNow = move.state.announced && !before.announced;
+    const moved: AccountRow = { ...before, ...move.state };
     const after: AccountRow = {
-      ...before,
-      ...move.state,
+      ...moved,
+      since: isStatusChange(before, moved) ? now : before.since,
       connectOptions: options ?? before.connectOptions,
       connectedAt: announcedNow ? now : before.connectedAt,
       rampDayOne: before.rampDayOne ?? (announcedNow ? utcDay(now) : null),
@@ -46,6 +61,7 @@ export class Moves {
     if (before.linked && !after.linked) this.#unlinked.add(after.id);
     if (after.status === 'disconnected' || options !== undefined) this.#unlinked.add(after.id);
     if (move.abandon !== null) this.#abandoned.push({ id: after.id, reason: move.abandon });
+    this.#unit.afterCommit(() => this.#parts.changes.report(before, after, tries));
     for (const event of move.events) this.#events.push(accountEvent(after, event, now));
     return after;
   }
@@ -58,6 +74,7 @@ export class Moves {
       changes.map((row) => ({
         id: row.id,
         state: row,
+        since: row.since,
         connectOptions: row.connectOptions,
         rampDayOne: row.rampDayOne,
         connectedAt: row.connectedAt,
@@ -67,7 +84,7 @@ export class Moves {
     await unit.credentials.clear([...this.#unlinked]);
     await unit.events.record(this.#events);
     for (const { id, reason } of this.#abandoned) {
-      for (const part of this.#parts) await part.abandon(unit, id, reason);
+      for (const part of this.#parts.parts) await part.abandon(unit, id, reason);
     }
   }
 }

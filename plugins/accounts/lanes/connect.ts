@@ -1,7 +1,7 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { AccountRow, AccountState, ConnectOptions, Fence, Mode } from '../contract.ts';
 import { countsAgainstCap, holdsNumber, move, unconnected } from '../status.ts';
-import { claimKey, Moves, type Parts } from './apply.ts';
+import { claimKey, type MoveParts, Moves } from './apply.ts';
 
 /** A connect operation, decided by the process that will hold the session. */
 export interface ConnectInput {
@@ -44,7 +44,7 @@ export type ConnectOutput =
   | { readonly kind: 'stale' };
 
 /** Begins a pairing: makes or resets the record, takes the lease, discards the link there was. */
-export function connectLane(parts: Parts): Lane<ConnectInput, ConnectOutput> {
+export function connectLane(parts: MoveParts): Lane<ConnectInput, ConnectOutput> {
   return {
     name: 'accounts.connect',
     maxBatch: 16,
@@ -61,7 +61,11 @@ export function connectLane(parts: Parts): Lane<ConnectInput, ConnectOutput> {
   };
 }
 
-async function connectOne(unit: Unit, parts: Parts, input: ConnectInput): Promise<ConnectOutput> {
+async function connectOne(
+  unit: Unit,
+  parts: MoveParts,
+  input: ConnectInput,
+): Promise<ConnectOutput> {
   const { tenantId, channel, identifier, owner } = input;
   const row = await unit.accounts.present(tenantId, channel, identifier);
   // After a COMMIT of unknown outcome the very same input finds the record that it has made.
@@ -80,7 +84,7 @@ async function connectOne(unit: Unit, parts: Parts, input: ConnectInput): Promis
   const moves = new Moves(unit, parts, [fresh]);
   const decided = move(fresh, { type: 'connect' });
   if (decided === null) throw new Error('a connect has a place in every status');
-  const after = moves.take(fresh, decided, input.options);
+  const after = moves.take(fresh, decided, { options: input.options });
   await moves.write();
   await unit.leases.take([accountId], owner, unit.now + input.leaseMs);
   const [taken] = await unit.leases.find([accountId]);
@@ -123,14 +127,17 @@ function insert(unit: Unit, input: ConnectInput): Promise<void> {
 
 /** Only the state of a row, without the rest of the record. */
 function stateOf(row: AccountRow): AccountState {
-  const { status, reason, linked, announced, everConnected } = row;
-  const { restriction, restrictionReason, restrictedUntil } = row;
+  const { status, reason, detail, retryAt, linked, announced, everConnected } = row;
+  const { restriction, restrictionReason, restrictionDetail, restrictedUntil } = row;
   return {
     status,
     reason,
+    detail,
+    retryAt,
     linked,
     restriction,
     restrictionReason,
+    restrictionDetail,
     restrictedUntil,
     announced,
     everConnected,

@@ -1,6 +1,6 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
 import { move } from '../status.ts';
-import { Moves, type Parts } from './apply.ts';
+import { type MoveParts, Moves } from './apply.ts';
 
 /** A DELETE of a connection. */
 export interface RemoveInput {
@@ -9,14 +9,19 @@ export interface RemoveInput {
   readonly accountId: string;
 }
 
-/** Null: there was no such record any more. Else the process that held its session, if one did. */
-export type RemoveOutput = null | { readonly owner: string | null };
+/** Null: there was no such record any more. */
+export type RemoveOutput = null | {
+  /** The process that held its session, if one did. */
+  readonly owner: string | null;
+  /** A device was linked on the network. */
+  readonly linked: boolean;
+};
 
 /**
  * Removes a record: its number is free, its credentials are gone, whoever holds its session is fenced out, its
  * queued messages have failed. Needs no session process.
  */
-export function removeLane(parts: Parts): Lane<RemoveInput, RemoveOutput> {
+export function removeLane(parts: MoveParts): Lane<RemoveInput, RemoveOutput> {
   return {
     name: 'accounts.remove',
     maxBatch: 64,
@@ -35,7 +40,7 @@ export function removeLane(parts: Parts): Lane<RemoveInput, RemoveOutput> {
         if (gone || decided === null || row.tenantId !== input.tenantId) return null;
         moves.take(row, decided);
         removed.add(row.id);
-        return { owner: owners.get(row.id) ?? null };
+        return { owner: owners.get(row.id) ?? null, linked: row.linked };
       });
       await moves.write();
       await unit.accounts.remove([...removed], unit.now);
@@ -46,7 +51,8 @@ export function removeLane(parts: Parts): Lane<RemoveInput, RemoveOutput> {
       const [row] = await unit.accounts.find([input.accountId]);
       if (row === undefined || row.removedAt === null) return undefined;
       const [lease] = await unit.leases.find([input.accountId]);
-      return { owner: lease?.owner ?? null };
+      // What it was before is gone with it: better a word too much than a device that stays.
+      return { owner: lease?.owner ?? null, linked: true };
     },
   };
 }

@@ -1,7 +1,8 @@
 import type { Broker } from '../../../core/contracts/broker.ts';
 import type { Lane } from '../../../core/contracts/storage.ts';
+import { details } from '../reasons.ts';
 import { move } from '../status.ts';
-import { Moves, type Parts } from './apply.ts';
+import { type MoveParts, Moves } from './apply.ts';
 
 /** A restriction that the gateway itself imposes. */
 export interface RestrictInput {
@@ -14,7 +15,7 @@ export interface RestrictInput {
 export const rowChanged = { accounts: 'row_changed' } as const;
 
 /** Restricts connected accounts for safety; answers which ones it has restricted. */
-export function restrictLane(parts: Parts, broker: Broker): Lane<RestrictInput, boolean> {
+export function restrictLane(parts: MoveParts, broker: Broker): Lane<RestrictInput, boolean> {
   return {
     name: 'accounts.restrict',
     locks: ({ accountId }) => [`lease:${accountId}`],
@@ -24,8 +25,8 @@ export function restrictLane(parts: Parts, broker: Broker): Lane<RestrictInput, 
       const outputs = inputs.map(({ accountId, until }) => {
         const row = moves.row(accountId);
         if (row?.status !== 'connected' || row.removedAt !== null) return false;
-        const reason = 'safety_limits';
-        const decided = move(row, { type: 'restricted', scope: 'all', reason, until });
+        const cause = { reason: 'safety_limits', detail: details.safety_limits(until) } as const;
+        const decided = move(row, { type: 'restricted', scope: 'all', ...cause, until });
         if (decided === null) return false;
         moves.take(row, decided);
         unit.afterCommit(() => broker.toHost(accountId, rowChanged));

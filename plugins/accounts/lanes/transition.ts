@@ -1,22 +1,24 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
 import type { AccountRow, Fence } from '../contract.ts';
 import { type Happening, holdsNumber, move } from '../status.ts';
-import { claimKey, Moves, type Parts } from './apply.ts';
+import { claimKey, type MoveParts, Moves } from './apply.ts';
 
 /** Something that happened to an account whose session this process holds. */
 export interface TransitionInput {
   readonly fence: Fence;
   readonly happening: Happening;
+  /** How many tries to connect have failed before it; 0 when absent. */
+  readonly tries?: number;
 }
 
 export type TransitionOutput =
   /** The row after it; `refused` when the happening has no place in the account's status. */
   | { readonly kind: 'done' | 'refused' | 'claimed_elsewhere'; readonly row: AccountRow }
   /** The lease is no longer this session's: nothing was changed. */
-  | { readonly kind: 'fenced' };
+  | { readonly kind: 'fenced'; readonly removed: boolean };
 
 /** Moves of accounts by those who hold their sessions. A move that ends the link ends the lease with it. */
-export function transitionLane(parts: Parts): Lane<TransitionInput, TransitionOutput> {
+export function transitionLane(parts: MoveParts): Lane<TransitionInput, TransitionOutput> {
   return {
     name: 'accounts.transition',
     locks: ({ fence }) => [`lease:${fence.accountId}`],
@@ -26,18 +28,18 @@ export function transitionLane(parts: Parts): Lane<TransitionInput, TransitionOu
       const moves = new Moves(unit, parts, await unit.accounts.find(ids));
       const won = await unit.accounts.claim(claimsOf(inputs, held, moves));
       const ended: Fence[] = [];
-      const outputs = inputs.map(({ fence, happening }): TransitionOutput => {
+      const outputs = inputs.map(({ fence, happening, tries }): TransitionOutput => {
         const row = moves.row(fence.accountId);
         // An earlier input of the batch may have ended this link.
         if (row === undefined || row.removedAt !== null || !held.has(row.id)) {
-          return { kind: 'fenced' };
+          return { kind: 'fenced', removed: row?.removedAt != null };
         }
         let decided = move(row, happening);
         if (decided === null) return { kind: 'refused', row };
         const links = !holdsNumber(row) && holdsNumber(decided.state);
         const taken = links && !won.has(row.id);
         if (taken) decided = move(row, { type: 'claimed_elsewhere' }) ?? decided;
-        const after = moves.take(row, decided);
+        const after = moves.take(row, decided, { tries });
         if (after.status === 'disconnected') ended.push(fence);
         return { kind: taken ? 'claimed_elsewhere' : 'done', row: after };
       });

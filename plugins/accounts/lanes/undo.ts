@@ -1,10 +1,11 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
+import type { AccountRow } from '../contract.ts';
 import { move } from '../status.ts';
-import { Moves, type Parts } from './apply.ts';
+import { type MoveParts, Moves } from './apply.ts';
 import type { ConnectUndo } from './connect.ts';
 
 /** Takes a connect back that nobody waits for any more. Answers false when the session was fenced already. */
-export function undoLane(parts: Parts): Lane<ConnectUndo, boolean> {
+export function undoLane(parts: MoveParts): Lane<ConnectUndo, boolean> {
   return {
     name: 'accounts.undo',
     maxBatch: 16,
@@ -21,12 +22,14 @@ export function undoLane(parts: Parts): Lane<ConnectUndo, boolean> {
           await unit.credentials.clear([id]);
           await unit.accounts.erase([id]);
           await unit.leases.erase([id]);
+          const erased: AccountRow = { ...row, status: 'disconnected' };
+          unit.afterCommit(() => parts.changes.report(row, erased, 0));
           continue;
         }
         const moves = new Moves(unit, parts, [row]);
         const abandoned = move(row, { type: 'pairing_abandoned' });
         if (before !== null) {
-          moves.take(row, { state: before.state, events: [], abandon: null }, before.options);
+          moves.take(row, { state: before.state, events: [], abandon: null }, before);
         } else if (abandoned !== null) {
           moves.take(row, abandoned);
         }

@@ -9,7 +9,7 @@ import type { ConnectOptions } from '../contract.ts';
 import { identifierDescription, parseIdentifier } from '../identifiers.ts';
 import { ConnectionView, connectionView } from './connection-view.ts';
 import { Flag, type ImportBody, importFields, importOptions, refuseFields } from './imports.ts';
-import { ChannelName } from './schemas.ts';
+import { ChannelName, noCauseExample } from './schemas.ts';
 
 const Body = Closed({
   identifier: Type.String({
@@ -72,7 +72,7 @@ export function connectOnAnyChannel(
             identifier: '+15550001111',
             account_id: 'acc_01jxk5d8a0c1v7m2q3r4s5t6w7',
             status: 'connecting',
-            reason: null,
+            ...noCauseExample,
             link_method: 'qr',
             step: {
               type: 'show_qr',

@@ -6,7 +6,7 @@ import type { Connections } from '../connections.ts';
 import { connectOnAnyChannel } from './any-channel-connect.ts';
 import { ConnectionView, connectionView } from './connection-view.ts';
 import { disconnectDescription, RemovedStatus } from './disconnect.ts';
-import { ChannelName, Identifier } from './schemas.ts';
+import { ChannelName, Identifier, noCauseExample } from './schemas.ts';
 
 /** What the operations of any channel work with. */
 export interface AnyChannelParts {
@@ -21,7 +21,7 @@ const connected = {
   ...params,
   account_id: 'acc_01jxk5d8a0c1v7m2q3r4s5t6w7',
   status: 'connected',
-  reason: null,
+  ...noCauseExample,
   link_method: 'password',
   step: null,
   linking_ends_at: null,
@@ -89,7 +89,7 @@ function status(connections: Connections): AnyOperation {
     summary: 'Get the status of a connection on any channel',
     description:
       'The live status of a linking or a connection, with the step that is open. `connected` is success; `error`, ' +
-      '`disconnected` and `not_initialized` end only with a new connect, `reason` says what happened.',
+      '`disconnected` and `not_initialized` end only with a new connect, `reason` and `detail` say why.',
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: Params,
     query: null,

@@ -3,11 +3,20 @@ import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed } from '../../../core/schemas.ts';
 import { chatappStatus } from '../connection-status.ts';
 import type { Connections } from '../connections.ts';
-import { ChatappStatus, ConnectionParams, PhoneNumber } from './schemas.ts';
+import {
+  ChatappStatus,
+  ConnectionParams,
+  causeFields,
+  causeView,
+  noCauseExample,
+  PhoneNumber,
+} from './schemas.ts';
 
 const params = { phoneNumber: '+15550001111' };
 
-const answers = { 200: Closed({ phone_number: PhoneNumber, status: ChatappStatus }) };
+const answers = {
+  200: Closed({ phone_number: PhoneNumber, status: ChatappStatus, ...causeFields }),
+};
 
 const hints = { readOnly: false, destructive: false, idempotent: false } as const;
 
@@ -28,7 +37,11 @@ export function chatappSteps(connections: Connections): readonly AnyOperation[] 
     );
     return {
       status: 200,
-      body: { phone_number: identifier, status: chatappStatus(view.state, view) },
+      body: {
+        phone_number: identifier,
+        status: chatappStatus(view.state, view),
+        ...causeView(view),
+      },
     } as const;
   };
   return [
@@ -62,7 +75,10 @@ export function chatappSteps(connections: Connections): readonly AnyOperation[] 
           summary: 'Accepted, without two-factor authentication',
           params,
           body: { code: '12345' },
-          answer: { status: 200, body: { phone_number: '+15550001111', status: 'connected' } },
+          answer: {
+            status: 200,
+            body: { phone_number: '+15550001111', status: 'connected', ...noCauseExample },
+          },
         },
       ],
       handler: ({ caller, params, body }) => handIn(caller, params.phoneNumber, 'code', body.code),
@@ -95,7 +111,10 @@ export function chatappSteps(connections: Connections): readonly AnyOperation[] 
           summary: 'Accepted',
           params,
           body: { password: 'correct horse' },
-          answer: { status: 200, body: { phone_number: '+15550001111', status: 'connected' } },
+          answer: {
+            status: 200,
+            body: { phone_number: '+15550001111', status: 'connected', ...noCauseExample },
+          },
         },
       ],
       handler: ({ caller, params, body }) =>

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, Nullable, nullableTimestamp, OneOf, Timestamp } from '../../../core/schemas.ts';
-import { chatappStatus, shownReason } from '../connection-status.ts';
+import { chatappStatus } from '../connection-status.ts';
 import { type Connections, plainOptions } from '../connections.ts';
 import type { ConnectionView } from '../session/messages.ts';
 import { chatappSteps } from './chatapp-steps.ts';
@@ -10,10 +10,12 @@ import {
   AccountId,
   ChatappStatus,
   ConnectionParams,
+  causeFields,
+  causeView,
+  noCauseExample,
   PhoneNumber,
   PhoneNumberGiven,
   phoneGiven,
-  Reason,
 } from './schemas.ts';
 
 /** The channel of the chatapp operations. */
@@ -59,7 +61,7 @@ function connect(connections: Connections): AnyOperation {
       'as a QR code; it is renewed, so read it again from `get_chatapp_status`. Poll that status until it says ' +
       '`connected`. Unfinished logins end after five minutes. `already_connected`: the number is linked ' +
       'already, here (use `force_new` to start fresh) or to another tenant. Status `error`: the network ' +
-      'refused the login.',
+      'refused the login, `reason` and `detail` say why.',
     hints: { readOnly: false, destructive: false, idempotent: false },
     params: null,
     query: null,
@@ -79,6 +81,7 @@ function connect(connections: Connections): AnyOperation {
       200: Closed({
         phone_number: PhoneNumber,
         status: ChatappStatus,
+        ...causeFields,
         account_id: AccountId,
         login_token: LoginToken,
         qr_url: QrUrl,
@@ -102,6 +105,7 @@ function connect(connections: Connections): AnyOperation {
           body: {
             phone_number: '+15550001111',
             status: 'code_required',
+            ...noCauseExample,
             account_id: 'acc_01jxk5d8a0c1v7m2q3r4s5t6w7',
           },
         },
@@ -114,6 +118,7 @@ function connect(connections: Connections): AnyOperation {
           body: {
             phone_number: '+15550001111',
             status: 'qr_required',
+            ...noCauseExample,
             account_id: 'acc_01jxk5d8a0c1v7m2q3r4s5t6w7',
             login_token: 'AQKx9c1dY2k',
             qr_url: 'chatapp://login?token=AQKx9c1dY2k',
@@ -136,6 +141,7 @@ function connect(connections: Connections): AnyOperation {
         body: {
           phone_number: identifier,
           status: chatappStatus(view.state, view),
+          ...causeView(view),
           account_id: view.accountId,
           ...tokenOf(view),
         },
@@ -155,7 +161,7 @@ function status(connections: Connections): AnyOperation {
     description:
       'The live status of a login or a connection. `connected` is success; `code_required` and ' +
       '`password_required` wait for the user; `qr_required` comes with the current `login_token` and `qr_url`; ' +
-      '`error`, `disconnected` and `not_initialized` end only with a new connect.',
+      '`error`, `disconnected` and `not_initialized` end only with a new connect; `reason` and `detail` say why.',
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: ConnectionParams,
     query: null,
@@ -164,7 +170,7 @@ function status(connections: Connections): AnyOperation {
       200: Closed({
         phone_number: PhoneNumber,
         status: ChatappStatus,
-        reason: Reason,
+        ...causeFields,
         login_token: LoginToken,
         qr_url: QrUrl,
         expires_at: Type.Optional(Nullable(Timestamp)),
@@ -177,7 +183,7 @@ function status(connections: Connections): AnyOperation {
         params,
         answer: {
           status: 200,
-          body: { phone_number: '+15550001111', status: 'connected', reason: null },
+          body: { phone_number: '+15550001111', status: 'connected', ...noCauseExample },
         },
       },
     ],
@@ -193,7 +199,7 @@ function status(connections: Connections): AnyOperation {
         body: {
           phone_number: identifier,
           status: chatappStatus(view.state, view),
-          reason: shownReason(view.state.reason),
+          ...causeView(view),
           ...tokenOf(view),
         },
       };

@@ -8,9 +8,16 @@ import {
   Timestamp,
   timestamp,
 } from '../../../core/schemas.ts';
-import { connectionStatus, shownReason } from '../connection-status.ts';
+import { connectionStatus } from '../connection-status.ts';
 import type { Connection } from '../connections.ts';
-import { AccountId, ChannelName, ConnectionStatus, Identifier, Reason } from './schemas.ts';
+import {
+  AccountId,
+  ChannelName,
+  ConnectionStatus,
+  causeFields,
+  causeView,
+  Identifier,
+} from './schemas.ts';
 
 const Step = Closed(
   {
@@ -41,7 +48,7 @@ export const ConnectionView = Closed(
     identifier: Identifier,
     account_id: AccountId,
     status: ConnectionStatus,
-    reason: Reason,
+    ...causeFields,
     link_method: Type.String({
       description: 'how the account is linked, or was last',
       examples: ['qr'],
@@ -67,7 +74,7 @@ export function connectionView(
     identifier,
     account_id: view.accountId,
     status: connectionStatus(view.state, view),
-    reason: shownReason(view.state.reason),
+    ...causeView(view),
     link_method: view.options.method,
     step: view.step === null ? null : stepView(view.step),
     linking_ends_at: nullableTimestamp(view.pairingEndsAt),

@@ -6,6 +6,7 @@ import { GatewayError } from '../../../core/errors.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, nullableTimestamp, timestamp } from '../../../core/schemas.ts';
 import type { Limits } from '../../limits/contract.ts';
+import { causeOf } from '../status.ts';
 import { Account } from './schemas.ts';
 
 /** What the list works with. */
@@ -46,6 +47,9 @@ export function listAccounts(parts: ListParts): AnyOperation {
                 channel: 'msgapp_web',
                 identifier: '+15550001111',
                 status: 'connected',
+                status_detail: null,
+                status_since: '2026-01-31T09:30:24.512Z',
+                new_contacts_blocked_until: null,
                 limits: { sends: 12, sends_cap: 143, new_contacts: 2, new_contacts_cap: 29 },
                 ramp_day: 1,
                 created_at: '2026-01-31T09:30:00.000Z',
@@ -81,6 +85,11 @@ export async function accountsOf(
       channel: row.channel,
       identifier: row.identifier,
       status: row.status,
+      status_detail: causeOf(row).detail,
+      status_since: timestamp(row.since),
+      new_contacts_blocked_until: nullableTimestamp(
+        row.restriction === 'new_contacts' ? row.restrictedUntil : null,
+      ),
       limits: account.limits,
       ramp_day: account.ramp_day,
       created_at: timestamp(row.createdAt),

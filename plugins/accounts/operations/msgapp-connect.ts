@@ -5,7 +5,16 @@ import { msgappStatus } from '../connection-status.ts';
 import type { Connections } from '../connections.ts';
 import type { ConnectionView } from '../session/messages.ts';
 import { Flag, importFields, importOptions } from './imports.ts';
-import { AccountId, MsgappStatus, PhoneNumber, PhoneNumberGiven, phoneGiven } from './schemas.ts';
+import {
+  AccountId,
+  causeFields,
+  causeView,
+  MsgappStatus,
+  noCauseExample,
+  PhoneNumber,
+  PhoneNumberGiven,
+  phoneGiven,
+} from './schemas.ts';
 
 /** The channel of the msgapp operations. */
 export const msgappChannel = 'msgapp_web';
@@ -48,6 +57,7 @@ export function connectMsgapp(connections: Connections): AnyOperation {
       200: Closed({
         phone_number: PhoneNumber,
         status: MsgappStatus,
+        ...causeFields,
         link_method: OneOf(linkMethods, { description: 'how the number is paired' }),
         account_id: AccountId,
         pairing_code: Nullable(
@@ -74,6 +84,7 @@ export function connectMsgapp(connections: Connections): AnyOperation {
           body: {
             phone_number: '+15550001111',
             status: 'connecting',
+            ...noCauseExample,
             link_method: 'qr',
             account_id: 'acc_01jxk5d8a0c1v7m2q3r4s5t6w7',
             pairing_code: null,
@@ -89,6 +100,7 @@ export function connectMsgapp(connections: Connections): AnyOperation {
           body: {
             phone_number: '+15550001111',
             status: 'connecting',
+            ...noCauseExample,
             link_method: 'pairing_code',
             account_id: 'acc_01jxk5d8a0c1v7m2q3r4s5t6w7',
             pairing_code: 'K7QM2XWD',
@@ -114,6 +126,7 @@ export function connectMsgapp(connections: Connections): AnyOperation {
         body: {
           phone_number: identifier,
           status: msgappStatus(view.state, view),
+          ...causeView(view),
           link_method: method,
           account_id: view.accountId,
           pairing_code: code?.code ?? null,

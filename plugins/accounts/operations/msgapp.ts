@@ -2,13 +2,20 @@ import { Type } from 'typebox';
 import { GatewayError } from '../../../core/errors.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, Timestamp, timestamp } from '../../../core/schemas.ts';
-import { msgappStatus, shownReason } from '../connection-status.ts';
+import { msgappStatus } from '../connection-status.ts';
 import type { Connections } from '../connections.ts';
 import type { ConnectionView } from '../session/messages.ts';
 import { isPairing } from '../status.ts';
 import { disconnect } from './disconnect.ts';
 import { connectMsgapp, msgappChannel } from './msgapp-connect.ts';
-import { ConnectionParams, MsgappConnection, MsgappStatus, PhoneNumber } from './schemas.ts';
+import {
+  ConnectionParams,
+  causeView,
+  MsgappConnection,
+  MsgappStatus,
+  noCauseExample,
+  PhoneNumber,
+} from './schemas.ts';
 
 const path = '/channels/msgapp-web/connections/{phoneNumber}';
 const params = { phoneNumber: '+15550001111' };
@@ -110,8 +117,8 @@ function status(connections: Connections): AnyOperation {
     summary: 'Get the status of a connection',
     description:
       'Whether the number is connected. `connected` is success. `disconnected` and `not_initialized` are ' +
-      'failures that only a new connect ends; `reason` says what happened. `connecting` goes on by itself: ' +
-      'the number is being paired, or reconnects after the network was lost.',
+      'failures that only a new connect ends; `reason` and `detail` say what happened. `connecting` goes on by itself: ' +
+      'the number is being paired, or reconnects after the network was lost, next at `retry_at`.',
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: ConnectionParams,
     query: null,
@@ -124,7 +131,7 @@ function status(connections: Connections): AnyOperation {
         params,
         answer: {
           status: 200,
-          body: { phone_number: '+15550001111', status: 'connected', reason: null },
+          body: { phone_number: '+15550001111', status: 'connected', ...noCauseExample },
         },
       },
       {
@@ -132,7 +139,14 @@ function status(connections: Connections): AnyOperation {
         params,
         answer: {
           status: 200,
-          body: { phone_number: '+15550001111', status: 'disconnected', reason: 'logged_out' },
+          body: {
+            phone_number: '+15550001111',
+            status: 'disconnected',
+            reason: 'logged_out',
+            detail: 'The session was unlinked on the phone: connect it again.',
+            since: '2026-01-31T09:30:24.512Z',
+            retry_at: null,
+          },
         },
       },
     ],
@@ -148,7 +162,7 @@ function status(connections: Connections): AnyOperation {
         body: {
           phone_number: identifier,
           status: msgappStatus(view.state, view),
-          reason: shownReason(view.state.reason),
+          ...causeView(view),
         },
       };
     },

@@ -1,9 +1,19 @@
 import { Type } from 'typebox';
 import { GatewayError } from '../../../core/errors.ts';
 import { parsePhone } from '../../../core/phone.ts';
-import { Closed, Nullable, OneOf, Timestamp } from '../../../core/schemas.ts';
+import {
+  Closed,
+  Nullable,
+  nullableTimestamp,
+  OneOf,
+  Timestamp,
+  timestamp,
+} from '../../../core/schemas.ts';
 import { chatappStatuses, connectionStatuses, msgappStatuses } from '../connection-status.ts';
-import type { AccountReason, AccountStatus } from '../contract.ts';
+import type { AccountStatus } from '../contract.ts';
+import { reasonWords } from '../reasons.ts';
+import type { ConnectionView } from '../session/messages.ts';
+import { causeOf } from '../status.ts';
 
 const accountStatuses = [
   'connected',
@@ -11,18 +21,6 @@ const accountStatuses = [
   'disconnected',
   'restricted',
 ] as const satisfies readonly AccountStatus[];
-
-const reasons = [
-  'logged_out',
-  'removed',
-  'replaced',
-  'session_lost',
-  'pairing_timeout',
-  'blocked_by_msgapp',
-  'blocked_by_chatapp',
-  'blocked_by_network',
-  'safety_limits',
-] as const satisfies readonly AccountReason[];
 
 /** A number in a request body: any string, so that a wrong one is refused as `invalid_phone_number`. */
 export const PhoneNumberGiven = Type.String({
@@ -93,7 +91,43 @@ export const ConnectionStatus = OneOf(connectionStatuses, {
     'network refused the login; `disconnected` and `not_initialized`: connect again',
 });
 
-export const Reason = Nullable(OneOf(reasons, { description: 'why, where there is a reason' }));
+/** What every answer with a connection's status says about it. */
+export const causeFields = {
+  reason: Nullable(
+    OneOf(reasonWords, {
+      description: 'why the status is as it is; null while there is nothing to say',
+    }),
+  ),
+  detail: Nullable(
+    Type.String({ description: 'a sentence for people: what happened, and what to do next' }),
+  ),
+  since: Type.String({ ...Timestamp, description: 'when the status or its reason last changed' }),
+  retry_at: Nullable(
+    Type.String({
+      ...Timestamp,
+      description:
+        'when it is tried again by itself, or, after a refused login, when a new one may be tried; null where ' +
+        'nobody says',
+    }),
+  ),
+};
+
+/** The same of one connection. */
+export function causeView({ state, since, retryAt }: ConnectionView) {
+  return {
+    ...causeOf(state),
+    since: timestamp(since),
+    retry_at: nullableTimestamp(retryAt),
+  };
+}
+
+/** The fields of a connection that nothing hinders, for examples. */
+export const noCauseExample = {
+  reason: null,
+  detail: null,
+  since: '2026-01-31T09:30:24.512Z',
+  retry_at: null,
+} as const;
 
 const Count = (description: string) => Type.Integer({ description, minimum: 0 });
 
@@ -110,6 +144,20 @@ export const Account = Closed(
       description:
         'only `connected` accounts can send; `connecting` ones may be pairing or reconnecting',
     }),
+    status_detail: Nullable(
+      Type.String({ description: 'why, as a sentence for people; null while nothing hinders it' }),
+    ),
+    status_since: Type.String({
+      ...Timestamp,
+      description: 'when the status or its reason last changed',
+    }),
+    new_contacts_blocked_until: Nullable(
+      Type.String({
+        ...Timestamp,
+        description:
+          'until when the network lets it write to no new contacts; null when it may, or when nobody knows how long',
+      }),
+    ),
     limits: Closed(
       {
         sends: Count('messages accepted from this account today (UTC)'),
@@ -135,5 +183,5 @@ export const Account = Closed(
 export const MsgappConnection = Closed({
   phone_number: PhoneNumber,
   status: MsgappStatus,
-  reason: Reason,
+  ...causeFields,
 });

@@ -3,6 +3,7 @@ import { GatewayError } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import type { AccountRow } from '../contract.ts';
 import type { ConnectOutput, ConnectUndo } from '../lanes/connect.ts';
+import { isRefused } from '../status.ts';
 import { localDeadline } from './deadline.ts';
 import type { SessionEnvironment } from './environment.ts';
 import type { SessionHost } from './host.ts';
@@ -125,12 +126,13 @@ export class Connecting {
     const news = await pairing.next(signal);
     refuseWhenLate(signal);
     if (news.type === 'lost' && request.unreachable === 'refuse') {
-      throw new GatewayError('unavailable', { message: 'The network could not be reached.' });
+      const { detail } = runner.live.row;
+      throw new GatewayError('unavailable', detail === null ? {} : { message: detail });
     }
     if (news.type !== 'over') return viewOf(runner);
     const { id } = runner.live.account;
     const [row] = await this.#environment.storage.read.accounts.find([id]);
-    if (row?.reason !== 'login_refused') throw new GatewayError('unavailable');
+    if (row === undefined || !isRefused(row)) throw new GatewayError('unavailable');
     return restingView(row);
   }
 
@@ -151,6 +153,7 @@ export function viewOf(runner: SessionRunner): ConnectionView {
   const { row, connected } = runner.live;
   return {
     ...restingView(row),
+    retryAt: runner.retryAt,
     live: connected,
     step: runner.pairing?.step ?? null,
     pairingEndsAt: runner.pairing?.endsAt ?? null,
@@ -162,6 +165,8 @@ export function restingView(row: AccountRow): ConnectionView {
   return {
     accountId: row.id,
     state: row,
+    since: row.since,
+    retryAt: row.retryAt,
     options: row.connectOptions,
     live: false,
     step: null,

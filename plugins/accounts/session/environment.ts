@@ -7,6 +7,7 @@ import type { MediaService } from '../../media/contract.ts';
 import type { ChannelRegistry, SessionPart } from '../contract.ts';
 import type { ConnectInput, ConnectOutput, ConnectUndo } from '../lanes/connect.ts';
 import type { TransitionInput, TransitionOutput } from '../lanes/transition.ts';
+import type { AccountMetrics } from '../metrics.ts';
 import type { Sealer } from './credentials.ts';
 import type { Timers } from './timers.ts';
 
@@ -40,6 +41,7 @@ export interface SessionEnvironment {
   readonly media: Pick<MediaService, 'fetch'>;
   readonly lanes: SessionLanes;
   readonly faults: DriverFaults;
+  readonly metrics: AccountMetrics;
   readonly settings: SessionSettings;
   /** Those who attached; complete once the gateway has booted. */
   readonly parts: readonly SessionPart[];

@@ -1,18 +1,25 @@
 import type { StateEvent } from '../../../core/contracts/driver.ts';
 import type { Happening } from '../status.ts';
 
-/** What a state of the session means for the account. Pure. */
+/** What a state of the session means for the account: its reason, sentence and times unchanged. Pure. */
 export function happeningOf(event: StateEvent): Happening {
   switch (event.state) {
-    case 'restricted':
-      return {
-        type: 'restricted',
-        scope: event.scope,
-        reason: event.reason,
-        until: event.until,
-      };
-    case 'logged_out':
-      return { type: 'logged_out', reason: event.reason };
+    case 'lost': {
+      const { reason, detail, retryAt } = event;
+      return { type: 'lost', reason, detail, retryAt };
+    }
+    case 'refused': {
+      const { reason, detail, retryAt } = event;
+      return { type: 'refused', reason, detail, retryAt };
+    }
+    case 'restricted': {
+      const { scope, reason, detail, until } = event;
+      return { type: 'restricted', scope, reason, detail, until };
+    }
+    case 'logged_out': {
+      const { reason, detail } = event;
+      return { type: 'logged_out', reason, detail };
+    }
     default:
       return { type: event.state };
   }

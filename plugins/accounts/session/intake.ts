@@ -5,6 +5,7 @@ import {
   type DriverEvent,
   type LeftOutKind,
   type LinkStep,
+  leftOutKinds,
   type MediaFile,
   type OutboundMedia,
   type Port,
@@ -13,6 +14,7 @@ import type { DriverFaults } from '../../../core/contracts/driver-faults.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { MediaService } from '../../media/contract.ts';
+import type { AccountMetrics } from '../metrics.ts';
 import type { Happening } from '../status.ts';
 import { isDriverEvent } from './driver-values.ts';
 import { happeningOf } from './happening.ts';
@@ -30,7 +32,7 @@ export interface IntakeTargets {
   isOpen(): boolean;
   /** Takes a state; resolves when it is durable. */
   happened(happening: Happening): Promise<void>;
-  step(step: LinkStep): void;
+  step(step: LinkStep): Promise<void>;
 }
 
 /** Whom the intake asks and tells. */
@@ -39,6 +41,7 @@ export interface IntakeParts {
   readonly participants: Participants;
   readonly media: Pick<MediaService, 'fetch'>;
   readonly faults: DriverFaults;
+  readonly metrics: Pick<AccountMetrics, 'leftOut'>;
   readonly log: GatewayLog;
 }
 
@@ -50,6 +53,7 @@ export class Intake implements Port {
   readonly #participants: Participants;
   readonly #media: IntakeParts['media'];
   readonly #faults: DriverFaults;
+  readonly #metrics: IntakeParts['metrics'];
   readonly #targets: IntakeTargets;
   readonly #turns = new Turns();
   #gathering: ReceiptGroup | null = null;
@@ -60,6 +64,7 @@ export class Intake implements Port {
     this.#participants = parts.participants;
     this.#media = parts.media;
     this.#faults = parts.faults;
+    this.#metrics = parts.metrics;
     this.log = parts.log;
     this.#targets = targets;
   }
@@ -87,7 +92,9 @@ export class Intake implements Port {
   }
 
   leftOut(kind: LeftOutKind): void {
-    this.log.debug({ kind }, 'left out: no message');
+    // A label of a metric: what a driver from outside makes up is none.
+    if (leftOutKinds.includes(kind)) this.#metrics.leftOut(this.#live.account.channel, kind);
+    else this.#nonsense('leftOut', new TypeError('this is no kind of the driver contract'));
   }
 
   /** Does something in the line of the states; nothing when the session is over by then. A failure is logged. */
@@ -108,8 +115,7 @@ export class Intake implements Port {
   async #take(event: DriverEvent): Promise<void> {
     if (!isDriverEvent(event)) {
       const error = new TypeError('this is no event of the driver contract');
-      const { id: accountId, channel } = this.#live.account;
-      this.#faults.report({ kind: 'nonsense', channel, accountId, call: 'emit', error });
+      this.#nonsense('emit', error);
       throw error;
     }
     this.refuseWhenOver();
@@ -123,12 +129,17 @@ export class Intake implements Port {
     if (event.type === 'step') {
       return this.#turns.state(async () => {
         this.refuseWhenOver();
-        this.#targets.step(event.step);
+        await this.#targets.step(event.step);
       });
     }
     if (event.type === 'receipt') return this.#group().add(event);
     if (event.type === 'identity') return;
     return this.#turns.event(event.type, () => this.#keep(event));
+  }
+
+  #nonsense(call: string, error: Error): void {
+    const { id: accountId, channel } = this.#live.account;
+    this.#faults.report({ kind: 'nonsense', channel, accountId, call, error });
   }
 
   /** The group that takes the next receipt: until its turn has come, or a state was emitted behind which the next belong. */

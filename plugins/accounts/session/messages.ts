@@ -33,6 +33,10 @@ export interface ConnectRequest {
 export interface ConnectionView {
   readonly accountId: string;
   readonly state: AccountState;
+  /** When the status or its reason last changed, milliseconds since the Unix epoch. */
+  readonly since: number;
+  /** When it is tried again, or may be; null when nobody says. */
+  readonly retryAt: number | null;
   readonly options: ConnectOptions;
   /** The network is there now. */
   readonly live: boolean;
@@ -49,8 +53,8 @@ export type SessionAnswer =
   | { readonly kind: 'elsewhere' }
   /** This process does not hold the session, or not any more. */
   | { readonly kind: 'not_here' }
-  /** The value was not the right one; the step is still open, unless it was the last try. */
-  | { readonly kind: 'wrong' }
+  /** The value was not taken, for what the driver says; the step is still open, unless it was the last try. */
+  | { readonly kind: 'wrong'; readonly detail: string }
   /** No such value is awaited. */
   | { readonly kind: 'not_awaited' }
   | { readonly kind: 'done' };

@@ -10,7 +10,7 @@ export type PairingNews =
   | { readonly type: 'over' };
 
 /** How many wrong values end a step. */
-const wrongValues = 5;
+export const wrongValues = 5;
 
 /** One pairing as it goes on: what the user has to do, and who waits for it. */
 export class Pairing {

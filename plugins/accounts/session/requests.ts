@@ -93,7 +93,7 @@ export class SessionRequests {
     try {
       const outcome = await Promise.race([runner.answer(field, value), late.promise]);
       if (outcome === 'late') return await this.#abandon(runner);
-      if (!outcome.accepted) return { kind: 'wrong' };
+      if (!outcome.accepted) return { kind: 'wrong', detail: outcome.detail };
       return await this.#after(runner);
     } catch (error) {
       if (error instanceof GatewayError) throw error;
@@ -124,7 +124,7 @@ export class SessionRequests {
     await storage
       .submit(lanes.transition, {
         fence,
-        happening: { type: 'logged_out', reason: 'session_lost' },
+        happening: { type: 'pairing_abandoned' },
       })
       .catch((error) =>
         log.error({ err: error, account: fence.accountId }, 'a pairing stays open'),

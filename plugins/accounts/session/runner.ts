@@ -1,10 +1,16 @@
 import type { Release } from '../../../core/contracts/broker.ts';
-import type { AnswerOutcome, Driver, LinkRequest } from '../../../core/contracts/driver.ts';
+import type {
+  AnswerOutcome,
+  Driver,
+  LinkRequest,
+  LinkStep,
+} from '../../../core/contracts/driver.ts';
 import type { Json } from '../../../core/contracts/json.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { AccountRow, Fence } from '../contract.ts';
 import { rowChanged } from '../lanes/restrict.ts';
-import type { Happening } from '../status.ts';
+import { details } from '../reasons.ts';
+import { type Happening, move } from '../status.ts';
 import { reconnectDelay } from './backoff.ts';
 import { atMost, contain } from './contain.ts';
 import { FencedCredentials, type Phase } from './credentials.ts';
@@ -13,14 +19,21 @@ import type { SessionEnvironment } from './environment.ts';
 import { Intake } from './intake.ts';
 import { NamedTimers } from './named-timers.ts';
 import { OpenSession } from './open-session.ts';
-import { Pairing } from './pairing.ts';
+import { Pairing, wrongValues } from './pairing.ts';
 import { Participants } from './participants.ts';
 
 /** How long a log-out may take before the connection is cut. */
 const logOutMs = 3_000;
 
+/** Said when a device may be left in the list of linked devices on the phone. */
+export const stillLinked =
+  "the device was not unlinked on the network: unlink it in the network's own app";
+
 /** Pause before a status move is tried again that the database could not take. */
 const retryMoveMs = 500;
+
+/** The network is out of reach, or was when it was last tried. */
+type Loss = Extract<Happening, { type: 'lost' }>;
 
 /** What a runner is made for. */
 export interface RunnerOptions {
@@ -43,8 +56,12 @@ export class SessionRunner {
   readonly #participants: Participants;
   readonly #timers: NamedTimers<'retry' | 'pairing' | 'restriction'>;
   #pairing: Pairing | null = null;
+  /** The latest loss; null once the network is there. */
+  #loss: Loss | null = null;
   #tries = 0;
-  #leaving = false;
+  /** When the next try to connect is due, milliseconds since the Unix epoch; null when none is waited for. */
+  #retryAt: number | null = null;
+  #leaving: Promise<void> | null = null;
   #over: Promise<void> | null = null;
   #hosting: Promise<Release> | null = null;
 
@@ -65,18 +82,24 @@ export class SessionRunner {
       participants: this.#participants,
       media,
       faults: environment.faults,
+      metrics: environment.metrics,
       log: this.#log,
     };
     this.#intake = new Intake(this.live, port, {
       isOpen: () => this.#isOpen(),
       happened: (happening) => this.#happened(happening),
-      step: (step) => this.#pairing?.take({ type: 'step', step }),
+      step: (step) => this.#step(step),
     });
   }
 
   /** Null when nothing is being paired. */
   get pairing(): Pairing | null {
     return this.#pairing;
+  }
+
+  /** When the next try to connect is due, milliseconds since the Unix epoch; null when none is waited for. */
+  get retryAt(): number | null {
+    return this.#retryAt;
   }
 
   /** Opens the session and connects it: from its credentials, or by linking when a request is given. */
@@ -92,7 +115,10 @@ export class SessionRunner {
       });
     }
     this.#armRestriction();
-    this.#attempt();
+    const { retryAt } = this.live.row;
+    // The process before this one was asked to wait.
+    if (link === null && retryAt !== null && retryAt > clock.now()) this.#scheduleRetry(retryAt);
+    else this.#attempt();
   }
 
   /** Asks the driver to hand a value to the network. @throws DriverError, or what a broken driver throws */
@@ -104,7 +130,9 @@ export class SessionRunner {
       throw new TypeError('the driver answered what is no outcome');
     }
     if (!outcome.accepted && this.#pairing?.wrongValue() === true) {
-      await this.#intake.inTurn(() => this.#happened({ type: 'refused' }));
+      const detail = details.wrong_values(field, wrongValues);
+      const cause = { reason: 'login_refused', detail, retryAt: null } as const;
+      await this.#intake.inTurn(() => this.#happened({ type: 'refused', ...cause }));
     }
     // What the driver emitted before it answered is taken first.
     await this.#intake.inTurn(async () => undefined);
@@ -129,17 +157,25 @@ export class SessionRunner {
     return this.live.drain();
   }
 
-  /** The account was removed or is linked anew: leaves the network politely, then closes. */
-  async logOut(): Promise<void> {
-    this.#leaving = true;
+  /**
+   * The account was removed or is linked anew: leaves the network politely, then closes. Idempotent.
+   * @param linked whether a device may be linked on the network
+   */
+  logOut(linked = this.live.row.linked): Promise<void> {
+    // Leaving before the driver is asked: what it then says is taken no more.
+    this.#leaving ??= Promise.resolve().then(() => this.#leave(linked));
+    return this.#leaving;
+  }
+
+  async #leave(linked: boolean): Promise<void> {
     const { session } = this.live;
+    const outcomes: unknown[] = [];
     if (session !== null && this.#over === null && this.live.isHeld()) {
       const failed = (error: unknown): void => this.#driverFailed('logOut', error);
-      await atMost(
-        logOutMs,
-        contain(() => session.logOut(), failed),
-      );
+      const leaving = contain(async () => outcomes.push(await session.logOut()), failed);
+      await atMost(logOutMs, leaving);
     }
+    if (linked && !outcomes.includes('unlinked')) this.#log.info({}, stillLinked);
     await this.close();
   }
 
@@ -170,7 +206,7 @@ export class SessionRunner {
 
   #phase(): Phase {
     if (this.#over !== null) return 'over';
-    return this.#leaving ? 'leaving' : 'open';
+    return this.#leaving === null ? 'open' : 'leaving';
   }
 
   #isOpen(): boolean {
@@ -186,7 +222,13 @@ export class SessionRunner {
     if (happening.type === 'lost') {
       // Said when it was emitted already; a `connected` from before may have been taken in between.
       this.live.connected = false;
-      this.#scheduleRetry();
+      this.#loss = happening;
+      this.#scheduleRetry(happening.retryAt);
+      // Every further try that fails alike: nothing to store.
+      if (move(this.live.row, happening)?.state === this.live.row) {
+        this.#pairing?.take({ type: 'lost' });
+        return;
+      }
     }
     const before = this.live.row.status;
     const outcome = await this.#move(happening);
@@ -198,7 +240,7 @@ export class SessionRunner {
     this.live.row = outcome.row;
     if (outcome.kind === 'claimed_elsewhere') {
       this.#log.warn({}, 'the number is linked to another tenant: this link is given up');
-      return this.logOut();
+      return this.logOut(true);
     }
     if (status === 'disconnected') return this.close();
     if (happening.type === 'lost') {
@@ -211,13 +253,23 @@ export class SessionRunner {
       void this.#participants.tell('ready');
     } else if (before === 'restricted' && status === 'connected') {
       // The restriction ended while the network was away: a try to reconnect is under way already.
-      this.live.row = (await this.#move({ type: 'lost' })).row;
+      if (this.#loss !== null) this.live.row = (await this.#move(this.#loss)).row;
     }
+  }
+
+  /** Takes a step of the linking: the network is there, whatever was said of it before. */
+  async #step(step: LinkStep): Promise<void> {
+    if (this.#pairing !== null && this.live.row.reason !== null) {
+      await this.#happened({ type: 'reached' });
+    }
+    this.#pairing?.take({ type: 'step', step });
   }
 
   #nowConnected(): void {
     this.live.connected = true;
+    this.#loss = null;
     this.#tries = 0;
+    this.#retryAt = null;
     this.#timers.cancel('retry');
     this.#timers.cancel('pairing');
     this.#pairing?.take({ type: 'connected' });
@@ -233,9 +285,13 @@ export class SessionRunner {
         const outcome = await storage.submit(lanes.transition, {
           fence: this.live.fence,
           happening,
+          tries: this.#tries,
         });
         this.#intake.refuseWhenOver();
         if (outcome.kind !== 'fenced') return outcome;
+        if (!outcome.removed) {
+          this.#log.warn({}, 'this session does not hold its lease any more: it is closed');
+        }
       } catch (error) {
         this.#intake.refuseWhenOver();
         this.#log.warn({ err: error, happening: happening.type }, 'a status move waits');
@@ -244,7 +300,6 @@ export class SessionRunner {
         });
         continue;
       }
-      this.#log.warn({}, 'the lease went to another process: this session is closed');
       void this.close();
     }
   }
@@ -259,7 +314,7 @@ export class SessionRunner {
         type: 'state',
         state: 'lost',
         reason: 'driver_failed',
-        detail: 'The driver of this channel failed; it is tried again.',
+        detail: details.driver_failed,
         retryAt: null,
       });
     };
@@ -270,12 +325,19 @@ export class SessionRunner {
     }, failed);
   }
 
-  #scheduleRetry(): void {
+  /** @param notBefore when the network wants to be asked again, milliseconds since the Unix epoch */
+  #scheduleRetry(notBefore: number | null): void {
     if (this.#timers.has('retry')) return;
-    const { settings, random } = this.#environment;
-    const delay = reconnectDelay(this.#tries, settings.reconnectMaxMs, random());
+    const { settings, random, clock } = this.#environment;
+    const now = clock.now();
+    const pause = reconnectDelay(this.#tries, settings.reconnectMaxMs, random());
+    const delay = Math.max(pause, (notBefore ?? 0) - now);
     this.#tries += 1;
-    this.#timers.later('retry', delay, () => this.#attempt());
+    this.#retryAt = now + delay;
+    this.#timers.later('retry', delay, () => {
+      this.#retryAt = null;
+      this.#attempt();
+    });
   }
 
   #armRestriction(): void {

@@ -6,7 +6,6 @@ import type {
   AccountStatus,
   ConnectOptions,
   Mode,
-  StoredReason,
 } from '../../accounts/contract.ts';
 import type { SendingAccount } from '../../messages/contract.ts';
 import { type Executor, holes, type Row } from '../executor.ts';
@@ -26,6 +25,7 @@ export interface NewAccount {
 export interface AccountChange {
   readonly id: string;
   readonly state: AccountState;
+  readonly since: number;
   readonly connectOptions: ConnectOptions;
   readonly rampDayOne: string | null;
   readonly connectedAt: number | null;
@@ -144,6 +144,7 @@ export class AccountTable {
         present_key: presentKey(account.tenantId, account.channel, account.identifier),
         connect_options: JSON.stringify(account.connectOptions),
         created_at: account.createdAt,
+        status_since: account.createdAt,
         ...stateColumns(account.state),
       })),
     );
@@ -156,6 +157,7 @@ export class AccountTable {
       'id',
       changes.map((change) => ({
         id: change.id,
+        status_since: change.since,
         connect_options: JSON.stringify(change.connectOptions),
         ramp_day_one: change.rampDayOne,
         connected_at: change.connectedAt,
@@ -236,10 +238,14 @@ interface StoredAccount {
   readonly channel: string;
   readonly identifier: string;
   readonly status: AccountStatus;
-  readonly reason: StoredReason | null;
+  readonly reason: AccountReason | null;
+  readonly detail: string | null;
+  readonly retry_at: number | string | null;
+  readonly status_since: number | string;
   readonly linked: number;
   readonly restriction: 'all' | 'new_contacts' | null;
   readonly restriction_reason: AccountReason | null;
+  readonly restriction_detail: string | null;
   readonly restricted_until: number | string | null;
   readonly connect_options: string;
   readonly announced: number;
@@ -259,11 +265,15 @@ function accountRow(row: StoredAccount): AccountRow {
     identifier: row.identifier,
     status: row.status,
     reason: row.reason,
+    detail: row.detail,
+    retryAt: moment(row.retry_at),
     linked: row.linked === 1,
     restriction: row.restriction,
     restrictionReason: row.restriction_reason,
+    restrictionDetail: row.restriction_detail,
     restrictedUntil: moment(row.restricted_until),
     connectOptions: JSON.parse(row.connect_options) as ConnectOptions,
+    since: Number(row.status_since),
     announced: row.announced === 1,
     everConnected: row.ever_connected === 1,
     rampDayOne: row.ramp_day_one,
@@ -277,9 +287,12 @@ function stateColumns(state: AccountState): Row {
   return {
     status: state.status,
     reason: state.reason,
+    detail: state.detail,
+    retry_at: state.retryAt,
     linked: state.linked ? 1 : 0,
     restriction: state.restriction,
     restriction_reason: state.restrictionReason,
+    restriction_detail: state.restrictionDetail,
     restricted_until: state.restrictedUntil,
     announced: state.announced ? 1 : 0,
     ever_connected: state.everConnected ? 1 : 0,

@@ -1,6 +1,8 @@
 import type { Lane, Tables } from '../../../core/contracts/storage.ts';
+import type { GatewayLog } from '../../../core/log.ts';
 import type { Attempt, AttemptedDelivery, Health, Receiver } from '../contract.ts';
 import { afterAttemptAt, type PauseRules } from '../health.ts';
+import { logPauses } from '../pause-lines.ts';
 import { afterAttempt, type RetryRules } from '../retry.ts';
 
 /** An attempt that is over. */
@@ -32,7 +34,10 @@ export type OutcomeRules = RetryRules & { readonly pause: PauseRules };
  * order deliveries, receivers, each by id. A repeated input changes nothing more: the delivery moves
  * from one attempt to the next only once, and the counts move with it.
  */
-export function makeOutcomeLane(rules: OutcomeRules): Lane<OutcomeInput, Outcome, Attempted> {
+export function makeOutcomeLane(
+  rules: OutcomeRules,
+  log: GatewayLog,
+): Lane<OutcomeInput, Outcome, Attempted> {
   return {
     name: 'webhooks.outcome',
     locks: () => [],
@@ -73,6 +78,7 @@ export function makeOutcomeLane(rules: OutcomeRules): Lane<OutcomeInput, Outcome
           return health === undefined ? [] : [{ id, health }];
         }),
       );
+      logPauses(unit, log, receivers, ({ id, health }) => healths.get(id) ?? health);
       return inputs.map(({ receiverId }, index) => {
         const [result, dueAt] = results[index] ?? ['ignored', null];
         return { result, dueAt, health: healths.get(receiverId), now };

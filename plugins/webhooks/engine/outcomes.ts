@@ -32,13 +32,11 @@ export class Outcomes {
   #stopping = false;
 
   constructor(parts: EngineParts, metrics: EngineMetrics) {
-    const { plans, settings } = parts;
+    const { plans, settings, log } = parts;
     this.#parts = parts;
     this.#metrics = metrics;
-    this.#attempted = makeOutcomeLane({
-      delaysMs: settings.retryDelaysMs,
-      pause: { failures: settings.pauseAfterFailures, forMs: settings.pauseAfterMs },
-    });
+    const pause = { failures: settings.pauseAfterFailures, forMs: settings.pauseAfterMs };
+    this.#attempted = makeOutcomeLane({ delaysMs: settings.retryDelaysMs, pause }, log);
     this.#ended = makeEndLane(plans);
   }
 

@@ -20,6 +20,7 @@ export interface Behaviour {
   answer(session: FakeSession, field: string, value: string): Promise<'accepted' | 'wrong'>;
   send(session: FakeSession, message: OutboundMessage, signal: AbortSignal): Promise<Sent>;
   logOut(session: FakeSession): void | Promise<void>;
+  loggedOut: Awaited<ReturnType<Session['logOut']>>;
 }
 
 /** One session of the fake driver: what was asked of it, and the port to answer through. */
@@ -88,7 +89,7 @@ export class FakeSession implements Session {
   async logOut(): Promise<'unlinked' | 'still_linked'> {
     this.calls.push('logOut');
     await this.#behaviour.logOut(this);
-    return 'unlinked';
+    return this.#behaviour.loggedOut;
   }
 
   close(): void {
@@ -110,6 +111,7 @@ export class FakeDriver implements Driver {
     answer: async () => 'wrong',
     send: async (_, message) => ({ networkId: `net_${message.reference}`, at: 0 }),
     logOut: () => undefined,
+    loggedOut: 'unlinked',
   };
 
   constructor(own: Partial<DriverCapabilities> = {}, identifier?: IdentifierRule) {

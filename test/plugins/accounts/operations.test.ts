@@ -12,6 +12,7 @@ import broker from '../../../plugins/broker/plugin.ts';
 import egress from '../../../plugins/egress/plugin.ts';
 import limits from '../../../plugins/limits/plugin.ts';
 import media from '../../../plugins/media/plugin.ts';
+import observability from '../../../plugins/observability/plugin.ts';
 import secrets from '../../../plugins/secrets/plugin.ts';
 import storage from '../../../plugins/storage/plugin.ts';
 import tenants from '../../../plugins/tenants/plugin.ts';
@@ -48,7 +49,7 @@ async function open(t: Test, url: string, env: Record<string, string> = {}) {
   const gateway = await createGateway({
     log: createLog('silent'),
     bodyLimit: 1_000,
-    plugins: [storage, secrets, broker, tenants, egress, media, accounts, limits],
+    plugins: [observability, storage, secrets, broker, tenants, egress, media, accounts, limits],
     prepare(container) {
       provide(container, 'config', config);
       provide(container, 'driverFaults', { report: () => undefined });
@@ -98,13 +99,23 @@ async function open(t: Test, url: string, env: Record<string, string> = {}) {
       if (![...operation.errors, ...everywhere].includes(error.code)) {
         t.fail(`${id} refused with ${error.code}, which it does not declare`);
       }
-      return { refused: error.code, status: error.status, details: error.details };
+      const { code, status, details, message } = error;
+      return { refused: code, status, details, error: message };
     }
   };
   return { call, driver, mail, drivers, gateway };
 }
 
 const phone = '+15550001111';
+const moment = /^\d{4}-.*Z$/;
+const unhindered = { reason: null, detail: null, retry_at: null };
+
+/** The answer without the one moment that no test can know. */
+function undated({ since, ...answer }: Record<string, unknown>) {
+  if (!moment.test(String(since))) throw new Error(`${since} is no moment`);
+  return answer;
+}
+
 const step = (step: LinkStep) => ({ type: 'step', step }) as const;
 const qr = step({ type: 'show_qr', data: 'scan me', token: 'token', expiresAt: 1_800_000_000_000 });
 
@@ -136,10 +147,10 @@ for (const { name, create } of databases) {
       t.match(await call('get_msgapp_qr', { phone }), { refused: 'qr_expired', status: 410 });
       t.match(await call('get_msgapp_status', { phone }), { status: 'connecting', reason: null });
       await driver.last.state('connected');
-      t.same(await call('get_msgapp_status', { phone }), {
+      t.same(undated(await call('get_msgapp_status', { phone })), {
         phone_number: phone,
         status: 'connected',
-        reason: null,
+        ...unhindered,
       });
       t.match(await call('get_msgapp_qr', { phone }), { refused: 'qr_not_applicable' });
       const { accounts } = await call('list_accounts');
@@ -149,6 +160,9 @@ for (const { name, create } of databases) {
           channel: 'msgapp_web',
           identifier: phone,
           status: 'connected',
+          status_detail: null,
+          status_since: moment,
+          new_contacts_blocked_until: null,
           limits: { sends: 0, sends_cap: 143, new_contacts: 0, new_contacts_cap: 29 },
           ramp_day: 1,
         },
@@ -164,7 +178,9 @@ for (const { name, create } of databases) {
       t.match(await call('get_msgapp_status', { phone }), {
         status: 'restricted',
         reason: 'blocked_by_msgapp',
+        detail: 'As the test wants.',
       });
+      t.match((await call('list_accounts')).accounts, [{ status_detail: 'As the test wants.' }]);
       await driver.last.state('logged_out');
       t.match(await call('get_msgapp_status', { phone }), {
         status: 'disconnected',
@@ -236,27 +252,59 @@ for (const { name, create } of databases) {
         qr_url: 'scan me',
       });
       const byCode = await call('connect_chatapp', { body: { phone_number: phone } });
-      t.same(byCode, {
+      t.same(undated(byCode), {
         phone_number: phone,
         status: 'code_required',
+        ...unhindered,
         account_id: byQr.account_id,
       });
       const code = (value: string) => call('submit_chatapp_code', { phone, body: { code: value } });
       const password = (value: string) =>
         call('submit_chatapp_password', { phone, body: { password: value } });
       t.match(await password('right'), { refused: 'invalid_password' });
-      t.match(await code('wrong'), { refused: 'invalid_code', status: 400 });
-      t.same(await code('right'), { phone_number: phone, status: 'password_required' });
+      t.match(await code('wrong'), {
+        refused: 'invalid_code',
+        status: 400,
+        error: 'The code is not the right one.',
+      });
+      t.same(undated(await code('right')), {
+        phone_number: phone,
+        status: 'password_required',
+        ...unhindered,
+      });
       t.match(await code('right'), { refused: 'invalid_code' });
       t.match(await password('wrong'), { refused: 'invalid_password' });
-      t.same(await password('right'), { phone_number: phone, status: 'connected' });
+      const linked = { phone_number: phone, status: 'connected', ...unhindered };
+      t.same(undated(await password('right')), linked);
       t.match(await call('connect_chatapp', { body: { phone_number: phone } }), {
         refused: 'already_connected',
       });
       driver.behaviour.link = (session) => session.state('refused');
       const body = { phone_number: phone, force_new: true };
-      t.match(await call('connect_chatapp', { body }), { status: 'error' });
-      t.match(await call('get_chatapp_status', { phone }), { status: 'error' });
+      const refused = {
+        status: 'error',
+        reason: 'login_refused',
+        detail: 'As the test wants.',
+        since: moment,
+        retry_at: null,
+      };
+      t.match(await call('connect_chatapp', { body }), refused);
+      t.match(await call('get_chatapp_status', { phone }), refused);
+      const until = Date.UTC(2030, 0, 31);
+      driver.behaviour.link = (session) =>
+        session.emit({
+          type: 'state',
+          state: 'refused',
+          reason: 'rate_limited',
+          detail: 'Wait a day.',
+          retryAt: until,
+        });
+      await call('connect_chatapp', { body });
+      t.match(
+        await call('get_chatapp_status', { phone }),
+        { reason: 'rate_limited', retry_at: '2030-01-31T00:00:00.000Z' },
+        'also after the session ended',
+      );
       t.match(await call('submit_chatapp_code', { phone: '+15550009999', body: { code: '1' } }), {
         refused: 'invalid_code',
       });
@@ -307,13 +355,13 @@ for (const { name, create } of databases) {
         ...of,
         account_id: begun.account_id,
         status: 'connected',
-        reason: null,
+        ...unhindered,
         link_method: 'password',
         step: null,
         linking_ends_at: null,
       };
-      t.same(await hand('password', 'right'), linked);
-      t.same(await call('get_connection_status', { account }), linked);
+      t.same(undated(await hand('password', 'right')), linked);
+      t.same(undated(await call('get_connection_status', { account })), linked);
       t.match(await connect({ identifier: 'ADA@home' }), { refused: 'already_connected' });
       t.match(await call('list_accounts'), {
         accounts: [{ channel: 'mail', identifier: 'ada@home' }],
@@ -323,7 +371,7 @@ for (const { name, create } of databases) {
         state: 'restricted',
         scope: 'all',
         until: null,
-        reason: 'blocked_by_msgapp',
+        reason: 'blocked_by_network',
         detail: 'As the test wants.',
       });
       t.match(await call('get_connection_status', { account }), {
@@ -362,10 +410,19 @@ for (const { name, create } of databases) {
       await driver.last.emit(step({ type: 'expired' }));
       t.match(await call('get_connection_status', { account }), { step: { type: 'expired' } });
       driver.behaviour.link = (session) => session.state('refused');
-      t.match(await connect({ force_new: true }), { status: 'error', reason: 'session_lost' });
-      t.match(await call('get_msgapp_status', { phone }), { status: 'disconnected' });
+      const refused = { reason: 'login_refused', detail: 'As the test wants.', retry_at: null };
+      t.match(await connect({ force_new: true }), { status: 'error', ...refused });
+      const inFamily = { status: 'disconnected', ...refused };
+      t.match(await call('get_msgapp_status', { phone }), inFamily);
       driver.behaviour.link = (session) => session.state('lost');
-      t.match(await connect({}), { status: 'connecting', step: null }, 'out of reach: goes on');
+      const away = { status: 'connecting', reason: 'network_unreachable', retry_at: moment };
+      t.match(await connect({}), { ...away, step: null }, 'out of reach: goes on');
+      await driver.last.emit(qr);
+      t.match(
+        await call('get_connection_status', { account }),
+        { status: 'connecting', reason: null, detail: null, step: { type: 'show_qr' } },
+        'a step shows that the network is back',
+      );
       t.same(await call('disconnect_msgapp', { phone }), {
         phone_number: phone,
         status: 'removed',

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import type { LinkStep } from '../../../core/contracts/driver.ts';
+import type { LinkStep, StateEvent } from '../../../core/contracts/driver.ts';
 import {
   chatappStatus,
   connectionStatus,
   msgappStatus,
-  shownReason,
 } from '../../../plugins/accounts/connection-status.ts';
 import type { AccountState } from '../../../plugins/accounts/contract.ts';
 import { accountEvent } from '../../../plugins/accounts/events.ts';
@@ -29,8 +28,10 @@ t.test('names of connection statuses', async (t) => {
   const qr: LinkStep = { type: 'show_qr', data: 'x', token: 'y', expiresAt: 1 };
   const rows: [AccountState, boolean, LinkStep | null, string, string][] = [
     [unconnected, false, null, 'not_initialized', 'not_initialized'],
-    [{ ...unconnected, reason: 'session_lost' }, false, null, 'not_initialized', 'not_initialized'],
     [{ ...unconnected, reason: 'login_refused' }, false, null, 'disconnected', 'error'],
+    [{ ...unconnected, reason: 'wrong_phone' }, false, null, 'disconnected', 'error'],
+    [{ ...gone, reason: 'blocked_by_network' }, false, null, 'disconnected', 'error'],
+    [{ ...unconnected, reason: 'conflict' }, false, null, 'disconnected', 'disconnected'],
     [{ ...unconnected, reason: 'pairing_timeout' }, false, null, 'disconnected', 'disconnected'],
     [{ ...unconnected, reason: 'logged_out' }, false, null, 'disconnected', 'disconnected'],
     [{ ...gone, reason: 'session_lost' }, false, null, 'disconnected', 'disconnected'],
@@ -53,8 +54,6 @@ t.test('names of connection statuses', async (t) => {
     t.equal(connectionStatus(state, { live, step }), other, `any channel: ${name}`);
   }
   t.equal(msgappStatus({ ...on, status: 'connected' }, null), 'connected');
-  t.equal(shownReason('login_refused'), 'session_lost');
-  t.equal(shownReason('replaced'), 'replaced');
 });
 
 t.test('what an account is called by', async (t) => {
@@ -186,9 +185,18 @@ t.test('what drivers emit', async (t) => {
   for (const answer of [undefined, null, {}, { networkId: 5, at: 5 }, { networkId: 'n' }]) {
     t.notOk(isSent(answer), JSON.stringify(answer));
   }
-  const reason = 'blocked_by_chatapp';
-  const restricted = { type: 'state', state: 'restricted', scope: 'all', until: 5 } as const;
-  t.match(happeningOf({ ...restricted, reason, detail: 'Blocked.' }), { reason, until: 5 });
+  const state = { type: 'state', detail: 'Why.' } as const;
+  const restricted = { reason: 'blocked_by_chatapp', scope: 'all', until: 5 } as const;
+  const said: StateEvent[] = [
+    { ...state, state: 'lost', reason: 'rate_limited', retryAt: 5 },
+    { ...state, state: 'refused', reason: 'wrong_phone', retryAt: 6 },
+    { ...state, state: 'restricted', ...restricted },
+    { ...state, state: 'logged_out', reason: 'replaced' },
+  ];
+  for (const event of said) {
+    const { type: _, state, ...facts } = event;
+    t.same(happeningOf(event), { type: state, ...facts }, 'nothing is dropped or renamed');
+  }
 });
 
 t.test('each kind of event keeps its order and holds up no other', async (t) => {

@@ -322,7 +322,154 @@ for (const { name, create } of databases) {
       await until('the pairing to end', async () =>
         (await world.row(view.accountId)).status === 'disconnected' ? true : undefined,
       );
-      t.equal(msgappStatus(await world.row(view.accountId), null), 'not_initialized');
+      const left = await world.row(view.accountId);
+      t.equal(msgappStatus(left, null), 'disconnected');
+      t.match(left, { reason: 'pairing_timeout', detail: /cut short/ }, 'no session was there');
+    });
+
+    t.test('every change of status is told once, with its reason', async (t) => {
+      const { world, process, caller } = await begin(t);
+      const { driver, lines } = process;
+      const phone = newNumber();
+      const { view } = await connect(process, caller, phone);
+      const { last } = driver;
+      const lost = (detail: string) =>
+        last.emit({
+          type: 'state',
+          state: 'lost',
+          reason: 'network_unreachable',
+          detail,
+          retryAt: null,
+        });
+      driver.behaviour.resume = () => lost(`No way out for ${phone}.`);
+      await last.state('connected');
+      await lost(`No way out for ${phone}.`);
+      await until('a few tries', async () =>
+        last.calls.filter((call) => call === 'resume').length > 3 ? true : undefined,
+      );
+      const away = await look(process, caller, phone);
+      t.match(away, {
+        live: false,
+        state: { reason: 'network_unreachable', detail: `No way out for ${phone}.` },
+      });
+      const before = await world.row(view.accountId);
+      t.equal(before.since, away.since);
+      driver.behaviour.resume = (session) => session.state('connected');
+      await until('it to be connected', async () =>
+        (await world.row(view.accountId)).status === 'connected' ? true : undefined,
+      );
+      await last.emit({
+        type: 'state',
+        state: 'restricted',
+        scope: 'new_contacts',
+        until: null,
+        reason: 'blocked_by_msgapp',
+        detail: 'No strangers.',
+      });
+      const kept = await look(process, caller, phone);
+      t.match(kept.state, { status: 'connected', restrictionDetail: 'No strangers.' });
+      await last.state('logged_out');
+      const told = lines.filter(({ msg }) => msg === 'the status of an account changed');
+      const account = view.accountId;
+      const common = { level: 30, account, channel: 'msgapp_web' };
+      t.match(told, [
+        { ...common, from: 'disconnected', to: 'connecting', reason: null, detail: null },
+        { ...common, from: 'connecting', to: 'connected', reason: null },
+        {
+          ...common,
+          from: 'connected',
+          to: 'connecting',
+          reason: 'network_unreachable',
+          detail: `No way out for …${phone.slice(-4)}.`,
+        },
+        { ...common, from: 'connecting', to: 'connected', reason: null, tries: /^[1-9]/ },
+        {
+          from: 'connected',
+          to: 'connected',
+          reason: 'blocked_by_msgapp',
+          detail: 'No strangers.',
+        },
+        { from: 'connected', to: 'disconnected', reason: 'logged_out' },
+      ]);
+      t.equal(told.length, 6);
+      t.notOk(JSON.stringify(lines).includes(phone), 'no number in full');
+      const metrics = await process.metrics.text();
+      const counted = (status: string, reason: string) =>
+        `gateway_account_status_changes_total{channel="msgapp_web",status="${status}",reason="${reason}"}`;
+      t.match(metrics, `${counted('connecting', 'network_unreachable')} 1\n`);
+      t.match(metrics, `${counted('connected', 'none')} 2\n`);
+      t.match(metrics, `${counted('disconnected', 'logged_out')} 1\n`);
+    });
+
+    t.test('nothing is tried before the network wants to be asked again', async (t) => {
+      const { world, process, caller } = await begin(t);
+      const { driver } = process;
+      const phone = newNumber();
+      const { view } = await connect(process, caller, phone);
+      await driver.last.state('connected');
+      const retryAt = Date.now() + 1_500;
+      const detail = 'Too many log-ins.';
+      const limited = { reason: 'rate_limited', detail, retryAt } as const;
+      await driver.last.emit({ type: 'state', state: 'lost', ...limited });
+      t.match(await look(process, caller, phone), { state: limited, retryAt });
+      await process.stop();
+      const next = await world.start({}, await own(t, world));
+      const again = await until('the next process to have it', async () => {
+        const seen = await look(next, caller, phone).catch(() => undefined);
+        return seen !== undefined && next.driver.sessions.length === 0 ? seen : undefined;
+      });
+      t.match(again, { state: limited, retryAt }, 'also after a restart');
+      await until('the try', async () =>
+        (await world.row(view.accountId)).status === 'connected' ? true : undefined,
+      );
+      t.ok(Date.now() >= retryAt);
+      t.match(await world.row(view.accountId), { reason: null, detail: null, retryAt: null });
+    });
+
+    t.test('what is left out is counted by kind', async (t) => {
+      const { process, caller } = await begin(t);
+      await connect(process, caller, newNumber());
+      const { port } = process.driver.last;
+      port.leftOut('reaction');
+      port.leftOut('reaction');
+      port.leftOut('made up' as 'call');
+      const counted = 'gateway_inbound_left_out_total{channel="msgapp_web",kind=';
+      const metrics = await process.metrics.text();
+      t.match(metrics, `${counted}"reaction"} 2\n`);
+      t.notMatch(metrics, 'made up');
+      t.match(process.faults, [{ kind: 'nonsense', call: 'leftOut' }]);
+    });
+
+    t.test('a device that stays linked is named in the log', async (t) => {
+      const { world, process, caller } = await begin(t);
+      const { driver, lines } = process;
+      const named = (from: readonly { msg: string }[]) =>
+        from.filter(({ msg }) => /not unlinked/.test(msg)).length;
+      const linked = async (phone: string) => {
+        await connect(process, caller, phone);
+        await driver.last.state('connected');
+        return phone;
+      };
+      const [polite, away, unheld] = [newNumber(), newNumber(), newNumber()];
+      const remove = (of: Process, phone: string) =>
+        of.connections.remove(caller, 'msgapp_web', phone);
+      await remove(process, await linked(polite));
+      t.equal(named(lines), 0, 'unlinked');
+      driver.behaviour.loggedOut = 'still_linked';
+      await remove(process, await linked(away));
+      t.equal(named(lines), 1, 'the network was away');
+      await connect(process, caller, away);
+      await remove(process, away);
+      t.equal(named(lines), 1, 'nothing was linked yet');
+      await linked(unheld);
+      await process.stop();
+      const apiOnly = await world.start({ roles: ['api'] }, await own(t, world));
+      await remove(apiOnly, unheld);
+      t.equal(named(apiOnly.lines), 1, 'nobody held the session');
+      t.notOk(
+        [...lines, ...apiOnly.lines].some(({ msg }) => /another process|lease/.test(msg)),
+        'and no word of another process',
+      );
     });
 
     t.test('without a network, room or process', async (t) => {
@@ -392,7 +539,7 @@ for (const { name, create } of databases) {
         return rows[2]?.status === 'disconnected' ? rows.map((row) => row.status) : undefined;
       });
       t.same(statuses, ['connected', 'restricted', 'disconnected']);
-      t.equal((await world.row(ids[2] ?? '')).reason, 'session_lost');
+      t.equal((await world.row(ids[2] ?? '')).reason, 'pairing_timeout');
       t.same(await world.events(caller.tenantId), events, 'nobody is told of a restart');
     });
 

@@ -1,45 +1,56 @@
 import t from 'tap';
+import { refusedReasons } from '../../../core/contracts/driver.ts';
 import type { AccountReason, AccountState } from '../../../plugins/accounts/contract.ts';
 import {
+  causeOf,
   countsAgainstCap,
   type Happening,
   holdsNumber,
   isPairing,
+  isRefused,
   move,
   unconnected,
 } from '../../../plugins/accounts/status.ts';
 
 const linked = { ...unconnected, linked: true, announced: true, everConnected: true };
 const blocked = 'blocked_by_msgapp' satisfies AccountReason;
+const detail = 'What the driver says.';
+const away = { reason: 'network_unreachable', detail } as const;
 
 const states = {
   new: unconnected,
   pairing: { ...unconnected, status: 'connecting' },
   connected: { ...linked, status: 'connected' },
-  reconnecting: { ...linked, status: 'connecting' },
+  unreached: { ...unconnected, status: 'connecting', ...away },
+  reconnecting: { ...linked, status: 'connecting', ...away },
   openersBlocked: {
     ...linked,
     status: 'connected',
     restriction: 'new_contacts',
     restrictionReason: blocked,
+    restrictionDetail: detail,
   },
   restricted: {
     ...linked,
     status: 'restricted',
     reason: blocked,
+    detail,
     restriction: 'all',
     restrictionReason: blocked,
+    restrictionDetail: detail,
     restrictedUntil: 1_000,
   },
   held: {
     ...linked,
     status: 'restricted',
     reason: 'safety_limits',
+    detail,
     restriction: 'all',
     restrictionReason: 'safety_limits',
+    restrictionDetail: detail,
     restrictedUntil: 1_000,
   },
-  loggedOut: { ...linked, linked: false, status: 'disconnected', reason: 'logged_out' },
+  loggedOut: { ...linked, linked: false, status: 'disconnected', reason: 'logged_out', detail },
 } as const satisfies Record<string, AccountState>;
 
 type StateName = keyof typeof states;
@@ -48,15 +59,23 @@ const happenings = {
   connect: { type: 'connect' },
   connected: { type: 'connected' },
   claimed: { type: 'claimed_elsewhere' },
-  lost: { type: 'lost' },
-  blocked: { type: 'restricted', scope: 'all', reason: blocked, until: null },
-  openersBlocked: { type: 'restricted', scope: 'new_contacts', reason: blocked, until: null },
+  lost: { type: 'lost', ...away, retryAt: null },
+  limited: { type: 'lost', reason: 'rate_limited', detail, retryAt: 5 },
+  reached: { type: 'reached' },
+  blocked: { type: 'restricted', scope: 'all', reason: blocked, detail, until: null },
+  openersBlocked: {
+    type: 'restricted',
+    scope: 'new_contacts',
+    reason: blocked,
+    detail,
+    until: null,
+  },
   unrestricted: { type: 'unrestricted' },
   notYetDue: { type: 'restriction_due', now: 999 },
   due: { type: 'restriction_due', now: 1_000 },
-  loggedOut: { type: 'logged_out', reason: 'logged_out' },
-  replaced: { type: 'logged_out', reason: 'replaced' },
-  refused: { type: 'refused' },
+  loggedOut: { type: 'logged_out', reason: 'logged_out', detail },
+  replaced: { type: 'logged_out', reason: 'replaced', detail },
+  refused: { type: 'refused', reason: 'wrong_phone', detail, retryAt: null },
   timeout: { type: 'pairing_timeout' },
   abandoned: { type: 'pairing_abandoned' },
   remove: { type: 'remove' },
@@ -74,6 +93,8 @@ const table: Record<StateName, Record<keyof typeof happenings, string>> = {
     connected: '-',
     claimed: '-',
     lost: '-',
+    limited: '-',
+    reached: '-',
     blocked: '-',
     openersBlocked: '-',
     unrestricted: '-',
@@ -89,8 +110,10 @@ const table: Record<StateName, Record<keyof typeof happenings, string>> = {
   pairing: {
     connect: 'connecting !logged_out',
     connected: 'connected +account.connected',
-    claimed: 'disconnected logged_out !logged_out',
-    lost: '=',
+    claimed: 'disconnected conflict !conflict',
+    lost: 'connecting network_unreachable',
+    limited: 'connecting rate_limited',
+    reached: '=',
     blocked: '-',
     openersBlocked: '-',
     unrestricted: '=',
@@ -98,16 +121,37 @@ const table: Record<StateName, Record<keyof typeof happenings, string>> = {
     due: '=',
     loggedOut: 'disconnected logged_out !logged_out',
     replaced: 'disconnected replaced !replaced',
-    refused: 'disconnected login_refused',
+    refused: 'disconnected wrong_phone !wrong_phone',
     timeout: 'disconnected pairing_timeout !pairing_timeout',
-    abandoned: 'disconnected session_lost !session_lost',
+    abandoned: 'disconnected pairing_timeout !pairing_timeout',
+    remove: 'disconnected removed !removed',
+  },
+  unreached: {
+    connect: 'connecting !logged_out',
+    connected: 'connected +account.connected',
+    claimed: 'disconnected conflict !conflict',
+    lost: '=',
+    limited: 'connecting rate_limited',
+    reached: 'connecting',
+    blocked: '-',
+    openersBlocked: '-',
+    unrestricted: '=',
+    notYetDue: '=',
+    due: '=',
+    loggedOut: 'disconnected logged_out !logged_out',
+    replaced: 'disconnected replaced !replaced',
+    refused: 'disconnected wrong_phone !wrong_phone',
+    timeout: 'disconnected pairing_timeout !pairing_timeout',
+    abandoned: 'disconnected pairing_timeout !pairing_timeout',
     remove: 'disconnected removed !removed',
   },
   connected: {
     connect: 'connecting +account.disconnected !logged_out',
     connected: '=',
     claimed: '-',
-    lost: 'connecting',
+    lost: 'connecting network_unreachable',
+    limited: 'connecting rate_limited',
+    reached: '=',
     blocked: 'restricted blocked_by_msgapp [all] +account.restricted',
     openersBlocked: 'connected [new_contacts]',
     unrestricted: '=',
@@ -115,7 +159,7 @@ const table: Record<StateName, Record<keyof typeof happenings, string>> = {
     due: '=',
     loggedOut: 'disconnected logged_out +account.disconnected !logged_out',
     replaced: 'disconnected replaced +account.disconnected !replaced',
-    refused: 'disconnected session_lost +account.disconnected !session_lost',
+    refused: 'disconnected wrong_phone +account.disconnected !wrong_phone',
     timeout: '-',
     abandoned: '-',
     remove: 'disconnected removed +account.disconnected !removed',
@@ -125,14 +169,16 @@ const table: Record<StateName, Record<keyof typeof happenings, string>> = {
     connected: 'connected',
     claimed: '-',
     lost: '=',
+    limited: 'connecting rate_limited',
+    reached: '=',
     blocked: 'restricted blocked_by_msgapp [all] +account.restricted',
-    openersBlocked: 'connecting [new_contacts]',
+    openersBlocked: 'connecting network_unreachable [new_contacts]',
     unrestricted: '=',
     notYetDue: '=',
     due: '=',
     loggedOut: 'disconnected logged_out +account.disconnected !logged_out',
     replaced: 'disconnected replaced +account.disconnected !replaced',
-    refused: 'disconnected session_lost +account.disconnected !session_lost',
+    refused: 'disconnected wrong_phone +account.disconnected !wrong_phone',
     timeout: '-',
     abandoned: '-',
     remove: 'disconnected removed +account.disconnected !removed',
@@ -141,7 +187,9 @@ const table: Record<StateName, Record<keyof typeof happenings, string>> = {
     connect: 'connecting +account.disconnected !logged_out',
     connected: '=',
     claimed: '-',
-    lost: 'connecting [new_contacts]',
+    lost: 'connecting network_unreachable [new_contacts]',
+    limited: 'connecting rate_limited [new_contacts]',
+    reached: '=',
     blocked: 'restricted blocked_by_msgapp [all] +account.restricted',
     openersBlocked: '=',
     unrestricted: 'connected',
@@ -149,7 +197,7 @@ const table: Record<StateName, Record<keyof typeof happenings, string>> = {
     due: '=',
     loggedOut: 'disconnected logged_out +account.disconnected !logged_out',
     replaced: 'disconnected replaced +account.disconnected !replaced',
-    refused: 'disconnected session_lost +account.disconnected !session_lost',
+    refused: 'disconnected wrong_phone +account.disconnected !wrong_phone',
     timeout: '-',
     abandoned: '-',
     remove: 'disconnected removed +account.disconnected !removed',
@@ -159,6 +207,8 @@ const table: Record<StateName, Record<keyof typeof happenings, string>> = {
     connected: '=',
     claimed: '-',
     lost: '=',
+    limited: '=',
+    reached: '=',
     blocked: '=',
     openersBlocked: 'connected [new_contacts] +account.connected',
     unrestricted: 'connected +account.connected',
@@ -166,7 +216,7 @@ const table: Record<StateName, Record<keyof typeof happenings, string>> = {
     due: 'connected +account.connected',
     loggedOut: 'disconnected logged_out +account.disconnected !logged_out',
     replaced: 'disconnected replaced +account.disconnected !replaced',
-    refused: 'disconnected session_lost +account.disconnected !session_lost',
+    refused: 'disconnected wrong_phone +account.disconnected !wrong_phone',
     timeout: '-',
     abandoned: '-',
     remove: 'disconnected removed +account.disconnected !removed',
@@ -176,6 +226,8 @@ const table: Record<StateName, Record<keyof typeof happenings, string>> = {
     connected: '=',
     claimed: '-',
     lost: '=',
+    limited: '=',
+    reached: '=',
     blocked: 'restricted blocked_by_msgapp [all]',
     openersBlocked: '=',
     unrestricted: '=',
@@ -183,7 +235,7 @@ const table: Record<StateName, Record<keyof typeof happenings, string>> = {
     due: 'connected +account.connected',
     loggedOut: 'disconnected logged_out +account.disconnected !logged_out',
     replaced: 'disconnected replaced +account.disconnected !replaced',
-    refused: 'disconnected session_lost +account.disconnected !session_lost',
+    refused: 'disconnected wrong_phone +account.disconnected !wrong_phone',
     timeout: '-',
     abandoned: '-',
     remove: 'disconnected removed +account.disconnected !removed',
@@ -193,6 +245,8 @@ const table: Record<StateName, Record<keyof typeof happenings, string>> = {
     connected: '-',
     claimed: '-',
     lost: '-',
+    limited: '-',
+    reached: '-',
     blocked: '-',
     openersBlocked: '-',
     unrestricted: '-',
@@ -211,6 +265,42 @@ t.test('every move', async (t) => {
   for (const [name, state] of Object.entries(states) as [StateName, AccountState][]) {
     const cells = names.map((happening) => [happening, cell(state, happenings[happening])]);
     t.same(Object.fromEntries(cells), table[name], name);
+  }
+});
+
+t.test('a status has the sentence that came with its reason', async (t) => {
+  for (const [name, state] of Object.entries(states) as [StateName, AccountState][]) {
+    for (const happening of names) {
+      const next = move(state, happenings[happening])?.state;
+      if (next === undefined) continue;
+      t.equal(next.detail === null, next.reason === null, `${name}: ${happening}`);
+      if (next.status === 'connected') t.equal(next.reason, null, `${name}: ${happening}`);
+    }
+  }
+  const { connected, reconnecting, openersBlocked } = states;
+  const limited = move(connected, happenings.limited)?.state;
+  t.match(limited, { reason: 'rate_limited', detail, retryAt: 5 });
+  t.match(move(limited ?? connected, happenings.connected)?.state, { retryAt: null });
+  t.equal(
+    move(reconnecting, happenings.lost)?.state,
+    reconnecting,
+    'a repeated loss writes nothing',
+  );
+  const other = { ...happenings.lost, detail: 'Another sentence.' };
+  t.match(move(reconnecting, other)?.state, { detail: 'Another sentence.' });
+  t.same(causeOf(openersBlocked), { reason: blocked, detail }, 'also of one that goes on sending');
+  t.same(causeOf(move(openersBlocked, happenings.lost)?.state ?? openersBlocked), away);
+});
+
+t.test('every refusal of a login is known as one', async (t) => {
+  for (const reason of refusedReasons) {
+    const next = move(states.pairing, { type: 'refused', reason, detail, retryAt: 7 })?.state;
+    t.match(next, { status: 'disconnected', reason, detail, retryAt: 7 });
+    t.ok(next !== undefined && isRefused(next), reason);
+  }
+  for (const happening of ['timeout', 'abandoned', 'claimed', 'loggedOut'] as const) {
+    const next = move(states.pairing, happenings[happening])?.state;
+    t.ok(next !== undefined && !isRefused(next), happening);
   }
 });
 
@@ -242,6 +332,7 @@ t.test('what the statuses mean', async (t) => {
     {
       new: '000',
       pairing: '101',
+      unreached: '101',
       connected: '011',
       reconnecting: '011',
       openersBlocked: '011',

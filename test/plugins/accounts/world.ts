@@ -12,10 +12,12 @@ import type {
   LiveSession,
   SessionPart,
 } from '../../../plugins/accounts/contract.ts';
+import { accountMetrics } from '../../../plugins/accounts/metrics.ts';
 import { systemTimers, type Timers } from '../../../plugins/accounts/session/timers.ts';
 import { MemoryHub } from '../../../plugins/broker/hub.ts';
 import { MemoryBroker } from '../../../plugins/broker/memory.ts';
 import type { MediaService } from '../../../plugins/media/contract.ts';
+import { PrometheusMetrics } from '../../../plugins/observability/metrics.ts';
 import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
 import { makeStorage, type OpenStorage } from '../../../plugins/storage/storage.ts';
 import { FakeDriver } from './fake-driver.ts';
@@ -30,6 +32,13 @@ export const anything: Lane<(unit: Unit) => Promise<unknown>, unknown> = {
     return outputs;
   },
 };
+
+/** A line of the log, as far as tests read it. */
+export interface LogLine {
+  readonly level: number;
+  readonly msg: string;
+  readonly [fact: string]: unknown;
+}
 
 /** What the parts were told, in order: `opened acc_…`. */
 export class RecordingPart implements SessionPart {
@@ -125,11 +134,13 @@ export class World {
 
   /** Starts a process; on a storage of its own if it is to be one of several. */
   async start(options: ProcessOptions = {}, storage: OpenStorage = this.storage) {
-    const log = createLog(process.env.TEST_LOG ?? 'silent');
+    const lines: LogLine[] = [];
+    const log = createLog('info', { write: (line) => lines.push(JSON.parse(line)) });
     const broker = new MemoryBroker({ log, hub: this.hub });
     const driver = options.driver ?? new FakeDriver();
     const cap = options.accountsCap ?? 10;
     const faults: DriverFault[] = [];
+    const metrics = new PrometheusMetrics();
     const assembled = assembleAccounts({
       storage,
       broker,
@@ -158,6 +169,7 @@ export class World {
         },
       },
       faults: { report: (fault) => faults.push(fault) },
+      metrics: accountMetrics(metrics),
       roles: options.roles ?? ['api', 'sessions'],
       settings: {
         capacity: options.capacity ?? 100,
@@ -177,7 +189,7 @@ export class World {
       await stopped;
     };
     this.#t.teardown(stop);
-    return { ...assembled, broker, driver, faults, part, storage, stop };
+    return { ...assembled, broker, driver, faults, metrics, lines, part, storage, stop };
   }
 
   act<Result>(work: (unit: Unit) => Promise<Result>): Promise<Result> {

@@ -4,10 +4,9 @@ import type { Caller } from '../../../core/contracts/caller.ts';
 import type { AnyOperation } from '../../../core/operation.ts';
 import { makeChangeLane } from '../../../plugins/contacts/change.ts';
 import { contactOperations } from '../../../plugins/contacts/operations.ts';
-import { forgetContact } from '../../../plugins/messages/failing.ts';
 import { makeCursors } from '../../../plugins/secrets/cursors.ts';
 import { databases } from '../../harness/databases.ts';
-import { makeTenant, openStage } from '../messages/stage.ts';
+import { forgetContact, makeTenant, openStage } from '../messages/stage.ts';
 
 interface Shown {
   readonly id: string;

@@ -9,11 +9,17 @@ import type { Contact } from '../../../plugins/contacts/contract.ts';
 import { S3Store } from '../../../plugins/media/store/s3.ts';
 import { sweep } from '../../../plugins/media/upkeep.ts';
 import { ArrivalLine } from '../../../plugins/messages/arrival-line.ts';
-import { forgetContact } from '../../../plugins/messages/failing.ts';
 import { databases } from '../../harness/databases.ts';
 import { drip, file, mediaServer, picture } from '../../harness/media-server.ts';
 import { s3Server } from '../../harness/s3-server.ts';
-import { FakeSession, inbound, makeTenant, openStage, until } from '../messages/stage.ts';
+import {
+  FakeSession,
+  forgetContact,
+  inbound,
+  makeTenant,
+  openStage,
+  until,
+} from '../messages/stage.ts';
 import { mediaWorld, type WorldOptions } from './world.ts';
 
 const patient = new AbortController().signal;

@@ -2,12 +2,11 @@ import t from 'tap';
 import { makeChangeLane } from '../../../plugins/contacts/change.ts';
 import { ArrivalLine } from '../../../plugins/messages/arrival-line.ts';
 import type { SendingFacts } from '../../../plugins/messages/contract.ts';
-import { forgetContact } from '../../../plugins/messages/failing.ts';
 import { KnownContacts } from '../../../plugins/messages/known-contacts.ts';
 import type { SendInput } from '../../../plugins/messages/send.ts';
 import { SendingTable } from '../../../plugins/storage/tables/sending.ts';
 import { databases } from '../../harness/databases.ts';
-import { codeOf, inbound, makeTenant, openStage, type Stage } from './stage.ts';
+import { codeOf, forgetContact, inbound, makeTenant, openStage, type Stage } from './stage.ts';
 
 const phone = '+12025550123';
 

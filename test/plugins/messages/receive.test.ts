@@ -10,7 +10,6 @@ import { newId } from '../../../core/ids.ts';
 import { makeChangeLane } from '../../../plugins/contacts/change.ts';
 import type { Contact } from '../../../plugins/contacts/contract.ts';
 import type { MessageWithContact } from '../../../plugins/messages/contract.ts';
-import { forgetContact } from '../../../plugins/messages/failing.ts';
 import type { StoredEvent } from '../../../plugins/storage/tables/events.ts';
 import type { Delivery } from '../../../plugins/webhooks/contract.ts';
 import { databases } from '../../harness/databases.ts';
@@ -18,6 +17,7 @@ import {
   acceptedId,
   codeOf,
   FakeSession,
+  forgetContact,
   inbound,
   makeTenant,
   noOptions,

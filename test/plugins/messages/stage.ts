@@ -19,11 +19,13 @@ import type {
   LiveSession,
   SessionPart,
 } from '../../../plugins/accounts/contract.ts';
+import { unconnected } from '../../../plugins/accounts/status.ts';
 import { MemoryHub } from '../../../plugins/broker/hub.ts';
 import { MemoryBroker } from '../../../plugins/broker/memory.ts';
 import type { PlanCaps } from '../../../plugins/limits/contract.ts';
 import { guardSettings, makeLimitRules } from '../../../plugins/limits/rules.ts';
 import { Dispatchers } from '../../../plugins/messages/dispatchers.ts';
+import { forgetContact as forget } from '../../../plugins/messages/failing.ts';
 import { type MessageLanes, makeLanes } from '../../../plugins/messages/lanes.ts';
 import { EventOutbox } from '../../../plugins/messages/outbox.ts';
 import { inboundTopic } from '../../../plugins/messages/receive.ts';
@@ -111,6 +113,7 @@ export async function openStage(
     tellHosts: (accepted) => hosts.tell(accepted),
     expireMs: options.expireMs ?? 86_400_000,
     waits: 2,
+    log,
     rules: {
       limits: rules,
       idempotencyMs: 86_400_000,
@@ -197,13 +200,15 @@ export const noOptions: ConnectOptions = {
   markPrivate: false,
 };
 
+/** Forgets a contact that is made private, as the plugin does. */
+export function forgetContact(unit: Unit, tenantId: string, contactId: string): Promise<void> {
+  return forget(unit, tenantId, contactId, log);
+}
+
 const connected: AccountState = {
+  ...unconnected,
   status: 'connected',
-  reason: null,
   linked: true,
-  restriction: null,
-  restrictionReason: null,
-  restrictedUntil: null,
   announced: true,
   everConnected: true,
 };

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { Storage } from '../../../core/contracts/storage.ts';
+import { createLog } from '../../../core/log.ts';
 import { MemoryHub } from '../../../plugins/broker/hub.ts';
 import type { Attempt, Webhook } from '../../../plugins/webhooks/contract.ts';
 import { makeOutcomeLane } from '../../../plugins/webhooks/engine/outcome-lane.ts';
@@ -457,7 +458,8 @@ for (const engine of databases) {
       await until('the attempt', () => internet.seen.length === 1);
       const [row] = await deliveriesOf(one);
       if (row === undefined) throw new Error('there is a delivery');
-      const lane = makeOutcomeLane({ delaysMs: [60_000], pause: { failures: 9, forMs: 1 } });
+      const rules = { delaysMs: [60_000], pause: { failures: 9, forMs: 1 } };
+      const lane = makeOutcomeLane(rules, createLog('silent'));
       const failure = { kind: 'status', message: 'no' } as const;
       const attempt: Attempt = {
         number: 1,
