@@ -115,7 +115,9 @@ export class SimulatedNetwork {
       await sleep(20);
     }
     child?.kill();
-    throw new NetworkOutOfReach(`the simulated network did not start, see ${this.#folder}/log`);
+    throw new NetworkOutOfReach(
+      'the simulated network did not start, its log in the data folder says why',
+    );
   }
 
   /** Tries the network that was announced last. */

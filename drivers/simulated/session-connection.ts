@@ -43,7 +43,7 @@ export class SessionConnection {
     this.#listener = listener;
     // The network speaks the protocol of this very version, as its welcome showed.
     lines.onFrame = (frame) => this.#take(frame as SessionNotice);
-    lines.onClose = () => this.#fail('the network closed the connection');
+    lines.onClose = () => this.#fail('the simulated network closed the connection');
   }
 
   write(request: SessionRequest): void {

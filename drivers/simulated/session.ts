@@ -20,6 +20,9 @@ const tokenName = 'token';
 /** How long the network may take to be told that the link is over, in milliseconds. */
 const logOutTimeoutMs = 3_000;
 
+/** What the user reads while there is no connection. */
+const unreachable = 'The simulated network cannot be reached: it is tried again.';
+
 /** What the user reads of a link that is gone. */
 const endings: Readonly<Record<EndedReason, string>> = {
   logged_out: 'The session was unlinked on the phone: connect it again.',
@@ -212,9 +215,15 @@ export class SimulatedSession implements Session {
   }
 
   async #lost(attempt: AbortController, error: unknown): Promise<void> {
-    const detail = error instanceof Error ? error.message : 'The connection broke.';
+    this.#port.log.debug({ accountId: this.#account.id, ...said(error) }, 'out of reach');
     const reason = 'network_unreachable';
-    await this.#end(attempt, { type: 'state', state: 'lost', reason, detail, retryAt: null });
+    await this.#end(attempt, {
+      type: 'state',
+      state: 'lost',
+      reason,
+      detail: unreachable,
+      retryAt: null,
+    });
   }
 
   /** Only the present attempt is heard. Rejects as `Port.emit` does. */

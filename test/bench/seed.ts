@@ -103,6 +103,7 @@ export function accountRow(tenantId: string, id: string, n: number): Row {
     present_key: `${tenantId}|msgapp_web|${identifier}`,
     created_at: longAgo,
     connected_at: longAgo,
+    status_since: longAgo,
   };
 }
 

@@ -82,8 +82,9 @@ t.test('a link whose process was killed', async (t) => {
     ['msgapp', pairing],
     ['chatapp', loggingIn],
   ] as const) {
-    const found: ConnectionStatus = await untilStatus(api, family, phone, 'not_initialized');
-    t.equal(found.reason, 'session_lost', `${family}: its steps were in that process`);
+    const found: ConnectionStatus = await untilStatus(api, family, phone, 'disconnected');
+    t.equal(found.reason, 'pairing_timeout', `${family}: its steps were in that process`);
+    t.match(found.detail, /cut short.*connect again/);
   }
   await untilStatus(api, 'msgapp', linked, 'connected');
   const tenant = await tenantOf(rows, account);

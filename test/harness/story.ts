@@ -47,7 +47,7 @@ export async function pair(api: Client, phone: string): Promise<string> {
       );
       last = { isScanned, status, reason };
       if (status === 'connected') return true;
-      if (reason !== 'session_lost') return undefined;
+      if (reason !== 'pairing_timeout') return undefined;
       // On a busy machine a short lease may end before it is renewed, and what is not linked yet ends with it.
       if (++lost > 3) throw new Error(`${phone} is lost again and again`);
       connect = await begin();
@@ -105,8 +105,21 @@ export type Family = 'msgapp' | 'chatapp';
 export interface ConnectionStatus {
   readonly status: string;
   readonly reason: string | null;
+  readonly detail: string | null;
+  readonly since: string;
+  readonly retry_at: string | null;
   readonly login_token?: string | null;
   readonly qr_url?: string | null;
+}
+
+/** What an answer says of a connection that nothing hinders, beside `since`. */
+export const unhindered = { reason: null, detail: null, retry_at: null };
+
+/** A connection's answer without the one moment that no test can know. @throws Error when it is none */
+export function undated(body: unknown): object {
+  const { since, ...rest } = body as { readonly since: string };
+  if (new Date(since).toISOString() !== since) throw new Error(`${since} is no moment`);
+  return rest;
 }
 
 /** Where the operations of one number are: its status, and the connection itself. */

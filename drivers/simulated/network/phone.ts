@@ -98,7 +98,10 @@ export class Phone {
   /** A driver wants to link the phone; an attempt that is under way elsewhere is given up. */
   link(line: Line, request: Extract<SessionRequest, { type: 'link' }>): void {
     if (!this.profile.capabilities.linkMethods.includes(request.method)) {
-      line.tell({ type: 'refused', message: `no linking by ${request.method} here` });
+      line.tell({
+        type: 'refused',
+        message: `Nobody can link by ${request.method} here: choose another way.`,
+      });
       return;
     }
     this.#endPairing();
@@ -201,7 +204,10 @@ export class Phone {
 
   /** Ends the attempt to link that is under way. */
   refuseLogin(): void {
-    this.#pairing?.line.tell({ type: 'refused', message: 'the network refused this login' });
+    this.#pairing?.line.tell({
+      type: 'refused',
+      message: 'The network refused this login: connect again.',
+    });
     this.#endPairing();
   }
 

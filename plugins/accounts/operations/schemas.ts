@@ -112,10 +112,11 @@ export const causeFields = {
   ),
 };
 
-/** The same of one connection. */
+/** The same of one connection. One that may only write to no new contacts is `connected`: its sentence alone says so. */
 export function causeView({ state, since, retryAt }: ConnectionView) {
   return {
-    ...causeOf(state),
+    reason: state.reason,
+    detail: causeOf(state).detail,
     since: timestamp(since),
     retry_at: nullableTimestamp(retryAt),
   };

@@ -40,10 +40,10 @@ class EchoSession {
   }
 
   async answer(_field, value) {
-    if (value !== 'right') return 'wrong';
+    if (value !== 'right') return { accepted: false, detail: 'The password is wrong.' };
     await this.port.credentials.set({ password: value });
     await this.port.emit({ type: 'state', state: 'connected' });
-    return 'accepted';
+    return { accepted: true };
   }
 
   async resume() {
@@ -71,6 +71,7 @@ class EchoSession {
 
   async logOut() {
     if (this.account.identifier === 'never@leaves') await misdeeds.hangs();
+    return 'unlinked';
   }
 
   close() {

@@ -110,6 +110,7 @@ async function fill(connections: Connections): Promise<string[]> {
           identifier: `+1202555${n}`,
           status: 'connected',
           connect_options: '{}',
+          status_since: start,
           created_at: start,
         })),
       );
