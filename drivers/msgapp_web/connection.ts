@@ -77,8 +77,6 @@ export class Connection {
       // What we send comes back by its receipts only.
       emitOwnEvents: false,
       syncFullHistory: keys.imports.history,
-      // A write that failed stays in `CredentialWrites` and is tried again there.
-      transactionOpts: { maxCommitRetries: 2, delayBetweenTriesMs: 200 },
       getMessage: async ({ id }) => {
         const message = id ? await this.#listener.sentMessage(id) : null;
         if (message === null || this.#over) return undefined;

@@ -2,6 +2,7 @@ import type { SignalAuthState, SignalRepositoryWithLIDStore } from 'baileys';
 import type { AccountKeys } from './account-keys.ts';
 import type { Library } from './library.ts';
 import type { LibraryLog } from './library-log.ts';
+import { Transactions } from './transactions.ts';
 
 /** What was decrypted, by its ciphertext: the library decrypts again what the driver has looked at first. */
 export type OpenedMessages = WeakMap<Uint8Array, Uint8Array>;
@@ -16,7 +17,8 @@ type FindHidden = Parameters<Library['DEFAULT_CONNECTION_CONFIG']['makeSignalRep
 /**
  * The library's own cipher, with two duties more: what encrypting a message changed is durable before the
  * message can go out, and decrypting the same bytes again gives the same. It keeps its transactions apart from the
- * library's others, which end only after the message has gone out.
+ * library's others, which end only after the message has gone out. Puts the driver's own transactions into the socket,
+ * which has not used its keys yet and takes nothing else in their place.
  */
 export function signalRepository(
   library: Library,
@@ -26,12 +28,10 @@ export function signalRepository(
   log: LibraryLog,
   find: FindHidden,
 ): SignalRepositoryWithLIDStore {
-  const { makeSignalRepository, transactionOpts } = library.DEFAULT_CONNECTION_CONFIG;
-  const own = library.addTransactionCapability(keys, log, {
-    ...transactionOpts,
-    maxCommitRetries: 1,
-  });
-  const repository = makeSignalRepository({ creds: auth.creds, keys: own }, log, find);
+  const { makeSignalRepository } = library.DEFAULT_CONNECTION_CONFIG;
+  Object.assign(auth.keys, new Transactions(keys));
+  const cipher = { creds: auth.creds, keys: new Transactions(keys) };
+  const repository = makeSignalRepository(cipher, log, find);
   return {
     ...repository,
     async encryptMessage(plain) {

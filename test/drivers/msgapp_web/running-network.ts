@@ -6,7 +6,7 @@ import { FakeNetwork } from '../../networks/msgapp_web/network.ts';
  * The library leaves timers of half a minute behind that do nothing any more: they must not keep a test's
  * process. Whatever a test waits for has a socket that does.
  */
-function letLongTimersGo(): void {
+export function letLongTimersGo(): void {
   const wait = globalThis.setTimeout;
   const patient = (work: () => void, ms?: number, ...rest: []) => {
     const timer = wait(work, ms, ...rest);
