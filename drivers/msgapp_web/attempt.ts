@@ -6,14 +6,19 @@ import type {
   Sent,
 } from '../../core/contracts/driver.ts';
 import type { AccountKeys } from './account-keys.ts';
-import type { Ending } from './close-codes.ts';
+import { beforeAbort } from './before-abort.ts';
+import { type LastEnding, lost } from './close-codes.ts';
 import { Connection } from './connection.ts';
 import { Inbound } from './inbound.ts';
 import type { Library, LibrarySocket } from './library.ts';
+import { isPhoneOf, wrongPhone } from './linked-phone.ts';
 import { Linking, type LinkKind } from './linking.ts';
 import type { MsgappWebOptions } from './options.ts';
 import { notConnected, Outbound } from './outbound.ts';
 import { Probe } from './probe.ts';
+
+/** How long the network may take to unlink a phone that is not the account's, in milliseconds. */
+const unlinkMs = 10_000;
 
 /** What an attempt is made of. */
 export interface AttemptParts {
@@ -29,7 +34,7 @@ export interface AttemptParts {
   /** Logged in, and the credentials are stored. What has come in is taken once this resolved. */
   opened(): Promise<void>;
   /** Over by itself; nothing follows. */
-  ended(ending: Exclude<Ending, { type: 'restart' }>): void;
+  ended(ending: LastEnding): void;
 }
 
 /** A socket that is logged in. */
@@ -49,13 +54,17 @@ export class Attempt {
   #inbound: Inbound | null = null;
   #live: LiveSocket | null = null;
   #probe: Probe | null = null;
+  /** The device is linked no more. */
+  #unlinked = false;
+  /** Linked is the phone of another number than the account's. */
+  #isStranger = false;
 
   constructor(parts: AttemptParts) {
     const { library, keys, link, options, account, port } = parts;
     this.#parts = parts;
     this.#linking = link && new Linking(link, (step) => this.#emit({ type: 'step', step }));
     this.#connection = new Connection(
-      { library, keys, websocketUrl: options.websocketUrl, accountId: account.id, log: port.log },
+      { library, keys, options, accountId: account.id, log: port.log },
       link === null ? 'resuming' : 'linking',
       {
         made: (socket) => this.#made(socket),
@@ -63,8 +72,9 @@ export class Attempt {
         opened: (socket) => void this.#opened(socket),
         newContacts: (allowed, until) => void this.#newContacts(allowed, until),
         ended: (ending) => {
+          this.#unlinked ||= ending.type === 'logged_out';
           this.#finish();
-          parts.ended(ending);
+          parts.ended(this.#isStranger ? wrongPhone(keys.login.me?.id, this.#unlinked) : ending);
         },
         sentMessage: (reference) => port.sentMessage(reference),
         contentOf: (message, socket) =>
@@ -83,23 +93,13 @@ export class Attempt {
     return await outbound.send(message, AbortSignal.any([signal, gone.signal]));
   }
 
-  /** Takes this device off the phone's list of linked ones. */
+  /**
+   * Takes this device off the phone's list of linked ones.
+   * @throws Error when the network could not be told
+   */
   async leave(signal: AbortSignal): Promise<void> {
-    const me = this.#parts.keys.login.me?.id;
-    if (this.#live === null || me === undefined) return;
-    const { socket } = this.#live;
-    const done = socket.query({
-      tag: 'iq',
-      attrs: { to: this.#parts.library.S_WHATSAPP_NET, type: 'set', xmlns: 'md' },
-      content: [{ tag: 'remove-companion-device', attrs: { jid: me, reason: 'user_initiated' } }],
-    });
-    done.catch(() => undefined);
-    await new Promise<void>((resolve, reject) => {
-      // The network may cut the connection in place of an answer.
-      this.#over.signal.addEventListener('abort', () => resolve());
-      signal.addEventListener('abort', () => reject(signal.reason));
-      done.then(() => resolve(), reject);
-    });
+    if (this.#live === null) throw new Error('there is no connection to the network');
+    await this.#unlink(this.#live.socket, signal);
   }
 
   /** Ends at once: no byte goes out and nobody is told. Idempotent. */
@@ -147,15 +147,24 @@ export class Attempt {
   #code(text: string): void {
     if (this.#linking === null) return;
     this.#connection.phase = 'showing';
-    this.#linking.offered(text).catch((error: unknown) => this.#lost(error));
+    this.#linking
+      .offered(text)
+      .catch((error: unknown) => this.#failed(error, 'a code could not be shown'));
   }
 
   async #opened(socket: LibrarySocket): Promise<void> {
-    const { library, keys, options, port } = this.#parts;
+    const { library, keys, options, account, port } = this.#parts;
     try {
       keys.save();
       await keys.writes.durable();
       if (this.#over.signal.aborted) return;
+      const own = await isPhoneOf(account.identifier, keys.login.me?.id, socket).catch(() => null);
+      if (this.#over.signal.aborted) return;
+      if (own === null) {
+        this.#connection.end(lost('The network did not say whose number was linked.'));
+        return;
+      }
+      if (!own) return await this.#refuseStranger(socket);
       const outbound = new Outbound(library, socket, port, () => void this.#askTimeLock(socket));
       this.#connection.phase = 'connected';
       // The gateway may send as soon as it knows, before `emit` has resolved.
@@ -164,12 +173,41 @@ export class Attempt {
       if (this.#over.signal.aborted) return;
       this.#inbound?.open();
       this.#probe = new Probe(socket, options.probeMs, (message) =>
-        this.#connection.end({ type: 'lost', message }),
+        this.#connection.end(lost(message)),
       );
       if (keys.restricted) await this.#askTimeLock(socket);
     } catch (error) {
-      this.#lost(error);
+      this.#failed(error, 'a session could not be opened');
     }
+  }
+
+  /** The phone of another number was linked: nothing of it is taken, and nothing kept. */
+  async #refuseStranger(socket: LibrarySocket): Promise<void> {
+    this.#isStranger = true;
+    const told = this.#unlink(socket, AbortSignal.timeout(unlinkMs));
+    this.#unlinked = await told.then(
+      () => true,
+      () => false,
+    );
+    await this.#parts.keys.writes.durable().catch(() => undefined);
+    this.#connection.end(lost('The phone of another number was linked.'));
+  }
+
+  async #unlink(socket: LibrarySocket, signal: AbortSignal): Promise<void> {
+    const { library, keys } = this.#parts;
+    const jid = keys.login.me?.id ?? '';
+    const done = socket.query({
+      tag: 'iq',
+      attrs: { to: library.S_WHATSAPP_NET, type: 'set', xmlns: 'md' },
+      content: [{ tag: 'remove-companion-device', attrs: { jid, reason: 'user_initiated' } }],
+    });
+    const over = new Promise<void>((resolve, reject) => {
+      // The network may end the connection in place of an answer.
+      this.#over.signal.addEventListener('abort', () =>
+        this.#unlinked ? resolve() : reject(this.#over.signal.reason),
+      );
+    });
+    await beforeAbort(signal, Promise.race([done, over]));
   }
 
   /** The answer comes like a notification of a change. */
@@ -195,8 +233,13 @@ export class Attempt {
     ).catch(() => undefined);
   }
 
-  #lost(error: unknown): void {
-    const message = error instanceof Error ? error.message : 'the connection broke';
-    this.#connection.end({ type: 'lost', message });
+  /** Ended for a reason of our own. */
+  #failed(error: unknown, what: string): void {
+    const { log } = this.#parts.port;
+    const said = error instanceof Error ? error.message : String(error);
+    if (!this.#over.signal.aborted) {
+      log.warn({ accountId: this.#parts.account.id, error: said }, what);
+    }
+    this.#connection.end(lost('The session could not be opened.', 'driver_failed'));
   }
 }

@@ -1,16 +1,17 @@
 import type { ConnectionState } from 'baileys';
 import type { DriverLog, OutboundMessage } from '../../core/contracts/driver.ts';
 import type { AccountKeys } from './account-keys.ts';
-import { type Ending, endingOf, type Phase } from './close-codes.ts';
+import { closeCodeOf, endingOf, type LastEnding, type Phase } from './close-codes.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { libraryLog } from './library-log.ts';
+import type { MsgappWebOptions } from './options.ts';
 import { openedMessages, signalRepository } from './signal-repository.ts';
 
 /** What a connection is made of. */
 export interface ConnectionParts {
   readonly library: Library;
   readonly keys: AccountKeys;
-  readonly websocketUrl: string | null;
+  readonly options: Pick<MsgappWebOptions, 'websocketUrl' | 'webVersion'>;
   readonly accountId: string;
   readonly log: DriverLog;
 }
@@ -26,7 +27,7 @@ export interface ConnectionListener {
   /** The network lets the account write to new contacts, or not. */
   newContacts(allowed: boolean, until: number | null): void;
   /** Over; nothing follows. */
-  ended(ending: Exclude<Ending, { type: 'restart' }>): void;
+  ended(ending: LastEnding): void;
   /** What was sent with this reference, for a far side that asks again. */
   sentMessage(reference: string): Promise<OutboundMessage | null>;
   /** The same as the library sends it. */
@@ -49,7 +50,7 @@ export class Connection {
   }
 
   /** Ends at once with this outcome, unless it is over already. */
-  end(ending: Exclude<Ending, { type: 'restart' }>): void {
+  end(ending: LastEnding): void {
     if (this.#over) return;
     this.cut();
     this.#listener.ended(ending);
@@ -64,13 +65,15 @@ export class Connection {
   }
 
   #connect(): void {
-    const { library, keys, websocketUrl } = this.#parts;
+    const { library, keys, options } = this.#parts;
+    const { websocketUrl, webVersion } = options;
     const log = libraryLog(this.#parts.log, this.#parts.accountId);
     const opened = openedMessages();
     const socket: LibrarySocket = library.makeWASocket({
       auth: { creds: keys.login, keys },
       logger: log,
       ...(websocketUrl === null ? {} : { waWebSocketUrl: websocketUrl }),
+      ...(webVersion === null ? {} : { version: webVersion }),
       browser: library.Browsers.macOS('Chrome'),
       // The phone goes on notifying its owner.
       markOnlineOnConnect: false,
@@ -99,15 +102,17 @@ export class Connection {
       this.#listener.newContacts(!isActive, timeEnforcementEnds?.getTime() ?? null);
     }
     if (update.connection === 'open') this.#listener.opened(socket);
-    if (update.connection === 'close') this.#closed(codeOf(update.lastDisconnect?.error));
+    if (update.connection === 'close') this.#closed(update.lastDisconnect?.error);
   }
 
-  #closed(code: number | undefined): void {
-    const ending = endingOf(code, this.phase);
+  #closed(error: unknown): void {
+    const ending = endingOf(closeCodeOf(error), this.phase);
     if (ending.type !== 'restart') {
       this.end(ending);
       return;
     }
+    // After a code was used it can no longer run out.
+    if (this.phase === 'showing') this.phase = 'linking';
     this.#drop();
     this.#connect();
   }
@@ -121,12 +126,4 @@ export class Connection {
     wire?.terminate();
     void socket.end(undefined).catch(() => undefined);
   }
-}
-
-/** The code that the library hangs on an error. */
-function codeOf(error: unknown): number | undefined {
-  if (typeof error !== 'object' || error === null || !('output' in error)) return undefined;
-  const { output } = error;
-  if (typeof output !== 'object' || output === null || !('statusCode' in output)) return undefined;
-  return typeof output.statusCode === 'number' ? output.statusCode : undefined;
 }

@@ -6,6 +6,9 @@ export type Library = typeof import('baileys');
 /** One socket of the library. */
 export type LibrarySocket = ReturnType<Library['makeWASocket']>;
 
+/** The options ask for something that this process cannot do. */
+export class Misconfigured extends Error {}
+
 let loading: Promise<Library> | null = null;
 let trustedRoot: Buffer | null = null;
 
@@ -39,12 +42,13 @@ export async function loadLibrary(): Promise<Library> {
 
 /**
  * The library, with this key to vouch for the network's servers; null: the real network's.
- * @throws Error when another key is trusted already, since the library has one a process, or as `loadLibrary` does
+ * @throws Misconfigured when another key is trusted already, since the library has one a process
+ * @throws Error as `loadLibrary` does
  */
 export async function loadTrusting(root: Buffer | null): Promise<Library> {
   const library = await loadLibrary();
   if (trustedRoot !== null && (root === null || !trustedRoot.equals(root))) {
-    throw new Error('another root_public_key is already trusted in this process');
+    throw new Misconfigured('another root_public_key is already trusted in this process');
   }
   if (root !== null) {
     trustedRoot = root;

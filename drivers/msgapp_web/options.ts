@@ -4,6 +4,8 @@ export interface MsgappWebOptions {
   readonly websocketUrl: string | null;
   /** The key that vouches for the network's servers, raw; null: the real network's. */
   readonly rootPublicKey: Buffer | null;
+  /** The version of the network's web client to log in as; null: the one that the library was made for. */
+  readonly webVersion: [number, number, number] | null;
   /** Pause between two looks whether a restriction of the whole account is over. */
   readonly restrictionCheckMs: number;
   /** Pause between two questions whether the network still answers on a connection that is open. */
@@ -21,6 +23,10 @@ const fields = {
   root_public_key: {
     isRight: isText(/^[A-Za-z0-9+/]{43}=$/),
     expected: 'a raw key of 32 bytes in base64',
+  },
+  web_version: {
+    isRight: isText(/^\d{1,9}\.\d{1,9}\.\d{1,12}$/),
+    expected: 'a version such as 2.3000.1023223821',
   },
   restriction_check_s: { isRight: isSeconds, expected: 'seconds, 0.01 to 86400' },
   probe_s: { isRight: isSeconds, expected: 'seconds, 0.01 to 86400' },
@@ -46,6 +52,7 @@ export function parseOptions(options: Readonly<Record<string, unknown>>): Msgapp
   return {
     websocketUrl: url,
     rootPublicKey: key === null ? null : Buffer.from(key, 'base64'),
+    webVersion: versionOf(textOf(options.web_version)),
     restrictionCheckMs: numberOf(options.restriction_check_s, 900) * 1_000,
     probeMs: numberOf(options.probe_s, 120) * 1_000,
   };
@@ -53,6 +60,12 @@ export function parseOptions(options: Readonly<Record<string, unknown>>): Msgapp
 
 function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
+}
+
+function versionOf(text: string | null): [number, number, number] | null {
+  if (text === null) return null;
+  const [primary = 0, secondary = 0, tertiary = 0] = text.split('.').map(Number);
+  return [primary, secondary, tertiary];
 }
 
 function numberOf(value: unknown, otherwise: number): number {

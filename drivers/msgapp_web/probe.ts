@@ -17,7 +17,7 @@ export class Probe {
       if (asking) return;
       asking = true;
       askForKeys(socket, Math.min(patienceMs, everyMs * 5))
-        .catch(() => dead('the network does not answer on this connection any more'))
+        .catch(() => dead('The network does not answer on this connection any more.'))
         .finally(() => {
           asking = false;
         });

@@ -10,9 +10,9 @@ import {
 } from '../../core/contracts/driver.ts';
 import { AccountKeys } from './account-keys.ts';
 import { Attempt } from './attempt.ts';
-import type { Ending } from './close-codes.ts';
+import { type LastEnding, lost } from './close-codes.ts';
 import { eventOf } from './ending-event.ts';
-import { type Library, loadTrusting } from './library.ts';
+import { type Library, loadTrusting, Misconfigured } from './library.ts';
 import type { MsgappWebOptions } from './options.ts';
 import { notConnected } from './outbound.ts';
 
@@ -61,12 +61,12 @@ export class MsgappWebSession implements Session {
   }
 
   async logOut(): Promise<'unlinked' | 'still_linked'> {
-    let outcome: 'unlinked' | 'still_linked' = 'unlinked';
+    let outcome: 'unlinked' | 'still_linked' = 'still_linked';
     try {
       if (!this.#closed) await this.#leave(AbortSignal.timeout(logOutTimeoutMs));
+      outcome = 'unlinked';
     } catch (error) {
-      outcome = 'still_linked';
-      this.#warn(error, 'could not log out');
+      this.#warn(error, 'could not log out: the device stays on the list of linked devices');
     } finally {
       this.#cut();
     }
@@ -116,9 +116,8 @@ export class MsgappWebSession implements Session {
       this.#attempt = this.#connect(prepared, quiet);
     } catch (error) {
       if (superseded()) return;
-      const message = error instanceof Error ? error.message : 'could not begin';
-      if (quiet) this.#warn(error, 'could not look for the end of a restriction');
-      await this.#ended({ type: 'lost', message }, quiet);
+      this.#warn(error, 'a session could not begin');
+      await this.#ended(failureOf(error), quiet);
     }
   }
 
@@ -157,7 +156,8 @@ export class MsgappWebSession implements Session {
     return attempt;
   }
 
-  async #ended(ending: Exclude<Ending, { type: 'restart' }>, quiet: boolean): Promise<void> {
+  async #ended(ending: LastEnding, quiet: boolean): Promise<void> {
+    if (ending.type === 'refused') await this.#port.credentials.clear().catch(() => undefined);
     const unchanged = quiet && (ending.type === 'lost' || ending.type === 'restricted');
     if (unchanged || ending.type === 'restricted') this.#lookLater();
     if (!unchanged) await this.#tell(eventOf(ending));
@@ -171,19 +171,24 @@ export class MsgappWebSession implements Session {
     this.#look.unref();
   }
 
+  /** @throws when the network could not be told */
   async #leave(signal: AbortSignal): Promise<void> {
-    if (this.#attempt?.isLive !== true) await this.#connectSilently(signal);
+    if (this.#attempt?.isLive !== true && !(await this.#connectSilently(signal))) return;
     await this.#attempt?.leave(signal);
   }
 
-  /** Connects only to leave: nobody is told. */
-  async #connectSilently(signal: AbortSignal): Promise<void> {
+  /**
+   * Connects only to leave: nobody is told.
+   * @returns false when there is nothing to leave
+   * @throws Error when there is, and the network cannot be reached
+   */
+  async #connectSilently(signal: AbortSignal): Promise<boolean> {
     this.#cut();
-    const turn = this.#turn;
     const library = await loadTrusting(this.#options.rootPublicKey);
     const prepared = await this.#stored(library);
-    if (prepared === null || this.#closed || turn !== this.#turn) return;
-    await new Promise<void>((resolve, reject) => {
+    if (prepared === null) return false;
+    if (this.#closed) throw new Error('the session is closed');
+    return await new Promise<boolean>((resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason));
       this.#attempt = new Attempt({
         ...prepared,
@@ -192,8 +197,11 @@ export class MsgappWebSession implements Session {
         account: this.#account,
         port: this.#port,
         emit: () => Promise.reject(new Error('the session is leaving')),
-        opened: async () => resolve(),
-        ended: () => resolve(),
+        opened: async () => resolve(true),
+        ended: (ending) => {
+          if (ending.type === 'logged_out' || ending.type === 'refused') resolve(false);
+          else reject(new Error('detail' in ending ? ending.detail : ending.type));
+        },
       });
     });
   }
@@ -208,6 +216,13 @@ export class MsgappWebSession implements Session {
     const said = error instanceof Error ? error.message : String(error);
     this.#port.log.warn({ accountId: this.#account.id, error: said }, message);
   }
+}
+
+/** Why a session could not begin. */
+function failureOf(error: unknown): LastEnding {
+  return error instanceof Misconfigured
+    ? lost(`The options of msgapp_web cannot be used: ${error.message}.`, 'misconfigured')
+    : lost('The library or the stored session could not be loaded.', 'driver_failed');
 }
 
 /** What a connection begins with. */

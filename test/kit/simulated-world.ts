@@ -57,6 +57,8 @@ export function simulatedWorld(
       if (shown !== (qr ?? pairing_code)) throw new Error('another code is to be scanned');
       carriedOut(await control.scan(at(account)));
     },
+    // Its codes belong to a number: no other phone can scan them.
+    scanAsAnother: null,
     async loginCode(account) {
       return carriedOut(await control.phone(at(account))).login_code ?? '';
     },

@@ -146,6 +146,24 @@ export async function linking(t: Test, bench: Bench): Promise<void> {
     await bench.link({ account, port, session }, bench.usualMethod);
   });
 
+  const stranger = { skip: world.scanAsAnother === null || !has('qr') };
+  await t.test('the phone of another number is unlinked again', stranger, async (t) => {
+    const { account, port, session } = await bench.open();
+    await session.link({ method: 'qr', ...noImports });
+    await world.scanAsAnother?.(account, await port.step('show_qr'));
+    const refused = await port.state('refused');
+    t.match(refused, { reason: 'wrong_phone', detail: /\w+ .*\.$/ });
+    t.notMatch(refused.detail, account.identifier, 'no number in full');
+    await bench.quiet();
+    t.same(
+      port.events.filter(({ type }) => type !== 'step'),
+      [refused],
+      'nobody is connected, and nothing is received',
+    );
+    t.equal(port.credentials.values.size, 0, 'nothing is kept');
+    await bench.link({ account, port, session }, 'qr');
+  });
+
   await t.test('without stored credentials there is no connected', async (t) => {
     const { account, port, session } = await bench.open();
     await session.link({ method: bench.usualMethod, ...noImports });

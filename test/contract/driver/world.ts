@@ -47,6 +47,11 @@ export interface DriverWorld {
 
   /** The owner scans the QR code or types the pairing code. */
   scan(account: DriverAccount, step: ShownStep): Promise<void>;
+  /**
+   * The owner of another number does so, to whom somebody has written before; null when the network does not tell
+   * who linked, or links nobody but the account's owner.
+   */
+  readonly scanAsAnother: ((account: DriverAccount, step: ShownStep) => Promise<void>) | null;
   /** The login code that the network sent to the owner. Asked for only with the link method `code`. */
   loginCode(account: DriverAccount): Promise<string>;
   /** The password that the owner logs in with. Asked for only with the link method `password`. */

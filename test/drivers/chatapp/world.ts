@@ -27,6 +27,12 @@ export function chatappWorld(control: Control): DriverWorld {
       if (step.type !== 'show_qr') throw new Error('the network has QR codes only');
       control.scan(identifier, step.data);
     },
+    async scanAsAnother({ identifier }, step) {
+      if (step.type !== 'show_qr') throw new Error('the network has QR codes only');
+      const stranger = `${identifier}9`;
+      control.put(stranger, {});
+      control.scan(stranger, step.data);
+    },
     loginCode: async ({ identifier }) => control.code(identifier),
     async password() {
       throw new Error('this network has no login by password');

@@ -55,11 +55,11 @@ t.test('a server with an untrusted root is refused', async (t) => {
   t.teardown(async () => elsewhere.closeAll());
   const { port, session } = await elsewhere.open();
   await session.link({ method: 'qr', importContacts: false, importHistory: false });
-  t.match(await port.state('refused'), { message: /trusted root/ });
+  t.match(await port.state('refused'), { reason: 'misconfigured', detail: /trusted root/ });
   t.equal(port.events.length, 1);
   const away = await elsewhere.reopened(await linked());
   await away.session.resume();
-  t.match(await away.port.state('lost'), { message: /trusted root/ });
+  t.match(await away.port.state('lost'), { reason: 'misconfigured', detail: /trusted root/ });
   t.equal(away.port.events.length, 1);
 });
 
@@ -70,17 +70,19 @@ t.test('a second root in one process is refused', async (t) => {
   });
   const { port, session } = await new Bench(other, msgappWebWorld(network), log).open();
   await session.link({ method: 'qr', importContacts: false, importHistory: false });
-  t.match(await port.state('lost'), { message: /already trusted/ });
+  t.match(await port.state('lost'), { reason: 'misconfigured', detail: /already trusted/ });
 });
 
 t.test('close codes of a live connection', async (t) => {
   for (const [code, as, expected] of [
-    ['428', 'stream', { state: 'lost' }],
+    ['428', 'stream', { state: 'lost', reason: 'network_unreachable' }],
     ['503', 'stream', { state: 'lost', detail: /not available/ }],
-    ['500', 'failure', { state: 'lost' }],
+    ['500', 'failure', { state: 'lost', reason: 'network_unreachable' }],
+    ['405', 'failure', { state: 'lost', reason: 'version_refused', detail: /web_version/ }],
+    ['429', 'failure', { state: 'lost', reason: 'rate_limited' }],
     ['401', 'failure', { state: 'logged_out', reason: 'logged_out' }],
     ['411', 'failure', { state: 'logged_out', reason: 'logged_out' }],
-    ['402', 'failure', { state: 'restricted', scope: 'all', until: null }],
+    ['402', 'failure', { state: 'restricted', scope: 'all', reason: 'blocked_by_msgapp' }],
   ] as const) {
     const { phone, port } = await linked();
     const before = port.events.length;
@@ -101,7 +103,7 @@ t.test('a restart that the network asks for later is followed', async (t) => {
 t.test('a connection that is open and dead is noticed', async (t) => {
   const { phone, port } = await linked();
   await network.deafen(phone);
-  t.match(await port.state('lost'), { message: /does not answer/ });
+  t.match(await port.state('lost'), { reason: 'network_unreachable', detail: /does not answer/ });
 });
 
 t.test('who cannot be written to', async (t) => {

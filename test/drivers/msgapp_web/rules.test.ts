@@ -6,33 +6,111 @@ import {
   isOneContact,
   phoneOf,
 } from '../../../drivers/msgapp_web/addresses.ts';
-import { endingOf, type Phase } from '../../../drivers/msgapp_web/close-codes.ts';
+import { type CloseCode, closeCodeOf, endingOf } from '../../../drivers/msgapp_web/close-codes.ts';
 import { CredentialWrites } from '../../../drivers/msgapp_web/credential-writes.ts';
 import { makeMsgappWebDriver } from '../../../drivers/msgapp_web/driver.ts';
+import { eventOf } from '../../../drivers/msgapp_web/ending-event.ts';
+import { isPhoneOf, wrongPhone } from '../../../drivers/msgapp_web/linked-phone.ts';
 import { lateFailureOf, receiptsOf, refusalOf } from '../../../drivers/msgapp_web/receipts.ts';
 import { withoutOldChains } from '../../../drivers/msgapp_web/session-record.ts';
 import { MemoryCredentials } from '../../contract/driver.ts';
 
-t.test('what a close code means', async (t) => {
-  const lost = (code: number | undefined, phase: Phase) =>
-    t.match(endingOf(code, phase), { type: 'lost', message: String }, `${code} while ${phase}`);
-  const phases: readonly Phase[] = ['linking', 'showing', 'resuming', 'connected'];
-  for (const phase of phases) {
-    const linking = phase === 'linking' || phase === 'showing';
-    t.same(endingOf(515, phase), { type: 'restart' });
-    t.same(endingOf(440, phase), { type: 'logged_out', reason: 'replaced' });
-    for (const code of [undefined, 405, 428, 500, 503, 599]) lost(code, phase);
-    for (const code of [401, 419, 411]) {
-      const gone = { type: 'logged_out', reason: 'logged_out' };
-      t.match(endingOf(code, phase), linking ? { type: 'refused' } : gone, `${code} ${phase}`);
-    }
-    for (const code of [402, 403, 406]) {
-      t.match(endingOf(code, phase), { type: linking ? 'refused' : 'restricted' }, `${code}`);
-    }
-    t.match(endingOf(400, phase), { type: linking ? 'refused' : 'lost', message: /trusted root/ });
-    if (phase === 'showing') t.same(endingOf(408, phase), { type: 'expired' });
-    else lost(408, phase);
+/** Every way in which a connection ends: what a login that is under way makes of it, and a session that was there. */
+const endings: readonly (readonly [CloseCode, object, object])[] = [
+  ['unknown', lost('network_unreachable'), lost('network_unreachable')],
+  ['unreachable', lost('network_unreachable'), lost('network_unreachable')],
+  ['untrusted', refused('misconfigured'), lost('misconfigured')],
+  [400, lost('network_unreachable'), lost('network_unreachable')],
+  [401, refused('login_refused'), loggedOut('logged_out')],
+  [402, refused('blocked_by_msgapp'), restricted()],
+  [403, refused('blocked_by_msgapp'), restricted()],
+  [405, lost('version_refused'), lost('version_refused')],
+  [406, refused('blocked_by_msgapp'), restricted()],
+  [408, lost('network_unreachable'), lost('network_unreachable')],
+  [409, lost('version_refused'), lost('version_refused')],
+  [411, refused('login_refused'), loggedOut('logged_out')],
+  [419, refused('login_refused'), loggedOut('logged_out')],
+  [428, lost('network_unreachable'), lost('network_unreachable')],
+  [429, lost('rate_limited'), lost('rate_limited')],
+  [440, loggedOut('replaced'), loggedOut('replaced')],
+  [500, lost('network_unreachable'), lost('network_unreachable')],
+  [503, lost('network_unreachable'), lost('network_unreachable')],
+  [599, lost('network_unreachable'), lost('network_unreachable')],
+];
+
+function lost(reason: string) {
+  return { type: 'lost', reason };
+}
+function refused(reason: string) {
+  return { type: 'refused', reason };
+}
+function loggedOut(reason: string) {
+  return { type: 'logged_out', reason };
+}
+function restricted() {
+  return { type: 'restricted', reason: 'blocked_by_msgapp' };
+}
+
+t.test('every end of a connection has a reason, and a sentence that says what to do', async (t) => {
+  const expected = ([code, linking, linked]: (typeof endings)[number]) =>
+    (
+      [
+        ['linking', linking],
+        ['showing', code === 408 ? { type: 'expired' } : linking],
+        ['resuming', linked],
+        ['connected', linked],
+      ] as const
+    ).map(([phase, ending]) => [code, phase, ending] as const);
+  for (const [code, phase, ending] of endings.flatMap(expected)) {
+    const found = endingOf(code, phase);
+    t.match(found, ending, `${code} while ${phase}`);
+    if (!('detail' in found)) continue;
+    t.match(found.detail, /^[A-Z].+[.:] ?.+\.$/, 'what happened, and what next');
+    t.match(eventOf(found), { ...ending, type: 'state', state: found.type });
   }
+  for (const phase of ['linking', 'resuming'] as const) {
+    t.same(endingOf(515, phase), { type: 'restart' });
+    t.match(endingOf(405, phase), { detail: /drivers\.msgapp_web\.web_version/ });
+  }
+});
+
+t.test('a code of the network is told from an error on the way there', async (t) => {
+  const told = (message: string, statusCode?: number) =>
+    closeCodeOf(Object.assign(new Error(message), statusCode && { output: { statusCode } }));
+  t.equal(told('Connection Failure', 401), 401);
+  t.equal(told('Stream Errored (conflict)', 440), 440);
+  t.equal(told('WebSocket Error (Unexpected server response: 401)', 401), 'unreachable');
+  t.equal(told('WebSocket Error (getaddrinfo ENOTFOUND)', 408), 'unreachable');
+  t.equal(told('noise certificate signature invalid', 400), 'untrusted');
+  t.equal(told('certification match failed', 400), 'untrusted');
+  t.equal(told('something else'), 'unknown');
+  t.equal(closeCodeOf(undefined), 'unknown');
+});
+
+t.test('the linked phone is the right one', async (t) => {
+  const asked: string[] = [];
+  const network = (answer?: { jid: string; exists: boolean }) => ({
+    onWhatsApp: async (...phones: string[]) => {
+      asked.push(...phones);
+      return answer === undefined ? undefined : [answer];
+    },
+  });
+  const brazil = '+5511987654321';
+  const address = '551187654321:3@s.whatsapp.net';
+  const ours = { jid: '551187654321@s.whatsapp.net', exists: true };
+  t.equal(await isPhoneOf('+12025550123', '12025550123:3@s.whatsapp.net', network()), true);
+  t.same(asked, [], 'the network is not asked when the numbers are the same');
+  t.equal(await isPhoneOf(brazil, address, network(ours)), true, 'an address with other digits');
+  t.same(asked, ['5511987654321@s.whatsapp.net']);
+  t.equal(await isPhoneOf(brazil, address, network({ ...ours, exists: false })), false);
+  const other = { jid: '12025550123@s.whatsapp.net', exists: true };
+  t.equal(await isPhoneOf(brazil, address, network(other)), false);
+  t.equal(await isPhoneOf(brazil, undefined, network(ours)), false);
+  await t.rejects(isPhoneOf(brazil, address, network()), { message: /did not say/ });
+  const { detail } = { detail: '', ...wrongPhone(address, true) };
+  t.match(detail, /ends in 4321/);
+  t.notMatch(detail, /8765/, 'no number in full');
+  t.match(wrongPhone(address, false), { reason: 'wrong_phone', detail: /could not be unlinked/ });
 });
 
 t.test('addresses', async (t) => {

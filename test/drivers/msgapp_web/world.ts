@@ -22,6 +22,12 @@ export function msgappWebWorld(network: FakeNetwork): DriverWorld {
       if (step.type === 'show_qr') await network.scan(identifier, step.data);
       else await network.typeCode(identifier, step.code);
     },
+    async scanAsAnother({ identifier }, step) {
+      const [stranger, from] = [`${identifier}9`, contactPhone(1)];
+      await network.write(stranger, { from, name: 'Ada', text: 'for somebody else' });
+      if (step.type === 'show_qr') await network.scan(stranger, step.data);
+      else await network.typeCode(stranger, step.code);
+    },
     async loginCode() {
       throw new Error('this network sends no login codes');
     },
