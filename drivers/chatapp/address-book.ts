@@ -1,10 +1,9 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { Long } from '@mtcute/core';
 import type { Port } from '../../core/contracts/driver.ts';
 import type { Memory } from './memory.ts';
-import { contactOf } from './people.ts';
+import { eventsOf } from './people.ts';
 import type { Timing } from './timing.ts';
-import { told, verdictOf } from './verdict.ts';
+import { Trouble } from './trouble.ts';
 import type { Wire } from './wire.ts';
 
 /** What the address book works with. */
@@ -14,6 +13,8 @@ export interface AddressBookParts {
   readonly memory: Memory;
   readonly timing: Timing;
   readonly accountId: string;
+  /** Aborted when the connection is over. */
+  readonly signal: AbortSignal;
 }
 
 /** Keeps the gateway's contacts of the account as the network has them. */
@@ -31,31 +32,28 @@ export class AddressBook {
     this.#again = true;
     if (this.#underWay) return;
     this.#underWay = true;
-    const { wire, port, timing, accountId } = this.#parts;
-    while (this.#again && !wire.signal.aborted) {
+    const { signal } = this.#parts;
+    const trouble = new Trouble(this.#parts, 'contacts could not be taken, again soon');
+    while (this.#again && !signal.aborted) {
       this.#again = false;
       try {
         await this.#take();
+        trouble.over();
       } catch (error) {
-        if (wire.signal.aborted) break;
-        port.log.warn({ accountId, error: told(error) }, 'contacts could not be taken, again soon');
         this.#again = true;
-        const verdict = verdictOf(error);
-        const ms = verdict?.kind === 'wait' ? verdict.ms : timing.retry;
-        await pause(ms, undefined, { signal: wire.signal }).catch(() => undefined);
+        await trouble.pause(error);
       }
     }
     this.#underWay = false;
   }
 
   async #take(): Promise<void> {
-    const { wire, port, memory } = this.#parts;
+    const { wire, port, memory, signal } = this.#parts;
     const answer = await wire.call({ _: 'contacts.getContacts', hash: Long.ZERO });
     if (answer._ !== 'contacts.contacts') return;
     const changed = await memory.people.take(answer.users);
-    const contacts = changed.filter(({ contact }) => contact).map(contactOf);
-    wire.signal.throwIfAborted();
-    if (contacts.length > 0) await port.emit({ type: 'contacts', contacts });
+    signal.throwIfAborted();
+    for (const event of eventsOf(changed)) await port.emit(event);
     // After the gateway has them: what is kept here is not told again.
     memory.people.keep(changed);
     await memory.sheet.write();

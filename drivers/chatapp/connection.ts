@@ -17,24 +17,27 @@ export interface ConnectionParts {
   readonly memory: Memory;
   readonly timing: Timing;
   readonly accountId: string;
-  /** Called with each message of a group or a channel. */
-  leftOut(): void;
-  /** The network does not answer any more. */
-  silent(): void;
+  /** E.164. */
+  readonly phone: string;
+  /** The network does not answer any more, or the account is not the one it was. */
+  failed(error: unknown): void;
 }
 
-/** A logged-in account on one wire: everything that goes on until the wire is cut. */
+/** A logged-in account on one wire: everything that goes on until it is stopped or the wire is cut. */
 export class Connection {
   readonly standing: Standing;
   readonly #mailbox: Mailbox;
   readonly #addressBook: AddressBook;
   readonly #sender: Sender;
+  readonly #over = new AbortController();
 
   constructor(parts: ConnectionParts) {
     const { sheet, people, progress, marks } = parts.memory;
-    const shared = { ...parts, sheet, people, progress, marks, log: parts.port.log };
+    const { signal } = this.#over;
+    parts.wire.signal.addEventListener('abort', () => this.stop(), { once: true });
+    const shared = { ...parts, signal, sheet, people, progress, marks, log: parts.port.log };
     this.standing = new Standing(shared);
-    this.#addressBook = new AddressBook(parts);
+    this.#addressBook = new AddressBook(shared);
     const translator = new Translator({
       ...shared,
       asked: (what) => {
@@ -51,6 +54,11 @@ export class Connection {
     void this.#addressBook.refresh();
     this.#mailbox.start();
     this.standing.watch();
+  }
+
+  /** Tells the gateway nothing any more; the wire stays. Idempotent. */
+  stop(): void {
+    this.#over.abort(new Error('the connection is over'));
   }
 
   /** Takes what the network pushed. */

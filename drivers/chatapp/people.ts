@@ -1,5 +1,5 @@
 import { Long, type tl } from '@mtcute/core';
-import type { DriverContact } from '../../core/contracts/driver.ts';
+import type { DriverContact, DriverEvent } from '../../core/contracts/driver.ts';
 import type { Sheet } from './storage/sheet.ts';
 
 /** What is known of a user of the network. */
@@ -12,6 +12,13 @@ export interface Person {
   readonly name: string | null;
   /** In the account's address book. */
   readonly contact: boolean;
+}
+
+/** Somebody who differs from what is kept. */
+export interface Change {
+  readonly person: Person;
+  /** As the gateway was told last; undefined: somebody new. */
+  readonly before: Person | undefined;
 }
 
 /** How many people are kept in memory; the others are read again. */
@@ -33,30 +40,30 @@ export class People {
   }
 
   /** Takes what the network says of users; answers those who differ from what is kept. */
-  async take(users: readonly tl.TypeUser[]): Promise<readonly Person[]> {
+  async take(users: readonly tl.TypeUser[]): Promise<readonly Change[]> {
     const given = users.filter((user) => user._ === 'user' && !user.min);
     const kept = await this.#kept(given.map(({ id }) => id));
-    const changed: Person[] = [];
+    const changed: Change[] = [];
     for (const user of given) {
       const before = kept.get(user.id);
       const person = personOf(user, this.#changed.get(user.id) ?? before ?? null);
-      if (person !== null && this.#differs(person, before)) changed.push(person);
+      if (person !== null && this.#differs(person, before)) changed.push({ person, before });
     }
     return changed;
   }
 
   /** Changes a person who is known already; null when that is no change of what is kept. */
-  async change(id: number, change: Partial<Person>): Promise<Person | null> {
+  async change(id: number, change: Partial<Person>): Promise<Change | null> {
     const kept = (await this.#kept([id])).get(id);
     const before = this.#changed.get(id) ?? kept;
     if (before === undefined) return null;
     const person = { ...before, ...change };
-    return this.#differs(person, kept) ? person : null;
+    return this.#differs(person, kept) ? { person, before: kept } : null;
   }
 
   /** Notes people who changed for the next write: the gateway holds those it is to be told of. */
-  keep(people: Iterable<Person>): void {
-    for (const person of people) {
+  keep(changes: Iterable<Change>): void {
+    for (const { person } of changes) {
       this.#remember(person);
       this.#sheet.put(nameOf(person.id), JSON.stringify(person));
       // Unless the person has changed again meanwhile.
@@ -107,6 +114,20 @@ export class People {
 /** A person as the gateway is told of one. */
 export function contactOf({ id, phone, name }: Person): DriverContact {
   return { phone, networkId: String(id), name };
+}
+
+/**
+ * What the gateway is told of people who changed: first that a phone and an id are one person, or that a name is
+ * another, then who of them is in the address book. Pure.
+ */
+export function eventsOf(changes: readonly Change[]): DriverEvent[] {
+  const identities = changes.flatMap(({ person, before }): DriverEvent[] =>
+    before === undefined || (before.phone === person.phone && before.name === person.name)
+      ? []
+      : [{ type: 'identity', ...contactOf(person) }],
+  );
+  const contacts = changes.flatMap(({ person }) => (person.contact ? [contactOf(person)] : []));
+  return contacts.length === 0 ? identities : [...identities, { type: 'contacts', contacts }];
 }
 
 /** A person as a message is addressed to one. */

@@ -4,29 +4,30 @@ import type {
   AnswerOutcome,
   DriverAccount,
   DriverEvent,
-  EndedReason,
   LinkRequest,
   OutboundMessage,
   Port,
   Sent,
   Session,
+  StateEvent,
 } from '../../core/contracts/driver.ts';
+import { type Break, disconnected, loggedOut, outcomeOf } from './causes.ts';
 import { Connection } from './connection.ts';
+import { leave, wrongPhone } from './leaving.ts';
 import { CodeLogin } from './login/code-login.ts';
-import { type Login, LoginRefused } from './login/login.ts';
+import type { Login } from './login/login.ts';
 import { QrLogin } from './login/qr-login.ts';
 import { Memory } from './memory.ts';
 import type { ChatappOptions } from './options.ts';
 import { phoneOf } from './people.ts';
 import { notConnected } from './sending/failure.ts';
 import type { Siblings } from './siblings.ts';
+import { WrongPhone } from './standing.ts';
 import { SessionStorage } from './storage/session-storage.ts';
 import type { Timing } from './timing.ts';
 import { stateOf } from './updates/difference.ts';
-import { isRpcError, told, verdictOf } from './verdict.ts';
-import { Wire } from './wire.ts';
-
-type State = Extract<DriverEvent, { type: 'state' }>;
+import { told, verdictOf } from './verdict.ts';
+import { NoAnswer, Wire } from './wire.ts';
 
 /** What all sessions of a driver share. */
 export interface Shared {
@@ -40,6 +41,8 @@ interface Attempt {
   readonly memory: Memory;
   readonly storage: SessionStorage;
   readonly wire: Wire;
+  /** The network has let somebody in on this wire: leaving it means to log out. */
+  linked: boolean;
   login: Login | null;
   connection: Connection | null;
 }
@@ -55,7 +58,6 @@ export class ChatappSession implements Session {
   #attempts = 0;
   #closed = false;
   #replaced = false;
-  #leftOutSaid = false;
   /** How often in a row the network did not know the session's key. */
   #unknownKeys = 0;
 
@@ -93,6 +95,7 @@ export class ChatappSession implements Session {
       await this.#memory.progress.load();
       if (!this.#isPresent(number)) return;
       const attempt = this.#open(number, storage);
+      attempt.linked = true;
       const connection = this.#connection(number, attempt);
       await connection.standing.load();
       await connection.standing.ask();
@@ -107,14 +110,12 @@ export class ChatappSession implements Session {
     const number = this.#attempts;
     if (login === null) throw notConnected();
     try {
-      const outcome = await login.answer(field, value);
-      if (outcome === 'accepted') return { accepted: true };
-      return { accepted: false, detail: `The ${field} is not the right one.` };
+      return await login.answer(field, value);
     } catch (error) {
       await this.#failed(number, error);
-      // The network has judged, or the connection is gone: the state says which.
-      if (error instanceof LoginRefused || isRpcError(error)) return { accepted: true };
-      throw notConnected();
+      if (isUnanswered(error)) throw notConnected();
+      // The network has judged the value: the state says how.
+      return { accepted: true };
     }
   }
 
@@ -125,16 +126,16 @@ export class ChatappSession implements Session {
   }
 
   async logOut(): Promise<'unlinked' | 'still_linked'> {
-    const { timing } = this.#shared;
+    const { id: accountId } = this.#account;
     try {
-      const wire = this.#attempt?.connection ? this.#attempt.wire : await this.#wireToLeave();
-      await wire?.call({ _: 'auth.logOut' }, { within: timing.logOut });
+      const wire = await this.#wireToLeave();
+      const isLeft = wire === null || (await leave(wire, this.#shared.timing.logOut));
       this.#cut();
+      if (!isLeft) return 'still_linked';
       await this.#port.credentials.clear();
       return 'unlinked';
     } catch (error) {
-      const facts = { accountId: this.#account.id, error: told(error) };
-      this.#port.log.info(facts, 'could not log out');
+      this.#port.log.info({ accountId, error: told(error) }, 'the log-out is not complete');
       return 'still_linked';
     } finally {
       this.#cut();
@@ -150,13 +151,13 @@ export class ChatappSession implements Session {
   /** Another session of this process has linked the number: this one leaves. */
   replaced(): void {
     const number = this.#attempts;
-    const wire = this.#attempt?.wire;
+    const attempt = this.#attempt;
     this.#replaced = true;
-    if (wire === undefined) return;
-    wire
-      .call({ _: 'auth.logOut' }, { within: this.#shared.timing.logOut })
-      .catch(() => undefined)
-      .then(() => this.#end(number, loggedOut('replaced')));
+    if (attempt === null) return;
+    attempt.connection?.stop();
+    void leave(attempt.wire, this.#shared.timing.logOut).then(() =>
+      this.#end(number, loggedOut('replaced')),
+    );
   }
 
   get #number(): string {
@@ -187,9 +188,17 @@ export class ChatappSession implements Session {
         attempt.login?.pushed(push);
       },
       refused: (error) => this.#refused(number, attempt, error),
-      broken: (message, keyUnknown) => void this.#broken(number, message, keyUnknown),
+      broken: (how) => void this.#broken(number, how),
     });
-    const attempt: Attempt = { memory: this.#memory, storage, wire, login: null, connection: null };
+    const memory = this.#memory;
+    const attempt: Attempt = {
+      memory,
+      storage,
+      wire,
+      linked: false,
+      login: null,
+      connection: null,
+    };
     this.#attempt = attempt;
     return attempt;
   }
@@ -214,25 +223,33 @@ export class ChatappSession implements Session {
       port: this.#port,
       timing: this.#shared.timing,
       accountId: this.#account.id,
-      leftOut: () => this.#leftOut(),
-      silent: () => void this.#broken(number, 'the network does not answer', false),
+      phone: this.#account.identifier,
+      failed: (error) => void this.#failed(number, error),
     });
   }
 
   async #loggedIn(number: number, attempt: Attempt, user: tl.TypeUser): Promise<void> {
-    const { wire, memory, storage } = attempt;
+    attempt.linked = true;
     const phone = user._ === 'user' ? phoneOf(user.phone) : null;
-    if (phone !== this.#account.identifier) {
-      await wire.call({ _: 'auth.logOut' }).catch(() => undefined);
-      throw new LoginRefused('the owner of another number has logged in');
+    if (phone !== this.#account.identifier) throw new WrongPhone();
+    try {
+      await this.#begun(attempt);
+    } catch (error) {
+      // Nobody will ever have the key of this link.
+      await leave(attempt.wire, this.#shared.timing.logOut);
+      throw error;
     }
+    if (!this.#isPresent(number)) return;
+    await this.#connected(number, attempt, this.#connection(number, attempt));
+    if (this.#isPresent(number)) this.#shared.siblings.linked(this.#number, this);
+  }
+
+  /** Stores the link with the place from which its updates count. */
+  async #begun({ wire, memory, storage }: Attempt): Promise<void> {
     memory.progress.begin(await stateOf(wire));
     memory.progress.note();
     storage.begin();
     await memory.sheet.write();
-    if (!this.#isPresent(number)) return;
-    await this.#connected(number, attempt, this.#connection(number, attempt));
-    if (this.#isPresent(number)) this.#shared.siblings.linked(this.#number, this);
   }
 
   async #connected(number: number, attempt: Attempt, connection: Connection): Promise<void> {
@@ -268,35 +285,36 @@ export class ChatappSession implements Session {
   /** An attempt came to nothing. */
   async #failed(number: number, error: unknown): Promise<void> {
     if (!this.#isPresent(number)) return;
-    const verdict = verdictOf(error);
-    const linking = this.#attempt?.login !== null && this.#attempt !== null;
-    if (error instanceof LoginRefused) {
-      await this.#end(number, refused(error.message));
-    } else if (linking && verdict !== null && verdict.kind !== 'internal') {
-      const message = `the network refused the login: ${told(error)}`;
-      await this.#end(number, refused(message));
-    } else if (verdict?.kind === 'ended') {
-      const { reason } = verdict;
-      await this.#end(number, loggedOut(reason));
-    } else {
-      await this.#lost(number, told(error));
-    }
+    const attempt = this.#attempt;
+    const phase = attempt === null || attempt.login !== null ? 'login' : 'connection';
+    if (error instanceof WrongPhone && attempt !== null) await this.#disown(number, attempt);
+    else await this.#end(number, outcomeOf(error, phase, Date.now()));
   }
 
-  async #broken(number: number, message: string, keyUnknown: boolean): Promise<void> {
+  /** Somebody else is linked: logged out on the network, and nothing of it is kept. */
+  async #disown(number: number, attempt: Attempt): Promise<void> {
+    attempt.connection?.stop();
+    attempt.connection = null;
+    const isLeft = await leave(attempt.wire, this.#shared.timing.logOut);
     if (!this.#isPresent(number)) return;
-    this.#unknownKeys = keyUnknown ? this.#unknownKeys + 1 : 0;
-    // Once may be the network's mistake.
-    if (this.#unknownKeys < 2) return await this.#lost(number, message);
-    await this.#end(number, loggedOut('logged_out'));
+    await this.#port.credentials.clear().catch((error: unknown) => {
+      const facts = { accountId: this.#account.id, error: told(error) };
+      this.#port.log.warn(facts, 'the credentials of another number are not cleared');
+    });
+    this.#memory = new Memory(this.#port.credentials);
+    await this.#end(number, outcomeOf(wrongPhone(isLeft), 'login', Date.now()));
   }
 
-  async #lost(number: number, message: string): Promise<void> {
-    await this.#end(number, lost(message));
+  async #broken(number: number, how: Break): Promise<void> {
+    if (!this.#isPresent(number)) return;
+    this.#unknownKeys = how === 'key_unknown' ? this.#unknownKeys + 1 : 0;
+    // Once may be the network's mistake.
+    const isGone = this.#unknownKeys > 1;
+    await this.#end(number, isGone ? loggedOut('logged_out') : disconnected(how));
   }
 
   /** The attempt is over and this is its last word. */
-  async #end(number: number, event: State): Promise<void> {
+  async #end(number: number, event: StateEvent): Promise<void> {
     if (!this.#isPresent(number)) return;
     this.#cut();
     await this.#port.emit(event).catch((error: unknown) => {
@@ -311,44 +329,33 @@ export class ChatappSession implements Session {
     await this.#port.emit(event);
   }
 
-  /** A wire of its own for a session that is to log out without having been resumed; null without a session. */
+  /** A wire to log out on, on which nothing is told any more; null when nobody is linked. */
   async #wireToLeave(): Promise<Wire | null> {
-    if (this.#closed) return null;
+    if (this.#closed) throw new Error('the session is closed');
+    const present = this.#attempt;
+    if (present?.linked === true) {
+      present.connection?.stop();
+      present.connection = null;
+      return present.wire;
+    }
     const number = this.#begin();
     const storage = new SessionStorage(this.#memory.sheet);
-    if (!(await storage.load()) || !this.#isPresent(number)) return null;
+    if (!(await storage.load())) return null;
+    if (!this.#isPresent(number)) throw new Error('the session is closed');
     const { options, timing } = this.#shared;
     const wire: Wire = new Wire(options, timing, storage, {
       pushed: () => undefined,
       refused: () => undefined,
       broken: () => wire.cut(),
     });
-    this.#attempt = { memory: this.#memory, storage, wire, login: null, connection: null };
+    const memory = this.#memory;
+    this.#attempt = { memory, storage, wire, linked: true, login: null, connection: null };
     return wire;
   }
-
-  #leftOut(): void {
-    if (this.#leftOutSaid) return;
-    this.#leftOutSaid = true;
-    const facts = { accountId: this.#account.id };
-    this.#port.log.info(facts, 'messages of groups and channels are left out');
-  }
 }
 
-const endings: Readonly<Record<EndedReason, string>> = {
-  logged_out: 'The session was ended on the phone: connect it again.',
-  replaced: 'Another session has taken the place of this one: connect it again to take it back.',
-  session_lost: 'The credentials of this session are gone: connect it again.',
-};
-
-function loggedOut(reason: EndedReason): State {
-  return { type: 'state', state: 'logged_out', reason, detail: endings[reason] };
-}
-
-function refused(detail: string): State {
-  return { type: 'state', state: 'refused', reason: 'login_refused', detail, retryAt: null };
-}
-
-function lost(detail: string): State {
-  return { type: 'state', state: 'lost', reason: 'network_unreachable', detail, retryAt: null };
+/** Whether the network could not be asked, or could not serve the call for reasons of its own. */
+function isUnanswered(error: unknown): boolean {
+  const kind = verdictOf(error)?.kind;
+  return error instanceof NoAnswer || kind === 'internal' || kind === 'elsewhere';
 }

@@ -1,4 +1,6 @@
+import type { tl } from '@mtcute/core';
 import type { Port } from '../../core/contracts/driver.ts';
+import { phoneOf } from './people.ts';
 import type { Sheet } from './storage/sheet.ts';
 import type { Timing } from './timing.ts';
 import { told, verdictOf } from './verdict.ts';
@@ -9,6 +11,11 @@ const name = 'stopped';
 
 type Stopped = 'banned' | 'frozen';
 
+const stops: Readonly<Record<Stopped, string>> = {
+  banned: "The network has banned this account: ask its support in the network's own app.",
+  frozen: "The network has frozen this account: appeal in the network's own app.",
+};
+
 /** What the standing works with. */
 export interface StandingParts {
   readonly wire: Wire;
@@ -16,9 +23,16 @@ export interface StandingParts {
   readonly sheet: Sheet;
   readonly timing: Timing;
   readonly accountId: string;
-  /** The network does not answer any more. */
-  silent(): void;
+  /** E.164. */
+  readonly phone: string;
+  /** Aborted when the connection is over. */
+  readonly signal: AbortSignal;
+  /** The network does not answer any more, or the account is not the one it was. */
+  failed(error: unknown): void;
 }
+
+/** The session belongs to another number than the account's. */
+export class WrongPhone extends Error {}
 
 /**
  * Whether the network lets the account act: asks again and again whether the session still stands, since a
@@ -31,7 +45,7 @@ export class Standing {
 
   constructor(parts: StandingParts) {
     this.#parts = parts;
-    parts.wire.signal.addEventListener('abort', () => clearTimeout(this.#timer));
+    parts.signal.addEventListener('abort', () => clearTimeout(this.#timer), { once: true });
   }
 
   /** The network has stopped the account. */
@@ -45,25 +59,25 @@ export class Standing {
     if (before === 'banned' || before === 'frozen') this.#stopped = before;
   }
 
-  /** Asks once. @throws what the network answers, or the want of an answer */
+  /** Asks once. @throws WrongPhone, what the network answers, or the want of an answer */
   async ask(): Promise<void> {
     const { wire } = this.#parts;
     try {
-      await wire.call({ _: 'users.getUsers', id: [{ _: 'inputUserSelf' }] });
+      const [user] = await wire.call({ _: 'users.getUsers', id: [{ _: 'inputUserSelf' }] });
+      this.#refuseAnother(user);
       if (this.#stopped === 'banned') await this.#goOn();
     } catch (error) {
       const verdict = verdictOf(error);
-      if (verdict?.kind === 'stopped') await this.stop(verdict.how);
-      // Told to wait, the session stands.
-      else if (verdict?.kind !== 'wait') throw error;
+      if (verdict?.kind !== 'stopped') throw error;
+      await this.stop(verdict.how);
     }
     if (this.#stopped === 'frozen') await this.askWhetherFrozen();
   }
 
   /** Begins to ask from time to time. Ends with the wire. */
   watch(): void {
-    const { wire, timing } = this.#parts;
-    if (wire.signal.aborted) return;
+    const { signal, timing } = this.#parts;
+    if (signal.aborted) return;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => void this.#watched(), timing.probe);
   }
@@ -96,7 +110,7 @@ export class Standing {
         scope: 'all',
         until,
         reason: 'blocked_by_chatapp',
-        detail: `The network has ${how} this account.`,
+        detail: stops[how],
       }),
     );
     await this.#told(sheet.write());
@@ -113,7 +127,8 @@ export class Standing {
         scope: 'new_contacts',
         until,
         reason: 'blocked_by_chatapp',
-        detail: 'The network lets this account write to no new contacts for now.',
+        detail:
+          'The network lets this account write to no new contacts for now: write to those who have written to it.',
       }),
     );
   }
@@ -127,15 +142,24 @@ export class Standing {
   }
 
   async #watched(): Promise<void> {
-    const { wire, port, accountId, silent } = this.#parts;
+    const { signal, port, accountId, failed } = this.#parts;
     try {
       await this.ask();
       this.watch();
     } catch (error) {
-      if (wire.signal.aborted) return;
+      if (signal.aborted) return;
+      const verdict = verdictOf(error);
+      // Rate limit: the session is valid, or it would have been refused as such.
+      if (verdict?.kind === 'wait') return this.watch();
       port.log.info({ accountId, error: told(error) }, 'the session could not be confirmed');
-      if (verdictOf(error)?.kind !== 'ended') silent();
+      if (verdict?.kind !== 'ended') failed(error);
     }
+  }
+
+  /** A number can be changed on the network; a session of another number is not the account's. */
+  #refuseAnother(user: tl.TypeUser | undefined): void {
+    const phone = user?._ === 'user' ? phoneOf(user.phone) : null;
+    if (phone !== null && phone !== this.#parts.phone) throw new WrongPhone();
   }
 
   async #told(telling: Promise<void>): Promise<void> {

@@ -6,7 +6,7 @@ export interface Timing {
   readonly answer: number;
   /** For the network to take a message that was handed to it; uploads aside. */
   readonly send: number;
-  /** For the network to be told that the link is over. */
+  /** For the network to be told that the link is over; the gateway waits for that only half a second longer. */
   readonly logOut: number;
   /** For the sends under way to be answered once another call was told that the session is gone. */
   readonly lastAnswers: number;
@@ -23,7 +23,7 @@ export const usualTiming: Timing = {
   probe: 30_000,
   answer: 15_000,
   send: 60_000,
-  logOut: 3_000,
+  logOut: 2_500,
   lastAnswers: 3_000,
   gap: 250,
   retry: 5_000,

@@ -5,17 +5,20 @@ import {
   TransportError,
 } from '@mtcute/core';
 import { TcpTransport } from '@mtcute/node';
+import type { Break } from './causes.ts';
 
 type Connection = Awaited<ReturnType<TcpTransport['connect']>>;
 type Address = Parameters<TelegramTransport['connect']>[0];
 
-/** The network's answer to a session key that it does not know. */
-const unknownKey = 404;
+/** What the server says instead of a packet. Source: the protocol's list of transport errors. */
+const transportErrors: Readonly<Record<number, Break>> = { 404: 'key_unknown', 429: 'crowded' };
 
 /** What becomes of the connections. */
 export interface TransportListener {
-  /** A connection could not be made or broke, or the server turned the key away. May be called more than once. */
-  broken(message: string, keyUnknown: boolean): void;
+  /** A connection could not be made or broke, or the server turned it away. May be called more than once. */
+  broken(how: Break): void;
+  /** The data center that the account lives in; the library closes connections to others when they are idle. */
+  primaryDataCenter(): number;
 }
 
 /**
@@ -43,7 +46,7 @@ export class CuttableTransport implements TelegramTransport {
   async connect(address: Address): Promise<Connection> {
     if (this.#cut) throw new Error('the connection was cut');
     const connection = await this.#inner.connect(address).catch((error: unknown) => {
-      this.#broken('the network could not be reached');
+      this.#broken('unreachable');
       throw error;
     });
     if (this.#cut) {
@@ -51,24 +54,24 @@ export class CuttableTransport implements TelegramTransport {
       throw new Error('the connection was cut');
     }
     this.#open.add(connection);
-    return this.#watched(connection, address.mediaOnly !== true);
+    return this.#watched(connection, address);
   }
 
   packetCodec(): IPacketCodec {
-    return new WatchedCodec(() =>
-      this.#listener.broken('the network does not know the session any more', true),
-    );
+    return new WatchedCodec((how) => this.#listener.broken(how));
   }
 
-  /** @param main the library closes others itself when they are idle; this one only when something is wrong */
-  #watched(connection: Connection, main: boolean): Connection {
+  /** The main connection is closed by the library only when something is wrong, others also when they are idle. */
+  #watched(connection: Connection, { id, mediaOnly }: Address): Connection {
     const close = connection.close.bind(connection);
     const read = connection.read.bind(connection);
     const write = connection.write.bind(connection);
     let closed = false;
     const gone = (): void => {
       this.#open.delete(connection);
-      if (main || !closed) this.#broken('the connection to the network broke');
+      if (this.#cut) return;
+      const isMain = mediaOnly !== true && id === this.#listener.primaryDataCenter();
+      if (isMain || !closed) this.#broken('broken');
     };
     connection.close = () => {
       closed = true;
@@ -80,8 +83,8 @@ export class CuttableTransport implements TelegramTransport {
     return connection;
   }
 
-  #broken(message: string): void {
-    if (!this.#cut) this.#listener.broken(message, false);
+  #broken(how: Break): void {
+    if (!this.#cut) this.#listener.broken(how);
   }
 }
 
@@ -96,18 +99,19 @@ async function elseCall<Value>(failed: () => void, work: Promise<Value>): Promis
 }
 
 class WatchedCodec extends IntermediatePacketCodec {
-  readonly #onUnknownKey: () => void;
+  readonly #refused: (how: Break) => void;
 
-  constructor(onUnknownKey: () => void) {
+  constructor(refused: (how: Break) => void) {
     super();
-    this.#onUnknownKey = onUnknownKey;
+    this.#refused = refused;
   }
 
   override decode(...input: Parameters<IntermediatePacketCodec['decode']>): Uint8Array | null {
     try {
       return super.decode(...input);
     } catch (error) {
-      if (error instanceof TransportError && error.code === unknownKey) this.#onUnknownKey();
+      const how = error instanceof TransportError ? transportErrors[error.code] : undefined;
+      if (how !== undefined) this.#refused(how);
       throw error;
     }
   }

@@ -12,6 +12,8 @@ export type Verdict =
   | { readonly kind: 'wait'; readonly ms: number }
   /** The network has a message with this random id already. */
   | { readonly kind: 'duplicate' }
+  /** Another data center has the account. The library goes there by itself; this is what is left where it could not. */
+  | { readonly kind: 'elsewhere' }
   /** The network could not carry it out; it may or may not have been. */
   | { readonly kind: 'internal' }
   /** The network will not do it. */
@@ -44,6 +46,7 @@ export function judge(code: number, name: string): Verdict {
   if (name === 'RANDOM_ID_DUPLICATE') return { kind: 'duplicate' };
   const seconds = wait.exec(name)?.[1];
   if (seconds !== undefined) return { kind: 'wait', ms: Math.max(1, Number(seconds)) * 1000 };
+  if (/^(?:PHONE|NETWORK|USER)_MIGRATE_\d+$/.test(name)) return { kind: 'elsewhere' };
   if (code < 0 || code >= 500 || name === 'TIMEOUT') return { kind: 'internal' };
   return { kind: 'refused' };
 }

@@ -1,11 +1,13 @@
 import { networkMiddlewares, type tl } from '@mtcute/core';
 import { addPublicKey, LogManager } from '@mtcute/core/utils.js';
 import { BaseTelegramClient } from '@mtcute/node';
+import { DriverError } from '../../core/contracts/driver.ts';
+import { CallLimit } from './call-limit.ts';
 import type { ChatappOptions } from './options.ts';
 import type { SessionStorage } from './storage/session-storage.ts';
 import type { Timing } from './timing.ts';
 import { CuttableTransport, type TransportListener } from './transport.ts';
-import { isRpcError } from './verdict.ts';
+import { isRpcError, told } from './verdict.ts';
 
 /** The network's main data center as its clients number it; one of the operator's own takes that place. */
 const dataCenterId = 2;
@@ -17,7 +19,7 @@ const internalRetries = 3;
 const duplicate = 'RANDOM_ID_DUPLICATE';
 
 /** Who hears what a wire brings. */
-export interface WireListener extends TransportListener {
+export interface WireListener extends Pick<TransportListener, 'broken'> {
   /** What the network pushed. */
   pushed(updates: tl.TypeUpdates): void;
   /** The network refused a call. */
@@ -30,6 +32,9 @@ export interface CallLimits {
   /** Milliseconds; `timing.answer` when absent. */
   readonly within?: number;
 }
+
+/** The network could not be asked, or did not answer in time. */
+export class NoAnswer extends Error {}
 
 /**
  * One connection of one account to the network: the library's client, which keeps no state of its own here,
@@ -50,7 +55,10 @@ export class Wire {
   ) {
     this.#listener = listener;
     this.#timing = timing;
-    this.#transport = new CuttableTransport(listener);
+    this.#transport = new CuttableTransport({
+      broken: (how) => listener.broken(how),
+      primaryDataCenter: () => this.client.mt.network.getPrimaryDcId(),
+    });
     const address = dataCenter && {
       id: dataCenterId,
       ipAddress: dataCenter.host,
@@ -96,7 +104,7 @@ export class Wire {
 
   /**
    * Calls a method of the network.
-   * @throws tl.RpcError when the network refuses; any other error when there was no answer
+   * @throws tl.RpcError when the network refuses, NoAnswer otherwise
    */
   async call<Request extends tl.RpcMethod>(
     request: Request,
@@ -112,20 +120,21 @@ export class Wire {
 
   /**
    * Runs one of the library's methods that make calls, within the same limits and heard in the same way.
-   * @throws as `call` does
+   * @throws as `call` does; a DriverError of what the method reads passes through
    */
   async run<Value>(
     method: (client: BaseTelegramClient, abortSignal: AbortSignal) => Promise<Value>,
     { signal, within = this.#timing.answer }: CallLimits = {},
   ): Promise<Value> {
-    const signals = [this.#over.signal, AbortSignal.timeout(within)];
-    if (signal !== undefined) signals.push(signal);
-    const abortSignal = AbortSignal.any(signals);
+    const limit = new CallLimit([this.#over.signal, signal], within);
     try {
-      return await unlessAborted(abortSignal, () => method(this.client, abortSignal));
+      return await unlessAborted(limit.signal, () => method(this.client, limit.signal));
     } catch (error) {
-      if (isRpcError(error) && !this.#over.signal.aborted) this.#listener.refused(error);
+      if (!isRpcError(error)) throw error instanceof DriverError ? error : noAnswer(error);
+      if (!this.#over.signal.aborted) this.#listener.refused(error);
       throw error;
+    } finally {
+      limit.release();
     }
   }
 
@@ -136,6 +145,10 @@ export class Wire {
     this.#transport.cut();
     this.client.destroy().catch(() => undefined);
   }
+}
+
+function noAnswer(cause: unknown): NoAnswer {
+  return new NoAnswer(told(cause), { cause });
 }
 
 /** Rejects at once when the signal aborts: the library waits on while it is still connecting. */

@@ -1,30 +1,35 @@
-import { User } from '@mtcute/core';
-import { sendCode, signIn } from '@mtcute/core/methods.js';
+import type { tl } from '@mtcute/core';
+import type { AnswerOutcome } from '../../../core/contracts/driver.ts';
 import { isRefusal } from '../verdict.ts';
-import { type Login, type LoginParts, LoginRefused } from './login.ts';
+import { letIn } from './authorization.ts';
+import { type Login, type LoginParts, LoginRefused, notAwaited } from './login.ts';
 import { submitPassword, wantsPassword } from './password.ts';
+
+const wrongCode: AnswerOutcome = {
+  accepted: false,
+  detail: "The code is not the right one: read it in the network's own app, and hand it in again.",
+};
+const expiredCode: AnswerOutcome = {
+  accepted: false,
+  detail: 'The code has expired: the network has sent a new one, hand that one in.',
+};
 
 /** Logs in by a code that the network sends to the owner, and the second factor where there is one. */
 export class CodeLogin implements Login {
   readonly #parts: LoginParts;
-  #phoneCodeHash: string | null = null;
-  #awaits: 'code' | 'password' | null = null;
+  #phoneCodeHash = '';
+  #awaits: 'code' | 'password' = 'code';
 
   constructor(parts: LoginParts) {
     this.#parts = parts;
   }
 
   async begin(): Promise<void> {
-    const { wire, phone, step, loggedIn } = this.#parts;
-    const sent = await wire.run((client, abortSignal) => sendCode(client, { phone, abortSignal }));
-    if (sent instanceof User) return await loggedIn(sent.raw);
-    this.#phoneCodeHash = sent.phoneCodeHash;
-    this.#awaits = 'code';
-    await step({ type: 'ask', field: 'code' });
+    if (await this.#askForCode()) await this.#parts.step({ type: 'ask', field: 'code' });
   }
 
-  async answer(field: 'code' | 'password', value: string): Promise<'accepted' | 'wrong'> {
-    if (field !== this.#awaits) return 'wrong';
+  async answer(field: 'code' | 'password', value: string): Promise<AnswerOutcome> {
+    if (field !== this.#awaits) return notAwaited(field, `hand in the ${this.#awaits}`);
     if (field === 'password') return await submitPassword(this.#parts, value);
     return await this.#code(value);
   }
@@ -33,24 +38,64 @@ export class CodeLogin implements Login {
     // Nothing that is pushed before the login is of interest to it.
   }
 
-  async #code(phoneCode: string): Promise<'accepted' | 'wrong'> {
+  /** Has the network send a code to the owner. False: none is needed. */
+  async #askForCode(): Promise<boolean> {
+    const { wire, options, phone, loggedIn } = this.#parts;
+    const sent = await wire.call({
+      _: 'auth.sendCode',
+      phoneNumber: digits(phone),
+      apiId: options.apiId,
+      apiHash: options.apiHash,
+      settings: { _: 'codeSettings' },
+    });
+    if (sent._ === 'auth.sentCodeSuccess') {
+      await loggedIn(await letIn(wire, sent.authorization));
+      return false;
+    }
+    refuseWithoutCode(sent);
+    this.#phoneCodeHash = sent.phoneCodeHash;
+    return true;
+  }
+
+  async #code(phoneCode: string): Promise<AnswerOutcome> {
     const { wire, phone, step, loggedIn } = this.#parts;
-    const phoneCodeHash = this.#phoneCodeHash ?? '';
+    const phoneCodeHash = this.#phoneCodeHash;
     try {
-      const user = await wire.run((client, abortSignal) =>
-        signIn(client, { phone, phoneCodeHash, phoneCode, abortSignal }),
-      );
-      await loggedIn(user.raw);
-      return 'accepted';
+      const request = { phoneNumber: digits(phone), phoneCodeHash, phoneCode };
+      const authorization = await wire.call({ _: 'auth.signIn', ...request });
+      await loggedIn(await letIn(wire, authorization));
+      return { accepted: true };
     } catch (error) {
-      if (isRefusal(error, 'PHONE_CODE_INVALID', 'PHONE_CODE_EMPTY')) return 'wrong';
-      if (isRefusal(error, 'PHONE_CODE_EXPIRED')) {
-        throw new LoginRefused('the login code is no longer valid');
-      }
+      if (isRefusal(error, 'PHONE_CODE_INVALID', 'PHONE_CODE_EMPTY')) return wrongCode;
+      if (isRefusal(error, 'PHONE_CODE_EXPIRED')) return await this.#anotherCode();
       if (!wantsPassword(error)) throw error;
       this.#awaits = 'password';
       await step({ type: 'ask', field: 'password' });
-      return 'accepted';
+      return { accepted: true };
     }
   }
+
+  /** Protocol: an expired code takes its hash with it, so that only a new code can be handed in. */
+  async #anotherCode(): Promise<AnswerOutcome> {
+    return (await this.#askForCode()) ? expiredCode : { accepted: true };
+  }
+}
+
+function digits(phone: string): string {
+  return phone.replace(/\D/g, '');
+}
+
+/** @throws LoginRefused when the network wants something else before it sends a code */
+function refuseWithoutCode(
+  sent: tl.auth.RawSentCode | tl.auth.RawSentCodePaymentRequired,
+): asserts sent is tl.auth.RawSentCode {
+  if (sent._ === 'auth.sentCodePaymentRequired') throw wants('a payment');
+  if (sent.type._ === 'auth.sentCodeTypeSetUpEmailRequired') throw wants('an e-mail address');
+}
+
+function wants(what: string): LoginRefused {
+  return new LoginRefused({
+    reason: 'login_refused',
+    detail: `The network wants ${what} before it sends a code: log in with the network's own app first, then connect again.`,
+  });
 }

@@ -1,5 +1,10 @@
 import type { tl } from '@mtcute/core';
-import type { LinkStep } from '../../../core/contracts/driver.ts';
+import type {
+  AnswerOutcome,
+  Cause,
+  LinkStep,
+  RefusedReason,
+} from '../../../core/contracts/driver.ts';
 import type { ChatappOptions } from '../options.ts';
 import type { Wire } from '../wire.ts';
 
@@ -19,11 +24,25 @@ export interface LoginParts {
 export interface Login {
   /** Resolves once the first step was shown. */
   begin(): Promise<void>;
-  /** Hands a value in for the open step. `wrong` when no such value is awaited. */
-  answer(field: 'code' | 'password', value: string): Promise<'accepted' | 'wrong'>;
+  /** Hands a value in for the open step. It is not accepted when no such value is awaited. */
+  answer(field: 'code' | 'password', value: string): Promise<AnswerOutcome>;
   /** Takes what the network pushed meanwhile. */
   pushed(push: tl.TypeUpdates): void;
 }
 
-/** The network will not let the user in; the message says why, in words for the user. */
-export class LoginRefused extends Error {}
+/** The network will not let the user in, for a reason that the user is told. */
+export class LoginRefused extends Error implements Cause<RefusedReason> {
+  readonly reason: RefusedReason;
+  readonly detail: string;
+
+  constructor({ reason, detail }: Cause<RefusedReason>) {
+    super(reason);
+    this.reason = reason;
+    this.detail = detail;
+  }
+}
+
+/** A value was handed in that the open step does not ask for. */
+export function notAwaited(field: 'code' | 'password', awaited: string): AnswerOutcome {
+  return { accepted: false, detail: `No ${field} is awaited: ${awaited}.` };
+}

@@ -1,9 +1,15 @@
 import { checkPassword } from '@mtcute/core/methods.js';
+import type { AnswerOutcome } from '../../../core/contracts/driver.ts';
 import { isRefusal } from '../verdict.ts';
 import type { LoginParts } from './login.ts';
 
 /** How often the question is fetched anew when the network has forgotten it meanwhile. */
 const tries = 2;
+
+const wrongPassword: AnswerOutcome = {
+  accepted: false,
+  detail: 'The password is not the right one: hand in the two-factor password of this number.',
+};
 
 /** Whether the network asks for the second factor. */
 export function wantsPassword(error: unknown): boolean {
@@ -14,16 +20,16 @@ export function wantsPassword(error: unknown): boolean {
 export async function submitPassword(
   { wire, loggedIn }: LoginParts,
   password: string,
-): Promise<'accepted' | 'wrong'> {
+): Promise<AnswerOutcome> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       const user = await wire.run((client, abortSignal) =>
         checkPassword(client, { password, abortSignal }),
       );
       await loggedIn(user.raw);
-      return 'accepted';
+      return { accepted: true };
     } catch (error) {
-      if (isRefusal(error, 'PASSWORD_HASH_INVALID', 'PASSWORD_EMPTY')) return 'wrong';
+      if (isRefusal(error, 'PASSWORD_HASH_INVALID', 'PASSWORD_EMPTY')) return wrongPassword;
       if (attempt >= tries || !isRefusal(error, 'SRP_ID_INVALID', 'SRP_PASSWORD_CHANGED')) {
         throw error;
       }

@@ -1,6 +1,8 @@
 import type { tl } from '@mtcute/core';
+import type { AnswerOutcome } from '../../../core/contracts/driver.ts';
 import { isRefusal } from '../verdict.ts';
-import { type Login, type LoginParts, LoginRefused } from './login.ts';
+import { letIn } from './authorization.ts';
+import { type Login, type LoginParts, notAwaited } from './login.ts';
 import { submitPassword, wantsPassword } from './password.ts';
 
 /** How many tokens are shown one after the other, about half a minute each, before the user must start over. */
@@ -29,8 +31,9 @@ export class QrLogin implements Login {
     await this.#turn;
   }
 
-  async answer(field: 'code' | 'password', value: string): Promise<'accepted' | 'wrong'> {
-    if (field !== 'password' || !this.#awaitsPassword) return 'wrong';
+  async answer(field: 'code' | 'password', value: string): Promise<AnswerOutcome> {
+    if (!this.#awaitsPassword) return notAwaited(field, 'scan the QR code first');
+    if (field !== 'password') return notAwaited(field, 'hand in the password');
     return await submitPassword(this.#parts, value);
   }
 
@@ -108,10 +111,7 @@ export class QrLogin implements Login {
 
   async #finish(authorization: tl.auth.TypeAuthorization): Promise<void> {
     this.#over = true;
-    if (authorization._ !== 'auth.authorization') {
-      throw new LoginRefused('the number has no account on the network');
-    }
-    const user = await this.#parts.wire.run((client) => client.notifyLoggedIn(authorization));
-    await this.#parts.loggedIn(user);
+    const { wire, loggedIn } = this.#parts;
+    await loggedIn(await letIn(wire, authorization));
   }
 }

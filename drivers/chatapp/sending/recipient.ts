@@ -33,7 +33,7 @@ async function byPhone(
     );
     const changed = await people.take(answer.users);
     // Contacts are kept by whoever tells the gateway of them.
-    people.keep(changed.filter(({ contact }) => !contact));
+    people.keep(changed.filter(({ person }) => !person.contact));
     return answer.peer._ === 'peerUser' ? await people.find(answer.peer.userId) : null;
   } catch (error) {
     if (isRpcError(error)) throw error;

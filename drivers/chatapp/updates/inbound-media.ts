@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { tl } from '@mtcute/core';
 import { downloadAsIterable } from '@mtcute/core/methods.js';
 import type { InboundMedia, MediaKind } from '../../../core/contracts/driver.ts';
+import { CallLimit } from '../call-limit.ts';
 import type { Wire } from '../wire.ts';
 
 type Location = tl.RawInputPhotoFileLocation | tl.RawInputDocumentFileLocation;
@@ -60,7 +61,7 @@ function documentOf(document: tl.TypeDocument | undefined): Found | null {
   const { id, accessHash, fileReference, dcId, mimeType, size, attributes } = document;
   const named = attributes.find((one) => one._ === 'documentAttributeFilename');
   return {
-    kind: kindOf(mimeType),
+    kind: kindOf(mimeType, attributes),
     mimeType: mimeType === '' ? null : mimeType,
     fileName: named?.fileName ?? null,
     size,
@@ -69,20 +70,25 @@ function documentOf(document: tl.TypeDocument | undefined): Found | null {
   };
 }
 
-function kindOf(mimeType: string): MediaKind {
+/** A voice message and a round video note are what they say they are; a sticker is what its file is. */
+function kindOf(mimeType: string, attributes: readonly tl.TypeDocumentAttribute[]): MediaKind {
+  if (attributes.some((one) => one._ === 'documentAttributeAudio')) return 'audio';
+  if (attributes.some((one) => one._ === 'documentAttributeVideo')) return 'video';
   const [family] = mimeType.split('/');
   return family === 'image' || family === 'video' || family === 'audio' ? family : 'document';
 }
 
 /** The bytes as they come. Resolves once the first are there, so that a refusal is a rejection. */
 async function open(wire: Wire, { location, dcId, size }: Found, signal: AbortSignal) {
-  const abortSignal = AbortSignal.any([wire.signal, signal]);
+  const limit = new CallLimit([wire.signal, signal], null);
+  const abortSignal = limit.signal;
   const chunks = downloadAsIterable(wire.client, location, {
     dcId,
     ...(size === null ? {} : { fileSize: size }),
     abortSignal,
   });
   const stream = Readable.from(chunks, { objectMode: false, signal: abortSignal });
+  stream.once('close', () => limit.release());
   await once(stream, 'readable', { signal: abortSignal });
   return stream;
 }

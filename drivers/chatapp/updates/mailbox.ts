@@ -1,11 +1,11 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { tl } from '@mtcute/core';
-import type { DriverEvent, Port } from '../../../core/contracts/driver.ts';
-import { contactOf, type People } from '../people.ts';
+import type { Port } from '../../../core/contracts/driver.ts';
+import { eventsOf, type People } from '../people.ts';
 import type { Progress } from '../progress.ts';
 import type { Sheet } from '../storage/sheet.ts';
 import type { Timing } from '../timing.ts';
-import { told, verdictOf } from '../verdict.ts';
+import { Trouble } from '../trouble.ts';
+import { told } from '../verdict.ts';
 import type { Wire } from '../wire.ts';
 import { Arrival } from './arrival.ts';
 import { type Contents, contentsOf } from './contents.ts';
@@ -25,6 +25,8 @@ export interface MailboxParts {
   readonly translator: Translator;
   readonly timing: Timing;
   readonly accountId: string;
+  /** Aborted when the connection is over. */
+  readonly signal: AbortSignal;
 }
 
 /**
@@ -41,10 +43,10 @@ export class Mailbox {
 
   constructor(parts: MailboxParts) {
     this.#parts = parts;
-    parts.wire.signal.addEventListener('abort', () => this.#arrival.ring());
+    parts.signal.addEventListener('abort', () => this.#arrival.ring(), { once: true });
   }
 
-  /** Begins: first with what was missed. Ends with the wire. */
+  /** Begins: first with what was missed. Ends with the connection. */
   start(): void {
     void this.#run();
   }
@@ -58,17 +60,15 @@ export class Mailbox {
   }
 
   async #run(): Promise<void> {
-    const { wire, port, timing, accountId } = this.#parts;
-    while (!wire.signal.aborted) {
+    const { signal } = this.#parts;
+    const trouble = new Trouble(this.#parts, 'updates could not be taken, again soon');
+    while (!signal.aborted) {
       try {
         await this.#step();
+        trouble.over();
       } catch (error) {
-        if (wire.signal.aborted) return;
-        port.log.warn({ accountId, error: told(error) }, 'updates could not be taken, again soon');
         this.#behind = true;
-        const verdict = verdictOf(error);
-        const ms = verdict?.kind === 'wait' ? verdict.ms : timing.retry;
-        await pause(ms, undefined, { signal: wire.signal }).catch(() => undefined);
+        await trouble.pause(error);
       }
     }
   }
@@ -130,21 +130,22 @@ export class Mailbox {
     position: Position,
     translate: (translator: Translator) => Promise<readonly Translated[]>,
   ): Promise<void> {
-    const { wire, port, people, progress, sheet, translator, accountId } = this.#parts;
+    const { port, people, progress, sheet, translator, accountId, signal } = this.#parts;
     const taken = await people.take(users);
     const translated = await translate(translator);
-    const persons = [...taken, ...translated.flatMap(({ person }) => person ?? [])];
+    const changes = [...taken, ...translated.flatMap(({ change }) => change ?? [])];
     // Each as the last change left them.
-    const changed = [...new Map(persons.map((person) => [person.id, person])).values()];
-    wire.signal.throwIfAborted();
-    const contacts = changed.filter(({ contact }) => contact).map(contactOf);
-    const events: DriverEvent[] = translated.flatMap((one) => one.events);
-    if (contacts.length > 0) events.unshift({ type: 'contacts', contacts });
+    const changed = [...new Map(changes.map((one) => [one.person.id, one])).values()];
+    signal.throwIfAborted();
+    const events = [...eventsOf(changed), ...translated.flatMap((one) => one.events)];
     const outcomes = await Promise.allSettled(events.map((event) => port.emit(event)));
-    wire.signal.throwIfAborted();
+    signal.throwIfAborted();
     for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     people.keep(changed);
-    for (const { kept } of translated) kept?.();
+    for (const { kept, leftOut } of translated) {
+      kept?.();
+      if (leftOut !== undefined) port.leftOut(leftOut);
+    }
     progress.advance(position);
     if (events.length === 0) return;
     progress.note();

@@ -1,6 +1,6 @@
 import { Long, type tl } from '@mtcute/core';
-import type { DriverEvent, ReceiptEvent } from '../../../core/contracts/driver.ts';
-import { inputPeer, type People, type Person } from '../people.ts';
+import type { DriverEvent, LeftOutKind, ReceiptEvent } from '../../../core/contracts/driver.ts';
+import { type Change, inputPeer, type People } from '../people.ts';
 import type { Sheet } from '../storage/sheet.ts';
 import type { Wire } from '../wire.ts';
 
@@ -13,8 +13,10 @@ const mostPages = 10;
 /** What an update means to the gateway. */
 export interface Translated {
   readonly events: readonly DriverEvent[];
-  /** Who was changed by it: told, when a contact, and kept with the events. */
-  readonly person?: Person;
+  /** Who was changed by it: told and kept with the events. */
+  readonly change?: Change;
+  /** It is no message and nothing else that the gateway takes: counted once the events are durable. */
+  readonly leftOut?: LeftOutKind;
   /** Called once the events are durable. */
   readonly kept?: () => void;
 }

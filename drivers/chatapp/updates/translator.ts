@@ -1,9 +1,10 @@
 import type { tl } from '@mtcute/core';
-import type { DriverContact, DriverLog } from '../../../core/contracts/driver.ts';
-import { contactOf, fullName, type People, phoneOf } from '../people.ts';
+import type { DriverContact, LeftOutKind } from '../../../core/contracts/driver.ts';
+import { contactOf, fullName, type People, type Person, phoneOf } from '../people.ts';
 import type { Progress } from '../progress.ts';
 import type { Wire } from '../wire.ts';
 import { inboundMedia } from './inbound-media.ts';
+import { textOf } from './inbound-text.ts';
 import type { ReadMarks, Translated } from './read-marks.ts';
 import { isOfChannel } from './sequence.ts';
 
@@ -19,15 +20,28 @@ export interface TranslatorParts {
   readonly people: People;
   readonly progress: Progress;
   readonly marks: ReadMarks;
-  readonly log: DriverLog;
-  readonly accountId: string;
   /** The address book or the account's settings changed in a way that has to be asked for. */
   asked(what: 'contacts' | 'settings'): void;
-  /** Called with each message of a group or a channel. */
-  leftOut(): void;
 }
 
 const nothing: Translated = { events: [] };
+
+/** Updates that say something of a message, a call or a story, and bring no message. */
+const leftOutUpdates: Readonly<Record<string, LeftOutKind>> = {
+  updateNewChannelMessage: 'group',
+  updateEditMessage: 'edit',
+  updateMessageReactions: 'reaction',
+  updateNewStoryReaction: 'reaction',
+  updateStory: 'status_post',
+  updateServiceNotification: 'protocol',
+};
+
+/** Service messages that report a call. */
+const calls: ReadonlySet<string> = new Set<tl.TypeMessageAction['_']>([
+  'messageActionPhoneCall',
+  'messageActionConferenceCall',
+  'messageActionGroupCall',
+]);
 
 /** Says in the words of the driver contract what the network's updates mean. */
 export class Translator {
@@ -44,23 +58,26 @@ export class Translator {
    */
   async update(update: tl.TypeUpdate, date: number, live: boolean): Promise<Translated> {
     const { wire, marks } = this.#parts;
-    if (isOfChannel(update)) {
-      if (update._ === 'updateNewChannelMessage') this.#parts.leftOut();
-      return nothing;
-    }
+    const left = leftOutUpdates[update._];
+    if (left !== undefined) return leftOut(left);
+    if (isOfChannel(update)) return nothing;
     switch (update._) {
       case 'updateNewMessage':
         return await this.message(update.message, live);
       case 'updateReadHistoryOutbox':
         if (update.peer._ !== 'peerUser') return nothing;
         return await marks.read(wire, update.peer.userId, update.maxId, date * 1000);
-      case 'updateDeleteMessages':
-        return marks.deleted(update.messages, date * 1000);
+      case 'updateDeleteMessages': {
+        const deleted = marks.deleted(update.messages, date * 1000);
+        // Without ids it only moves the sequence.
+        return update.messages.length === 0 ? nothing : { ...deleted, leftOut: 'deletion' };
+      }
       case 'updateMessageID':
         this.learnSent([update], date);
         return nothing;
       case 'updateUserName': {
-        const name = fullName(update.firstName, update.lastName);
+        const { firstName, lastName, usernames } = update;
+        const name = fullName(firstName, lastName) ?? usernames[0]?.username ?? null;
         return await this.#changed(update.userId, name === null ? {} : { name });
       }
       case 'updateUserPhone':
@@ -86,11 +103,11 @@ export class Translator {
 
   /** A message of the common sequence, received or sent. @throws UnknownSender when live */
   async message(message: tl.TypeMessage, live: boolean): Promise<Translated> {
-    const { wire, marks, progress, leftOut } = this.#parts;
-    if (message._ !== 'message') return nothing;
-    if (message.peerId._ !== 'peerUser') {
-      leftOut();
-      return nothing;
+    const { wire, marks, progress } = this.#parts;
+    if (message._ === 'messageEmpty') return nothing;
+    if (message.peerId._ !== 'peerUser') return leftOut('group');
+    if (message._ === 'messageService') {
+      return leftOut(calls.has(message.action._) ? 'call' : 'protocol');
     }
     const { userId } = message.peerId;
     if (message.out === true) {
@@ -98,15 +115,16 @@ export class Translator {
       if (progress.knows(message.id)) marks.sent(userId, message.id, null);
       return nothing;
     }
-    if (userId === networkItself) return nothing;
+    if (userId === networkItself) return leftOut('protocol');
+    const media = inboundMedia(wire, message.media);
     return {
       events: [
         {
           type: 'message',
           networkId: String(message.id),
           from: await this.#sender(userId, live),
-          text: message.message,
-          media: inboundMedia(wire, message.media),
+          text: textOf(message, media !== null),
+          media,
           at: message.date * 1000,
         },
       ],
@@ -120,11 +138,12 @@ export class Translator {
     return { phone: null, networkId: String(userId), name: null };
   }
 
-  async #changed(
-    userId: number,
-    change: { phone?: string | null; name?: string | null },
-  ): Promise<Translated> {
-    const person = await this.#parts.people.change(userId, change);
-    return person === null ? nothing : { events: [], person };
+  async #changed(userId: number, change: Partial<Person>): Promise<Translated> {
+    const changed = await this.#parts.people.change(userId, change);
+    return changed === null ? nothing : { events: [], change: changed };
   }
+}
+
+function leftOut(kind: LeftOutKind): Translated {
+  return { events: [], leftOut: kind };
 }

@@ -1,9 +1,7 @@
 import t from 'tap';
-import { DriverError } from '../../../core/contracts/driver.ts';
 import { makeChatappDriver } from '../../../drivers/chatapp/driver.ts';
 import { chatappOptions } from '../../../drivers/chatapp/options.ts';
 import { isAskFor } from '../../contract/driver/bench.ts';
-import { phoneNumber } from '../../harness/story.ts';
 import { link, startBench } from './bench.ts';
 
 t.test('options', async (t) => {
@@ -35,14 +33,6 @@ t.test('options', async (t) => {
   });
 });
 
-t.test('what the network refuses is refused', async (t) => {
-  const bench = await startBench(t);
-  const nobody = bench.open(phoneNumber(500));
-  await link(nobody, 'code');
-  t.match(await nobody.port.state('refused'), { message: /PHONE_NUMBER_INVALID/ });
-  await t.rejects(nobody.session.answer('code', '1'), DriverError, 'the login is over');
-});
-
 t.test('by QR code', async (t) => {
   const bench = await startBench(t);
   await t.test('with a password', async (t) => {
@@ -62,15 +52,6 @@ t.test('by QR code', async (t) => {
     t.match(await opened.session.answer('password', 'incorrect'), { accepted: false });
     t.same(await opened.session.answer('password', 'correct horse'), { accepted: true });
     t.match(opened.port.events.at(-1), { state: 'connected' });
-  });
-
-  await t.test('scanned by the owner of another number', async (t) => {
-    const opened = bench.open();
-    bench.control.put(phoneNumber(800), {});
-    await link(opened, 'qr');
-    bench.control.scan(phoneNumber(800), (await opened.port.step('show_qr')).data);
-    t.match(await opened.port.state('refused'), { message: /another number/ });
-    t.equal(opened.port.credentials.values.size, 0, 'nothing is kept of it');
   });
 
   await t.test('the tokens run out by themselves', async (t) => {

@@ -3,8 +3,10 @@ import { Long } from '@mtcute/core';
 import { type Connection, never, Refusal } from './connection.ts';
 import type { Network, SessionKey } from './network.ts';
 import {
+  dataCenter,
   fileBytes,
   messageObject,
+  otherDataCenter,
   stateObject,
   storeFile,
   updateObject,
@@ -38,6 +40,8 @@ export class Calls {
       'auth.sendCode': ({ request }) => this.#sendCode(request),
       'auth.signIn': ({ key, request }) => this.#signIn(key, request),
       'auth.exportLoginToken': ({ key }) => this.#exportToken(key),
+      'auth.importLoginToken': ({ key, request }) => this.#importToken(key, request),
+      'help.getConfig': () => configObject(this.#network.port),
       'account.getPassword': ({ key }) => this.#password(key),
       'auth.checkPassword': ({ key, request }) => this.#checkPassword(key, request),
       'auth.logOut': ({ key }) => this.#logOut(key),
@@ -89,7 +93,8 @@ export class Calls {
   }
 
   /** @throws Refusal when there is a second factor */
-  #letIn(key: SessionKey, subscriber: Subscriber): TlObject {
+  #letIn(key: SessionKey, { letsIn: subscriber }: Subscriber): TlObject {
+    if (subscriber.isVacant) return { _: 'auth.authorizationSignUpRequired' };
     if (subscriber.password !== null) {
       key.halfIn = subscriber;
       throw new Refusal(401, 'SESSION_PASSWORD_NEEDED');
@@ -100,6 +105,11 @@ export class Calls {
 
   #exportToken(key: SessionKey): TlObject {
     if (key.loginRefusal !== null) throw new Refusal(400, key.loginRefusal);
+    if (key.moveTo !== null && key.halfIn !== null) {
+      const token = randomBytes(16);
+      this.#network.moving.set(token.toString('hex'), key.halfIn);
+      return { _: 'auth.loginTokenMigrateTo', dcId: key.moveTo, token };
+    }
     if (key.halfIn !== null) {
       const authorization = this.#letIn(key, key.halfIn);
       return { _: 'auth.loginTokenSuccess', authorization };
@@ -110,6 +120,12 @@ export class Calls {
     }
     const { bytes, expires } = key.token;
     return { _: 'auth.loginToken', token: bytes, expires: Math.floor(expires / 1000) };
+  }
+
+  #importToken(key: SessionKey, { token }: TlObject): TlObject {
+    const scanned = this.#network.moving.get(Buffer.from(token as Uint8Array).toString('hex'));
+    if (scanned === undefined) throw new Refusal(400, 'AUTH_TOKEN_EXPIRED');
+    return { _: 'auth.loginTokenSuccess', authorization: this.#letIn(key, scanned) };
   }
 
   async #password(key: SessionKey): Promise<TlObject> {
@@ -267,6 +283,52 @@ export class Calls {
 function owner({ subscriber }: SessionKey): Subscriber {
   if (subscriber === null) throw new Refusal(401, 'AUTH_KEY_UNREGISTERED');
   return subscriber;
+}
+
+/** Numbers of the configuration that nobody reads. */
+const configNumbers = [
+  'chatSizeMax',
+  'megagroupSizeMax',
+  'forwardedCountMax',
+  'onlineUpdatePeriodMs',
+  'offlineBlurTimeoutMs',
+  'offlineIdleTimeoutMs',
+  'onlineCloudTimeoutMs',
+  'notifyCloudDelayMs',
+  'notifyDefaultDelayMs',
+  'pushChatPeriodMs',
+  'pushChatLimit',
+  'editTimeLimit',
+  'revokeTimeLimit',
+  'revokePmTimeLimit',
+  'ratingEDecay',
+  'stickersRecentLimit',
+  'channelsReadMediaPeriod',
+  'callReceiveTimeoutMs',
+  'callRingTimeoutMs',
+  'callConnectTimeoutMs',
+  'callPacketTimeoutMs',
+  'captionLengthMax',
+  'messageLengthMax',
+];
+
+/** Two data centers, both of them this server. */
+function configObject(port: number): TlObject {
+  const dcOptions = [dataCenter, otherDataCenter].map((id) => {
+    return { _: 'dcOption', id, ipAddress: '127.0.0.1', port };
+  });
+  return {
+    _: 'config',
+    ...Object.fromEntries(configNumbers.map((name) => [name, 1_000])),
+    date: now(),
+    expires: now() + 3_600,
+    testMode: false,
+    thisDc: dataCenter,
+    dcOptions,
+    dcTxtDomainName: '',
+    meUrlPrefix: '',
+    webfileDcId: dataCenter,
+  };
 }
 
 function appConfig({ frozenUntil }: Subscriber): TlObject {

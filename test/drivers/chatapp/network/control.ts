@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Network, SessionKey } from './network.ts';
 import { fileBytes, storeFile } from './objects.ts';
 import { type BoxMessage, now, type Subscriber } from './subscriber.ts';
+import type { TlObject } from './tl.ts';
 
 /** What reached a contact. */
 export interface Reached {
@@ -25,6 +26,12 @@ export interface Settings {
   /** Until when it is frozen, seconds since the Unix epoch; null: it is not. */
   readonly frozenUntil?: number | null;
   readonly limited?: boolean;
+  /** Nobody has signed up with the number. */
+  readonly vacant?: boolean;
+  /** The number whose account is let in with this one. */
+  readonly letsIn?: string;
+  /** The number that the account has now; the test goes on to name it by the old one. */
+  readonly movedTo?: string;
 }
 
 /** What a contact writes. */
@@ -34,6 +41,8 @@ export interface Written {
   readonly text: string;
   readonly networkId?: string;
   readonly media?: 'photo' | 'document';
+  /** Any media, as the protocol has it. */
+  readonly attached?: TlObject;
   /** base64 of the file. */
   readonly bytes?: string;
 }
@@ -60,6 +69,10 @@ export class Control {
   put(phone: string, settings: Settings): void {
     const subscriber = this.#network.subscriber(phone);
     const { password, contacts, sends, readsAtOnce, banned, frozenUntil, limited } = settings;
+    const { vacant, letsIn, movedTo } = settings;
+    if (vacant !== undefined) subscriber.isVacant = vacant;
+    if (letsIn !== undefined) subscriber.letsIn = this.#network.subscriber(letsIn);
+    if (movedTo !== undefined) subscriber.person.phone = movedTo;
     if (password !== undefined) subscriber.password = password;
     if (sends !== undefined) subscriber.treatment = sends;
     if (readsAtOnce !== undefined) subscriber.readsAtOnce = readsAtOnce;
@@ -86,13 +99,53 @@ export class Control {
     return String(this.#network.person(phone).id);
   }
 
-  /** The owner scans what a QR code says. */
-  scan(phone: string, data: string): void {
+  /** The login code that was sent can no longer be handed in. */
+  expireCode(phone: string): void {
+    this.#subscriber(phone).codeHash = null;
+  }
+
+  /** Calls of a method are refused: so many of them, or all. */
+  refuse(method: string, code: number, name: string, times = Number.POSITIVE_INFINITY): void {
+    this.#network.refusals.set(method, { code, name, left: times });
+  }
+
+  /** The server turns away every new connection, or no longer. */
+  setCrowded(crowded: boolean): void {
+    this.#network.crowded = crowded;
+    if (crowded) for (const connection of this.#network.connections) connection.cut();
+  }
+
+  /** How often the account's sessions have called each method. */
+  calls(phone: string): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#subscriber(phone).calls);
+  }
+
+  /** How many sessions of the account there are on the network. */
+  sessions(phone: string): number {
+    const subscriber = this.#subscriber(phone);
+    const keys = [...this.#network.keys.values()];
+    return keys.filter((key) => key.subscriber === subscriber && key.refusal === null).length;
+  }
+
+  /** Something happens that has its place in the account's sequence. */
+  happen(phone: string, update: TlObject): void {
+    const subscriber = this.#subscriber(phone);
+    this.#network.announce(subscriber, subscriber.step({ type: 'other', update }));
+  }
+
+  /** Something happens that has no place there. */
+  tell(phone: string, update: TlObject): void {
+    this.#network.tell(this.#network.connectionsOf(this.#subscriber(phone)), update);
+  }
+
+  /** The owner scans what a QR code says. @param moveTo the data center where the owner's account lives */
+  scan(phone: string, data: string, moveTo: number | null = null): void {
     const text = new URL(data).searchParams.get('token') ?? '';
     const token = Buffer.from(text, 'base64url');
     for (const [keyId, key] of this.#network.keys) {
       if (key.token?.bytes.equals(token) !== true || key.token.expires <= Date.now()) continue;
       key.halfIn = this.#subscriber(phone);
+      key.moveTo = moveTo;
       this.#tellKey(keyId);
       return;
     }
@@ -115,7 +168,7 @@ export class Control {
   }
 
   /** A contact writes; answers the network's id of the message. */
-  write(phone: string, { from, name, text, networkId, media, bytes }: Written): string {
+  write(phone: string, { from, name, text, networkId, media, bytes, attached }: Written): string {
     const subscriber = this.#subscriber(phone);
     const person = this.#network.person(from, name);
     const known = networkId === undefined ? undefined : subscriber.message(Number(networkId));
@@ -132,6 +185,7 @@ export class Control {
       media: media ?? null,
       file,
       randomId: null,
+      ...(attached === undefined ? {} : { attached }),
     };
     this.#network.announce(subscriber, subscriber.add(message));
     return String(message.id);

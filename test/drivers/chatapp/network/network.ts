@@ -30,6 +30,16 @@ export interface SessionKey {
   lastToken: boolean;
   /** Why the login that is under way is refused. */
   loginRefusal: string | null;
+  /** The data center to which the login that is under way has to go. */
+  moveTo: number | null;
+}
+
+/** What a method is answered with instead. */
+interface RefusedMethod {
+  readonly code: number;
+  readonly name: string;
+  /** How many calls are still to be refused. */
+  left: number;
 }
 
 /**
@@ -46,6 +56,12 @@ export class Network {
   /** How long a token for a QR code lives, in milliseconds. */
   tokenMs = 30_000;
   reachable = true;
+  /** The server takes no more connections from anybody's address. */
+  crowded = false;
+  /** Methods that are refused, whoever calls them. */
+  readonly refusals = new Map<string, RefusedMethod>();
+  /** Logins by QR code that were sent to another data center: token and who scanned it. */
+  readonly moving = new Map<string, Subscriber>();
   connectionCount = 0;
   byteCount = 0;
   readonly crypto: ICryptoProvider;
@@ -75,6 +91,7 @@ export class Network {
       const frames = new Frames(socket, (bytes) => {
         this.byteCount += bytes;
       });
+      if (this.crowded) frames.refuse(429);
       this.connections.add(new Connection(frames, this.#host));
     });
   }
@@ -128,6 +145,7 @@ export class Network {
       token: null,
       lastToken: false,
       loginRefusal: null,
+      moveTo: null,
     };
     this.keys.set(keyIdOf(key), made);
     return made;
@@ -164,6 +182,9 @@ export class Network {
   ): Promise<Answer | typeof never> {
     const key = this.keys.get(connection.keyId ?? '');
     if (key === undefined) throw new Refusal(401, 'AUTH_KEY_UNREGISTERED');
+    const { calls: counted } = key.subscriber ?? { calls: null };
+    counted?.set(request._, (counted.get(request._) ?? 0) + 1);
+    this.#refuse(request._);
     const isSend = request._ === 'messages.sendMessage';
     if (isSend && key.subscriber?.treatment === 'delay') await sleep(sendDelayMs);
     if (key.refusal !== null) {
@@ -178,6 +199,13 @@ export class Network {
       throw new Refusal(420, `FLOOD_WAIT_${seconds}`);
     }
     return await calls.carryOut(connection, key, request);
+  }
+
+  #refuse(method: string): void {
+    const refused = this.refusals.get(method);
+    if (refused === undefined || refused.left === 0) return;
+    refused.left -= 1;
+    throw new Refusal(refused.code, refused.name);
   }
 }
 

@@ -2,8 +2,10 @@ import { longOf } from './connection.ts';
 import { type BoxMessage, now, type Person, type Step, type Subscriber } from './subscriber.ts';
 import type { TlObject } from './tl.ts';
 
-/** The id of the only data center. */
+/** The id of the data center that clients begin with. */
 export const dataCenter = 2;
+/** The id of another one, in the same place. */
+export const otherDataCenter = 4;
 
 /** A person as one account sees them. */
 export function userObject(person: Person, viewer: Subscriber): TlObject {
@@ -21,7 +23,7 @@ export function userObject(person: Person, viewer: Subscriber): TlObject {
 
 /** A message as one account sees it. */
 export function messageObject(message: BoxMessage): TlObject {
-  const { id, peer, out, text, date, media } = message;
+  const { id, peer, out, text, date, media, attached } = message;
   return {
     _: 'message',
     id,
@@ -30,6 +32,7 @@ export function messageObject(message: BoxMessage): TlObject {
     date,
     message: text,
     ...(media === null ? {} : { media: mediaObject(message) }),
+    ...(attached === undefined ? {} : { media: attached }),
   };
 }
 
@@ -81,6 +84,8 @@ export function updateObject(subscriber: Subscriber, { pts, what }: Step): TlObj
     }
     case 'deleted':
       return { _: 'updateDeleteMessages', messages: what.ids, pts, ptsCount: 1 };
+    case 'other':
+      return { ...what.update, pts, ptsCount: 1 };
     case 'group': {
       const message = {
         _: 'message',

@@ -4,7 +4,7 @@ import type { TlObject } from './tl.ts';
 /** Somebody on the network. */
 export interface Person {
   readonly id: number;
-  readonly phone: string;
+  phone: string;
   readonly accessHash: bigint;
   name: string;
 }
@@ -19,6 +19,8 @@ export interface BoxMessage {
   readonly media: 'photo' | 'document' | null;
   /** Name of the stored file. */
   readonly file: string | null;
+  /** What it carries besides, as the protocol has it. */
+  readonly attached?: TlObject;
   readonly randomId: string | null;
 }
 
@@ -29,7 +31,8 @@ export interface Step {
     | { readonly type: 'message'; readonly id: number }
     | { readonly type: 'read'; readonly peer: number; readonly upTo: number }
     | { readonly type: 'deleted'; readonly ids: readonly number[] }
-    | { readonly type: 'group'; readonly text: string; readonly id: number };
+    | { readonly type: 'group'; readonly text: string; readonly id: number }
+    | { readonly type: 'other'; readonly update: TlObject };
 }
 
 /** What an account's owner and its contacts see, and how the network treats the account. */
@@ -44,6 +47,12 @@ export class Subscriber {
   readonly handedIn = new Map<string, number>();
   /** People who wrote to the account, or were written to: not new to it. */
   readonly known = new Set<number>();
+  /** How often its sessions have called each method. */
+  readonly calls = new Map<string, number>();
+  /** Who is let in with this number: itself, or another's account. */
+  letsIn: Subscriber = this;
+  /** Nobody has signed up with the number yet. */
+  isVacant = false;
   password: string | null = null;
   code: string | null = null;
   codeHash: string | null = null;
