@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { DriverEvent } from '../../../core/contracts/driver.ts';
+import type { DriverEvent, IdentityEvent } from '../../../core/contracts/driver.ts';
 import { phoneNumber } from '../../harness/story.ts';
 import { type Bench, friend, link, type Opened, startBench, textTo } from './bench.ts';
 import { updateObject, updatesObject, userObject } from './network/objects.ts';
@@ -14,6 +14,8 @@ let markers = 0;
 type Contacts = Extract<DriverEvent, { type: 'contacts' }>;
 
 const isContacts = (event: DriverEvent): event is Contacts => event.type === 'contacts';
+const isIdentity = (event: DriverEvent): event is IdentityEvent => event.type === 'identity';
+const nextIdentity = async ({ port }: Opened) => await port.next('identity', isIdentity);
 const nextContacts = async ({ port }: Opened) => (await port.next('contacts', isContacts)).contacts;
 
 t.test('contacts are kept up to date', async (t) => {
@@ -25,6 +27,59 @@ t.test('contacts are kept up to date', async (t) => {
   const changed = await nextContacts(opened);
   t.match(changed, [renamed, ben]);
   t.match(changed, [{ networkId: /^\d+$/ }, { networkId: /^\d+$/ }]);
+});
+
+t.test('somebody who changes is told as the one who was known', async (t) => {
+  const { bench, opened } = await withoutAddressBook(t);
+  const { control, network } = bench;
+  const { port, phone } = opened;
+  const stranger = network.person(phoneNumber(9301), 'Dora');
+  const networkId = String(stranger.id);
+  const subscriber = network.subscriber(phone);
+  const wrote = (text: string) =>
+    control.write(phone, { from: stranger.phone, name: stranger.name, text });
+
+  wrote('hello');
+  t.match((await port.message()).from, { name: 'Dora', networkId });
+  t.notOk(port.events.some(isIdentity), 'somebody new has not changed');
+
+  const names = { firstName: 'Dora', lastName: 'Maar', usernames: [] };
+  control.tell(phone, { _: 'updateUserName', userId: stranger.id, ...names });
+  t.match(await nextIdentity(opened), { phone: stranger.phone, networkId, name: 'Dora Maar' });
+
+  stranger.name = 'Dora M.';
+  wrote('renamed');
+  const named = await port.message();
+  t.match(named.from, { name: 'Dora M.', networkId }, 'a message has the name of now');
+  t.match(port.events.filter(isIdentity).at(-1), { name: 'Dora M.', networkId });
+
+  const nameless = {
+    firstName: '',
+    lastName: '',
+    usernames: [{ _: 'username', username: 'dora' }],
+  };
+  control.tell(phone, { _: 'updateUserName', userId: stranger.id, ...nameless });
+  t.match(await nextIdentity(opened), { name: 'dora' }, 'who has no other name has a nickname');
+
+  control.tell(phone, { _: 'updateUserPhone', userId: stranger.id, phone: '12025559302' });
+  t.match(await nextIdentity(opened), { phone: '+12025559302', networkId });
+  t.equal(port.events.filter(isContacts).length, 1, 'nobody of them is in the address book');
+  t.notOk(subscriber.contacts.has(stranger.id));
+});
+
+t.test('whose number is learned with the address book is told as one person', async (t) => {
+  const bench = await startBench(t);
+  const opened = await bench.linked();
+  await nextContacts(opened);
+  const { network } = bench;
+  const hidden = network.person('', 'Eve');
+  bench.control.write(opened.phone, { from: '', text: 'my number is hidden' });
+  const networkId = String(hidden.id);
+  t.match((await opened.port.message()).from, { phone: null, networkId, name: 'Eve' });
+  hidden.phone = phoneNumber(9303);
+  bench.control.put(opened.phone, { contacts: [{ phone: hidden.phone, name: 'Eve' }] });
+  t.match(await nextIdentity(opened), { phone: hidden.phone, networkId, name: 'Eve' });
+  t.match(await nextContacts(opened), [{ phone: hidden.phone, networkId, name: 'Eve' }]);
 });
 
 t.test('a contact that could not be told is told at the repeat, once', async (t) => {
