@@ -79,6 +79,44 @@ t.test('a session that is revoked', async (t) => {
   );
 });
 
+t.test('a connection that the network hinders says why, and until when', async (t) => {
+  const bench = await startBench(t);
+  const { control } = bench;
+  for (const [code, name, reason, detail] of [
+    [400, 'API_ID_INVALID', 'misconfigured', /drivers\.chatapp\.api_id.*tried again/],
+    [406, 'UPDATE_APP_TO_LOGIN', 'version_refused', /newer release.*tried again/],
+    [420, 'FLOOD_WAIT_90', 'rate_limited', /wait until 20.*tried again/],
+    [400, 'SOMETHING_NEW', 'network_unreachable', /SOMETHING_NEW.*tried again/],
+  ] as const) {
+    const opened = await bench.linked();
+    opened.session.close();
+    control.refuse('users.getUsers', code, name, 1);
+    const later = await bench.reopened(opened);
+    const lost = await later.port.state('lost');
+    t.match(lost, { reason, detail }, name);
+    if (reason === 'rate_limited') t.ok((lost.retryAt ?? 0) > Date.now() + 60_000, 'until when');
+    else t.equal(lost.retryAt, null);
+    await later.session.resume();
+    await later.port.state('connected');
+  }
+
+  const crowded = await bench.linked();
+  control.setCrowded(true);
+  t.match(await crowded.port.state('lost'), { reason: 'network_unreachable' });
+  await crowded.session.resume();
+  t.match(await crowded.port.state('lost'), {
+    reason: 'rate_limited',
+    detail: /from this address/,
+  });
+  control.setCrowded(false);
+
+  const away = await bench.linked();
+  control.setReachable(false);
+  t.match(await away.port.state('lost'), { reason: 'network_unreachable', detail: /broke/ });
+  await away.session.resume();
+  t.match(await away.port.state('lost'), { reason: 'network_unreachable', detail: /tried again/ });
+});
+
 t.test('a ban, and its end', async (t) => {
   const bench = await startBench(t);
   const opened = await bench.linked();

@@ -109,6 +109,12 @@ export class Control {
     this.#network.refusals.set(method, { code, name, left: times });
   }
 
+  /** Calls of a method are never answered, or answered again. */
+  hold(method: string, held = true): void {
+    if (held) this.#network.held.add(method);
+    else this.#network.held.delete(method);
+  }
+
   /** The server turns away every new connection, or no longer. */
   setCrowded(crowded: boolean): void {
     this.#network.crowded = crowded;

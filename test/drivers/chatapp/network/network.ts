@@ -5,7 +5,7 @@ import { Long } from '@mtcute/core';
 import { type ICryptoProvider, parsePublicKey } from '@mtcute/core/utils.js';
 import { Calls } from './calls.ts';
 import { cryptography, keyIdOf } from './cipher.ts';
-import { Connection, type ConnectionHost, type never, Refusal } from './connection.ts';
+import { Connection, type ConnectionHost, never, Refusal } from './connection.ts';
 import { Frames } from './frames.ts';
 import { Handshake } from './handshake.ts';
 import { updateObject, updatesObject, userObject } from './objects.ts';
@@ -60,6 +60,8 @@ export class Network {
   crowded = false;
   /** Methods that are refused, whoever calls them. */
   readonly refusals = new Map<string, RefusedMethod>();
+  /** Methods that are never answered. */
+  readonly held = new Set<string>();
   /** Logins by QR code that were sent to another data center: token and who scanned it. */
   readonly moving = new Map<string, Subscriber>();
   connectionCount = 0;
@@ -185,6 +187,7 @@ export class Network {
     const { calls: counted } = key.subscriber ?? { calls: null };
     counted?.set(request._, (counted.get(request._) ?? 0) + 1);
     this.#refuse(request._);
+    if (this.held.has(request._)) return never;
     const isSend = request._ === 'messages.sendMessage';
     if (isSend && key.subscriber?.treatment === 'delay') await sleep(sendDelayMs);
     if (key.refusal !== null) {

@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { isAskFor } from '../../contract/driver/bench.ts';
+import { friend, link, startBench } from './bench.ts';
+
+t.test('a log-out says whether the network was told', async (t) => {
+  const bench = await startBench(t);
+  const { control } = bench;
+  const live = await bench.linked();
+  t.equal(await live.session.logOut(), 'unlinked');
+  t.equal(control.sessions(live.phone), 0);
+  t.equal(live.port.credentials.values.size, 0);
+
+  const resting = await bench.linked();
+  control.drop(resting.phone);
+  await resting.port.state('lost');
+  t.equal(await resting.session.logOut(), 'unlinked', 'it connects for that');
+  t.equal(control.sessions(resting.phone), 0);
+
+  const away = await bench.linked();
+  control.setReachable(false);
+  await away.port.state('lost');
+  t.equal(await away.session.logOut(), 'still_linked', 'the network is away');
+  t.equal(control.sessions(away.phone), 1);
+  control.setReachable(true);
+
+  const silent = await bench.linked();
+  control.hold('auth.logOut');
+  const before = Date.now();
+  t.equal(await silent.session.logOut(), 'still_linked', 'the network does not answer');
+  t.ok(Date.now() - before < 3_000, 'within the time that the gateway gives it');
+  control.hold('auth.logOut', false);
+
+  const refused = await bench.linked();
+  control.refuse('auth.logOut', 420, 'FLOOD_WAIT_60', 1);
+  t.equal(await refused.session.logOut(), 'still_linked', 'the network asks to wait');
+
+  const gone = await bench.linked();
+  control.revoke(gone.phone, 'SESSION_REVOKED', true);
+  t.equal(await gone.session.logOut(), 'unlinked', 'it was ended on the phone before');
+
+  const closed = await bench.linked();
+  closed.session.close();
+  t.equal(await closed.session.logOut(), 'still_linked', 'nobody was told');
+
+  const pairing = bench.open();
+  await link(pairing, 'code');
+  await pairing.port.next('question', isAskFor('code'));
+  t.equal(await pairing.session.logOut(), 'unlinked', 'nobody is linked yet');
+});
+
+t.test('a session that is leaving tells nothing and warns of nothing', async (t) => {
+  const bench = await startBench(t);
+  const opened = await bench.linked();
+  const { port, phone, session } = opened;
+  const warned: string[] = [];
+  bench.log.warn = (_, message) => warned.push(message);
+  // As the gateway does from the moment at which the record is gone.
+  port.onEmit = async () => {
+    throw new Error('another process holds the session of this account');
+  };
+  const write = () => bench.control.write(phone, { from: friend.phone, text: 'to nobody' });
+  write();
+  await port.message();
+  const leaving = session.logOut();
+  const told = port.events.length;
+  write();
+  t.equal(await leaving, 'unlinked');
+  await sleep(300);
+  t.equal(port.events.length, told, 'nothing is told while it leaves, and after');
+  t.same(warned, []);
+});

@@ -1,0 +1,80 @@
+import t from 'tap';
+import { CallLimit } from '../../../drivers/chatapp/call-limit.ts';
+import { startBench } from './bench.ts';
+import { quickTiming } from './running-network.ts';
+
+const reconnects = 25;
+
+t.test('reconnects leave no timer, no listener and no connection behind', async (t) => {
+  const bench = await startBench(t, { ...quickTiming, probe: 60_000 });
+  const opened = await bench.linked();
+  const again = async () => {
+    bench.control.drop(opened.phone);
+    await opened.port.state('lost');
+    await opened.session.resume();
+    await opened.port.state('connected');
+  };
+  await again();
+  const before = counted();
+  for (let number = 0; number < reconnects; number += 1) await again();
+  t.match(counted(), before);
+  t.equal(bench.network.connections.size, 1);
+});
+
+t.test('a login that is given up leaves nothing behind either', async (t) => {
+  const bench = await startBench(t);
+  const opened = bench.open();
+  const begin = async () => {
+    await opened.session.link({ method: 'qr', importContacts: false, importHistory: false });
+    await opened.port.step('show_qr');
+  };
+  await begin();
+  const before = counted();
+  for (let number = 0; number < 5; number += 1) await begin();
+  t.match(counted(), before);
+});
+
+t.test('a call leaves nothing with the signals that could have ended it', async (t) => {
+  const source = new AbortController();
+  const listening = listenersOf(source.signal);
+  for (let number = 0; number < 10; number += 1) {
+    const limit = new CallLimit([source.signal, undefined], 60_000);
+    t.equal(listening.count, 1);
+    limit.release();
+    t.equal(listening.count, 0);
+  }
+  const late = new CallLimit([source.signal], 10);
+  await new Promise((resolve) => late.signal.addEventListener('abort', resolve));
+  t.match(late.signal.reason, { message: /in time/ });
+  const cut = new CallLimit([source.signal], null);
+  source.abort(new Error('cut'));
+  t.match(cut.signal.reason, { message: 'cut' });
+  t.match(new CallLimit([source.signal], null).signal.reason, { message: 'cut' });
+});
+
+/** What keeps a process busy, and what hangs on its events. */
+function counted(): Readonly<Record<string, number>> {
+  const active = process.getActiveResourcesInfo();
+  const ofType = (type: string) => active.filter((one) => one === type).length;
+  return {
+    timers: ofType('Timeout'),
+    sockets: ofType('TCPSocketWrap'),
+    listeners: process.eventNames().reduce((sum, name) => sum + process.listenerCount(name), 0),
+  };
+}
+
+/** Counts what is added to a signal and taken off again. */
+function listenersOf(signal: AbortSignal): { count: number } {
+  const counter = { count: 0 };
+  const add = signal.addEventListener.bind(signal);
+  const remove = signal.removeEventListener.bind(signal);
+  signal.addEventListener = (...given: Parameters<typeof add>) => {
+    counter.count += 1;
+    add(...given);
+  };
+  signal.removeEventListener = (...given: Parameters<typeof remove>) => {
+    counter.count -= 1;
+    remove(...given);
+  };
+  return counter;
+}
