@@ -19,6 +19,7 @@ import observability from '../plugins/observability/plugin.ts';
 import type { SimulatedNetworkControl } from '../plugins/sandbox/contract.ts';
 import sandbox from '../plugins/sandbox/plugin.ts';
 import secrets from '../plugins/secrets/plugin.ts';
+import databaseLock from '../plugins/storage/lock-plugin.ts';
 import storage from '../plugins/storage/plugin.ts';
 import firstStart from '../plugins/tenants/first-start.ts';
 import tenants from '../plugins/tenants/plugin.ts';
@@ -41,6 +42,7 @@ export async function composeGateway(
   const drivers = makeDrivers(config, log);
   const before = [
     observability,
+    databaseLock,
     storage,
     secrets,
     broker,

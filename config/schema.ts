@@ -123,6 +123,16 @@ export const configSchema = Closed({
     uniqueItems: true,
     'x-env': 'ROLES',
   }),
+  process_name: Nullable(
+    Type.String({
+      description: 'what this process is called in every life of it, and no other beside it',
+      default: null,
+      minLength: 1,
+      maxLength: 300,
+      'x-env': 'PROCESS_NAME',
+      'x-default': 'name of the host and `port`',
+    }),
+  ),
   metrics_port: Nullable(
     Port('port of its own for the probes and metrics; 0 takes a free one', {
       default: null,

@@ -146,6 +146,8 @@ export interface Renewal {
 export interface ProcessRow {
   /** The broker's `processId`. */
   readonly id: string;
+  /** What the process is called in every life of it. */
+  readonly name: string;
   readonly roles: readonly string[];
   /** Sessions it holds, and how many it can hold. */
   readonly sessions: number;

@@ -1,24 +1,37 @@
+import { hostname } from 'node:os';
 import { provide } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { assembleAccounts } from './assemble.ts';
 import { accountMetrics } from './metrics.ts';
 import { accountsOf } from './operations/list-accounts.ts';
 import { accountOperations } from './operations.ts';
+import { LoginGate } from './session/login-gate.ts';
+import { LoopDelay } from './session/loop-delay.ts';
 import { systemTimers } from './session/timers.ts';
 
 /** Accounts: their records, their connection operations, and the sessions that this process hosts. */
 export default gatewayPlugin(
   'accounts',
-  ['observability', 'storage', 'secrets', 'broker', 'tenants', 'media'],
+  ['observability', 'database-lock', 'storage', 'secrets', 'broker', 'tenants', 'media'],
   async (app) => {
     const { cradle } = app.container;
-    const { sessions: configured, roles } = cradle.config;
+    const { sessions: configured, roles, process_name, port } = cradle.config;
+    const loopDelay = new LoopDelay();
+    const gate = new LoginGate({
+      perSecond: configured.logins_per_s,
+      timers: systemTimers,
+      random: Math.random,
+      loopDelayMs: () => loopDelay.longestMs(),
+    });
+    // A port that the system chose names nothing that comes back.
+    const usualName = `${hostname()}:${port === 0 ? cradle.broker.processId : port}`;
     const { accounts, sessions, channels, connections, process } = assembleAccounts({
       storage: cradle.storage,
       broker: cradle.broker,
       log: cradle.log.child({ plugin: 'accounts' }),
       clock: cradle.clock,
       timers: systemTimers,
+      gate,
       sealer: cradle.secrets,
       channels: cradle.channels,
       media: cradle.media,
@@ -27,6 +40,8 @@ export default gatewayPlugin(
       plans: cradle.plans,
       roles,
       settings: {
+        processName: process_name ?? usualName,
+        isAlone: cradle.isAlone,
         capacity: configured.capacity,
         leaseMs: configured.lease_s * 1_000,
         reconnectMaxMs: configured.reconnect_max_s * 1_000,
@@ -43,7 +58,13 @@ export default gatewayPlugin(
       list: (caller) => accountsOf(listParts, caller),
     });
     app.operations.add(...accountOperations({ ...listParts, channels, connections }));
-    app.addHook('onReady', () => process.start());
-    app.addHook('onClose', () => process.stop());
+    app.addHook('onReady', () => {
+      loopDelay.start();
+      return process.start();
+    });
+    app.addHook('onClose', async () => {
+      await process.stop();
+      loopDelay.stop();
+    });
   },
 );

@@ -1,5 +1,6 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
 import type { AccountRow, Fence, Renewal } from '../contract.ts';
+import { beatMs } from './processes.ts';
 
 /** A process that has room looks for sessions that nobody holds. */
 export interface ClaimInput {
@@ -27,6 +28,41 @@ export const claimLane: Lane<ClaimInput, readonly Claimed[]> = {
       const found = await unit.accounts.find(fences.map((fence) => fence.accountId));
       const rows = new Map(found.map((row) => [row.id, row]));
       outputs.push(fences.map((fence) => ({ fence, row: rows.get(fence.accountId) })));
+    }
+    return outputs;
+  },
+};
+
+/** How long after its last heartbeat a process is dead whose name another has taken on, milliseconds. */
+const silentMs = beatMs + 500;
+
+/** Whose place a process takes. */
+export interface InheritInput {
+  readonly owner: string;
+  /** The name that the two have; null: whoever else held a lease is dead. */
+  readonly name: string | null;
+}
+
+/**
+ * Frees the leases of dead processes whose place another takes, before they run out. Whoever claims them raises the
+ * fence. Answers whether none of that name is alive.
+ */
+export const inheritLane: Lane<InheritInput, boolean> = {
+  name: 'leases.inherit',
+  maxBatch: 1,
+  locks: () => [],
+  run: async (unit, inputs) => {
+    const outputs: boolean[] = [];
+    for (const { owner, name } of inputs) {
+      const others =
+        name === null
+          ? (await unit.leases.owners()).map((id) => ({ id, seenAt: 0 }))
+          : await unit.processes.named(name);
+      const before = others.filter(({ id }) => id !== owner);
+      const dead = before.filter(({ seenAt }) => seenAt < unit.now - silentMs).map(({ id }) => id);
+      await unit.leases.expire(dead);
+      await unit.processes.remove(dead);
+      outputs.push(dead.length === before.length);
     }
     return outputs;
   },

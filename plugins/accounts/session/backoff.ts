@@ -1,13 +1,25 @@
 /** The pause before the first try to reconnect, milliseconds. */
 const firstMs = 1_000;
 
+/** For how long after a loss the tries stay dense, and the longest pause between them then, milliseconds. */
+const denseForMs = 300_000;
+export const denseMs = 15_000;
+
 /**
- * How long to wait before a try to reconnect: doubling from one second, up to `maxMs`, of which a random
- * half is taken off so that what broke together does not come back together. Pure.
- * @param tries how many tries have failed since the last connection, 0 before the first
+ * The pause before the next try to reconnect, before its jitter: doubling from one second, up to 15 seconds in
+ * the first five minutes after a loss and up to `maxMs` later. Pure.
+ * @param beforeMs the pause before the try that has just failed, 0 when the connection was just lost
+ * @param lostForMs for how long there has been no connection
+ */
+export function nextPause(beforeMs: number, lostForMs: number, maxMs: number): number {
+  const longest = lostForMs < denseForMs ? Math.min(denseMs, maxMs) : maxMs;
+  return Math.min(longest, beforeMs === 0 ? firstMs : beforeMs * 2);
+}
+
+/**
+ * Takes a random part of up to a half off a pause, so that what broke together does not come back together. Pure.
  * @param random from 0 to below 1
  */
-export function reconnectDelay(tries: number, maxMs: number, random: number): number {
-  const full = Math.min(maxMs, firstMs * 2 ** Math.min(tries, 30));
-  return Math.round(full * (1 - random / 2));
+export function jittered(pauseMs: number, random: number): number {
+  return Math.round(pauseMs * (1 - random / 2));
 }

@@ -51,7 +51,7 @@ export class Connecting {
     const sentAt = this.#environment.clock.monotonic();
     const outcome = await this.#begin(request);
     if (outcome.kind !== 'begun') return { kind: 'elsewhere' };
-    const deadline = localDeadline(sentAt, this.#environment.settings.leaseMs);
+    const deadline = localDeadline(sentAt, this.#environment.settings);
     try {
       const runner = await this.#open(outcome, driver, deadline, signal);
       return { kind: 'view', view: await this.#firstStep(runner, request, signal) };

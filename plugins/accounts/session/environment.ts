@@ -9,10 +9,15 @@ import type { ConnectInput, ConnectOutput, ConnectUndo } from '../lanes/connect.
 import type { TransitionInput, TransitionOutput } from '../lanes/transition.ts';
 import type { AccountMetrics } from '../metrics.ts';
 import type { Sealer } from './credentials.ts';
+import type { LoginGate } from './login-gate.ts';
 import type { Timers } from './timers.ts';
 
 /** Times of the session host, in milliseconds. */
 export interface SessionSettings {
+  /** What this process is called in every life of it: it takes over at once what it held in the last one. */
+  readonly processName: string;
+  /** No other process can use this database: nobody takes a lease away, and whatever others held is free. */
+  readonly isAlone: boolean;
   /** Sessions that this process holds. */
   readonly capacity: number;
   readonly leaseMs: number;
@@ -35,6 +40,8 @@ export interface SessionEnvironment {
   readonly log: GatewayLog;
   readonly clock: Clock;
   readonly timers: Timers;
+  /** Paces the log-ins of this process. */
+  readonly gate: LoginGate;
   readonly sealer: Sealer;
   readonly channels: ChannelRegistry;
   /** Fetches what is to be sent. */

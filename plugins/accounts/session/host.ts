@@ -104,8 +104,7 @@ export class SessionHost {
 
   /** The lease was renewed. */
   extend(fence: Fence, deadline: number): void {
-    const live = this.#runnerOf(fence)?.live;
-    if (live !== undefined) live.deadline = deadline;
+    this.#runnerOf(fence)?.extend(deadline);
   }
 
   /** Another process has the lease: closes silently. */

@@ -1,18 +1,24 @@
 import { Loop } from '../../../core/loop.ts';
 import type { Renewal } from '../contract.ts';
-import { claimLane, renewLane, renewLockedLane } from '../lanes/leases.ts';
+import { claimLane, inheritLane, renewLane, renewLockedLane } from '../lanes/leases.ts';
 import { localDeadline } from './deadline.ts';
 import type { SessionEnvironment } from './environment.ts';
 import type { SessionHost } from './host.ts';
 
-/** Between two looks for sessions that nobody holds. */
+/** Between two scans for sessions that nobody holds. */
 const scanMs = 1_000;
 
-/** Between two looks at the local deadlines. */
+/** The same while more may be free, or be so in a moment. */
+const scanSoonMs = 250;
+
+/** Between two checks of the local deadlines. */
 const watchMs = 100;
 
-/** Leases taken in one transaction. */
-const claimAtOnce = 250;
+/** Lateness of such a check that shows that the whole process was at a standstill. */
+const stalledMs = 1_000;
+
+/** How long the leases may take after a standstill to be renewed. */
+const patienceMs = 1_000;
 
 /** Wins leases for this process and keeps them: renewal, scan, and the watch over the local deadlines. */
 export class LeaseKeeper {
@@ -21,13 +27,20 @@ export class LeaseKeeper {
   readonly #scanning: Loop;
   readonly #renewing: Loop;
   #watching: NodeJS.Timeout | null = null;
+  #watchedAt = 0;
+  #patientUntil = 0;
+  /** More leases may be free than the last scan has taken. */
+  #isCutShort = false;
+  /** A process of the same name that was there before this one may still hold leases. */
+  #mayInherit = true;
 
   constructor(environment: SessionEnvironment, host: SessionHost) {
     this.#environment = environment;
     this.#host = host;
-    const { log, settings } = environment;
+    const { log, settings, random, clock } = environment;
+    this.#watchedAt = clock.monotonic();
     this.#scanning = new Loop(
-      () => scanMs,
+      () => (this.#isCutShort || this.#mayInherit ? scanSoonMs : scanMs) * (0.5 + random()),
       () => this.scan(),
       (error) => log.warn({ err: error }, 'looking for sessions failed'),
     );
@@ -41,7 +54,7 @@ export class LeaseKeeper {
   start(): void {
     this.#scanning.kick();
     this.#renewing.kick();
-    this.#watching = setInterval(() => this.#host.closeExpired(), watchMs).unref();
+    this.#watching = setInterval(() => this.#watch(), watchMs).unref();
   }
 
   /** Somebody gave leases away. */
@@ -60,19 +73,29 @@ export class LeaseKeeper {
     await this.#renewing.stop();
   }
 
-  /** Takes free leases as long as there are some and there is room. */
+  /** Takes free leases, not more at once than can log in soon, so that others take some too. */
   async scan(): Promise<void> {
-    const { storage, broker, clock, settings } = this.#environment;
-    for (;;) {
-      const limit = Math.min(this.#host.room, claimAtOnce);
-      if (limit === 0) return;
-      const { leaseMs } = settings;
-      const deadline = localDeadline(clock.monotonic(), leaseMs);
-      const input = { owner: broker.processId, leaseMs, limit };
-      const claimed = await this.#host.reserving(() => storage.submit(claimLane, input));
-      await Promise.all(claimed.map(({ row, fence }) => this.#host.takeUp(row, fence, deadline)));
-      if (claimed.length < limit) return;
-    }
+    const { storage, broker, clock, settings, gate } = this.#environment;
+    const { leaseMs } = settings;
+    const owner = broker.processId;
+    if (this.#mayInherit) await this.#inherit();
+    const limit = Math.min(this.#host.room, gate.room);
+    this.#isCutShort = limit < this.#host.room;
+    if (limit === 0) return;
+    const deadline = localDeadline(clock.monotonic(), settings);
+    const input = { owner, leaseMs, limit };
+    const claimed = await this.#host.reserving(() => storage.submit(claimLane, input));
+    this.#isCutShort &&= claimed.length === limit;
+    await Promise.all(claimed.map(({ row, fence }) => this.#host.takeUp(row, fence, deadline)));
+  }
+
+  /** Frees what the dead process held whose place this one takes. */
+  async #inherit(): Promise<void> {
+    const { storage, broker, settings } = this.#environment;
+    const { processName, isAlone } = settings;
+    const name = isAlone ? null : processName;
+    const input = { owner: broker.processId, name };
+    this.#mayInherit = !(await storage.submit(inheritLane, input));
   }
 
   /** Renews every lease in one transaction. */
@@ -93,8 +116,22 @@ export class LeaseKeeper {
     );
   }
 
+  /**
+   * Closes the sessions past their local deadline, in which nothing is sent any more. After a standstill of the process
+   * they wait for a renewal first: their leases may be renewed in the database already, or wanted by nobody.
+   */
+  #watch(): void {
+    const now = this.#environment.clock.monotonic();
+    if (now - this.#watchedAt > stalledMs) {
+      this.#patientUntil = now + patienceMs;
+      this.#renewing.kick();
+    }
+    this.#watchedAt = now;
+    if (now >= this.#patientUntil) this.#host.closeExpired();
+  }
+
   #settle(renewal: Renewal, sentAt: number): void {
-    const deadline = localDeadline(sentAt, this.#environment.settings.leaseMs);
+    const deadline = localDeadline(sentAt, this.#environment.settings);
     for (const fence of renewal.renewed) this.#host.extend(fence, deadline);
     for (const fence of renewal.lost) this.#host.lost(fence);
     for (const fence of renewal.revoked) this.#host.revoked(fence);

@@ -1,14 +1,11 @@
 import type { Release } from '../../../core/contracts/broker.ts';
 import { Loop } from '../../../core/loop.ts';
-import { beatLane, goneLane } from '../lanes/processes.ts';
+import { beatLane, beatMs, goneLane } from '../lanes/processes.ts';
 import { atMost } from './contain.ts';
 import type { SessionEnvironment } from './environment.ts';
 import { SessionHost } from './host.ts';
 import { LeaseKeeper } from './lease-keeper.ts';
 import { SessionRequests, sessionSubject } from './requests.ts';
-
-/** Between two heartbeats. */
-const beatMs = 2_000;
 
 /** Between two looks at what messages between processes may have missed. */
 const sweepMs = 3_000;
@@ -69,9 +66,10 @@ export class SessionProcess {
     const { storage, broker, settings } = this.#environment;
     await storage.submit(beatLane, {
       id: broker.processId,
+      name: settings.processName,
       roles: this.#roles,
       sessions: this.host.size,
-      capacity: settings.capacity,
+      capacity: this.host.stopping ? 0 : settings.capacity,
     });
   }
 
@@ -79,9 +77,11 @@ export class SessionProcess {
   async stop(): Promise<void> {
     const { storage, broker, log } = this.#environment;
     const failed = (error: unknown): void => log.warn({ err: error }, 'the stop was not clean');
-    await Promise.all([this.#beating.stop(), this.#sweeping.stop(), this.#keeper.stopScanning()]);
+    await Promise.all([this.#sweeping.stop(), this.#keeper.stopScanning()]);
     await this.host.stop().catch(failed);
     await this.#keeper.stop();
+    // Not before: who is silent counts as dead, and its sessions as free.
+    await this.#beating.stop();
     for (const release of this.#releases) await release().catch(failed);
     await atMost(farewellMs, storage.submit(goneLane, broker.processId));
   }

@@ -11,7 +11,6 @@ import type { AccountRow, Fence } from '../contract.ts';
 import { rowChanged } from '../lanes/restrict.ts';
 import { details } from '../reasons.ts';
 import { type Happening, move } from '../status.ts';
-import { reconnectDelay } from './backoff.ts';
 import { atMost, contain } from './contain.ts';
 import { FencedCredentials, type Phase } from './credentials.ts';
 import { isAnswerOutcome } from './driver-values.ts';
@@ -21,6 +20,7 @@ import { NamedTimers } from './named-timers.ts';
 import { OpenSession } from './open-session.ts';
 import { Pairing, wrongValues } from './pairing.ts';
 import { Participants } from './participants.ts';
+import { Tries } from './tries.ts';
 
 /** How long a log-out may take before the connection is cut. */
 const logOutMs = 3_000;
@@ -54,13 +54,11 @@ export class SessionRunner {
   readonly #log: GatewayLog;
   readonly #intake: Intake;
   readonly #participants: Participants;
-  readonly #timers: NamedTimers<'retry' | 'pairing' | 'restriction'>;
+  readonly #timers: NamedTimers<'pairing' | 'restriction'>;
+  readonly #tries: Tries;
   #pairing: Pairing | null = null;
   /** The latest loss; null once the network is there. */
   #loss: Loss | null = null;
-  #tries = 0;
-  /** When the next try to connect is due, milliseconds since the Unix epoch; null when none is waited for. */
-  #retryAt: number | null = null;
   #leaving: Promise<void> | null = null;
   #over: Promise<void> | null = null;
   #hosting: Promise<Release> | null = null;
@@ -72,6 +70,7 @@ export class SessionRunner {
     this.#options = options;
     this.#log = environment.log.child({ account: row.id, channel: row.channel });
     this.#timers = new NamedTimers(environment.timers);
+    this.#tries = new Tries(environment, () => this.#attempt());
     this.live = new OpenSession(row, fence, driver.capabilities, clock, deadline, (call, error) =>
       this.#driverFailed(call, error),
     );
@@ -99,7 +98,7 @@ export class SessionRunner {
 
   /** When the next try to connect is due, milliseconds since the Unix epoch; null when none is waited for. */
   get retryAt(): number | null {
-    return this.#retryAt;
+    return this.#tries.dueAt;
   }
 
   /** Opens the session and connects it: from its credentials, or by linking when a request is given. */
@@ -115,10 +114,15 @@ export class SessionRunner {
       });
     }
     this.#armRestriction();
-    const { retryAt } = this.live.row;
-    // The process before this one was asked to wait.
-    if (link === null && retryAt !== null && retryAt > clock.now()) this.#scheduleRetry(retryAt);
-    else this.#attempt();
+    // A process before this one may have been asked to wait.
+    this.#tries.first(link !== null, link === null ? this.live.row.retryAt : null);
+  }
+
+  /** The lease was renewed: the session may act until then. */
+  extend(deadline: number): void {
+    const wasHeld = this.live.isHeld();
+    this.live.deadline = deadline;
+    if (!wasHeld && this.live.connected) void this.#participants.tell('ready');
   }
 
   /** Asks the driver to hand a value to the network. @throws DriverError, or what a broken driver throws */
@@ -197,6 +201,7 @@ export class SessionRunner {
     }
     this.live.end();
     this.#timers.cancelAll();
+    this.#tries.end();
     this.#pairing?.take({ type: 'over' });
     this.#hosting?.then((release) => release()).catch(() => undefined);
     const closed = this.#participants.tell('closed');
@@ -223,7 +228,7 @@ export class SessionRunner {
       // Said when it was emitted already; a `connected` from before may have been taken in between.
       this.live.connected = false;
       this.#loss = happening;
-      this.#scheduleRetry(happening.retryAt);
+      this.#tries.lost(happening.retryAt);
       // Every further try that fails alike: nothing to store.
       if (move(this.live.row, happening)?.state === this.live.row) {
         this.#pairing?.take({ type: 'lost' });
@@ -268,9 +273,7 @@ export class SessionRunner {
   #nowConnected(): void {
     this.live.connected = true;
     this.#loss = null;
-    this.#tries = 0;
-    this.#retryAt = null;
-    this.#timers.cancel('retry');
+    this.#tries.connected();
     this.#timers.cancel('pairing');
     this.#pairing?.take({ type: 'connected' });
     this.#pairing = null;
@@ -285,7 +288,7 @@ export class SessionRunner {
         const outcome = await storage.submit(lanes.transition, {
           fence: this.live.fence,
           happening,
-          tries: this.#tries,
+          tries: this.#tries.failed,
         });
         this.#intake.refuseWhenOver();
         if (outcome.kind !== 'fenced') return outcome;
@@ -306,7 +309,11 @@ export class SessionRunner {
 
   /** One try to link or to reconnect. */
   #attempt(): void {
-    if (!this.#mayCall()) return;
+    if (!this.#mayCall()) {
+      // The lease may yet be renewed: see `LeaseKeeper`.
+      if (this.#isOpen()) this.#tries.lost(null);
+      return;
+    }
     const request = this.#pairing?.request;
     const failed = (error: unknown): void => {
       this.#driverFailed(request === undefined ? 'resume' : 'link', error);
@@ -325,21 +332,6 @@ export class SessionRunner {
     }, failed);
   }
 
-  /** @param notBefore when the network wants to be asked again, milliseconds since the Unix epoch */
-  #scheduleRetry(notBefore: number | null): void {
-    if (this.#timers.has('retry')) return;
-    const { settings, random, clock } = this.#environment;
-    const now = clock.now();
-    const pause = reconnectDelay(this.#tries, settings.reconnectMaxMs, random());
-    const delay = Math.max(pause, (notBefore ?? 0) - now);
-    this.#tries += 1;
-    this.#retryAt = now + delay;
-    this.#timers.later('retry', delay, () => {
-      this.#retryAt = null;
-      this.#attempt();
-    });
-  }
-
   #armRestriction(): void {
     this.#timers.cancel('restriction');
     const until = this.live.row.restrictedUntil;
@@ -355,8 +347,12 @@ export class SessionRunner {
   }
 
   #wake(envelope: Json): void {
-    if (isRowChanged(envelope)) void this.refresh();
-    else this.#participants.wake(envelope);
+    if (isRowChanged(envelope)) {
+      void this.refresh();
+      return;
+    }
+    this.#participants.wake(envelope);
+    if (!this.live.connected) this.#tries.wanted();
   }
 
   #driverFailed(call: string, error: unknown): void {

@@ -85,7 +85,14 @@ const tables: readonly Table[] = [
   },
   {
     name: 'processes',
-    columns: { id, roles: text, sessions: zero, capacity: zero, seen_at: integer },
+    columns: {
+      id,
+      name: words(300),
+      roles: text,
+      sessions: zero,
+      capacity: zero,
+      seen_at: integer,
+    },
     primary: ['id'],
   },
   {

@@ -133,6 +133,17 @@ export class LeaseTable {
     };
   }
 
+  /** Whoever is named as owner of a lease. */
+  async owners(): Promise<readonly string[]> {
+    return this.db.knex('leases').whereNotNull('owner').distinct().pluck('owner');
+  }
+
+  /** Lets all leases of these owners run out at once. */
+  async expire(owners: readonly string[]): Promise<void> {
+    if (owners.length === 0) return;
+    await this.db.knex('leases').whereIn('owner', owners).update({ expires_at: 0 });
+  }
+
   /** Gives leases away so that another process can take them at once. Fences that fell are left alone. */
   async release(fences: readonly Fence[]): Promise<void> {
     await this.#set(fences, { owner: null, expires_at: 0 });

@@ -19,26 +19,27 @@ export class ProcessTable {
       'processes',
       processes.map((process) => ({
         id: process.id,
+        name: process.name,
         roles: process.roles.join(','),
         sessions: process.sessions,
         capacity: process.capacity,
         seen_at: process.seenAt,
         schema_steps: migrationSteps.length,
       })),
-      { key: ['id'], set: ['roles', 'sessions', 'capacity', 'seen_at', 'schema_steps'] },
+      { key: ['id'], set: ['name', 'roles', 'sessions', 'capacity', 'seen_at', 'schema_steps'] },
     );
   }
 
   /** The processes heard of after a moment, in no particular order. */
   async seenAfter(moment: number): Promise<readonly ProcessRow[]> {
     const rows: StoredProcess[] = await this.db.knex('processes').where('seen_at', '>', moment);
-    return rows.map((row) => ({
-      id: row.id,
-      roles: row.roles === '' ? [] : row.roles.split(','),
-      sessions: row.sessions,
-      capacity: row.capacity,
-      seenAt: Number(row.seen_at),
-    }));
+    return rows.map(processOf);
+  }
+
+  /** The processes of a name, dead ones among them. */
+  async named(name: string): Promise<readonly ProcessRow[]> {
+    const rows: StoredProcess[] = await this.db.knex('processes').where({ name });
+    return rows.map(processOf);
   }
 
   /** Whether a process may be at work that counts no changes of contacts. */
@@ -63,8 +64,20 @@ export class ProcessTable {
   }
 }
 
+function processOf(row: StoredProcess): ProcessRow {
+  return {
+    id: row.id,
+    name: row.name,
+    roles: row.roles === '' ? [] : row.roles.split(','),
+    sessions: row.sessions,
+    capacity: row.capacity,
+    seenAt: Number(row.seen_at),
+  };
+}
+
 interface StoredProcess {
   readonly id: string;
+  readonly name: string;
   readonly roles: string;
   readonly sessions: number;
   readonly capacity: number;

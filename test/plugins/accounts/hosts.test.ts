@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { Clock } from '../../../core/contracts/clock.ts';
+import type { OutboundMessage } from '../../../core/contracts/driver.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { plainOptions } from '../../../plugins/accounts/connections.ts';
 import type { Fence } from '../../../plugins/accounts/contract.ts';
@@ -11,6 +12,7 @@ import type { Timers } from '../../../plugins/accounts/session/timers.ts';
 import type { OpenStorage } from '../../../plugins/storage/storage.ts';
 import { databases } from '../../harness/databases.ts';
 import { until } from '../../harness/story.ts';
+import { FakeDriver } from './fake-driver.ts';
 import { World } from './world.ts';
 
 type Process = Awaited<ReturnType<World['start']>>;
@@ -181,29 +183,162 @@ t.test('while the database is away a session lives until its local deadline', as
   t.equal(process.driver.live.length, 1);
 });
 
+const late: OutboundMessage = {
+  reference: 'msg_1',
+  attempt: 1,
+  to: { phone: '+15550002222', networkId: null },
+  text: 'late',
+  media: null,
+};
+
 t.test('past the deadline nothing goes out, whatever the timers do', async (t) => {
   const world = await makeWorld(t);
   const clock = new HandClock();
-  const process = await world.start({ leaseMs: 9_000, clock });
+  const { storage, state } = cuttable((await World.open(t, world.url)).storage);
+  const process = await world.start({ leaseMs: 9_000, clock }, storage);
   await connected(process, world, '+15555000001');
+  state.lanesAway.add('leases.renew');
   const { session } = process.part;
   t.ok(session?.mayAct());
   clock.at += 7_999;
   t.ok(session?.mayAct());
   clock.at += 1;
   t.notOk(session?.mayAct());
-  const message = {
-    reference: 'msg_1',
-    attempt: 1,
-    to: { phone: '+15550002222', networkId: null },
-    text: 'late',
-    media: null,
-  };
-  await t.rejects(async () => session?.send(message), { code: 'not_connected' });
+  await t.rejects(async () => session?.send(late), { code: 'not_connected' });
   t.notOk(process.driver.last.calls.includes('send msg_1'));
+  const passing = setInterval(() => {
+    clock.at += 50;
+  }, 20);
+  t.teardown(async () => clearInterval(passing));
   await until('the watch to close it', async () =>
     process.driver.sessions[0]?.closed ? true : undefined,
   );
+});
+
+t.test('a process that was at a standstill goes on with the leases that nobody took', async (t) => {
+  const world = await makeWorld(t);
+  const clock = new HandClock();
+  const { storage, state } = cuttable((await World.open(t, world.url)).storage);
+  const process = await world.start({ leaseMs: 9_000, clock }, storage);
+  const ids = [
+    await connected(process, world, '+15555000002'),
+    await connected(process, world, '+15555000003'),
+  ];
+  const [kept = '', lost = ''] = ids;
+  const fence = (await world.lease(kept)).fence;
+  const live = (id: string) => process.process.host.runner(id)?.live;
+
+  // The last turn of the event loop was ten seconds ago; the database cannot be asked at first.
+  state.lanesAway.add('leases.renew');
+  clock.at += 10_000;
+  t.notOk(live(kept)?.mayAct(), 'nothing may go out');
+  await t.rejects(async () => live(kept)?.send(late), { code: 'not_connected' });
+  await world.act((unit) => unit.leases.take([lost], 'another', unit.now + 60_000));
+  await sleep(400);
+  t.notOk(live(kept)?.mayAct(), 'before the lease is known to be renewed');
+  const told = process.part.told.length;
+  state.lanesAway.clear();
+  clock.at += 3_000;
+  await until('the lease to be renewed', async () => (live(kept)?.mayAct() ? true : undefined));
+  await until('the other session to be closed', async () =>
+    process.process.host.runner(lost) === undefined ? true : undefined,
+  );
+  t.equal((await world.lease(kept)).fence, fence, 'under the same fence');
+  t.same(process.driver.sessions.map(triesOf), [0, 0], 'without a new log-in');
+  t.ok(process.part.told.slice(told).includes('ready'), 'what waits is sent now');
+  t.same(
+    process.driver.sessions.map(({ account, closed }) => [account.id, closed]),
+    [
+      [kept, false],
+      [lost, true],
+    ],
+    'what another process took is closed',
+  );
+});
+
+t.test('a few leases are claimed at a time, and all in the end', async (t) => {
+  const world = await makeWorld(t);
+  const first = await world.start({ leaseMs });
+  const count = 8;
+  for (let n = 0; n < count; n += 1) await connected(first, world, `+1555700000${n}`);
+  await first.stop();
+  const driver = new FakeDriver();
+  let most = 0;
+  driver.behaviour.resume = async (session) => {
+    most = Math.max(most, driver.live.filter(({ calls }) => calls.includes('resume')).length);
+    await session.state('connected');
+  };
+  const begunAt = performance.now();
+  const second = await world.start({ leaseMs, loginsPerS: 4, driver });
+  await sleep(300);
+  t.ok(second.process.host.size <= 4, 'as many as can log in soon');
+  await until('all to be there', async () => (driver.live.length === count ? true : undefined));
+  const tookMs = performance.now() - begunAt;
+  t.ok(tookMs > 1_000, 'at the pace that is set');
+  t.equal(driver.sessions.length, count, 'each is opened once');
+  t.equal(driver.sessions.flatMap(({ calls }) => calls).length, count, 'with one log-in');
+  t.equal(most, count);
+});
+
+t.test('a process that comes back under its name takes over what it held', async (t) => {
+  const world = await makeWorld(t);
+  const dead = await world.start({ leaseMs: 60_000, processName: 'one' });
+  const id = await connected(dead, world, '+15558000001');
+  const other = await world.start({ leaseMs: 60_000, processName: 'two' });
+  const { fence } = await world.lease(id);
+  const again = await world.start({ leaseMs: 60_000, processName: 'one' });
+  await sleep(3_500);
+  t.equal((await world.lease(id)).owner, dead.broker.processId, 'not while the old one is alive');
+  // It is silent from here on: its heartbeat is as old as that of a process that was killed.
+  await world.act(async (unit) => {
+    const row = { id: dead.broker.processId, name: 'one', roles: ['sessions'] };
+    await unit.processes.beat([{ ...row, sessions: 1, capacity: 1, seenAt: unit.now - 2_501 }]);
+  });
+  const diedAt = performance.now();
+  await until('its session to be live again', async () =>
+    again.driver.live.length + other.driver.live.length === 1 ? true : undefined,
+  );
+  t.ok(performance.now() - diedAt < 2_000, 'within two seconds, though the lease has a minute');
+  const lease = await world.lease(id);
+  t.equal(lease.fence, fence + 1, 'fenced');
+  const { port } = dead.driver.last;
+  await t.rejects(port.credentials.set({ one: '1' }), /lost its lease|over/);
+});
+
+for (const engine of databases) {
+  t.test(`who is alone takes over at once whatever was held: ${engine.name}`, async (t) => {
+    const world = await makeWorld(t, engine);
+    const dead = await world.start({ leaseMs: 60_000 });
+    const id = await connected(dead, world, '+15558000002');
+    dead.part.told.length = 0;
+    const begunAt = performance.now();
+    const again = await world.start({ leaseMs: 60_000, isAlone: true });
+    await until('its session', async () => (again.driver.live.length === 1 ? true : undefined));
+    t.ok(performance.now() - begunAt < 2_000);
+    t.equal((await world.lease(id)).owner, again.broker.processId);
+  });
+}
+
+t.test('a message that is accepted while its account waits has it try once, at once', async (t) => {
+  const world = await makeWorld(t);
+  const timers = new HandTimers();
+  const process = await world.start({ timers });
+  const id = await connected(process, world, '+15556000002');
+  const session = process.driver.last;
+  process.driver.behaviour.resume = () => undefined;
+  await session.state('lost');
+  const send = (): void => process.broker.toHost(id, { queued: {} });
+  send();
+  await until('a try', async () => (triesOf(session) === 1 ? true : undefined));
+  await session.state('lost');
+  send();
+  await sleep(100);
+  t.equal(triesOf(session), 1, 'the next message does not');
+  timers.run();
+  await until('the next try', async () => (triesOf(session) === 2 ? true : undefined));
+
+  await session.state('connected');
+  t.equal(process.driver.sessions.length, 1);
 });
 
 t.test('pauses between tries to reconnect grow and start over', async (t) => {
@@ -219,16 +354,22 @@ t.test('pauses between tries to reconnect grow and start over', async (t) => {
     await session.state('lost');
     await session.state('lost');
     pauses.push(timers.run());
+    await until('one try', async () => (triesOf(session) > tries ? true : undefined));
   }
   t.same(
     pauses.map((ms) => ms / 1_000),
-    [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300],
+    [1, 2, 4, 8, 15, 15, 15, 15, 15, 15, 15],
   );
-  t.equal(session.calls.filter((call) => call === 'resume').length, 11, 'one try each');
+  t.equal(triesOf(session), 11, 'one try each');
   await session.state('connected');
   await session.state('lost');
   t.equal(timers.run(), 1_000);
 });
+
+/** How often a session was to log in again. */
+function triesOf({ calls }: { readonly calls: readonly string[] }): number {
+  return calls.filter((call) => call === 'resume').length;
+}
 
 /** A clock that a test moves by hand. */
 class HandClock implements Clock {
@@ -261,13 +402,15 @@ class HandTimers implements Timers {
 t.test('no heartbeat waits for that of a process that was stopped in the middle', async (t) => {
   const world = await makeWorld(t);
   const beat = (storage: OpenStorage, id: string) =>
-    storage.submit(beatLane, { id, roles: [], sessions: 0, capacity: 0 });
+    storage.submit(beatLane, { id, name: id, roles: [], sessions: 0, capacity: 0 });
   await beat(world.storage, 'stopped');
   await beat(world.storage, 'running');
   const other = (await World.open(t, world.url)).storage;
   const stopped = world.act(async (unit) => {
     const seenAt = unit.now;
-    await unit.processes.beat([{ id: 'stopped', roles: [], sessions: 0, capacity: 0, seenAt }]);
+    await unit.processes.beat([
+      { id: 'stopped', name: 'stopped', roles: [], sessions: 0, capacity: 0, seenAt },
+    ]);
     await sleep(1_000);
   });
   await sleep(200);

@@ -13,7 +13,7 @@ import {
   parseIdentifier,
   parseIdentifierInAddress,
 } from '../../../plugins/accounts/identifiers.ts';
-import { reconnectDelay } from '../../../plugins/accounts/session/backoff.ts';
+import { jittered, nextPause } from '../../../plugins/accounts/session/backoff.ts';
 import { localDeadline } from '../../../plugins/accounts/session/deadline.ts';
 import { isDriverEvent, isSent } from '../../../plugins/accounts/session/driver-values.ts';
 import { happeningOf } from '../../../plugins/accounts/session/happening.ts';
@@ -120,16 +120,24 @@ t.test('the payload of an account event has the specified fields and no others',
 });
 
 t.test('pauses between tries to reconnect', async (t) => {
-  const delays = [0, 1, 2, 3, 8, 9, 50, 5_000].map((tries) => reconnectDelay(tries, 300_000, 0));
-  t.same(delays, [1_000, 2_000, 4_000, 8_000, 256_000, 300_000, 300_000, 300_000]);
-  t.equal(reconnectDelay(2, 300_000, 0.5), 3_000);
-  t.ok(reconnectDelay(0, 300_000, 0.999_999) >= 500, 'at most half is taken off');
-  t.equal(reconnectDelay(9, 20, 0), 20);
+  const row = (tries: number, lostForMs: number, maxMs: number, from = 0): readonly number[] => {
+    const pauses = [from];
+    while (pauses.length <= tries) pauses.push(nextPause(pauses.at(-1) ?? 0, lostForMs, maxMs));
+    return pauses.slice(1).map((ms) => ms / 1_000);
+  };
+  t.same(row(6, 0, 300_000), [1, 2, 4, 8, 15, 15], 'dense at first');
+  t.same(row(3, 299_999, 300_000, 15_000), [15, 15, 15], 'for five minutes');
+  t.same(row(6, 300_000, 300_000, 15_000), [30, 60, 120, 240, 300, 300], 'then ever longer');
+  t.same(row(3, 0, 1_500), [1, 1.5, 1.5], 'never longer than the setting');
+  t.equal(nextPause(0, 0, 20), 20);
+  t.equal(jittered(4_000, 0.5), 3_000);
+  t.ok(jittered(1_000, 0.999_999) >= 500, 'at most half is taken off');
 });
 
 t.test('the local deadline is shorter than the lease', async (t) => {
-  t.equal(localDeadline(500, 9_000), 8_500);
-  t.equal(localDeadline(0, 2_000), 1_500);
+  t.equal(localDeadline(500, { leaseMs: 9_000, isAlone: false }), 8_500);
+  t.equal(localDeadline(0, { leaseMs: 2_000, isAlone: false }), 1_500);
+  t.equal(localDeadline(0, { leaseMs: 2_000, isAlone: true }), Number.POSITIVE_INFINITY);
 });
 
 t.test('what drivers emit', async (t) => {

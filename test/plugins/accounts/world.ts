@@ -13,6 +13,7 @@ import type {
   SessionPart,
 } from '../../../plugins/accounts/contract.ts';
 import { accountMetrics } from '../../../plugins/accounts/metrics.ts';
+import { LoginGate } from '../../../plugins/accounts/session/login-gate.ts';
 import { systemTimers, type Timers } from '../../../plugins/accounts/session/timers.ts';
 import { MemoryHub } from '../../../plugins/broker/hub.ts';
 import { MemoryBroker } from '../../../plugins/broker/memory.ts';
@@ -84,6 +85,9 @@ export interface ProcessOptions {
   readonly pairingTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
   readonly reconnectMaxMs?: number;
+  readonly loginsPerS?: number;
+  readonly processName?: string;
+  readonly isAlone?: boolean;
   readonly timers?: Timers;
   readonly clock?: Clock;
   readonly accountsCap?: number;
@@ -147,6 +151,12 @@ export class World {
       log,
       clock: options.clock ?? systemClock,
       timers: options.timers ?? systemTimers,
+      gate: new LoginGate({
+        perSecond: options.loginsPerS ?? 1_000,
+        timers: systemTimers,
+        random: Math.random,
+        loopDelayMs: () => 0,
+      }),
       sealer: fakeSealer,
       channels: {
         driverOf: (channel) => (['msgapp_web', 'chatapp'].includes(channel) ? driver : null),
@@ -172,6 +182,8 @@ export class World {
       metrics: accountMetrics(metrics),
       roles: options.roles ?? ['api', 'sessions'],
       settings: {
+        processName: options.processName ?? broker.processId,
+        isAlone: options.isAlone ?? false,
         capacity: options.capacity ?? 100,
         leaseMs: options.leaseMs ?? 9_000,
         reconnectMaxMs: options.reconnectMaxMs ?? 50,

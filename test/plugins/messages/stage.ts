@@ -175,7 +175,14 @@ export async function openStage(
     beat: () =>
       storage.submit(work, async (unit) => {
         await unit.processes.beat([
-          { id: broker.processId, roles: ['api'], sessions: 0, capacity: 1, seenAt: unit.now },
+          {
+            id: broker.processId,
+            name: 'stage',
+            roles: ['api'],
+            sessions: 0,
+            capacity: 1,
+            seenAt: unit.now,
+          },
         ]);
       }) as Promise<never>,
   };

@@ -1,0 +1,139 @@
+import type { Timers } from './timers.ts';
+
+/** A log-in that has not ended by then counts as ended: a silent network holds nobody up for longer. Milliseconds. */
+const longestMs = 5_000;
+
+/** Delay of the event loop from which one log-in is under way at a time, milliseconds. */
+const busyMs = 100;
+
+/** Until a log-in that could not begin is tried again, milliseconds. */
+const againMs = 50;
+
+/** What a gate is made with. */
+export interface GateOptions {
+  /** Log-ins that begin in a second at most, those that users wait for left out. */
+  readonly perSecond: number;
+  readonly timers: Timers;
+  /** From 0 to below 1. */
+  readonly random: () => number;
+  /** The longest delay of the event loop since it was last asked, milliseconds. */
+  readonly loopDelayMs: () => number;
+}
+
+/** One log-in from the moment it is wanted. */
+export interface LoginTurn {
+  /** It has not begun. */
+  readonly waits: boolean;
+  /** Puts it before all others that wait. */
+  hurry(): void;
+  /** It has ended, whatever came of it, or is not wanted any more. Idempotent. */
+  over(): void;
+}
+
+/**
+ * Paces the log-ins of this process, so that hundreds of accounts that want one together leave it time for everything
+ * else: at most so many a second, not more under way than begin in two seconds, and one at a time while the
+ * event loop is late.
+ */
+export class LoginGate {
+  readonly #options: GateOptions;
+  /** First log-ins go before those that follow a loss: they are few and their leases are fresh. */
+  readonly #first: Turn[] = [];
+  readonly #again: Turn[] = [];
+  readonly #underWay = new Set<Turn>();
+  #resting = false;
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+  }
+
+  /** For how many more accounts a first log-in can be begun within half a second. */
+  get room(): number {
+    return Math.max(0, Math.ceil(this.#options.perSecond / 2) - this.#first.length);
+  }
+
+  /**
+   * Has a log-in begin: at once when a user waits for it, else in its turn.
+   * @param begin called once, after this has returned, unless the turn is over by then
+   */
+  enter(how: 'at_once' | 'first' | 'again', begin: () => void): LoginTurn {
+    const turn: Turn = { begin, state: 'waiting', release: () => undefined };
+    if (how === 'at_once') this.#begin(turn);
+    else {
+      (how === 'first' ? this.#first : this.#again).push(turn);
+      this.#serve();
+    }
+    return {
+      get waits() {
+        return turn.state === 'waiting';
+      },
+      hurry: () => {
+        if (!this.#leave(turn)) return;
+        this.#first.unshift(turn);
+        this.#serve();
+      },
+      over: () => this.#over(turn),
+    };
+  }
+
+  #serve(): void {
+    if (this.#resting || this.#first.length + this.#again.length === 0) return;
+    if (!this.#mayBegin()) {
+      this.#rest(againMs);
+      return;
+    }
+    const turn = this.#first.shift() ?? this.#again.shift();
+    const { perSecond, random } = this.#options;
+    this.#rest((1_000 / perSecond) * (0.5 + random()));
+    if (turn !== undefined) this.#begin(turn);
+  }
+
+  #mayBegin(): boolean {
+    const { size } = this.#underWay;
+    if (size === 0) return true;
+    return size < this.#options.perSecond * 2 && this.#options.loopDelayMs() < busyMs;
+  }
+
+  #rest(ms: number): void {
+    this.#resting = true;
+    this.#options.timers.after(ms, () => {
+      this.#resting = false;
+      this.#serve();
+    });
+  }
+
+  #begin(turn: Turn): void {
+    turn.state = 'under_way';
+    this.#underWay.add(turn);
+    turn.release = this.#options.timers.after(longestMs, () => this.#over(turn));
+    // Later, so that whoever entered has the turn in hand by then.
+    queueMicrotask(() => {
+      if (turn.state === 'under_way') turn.begin();
+    });
+  }
+
+  #over(turn: Turn): void {
+    this.#leave(turn);
+    turn.state = 'over';
+    turn.release();
+    this.#underWay.delete(turn);
+  }
+
+  /** Whether it was waiting. */
+  #leave(turn: Turn): boolean {
+    for (const queue of [this.#first, this.#again]) {
+      const place = queue.indexOf(turn);
+      if (place < 0) continue;
+      queue.splice(place, 1);
+      return true;
+    }
+    return false;
+  }
+}
+
+interface Turn {
+  readonly begin: () => void;
+  state: 'waiting' | 'under_way' | 'over';
+  /** Cancels what counts it as ended. */
+  release: () => void;
+}

@@ -1,0 +1,113 @@
+import { denseMs, jittered, nextPause } from './backoff.ts';
+import type { SessionEnvironment } from './environment.ts';
+import type { LoginTurn } from './login-gate.ts';
+
+/** When one account tries to log in: its turn at the gate, and the pause after each loss. */
+export class Tries {
+  readonly #environment: SessionEnvironment;
+  readonly #attempt: () => void;
+  #turn: LoginTurn | null = null;
+  /** Ends the pause before the next try; null when none is under way. */
+  #cancelPause: (() => void) | null = null;
+  #dueAt: number | null = null;
+  #pauseMs = 0;
+  #failed = 0;
+  #lostAt: number | null = null;
+  /** The network has named the moment of the next try. */
+  #isNamed = false;
+  #hurriedAt = Number.NEGATIVE_INFINITY;
+
+  /** @param attempt one try; called when its turn has come */
+  constructor(environment: SessionEnvironment, attempt: () => void) {
+    this.#environment = environment;
+    this.#attempt = attempt;
+  }
+
+  /** How many tries have failed since the account was last connected. */
+  get failed(): number {
+    return this.#failed;
+  }
+
+  /** When the next try is due, milliseconds since the Unix epoch; null when none is waited for. */
+  get dueAt(): number | null {
+    return this.#dueAt;
+  }
+
+  /**
+   * Makes the first try, at once when a user waits for it.
+   * @param retryAt when the network wants to be asked again, milliseconds since the Unix epoch
+   */
+  first(atOnce: boolean, retryAt: number | null): void {
+    if (retryAt !== null && retryAt > this.#environment.clock.now()) {
+      this.#isNamed = true;
+      this.#pause(0, retryAt, 'first');
+    } else this.#enter(atOnce ? 'at_once' : 'first');
+  }
+
+  /**
+   * Plans the next try after the connection was lost or could not be made, unless one is planned.
+   * @param retryAt when the network wants to be asked again, milliseconds since the Unix epoch
+   */
+  lost(retryAt: number | null): void {
+    if (this.#cancelPause !== null || this.#turn?.waits === true) return;
+    this.#turn?.over();
+    const { clock, settings, random } = this.#environment;
+    const now = clock.monotonic();
+    this.#failed += 1;
+    this.#lostAt ??= now;
+    this.#pauseMs = nextPause(this.#pauseMs, now - this.#lostAt, settings.reconnectMaxMs);
+    this.#isNamed = retryAt !== null;
+    this.#pause(jittered(this.#pauseMs, random()), retryAt, 'again');
+  }
+
+  /**
+   * Tries at once because a message waits: once in 15 seconds, and never before the moment that the network
+   * has named.
+   */
+  wanted(): void {
+    const now = this.#environment.clock.monotonic();
+    const isPlanned = this.#cancelPause !== null || this.#turn?.waits === true;
+    if (!isPlanned || this.#isNamed || now - this.#hurriedAt < denseMs) return;
+    this.#hurriedAt = now;
+    if (this.#cancelPause !== null) {
+      this.#cancelPause();
+      this.#cancelPause = null;
+      this.#enter('again');
+    }
+    this.#turn?.hurry();
+  }
+
+  /** The account is connected: the next loss begins anew. */
+  connected(): void {
+    this.end();
+    this.#lostAt = null;
+    this.#pauseMs = 0;
+    this.#failed = 0;
+    this.#isNamed = false;
+  }
+
+  /** Nothing is tried any more. */
+  end(): void {
+    this.#cancelPause?.();
+    this.#cancelPause = null;
+    this.#dueAt = null;
+    this.#turn?.over();
+  }
+
+  /** Waits for so long, and never less than until the moment that the network has named. */
+  #pause(pauseMs: number, retryAt: number | null, how: 'first' | 'again'): void {
+    const { clock, timers } = this.#environment;
+    const now = clock.now();
+    const wait = Math.max(pauseMs, (retryAt ?? now) - now);
+    this.#dueAt = now + wait;
+    this.#cancelPause = timers.after(wait, () => {
+      this.#cancelPause = null;
+      this.#enter(how);
+    });
+  }
+
+  #enter(how: 'at_once' | 'first' | 'again'): void {
+    this.#dueAt = null;
+    this.#turn = this.#environment.gate.enter(how, this.#attempt);
+  }
+}
