@@ -272,6 +272,8 @@ export const leftOutKinds = [
   'status_post',
   'group',
   'protocol',
+  /** A message that came without its content, which could not be fetched in the end. */
+  'unreadable',
 ] as const;
 export type LeftOutKind = (typeof leftOutKinds)[number];
 

@@ -30,6 +30,8 @@ export class AccountKeys implements SignalKeyStore {
   readonly login: AuthenticationCreds;
   readonly imports: Imports;
   readonly writes: CredentialWrites;
+  /** Hears of each number whose hidden id was not known before: digits of the number, digits of the id. */
+  onPair: (number: string, hidden: string) => void = () => undefined;
   readonly #library: Library;
   #restricted: boolean;
 
@@ -126,6 +128,9 @@ export class AccountKeys implements SignalKeyStore {
       }
     }
     this.writes.set(values);
+    for (const [number, hidden] of Object.entries(data['lid-mapping'] ?? {})) {
+      if (hidden !== null && /^\d+$/.test(number)) this.onPair(number, hidden);
+    }
     const made = Object.values(data['pre-key'] ?? {}).some((key) => key !== null);
     if (made) await this.writes.durable();
   }

@@ -9,6 +9,11 @@ export function addressOfPhone(phone: string): string {
   return `${phone.replace(/^\+/, '')}@${phoneServer}`;
 }
 
+/** The digits of an address, without the device. */
+export function userOf(address: string): string {
+  return /^\d*/.exec(address)?.[0] ?? '';
+}
+
 /** The phone number of an address, E.164 with `+`; null when the address hides it. */
 export function phoneOf(address: string | null | undefined): string | null {
   const digits = address?.match(/^(\d+)(?:[:_.]\d+)*@(?:s\.whatsapp\.net|c\.us|hosted)$/)?.[1];
@@ -26,6 +31,11 @@ export function isOneContact(address: string | null | undefined): boolean {
   return phoneOf(address) !== null || hiddenIdOf(address) !== null;
 }
 
+/** Whether this is a contact's own list of recipients, each of whom has the message in a conversation of two. */
+export function isBroadcastList(address: string | null | undefined): boolean {
+  return /^\d+@broadcast$/.test(address ?? '');
+}
+
 /**
  * A contact by the two addresses that the network tells of it; either may be missing.
  * @returns null when neither names one contact
@@ -37,10 +47,4 @@ export function contactOf(
   const phone = phoneOf(one) ?? phoneOf(other);
   const networkId = hiddenIdOf(one) ?? hiddenIdOf(other);
   return phone === null && networkId === null ? null : { phone, networkId };
-}
-
-/** Where a message to this contact goes; null when the network knows no such address. */
-export function destinationOf({ phone, networkId }: ContactAddress): string | null {
-  if (phone !== null) return addressOfPhone(phone);
-  return hiddenIdOf(networkId);
 }

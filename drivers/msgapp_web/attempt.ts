@@ -9,12 +9,14 @@ import type { AccountKeys } from './account-keys.ts';
 import { beforeAbort } from './before-abort.ts';
 import { type LastEnding, lost } from './close-codes.ts';
 import { Connection } from './connection.ts';
+import { ContactBook } from './contact-book.ts';
 import { Inbound } from './inbound.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { isPhoneOf, wrongPhone } from './linked-phone.ts';
 import { Linking, type LinkKind } from './linking.ts';
 import type { MsgappWebOptions } from './options.ts';
 import { notConnected, Outbound } from './outbound.ts';
+import { builtContentOf } from './outbound-content.ts';
 import { Probe } from './probe.ts';
 
 /** How long the network may take to unlink a phone that is not the account's, in milliseconds. */
@@ -52,6 +54,7 @@ export class Attempt {
   readonly #linking: Linking | null;
   readonly #over = new AbortController();
   #inbound: Inbound | null = null;
+  #book: ContactBook | null = null;
   #live: LiveSocket | null = null;
   #probe: Probe | null = null;
   /** The device is linked no more. */
@@ -77,8 +80,7 @@ export class Attempt {
           parts.ended(this.#isStranger ? wrongPhone(keys.login.me?.id, this.#unlinked) : ending);
         },
         sentMessage: (reference) => port.sentMessage(reference),
-        contentOf: (message, socket) =>
-          new Outbound(library, socket, port, () => undefined).builtContentOf(message),
+        contentOf: (message, socket) => builtContentOf(library, socket, port, message),
       },
     );
   }
@@ -130,13 +132,17 @@ export class Attempt {
   #made(socket: LibrarySocket): void {
     const { library, keys, account, port } = this.#parts;
     this.#leaveSocket();
+    const book = new ContactBook(keys, socket);
+    this.#book = book;
     this.#inbound = new Inbound(
       {
         library,
         keys,
+        book,
         log: port.log,
         accountId: account.id,
         emit: (event) => this.#emit(event),
+        leftOut: (kind) => port.leftOut(kind),
         isSending: (reference) => this.#live?.outbound.isSending(reference) ?? false,
       },
       socket,
@@ -153,11 +159,12 @@ export class Attempt {
   }
 
   async #opened(socket: LibrarySocket): Promise<void> {
-    const { library, keys, options, account, port } = this.#parts;
+    const { keys, options, account, port } = this.#parts;
+    const book = this.#book;
     try {
       keys.save();
       await keys.writes.durable();
-      if (this.#over.signal.aborted) return;
+      if (this.#over.signal.aborted || book === null) return;
       const own = await isPhoneOf(account.identifier, keys.login.me?.id, socket).catch(() => null);
       if (this.#over.signal.aborted) return;
       if (own === null) {
@@ -165,7 +172,7 @@ export class Attempt {
         return;
       }
       if (!own) return await this.#refuseStranger(socket);
-      const outbound = new Outbound(library, socket, port, () => void this.#askTimeLock(socket));
+      const outbound = new Outbound(book, socket, port, () => void this.#askTimeLock(socket));
       this.#connection.phase = 'connected';
       // The gateway may send as soon as it knows, before `emit` has resolved.
       this.#live = { socket, outbound, gone: new AbortController() };

@@ -1,24 +1,23 @@
 import type { proto, WAMessage } from 'baileys';
-import type {
-  ContactsEvent,
-  DriverContact,
-  HistoryEvent,
-  HistoryMessage,
-} from '../../core/contracts/driver.ts';
+import type { ContactsEvent, DriverContact, HistoryEvent } from '../../core/contracts/driver.ts';
 import type { Imports } from './account-keys.ts';
-import { contactOf } from './addresses.ts';
-import { inboundMedia, mediaPartOf, textOf, timeOf } from './inbound-message.ts';
+import { isOneContact } from './addresses.ts';
+import type { ContactBook } from './contact-book.ts';
+import { historyMessageOf } from './inbound-message.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { libraryLog } from './library-log.ts';
 
 /** A contact as the library tells of it. */
-interface LibraryContact {
-  readonly id: string;
+export interface LibraryContact {
+  readonly id?: string | undefined;
   readonly lid?: string | undefined;
   readonly phoneNumber?: string | undefined;
   readonly name?: string | undefined;
   readonly notify?: string | undefined;
 }
+
+/** Most contacts of one event. */
+const mostContacts = 500;
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -26,6 +25,7 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} };
 export async function* importedEvents(
   library: Library,
   socket: LibrarySocket,
+  book: ContactBook,
   notification: proto.Message.IHistorySyncNotification,
   asked: Imports,
 ): AsyncIterable<ContactsEvent | HistoryEvent> {
@@ -35,43 +35,47 @@ export async function* importedEvents(
     {},
     libraryLog(silent, ''),
   );
-  const known = contacts.flatMap((contact) => contactsOf(contact));
-  if (asked.contacts && known.length > 0) yield { type: 'contacts', contacts: known };
+  const known: DriverContact[] = [];
+  const people = new Map<string, DriverContact>();
+  for (const contact of contacts) {
+    const person = await personOf(book, contact);
+    if (person === null) continue;
+    known.push(person);
+    people.set(contact.id, person);
+  }
+  if (asked.contacts) yield* contactsEvents(known);
   if (!asked.history) return;
-  const names = new Map(known.map((contact) => [contact.phone ?? contact.networkId, contact.name]));
-  const past = messages.flatMap((message) => historyMessageOf(library, socket, message, names));
+  const past = [];
+  for (const message of messages) {
+    const person = await writerIn(book, message, people);
+    if (person !== null) past.push(...historyMessageOf(library, socket, message, person));
+  }
   if (past.length > 0) yield { type: 'history', messages: past };
 }
 
-/** The contact that the library tells of, in a list of one; none when it is a group. Pure. */
-export function contactsOf(contact: LibraryContact): readonly DriverContact[] {
-  const address = contactOf(contact.id, contact.phoneNumber ?? contact.lid);
-  if (address === null) return [];
-  return [{ ...address, name: contact.name || contact.notify || null }];
+/** The contact that the library tells of; null when it is a group. */
+export async function personOf(
+  book: ContactBook,
+  { id, lid, phoneNumber, name, notify }: LibraryContact,
+): Promise<DriverContact | null> {
+  if (!isOneContact(id)) return null;
+  return await book.person(id, phoneNumber ?? lid, name || notify || null);
 }
 
-function historyMessageOf(
-  library: Library,
-  socket: LibrarySocket,
-  message: WAMessage,
-  names: ReadonlyMap<string | null, string | null>,
-): readonly HistoryMessage[] {
-  const { key } = message;
-  const address = contactOf(key.remoteJid, key.remoteJidAlt);
-  const content = library.normalizeMessageContent(message.message);
-  if (address === null || !content || !key.id) return [];
-  const media = mediaPartOf(content);
-  const text = textOf(content) ?? media?.part.caption ?? '';
-  if (text === '' && media === null) return [];
-  const name = names.get(address.phone ?? address.networkId) ?? null;
-  return [
-    {
-      networkId: key.id,
-      direction: key.fromMe ? 'outbound' : 'inbound',
-      contact: { ...address, name },
-      text,
-      media: media === null ? null : inboundMedia(library, socket, media),
-      at: timeOf(message.messageTimestamp),
-    },
-  ];
+/** Contacts in events of bounded size. */
+export function* contactsEvents(contacts: readonly DriverContact[]): Iterable<ContactsEvent> {
+  for (let first = 0; first < contacts.length; first += mostContacts) {
+    yield { type: 'contacts', contacts: contacts.slice(first, first + mostContacts) };
+  }
+}
+
+async function writerIn(
+  book: ContactBook,
+  { key }: WAMessage,
+  people: ReadonlyMap<string, DriverContact>,
+): Promise<DriverContact | null> {
+  const known = people.get(key.remoteJid ?? '');
+  if (known !== undefined) return known;
+  if (!isOneContact(key.remoteJid)) return null;
+  return await book.person(key.remoteJid, key.remoteJidAlt, null);
 }

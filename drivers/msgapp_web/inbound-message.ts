@@ -1,116 +1,72 @@
-import type { Readable } from 'node:stream';
-import type { proto, WAMessage } from 'baileys';
-import type { InboundMedia, MediaKind, MessageEvent } from '../../core/contracts/driver.ts';
-import { contactOf } from './addresses.ts';
-import { beforeAbort } from './before-abort.ts';
+import type { WAMessage, WAMessageKey } from 'baileys';
+import type {
+  DriverContact,
+  HistoryMessage,
+  LeftOutKind,
+  MessageEvent,
+} from '../../core/contracts/driver.ts';
+import { type Content, contentOf, withheldContent } from './content.ts';
 import type { Library, LibrarySocket } from './library.ts';
+import { inboundMedia, timeOf } from './media-part.ts';
 
-/** A message's media as the network tells of it. */
-interface MediaPart {
-  readonly kind: MediaKind;
-  /** The library's word for how it is encrypted. */
-  readonly type: 'image' | 'video' | 'audio' | 'document' | 'sticker';
-  readonly part: MediaFields;
+/** What a contact's message is to the gateway. */
+export type Inbox =
+  | { readonly type: 'message'; readonly event: MessageEvent }
+  | { readonly type: 'left_out'; readonly kind: LeftOutKind };
+
+/** The two addresses of whoever wrote a message; either may be missing. */
+export function writerOf(key: WAMessageKey): readonly [string | undefined, string | undefined] {
+  const [one, other] = key.participant
+    ? [key.participant, key.participantAlt ?? key.remoteJidAlt]
+    : [key.remoteJid, key.remoteJidAlt];
+  return [one ?? undefined, other ?? undefined];
 }
-
-interface MediaFields {
-  readonly mediaKey?: Uint8Array | null;
-  readonly directPath?: string | null;
-  readonly mimetype?: string | null;
-  readonly fileName?: string | null;
-  readonly fileLength?: number | Long | null;
-  readonly caption?: string | null;
-}
-
-type Long = { toNumber(): number };
 
 /**
- * What a contact wrote, as the gateway wants it.
- * @returns null for what is no message of a contact to us: our own, a reaction, an edit, a protocol matter, or
- *   what could not be decrypted
+ * What a contact sent, as the gateway wants it.
+ * @param from who it was
+ * @param withheld why the network holds the content back, in its own word; null when it does not
+ * @returns null when the content is missing or could not be read
  */
-export function messageEventOf(
+export function inboxOf(
   library: Library,
   socket: LibrarySocket,
   message: WAMessage,
-): MessageEvent | null {
-  const { key } = message;
-  if (key.fromMe || !key.id || message.messageStubType) return null;
-  const address = contactOf(key.remoteJid, key.remoteJidAlt);
-  const content = library.normalizeMessageContent(message.message);
-  if (address === null || !content) return null;
-  const media = mediaPartOf(content);
-  const text = textOf(content) ?? media?.part.caption ?? '';
-  if (text === '' && media === null) return null;
-  return {
-    type: 'message',
-    networkId: key.id,
-    from: { ...address, name: message.pushName || null },
-    text,
-    media: media === null ? null : inboundMedia(library, socket, media),
-    at: timeOf(message.messageTimestamp),
-  };
+  from: DriverContact,
+  withheld: string | null,
+): Inbox | null {
+  const content = contentIn(message) ?? withheldContent(withheld);
+  const { id } = message.key;
+  if (content === null || !id) return null;
+  if (content.type === 'left_out') return content;
+  const at = timeOf(message.messageTimestamp);
+  const parts = partsOf(library, socket, content);
+  return { type: 'message', event: { type: 'message', networkId: id, from, at, ...parts } };
 }
 
-/** Milliseconds since the epoch of the network's seconds. */
-export function timeOf(seconds: number | Long | null | undefined): number {
-  return numberOf(seconds ?? 0) * 1_000;
-}
-
-/** The text of a message that is not a caption; null when it has none. */
-export function textOf(content: proto.IMessage): string | null {
-  return (
-    content.conversation ||
-    content.extendedTextMessage?.text ||
-    content.buttonsResponseMessage?.selectedDisplayText ||
-    content.templateButtonReplyMessage?.selectedDisplayText ||
-    content.listResponseMessage?.title ||
-    null
-  );
-}
-
-/** The media of a message; null when it has none. */
-export function mediaPartOf(content: proto.IMessage): MediaPart | null {
-  const { imageMessage, videoMessage, audioMessage, documentMessage, stickerMessage } = content;
-  if (imageMessage) return { kind: 'image', type: 'image', part: imageMessage };
-  if (videoMessage) return { kind: 'video', type: 'video', part: videoMessage };
-  if (audioMessage) return { kind: 'audio', type: 'audio', part: audioMessage };
-  if (documentMessage) return { kind: 'document', type: 'document', part: documentMessage };
-  if (stickerMessage) return { kind: 'image', type: 'sticker', part: stickerMessage };
-  return null;
-}
-
-/** Media that only this account can read. */
-export function inboundMedia(
+/** One message of the past; none when it is not one that a person wrote. */
+export function historyMessageOf(
   library: Library,
   socket: LibrarySocket,
-  { kind, type, part }: MediaPart,
-): InboundMedia {
-  const { mediaKey, directPath } = part;
-  const facts = {
-    kind,
-    mimeType: part.mimetype?.split(';')[0]?.trim() || null,
-    fileName: part.fileName || null,
-    size: part.fileLength ? numberOf(part.fileLength) : null,
-    url: null,
-  };
-  // The sender writes the address: only a path on the network's own host is followed.
-  if (!mediaKey || !directPath?.startsWith('/')) return facts;
-  return {
-    ...facts,
-    async open(signal: AbortSignal): Promise<Readable> {
-      const stream = await beforeAbort(
-        signal,
-        library.downloadContentFromMessage({ mediaKey, directPath }, type, {
-          host: socket.getMediaHost(),
-        }),
-      );
-      signal.addEventListener('abort', () => stream.destroy(new Error('given up')), { once: true });
-      return stream;
-    },
-  };
+  message: WAMessage,
+  contact: DriverContact,
+): readonly HistoryMessage[] {
+  const content = contentIn(message);
+  const { id, fromMe } = message.key;
+  if (content?.type !== 'written' || !id) return [];
+  const direction = fromMe ? 'outbound' : 'inbound';
+  const at = timeOf(message.messageTimestamp);
+  return [{ networkId: id, direction, contact, at, ...partsOf(library, socket, content) }];
 }
 
-function numberOf(value: number | Long): number {
-  return typeof value === 'number' ? value : value.toNumber();
+function contentIn({ message, messageStubType }: WAMessage): Content | null {
+  return message && !messageStubType ? contentOf(message) : null;
+}
+
+function partsOf(
+  library: Library,
+  socket: LibrarySocket,
+  { text, media }: Extract<Content, { type: 'written' }>,
+): Pick<MessageEvent, 'text' | 'media'> {
+  return { text, media: media === null ? null : inboundMedia(library, socket, media) };
 }

@@ -1,19 +1,26 @@
 import type { BinaryNode, WAMessage } from 'baileys';
-import type { DriverEvent, DriverLog } from '../../core/contracts/driver.ts';
+import type { DriverEvent, DriverLog, LeftOutKind } from '../../core/contracts/driver.ts';
 import type { AccountKeys } from './account-keys.ts';
-import { hiddenIdOf, isOneContact, phoneOf } from './addresses.ts';
+import { hiddenIdOf, isBroadcastList, isOneContact, phoneOf } from './addresses.ts';
+import { Awaited } from './awaited.ts';
+import type { ContactBook } from './contact-book.ts';
+import { Identities } from './identities.ts';
 import { importedEvents } from './imports.ts';
-import { messageEventOf } from './inbound-message.ts';
+import { inboxOf, writerOf } from './inbound-message.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { libraryLog } from './library-log.ts';
 import { lateFailureOf, receiptsOf } from './receipts.ts';
+import { type Resent, resentIn } from './resent.ts';
 
 /** What the gate is made of. */
 export interface InboundParts {
   readonly library: Library;
   readonly keys: AccountKeys;
+  readonly book: ContactBook;
   readonly log: DriverLog;
   readonly accountId: string;
+  /** Counts what is no message. */
+  leftOut(kind: LeftOutKind): void;
   /** Resolves once the event is durable. */
   emit(event: DriverEvent): Promise<void>;
   /** Whether the answer to a send with this reference is still waited for. */
@@ -22,6 +29,8 @@ export interface InboundParts {
 
 /** Pause before credentials that could not be written are tried again, in milliseconds. */
 const againMs = 250;
+/** Where status posts come from. */
+const statusPosts = 'status@broadcast';
 
 /**
  * Stands between the network and the library. The library acknowledges a message or a receipt by itself, before
@@ -31,6 +40,8 @@ const againMs = 250;
 export class Inbound {
   readonly #parts: InboundParts;
   readonly #socket: LibrarySocket;
+  readonly #awaited: Awaited;
+  readonly #identities: Identities;
   /** One message after the other: the next is decrypted with what the one before has left. */
   #messages: Promise<void>;
   #open: () => void = () => undefined;
@@ -45,7 +56,11 @@ export class Inbound {
     this.#opened = new Promise((resolve) => {
       this.#open = resolve;
     });
-    this.#messages = this.#opened;
+    this.#awaited = new Awaited(parts, socket);
+    this.#identities = new Identities(parts, socket, this.#opened);
+    this.#messages = this.#opened
+      .then(() => this.#patiently(() => this.#awaited.start()))
+      .catch(() => undefined);
     this.#stand('CB:message', (node, handOn) => {
       this.#messages = this.#messages.then(() => this.#message(node, handOn));
     });
@@ -53,6 +68,7 @@ export class Inbound {
       void this.#opened.then(() => this.#receipt(node, handOn));
     });
     socket.ws.on('CB:ack,class:message', (node: BinaryNode) => this.#answered(node));
+    socket.ws.on('CB:call,,offer', () => parts.leftOut('call'));
   }
 
   /** Lets through what has come so far and what comes. */
@@ -63,6 +79,8 @@ export class Inbound {
   /** Nothing is handed on any more. */
   close(): void {
     this.#over = true;
+    this.#awaited.close();
+    this.#identities.close();
   }
 
   /** Takes the place of the library's own listeners, which are then called by `handOn`. */
@@ -79,13 +97,15 @@ export class Inbound {
 
   async #message(node: BinaryNode, handOn: () => void): Promise<void> {
     if (this.#over) return;
-    if (!isOneContact(node.attrs.from)) return await this.#leaveOut(node);
+    const { from } = node.attrs;
+    if (!isOneContact(from) && !isBroadcastList(from)) return await this.#leaveOut(node);
     const hold = this.#parts.keys.writes.hold();
     try {
       const message = await hold.run(() => this.#decrypt(node));
-      for await (const event of this.#eventsOf(message)) await this.#parts.emit(event);
+      for await (const event of this.#eventsOf(message, node)) await this.#parts.emit(event);
       hold.release();
-      await this.#written();
+      // While the credentials cannot be written there is no acknowledgement either.
+      await this.#patiently(() => this.#parts.keys.writes.durable());
       handOn();
     } catch (error) {
       hold.undo();
@@ -108,10 +128,8 @@ export class Inbound {
       signalRepository,
       own,
     );
-    const { remoteJid, remoteJidAlt } = fullMessage.key;
-    const [hidden, phone] = hiddenIdOf(remoteJid)
-      ? [remoteJid, remoteJidAlt]
-      : [remoteJidAlt, remoteJid];
+    const [one, other] = writerOf(fullMessage.key);
+    const [hidden, phone] = hiddenIdOf(one) ? [one, other] : [other, one];
     if (hidden && phone && hiddenIdOf(hidden) && phoneOf(phone)) {
       // Which of a contact's two addresses a key stands under depends on this.
       await signalRepository.lidMapping.storeLIDPNMappings([{ lid: hidden, pn: phone }]);
@@ -121,19 +139,47 @@ export class Inbound {
     return fullMessage;
   }
 
-  async *#eventsOf(message: WAMessage): AsyncIterable<DriverEvent> {
-    const { library, keys } = this.#parts;
-    const event = messageEventOf(library, this.#socket, message);
-    if (event !== null) yield event;
-    const history = message.key.fromMe ? library.getHistoryMsg(message.message ?? {}) : undefined;
-    if (history) yield* importedEvents(library, this.#socket, history, keys.imports);
+  async *#eventsOf(message: WAMessage, node: BinaryNode): AsyncIterable<DriverEvent> {
+    const { library, keys, book } = this.#parts;
+    if (!message.key.fromMe) return yield* this.#written(message, withheldAs(node));
+    const history = library.getHistoryMsg(message.message ?? {});
+    if (history) yield* importedEvents(library, this.#socket, book, history, keys.imports);
+    for (const resent of resentIn(library, message)) yield* this.#resent(resent);
   }
 
-  /** While the credentials cannot be written there is no acknowledgement either. */
-  async #written(): Promise<void> {
+  /** What a contact wrote. */
+  async *#written(message: WAMessage, withheld: string | null): AsyncIterable<DriverEvent> {
+    const { library, book, leftOut } = this.#parts;
+    const [one, other] = writerOf(message.key);
+    const from = await book.person(one, other, message.pushName || message.verifiedBizName || null);
+    if (from === null) return;
+    await book.noteAddressing(one, from);
+    const inbox = inboxOf(library, this.#socket, message, from, withheld);
+    if (inbox === null) return this.#awaited.add(message);
+    if (inbox.type === 'left_out') {
+      leftOut(inbox.kind);
+      await this.#identities.tellName(from);
+    } else {
+      yield inbox.event;
+      this.#identities.note(from);
+    }
+    this.#awaited.received(message.key.id ?? '');
+  }
+
+  /** What the account's phone handed over later. */
+  async *#resent({ id, message }: Resent): AsyncIterable<DriverEvent> {
+    if (message === null) return this.#awaited.giveUp(id);
+    const envelope = this.#awaited.of(id);
+    const known = envelope && { key: envelope.key, pushName: envelope.pushName };
+    const whole = { messageTimestamp: envelope?.at ?? 0, ...message, ...known };
+    if (isOneContact(writerOf(whole.key)[0])) yield* this.#written(whole, null);
+  }
+
+  /** Tries again until it works, unless the connection is over. */
+  async #patiently(work: () => Promise<void>): Promise<void> {
     for (;;) {
       try {
-        return await this.#parts.keys.writes.durable();
+        return await work();
       } catch (error) {
         if (this.#over) throw error;
         await new Promise((resolve) => setTimeout(resolve, againMs));
@@ -164,6 +210,7 @@ export class Inbound {
   }
 
   async #leaveOut(node: BinaryNode): Promise<void> {
+    this.#parts.leftOut(node.attrs.from === statusPosts ? 'status_post' : 'group');
     if (!this.#saidLeftOut) {
       this.#saidLeftOut = true;
       const { log, accountId } = this.#parts;
@@ -171,6 +218,14 @@ export class Inbound {
     }
     await this.#socket.sendMessageAck(node).catch(() => undefined);
   }
+}
+
+/** Why the network holds a message's content back; null when it does not. */
+function withheldAs({ content }: BinaryNode): string | null {
+  const part = Array.isArray(content)
+    ? content.find(({ tag }) => tag === 'unavailable')
+    : undefined;
+  return part?.attrs.type ?? null;
 }
 
 function said(error: unknown): { readonly error: string } {

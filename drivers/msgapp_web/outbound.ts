@@ -1,15 +1,15 @@
-import type { AnyMessageContent, BinaryNode } from 'baileys';
+import type { BinaryNode } from 'baileys';
 import {
+  type ContactAddress,
   DriverError,
-  type MediaFile,
   type OutboundMessage,
   type Port,
   type Sent,
 } from '../../core/contracts/driver.ts';
-import { destinationOf } from './addresses.ts';
 import { beforeAbort } from './before-abort.ts';
-import type { Library, LibrarySocket } from './library.ts';
-import { libraryLog } from './library-log.ts';
+import type { ContactBook } from './contact-book.ts';
+import type { LibrarySocket } from './library.ts';
+import { contentOf } from './outbound-content.ts';
 import { refusalOf } from './receipts.ts';
 
 /** How long the network may take to answer a send, in milliseconds. */
@@ -21,15 +21,15 @@ const attempts = 6;
 
 /** Sends through one socket. */
 export class Outbound {
-  readonly #library: Library;
+  readonly #book: ContactBook;
   readonly #socket: LibrarySocket;
   readonly #port: Port;
   readonly #onRestricted: () => void;
   readonly #sending = new Set<string>();
 
   /** @param onRestricted called when the network says that new contacts cannot be written to */
-  constructor(library: Library, socket: LibrarySocket, port: Port, onRestricted: () => void) {
-    this.#library = library;
+  constructor(book: ContactBook, socket: LibrarySocket, port: Port, onRestricted: () => void) {
+    this.#book = book;
     this.#socket = socket;
     this.#port = port;
     this.#onRestricted = onRestricted;
@@ -66,34 +66,14 @@ export class Outbound {
     }
   }
 
-  /** A message as the library sends it, media uploaded. */
-  async contentOf(message: OutboundMessage, signal: AbortSignal): Promise<AnyMessageContent> {
-    if (message.media === null) return textContent(message.text);
-    const file = await this.#port.fetchMedia(message.media, signal);
-    return mediaContent(message.text, file);
-  }
-
-  /** The same, ready to be encrypted once more for a far side that asks again. */
-  async builtContentOf(message: OutboundMessage): Promise<object> {
-    const content = await this.contentOf(message, AbortSignal.timeout(answerTimeoutMs));
-    return await this.#library.generateWAMessageContent(content, {
-      upload: this.#socket.waUploadToServer,
-      logger: libraryLog(this.#port.log, ''),
-    });
-  }
-
   async #exchange(
     message: OutboundMessage,
     handed: { over: boolean },
     signal: AbortSignal,
   ): Promise<BinaryNode | undefined> {
     const { reference, to } = message;
-    const destination = destinationOf(to);
-    if (destination === null) {
-      throw refused('unknown_contact', 'the contact has no address on this network');
-    }
-    if (to.phone !== null) await this.#refuseUnreachable(to.phone, destination);
-    const content = await this.contentOf(message, signal);
+    const destination = (await this.#book.destinationOf(to)) ?? (await this.#lookUp(to));
+    const content = await contentOf(this.#port, message, signal);
     signal.throwIfAborted();
     const answer: Promise<BinaryNode | undefined> = this.#socket.waitForMessage(
       reference,
@@ -111,12 +91,20 @@ export class Outbound {
     return await answer;
   }
 
-  /** @throws DriverError when the network does not know the number */
-  async #refuseUnreachable(phone: string, destination: string): Promise<void> {
-    if ((await this.#socket.signalRepository.lidMapping.getLIDForPN(destination)) !== null) return;
-    const found = await this.#socket.onWhatsApp(phone);
-    if (found?.some(({ exists }) => exists) === true) return;
-    throw refused('not_on_network', `${phone} is not on this network`);
+  /**
+   * Asks the network for a number's address, which may be of another number, and keeps the answer: once a number.
+   * @throws DriverError when the network does not know the number
+   */
+  async #lookUp(to: ContactAddress): Promise<string> {
+    if (to.phone === null) {
+      throw refused('unknown_contact', 'the contact has no address on this network');
+    }
+    const found = await this.#socket.onWhatsApp(to.phone);
+    const address = found?.find(({ exists }) => exists === true)?.jid;
+    if (address !== undefined) await this.#book.keepAddress(to.phone, address);
+    const destination = await this.#book.destinationOf(to);
+    if (destination !== null) return destination;
+    throw refused('not_on_network', `${to.phone} is not on this network`);
   }
 
   #sent(reference: string, { attrs }: BinaryNode): Sent {
@@ -144,28 +132,4 @@ function refused(code: string, message: string): DriverError {
 
 function uncertain(code: string, message: string, cause?: unknown): DriverError {
   return new DriverError(code, message, { certain: false, retryAfterMs: 0, cause });
-}
-
-/** Without a preview: the library would fetch the addresses in the text. */
-function textContent(text: string): AnyMessageContent {
-  return { text, linkPreview: null };
-}
-
-function mediaContent(text: string, file: MediaFile): AnyMessageContent {
-  const media = { stream: file.stream() };
-  const { mimeType: mimetype, fileName } = file;
-  const caption = text === '' ? {} : { caption: text };
-  switch (file.kind) {
-    case 'image':
-      // An empty one: nothing here can make a real one.
-      return { image: media, mimetype, jpegThumbnail: '', ...caption };
-    case 'video':
-      return { video: media, mimetype, jpegThumbnail: '', ...caption };
-    case 'audio':
-      // The network's audio has no caption.
-      if (text === '') return { audio: media, mimetype };
-      return { document: media, mimetype, fileName, ...caption };
-    case 'document':
-      return { document: media, mimetype, fileName, ...caption };
-  }
 }

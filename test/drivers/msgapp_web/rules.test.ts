@@ -1,7 +1,6 @@
 import t from 'tap';
 import {
   contactOf,
-  destinationOf,
   hiddenIdOf,
   isOneContact,
   phoneOf,
@@ -135,12 +134,6 @@ t.test('addresses', async (t) => {
     networkId: '7712345@lid',
   });
   t.equal(contactOf('123-456@g.us', undefined), null);
-  t.equal(
-    destinationOf({ phone: '+12025550123', networkId: '7712345@lid' }),
-    '12025550123@s.whatsapp.net',
-  );
-  t.equal(destinationOf({ phone: null, networkId: '7712345@lid' }), '7712345@lid');
-  t.equal(destinationOf({ phone: null, networkId: 'somebody' }), null);
 });
 
 t.test('what a receipt tells', async (t) => {

@@ -10,6 +10,10 @@ export class Directory {
   readonly #library: Library;
   readonly #people = new Map<string, Endpoint>();
   readonly #absent = new Set<string>();
+  /** Numbers as people write them, whose owners have another one on the network. */
+  readonly #real = new Map<string, string>();
+  /** Numbers that devices have asked for, in order. */
+  readonly lookUps: string[] = [];
 
   constructor(library: Library) {
     this.#library = library;
@@ -22,6 +26,21 @@ export class Directory {
 
   has(phone: string): boolean {
     return !this.#absent.has(phone);
+  }
+
+  /** Gives whoever people call by the one number the other one on the network, as with Brazil's ninth digit. */
+  rename(phone: string, real: string): void {
+    this.#real.set(phone, real);
+  }
+
+  /** The number on the network of whoever people call by this one. */
+  realOf(phone: string): string {
+    return this.#real.get(phone) ?? phone;
+  }
+
+  /** Whether somebody is reached under this very number. */
+  isAddress(phone: string): boolean {
+    return this.has(phone) && this.realOf(phone) === phone;
   }
 
   byPhone(phone: string): Endpoint {

@@ -24,6 +24,22 @@ export interface Writing {
   readonly group?: string | undefined;
   /** It cannot be decrypted, until it is asked for again. */
   readonly corrupt?: boolean | undefined;
+  /** What is written in place of a text: a message of the protocol, bytes in base64. */
+  readonly content?: Readonly<Record<string, unknown>> | undefined;
+  /** The network holds the content back, in this word for why; `''`: for none. */
+  readonly withheld?: string | undefined;
+  /**
+   * Which of its writer's addresses a message shows: by default the phone first, for somebody who hides it the
+   * hidden id alone.
+   */
+  readonly shows?: 'phone_first' | 'phone_only' | 'hidden_first' | 'hidden_only' | undefined;
+}
+
+/** A message that was written, for whoever asks for it again. */
+export interface WrittenMessage {
+  readonly from: Endpoint;
+  readonly writing: Writing;
+  readonly message: proto.IMessage;
 }
 
 /** Media in a message that a contact writes. */
@@ -39,22 +55,22 @@ export interface WrittenMedia {
 export async function composed(
   library: Library,
   host: MediaHost,
-  text: string,
-  media: WrittenMedia | null,
+  { text, media, content: given }: Writing,
 ): Promise<proto.IMessage> {
-  if (media === null) return { conversation: text };
+  if (given !== undefined) return library.proto.Message.fromObject(given);
+  if (media === undefined) return { conversation: text };
   const common = { mimetype: media.mimeType, caption: text };
   const bytes = Buffer.from(media.bytes, 'base64');
-  const content = {
+  const file = {
     image: { image: bytes, jpegThumbnail: '', ...common },
     video: { video: bytes, jpegThumbnail: '', ...common },
     audio: { audio: bytes, seconds: 1, mimetype: media.mimeType },
     document: { document: bytes, fileName: media.fileName ?? 'file', ...common },
   }[media.kind];
-  return await library.prepareWAMessageMedia(content, {
+  return await library.prepareWAMessageMedia(file, {
     logger: silent,
-    upload: async (file) => {
-      const directPath = host.keep(await readFile(file));
+    upload: async (path) => {
+      const directPath = host.keep(await readFile(path));
       return { mediaUrl: `https://${host.place}${directPath}`, directPath };
     },
   });
@@ -125,15 +141,17 @@ export function encryptedFor(
   return Array.isArray(own?.content) ? own.content.find(({ tag }) => tag === 'enc') : undefined;
 }
 
-/** A contact's message on its way to a device. */
+/** A contact's message on its way to a device. @param enc null: its content is held back */
 export function stanzaOf(
   id: string,
-  from: Endpoint,
-  writing: Writing,
-  enc: BinaryNode,
+  { from, writing }: Pick<WrittenMessage, 'from' | 'writing'>,
+  enc: BinaryNode | null,
 ): BinaryNode {
   const { group, name } = writing;
-  const address = addressOf(from);
+  const hidden = `${from.hidden}@lid`;
+  const shows = from.phone === null ? 'hidden_only' : (writing.shows ?? 'phone_first');
+  const isHidden = shows === 'hidden_first' || shows === 'hidden_only';
+  const address = isHidden ? hidden : addressOf(from);
   const attrs: BinaryNode['attrs'] = {
     from: group ?? address,
     id,
@@ -142,7 +160,39 @@ export function stanzaOf(
     notify: name,
   };
   if (group !== undefined) attrs.participant = address;
-  if (from.phone === null) attrs.addressing_mode = 'lid';
-  else attrs.sender_lid = `${from.hidden}@lid`;
-  return { tag: 'message', attrs, content: [enc] };
+  if (isHidden) attrs.addressing_mode = 'lid';
+  if (shows === 'phone_first') attrs.sender_lid = hidden;
+  if (shows === 'hidden_first') attrs.sender_pn = addressOf(from);
+  const why: BinaryNode['attrs'] = writing.withheld ? { type: writing.withheld } : {};
+  return { tag: 'message', attrs, content: [enc ?? { tag: 'unavailable', attrs: why }] };
+}
+
+/** The phone's answer to a device that asked for messages which came without content. */
+export function resendAnswer(
+  library: Library,
+  request: proto.Message.IPeerDataOperationRequestMessage,
+  written: ReadonlyMap<string, WrittenMessage>,
+  resends: 'content' | 'nothing',
+): proto.IMessage {
+  const { Message, WebMessageInfo } = library.proto;
+  const results = (request.placeholderMessageResendRequest ?? []).map(({ messageKey }) => {
+    const { message } = written.get(messageKey?.id ?? '') ?? {};
+    const info = {
+      key: messageKey,
+      messageTimestamp: Number(now()),
+      ...(message && resends === 'content' ? { message } : {}),
+    };
+    const webMessageInfoBytes = WebMessageInfo.encode(WebMessageInfo.fromObject(info)).finish();
+    return { placeholderMessageResendResponse: { webMessageInfoBytes } };
+  });
+  return {
+    protocolMessage: {
+      type: Message.ProtocolMessage.Type.PEER_DATA_OPERATION_REQUEST_RESPONSE_MESSAGE,
+      peerDataOperationRequestResponseMessage: {
+        peerDataOperationRequestType:
+          Message.PeerDataOperationRequestType.PLACEHOLDER_MESSAGE_RESEND,
+        peerDataOperationResult: results,
+      },
+    },
+  };
 }

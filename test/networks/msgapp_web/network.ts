@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { BinaryNode } from 'baileys';
 import { loadLibrary } from '../../../drivers/msgapp_web/library.ts';
 import { until } from '../../harness/story.ts';
+import { AddressBook, addressBookCollection, type SavedContact } from './address-book.ts';
 import type { Companion } from './companion.ts';
 import { addressOf } from './directory.ts';
 import { composed, stanzaOf, type Writing } from './messages.ts';
@@ -151,6 +152,46 @@ export class FakeNetwork {
     this.#board.directory.remove(number);
   }
 
+  /** Whoever people call by this number has another one on the network, as with Brazil's ninth digit. */
+  async renumber(phone: string, real: string): Promise<void> {
+    this.#board.directory.rename(phone, real);
+  }
+
+  /** The numbers that devices have asked the network for, in order. */
+  async lookUps(): Promise<readonly string[]> {
+    return [...this.#board.directory.lookUps];
+  }
+
+  /** What the phone answers its device that asks for messages which came without content. */
+  async resend(number: string, what: Phone['resends']): Promise<void> {
+    this.#phone(number).resends = what;
+  }
+
+  /** Puts somebody into the phone's address book; a device that is linked reads it at once. */
+  async saveContact(number: string, contact: SavedContact): Promise<void> {
+    const phone = this.#phone(number);
+    phone.addressBook ??= new AddressBook(this.#board.library);
+    await phone.addressBook.save(contact);
+    const { companion } = phone;
+    companion?.wire?.send({
+      tag: 'notification',
+      attrs: { from: server, type: 'server_sync', id: companion.wire.nextId(), t: now() },
+      content: [{ tag: 'collection', attrs: { name: addressBookCollection } }],
+    });
+  }
+
+  /** Somebody calls the account. */
+  async call(number: string, from: string): Promise<void> {
+    const { companion } = this.#phone(number);
+    const address = addressOf(this.#board.directory.byPhone(from));
+    const id = companion?.wire?.nextId() ?? '';
+    companion?.wire?.send({
+      tag: 'call',
+      attrs: { from: address, id, t: now() },
+      content: [{ tag: 'offer', attrs: { 'call-id': id, 'call-creator': address } }],
+    });
+  }
+
   async setPast(number: string, past: Past): Promise<void> {
     this.#phone(number).past = past;
   }
@@ -163,21 +204,18 @@ export class FakeNetwork {
     const from = hidden
       ? this.#board.directory.byAddress(writing.from)
       : this.#board.directory.byPhone(writing.from);
-    const message = await composed(
-      this.#board.library,
-      this.#board.media,
-      writing.text,
-      writing.media ?? null,
-    );
-    this.#board.written.set(id, { from, message });
+    const message = await composed(this.#board.library, this.#board.media, writing);
+    const written = { from, writing, message };
+    this.#board.written.set(id, written);
     if (from.phone !== null) phone.chats.add(from.phone);
     const deliver = (companion: Companion) =>
       companion.offer(`message:${id}`, async () => {
+        if (writing.withheld !== undefined) return stanzaOf(id, written, null);
         const enc = await from.encrypt(companion.jid, message, () => companion.bundle());
         if (writing.corrupt && enc.content instanceof Uint8Array) {
           enc.content[enc.content.length - 1] = ~(enc.content.at(-1) ?? 0) & 0xff;
         }
-        return stanzaOf(id, from, writing, enc);
+        return stanzaOf(id, written, enc);
       });
     const { companion } = phone;
     if (companion?.informed) await deliver(companion);

@@ -1,3 +1,4 @@
+import type { AddressBook } from './address-book.ts';
 import { Companion } from './companion.ts';
 import type { Endpoint } from './endpoint.ts';
 import { failure, server, streamError } from './stanzas.ts';
@@ -6,6 +7,8 @@ import { failure, server, streamError } from './stanzas.ts';
 export interface ShownMessage {
   readonly networkId: string;
   readonly to: string;
+  /** The address that it was sent to. */
+  readonly address: string;
   readonly text: string;
   /** Null when there was none. */
   readonly media: {
@@ -39,6 +42,10 @@ export class Phone {
   /** What came before any device was linked. */
   readonly early: ((companion: Companion) => Promise<void>)[] = [];
   past: Past = { contacts: [], history: [] };
+  /** Null: empty, and no key was ever made. */
+  addressBook: AddressBook | null = null;
+  /** What the phone answers a device that asks for a message which came without content: it may be switched off. */
+  resends: 'content' | 'nothing' | 'off' = 'content';
   sends: 'accept' | 'refuse' | 'hold' = 'accept';
   reachable = true;
   blocked = false;

@@ -1,4 +1,5 @@
 import type { BinaryNode } from 'baileys';
+import { addressBookCollection } from './address-book.ts';
 import type { Companion } from './companion.ts';
 import { addressOf, type Directory, userOf } from './directory.ts';
 import type { Phone } from './phone.ts';
@@ -43,7 +44,7 @@ export async function answerQuery(context: QueryContext, node: BinaryNode): Prom
     case 'w:mex':
       return resultOf(node, [timeLockAnswer(context.phone)]);
     case 'w:sync:app:state':
-      return resultOf(node, [stateAnswer(node)]);
+      return resultOf(node, [stateAnswer(context, node)]);
     case 'abt':
       return resultOf(node, [{ tag: 'props', attrs: {} }]);
     case 'blocklist':
@@ -86,15 +87,17 @@ function userAnswer({ directory, phone, device }: QueryContext, user: BinaryNode
   const asked = childOf(user, 'contact')?.content;
   if (asked !== undefined) {
     const number = asked.toString();
-    const type = directory.has(number) ? 'in' : 'out';
+    directory.lookUps.push(number);
+    const real = directory.realOf(number);
+    const type = directory.has(real) ? 'in' : 'out';
     return {
       tag: 'user',
-      attrs: { jid: `${number.replace('+', '')}@${server}` },
+      attrs: { jid: `${real.replace('+', '')}@${server}` },
       content: [{ tag: 'contact', attrs: { type } }],
     };
   }
   const jid = user.attrs.jid ?? '';
-  if (!jid.endsWith('@lid') && !directory.has(`+${userOf(jid)}`)) {
+  if (!jid.endsWith('@lid') && !directory.isAddress(`+${userOf(jid)}`)) {
     return { tag: 'user', attrs: { jid } };
   }
   const person = directory.byAddress(jid);
@@ -114,13 +117,17 @@ function userAnswer({ directory, phone, device }: QueryContext, user: BinaryNode
   };
 }
 
-/** The settings that devices share: there are none. */
-function stateAnswer(node: BinaryNode): BinaryNode {
+/** The settings that devices share: the address book alone. */
+function stateAnswer({ phone }: QueryContext, node: BinaryNode): BinaryNode {
   const collections = childrenOf(childOf(node, 'sync') ?? node);
-  const content = collections.map(({ attrs }) => ({
-    tag: 'collection',
-    attrs: { name: attrs.name ?? '', version: attrs.version ?? '0' },
-  }));
+  const content = collections.map(({ attrs }) => {
+    const { name = '', version = '0' } = attrs;
+    const { addressBook } = phone;
+    if (name !== addressBookCollection || addressBook === null) {
+      return { tag: 'collection', attrs: { name, version } };
+    }
+    return addressBook.since(Number(version));
+  });
   return { tag: 'sync', attrs: {}, content };
 }
 

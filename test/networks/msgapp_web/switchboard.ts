@@ -4,9 +4,15 @@ import type { Library } from '../../../drivers/msgapp_web/library.ts';
 import { freePort } from '../../harness/ports.ts';
 import type { Companion } from './companion.ts';
 import { addressOf, Directory, userOf } from './directory.ts';
-import type { Endpoint } from './endpoint.ts';
 import { MediaHost } from './media-host.ts';
-import { encryptedFor, pastMessage, seen, stanzaOf } from './messages.ts';
+import {
+  encryptedFor,
+  pastMessage,
+  resendAnswer,
+  seen,
+  stanzaOf,
+  type WrittenMessage,
+} from './messages.ts';
 import type { ServerIdentity } from './noise.ts';
 import { Pairing } from './pairing.ts';
 import { Phone, replaced } from './phone.ts';
@@ -25,10 +31,7 @@ export class Switchboard {
   readonly directory: Directory;
   readonly media = new MediaHost();
   /** What was written, for a device that could not read it. */
-  readonly written = new Map<
-    string,
-    { readonly from: Endpoint; readonly message: proto.IMessage }
-  >();
+  readonly written = new Map<string, WrittenMessage>();
   readonly #identity: ServerIdentity;
   readonly #phones = new Map<string, Phone>();
   readonly #peers = new Map<Wire, Peer>();
@@ -192,17 +195,43 @@ export class Switchboard {
   async #ready(phone: Phone, companion: Companion): Promise<void> {
     if (!companion.informed) {
       companion.informed = true;
-      const id = `PAST${companion.jid.replace(/\D/g, '')}`;
-      await companion.offer(`message:${id}`, async () => {
-        const message = pastMessage(this.library, phone.past);
-        const enc = await phone.owner.encrypt(companion.jid, message, () => companion.bundle());
-        const from = addressOf(phone.owner);
-        const attrs = { id, from, type: 'text', category: 'peer', t: now() };
-        return { tag: 'message', attrs, content: [enc] };
-      });
+      const device = companion.jid.replace(/\D/g, '');
+      const { addressBook } = phone;
+      if (addressBook !== null) {
+        await this.tellOwnDevice(phone, companion, `KEY${device}`, addressBook.keyShare());
+      }
+      const past = pastMessage(this.library, phone.past);
+      await this.tellOwnDevice(phone, companion, `PAST${device}`, past);
       for (const deliver of phone.early.splice(0)) await deliver(companion);
     }
     companion.activate();
+  }
+
+  /** The phone says something to its own device. */
+  async tellOwnDevice(
+    phone: Phone,
+    companion: Companion,
+    id: string,
+    message: proto.IMessage,
+  ): Promise<void> {
+    await companion.offer(`message:${id}`, async () => {
+      const enc = await phone.owner.encrypt(companion.jid, message, () => companion.bundle());
+      const from = addressOf(phone.owner);
+      const attrs = { id, from, type: 'text', category: 'peer', t: now() };
+      return { tag: 'message', attrs, content: [enc] };
+    });
+  }
+
+  /** A device asks its phone for something. */
+  async #askedPhone(phone: Phone, companion: Companion, node: BinaryNode): Promise<void> {
+    const enc = encryptedFor(node, [phone.number.replace('+', ''), phone.owner.hidden]);
+    if (enc === undefined) return;
+    const message = await phone.owner.decrypt(companion.jid, enc);
+    const { protocolMessage } = message.deviceSentMessage?.message ?? message;
+    const request = protocolMessage?.peerDataOperationRequestMessage;
+    if (!request || phone.resends === 'off') return;
+    const answer = resendAnswer(this.library, request, this.written, phone.resends);
+    await this.tellOwnDevice(phone, companion, `RESENT${node.attrs.id}`, answer);
   }
 
   async #sent(phone: Phone, companion: Companion, wire: Wire, node: BinaryNode): Promise<void> {
@@ -212,6 +241,12 @@ export class Switchboard {
       wire.send({ tag: 'ack', attrs: error === undefined ? attrs : { ...attrs, error } });
     };
     if (node.attrs.category === 'peer' || userOf(to) === userOf(companion.jid)) {
+      answer();
+      await this.#askedPhone(phone, companion, node);
+      return;
+    }
+    if (!to.endsWith('@lid') && !this.directory.isAddress(`+${userOf(to)}`)) {
+      // Taken, and shown to nobody.
       answer();
       return;
     }
@@ -235,7 +270,7 @@ export class Switchboard {
     if (known !== undefined) known.times += 1;
     else {
       const shown = await seen(this.library, this.media, message);
-      phone.shown.set(id, { networkId: id, to: name, ...shown, times: 1 });
+      phone.shown.set(id, { networkId: id, to: name, address: to, ...shown, times: 1 });
     }
     phone.chats.add(name);
     if (phone.sends === 'hold') return;
@@ -258,7 +293,7 @@ export class Switchboard {
     await companion.offer(`message:${id}`, async () => {
       const enc = await from.encrypt(companion.jid, message, () => companion.bundle(), true);
       const attempt = { ...enc, attrs: { ...enc.attrs, count: '1' } };
-      return stanzaOf(id, from, { from: '', name: '', text: '' }, attempt);
+      return stanzaOf(id, written, attempt);
     });
   }
 }

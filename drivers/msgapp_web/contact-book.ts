@@ -1,0 +1,139 @@
+import type { ContactAddress, DriverContact } from '../../core/contracts/driver.ts';
+import type { AccountKeys } from './account-keys.ts';
+import { addressOfPhone, contactOf, hiddenIdOf, phoneOf, userOf } from './addresses.ts';
+import type { LibrarySocket } from './library.ts';
+
+/** What is kept of a number or a hidden id, in the account's credentials. */
+interface Entry {
+  /** The address that the network names for this number: it may be of another number. */
+  readonly address?: string;
+  /** The number by which users know whoever has this one on the network. */
+  readonly phone?: string;
+  /** The name in the phone's address book. */
+  readonly name?: string;
+}
+
+/** The name under which the network's way of addressing is kept. */
+const addressingName = 'addressing';
+/** How many contacts' way of addressing is remembered. */
+const remembered = 10_000;
+
+/** Who is who among one account's contacts: numbers, addresses, hidden ids and saved names. One for each socket. */
+export class ContactBook {
+  readonly #keys: AccountKeys;
+  readonly #socket: LibrarySocket;
+  /** By hidden id: whether the contact's latest message came from it. */
+  readonly #addressing = new Map<string, boolean>();
+
+  constructor(keys: AccountKeys, socket: LibrarySocket) {
+    this.#keys = keys;
+    this.#socket = socket;
+  }
+
+  /**
+   * A contact by the addresses that the network tells of it; either may be missing, and is added when known.
+   * @param name what the contact is called on the network; a saved name wins
+   * @returns null when neither names one contact
+   */
+  async person(
+    one: string | null | undefined,
+    other: string | null | undefined,
+    name: string | null,
+  ): Promise<DriverContact | null> {
+    const address = contactOf(one, other);
+    if (address === null) return null;
+    const phone = address.phone ?? (await this.#phoneBehind(address.networkId));
+    const networkId =
+      address.networkId ?? (phone && (await this.#hiddenIdOf(addressOfPhone(phone))));
+    const entry = phone === null ? {} : await this.#entry(phone);
+    const saved = entry.name ?? (networkId && (await this.#entry(networkId)).name);
+    return { phone: entry.phone ?? phone, networkId, name: saved || name };
+  }
+
+  /** Where a message to this contact goes; null when the network has to be asked, or knows no such address. */
+  async destinationOf({ phone, networkId }: ContactAddress): Promise<string | null> {
+    const shown = phone === null ? null : await this.#addressOf(phone);
+    const hidden = hiddenIdOf(networkId) ?? hiddenIdOf(shown) ?? (await this.#hiddenIdOf(shown));
+    if (hidden === null || shown === null) return shown ?? hidden;
+    const latest = this.#addressing.get(hidden);
+    return (latest ?? (await this.#isAddressedByHiddenIds())) ? hidden : shown;
+  }
+
+  /** Keeps the address that the network names for a number. */
+  async keepAddress(phone: string, address: string): Promise<void> {
+    const kept = addressOf(address);
+    if (kept === null) return;
+    await this.#change(phone, { address: kept });
+    const real = phoneOf(kept);
+    if (real !== null && real !== phone) await this.#change(real, { phone });
+  }
+
+  /** Keeps the name that a contact has in the phone's address book. */
+  async keepName({ phone, networkId }: ContactAddress, name: string): Promise<void> {
+    const place = phone ?? networkId;
+    if (place !== null) await this.#change(place, { name });
+  }
+
+  /** Notes by which of its addresses a contact has written. */
+  async noteAddressing(from: string | undefined, { networkId }: ContactAddress): Promise<void> {
+    if (networkId === null) return;
+    const hidden = hiddenIdOf(from) !== null;
+    this.#addressing.delete(networkId);
+    this.#addressing.set(networkId, hidden);
+    const [oldest] = this.#addressing.keys();
+    if (this.#addressing.size > remembered && oldest) this.#addressing.delete(oldest);
+    if (!hidden || (await this.#isAddressedByHiddenIds())) return;
+    this.#keys.writes.set(new Map([[addressingName, 'hidden']]));
+  }
+
+  /** Whether the network has moved this account's conversations to hidden ids; it does not move them back. */
+  async #isAddressedByHiddenIds(): Promise<boolean> {
+    return (await this.#keys.writes.get([addressingName])).has(addressingName);
+  }
+
+  async #addressOf(phone: string): Promise<string | null> {
+    const { address } = await this.#entry(phone);
+    if (address !== undefined) return address;
+    const plain = addressOfPhone(phone);
+    // A number with a hidden id is one that the network has named itself.
+    return (await this.#hiddenIdOf(plain)) === null ? null : plain;
+  }
+
+  /** From what is stored: the library's own call would ask the network. */
+  async #hiddenIdOf(address: string | null): Promise<string | null> {
+    if (phoneOf(address) === null) return null;
+    const user = userOf(address ?? '');
+    const hidden = (await this.#keys.get('lid-mapping', [user]))[user];
+    return hidden === undefined ? null : hiddenIdOf(`${hidden}@lid`);
+  }
+
+  async #phoneBehind(hidden: string | null): Promise<string | null> {
+    if (hidden === null) return null;
+    return phoneOf(await this.#socket.signalRepository.lidMapping.getPNForLID(hidden));
+  }
+
+  async #entry(place: string): Promise<Entry> {
+    const name = entryName(place);
+    const text = (await this.#keys.writes.get([name])).get(name);
+    // Written by `#change`, and nobody else writes under this name.
+    return text === undefined ? {} : (JSON.parse(text) as Entry);
+  }
+
+  async #change(place: string, change: Entry): Promise<void> {
+    const before = await this.#entry(place);
+    const after = JSON.stringify({ ...before, ...change });
+    if (after === JSON.stringify(before)) return;
+    this.#keys.writes.set(new Map([[entryName(place), after]]));
+  }
+}
+
+/** @param place a phone number or a hidden id */
+function entryName(place: string): string {
+  return `contact:${place.replace('+', '')}`;
+}
+
+/** An address of either kind, without a device. */
+function addressOf(address: string): string | null {
+  const phone = phoneOf(address);
+  return phone === null ? hiddenIdOf(address) : addressOfPhone(phone);
+}

@@ -1,0 +1,96 @@
+import type { DriverContact, DriverEvent, DriverLog } from '../../core/contracts/driver.ts';
+import type { AccountKeys } from './account-keys.ts';
+import { addressOfPhone, phoneOf } from './addresses.ts';
+import type { ContactBook } from './contact-book.ts';
+import { contactsEvents, type LibraryContact, personOf } from './imports.ts';
+import type { LibrarySocket } from './library.ts';
+
+/** How many contacts' latest names are remembered. */
+const remembered = 10_000;
+
+/** What it is made of. */
+export interface IdentityParts {
+  readonly keys: AccountKeys;
+  readonly book: ContactBook;
+  readonly log: DriverLog;
+  readonly accountId: string;
+  /** Resolves once the event is durable. */
+  emit(event: DriverEvent): Promise<void>;
+}
+
+/** What the network tells of contacts outside their messages: hidden ids, names, the phone's address book. */
+export class Identities {
+  readonly #parts: IdentityParts;
+  /** By phone or network id. */
+  readonly #names = new Map<string, string>();
+  #work: Promise<void>;
+  #over = false;
+
+  /** @param opened nothing is emitted before */
+  constructor(parts: IdentityParts, socket: LibrarySocket, opened: Promise<void>) {
+    this.#parts = parts;
+    this.#work = opened;
+    parts.keys.onPair = (number, hidden) => {
+      this.#next(() => this.#paired(addressOfPhone(number), `${hidden}@lid`));
+    };
+    socket.ev.on('contacts.upsert', (contacts) => this.#next(() => this.#listed(contacts)));
+  }
+
+  close(): void {
+    this.#over = true;
+  }
+
+  /** Notes the name that a message has told already. */
+  note({ phone, networkId, name }: DriverContact): void {
+    const place = phone ?? networkId;
+    if (place === null || name === null) return;
+    this.#names.delete(place);
+    this.#names.set(place, name);
+    const [oldest] = this.#names.keys();
+    if (this.#names.size > remembered && oldest) this.#names.delete(oldest);
+  }
+
+  /**
+   * Tells a contact's name, unless it was the latest. The library's own word of it is of no use: it comes behind the
+   * message that brought it, and may be older than what is known by then.
+   */
+  async tellName(contact: DriverContact): Promise<void> {
+    const { phone, networkId, name } = contact;
+    if (name === null || this.#names.get(phone ?? networkId ?? '') === name) return;
+    await this.#parts.emit({ type: 'identity', ...contact });
+    this.note(contact);
+  }
+
+  async #paired(phone: string, hidden: string): Promise<void> {
+    const { id } = this.#parts.keys.login.me ?? {};
+    if (phoneOf(phone) === phoneOf(id)) return;
+    const person = await this.#parts.book.person(phone, hidden, null);
+    if (person !== null) await this.#parts.emit({ type: 'identity', ...person });
+  }
+
+  /** The address book, or a change in it: of no concern unless it was asked for. */
+  async #listed(contacts: readonly LibraryContact[]): Promise<void> {
+    const { keys, book, emit } = this.#parts;
+    if (!keys.imports.contacts) return;
+    const saved: DriverContact[] = [];
+    for (const contact of contacts) {
+      const person = await personOf(book, contact);
+      if (person === null || !contact.name) continue;
+      await book.keepName(person, contact.name);
+      saved.push({ ...person, name: contact.name });
+    }
+    await keys.writes.durable();
+    for (const event of contactsEvents(saved)) await emit(event);
+  }
+
+  #next(work: () => Promise<void>): void {
+    this.#work = this.#work
+      .then(() => (this.#over ? undefined : work()))
+      .catch((error: unknown) => {
+        if (this.#over) return;
+        const { log, accountId } = this.#parts;
+        const said = error instanceof Error ? error.message : String(error);
+        log.warn({ accountId, error: said }, 'news of a contact could not be kept');
+      });
+  }
+}

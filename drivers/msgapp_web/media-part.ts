@@ -1,0 +1,93 @@
+import type { Readable } from 'node:stream';
+import type { InboundMedia, MediaKind } from '../../core/contracts/driver.ts';
+import { beforeAbort } from './before-abort.ts';
+import type { Library, LibrarySocket } from './library.ts';
+
+/** A message's media as the network tells of it. */
+export interface MediaPart {
+  /** The library's word for how it is encrypted. */
+  readonly type: EncryptedAs;
+  readonly part: MediaFields;
+}
+
+type EncryptedAs = 'image' | 'video' | 'audio' | 'document' | 'sticker';
+
+interface MediaFields {
+  readonly mediaKey?: Uint8Array | null;
+  readonly directPath?: string | null;
+  readonly mimetype?: string | null;
+  readonly fileName?: string | null;
+  readonly fileLength?: number | Long | null;
+  readonly caption?: string | null;
+}
+
+/** Parts of a message that carry media. */
+export interface MediaCarrier {
+  readonly imageMessage?: MediaFields | null | undefined;
+  readonly videoMessage?: MediaFields | null | undefined;
+  readonly documentMessage?: MediaFields | null | undefined;
+}
+
+/** A number as the library reads it. */
+export type Long = { toNumber(): number };
+
+const kinds: Readonly<Record<EncryptedAs, MediaKind>> = {
+  image: 'image',
+  video: 'video',
+  audio: 'audio',
+  document: 'document',
+  sticker: 'image',
+};
+
+export function mediaPart(type: EncryptedAs, part: MediaFields): MediaPart {
+  return { type, part };
+}
+
+/** The media of such a part; null when it has none. */
+export function mediaPartOf(carrier: MediaCarrier): MediaPart | null {
+  const { imageMessage, videoMessage, documentMessage } = carrier;
+  if (imageMessage) return mediaPart('image', imageMessage);
+  if (videoMessage) return mediaPart('video', videoMessage);
+  if (documentMessage) return mediaPart('document', documentMessage);
+  return null;
+}
+
+/** Media that only this account can read. */
+export function inboundMedia(
+  library: Library,
+  socket: LibrarySocket,
+  { type, part }: MediaPart,
+): InboundMedia {
+  const { mediaKey, directPath } = part;
+  const facts = {
+    kind: kinds[type],
+    mimeType: part.mimetype?.split(';')[0]?.trim() || null,
+    fileName: part.fileName || null,
+    size: part.fileLength ? numberOf(part.fileLength) : null,
+    url: null,
+  };
+  // The sender writes the address: only a path on the network's own host is followed.
+  if (!mediaKey || !directPath?.startsWith('/')) return facts;
+  return {
+    ...facts,
+    async open(signal: AbortSignal): Promise<Readable> {
+      const stream = await beforeAbort(
+        signal,
+        library.downloadContentFromMessage({ mediaKey, directPath }, type, {
+          host: socket.getMediaHost(),
+        }),
+      );
+      signal.addEventListener('abort', () => stream.destroy(new Error('given up')), { once: true });
+      return stream;
+    },
+  };
+}
+
+/** Milliseconds since the epoch of the network's seconds. */
+export function timeOf(seconds: number | Long | null | undefined): number {
+  return numberOf(seconds ?? 0) * 1_000;
+}
+
+function numberOf(value: number | Long): number {
+  return typeof value === 'number' ? value : value.toNumber();
+}

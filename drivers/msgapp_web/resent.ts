@@ -1,0 +1,26 @@
+import type { WAMessage } from 'baileys';
+import type { Library } from './library.ts';
+
+/** The account's phone on a message that it was asked for. */
+export interface Resent {
+  readonly id: string;
+  /** Null: the phone has no content of it either. */
+  readonly message: WAMessage | null;
+}
+
+/**
+ * What an answer of the account's own phone hands over of messages that came without content; none when it is no such
+ * answer. What cannot be read of it is left out. Pure.
+ */
+export function resentIn(library: Library, { message }: WAMessage): readonly Resent[] {
+  const { protocolMessage } = library.normalizeMessageContent(message) ?? {};
+  const answer = protocolMessage?.peerDataOperationRequestResponseMessage;
+  return (answer?.peerDataOperationResult ?? []).flatMap((result) => {
+    const bytes = result.placeholderMessageResendResponse?.webMessageInfoBytes;
+    if (!bytes) return [];
+    const { key, message, messageTimestamp, pushName } = library.proto.WebMessageInfo.decode(bytes);
+    if (!key?.id || key.fromMe) return [];
+    const { id } = key;
+    return [{ id, message: message ? { key, message, messageTimestamp, pushName } : null }];
+  });
+}

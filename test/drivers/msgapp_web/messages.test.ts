@@ -1,0 +1,358 @@
+import t from 'tap';
+import type { DriverEvent, IdentityEvent } from '../../../core/contracts/driver.ts';
+import { Bench, LogLines, type Opened } from '../../contract/driver/bench.ts';
+import { phoneNumber, until } from '../../harness/story.ts';
+import { hastyDriver, runNetwork } from './running-network.ts';
+import { msgappWebWorld } from './world.ts';
+
+const { network, options } = await runNetwork(t);
+const log = new LogLines();
+const bench = new Bench(hastyDriver(options), msgappWebWorld(network), log);
+t.teardown(async () => bench.closeAll());
+
+const ada = phoneNumber(9001);
+const ben = phoneNumber(9002);
+const patient = () => AbortSignal.timeout(15_000);
+
+async function linked(imports?: { importContacts: boolean; importHistory: boolean }) {
+  const one = await bench.linked(undefined, imports);
+  return { ...one, phone: one.account.identifier };
+}
+
+function textTo(phone: string | null, reference: string, networkId: string | null = null) {
+  const to = { phone, networkId };
+  return { reference, attempt: 1, to, text: `text of ${reference}`, media: null };
+}
+
+function hiddenId(phone: string): string {
+  return `77${phone.replace('+', '')}@lid`;
+}
+
+async function allAcknowledged(phone: string): Promise<void> {
+  await until('all to be acknowledged', async () =>
+    (await network.waiting(phone)) === 0 ? true : undefined,
+  );
+}
+
+function messagesOf({ port }: Opened) {
+  return port.events.filter((event) => event.type === 'message');
+}
+
+const isIdentity = (event: DriverEvent): event is IdentityEvent => event.type === 'identity';
+const isRename = (event: DriverEvent): event is IdentityEvent =>
+  isIdentity(event) && event.name !== null;
+
+t.test('each kind that a contact sends is one message', async (t) => {
+  const one = await linked();
+  const { phone, port } = one;
+  for (const [content, text] of [
+    [
+      {
+        locationMessage: {
+          degreesLatitude: 52.52,
+          degreesLongitude: 13.405,
+          name: 'Alexanderplatz',
+        },
+      },
+      '[location: 52.5200, 13.4050, Alexanderplatz]',
+    ],
+    [
+      { liveLocationMessage: { degreesLatitude: 1, degreesLongitude: 2 } },
+      '[location: 1.0000, 2.0000]',
+    ],
+    [
+      { contactMessage: { displayName: 'Ada', vcard: 'BEGIN:VCARD\nTEL:+49 151 1\nEND:VCARD' } },
+      '[contact: Ada, +49 151 1]',
+    ],
+    [
+      { pollCreationMessageV3: { name: 'Lunch?', options: [{ optionName: 'Pizza' }] } },
+      '[poll: Lunch? · Pizza]',
+    ],
+    [{ groupInviteMessage: { groupName: 'Chess club' } }, '[group invite: Chess club]'],
+    [{ interactiveResponseMessage: { body: { text: 'Booked' } } }, 'Booked'],
+    [{ requestPaymentMessage: { currencyCodeIso4217: 'EUR' } }, '[unsupported: payment request]'],
+    [{ viewOnceMessageV2: { message: { conversation: 'once' } } }, 'once'],
+  ] as const) {
+    const networkId = await network.write(phone, { from: ada, name: 'Ada', text: '', content });
+    t.match(await port.message(), { networkId, text, media: null });
+  }
+  for (const [content, kind] of [
+    [{ ptvMessage: { mimetype: 'video/mp4' } }, 'video'],
+    [{ stickerMessage: { mimetype: 'image/webp' } }, 'image'],
+  ] as const) {
+    await network.write(phone, { from: ada, name: 'Ada', text: '', content });
+    t.match(await port.message(), { text: '', media: { kind } });
+  }
+  await network.write(phone, { from: ada, name: 'Ada', text: '', withheld: 'view_once' });
+  t.match(await port.message(), { text: '[unsupported: view once]' });
+  t.equal(messagesOf(one).length, 11);
+  await allAcknowledged(phone);
+  t.same(port.left, []);
+});
+
+t.test('what is no message is acknowledged and counted by its kind', async (t) => {
+  const one = await linked();
+  const { phone, port } = one;
+  const write = (more: object) =>
+    network.write(phone, { from: ada, name: 'Ada', text: '', ...more });
+  await write({ content: { reactionMessage: { key: { id: 'X' }, text: '👍' } } });
+  await write({ content: { protocolMessage: { type: 'REVOKE', key: { id: 'X' } } } });
+  await write({
+    content: {
+      editedMessage: { message: { protocolMessage: { type: 'MESSAGE_EDIT', key: { id: 'X' } } } },
+    },
+  });
+  await write({ content: { protocolMessage: { type: 'EPHEMERAL_SETTING' } } });
+  await write({ group: '1203-4567@g.us' });
+  await write({ group: 'status@broadcast' });
+  await allAcknowledged(phone);
+  await network.call(phone, ada);
+  await until('the call to be counted', async () => port.left.includes('call') || undefined);
+  t.same(port.left, ['reaction', 'deletion', 'edit', 'protocol', 'group', 'status_post', 'call']);
+  t.same(messagesOf(one), []);
+});
+
+t.test("a contact's broadcast list reaches each as a message of two", async (t) => {
+  const { phone, port } = await linked();
+  await network.write(phone, {
+    from: ada,
+    name: 'Ada',
+    text: 'to my list',
+    group: '1700000000@broadcast',
+  });
+  t.match(await port.message(), { text: 'to my list', from: { phone: ada } });
+});
+
+t.test('a message that comes without content is handed over by the phone', async (t) => {
+  const one = await linked();
+  const { phone, port } = one;
+  const writing = { from: ada, name: 'Ada', text: 'I saw your ad', withheld: '' };
+  const networkId = await network.write(phone, writing);
+  t.match(await port.message(), {
+    networkId,
+    text: 'I saw your ad',
+    from: { phone: ada, networkId: hiddenId(ada), name: 'Ada' },
+  });
+  await allAcknowledged(phone);
+  await network.write(phone, { from: ada, name: 'Ada', text: 'and on' });
+  t.match(await port.message(), { text: 'and on' });
+  t.equal(messagesOf(one).length, 2);
+});
+
+t.test('a message without content survives a phone that is off, and a restart', async (t) => {
+  const before = await linked();
+  const { phone } = before;
+  await network.resend(phone, 'off');
+  const writing = { from: ada, name: 'Ada', text: 'asked for twice', withheld: '' };
+  const networkId = await network.write(phone, writing);
+  await allAcknowledged(phone);
+  await bench.quiet();
+  t.same(messagesOf(before), []);
+  await network.resend(phone, 'content');
+  const later = await bench.resumed(before);
+  t.match(await later.port.message(), {
+    networkId,
+    text: 'asked for twice',
+    from: { phone: ada, name: 'Ada' },
+  });
+  await allAcknowledged(phone);
+  const again = await bench.resumed(later);
+  await bench.quiet();
+  t.same(messagesOf(again), [], 'asked for no more');
+});
+
+t.test('a message that comes without content, then with it, is told once', async (t) => {
+  const one = await linked();
+  const { phone, port } = one;
+  await network.resend(phone, 'off');
+  const writing = { from: ada, name: 'Ada', text: 'late but whole' };
+  const networkId = await network.write(phone, { ...writing, withheld: '' });
+  await network.write(phone, { ...writing, networkId });
+  t.match(await port.message(), { networkId, text: 'late but whole' });
+  await allAcknowledged(phone);
+  await network.resend(phone, 'content');
+  const later = await bench.resumed(one);
+  await bench.quiet();
+  t.same(messagesOf(later), []);
+});
+
+t.test('what could not be kept of what the phone handed over comes again', async (t) => {
+  const one = await linked();
+  one.port.onEmit = async ({ type }) => {
+    if (type === 'message') throw new Error('the database is away');
+  };
+  const writing = { from: ada, name: 'Ada', text: 'not kept', withheld: '' };
+  const networkId = await network.write(one.phone, writing);
+  await one.port.message();
+  const later = await bench.resumed(one);
+  t.match(await later.port.message(), { networkId, text: 'not kept' });
+});
+
+t.test('a message that the phone does not have is counted as lost, and logged', async (t) => {
+  const one = await linked();
+  const { phone, port } = one;
+  await network.resend(phone, 'nothing');
+  const writing = { from: ada, name: 'Ada', text: 'gone for good', withheld: '' };
+  const networkId = await network.write(phone, writing);
+  await until('it to be counted', async () => (port.left.length > 0 ? true : undefined));
+  t.same(port.left, ['unreadable']);
+  t.same(messagesOf(one), []);
+  const said = log.lines.filter((line) => line.includes('a message is lost'));
+  t.equal(said.length, 1);
+  t.match(said[0], networkId);
+});
+
+t.test(
+  'a number that has another one on the network is written to there, and stays itself',
+  async (t) => {
+    for (const [typed, real] of [
+      ['+5511987654321', '+551187654321'],
+      ['+541123456789', '+5491123456789'],
+      ['+525512345678', '+5215512345678'],
+    ] as const) {
+      const one = await linked();
+      const { phone, port, session } = one;
+      await network.renumber(typed, real);
+      await session.send(textTo(typed, `msg_first${typed}`), patient());
+      await session.send(textTo(typed, `msg_second${typed}`), patient());
+      const asked = async () =>
+        (await network.lookUps()).filter((number) => number === typed).length;
+      t.equal(await asked(), 1, 'asked for once');
+      for (const shows of ['phone_first', 'phone_only', 'hidden_first', 'hidden_only'] as const) {
+        await network.write(phone, { from: real, name: 'Bia', text: 'oi', shows });
+        t.same((await port.message()).from, {
+          phone: typed,
+          networkId: hiddenId(real),
+          name: 'Bia',
+        });
+      }
+      const later = await bench.resumed(one);
+      await later.session.send(textTo(typed, `msg_third${typed}`), patient());
+      t.match(
+        (await network.shown(phone)).map(({ to }) => to),
+        [real, real, real],
+      );
+      t.equal(await asked(), 1, 'and never again');
+      await network.write(phone, { from: real, name: 'Bia', text: 'tchau', shows: 'phone_only' });
+      t.match((await later.port.message()).from, { phone: typed });
+    }
+  },
+);
+
+t.test('a reply that shows the hidden id alone is of whoever was written to', async (t) => {
+  const { phone, port, session } = await linked();
+  await session.send(textTo(ada, 'msg_opener'), patient());
+  t.match(await port.next('identity', isIdentity), { phone: ada, networkId: hiddenId(ada) });
+  await network.write(phone, { from: ada, name: 'Ada', text: 'hi', shows: 'hidden_only' });
+  const { from } = await port.message();
+  t.same(from, { phone: ada, networkId: hiddenId(ada), name: 'Ada' });
+  await session.send({ ...textTo(null, 'msg_reply'), to: from }, patient());
+  t.match(await network.shown(phone), [
+    { to: ada, address: `${ada.slice(1)}@s.whatsapp.net` },
+    { to: ada, address: hiddenId(ada), times: 1 },
+  ]);
+});
+
+t.test('a reply goes to the address that the contact used last', async (t) => {
+  const one = await linked();
+  const { phone, port, session } = one;
+  const plain = `${ada.slice(1)}@s.whatsapp.net`;
+  const to = { phone: ada, networkId: hiddenId(ada) };
+  const expected: string[] = [];
+  for (const [shows, address] of [
+    ['phone_first', plain],
+    ['hidden_first', hiddenId(ada)],
+    ['phone_first', plain],
+    ['hidden_first', hiddenId(ada)],
+  ] as const) {
+    await network.write(phone, { from: ada, name: 'Ada', text: 'hi', shows });
+    await port.message();
+    await session.send({ ...textTo(null, `msg_${expected.length}`), to }, patient());
+    expected.push(address);
+  }
+  const later = await bench.resumed(one);
+  await later.session.send({ ...textTo(null, 'msg_later'), to }, patient());
+  const shown = await network.shown(phone);
+  t.same(
+    shown.map(({ address }) => address),
+    [...expected, hiddenId(ada)],
+  );
+  t.ok(shown.every(({ times, to }) => times === 1 && to === ada));
+});
+
+t.test('a number that turns out to be a known hidden id is told', async (t) => {
+  const { phone, port } = await linked();
+  await network.write(phone, { from: ada, name: 'Ada', text: 'who am I', shows: 'hidden_only' });
+  t.same((await port.message()).from, { phone: null, networkId: hiddenId(ada), name: 'Ada' });
+  await network.write(phone, {
+    from: ada,
+    name: 'Ada',
+    text: '',
+    shows: 'hidden_first',
+    content: { reactionMessage: { key: { id: 'X' }, text: '👍' } },
+  });
+  t.match(await port.next('identity', isIdentity), {
+    phone: ada,
+    networkId: hiddenId(ada),
+  });
+});
+
+t.test('a contact that is renamed has its new name', async (t) => {
+  const { phone, port } = await linked();
+  await network.write(phone, { from: ada, name: 'Ada', text: 'one' });
+  t.match((await port.message()).from, { name: 'Ada' });
+  await network.write(phone, { from: ada, name: 'Ada L.', text: 'two' });
+  t.match((await port.message()).from, { name: 'Ada L.' });
+  const content = { reactionMessage: { key: { id: 'X' }, text: '👍' } };
+  await network.write(phone, { from: ada, name: 'Countess', text: '', content });
+  t.match(await port.next('rename', isRename), { phone: ada, name: 'Countess' });
+  await network.write(phone, { from: ada, name: 'Countess', text: '', content });
+  await allAcknowledged(phone);
+  await bench.quiet();
+  t.equal(port.events.filter(isRename).length, 1, 'told once');
+});
+
+t.test("the phone's address book is imported with its saved names, which win", async (t) => {
+  const account = await bench.world.account();
+  const phone = account.identifier;
+  const saved = Array.from({ length: 501 }, (_, number) => ({
+    phone: phoneNumber(20_000 + number),
+    name: `Saved ${number}`,
+  }));
+  await network.saveContact(phone, { phone: ada, name: 'Ada (work)' });
+  for (const contact of saved) await network.saveContact(phone, contact);
+  const one = await bench.linked(account, { importContacts: true, importHistory: false });
+  const told = () =>
+    one.port.events.flatMap((event) => (event.type === 'contacts' ? event.contacts : []));
+  await until('the address book', async () => (told().length >= 502 ? true : undefined));
+  for (const contact of [...saved, { phone: ada, name: 'Ada (work)' }]) {
+    t.ok(told().some(({ phone, name }) => phone === contact.phone && name === contact.name));
+  }
+  const sizes = one.port.events.flatMap((event) =>
+    event.type === 'contacts' ? event.contacts.length : [],
+  );
+  t.ok(
+    sizes.every((size) => size <= 500),
+    'in events of bounded size',
+  );
+  await network.write(phone, { from: ada, name: 'ada ✨', text: 'hello' });
+  t.match((await one.port.message()).from, { phone: ada, name: 'Ada (work)' });
+  await network.saveContact(phone, { phone: ada, name: 'Ada (home)' });
+  await until(
+    'the change',
+    async () => told().some(({ name }) => name === 'Ada (home)') || undefined,
+  );
+  const later = await bench.resumed(one);
+  await network.write(phone, { from: ada, name: 'ada ✨', text: 'again' });
+  t.match((await later.port.message()).from, { phone: ada, name: 'Ada (home)' });
+});
+
+t.test('an address book that was not asked for stays on the phone', async (t) => {
+  const account = await bench.world.account();
+  await network.saveContact(account.identifier, { phone: ben, name: 'Ben (work)' });
+  const { port } = await bench.linked(account);
+  await network.write(account.identifier, { from: ben, name: 'Ben', text: 'hello' });
+  t.match((await port.message()).from, { phone: ben, name: 'Ben' });
+  await bench.quiet();
+  t.notOk(port.events.some(({ type }) => type === 'contacts'));
+});

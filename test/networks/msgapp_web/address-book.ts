@@ -1,0 +1,70 @@
+import { randomBytes } from 'node:crypto';
+import type { BinaryNode, proto } from 'baileys';
+import type { Library } from '../../../drivers/msgapp_web/library.ts';
+import { server } from './stanzas.ts';
+
+/** The collection of shared settings that holds the address book. */
+export const addressBookCollection = 'critical_unblock_low';
+
+/** Somebody in an address book. */
+export interface SavedContact {
+  readonly phone: string;
+  readonly name: string;
+}
+
+/** A phone's address book, as its devices read it: patches, encrypted with a key that the phone shares with them. */
+export class AddressBook {
+  readonly #library: Library;
+  readonly #keyId = randomBytes(6).toString('base64');
+  readonly #keyData = randomBytes(32);
+  readonly #patches: Uint8Array[] = [];
+  #state: Parameters<Library['encodeSyncdPatch']>[2];
+
+  constructor(library: Library) {
+    this.#library = library;
+    this.#state = library.newLTHashState();
+  }
+
+  /** Saves somebody, or changes the name under which somebody is saved. */
+  async save({ phone, name }: SavedContact): Promise<void> {
+    const { encodeSyncdPatch, proto } = this.#library;
+    const { patch, state } = await encodeSyncdPatch(
+      {
+        type: addressBookCollection,
+        index: ['contact', `${phone.replace('+', '')}@${server}`],
+        syncAction: { contactAction: { fullName: name, saveOnPrimaryAddressbook: true } },
+        apiVersion: 2,
+        operation: proto.SyncdMutation.SyncdOperation.SET,
+      },
+      this.#keyId,
+      this.#state,
+      async () => ({ keyData: this.#keyData }),
+    );
+    this.#state = state;
+    const version = { version: state.version };
+    this.#patches.push(proto.SyncdPatch.encode({ ...patch, version }).finish());
+  }
+
+  /** What changed since this version. */
+  since(version: number): BinaryNode {
+    const content = this.#patches
+      .slice(version)
+      .map((bytes) => ({ tag: 'patch', attrs: {}, content: bytes }));
+    return {
+      tag: 'collection',
+      attrs: { name: addressBookCollection, version: String(this.#patches.length) },
+      content: [{ tag: 'patches', attrs: {}, content }],
+    };
+  }
+
+  /** What gives a device the key. */
+  keyShare(): proto.IMessage {
+    const keyId = { keyId: Buffer.from(this.#keyId, 'base64') };
+    return {
+      protocolMessage: {
+        type: this.#library.proto.Message.ProtocolMessage.Type.APP_STATE_SYNC_KEY_SHARE,
+        appStateSyncKeyShare: { keys: [{ keyId, keyData: { keyData: this.#keyData } }] },
+      },
+    };
+  }
+}
