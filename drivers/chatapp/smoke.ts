@@ -33,7 +33,11 @@ if (options.phone === undefined) throw new Error('say which number: --phone +120
 
 const terminal = createInterface({ input: process.stdin, output: process.stdout });
 const say = (line: string) => console.log(`${new Date().toISOString()} ${line}`);
-const connected = new AbortController();
+/** Null once the account is connected; a sentence once that came to nothing. */
+let settle: (failure: string | null) => void = () => undefined;
+const linked = new Promise<string | null>((resolve) => {
+  settle = resolve;
+});
 const log: DriverLog = {
   debug: () => undefined,
   info: (facts, message) => say(`${message} ${JSON.stringify(facts)}`),
@@ -65,15 +69,18 @@ const { phone } = options;
 const account = { id: 'acc_smoke', tenantId: 'ten_smoke', channel: 'chatapp', identifier: phone };
 const session = driver.open(account, port);
 await session.link({ method: options.mode, importContacts: true, importHistory: false });
-await new Promise<void>((resolve) => {
-  if (connected.signal.aborted) resolve();
-  connected.signal.addEventListener('abort', () => resolve());
-});
+const failure = await linked;
+if (failure !== null) {
+  say(`not connected: ${failure}`);
+  session.close();
+  process.exit(1);
+}
 // The contacts come right after.
 await sleep(5_000);
 if (options.to !== undefined) {
   const message = {
-    reference: `msg_smoke_${Date.now()}`,
+    // As long as the gateway's ids, in their letters.
+    reference: `msg_${Date.now().toString(16).padStart(26, '0')}`,
     attempt: 1,
     to: { phone: options.to, networkId: null },
     text: options.text,
@@ -93,9 +100,13 @@ terminal.close();
 async function take(event: DriverEvent): Promise<void> {
   say(JSON.stringify(event));
   if (event.type === 'state') {
-    if (event.state === 'connected') connected.abort();
-    if (event.state === 'refused' || event.state === 'lost') process.exitCode = 1;
+    if (event.state === 'connected') settle(null);
+    if ('detail' in event && event.state !== 'restricted') {
+      process.exitCode = 1;
+      settle(event.detail);
+    }
   }
+  if (event.type === 'step' && event.step.type === 'expired') settle('the last QR code ran out.');
   // Not awaited: an answer leads to further events.
   if (event.type === 'step' && event.step.type === 'ask') void ask(event.step.field);
 }
@@ -103,7 +114,10 @@ async function take(event: DriverEvent): Promise<void> {
 async function ask(field: 'code' | 'password'): Promise<void> {
   for (;;) {
     const value = await terminal.question(`${field}: `);
-    const outcome = await session.answer(field, value.trim());
+    const outcome = await session.answer(field, value.trim()).catch((error: unknown) => {
+      if (!(error instanceof DriverError)) throw error;
+      return { accepted: false, detail: `${error.message}.` } as const;
+    });
     if (outcome.accepted) return;
     say(outcome.detail);
   }

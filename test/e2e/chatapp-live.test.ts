@@ -138,6 +138,46 @@ async function byQr(t: Test, stage: Stage): Promise<void> {
   t.match(unknown.body, { status: 'error' });
 }
 
+async function refused(t: Test, stage: Stage): Promise<void> {
+  const { control } = stage;
+  const phone = phoneNumber(9);
+  await control.put(phone, { contacts: [friend] });
+  await connect(stage, phone);
+  const old = await control.code(phone);
+  await control.expireCode(phone);
+  const expired = await submit(stage, phone, 'code', old);
+  t.match(expired, { status: 400, body: { error_code: 'invalid_code' } });
+  const right = await submit(stage, phone, 'code', await control.code(phone));
+  t.match(right, { status: 200, body: { status: 'connected' } }, 'a new one was sent');
+
+  const vacant = phoneNumber(10);
+  await control.put(vacant, { vacant: true });
+  await connect(stage, vacant);
+  const nobody = await submit(stage, vacant, 'code', await control.code(vacant));
+  t.match(nobody, { status: 200, body: { status: 'error' } }, 'a number that has to sign up');
+}
+
+async function deleted(t: Test, stage: Stage): Promise<void> {
+  const { api, control, gateway } = stage;
+  const phone = phoneNumber(11);
+  const accountId = await connectedByCode(stage, phone);
+  await friendId(stage);
+  const writing = Array.from({ length: 20 }, (_, number) =>
+    control.write(phone, { from: friend.phone, text: `while it is deleted ${number}` }),
+  );
+  const answer = await api.delete(`/channels/chatapp/${phone}`);
+  t.equal(answer.status, 200);
+  await Promise.all(writing);
+  await until('the session to be ended', async () =>
+    (await control.sessions(phone)) === 0 ? true : undefined,
+  );
+  const warnings = gateway
+    .output()
+    .split('\n')
+    .filter((line) => line.includes(accountId) && /"level":(40|50)/.test(line));
+  t.same(warnings, [], 'nothing is wrong with it');
+}
+
 async function revoked(t: Test, stage: Stage): Promise<void> {
   const phone = phoneNumber(4);
   const id = await connectedByCode(stage, phone);
@@ -218,6 +258,8 @@ for (const engine of databases) {
     await t.test('by code', (t) => byCode(t, stage));
     await t.test('with a password', (t) => byPassword(t, stage));
     await t.test('by QR code', (t) => byQr(t, stage));
+    await t.test('an expired code, and a number without an account', (t) => refused(t, stage));
+    await t.test('a number that is deleted', (t) => deleted(t, stage));
     await t.test('a revoked session', (t) => revoked(t, stage));
     await t.test('a ban', (t) => banned(t, stage));
     await t.test('a wait for flooding', (t) => flooded(t, stage));
