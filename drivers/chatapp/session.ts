@@ -319,7 +319,8 @@ export class ChatappSession implements Session {
     this.#cut();
     await this.#port.emit(event).catch((error: unknown) => {
       const facts = { accountId: this.#account.id, error: told(error) };
-      this.#port.log.warn(facts, 'could not report');
+      // The gateway has closed the session, or given it to another process.
+      this.#port.log.debug(facts, 'could not report');
     });
   }
 

@@ -59,7 +59,8 @@ export class SessionStorage implements ITelegramStorageProvider {
   async #save(): Promise<void> {
     if (!this.#begun || !this.#isNew) return;
     this.#note();
-    await this.#sheet.write();
+    // The library saves while it closes, and would leave its timers behind if that failed. The next write stores it.
+    await this.#sheet.write().catch(() => undefined);
   }
 
   #note(): void {

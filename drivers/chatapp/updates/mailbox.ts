@@ -151,7 +151,7 @@ export class Mailbox {
     progress.note();
     await sheet.write().catch((error: unknown) => {
       // The position in memory is right; the stored one is behind and tells more than is needed.
-      port.log.warn({ accountId, error: told(error) }, 'how far updates were taken is not stored');
+      port.log.debug({ accountId, error: told(error) }, 'how far updates were taken is not stored');
     });
   }
 }
