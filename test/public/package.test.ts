@@ -11,16 +11,18 @@ const run = promisify(execFile);
 
 /** A driver as somebody outside writes it, and everything of the types that it relies on. */
 const driverSource = `
-import { DriverError, type Driver, type DriverFactory, type LinkStep, type Session } from 'messaging-gateway/driver';
+import {
+  type AnswerOutcome, DriverError, type Driver, type DriverFactory, type LinkStep, type Session,
+} from 'messaging-gateway/driver';
 
 class MailSession implements Session {
   async link(): Promise<void> {}
-  async answer(): Promise<'accepted' | 'wrong'> { return 'wrong'; }
+  async answer(): Promise<AnswerOutcome> { return { accepted: false, detail: 'It is wrong.' }; }
   async resume(): Promise<void> {}
   async send(): Promise<never> {
     throw new DriverError('mailbox_full', 'The mailbox is full.', { certain: true });
   }
-  async logOut(): Promise<void> {}
+  async logOut(): Promise<'unlinked' | 'still_linked'> { return 'unlinked'; }
   close(): void {}
 }
 const makeMailDriver: DriverFactory = () => {
@@ -250,7 +252,11 @@ t.test('the packed project, as a driver or plugin from outside finds it', async 
       back: { type: 'state', state: 'connected' },
       away: lost,
       asked: { type: 'ask', field: 'code' },
-      answers: ['wrong', 'accepted', 'accepted'],
+      answers: [
+        { accepted: false, detail: 'The code is not the right one.' },
+        { accepted: true },
+        { accepted: true },
+      ],
       out: { reason: 'logged_out' },
       log: ['made {"size":3}'],
       refused: 'mailbox_full',

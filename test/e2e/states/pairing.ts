@@ -157,8 +157,8 @@ async function outOfReach(t: Test, { rows }: Fleet, { id: tenantId, api }: Fleet
   const notReady = { status: 404, body: { error_code: 'qr_not_ready' } };
   t.match(await api.get(`${connections}/${fresh}/qr`), notReady);
   const away = await until('the reason', async () => {
-    const answer = await api.get(`${connections}/${fresh}/status`);
-    return bodyOf<ConnectionStatus>(answer).reason === null ? undefined : answer.body;
+    const status = bodyOf<ConnectionStatus>(await api.get(`${connections}/${fresh}/status`));
+    return status.reason === null ? undefined : status;
   });
   t.match(away, {
     status: 'connecting',

@@ -19,9 +19,18 @@ class HandClock implements Clock {
 }
 
 /** The database and the tenants in it, as one process sees them; with `serves` as a start that serves does. */
-async function open(t: Closing, url: string, serves: boolean, env: Record<string, string> = {}) {
+async function open(
+  t: Closing,
+  url: string,
+  serves: boolean,
+  env: Record<string, string> = {},
+  lines: string[] = [],
+) {
   const config = loadConfig({ env: { ...env, DATABASE_URL: url }, file: null });
-  const parts = composeAdministration(config, createLog('silent'));
+  const parts = composeAdministration(
+    config,
+    createLog('info', { write: (line) => lines.push(line) }),
+  );
   const plugins = serves ? [...parts.plugins, firstStart] : parts.plugins;
   const clock = new HandClock();
   const gateway = await createGateway({ ...parts, plugins, clock });
@@ -191,5 +200,28 @@ for (const { name, create } of databases) {
       const { tenants, authenticator, storage } = cradle;
       return { tenants, authenticator, storage, clock, close };
     }
+
+    t.test('every change of a tenant or a key is named in the log', async (t) => {
+      const lines: string[] = [];
+      const { cradle } = await open(t, url, false, {}, lines);
+      const { tenants } = cradle;
+      const request = { name: 'Ada', mode: 'live', plan: 'growth', ramp: false } as const;
+      const { tenant, key } = await tenants.create(request);
+      await tenants.update(tenant.id, { ...none, status: 'suspended' });
+      const second = await tenants.createKey(tenant.id);
+      await tenants.revokeKey(key.id);
+      await tenants.update('ten_none', { ...none, status: 'suspended' });
+      await tenants.revokeKey('key_none');
+      const told = lines.map((line) => JSON.parse(line)).filter(({ tenant }) => tenant);
+      const common = { level: 30, tenant: tenant.id };
+      t.match(told, [
+        { ...common, key: key.id, msg: 'a tenant was made, with its first key' },
+        { ...common, status: 'suspended', msg: 'a tenant was changed' },
+        { ...common, key: second?.id, msg: 'a key was made' },
+        { ...common, key: key.id, msg: 'a key was revoked' },
+      ]);
+      t.equal(told.length, 4);
+      for (const secret of [key.key, second?.key ?? '']) t.notOk(lines.join('').includes(secret));
+    });
   });
 }
