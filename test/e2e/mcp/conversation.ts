@@ -13,7 +13,7 @@ interface Turn {
 
 /** Fields whose values differ from run to run; everything else must be as the page says. */
 const named = new Set(['id', 'account_id', 'contact_id', 'next_cursor', 'pairing_code']);
-const times = /_at$/;
+const times = /_at$|^since$/;
 
 /** Plays the conversation of docs/mcp.md, with what the page calls by one name called by one name. */
 export async function conversation(t: Test, { agent, gateway }: World): Promise<void> {
