@@ -9,6 +9,8 @@ const calls = [
   'offerCodes',
   'refuseLogins',
   'setReachable',
+  'setNetworkReachable',
+  'logins',
   'drop',
   'close',
   'unlink',

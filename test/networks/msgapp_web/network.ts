@@ -85,6 +85,16 @@ export class FakeNetwork {
     if (!reachable) await this.drop(number);
   }
 
+  /** Takes the whole network out of everybody's reach, or back. */
+  async setNetworkReachable(reachable: boolean): Promise<void> {
+    this.#board.setReachable(reachable);
+  }
+
+  /** How often a linked device of each number has logged in. */
+  async logins(): Promise<Readonly<Record<string, number>>> {
+    return Object.fromEntries(this.#board.logins);
+  }
+
   async drop(number: string): Promise<void> {
     this.#phone(number).companion?.wire?.destroy();
   }

@@ -36,6 +36,10 @@ export class Switchboard {
   readonly #phones = new Map<string, Phone>();
   readonly #peers = new Map<Wire, Peer>();
   readonly #wires = new Set<Wire>();
+  /** How often a linked device of each number has logged in. */
+  readonly logins = new Map<string, number>();
+  /** Takes no connection while false. */
+  #reachable = true;
   readonly #traffic = { connections: 0, bytes: 0 };
   #server: Server | null = null;
   #port = 0;
@@ -52,6 +56,12 @@ export class Switchboard {
 
   traffic(): { readonly connections: number; readonly bytes: number } {
     return { ...this.#traffic };
+  }
+
+  /** Takes the whole network out of everybody's reach, or back. */
+  setReachable(reachable: boolean): void {
+    this.#reachable = reachable;
+    if (!reachable) for (const wire of this.#wires) wire.destroy();
   }
 
   async close(): Promise<void> {
@@ -76,7 +86,11 @@ export class Switchboard {
     await this.media.start();
     this.#port = await freePort();
     const listening = createServer((_, response) => response.writeHead(404).end());
-    listening.on('connection', () => {
+    listening.on('connection', (socket) => {
+      if (!this.#reachable) {
+        socket.destroy();
+        return;
+      }
       this.#traffic.connections += 1;
     });
     listening.on('upgrade', (request, socket) => {
@@ -140,6 +154,7 @@ export class Switchboard {
       return;
     }
     companion.connect(wire);
+    this.logins.set(phone.number, (this.logins.get(phone.number) ?? 0) + 1);
     this.#peers.set(wire, { type: 'device', phone, companion });
     const device = companion.jid.split(/[:@]/)[1];
     wire.send({
