@@ -289,6 +289,11 @@ export class Control {
     });
   }
 
+  /** How often a client of each number has connected and been heard. */
+  logins(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#network.logins);
+  }
+
   /** What has come from clients so far. */
   traffic(): { readonly connections: number; readonly bytes: number } {
     return { connections: this.#network.connectionCount, bytes: this.#network.byteCount };

@@ -64,6 +64,9 @@ export class Network {
   readonly held = new Set<string>();
   /** Logins by QR code that were sent to another data center: token and who scanned it. */
   readonly moving = new Map<string, Subscriber>();
+  /** How often a client of each number has connected and been heard. */
+  readonly logins = new Map<string, number>();
+  readonly #heard = new WeakSet<Connection>();
   connectionCount = 0;
   byteCount = 0;
   readonly crypto: ICryptoProvider;
@@ -194,6 +197,11 @@ export class Network {
       throw new Refusal(key.refusal === 'AUTH_KEY_DUPLICATED' ? 406 : 401, key.refusal);
     }
     const { subscriber } = key;
+    if (subscriber !== null && !this.#heard.has(connection)) {
+      this.#heard.add(connection);
+      const { phone } = subscriber.person;
+      this.logins.set(phone, (this.logins.get(phone) ?? 0) + 1);
+    }
     if (subscriber?.banned === true && request._ !== 'auth.logOut') {
       throw new Refusal(401, 'USER_DEACTIVATED_BAN');
     }

@@ -1,58 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
 import type { Executor } from '../../plugins/storage/executor.ts';
-import { linkLive } from '../networks/msgapp_web/linking.ts';
-import { startNetwork } from '../networks/msgapp_web/process.ts';
 import type { Client } from './client.ts';
-import type { Teardown } from './processes.ts';
+import type { LiveNetwork } from './live-network.ts';
+import { friend } from './live-network.ts';
 import { scale } from './scale.ts';
 import type { Line } from './sending.ts';
-import { phoneNumber, sendAccepted, until } from './story.ts';
-
-/** A network with the real protocol, as the storms play it: the same for each channel. */
-export interface LiveNetwork {
-  readonly channel: string;
-  /** What leads a gateway there. */
-  readonly settings: Readonly<Record<string, string>>;
-  /** Connects so many numbers of a live tenant. */
-  link(api: Client, count: number): Promise<readonly Line[]>;
-  /** How often each number has logged in so far. */
-  logins(): Promise<Readonly<Record<string, number>>>;
-  setReachable(reachable: boolean): Promise<void>;
-  /** Somebody writes to a number. */
-  write(phone: string, text: string): Promise<void>;
-  /** The texts that a number's contacts were shown, repeats of the network's client included. */
-  shown(phone: string): Promise<readonly string[]>;
-}
-
-/** Numbers that are linked at the same time: making keys is most of it. */
-const linkedAtOnce = 3;
-
-/** Starts the network of `msgapp_web`. */
-export async function msgappNetwork(t: Teardown): Promise<LiveNetwork> {
-  const { network, settings } = await startNetwork(t);
-  return {
-    channel: 'msgapp_web',
-    settings,
-    async link(api, count) {
-      const lines: Line[] = [];
-      const numbers = Array.from({ length: count }, (_, n) => phoneNumber(n + 1));
-      const linking = async (): Promise<void> => {
-        for (let phone = numbers.shift(); phone !== undefined; phone = numbers.shift()) {
-          lines.push({ phone, account: await linkLive(api, network, phone) });
-        }
-      };
-      await Promise.all(Array.from({ length: linkedAtOnce }, linking));
-      return lines;
-    },
-    logins: () => network.logins(),
-    setReachable: (reachable) => network.setNetworkReachable(reachable),
-    write: async (phone, text) => {
-      await network.write(phone, { from: phoneNumber(9_001), name: 'Ada', text });
-    },
-    shown: async (phone) => (await network.shown(phone)).map(({ text }) => text),
-  };
-}
+import { sendAccepted, until } from './story.ts';
 
 /**
  * In which so many accounts are to be live again: twice what the pace of the log-ins makes of it. Tries after an outage
@@ -147,7 +101,7 @@ export class Storms {
     this.#round += 1;
     const [inbound, outbound] = [`in ${this.#round}`, `out ${this.#round}`];
     const begunAt = performance.now();
-    const to = { phone: phoneNumber(9_001) };
+    const to = { phone: friend };
     await Promise.all([
       ...this.#lines.map(({ phone }) => this.#network.write(phone, inbound)),
       ...this.#lines.map(({ account }) =>

@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Test } from 'tap';
+import { startRabbitmq } from '../servers/rabbitmq.ts';
+import { client } from './client.ts';
+import { databases } from './databases.ts';
+import { runGateway } from './gateway.ts';
+import type { LiveNetwork } from './live-network.ts';
+import type { Teardown } from './processes.ts';
+import { openRows } from './rows.ts';
+import { scale } from './scale.ts';
+import { Storms, stormMs } from './storms.ts';
+
+const outageMs = scale < 1 ? 5_000 : 60_000;
+
+const generous = {
+  GATEWAY_PLANS__GROWTH__ACCOUNTS_CAP: '10000',
+  GATEWAY_SESSIONS__CAPACITY: '2000',
+};
+
+/** What a process says that has lost a lease. */
+const lost = /could not be renewed|another process has taken|went to another process/;
+
+async function outage(network: LiveNetwork): Promise<void> {
+  await network.setReachable(false);
+  await sleep(outageMs);
+  await network.setReachable(true);
+}
+
+/** Starts, kills and cuts off one process with so many accounts, on the embedded database. */
+export async function stormsAlone(
+  t: Test,
+  start: (t: Teardown) => Promise<LiveNetwork>,
+  count: number,
+): Promise<void> {
+  const network = await start(t);
+  const gateway = await runGateway(t, {
+    databaseUrl: null,
+    settings: { ...network.settings, ...generous },
+  });
+  const databaseUrl = `sqlite:${gateway.dataDir}/gateway.db`;
+  const lines = await network.link({ gateway, databaseUrl, count });
+  const storms = new Storms(network, lines, openRows(t, databaseUrl));
+  const api = client(gateway.baseUrl, gateway.liveKey);
+  const all = { api, origins: [new URL(gateway.baseUrl).origin], withinMs: stormMs(count) };
+  const stopAndStart = async (): Promise<void> => {
+    t.equal(await gateway.stop(), 0);
+    await gateway.start();
+  };
+  await storms.storm(t, 'start after a stop', stopAndStart, { ...all, fences: 1 });
+  const killAndStart = async (): Promise<void> => {
+    await gateway.kill();
+    await gateway.start();
+  };
+  await storms.storm(t, 'start after a SIGKILL', killAndStart, { ...all, fences: 1 });
+  await storms.storm(t, 'outage of the network', () => outage(network), { ...all, fences: 0 });
+  t.notMatch(gateway.output(), lost);
+}
+
+/** Hands so many accounts over from one process to another, kills that, and cuts both off, with servers. */
+export async function stormsBetweenTwo(
+  t: Test,
+  start: (t: Teardown) => Promise<LiveNetwork>,
+  count: number,
+): Promise<void> {
+  const network = await start(t);
+  const engine = databases.find(({ name }) => name === 'mariadb');
+  if (engine === undefined) throw new Error('there is no MariaDB to test on');
+  const database = await engine.create();
+  t.teardown(() => database.drop());
+  const rabbitmq = await startRabbitmq();
+  t.teardown(() => rabbitmq.remove());
+  const shared = { ...network.settings, ...generous, AMQP_URL: rabbitmq.url };
+  const first = await runGateway(t, { databaseUrl: database.url, settings: shared });
+  const lines = await network.link({ gateway: first, databaseUrl: database.url, count });
+  const second = await runGateway(t, {
+    databaseUrl: database.url,
+    settings: { ...shared, GATEWAY_SECRET: first.secret },
+  });
+  const api = client(second.baseUrl, first.liveKey);
+  const origins = [first, second].map(({ baseUrl }) => new URL(baseUrl).origin);
+  const storms = new Storms(network, lines, openRows(t, database.url));
+  const all = { api, origins, withinMs: stormMs(count) };
+  const handOver = async (): Promise<void> => {
+    t.equal(await first.stop(), 0);
+  };
+  await storms.storm(t, 'handover by SIGTERM', handOver, { ...all, fences: 1 });
+  await first.start();
+  const comeBack = async (): Promise<void> => {
+    await second.kill();
+    await second.start();
+  };
+  await storms.storm(t, 'takeover after a SIGKILL', comeBack, { ...all, fences: 1 });
+  await storms.storm(t, 'outage of the network', () => outage(network), { ...all, fences: 0 });
+  for (const { output } of [first, second]) t.notMatch(output(), lost);
+}
