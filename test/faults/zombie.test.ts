@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { client } from '../harness/client.ts';
+import { databases } from '../harness/databases.ts';
+import { runGateway } from '../harness/gateway.ts';
+import { msgappNetwork } from '../harness/live-msgapp.ts';
+import { friend } from '../harness/live-network.ts';
+import { openRows } from '../harness/rows.ts';
+import { sendAccepted, until } from '../harness/story.ts';
+import { startRabbitmq } from '../servers/rabbitmq.ts';
+
+const count = 4;
+
+// Two processes and their servers on a busy machine take their time to start.
+t.setTimeout(300_000);
+
+t.test('a process that wakes after others took its accounts sends nothing', async (t) => {
+  const network = await msgappNetwork(t);
+  const engine = databases.find(({ name }) => name === 'mariadb');
+  if (engine === undefined) throw new Error('there is no MariaDB to test on');
+  const database = await engine.create();
+  t.teardown(() => database.drop());
+  const rabbitmq = await startRabbitmq();
+  t.teardown(() => rabbitmq.remove());
+  const shared = { ...network.settings, AMQP_URL: rabbitmq.url };
+  const first = await runGateway(t, { databaseUrl: database.url, settings: shared });
+  const lines = await network.link({ gateway: first, databaseUrl: database.url, count });
+  const second = await runGateway(t, {
+    databaseUrl: database.url,
+    settings: { ...shared, GATEWAY_SECRET: first.secret },
+  });
+  const rows = openRows(t, database.url);
+  const before = await network.logins();
+  const newLogins = async (): Promise<number> => {
+    const now = await network.logins();
+    return lines.reduce((sum, { phone }) => sum + (now[phone] ?? 0) - (before[phone] ?? 0), 0);
+  };
+  const api = client(second.baseUrl, first.liveKey);
+  const send = (text: string) =>
+    Promise.all(
+      lines.map(({ account }) =>
+        sendAccepted(api, { account_id: account, to: { phone: friend }, text }),
+      ),
+    );
+  const areSent = (text: string) =>
+    until(`${text} to be sent`, async () => {
+      const [row] = await rows.rows<{ count: number }>(
+        "select count(*) as count from messages where text = ? and status = 'sent'",
+        [text],
+      );
+      return row?.count === count ? true : undefined;
+    });
+
+  await first.freeze();
+  await send('while it is frozen');
+  await areSent('while it is frozen');
+  t.equal(await newLogins(), count, 'the other process has logged in');
+  first.thaw();
+  await send('after it woke');
+  await areSent('after it woke');
+  await until('it to notice', async () =>
+    first.output().includes('another process has taken this session') ? true : undefined,
+  );
+  await sleep(2_000);
+  t.equal(await newLogins(), count, 'it does not log in again');
+  for (const { phone } of lines) {
+    t.same(
+      await network.shown(phone),
+      ['while it is frozen', 'after it woke'],
+      'each is shown once',
+    );
+  }
+  t.equal(await first.stop(), 0);
+  t.equal(await newLogins(), count, 'its stop moves nothing');
+});
