@@ -18,7 +18,7 @@ export interface ContactView {
 /** Contacts as the container hands them out under the name `contacts`; in every process. */
 export interface Contacts {
   /**
-   * One contact of the caller's; null when there is none with this id.
+   * One contact of the caller's, by its id or that of one that has become it; null when there is none.
    * @throws GatewayError `unavailable`
    */
   find(caller: Pick<Caller, 'tenantId'>, id: string): Promise<ContactView | null>;

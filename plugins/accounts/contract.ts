@@ -9,6 +9,7 @@ import type {
   DriverCapabilities,
   EndedReason,
   HistoryEvent,
+  IdentityEvent,
   LinkMethod,
   LostReason,
   MessageEvent,
@@ -215,7 +216,7 @@ export interface SessionPart {
    */
   receive(
     session: LiveSession,
-    event: MessageEvent | Receipts | ContactsEvent | HistoryEvent,
+    event: MessageEvent | Receipts | IdentityEvent | ContactsEvent | HistoryEvent,
   ): Promise<void>;
   /** A message sent earlier, for a far side that asks for it again; null when unknown. */
   sentMessage(session: LiveSession, reference: string): Promise<OutboundMessage | null>;

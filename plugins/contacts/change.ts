@@ -4,7 +4,7 @@ import type { Contact } from './contract.ts';
 
 /** What can be changed of a contact; what is absent stays. */
 export type ContactChanges = Partial<
-  Pick<Contact, 'name' | 'doNotDisturb' | 'private' | 'automationPaused'>
+  Pick<Contact, 'name' | 'nameSet' | 'doNotDisturb' | 'private' | 'automationPaused'>
 >;
 
 /** One change. */
@@ -16,7 +16,7 @@ export interface ChangeInput {
 
 /**
  * The lane of changes to contacts: under the tenant's lock, so that no message of a contact that becomes private is
- * accepted or received meanwhile. Answers the contact as it is then, null when the tenant has none with this id.
+ * accepted or received meanwhile. Answers the contact as it is then, null when the tenant has none with this id or alias.
  */
 export function makeChangeLane(
   messages: Pick<Messages, 'forgetContact'>,
@@ -26,11 +26,14 @@ export function makeChangeLane(
     maxBatch: 32,
     locks: ({ tenantId }) => [`tenant:${tenantId}`],
     async run(unit, inputs) {
-      const rows = await unit.contacts.byIds(inputs.map((input) => input.id));
+      const aliases = await unit.contactAliases.of(inputs.map((input) => input.id));
+      const idOf = (named: string): string => aliases.get(named) ?? named;
+      const rows = await unit.contacts.byIds(inputs.map((input) => idOf(input.id)));
       const contacts = new Map(rows.map((row) => [row.id, row]));
       const changed = new Map<string, Contact>();
       const outputs: (Contact | null)[] = [];
-      for (const { tenantId, id, changes } of inputs) {
+      for (const { tenantId, id: named, changes } of inputs) {
+        const id = idOf(named);
         const before = contacts.get(id);
         if (before?.tenantId !== tenantId) {
           outputs.push(null);

@@ -9,6 +9,8 @@ export interface Contact {
   readonly networkId: string | null;
   /** Empty while unknown. */
   readonly name: string;
+  /** The name was given through the API: the network's is not followed any more. */
+  readonly nameSet: boolean;
   readonly doNotDisturb: boolean;
   readonly private: boolean;
   readonly automationPaused: boolean;
@@ -22,6 +24,9 @@ export interface ContactKey {
   readonly phone: string | null;
   readonly networkId: string | null;
 }
+
+/** Contacts that turned out to be one person with another: the ids of those that go, each with the id of the one that stays. */
+export type Merges = ReadonlyMap<string, string>;
 
 /** Which contacts a list holds, newest first. */
 export interface ContactFilter {

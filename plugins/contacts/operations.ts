@@ -50,8 +50,10 @@ function listContacts({ list, cursors }: ContactOperationsParts): AnyOperation {
     tool: null,
     group: 'contacts',
     summary: 'List contacts',
-    description:
-      'Contacts of all accounts, newest first: made by a send to a new phone number, by an inbound message or by an import. Follow `next_cursor` with `before` for older ones.',
+    description: [
+      'Contacts of all accounts, newest first: made by a send to a new phone number, by an inbound message or by an',
+      'import. Two that turn out to be one person become one, the older. Follow `next_cursor` with `before` for older ones.',
+    ].join('\n'),
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: null,
     query: ListContactsQuery,
@@ -95,7 +97,11 @@ function getContact({ find }: ContactOperationsParts): AnyOperation {
     tool: null,
     group: 'contacts',
     summary: 'Get a contact',
-    description: 'One contact with its flags.',
+    description: [
+      'One contact with its flags. When the network shows that a hidden id and a phone number are one person, the two',
+      'contacts become one: the older stays, with the flags, messages and addresses of both, and the id of the other',
+      'answers it for ever, here and wherever an id of a contact is taken. `id` is always its own.',
+    ].join('\n'),
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: ContactParams,
     query: null,
@@ -128,6 +134,7 @@ function changeContact({ change }: ContactOperationsParts): AnyOperation {
       'through. `private` deletes the stored messages with the contact and the events about them that wait, fails',
       'those that were not sent yet with `contact_private`, and from then on stores, sends and reports nothing of it.',
       'Taking the flag back does not bring anything back.',
+      'The name that the network shows is followed until one is set here; an empty one follows it again.',
     ].join('\n'),
     hints: { readOnly: false, destructive: true, idempotent: true },
     params: ContactParams,
@@ -153,7 +160,7 @@ function changeContact({ change }: ContactOperationsParts): AnyOperation {
 
 function changesOf(body: Static<typeof ChangeContactBody>): ContactChanges {
   return {
-    ...(body.name === undefined ? {} : { name: body.name }),
+    ...(body.name === undefined ? {} : { name: body.name, nameSet: body.name !== '' }),
     ...(body.do_not_disturb === undefined ? {} : { doNotDisturb: body.do_not_disturb }),
     ...(body.private === undefined ? {} : { private: body.private }),
     ...(body.automation_paused === undefined ? {} : { automationPaused: body.automation_paused }),

@@ -4,14 +4,19 @@ import { Closed, Nullable, Timestamp } from '../../core/schemas.ts';
 /** A contact. */
 export const ContactSchema = Type.Object(
   {
-    id: Type.String({ examples: ['con_01j5x8zp2d9v7k2m4n6p8r0stv'] }),
+    id: Type.String({
+      description: 'stays valid when the contact becomes one with another',
+      examples: ['con_01j5x8zp2d9v7k2m4n6p8r0stv'],
+    }),
     phone: Nullable(
       Type.String({
         description: 'E.164; null where the network hides it',
         examples: ['+12025550123'],
       }),
     ),
-    name: Type.String({ description: 'empty while unknown' }),
+    name: Type.String({
+      description: 'as the network shows it, unless set through the API; empty while unknown',
+    }),
     channel: Type.String({ description: 'the network it belongs to', examples: ['msgapp_web'] }),
     do_not_disturb: Type.Boolean({
       description: 'Sends are refused; its messages are received as usual.',

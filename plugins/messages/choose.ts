@@ -45,7 +45,8 @@ export function chooseContact(
   send: SendInput,
 ): SendingContact | GatewayError {
   if (send.contactId !== null) {
-    const contact = ledger.contacts.get(send.contactId);
+    const id = ledger.aliases.get(send.contactId) ?? send.contactId;
+    const contact = ledger.contacts.get(id);
     if (contact?.tenantId !== tenant.id) return new GatewayError('contact_not_found');
     if (send.phone !== null && contact.phone !== send.phone) {
       const message = 'phone and contact_id name different contacts; give one of them';

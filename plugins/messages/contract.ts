@@ -165,6 +165,8 @@ export interface AccountFacts {
 
 /** What there is to know of what a send names. */
 export interface SendingFacts extends AccountFacts {
+  /** The id that was named, where that is an alias. */
+  readonly alias: string | null;
   /** On whichever channel. */
   readonly contact: SendingContact | null;
   /** What passed between that contact and that account. */

@@ -203,6 +203,7 @@ function enterContact(ledger: SendLedger, contact: SendingContact): void {
   ledger.newContacts.push({
     ...contact,
     name: '',
+    nameSet: false,
     automationPaused: false,
     createdAt: ledger.now,
   });

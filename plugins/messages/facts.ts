@@ -78,7 +78,17 @@ function withContact(
   { tenant, account, tenantCount, accountCount, contactsAt }: AccountFacts,
   { contact, thread }: KnownContact,
 ): SendingFacts {
-  return { tenant, account, tenantCount, accountCount, contactsAt, contact, thread, busy: false };
+  return {
+    tenant,
+    account,
+    tenantCount,
+    accountCount,
+    contactsAt,
+    alias: null,
+    contact,
+    thread,
+    busy: false,
+  };
 }
 
 /** From when on a contact is busy, with what the database's clock may go on. */

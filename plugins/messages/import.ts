@@ -1,4 +1,5 @@
 import type { DriverContact, HistoryMessage } from '../../core/contracts/driver.ts';
+import type { Messages } from '../../core/contracts/messages.ts';
 import type { Lane } from '../../core/contracts/storage.ts';
 import { newId } from '../../core/ids.ts';
 import type { ConnectOptions } from '../accounts/contract.ts';
@@ -26,37 +27,45 @@ export const importSize = 200;
 
 /**
  * The lane of imports: contacts with the flags that the connect operation asked for, messages with their original
- * time, without event and without a number. What is there already stays as it is; the private are left out.
+ * time, without event and without a number. Of what is there already only addresses and names are brought up to date; the
+ * private are left out. Contacts that turn out to be one person become one.
  */
-export const importLane: Lane<ImportInput, ImportOutput> = {
-  name: 'messages.import',
-  maxBatch: 4,
-  locks: ({ tenantId, fence }) => [`tenant:${tenantId}`, `lease:${fence.accountId}`],
-  async run(unit, inputs) {
-    const held = await unit.leases.heldBy(inputs.map((input) => input.fence));
-    const standing = inputs.filter((input) => held.has(input.fence.accountId));
-    const people = new People(unit.now, await unit.contacts.byKeys(standing.flatMap(keysOf)));
-    const messages: StoredMessage[] = [];
-    for (const input of standing) {
-      importContacts(input, people);
-      if (input.options.importHistory) messages.push(...importHistory(input, people, unit.now));
-    }
-    await people.store(unit);
-    const fresh = await onlyNew(messages, (direction, references) =>
-      unit.messages.byNetworkIds(direction, references),
-    );
-    await unit.threads.save(
-      threadsOf(
-        fresh,
-        await unit.threads.byKeys(
-          fresh.map(({ accountId, contactId }) => ({ accountId, contactId })),
+export function makeImportLane(forget: Messages['forgetContact']): Lane<ImportInput, ImportOutput> {
+  return {
+    name: 'messages.import',
+    maxBatch: 4,
+    locks: ({ tenantId, fence }) => [`tenant:${tenantId}`, `lease:${fence.accountId}`],
+    async run(unit, inputs) {
+      const held = await unit.leases.heldBy(inputs.map((input) => input.fence));
+      const standing = inputs.filter((input) => held.has(input.fence.accountId));
+      const people = new People(unit.now, await unit.contacts.byKeys(standing.flatMap(keysOf)));
+      const drafts: StoredMessage[] = [];
+      for (const input of standing) {
+        importContacts(input, people);
+        if (input.options.importHistory) drafts.push(...importHistory(input, people, unit.now));
+      }
+      await people.store(unit, forget);
+      // A later one of the batch may have shown who it is.
+      const messages = drafts.flatMap((draft) => {
+        const contact = people.byId(draft.contactId);
+        return contact.private ? [] : { ...draft, contactId: contact.id };
+      });
+      const fresh = await onlyNew(messages, (direction, references) =>
+        unit.messages.byNetworkIds(direction, references),
+      );
+      await unit.threads.save(
+        threadsOf(
+          fresh,
+          await unit.threads.byKeys(
+            fresh.map(({ accountId, contactId }) => ({ accountId, contactId })),
+          ),
         ),
-      ),
-    );
-    await unit.messages.insertNew(fresh);
-    return inputs.map((input) => (held.has(input.fence.accountId) ? 'stored' : 'lost'));
-  },
-};
+      );
+      await unit.messages.insertNew(fresh);
+      return inputs.map((input) => (held.has(input.fence.accountId) ? 'stored' : 'lost'));
+    },
+  };
+}
 
 function keysOf(input: ImportInput): ContactKey[] {
   const contacts = [...input.contacts, ...input.history.map((message) => message.contact)];
@@ -71,7 +80,7 @@ function importContacts(
   for (const contact of contacts) {
     const key = contactKey(tenantId, channel, contact);
     if (key === null) continue;
-    const known = people.known(key);
+    const known = people.recognise(key);
     // Else the address book only completes contacts that are there for another reason.
     if (known === undefined && !takesContacts) continue;
     if (known?.private !== true) people.meet(key, contact.name, flags);
@@ -83,7 +92,7 @@ function importHistory(input: ImportInput, people: People, now: number): StoredM
   const flags = { private: options.markPrivate, automationPaused: options.pauseAutomation };
   return input.history.flatMap((message) => {
     const key = contactKey(tenantId, channel, message.contact);
-    if (key === null || people.known(key)?.private === true) return [];
+    if (key === null || people.recognise(key)?.private === true) return [];
     const contact = people.meet(key, message.contact.name, flags);
     if (contact.private) return [];
     const at = Math.max(0, Math.min(now, Math.round(message.at)));

@@ -1,5 +1,6 @@
 import type { Broker } from '../../core/contracts/broker.ts';
 import type { ReceiptEvent } from '../../core/contracts/driver.ts';
+import type { Messages } from '../../core/contracts/messages.ts';
 import type { Lane, Storage, Unit } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { LiveSession } from '../accounts/contract.ts';
@@ -7,7 +8,7 @@ import { type AcceptParts, makeAcceptLane } from './accept.ts';
 import type { HeldPlaces } from './contract.ts';
 import type { DispatchStep } from './dispatch-step.ts';
 import { makeExpireLane } from './failing.ts';
-import { type ImportInput, type ImportOutput, importLane } from './import.ts';
+import { type ImportInput, type ImportOutput, makeImportLane } from './import.ts';
 import { makeKnown } from './known.ts';
 import type { EventOutbox } from './outbox.ts';
 import { makeReceiveLane, type ReceiveInput, type ReceiveOutput } from './receive.ts';
@@ -92,6 +93,8 @@ function forgetLane(
 export interface LaneParts extends AcceptParts {
   readonly storage: Storage;
   readonly broker: Broker;
+  /** Forgets contacts that turn out to be one person with a private one. */
+  readonly forgetContact: Messages['forgetContact'];
   /** Takes the events of sent messages. */
   readonly outbox: EventOutbox;
   /** After which an undispatched message fails. */
@@ -103,11 +106,12 @@ export interface LaneParts extends AcceptParts {
 
 /** Makes the lanes, once for each storage. */
 export function makeLanes(parts: LaneParts): MessageLanes {
-  const { storage, broker, clock, outbox, expireMs, waits, log } = parts;
+  const { storage, broker, clock, forgetContact, outbox, expireMs, waits, log } = parts;
   const known = makeKnown(clock);
   const accept = makeAcceptLane(parts, known);
   const session = makeSessionLane(expireMs, outbox, log);
-  const receive = makeReceiveLane(broker);
+  const receive = makeReceiveLane(broker, forgetContact);
+  const importing = makeImportLane(forgetContact);
   const expire = makeExpireLane(expireMs, log);
   const openWait = makeOpenWaitLane(waits, clock);
   return {
@@ -119,7 +123,7 @@ export function makeLanes(parts: LaneParts): MessageLanes {
       return output.held ? output.left : 'lost';
     },
     receive: (input) => storage.submit(receive, input),
-    import: (input) => storage.submit(importLane, input),
+    import: (input) => storage.submit(importing, input),
     expire: (input) => storage.submit(expire, input),
     passWait: (input) => mayPass(storage.read, input, waits),
     openWait: (input) => storage.submit(openWait, input),

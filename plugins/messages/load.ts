@@ -74,6 +74,9 @@ export async function loadLedger(
   const contacts = new Map(
     facts.flatMap(({ contact }) => (contact ? [[contact.id, contact]] : [])),
   );
+  const aliases = new Map(
+    facts.flatMap(({ alias, contact }) => (alias && contact ? [[alias, contact.id]] : [])),
+  );
   const contactsByPhone = new Map<string, string>();
   for (const { id, tenantId, channel, phone } of contacts.values()) {
     if (phone !== null) contactsByPhone.set(contactPlace(tenantId, channel, phone), id);
@@ -82,7 +85,10 @@ export async function loadLedger(
     const account = chooseAccount(accounts, send);
     if (account instanceof GatewayError) return [];
     const place = contactPlace(send.tenantId, account.channel, send.phone ?? '');
-    const contactId = send.contactId ?? contactsByPhone.get(place);
+    const contactId =
+      send.contactId === null
+        ? contactsByPhone.get(place)
+        : (aliases.get(send.contactId) ?? send.contactId);
     return [{ accountId: account.id, contactId, named: send.accountId !== null }];
   });
   const [threads, counts] = await Promise.all([
@@ -94,6 +100,7 @@ export async function loadLedger(
     tenants,
     accounts,
     contacts,
+    aliases,
     contactsByPhone,
     threads,
     ...(await loadGuards(unit, rules, facts, pairs, threads)),

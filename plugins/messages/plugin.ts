@@ -1,4 +1,5 @@
 import { provide } from '../../core/container.ts';
+import type { Messages } from '../../core/contracts/messages.ts';
 import { newId } from '../../core/ids.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import type { MintAddress } from '../../core/media-reference.ts';
@@ -32,11 +33,16 @@ export default gatewayPlugin(
     const dispatchers = new Dispatchers();
     const outbox = new EventOutbox();
     const hosts = new HostTeller(broker, dispatchers);
+    const forget: Messages['forgetContact'] = async (unit, tenantId, contactId) => {
+      await forgetContact(unit, tenantId, contactId, log);
+      unit.afterCommit(() => media.sweep());
+    };
     const lanes = makeLanes({
       storage,
       broker,
       clock,
       outbox,
+      forgetContact: forget,
       findIdle: (accountId) => dispatchers.idle(accountId),
       tellHosts: (accepted) => hosts.tell(accepted),
       expireMs,
@@ -79,10 +85,7 @@ export default gatewayPlugin(
         const found = await storage.read.messages.find(tenantId, id);
         return found === null ? null : viewOf(found, mint);
       },
-      async forgetContact(unit, tenantId, contactId) {
-        await forgetContact(unit, tenantId, contactId, log);
-        unit.afterCommit(() => media.sweep());
-      },
+      forgetContact: forget,
     });
     app.operations.add(
       ...messageOperations({

@@ -1,5 +1,6 @@
 import type { Broker } from '../../core/contracts/broker.ts';
 import type { InboundMedia } from '../../core/contracts/driver.ts';
+import type { Messages } from '../../core/contracts/messages.ts';
 import type { Lane, Tables } from '../../core/contracts/storage.ts';
 import { newId } from '../../core/ids.ts';
 import { mediaReference } from '../../core/media-reference.ts';
@@ -38,9 +39,12 @@ export const inboundTopic = 'inbound';
 /**
  * The lane of inbound messages: contact, thread, message, number and event in one transaction under the tenant's
  * lock, so that their numbering is the order of their commits. A network id is stored once, and the file of its
- * media is kept with it. What one session reports is stored in that order, however its messages meet in batches.
+ * media is kept with it. A sender who turns out to be two contacts makes them one there, also where the message is ignored. What one session reports is stored in that order, however its messages meet in batches.
  */
-export function makeReceiveLane(broker: Broker): Lane<ReceiveInput, ReceiveOutput, ReceiveFacts> {
+export function makeReceiveLane(
+  broker: Broker,
+  forget: Messages['forgetContact'],
+): Lane<ReceiveInput, ReceiveOutput, ReceiveFacts> {
   return {
     name: 'messages.receive',
     locks: ({ tenantId, fence }) => [`tenant:${tenantId}`, `lease:${fence.accountId}`],
@@ -49,19 +53,27 @@ export function makeReceiveLane(broker: Broker): Lane<ReceiveInput, ReceiveOutpu
       const { held, seen, files, tenants } = facts;
       const people = new People(unit.now, facts.contacts);
       const turn = whoseTurn(inputs);
-      const kept: KeptMedia[] = [];
-      const threads = new Map<string, ThreadKey>();
-      const drafts: StoredMessage[] = [];
-      const outputs = inputs.map((input): ReceiveOutput => {
+      const senders = inputs.map((input): Contact | Exclude<ReceiveOutput, 'stored'> => {
         const { accountId } = input.fence;
         if (!held.has(accountId)) return 'lost';
         if (!turn.has(input.event)) return 'early';
         const place = networkPlace(networkReference(input));
         const key = keyOf(input);
-        if (seen.has(place) || key === null) return 'ignored';
-        if (people.known(key)?.private === true) return 'ignored';
-        const contact = people.meet(key, input.event.from.name);
+        if (key === null || people.recognise(key)?.private === true) return 'ignored';
+        if (seen.has(place)) return 'ignored';
         seen.add(place);
+        return people.meet(key, input.event.from.name);
+      });
+      const kept: KeptMedia[] = [];
+      const threads = new Map<string, ThreadKey>();
+      const drafts: StoredMessage[] = [];
+      const outputs = inputs.map((input, n): ReceiveOutput => {
+        const sender = senders[n] ?? 'ignored';
+        if (typeof sender === 'string') return sender;
+        // A later one of the batch may have shown who it is.
+        const contact = people.byId(sender.id);
+        if (contact.private) return 'ignored';
+        const { accountId } = input.fence;
         threads.set(threadPlace(accountId, contact.id), { accountId, contactId: contact.id });
         // A file that was swept meanwhile is as one that could not be fetched.
         const file = input.taken !== null && files.has(input.taken.key) ? input.taken : null;
@@ -70,6 +82,7 @@ export function makeReceiveLane(broker: Broker): Lane<ReceiveInput, ReceiveOutpu
         if (file !== null) kept.push({ ...file, messageId: draft.id });
         return 'stored';
       });
+      await people.store(unit, forget);
       // At once, not only when the batch is answered: the next one may be decided before.
       unit.afterCommit(() => {
         for (const { line, event } of inputs) if (turn.has(event)) line.leave(event);
@@ -77,7 +90,6 @@ export function makeReceiveLane(broker: Broker): Lane<ReceiveInput, ReceiveOutpu
       if (drafts.length === 0) return outputs;
       const { withCommit } = unit;
       const messages = numbered(drafts, facts.sequences);
-      await people.store(withCommit);
       await withCommit.threads.wroteFirst([...threads.values()], unit.now);
       await withCommit.messages.insert(messages);
       const latest = new Map(messages.map((one) => [one.tenantId, one.inboundSequence ?? 0]));

@@ -65,6 +65,8 @@ export interface SendLedger {
   readonly tenants: ReadonlyMap<string, SendingTenant>;
   readonly accounts: ReadonlyMap<string, SendingAccount>;
   readonly contacts: Map<string, SendingContact>;
+  /** The ids of contacts by those of their aliases that are named. */
+  readonly aliases: ReadonlyMap<string, string>;
   /** Contact ids by `contactPlace`. */
   readonly contactsByPhone: Map<string, string>;
   /** By `threadPlace`. */

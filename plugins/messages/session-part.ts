@@ -69,6 +69,11 @@ export function makeSessionPart(parts: SessionPartParts): SessionPart {
           );
         case 'receipts':
           return receipts(lanes, session, dispatcherOf(session), event.receipts);
+        case 'identity': {
+          const told = importInput(session, { contacts: [event] });
+          standing(await lanes.import({ ...told, takesContacts: false }));
+          return;
+        }
         case 'contacts':
           for (let start = 0; start < event.contacts.length; start += importSize) {
             const contacts = event.contacts.slice(start, start + importSize);

@@ -1,6 +1,7 @@
 import type { Storage } from '../../core/contracts/storage.ts';
 import type { AccountTable } from './tables/accounts.ts';
 import type { ApiKeyTable } from './tables/api-keys.ts';
+import type { ContactAliasTable } from './tables/contact-aliases.ts';
 import type { ContactTable } from './tables/contacts.ts';
 import type { CredentialTable } from './tables/credentials.ts';
 import type { DeliveryTable } from './tables/deliveries.ts';
@@ -29,6 +30,7 @@ declare module '../../core/contracts/storage.ts' {
     readonly processes: ProcessTable;
     readonly credentials: CredentialTable;
     readonly contacts: ContactTable;
+    readonly contactAliases: ContactAliasTable;
     readonly sending: SendingTable;
     readonly threads: ThreadTable;
     readonly messages: MessageTable;

@@ -187,6 +187,25 @@ export class Executor {
     return matched;
   }
 
+  /** Puts other values in the place of those that a column holds, in one statement, in every row that holds one of them. */
+  async replaceEach(
+    table: string,
+    column: string,
+    values: ReadonlyMap<string, string>,
+  ): Promise<void> {
+    const all = [...values];
+    const size = Math.floor(maxBindings / 3);
+    for (let start = 0; start < all.length; start += size) {
+      const part = all.slice(start, start + size);
+      const name = quoted(column);
+      await this.run(
+        `update ${quoted(table)} set ${name} = case ${name} ${'when ? then ? '.repeat(part.length)}end
+         where ${name} in (${holes(part.length)})`,
+        [...part.flat(), ...part.map(([held]) => held)],
+      );
+    }
+  }
+
   /** Runs a raw query (`?` values) and answers its rows. The caller states their type. */
   async rows<Result>(
     sql: string,

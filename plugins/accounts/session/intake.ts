@@ -133,7 +133,6 @@ export class Intake implements Port {
       });
     }
     if (event.type === 'receipt') return this.#group().add(event);
-    if (event.type === 'identity') return;
     return this.#turns.event(event.type, () => this.#keep(event));
   }
 

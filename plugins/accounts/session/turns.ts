@@ -1,7 +1,7 @@
 import type { DriverEvent } from '../../../core/contracts/driver.ts';
 
 /** The kinds of events that each keep their own order. */
-export type Kind = Exclude<DriverEvent['type'], 'step' | 'state' | 'identity'>;
+export type Kind = Exclude<DriverEvent['type'], 'step' | 'state'>;
 
 /** How many messages are begun before the first of them is taken: they are stored together. */
 const messagesAtOnce = 64;
@@ -15,6 +15,7 @@ export class Turns {
   readonly #lines: Readonly<Record<Kind, Line>> = {
     message: new Line(messagesAtOnce),
     receipt: new Line(1),
+    identity: new Line(1),
     contacts: new Line(1),
     history: new Line(1),
   };

@@ -109,6 +109,7 @@ const tables: readonly Table[] = [
       phone: nullable(words(40)),
       network_id: nullable(key),
       name: text,
+      name_set: zero,
       do_not_disturb: zero,
       private: zero,
       automation_paused: zero,
@@ -125,6 +126,12 @@ const tables: readonly Table[] = [
     ],
   },
   {
+    name: 'contact_aliases',
+    columns: { id, contact_id: id },
+    primary: ['id'],
+    indexes: [['contact_id']],
+  },
+  {
     name: 'threads',
     columns: {
       account_id: id,
@@ -133,7 +140,7 @@ const tables: readonly Table[] = [
       inbound_at: nullable(integer),
     },
     primary: ['account_id', 'contact_id'],
-    indexes: [['account_id', 'opened_at']],
+    indexes: [['account_id', 'opened_at'], ['contact_id']],
   },
   {
     name: 'messages',

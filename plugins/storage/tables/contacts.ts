@@ -8,6 +8,7 @@ interface ContactColumns {
   readonly phone: string | null;
   readonly network_id: string | null;
   readonly name: string | null;
+  readonly name_set: number;
   readonly do_not_disturb: number;
   readonly private: number;
   readonly automation_paused: number;
@@ -50,6 +51,7 @@ export class ContactTable {
       phone: row.phone ?? null,
       network_id: row.network_id ?? null,
       name: row.name ?? null,
+      name_set: row.name_set ?? null,
       do_not_disturb: row.do_not_disturb ?? null,
       private: row.private ?? null,
       automation_paused: row.automation_paused ?? null,
@@ -64,6 +66,12 @@ export class ContactTable {
         { recurs: tenantIds.length === 1 },
       ),
     ]);
+  }
+
+  /** Takes contacts away that became aliases; what named them was moved before. */
+  async delete(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    await this.db.run(`delete from contacts where id in (${holes(ids.length)})`, ids);
   }
 
   async byIds(ids: readonly string[]): Promise<readonly Contact[]> {
@@ -135,10 +143,13 @@ export class ContactTable {
     return found;
   }
 
+  /** By its id or an alias. */
   async find(tenantId: string, id: string): Promise<Contact | null> {
-    const rows: readonly ContactColumns[] = await this.db
-      .knex('contacts')
-      .where({ tenant_id: tenantId, id });
+    const rows = await this.db.rows<ContactColumns>(
+      `select * from contacts where tenant_id = ?
+         and id = coalesce((select contact_id from contact_aliases where id = ?), ?)`,
+      [tenantId, id, id],
+    );
     return rows.map(fromColumns)[0] ?? null;
   }
 
@@ -179,6 +190,7 @@ function fromColumns(row: ContactColumns): Contact {
     phone: row.phone,
     networkId: row.network_id,
     name: row.name ?? '',
+    nameSet: row.name_set === 1,
     doNotDisturb: row.do_not_disturb === 1,
     private: row.private === 1,
     automationPaused: row.automation_paused === 1,
@@ -194,6 +206,7 @@ function toRow(contact: Contact): Row {
     phone: contact.phone,
     network_id: contact.networkId,
     name: contact.name,
+    name_set: contact.nameSet ? 1 : 0,
     do_not_disturb: contact.doNotDisturb ? 1 : 0,
     private: contact.private ? 1 : 0,
     automation_paused: contact.automationPaused ? 1 : 0,

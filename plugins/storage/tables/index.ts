@@ -2,6 +2,7 @@ import type { Tables } from '../../../core/contracts/storage.ts';
 import type { Executor } from '../executor.ts';
 import { AccountTable } from './accounts.ts';
 import { ApiKeyTable } from './api-keys.ts';
+import { ContactAliasTable } from './contact-aliases.ts';
 import { ContactTable } from './contacts.ts';
 import { CredentialTable } from './credentials.ts';
 import { DeliveryTable } from './deliveries.ts';
@@ -31,6 +32,7 @@ export function makeTables(executor: Executor): Tables {
     processes: new ProcessTable(executor),
     credentials: new CredentialTable(executor),
     contacts: new ContactTable(executor),
+    contactAliases: new ContactAliasTable(executor),
     sending: new SendingTable(executor),
     threads: new ThreadTable(executor),
     messages: new MessageTable(executor),

@@ -1,3 +1,4 @@
+import type { Merges } from '../../contacts/contract.ts';
 import type {
   Direction,
   MessageFilter,
@@ -206,6 +207,11 @@ export class MessageTable {
       )
       .limit(limit);
     return rows.map((row) => row.id);
+  }
+
+  /** Moves all messages of contacts to those that take their place. */
+  async moveContacts(merges: Merges): Promise<void> {
+    await this.db.replaceEach('messages', 'contact_id', merges);
   }
 
   /** A contact's messages that the network surely does not know yet, locked. */

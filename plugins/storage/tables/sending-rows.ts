@@ -41,6 +41,8 @@ export const counterJoins = `left join usage_counters d
 
 /** The same with the contact `c` that the send names, and the thread `h` of the two. */
 export interface SendingColumns extends AccountColumns {
+  /** The id that was named, where it is an alias of the contact's. */
+  readonly alias: string | null;
   readonly contact: string | null;
   readonly channel: string;
   readonly phone: string | null;
@@ -85,6 +87,7 @@ export function accountFacts(row: AccountColumns): AccountFacts {
 export function sendingFacts(row: SendingColumns): SendingFacts {
   return {
     ...accountFacts(row),
+    alias: row.alias,
     contact:
       row.contact === null
         ? null

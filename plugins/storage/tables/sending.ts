@@ -30,6 +30,8 @@ interface Name {
 /** Where names become tenants `t`, accounts `a` and contacts `c`, with the values of both pieces of SQL. */
 interface Named {
   readonly from: string;
+  /** What tells the alias that was named; `null` where none can be. */
+  readonly alias: string;
   readonly where: string;
   readonly inFrom: readonly Value[];
   readonly inWhere: readonly Value[];
@@ -113,7 +115,7 @@ export class SendingTable {
       others.length === 0 ? this.#one(first, column) : this.#many([first, ...others], column);
     return this.db.rows<SendingColumns>(
       `select ${this.#inThisOrder} ${accountColumns},
-         c.id as contact, c.channel, c.phone, c.network_id, c.do_not_disturb, c.private,
+         ${named.alias} as alias, c.id as contact, c.channel, c.phone, c.network_id, c.do_not_disturb, c.private,
          ${messages === 0 ? '0' : this.#busy(messages)} as busy,
          h.account_id as thread, h.opened_at, h.inbound_at
        from ${named.from}
@@ -133,13 +135,18 @@ export class SendingTable {
     const isKey = column === 'id' || accountId !== null;
     const ofChannel = column === 'phone' && isKey ? 'and c.channel = a.channel' : '';
     const index = `contacts_tenant_id_${isKey ? 'channel_' : ''}phone`;
+    const contact =
+      column === 'phone'
+        ? `left join contacts c ${this.#told(index)} on c.tenant_id = t.id ${ofChannel} and c.phone = ?`
+        : `left join contact_aliases x on x.id = ?
+       left join contacts c on c.tenant_id = t.id and c.id = coalesce(x.contact_id, ?)`;
     return {
       from: `tenants t
        left join accounts a on a.id = ? and a.tenant_id = t.id and a.removed_at is null
-       left join contacts c ${column === 'phone' ? this.#told(index) : ''}
-         on c.tenant_id = t.id ${ofChannel} and c.${column} = ?`,
+       ${contact}`,
+      alias: column === 'phone' ? 'null' : 'x.id',
       where: 'where t.id = ?',
-      inFrom: [accountId, name],
+      inFrom: [accountId, ...(column === 'phone' ? [name] : [name, name])],
       inWhere: [tenantId],
     };
   }
@@ -147,12 +154,18 @@ export class SendingTable {
   #many(names: readonly Name[], column: 'id' | 'phone'): Named {
     const [list, cross] = this.db.dialect === 'mysql' ? [mysqlNames, ''] : [sqliteNames, 'cross'];
     // Both engines are told: else they read the tenant.
-    const index = column === 'phone' ? this.#told('contacts_tenant_id_phone') : '';
+    const contact =
+      column === 'phone'
+        ? `left join contacts c ${this.#told('contacts_tenant_id_phone')}
+         on c.tenant_id = t.id and c.phone = names.name`
+        : `left join contact_aliases x on x.id = names.name
+       left join contacts c on c.tenant_id = t.id and c.id = coalesce(x.contact_id, names.name)`;
     return {
       from: `${list} names
        ${cross} join tenants t on t.id = names.tenant
        left join accounts a on a.id = names.account and a.tenant_id = t.id and a.removed_at is null
-       left join contacts c ${index} on c.tenant_id = t.id and c.${column} = names.name`,
+       ${contact}`,
+      alias: column === 'phone' ? 'null' : 'x.id',
       where: '',
       inFrom: [
         JSON.stringify(names.map(({ tenantId, name, accountId }) => [tenantId, name, accountId])),

@@ -38,12 +38,26 @@ export class ThreadTable {
       );
       found.push(...rows);
     }
-    return found.map((row) => ({
-      accountId: row.account_id,
-      contactId: row.contact_id,
-      openedAt: row.opened_at,
-      inboundAt: row.inbound_at,
-    }));
+    return found.map(fromColumns);
+  }
+
+  /** All threads of these contacts. */
+  async ofContacts(contactIds: readonly string[]): Promise<readonly Thread[]> {
+    if (contactIds.length === 0) return [];
+    const rows = await this.db.rows<ThreadColumns>(
+      `select * from threads where contact_id in (${holes(contactIds.length)})`,
+      contactIds,
+    );
+    return rows.map(fromColumns);
+  }
+
+  /** Deletes all threads of these contacts. */
+  async deleteOfContacts(contactIds: readonly string[]): Promise<void> {
+    if (contactIds.length === 0) return;
+    await this.db.run(
+      `delete from threads where contact_id in (${holes(contactIds.length)})`,
+      contactIds,
+    );
   }
 
   /** Stores whole threads, over what was there. */
@@ -90,4 +104,13 @@ export class ThreadTable {
       [...accountIds, since, limit],
     );
   }
+}
+
+function fromColumns(row: ThreadColumns): Thread {
+  return {
+    accountId: row.account_id,
+    contactId: row.contact_id,
+    openedAt: row.opened_at,
+    inboundAt: row.inbound_at,
+  };
 }

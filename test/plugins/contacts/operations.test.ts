@@ -94,5 +94,9 @@ for (const engine of databases) {
       await t.rejects(call(id, { params, body }, other.tenantId), { code: 'contact_not_found' });
     }
     t.match(await call('get_contact', { params }), { name: 'Bea' });
+    const isSet = async () => (await storage.read.contacts.find(tenantId, params.id))?.nameSet;
+    t.equal(await isSet(), true, "the network's name is not followed any more");
+    await call('update_contact', { params, body: { name: '' } });
+    t.equal(await isSet(), false, 'an empty one follows it again');
   });
 }

@@ -53,6 +53,7 @@ const ada: Contact = {
   phone: '+12025550123',
   networkId: null,
   name: 'Ada',
+  nameSet: false,
   doNotDisturb: false,
   private: false,
   automationPaused: false,
@@ -90,6 +91,7 @@ function ledgerOf(facts: Facts = {}): SendLedger {
     tenants: new Map([['ten_1', { ...tenant, ...facts.tenant }]]),
     accounts: new Map((facts.accounts ?? [connected]).map((account) => [account.id, account])),
     contacts: new Map(contacts.map((contact) => [contact.id, contact])),
+    aliases: new Map(),
     contactsByPhone: new Map(
       contacts.map((one) => [contactPlace(one.tenantId, one.channel, one.phone ?? ''), one.id]),
     ),

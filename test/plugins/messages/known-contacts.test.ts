@@ -36,7 +36,7 @@ function factsOf(contactsAt: string | null, changes: Partial<SendingFacts> = {})
       ...{ doNotDisturb: false, private: false },
     },
     thread: { accountId: 'acc_1', contactId: 'con_1', openedAt: 1, inboundAt: null },
-    ...{ busy: false, tenantCount: count, accountCount: count, contactsAt },
+    ...{ alias: null, busy: false, tenantCount: count, accountCount: count, contactsAt },
     ...changes,
   };
 }

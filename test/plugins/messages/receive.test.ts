@@ -236,7 +236,7 @@ for (const engine of databases) {
       await receive('e', { phone: null, networkId: null, name: 'nobody' });
       const contacts = await contactsOf(stage, tenantId);
       t.same(contacts.map(({ phone, networkId, name }) => [phone, networkId, name]).sort(), [
-        ['+12025550101', 'net-101', 'Bea'],
+        ['+12025550101', 'net-101', 'Beatrice'],
         ['+12025550102', 'hidden-1', 'Cid'],
       ]);
       t.equal((await messagesOf(stage, tenantId)).length, 5, 'nobody is not stored');

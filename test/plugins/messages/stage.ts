@@ -109,6 +109,7 @@ export async function openStage(
     broker,
     clock: systemClock,
     outbox: new EventOutbox(),
+    forgetContact,
     findIdle: (accountId) => accepting.idle(accountId),
     tellHosts: (accepted) => hosts.tell(accepted),
     expireMs: options.expireMs ?? 86_400_000,

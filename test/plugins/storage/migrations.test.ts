@@ -15,6 +15,7 @@ import { outbox, pair, phoneNumber, until } from '../../harness/story.ts';
 const tableNames = [
   'accounts',
   'api_keys',
+  'contact_aliases',
   'contacts',
   'credentials',
   'deliveries',
@@ -43,12 +44,13 @@ function open(database: Database, t: Teardown): OpenStorage {
 
 async function tablesOf({ connections, dialect }: OpenStorage): Promise<string[]> {
   const { read } = connections;
-  return dialect === 'sqlite'
-    ? await read('sqlite_master').where('type', 'table').orderBy('name').pluck('name')
-    : await read('information_schema.tables')
-        .whereRaw('table_schema = database()')
-        .orderBy('table_name')
-        .pluck('table_name');
+  const names: string[] =
+    dialect === 'sqlite'
+      ? await read('sqlite_master').where('type', 'table').pluck('name')
+      : await read('information_schema.tables')
+          .whereRaw('table_schema = database()')
+          .pluck('table_name');
+  return names.sort();
 }
 
 for (const { name, create } of databases) {

@@ -23,6 +23,7 @@ const tenants = ['ten_big', 'ten_mixed', 'ten_small', 'ten_queue'] as const;
 
 const accountOf = (tenant: string, n: number): string => `acc_${tenant.slice(4)}_${n}`;
 const contactOf = (tenant: string, n: number): string => `con_${tenant.slice(4)}_${n}`;
+const aliasOf = (tenant: string, n: number): string => `con_${tenant.slice(4)}_was_${n}`;
 
 /** Deliveries in the log of one subscription. */
 const logged = 5_000;
@@ -130,6 +131,13 @@ async function fill(connections: Connections): Promise<string[]> {
             created_at: start + n,
           }),
         ),
+      );
+      await db.insert(
+        'contact_aliases',
+        rowsOf(numbers, (n) => ({
+          id: aliasOf(tenant, n),
+          contact_id: contactOf(tenant, n),
+        })),
       );
       await db.insert(
         'threads',
@@ -368,6 +376,30 @@ function reads(ids: readonly string[]): readonly Read[] {
   add('accept: one account of known contacts', 5, ({ sending }) =>
     sending.accounts([accountOf('ten_big', 0)], 'day 3'),
   );
+  for (const id of [contactOf('ten_big', 7), aliasOf('ten_big', 7), 'con_nobody']) {
+    add(`contact ${id}`, 4, (tables) => tables.contacts.find('ten_big', id));
+  }
+  add('accept: one alias', 7 + 12, ({ sending }) =>
+    sending.facts(
+      [
+        {
+          tenantId: 'ten_big',
+          accountId: accountOf('ten_big', 0),
+          contactId: aliasOf('ten_big', 7),
+          phone: null,
+        },
+      ],
+      busy,
+      'day 3',
+    ),
+  );
+  // What becomes one person: its threads, aliases and messages, which are gone when it is asked again.
+  const gone = Array.from({ length: 100 }, (_, n) => contactOf('ten_small', n));
+  const merges = new Map(gone.map((id, n) => [id, contactOf('ten_small', 200 + n)]));
+  add('merge: threads', 310, (tables) => tables.threads.ofContacts(gone));
+  add('merge: threads that go', 310, (tables) => tables.threads.deleteOfContacts(gone));
+  add('merge: messages', 310, (tables) => tables.messages.moveContacts(merges));
+  add('merge: aliases of these', 210, (tables) => tables.contactAliases.of(gone));
   add('accept: threads', 110, (tables) => tables.threads.byKeys(pairs));
   // The openers of four accounts within the window, through a temporary table.
   add('accept: openers', 4 * 60 * 8, (tables) =>

@@ -1,0 +1,30 @@
+import type { Merges } from '../../contacts/contract.ts';
+import { type Executor, holes } from '../executor.ts';
+
+/** The SQL of aliases: ids of contacts that were merged into others. */
+export class ContactAliasTable {
+  protected readonly db: Executor;
+
+  constructor(db: Executor) {
+    this.db = db;
+  }
+
+  /** Of these ids those that are aliases, each with the id of its contact. */
+  async of(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    if (ids.length === 0) return new Map();
+    const rows = await this.db.rows<{ readonly id: string; readonly contact_id: string }>(
+      `select id, contact_id from contact_aliases where id in (${holes(ids.length)})`,
+      ids,
+    );
+    return new Map(rows.map((row) => [row.id, row.contact_id]));
+  }
+
+  /** Enters aliases; those of a contact that becomes one itself lead to the one that stays, in one step. */
+  async enter(merges: Merges): Promise<void> {
+    await this.db.replaceEach('contact_aliases', 'contact_id', merges);
+    await this.db.insert(
+      'contact_aliases',
+      [...merges].map(([gone, kept]) => ({ id: gone, contact_id: kept })),
+    );
+  }
+}
