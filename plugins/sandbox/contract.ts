@@ -45,7 +45,12 @@ export interface SimulatedPhoneSettings {
 
 /** What a contact writes. */
 export interface SimulatedInbound {
-  readonly from: { readonly phone: string; readonly name: string | null };
+  /** By at least one of the two addresses: the network may hide the phone behind an id of its own. */
+  readonly from: {
+    readonly phone: string | null;
+    readonly network_id?: string | null;
+    readonly name: string | null;
+  };
   readonly text: string;
   readonly media_url: string | null;
   /** A repeated one is the same message; null for a new one. */

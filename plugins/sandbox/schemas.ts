@@ -107,7 +107,25 @@ export const PhoneSettings = Closed({
 
 /** What a contact writes. */
 export const Inbound = Closed({
-  from: Closed({ phone: PhoneNumber, name: Type.Optional(Name) }),
+  from: Closed(
+    {
+      phone: Type.Optional(PhoneNumber),
+      network_id: Type.Optional(
+        Type.String({
+          description:
+            'the hidden id that the network shows: alone it shows no phone, beside one it shows both',
+          minLength: 1,
+          maxLength: 128,
+          examples: ['hidden-17'],
+        }),
+      ),
+      name: Type.Optional(Name),
+    },
+    {
+      description: 'who writes: a phone, a hidden id or both',
+      anyOf: [{ required: ['phone'] }, { required: ['network_id'] }],
+    },
+  ),
   text: Text,
   media_url: Type.Optional(MediaUrl),
   network_id: Type.Optional(
@@ -130,7 +148,9 @@ export const OutboxMessage = Closed(
   {
     network_id: Type.String({ description: "the network's id" }),
     message_id: Type.String({ description: "the gateway's id" }),
-    to: Type.String({ description: "the recipient's phone number" }),
+    to: Type.String({
+      description: "the recipient's phone number, or hidden id where no phone was known",
+    }),
     text: Type.String(),
     media_url: Nullable(Type.String()),
     at: Timestamp,

@@ -1,7 +1,7 @@
 import { contactsEvents } from './imports.ts';
 import type { Network } from './network.ts';
 import type { Phone } from './phone.ts';
-import { changed, contactOf, mediaOf } from './phone-record.ts';
+import { addressOf, changed, mediaOf, writerOf } from './phone-record.ts';
 import type {
   ControlCalls,
   ControlRefusal,
@@ -77,12 +77,12 @@ function write(network: Network, phone: Phone, message: InboundText): { network_
   const event = earlier ?? {
     type: 'message',
     networkId,
-    from: contactOf(phone.profile, from.phone, from.name),
+    from: writerOf(phone.profile, from),
     text,
     media: media_url === null ? null : mediaOf(media_url),
     at: Date.now(),
   };
-  if (earlier === null) network.store.addWritten(phone.id, networkId, from.phone, event);
+  if (earlier === null) network.store.addWritten(phone.id, networkId, addressOf(from), event);
   phone.offer(event);
   return { network_id: networkId };
 }

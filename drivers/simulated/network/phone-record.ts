@@ -1,5 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { DriverContact, InboundMedia } from '../../../core/contracts/driver.ts';
+import type {
+  ContactAddress,
+  DriverContact,
+  InboundMedia,
+} from '../../../core/contracts/driver.ts';
 import type { ChannelProfile } from '../profiles.ts';
 import type {
   HistoryEntry,
@@ -7,6 +11,7 @@ import type {
   PhoneSettings,
   RestrictionScope,
   SendBehaviour,
+  Writer,
 } from './protocol.ts';
 
 /** What a phone remembers, whatever happens to the network's process. */
@@ -87,10 +92,25 @@ export function contactOf(
   return { phone, networkId: profile.contactIds ? `u${phone.slice(1)}` : null, name };
 }
 
-/** The phone behind an address; null for an id that the network never gave out. */
-export function phoneOf(to: { readonly phone: string | null; readonly networkId: string | null }) {
-  if (to.phone !== null) return to.phone;
-  return /^u[0-9]+$/.test(to.networkId ?? '') ? `+${to.networkId?.slice(1)}` : null;
+/** Whoever writes as the driver is told of it, with the addresses that the network shows. */
+export function writerOf(
+  profile: ChannelProfile,
+  { phone, network_id: networkId = null, name }: Writer,
+): DriverContact {
+  if (phone === null || networkId !== null) return { phone, networkId, name };
+  return contactOf(profile, phone, name);
+}
+
+/** What the network knows a writer by: the phone, unless that is hidden. */
+export function addressOf({ phone, network_id }: Writer): string {
+  return phone ?? network_id ?? '';
+}
+
+/** The phone behind an address, else the id that the network knows somebody by. */
+export function recipientOf({ phone, networkId }: ContactAddress): string {
+  if (phone !== null) return phone;
+  const id = networkId ?? '';
+  return /^u[0-9]+$/.test(id) ? `+${id.slice(1)}` : id;
 }
 
 /** The same history message has the same id at every import. */

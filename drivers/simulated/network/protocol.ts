@@ -171,9 +171,17 @@ export interface HistoryEntry {
   readonly at: number;
 }
 
+/** Who writes, by at least one of the two addresses. */
+export interface Writer {
+  readonly phone: string | null;
+  /** An id of the network's own, behind which it may hide the phone; absent: as the channel has it. */
+  readonly network_id?: string | null;
+  readonly name: string | null;
+}
+
 /** A contact writes. A repeated `network_id` is the same message. */
 export interface InboundText {
-  readonly from: { readonly phone: string; readonly name: string | null };
+  readonly from: Writer;
   readonly text: string;
   readonly media_url: string | null;
   readonly network_id: string | null;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Line, Phone } from './phone.ts';
-import { type PhoneRecord, phoneOf, restrictionAt } from './phone-record.ts';
+import { type PhoneRecord, recipientOf, restrictionAt } from './phone-record.ts';
 import type { SendBehaviour, SentText } from './protocol.ts';
 import type { AcceptedMessage, NetworkStore } from './store.ts';
 
@@ -32,7 +32,7 @@ export function receiveSend(
   const now = Date.now();
   const { id, reference } = sent;
   const { latencyMs, send } = phone.record;
-  const recipient = phoneOf(sent.to);
+  const recipient = recipientOf(sent.to);
   const earlier = store.accepted(phone.id, reference);
   const refusal = earlier === null ? refusalOf(phone, recipient, now, store) : null;
   if (refusal !== null) {
@@ -74,7 +74,7 @@ function offerReceipts(
 
 function refusalOf(
   phone: Phone,
-  recipient: string | null,
+  recipient: string,
   now: number,
   store: NetworkStore,
 ): SendRefusal | null {
@@ -88,8 +88,10 @@ function refusalOf(
       retryAfterMs,
     );
   }
-  if (recipient === null) return refuse('unknown_recipient', 'the network knows nobody by this id');
   const talked = () => store.hasTalked(phone.id, recipient);
+  if (!recipient.startsWith('+') && !talked()) {
+    return refuse('unknown_recipient', 'the network knows nobody by this id');
+  }
   if (profile.capabilities.recipients === 'contacts' && !isKnown(record, recipient) && !talked()) {
     return refuse('unknown_recipient', 'the recipient is not a contact of this account');
   }

@@ -26,7 +26,9 @@ export function messageOperations(sandbox: Sandbox): readonly AnyOperation[] {
       summary: 'Let a contact write',
       description:
         'A contact writes to the phone. While the phone is not linked, the message is kept and delivered ' +
-        'once it is. A repeated `network_id` is the same message, which the network then offers again.',
+        'once it is. A repeated `network_id` is the same message, which the network then offers again. ' +
+        'A `from` with `network_id` plays a network that hides phone numbers: first alone, later beside the ' +
+        'phone, it shows that two contacts are one person.',
       hints: { readOnly: false, destructive: false, idempotent: false },
       params: PhoneParams,
       query: ChannelQuery,
@@ -45,7 +47,9 @@ export function messageOperations(sandbox: Sandbox): readonly AnyOperation[] {
         const named = { phone: params.phone, channel: query.channel };
         const address = await addressOf(sandbox, caller, named);
         const from = {
-          phone: phoneFrom(body.from.phone, 'body/from/phone'),
+          phone:
+            body.from.phone === undefined ? null : phoneFrom(body.from.phone, 'body/from/phone'),
+          network_id: body.from.network_id ?? null,
           name: body.from.name ?? null,
         };
         const media_url = body.media_url ?? null;

@@ -44,13 +44,17 @@ export async function linkPhone(
   return opened;
 }
 
-/** Sends a text to a phone. */
-export async function sendText({ session }: LinkedPhone, reference: string, to: string) {
+/** Sends a text to a phone, or to whoever the network knows by an id. */
+export async function sendText(
+  { session }: LinkedPhone,
+  reference: string,
+  to: string | { readonly networkId: string },
+) {
   return await session.send(
     {
       reference,
       attempt: 1,
-      to: { phone: to, networkId: null },
+      to: typeof to === 'string' ? { phone: to, networkId: null } : { phone: null, ...to },
       text: `text of ${reference}`,
       media: null,
     },

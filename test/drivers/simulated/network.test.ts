@@ -184,6 +184,23 @@ t.test('what could not be kept is offered again on the same connection', async (
   session.close();
 });
 
+for (const channel of ['msgapp_web', 'chatapp']) {
+  t.test(`who hides the phone can be answered, ${channel}`, async (t) => {
+    const address = newPhone(channel);
+    const phone = await linkPhone(way, control, address);
+    const networkId = 'hidden-1';
+    const unknown = { code: 'unknown_recipient', certain: true };
+    await t.rejects(sendText(phone, 'msg_1', { networkId }), unknown);
+    const message = { text: 'Who is it?', media_url: null, network_id: null };
+    const from = { phone: null, network_id: networkId, name: null };
+    await control.inbound(address, { ...message, from });
+    t.match(await phone.port.message(), { from: { phone: null, networkId } });
+    await sendText(phone, 'msg_2', { networkId });
+    t.match(carriedOut(await control.outbox(address)), [{ message_id: 'msg_2', to: networkId }]);
+    phone.session.close();
+  });
+}
+
 t.test('chatapp knows its contacts', async (t) => {
   const address = newPhone('chatapp');
   await control.put(address, {

@@ -127,6 +127,16 @@ t.test('the life of a phone', async (t) => {
     from: { phone: '+15550002222', name: null },
     media: { kind: 'image', fileName: 'a.png' },
   });
+  for (const [from, shown] of [
+    [{ network_id: 'hidden-1' }, { phone: null, networkId: 'hidden-1' }],
+    [
+      { phone: '+15550002222', network_id: 'hidden-1', name: 'Ada' },
+      { phone: '+15550002222', networkId: 'hidden-1', name: 'Ada' },
+    ],
+  ] as const) {
+    await call('write_to_simulated_phone', { params, body: { from, text: 'Who is it?' } });
+    t.match(await opened.port.message(), { from: shown });
+  }
   const restrict = { type: 'restrict', scope: 'new_contacts', for_ms: 60_000 };
   await call('raise_simulated_phone_event', { params, body: restrict });
   t.match(await opened.port.state('restricted'), { scope: 'new_contacts', until: Number });
