@@ -629,6 +629,8 @@ for (const { name, create } of databases) {
         code: 'driver_failed',
         certain: false,
       });
+      await last.emit({ type: 'identity', phone: null, networkId: 'hidden-1', name: 'Ada' });
+      t.equal(process.part.received.at(-1), 'identity', 'who somebody is reaches the messages');
       process.part.receiving = async () => {
         throw new Error('the database is away');
       };
