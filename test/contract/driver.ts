@@ -12,6 +12,7 @@ export { MemoryCredentials, MemoryPort } from './driver/port.ts';
 export type {
   DriverContract,
   DriverWorld,
+  SentKind,
   ShownMessage,
   ShownStep,
   WrittenMessage,

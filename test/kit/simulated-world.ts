@@ -65,6 +65,7 @@ export function simulatedWorld(
     async password() {
       throw new Error('this network has no login by password');
     },
+    writeKind: null,
     setPassword: async (account, password) => {
       await control.put(at(account), { password });
     },

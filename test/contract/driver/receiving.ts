@@ -24,6 +24,25 @@ export async function receiving(t: Test, bench: Bench): Promise<void> {
     t.match(await opened.port.message(), { text: 'a caption', media: { kind: 'image' } });
   });
 
+  const noKinds = world.writeKind === null ? 'the network has text and media only' : false;
+  await t.test('what is no text is a line in brackets', { skip: noKinds }, async (t) => {
+    const { account, port } = await bench.linked();
+    const from = await world.contact(account, 1);
+    for (const [kind, text] of [
+      ['location', '[location: 52.5200, 13.4050]'],
+      ['contact', '[contact: Ben, +12025550177]'],
+      ['poll', '[poll: Lunch? · Pizza · Sushi]'],
+    ] as const) {
+      const networkId = await world.writeKind?.(account, kind, from);
+      t.match(await port.message(), { networkId, text, media: null });
+    }
+    await world.writeKind?.(account, 'reaction', from);
+    await world.write(account, { from, name: 'Ada', text: 'behind it' });
+    bench.log.forbid('behind it');
+    t.match(await port.message(), { text: 'behind it' });
+    t.same(port.left, ['reaction'], 'no message, and counted');
+  });
+
   await t.test('acknowledges only what is durable', async (t) => {
     const opened = await bench.linked();
     const { port, account } = opened;

@@ -22,6 +22,9 @@ export interface ShownMessage {
   readonly text: string;
 }
 
+/** What a contact sends that is no text. */
+export type SentKind = 'location' | 'contact' | 'poll' | 'reaction';
+
 /** What a contact writes. */
 export interface WrittenMessage {
   /** Someone of `contact`. */
@@ -83,6 +86,14 @@ export interface DriverWorld {
   contact(account: DriverAccount, number: number): Promise<ContactAddress>;
   /** A contact writes to the account, linked or not; answers the network's id. */
   write(account: DriverAccount, message: WrittenMessage): Promise<string>;
+  /**
+   * A contact sends something that is no text; answers the network's id. A location is 52.52 north, 13.405 east without a
+   * name, a contact card is of Ben with +12025550177, a poll asks `Lunch?` with the options `Pizza` and `Sushi`. Null
+   * when the network has no such things.
+   */
+  readonly writeKind:
+    | ((account: DriverAccount, kind: SentKind, from: ContactAddress) => Promise<string>)
+    | null;
   /** Reports how far a message of the account got. */
   report(
     account: DriverAccount,

@@ -37,6 +37,7 @@ export function chatappWorld(control: Control): DriverWorld {
     async password() {
       throw new Error('this network has no login by password');
     },
+    writeKind: null,
     setPassword: async ({ identifier }, password) => control.put(identifier, { password }),
     codeRunsOut: async () => control.expireCodes(false),
     codesExpire: async () => control.expireCodes(true),

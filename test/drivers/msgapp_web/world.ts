@@ -1,10 +1,25 @@
 import type { ContactAddress, DriverAccount } from '../../../core/contracts/driver.ts';
+import type { SentKind } from '../../contract/driver/world.ts';
 import type { DriverWorld } from '../../contract/driver.ts';
 import { phoneNumber } from '../../harness/story.ts';
 import type { FakeNetwork } from '../../networks/msgapp_web/network.ts';
 
 /** Some bytes to be taken for a picture. */
 export const picture = Buffer.from('the bytes of a picture');
+
+const vcard = 'BEGIN:VCARD\nVERSION:3.0\nFN:Ben\nTEL;type=CELL:+12025550177\nEND:VCARD';
+
+const kinds = {
+  location: { locationMessage: { degreesLatitude: 52.52, degreesLongitude: 13.405 } },
+  contact: { contactMessage: { displayName: 'Ben', vcard } },
+  poll: {
+    pollCreationMessageV3: {
+      name: 'Lunch?',
+      options: [{ optionName: 'Pizza' }, { optionName: 'Sushi' }],
+    },
+  },
+  reaction: { reactionMessage: { key: { id: 'X' }, text: '👍' } },
+} satisfies Readonly<Record<SentKind, object>>;
 
 /** The far side of the msgapp_web driver: the fake network and everybody on it. */
 export function msgappWebWorld(network: FakeNetwork): DriverWorld {
@@ -56,6 +71,11 @@ export function msgappWebWorld(network: FakeNetwork): DriverWorld {
           ? undefined
           : ({ kind: 'image', mimeType: 'image/jpeg', bytes } as const);
       return await network.write(identifier, { from: phoneOf(from), name, text, networkId, media });
+    },
+    async writeKind({ identifier }, kind, from) {
+      const content = kinds[kind];
+      const writing = { from: phoneOf(from), name: 'Ada', text: '', content };
+      return await network.write(identifier, writing);
     },
     report: ({ identifier }, { networkId }, status) =>
       network.report(identifier, networkId, status),

@@ -1,0 +1,119 @@
+import t from 'tap';
+import { client } from '../harness/client.ts';
+import { runGateway } from '../harness/gateway.ts';
+import { connected, phoneNumber, until } from '../harness/story.ts';
+import { startNetwork } from '../networks/msgapp_web/process.ts';
+
+const { network, settings } = await startNetwork(t);
+const gateway = await runGateway(t, {
+  databaseUrl: null,
+  settings: {
+    ...settings,
+    GATEWAY_LIMITS__REQUESTS_PER_S: '0',
+    GATEWAY_CHANNELS__CHATAPP__DRIVER: 'missing',
+  },
+});
+const api = client(gateway.baseUrl, gateway.liveKey);
+const [phone, ada] = [phoneNumber(1), phoneNumber(9001)];
+
+interface Message {
+  readonly id: string;
+  readonly direction: string;
+  readonly status: string;
+  readonly text: string;
+  readonly contact: { readonly id: string; readonly phone: string | null; readonly name: string };
+}
+
+async function bodyOf<Body>(call: Promise<{ status: number; body: unknown }>): Promise<Body> {
+  const { status, body } = await call;
+  if (status >= 300) throw new Error(`${status}: ${JSON.stringify(body)}`);
+  // Every answer was checked against the OpenAPI document.
+  return body as Body;
+}
+
+async function inbound(): Promise<readonly Message[]> {
+  const path = '/messages?direction=inbound&limit=100';
+  return (await bodyOf<{ messages: readonly Message[] }>(api.get(path))).messages;
+}
+
+async function received(text: string): Promise<Message> {
+  return await until(`the message ${text}`, async () =>
+    (await inbound()).find((message) => message.text === text),
+  );
+}
+
+async function sent(to: string, text: string): Promise<void> {
+  const { id } = await bodyOf<{ id: string }>(api.post('/messages', { to: { phone: to }, text }));
+  await until('the message to be sent', async () => {
+    const { status } = await bodyOf<Message>(api.get(`/messages/${id}`));
+    return status === 'sent' ? true : undefined;
+  });
+}
+
+await t.test('a number is connected, with its address book', async () => {
+  await network.saveContact(phone, { phone: ada, name: 'Ada Lovelace' });
+  const asked = { phone_number: phone, import_contacts: true };
+  await bodyOf(api.post('/channels/msgapp-web/connections', asked));
+  const qr = await until('the QR code', async () => {
+    const answer = await api.get(`/channels/msgapp-web/connections/${phone}/qr`);
+    return answer.status === 200 ? (answer.body as { qr: string }).qr : undefined;
+  });
+  await network.scan(phone, qr);
+  await connected(api, phone);
+});
+
+await t.test('the address book is there, under its saved names', async (t) => {
+  const saved = await until('the contact', async () => {
+    const path = `/contacts?phone=${encodeURIComponent(ada)}`;
+    const { contacts } = await bodyOf<{ contacts: { name: string }[] }>(api.get(path));
+    return contacts[0];
+  });
+  t.equal(saved.name, 'Ada Lovelace');
+});
+
+await t.test('a location and a poll read as a line each', async (t) => {
+  const location = { degreesLatitude: 52.52, degreesLongitude: 13.405, name: 'Alexanderplatz' };
+  const options = [{ optionName: 'Pizza' }, { optionName: 'Sushi' }];
+  const from = { from: ada, name: 'Ada', text: '' };
+  await network.write(phone, { ...from, content: { locationMessage: location } });
+  const poll = { pollCreationMessageV3: { name: 'Lunch?', options } };
+  await network.write(phone, { ...from, content: poll });
+  t.match(await received('[location: 52.5200, 13.4050, Alexanderplatz]'), {
+    status: 'received',
+    contact: { phone: ada, name: 'Ada Lovelace' },
+  });
+  await received('[poll: Lunch? · Pizza · Sushi]');
+});
+
+await t.test('the first message of somebody who came from an ad is there, once', async (t) => {
+  const text = 'I saw your ad';
+  const ben = phoneNumber(9002);
+  const networkId = await network.write(phone, { from: ben, name: 'Ben', text, withheld: '' });
+  t.match(await received(text), { contact: { phone: ben, name: 'Ben' } });
+  await network.write(phone, { from: ben, name: 'Ben', text, networkId });
+  await network.write(phone, { from: ben, name: 'Ben', text: 'and now?' });
+  await received('and now?');
+  t.equal((await inbound()).filter((message) => message.text === text).length, 1);
+});
+
+await t.test('a conversation with a Brazilian number is one contact', async (t) => {
+  const [typed, real] = ['+5511987654321', '+551187654321'];
+  await network.renumber(typed, real);
+  await sent(typed, 'Oi, tudo bem?');
+  await network.write(phone, { from: real, name: 'Bia', text: 'Tudo!', shows: 'phone_only' });
+  const first = await received('Tudo!');
+  t.match(first, { contact: { phone: typed } });
+  await network.write(phone, { from: real, name: 'Bia', text: 'E voce?', shows: 'hidden_only' });
+  t.equal((await received('E voce?')).contact.id, first.contact.id);
+  await sent(typed, 'Tudo certo');
+  t.match(
+    (await network.shown(phone)).map(({ to, text }) => [to, text]),
+    [
+      [real, 'Oi, tudo bem?'],
+      [real, 'Tudo certo'],
+    ],
+  );
+  const listed = await bodyOf<{ contacts: { phone: string }[] }>(api.get('/contacts?limit=100'));
+  t.notOk(listed.contacts.some(({ phone }) => phone === real));
+  t.equal((await network.lookUps()).filter((number) => number === typed).length, 1);
+});
