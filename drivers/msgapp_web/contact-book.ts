@@ -46,7 +46,9 @@ export class ContactBook {
     const networkId =
       address.networkId ?? (phone && (await this.#hiddenIdOf(addressOfPhone(phone))));
     const entry = phone === null ? {} : await this.#entry(phone);
-    const saved = entry.name ?? (networkId && (await this.#entry(networkId)).name);
+    const saved = this.#keys.imports.contacts
+      ? (entry.name ?? (networkId && (await this.#entry(networkId)).name))
+      : null;
     return { phone: entry.phone ?? phone, networkId, name: saved || name };
   }
 

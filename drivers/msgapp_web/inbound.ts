@@ -170,8 +170,9 @@ export class Inbound {
   async *#resent({ id, message }: Resent): AsyncIterable<DriverEvent> {
     if (message === null) return this.#awaited.giveUp(id);
     const envelope = this.#awaited.of(id);
-    const known = envelope && { key: envelope.key, pushName: envelope.pushName };
-    const whole = { messageTimestamp: envelope?.at ?? 0, ...message, ...known };
+    const { key, pushName, at } = envelope ?? { ...message, at: null };
+    const messageTimestamp = at ?? message.messageTimestamp ?? Math.floor(Date.now() / 1_000);
+    const whole = { ...message, key, pushName, messageTimestamp };
     if (isOneContact(writerOf(whole.key)[0])) yield* this.#written(whole, null);
   }
 
