@@ -323,6 +323,10 @@ export const Drivers = Closed({
       'MSGAPP_WEB_ROOT_PUBLIC_KEY',
       'trusted root key, base64 of the raw key',
     ),
+    web_version: Option('MSGAPP_WEB_VERSION', 'version of the web client to log in as', {
+      pattern: '^\\d{1,9}\\.\\d{1,9}\\.\\d{1,12}$',
+      'x-expected': 'a version such as 2.3000.1023223821',
+    }),
   }),
   chatapp: Closed({
     api_id: Nullable(

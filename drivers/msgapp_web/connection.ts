@@ -1,7 +1,13 @@
 import type { ConnectionState } from 'baileys';
 import type { DriverLog, OutboundMessage } from '../../core/contracts/driver.ts';
 import type { AccountKeys } from './account-keys.ts';
-import { closeCodeOf, endingOf, type LastEnding, type Phase } from './close-codes.ts';
+import {
+  type CloseCode,
+  closeCodeOf,
+  endingOf,
+  type LastEnding,
+  type Phase,
+} from './close-codes.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { libraryLog } from './library-log.ts';
 import type { MsgappWebOptions } from './options.ts';
@@ -91,6 +97,10 @@ export class Connection {
     this.#socket = socket;
     socket.ev.on('creds.update', () => keys.save());
     socket.ev.on('connection.update', (update) => this.#updated(socket, update));
+    // The library waits for ever when a server or a proxy answers in HTTP.
+    socket.ws.on('unexpected-response', () => {
+      if (!this.#over && socket === this.#socket) this.#closed('unreachable');
+    });
     this.#listener.made(socket);
   }
 
@@ -102,11 +112,11 @@ export class Connection {
       this.#listener.newContacts(!isActive, timeEnforcementEnds?.getTime() ?? null);
     }
     if (update.connection === 'open') this.#listener.opened(socket);
-    if (update.connection === 'close') this.#closed(update.lastDisconnect?.error);
+    if (update.connection === 'close') this.#closed(closeCodeOf(update.lastDisconnect?.error));
   }
 
-  #closed(error: unknown): void {
-    const ending = endingOf(closeCodeOf(error), this.phase);
+  #closed(code: CloseCode): void {
+    const ending = endingOf(code, this.phase);
     if (ending.type !== 'restart') {
       this.end(ending);
       return;

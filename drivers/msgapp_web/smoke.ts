@@ -1,11 +1,19 @@
 import { parseArgs } from 'node:util';
 import QRCode from 'qrcode';
-import type { CredentialStore, DriverEvent, LinkStep, Port } from '../../core/contracts/driver.ts';
+import {
+  type CredentialStore,
+  DriverError,
+  type DriverEvent,
+  type LinkStep,
+  type Port,
+} from '../../core/contracts/driver.ts';
+import { newId } from '../../core/ids.ts';
 import { makeMsgappWebDriver } from './driver.ts';
 
 /**
  * Tries the driver on a real account, by hand; see docs/msgapp_web.md. Links the account, sends one text when a
- * recipient is given, prints what comes in for a while, and unlinks again. Keeps nothing.
+ * recipient is given, prints what comes in for a while, and unlinks again. Keeps nothing. Whatever goes wrong ends it
+ * with a sentence and the exit code 1.
  */
 const { values } = parseArgs({
   options: {
@@ -46,7 +54,12 @@ async function show(step: LinkStep): Promise<void> {
   if (step.type === 'show_qr') {
     console.log(await QRCode.toString(step.data, { type: 'terminal', small: true }));
   } else if (step.type === 'show_code') console.log(`type this code on the phone: ${step.code}`);
-  else console.log(step.type);
+  else if (step.type === 'expired') fail('The last code ran out before it was used.');
+}
+
+function fail(sentence: string): never {
+  console.error(sentence);
+  process.exit(1);
 }
 
 let connected: () => void = () => undefined;
@@ -62,9 +75,9 @@ async function emit(event: DriverEvent): Promise<void> {
     return;
   }
   console.log(JSON.stringify(event));
-  if (event.type === 'state' && event.state === 'connected') connected();
-  if (event.type === 'state' && event.state === 'lost')
-    setTimeout(() => void session.resume(), 2_000);
+  if (event.type !== 'state') return;
+  if (event.state === 'connected') connected();
+  else if (event.state !== 'unrestricted') fail(`${event.reason}: ${event.detail}`);
 }
 
 const log = (facts: object, message: string) => console.log(message, JSON.stringify(facts));
@@ -81,6 +94,7 @@ const port: Port = {
 const options = {
   websocket_url: process.env.MSGAPP_WEB_SOCKET_URL ?? null,
   root_public_key: process.env.MSGAPP_WEB_ROOT_PUBLIC_KEY ?? null,
+  web_version: process.env.MSGAPP_WEB_VERSION ?? null,
 };
 const account = {
   id: 'acc_smoke',
@@ -94,16 +108,23 @@ await session.link({ method, importContacts: history, importHistory: history });
 await live;
 if (to !== undefined) {
   const message = {
-    reference: `msg_smoke_${Date.now()}`,
+    reference: newId('msg'),
     attempt: 1,
     to: { phone: to, networkId: null },
     text,
     media: null,
   };
-  console.log('sent', await session.send(message, AbortSignal.timeout(60_000)));
+  const sent = await session.send(message, AbortSignal.timeout(60_000)).catch((error: unknown) => {
+    if (!(error instanceof DriverError)) throw error;
+    return fail(`The text was not sent: ${error.code}: ${error.message}.`);
+  });
+  console.log('sent', message.reference, JSON.stringify(sent));
 }
 await new Promise((resolve) => setTimeout(resolve, Number(seconds) * 1_000));
-await session.logOut();
+const outcome = await session.logOut();
 session.close();
+if (outcome === 'still_linked') {
+  fail("The network could not be told: take the device off the phone's list of linked devices.");
+}
 console.log('unlinked');
 process.exit(0);

@@ -13,7 +13,7 @@ import { driverAtWork } from '../../core/driver-context.ts';
 import type { GatewayLog } from '../../core/log.ts';
 
 const nothing = { api_id: null, api_hash: null, data_center: null, server_public_key: null };
-const msgapp_web = { websocket_url: null, root_public_key: null };
+const msgapp_web = { websocket_url: null, root_public_key: null, web_version: null };
 
 /** What is made, and what is said about it. */
 async function make(chatapp: typeof nothing | object, channels: object, folder = '.') {

@@ -1,4 +1,6 @@
 import { EventEmitter, once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
@@ -90,6 +92,89 @@ t.test('close codes of a live connection', async (t) => {
     await until(`the end with ${code}`, async () => port.events[before]);
     t.match(port.events[before], expected, code);
   }
+});
+
+t.test('the phone of another number scans: the network has no device of it left', async (t) => {
+  const { account, port, session } = await bench.open();
+  const stranger = phoneNumber(299);
+  await network.write(stranger, { from: ada, name: 'Ada', text: 'for somebody else' });
+  await session.link({ method: 'qr', importContacts: true, importHistory: true });
+  await network.scan(stranger, (await port.step('show_qr')).data);
+  const { reason, detail } = await port.state('refused');
+  t.equal(reason, 'wrong_phone');
+  t.match(detail, /ends in 0299/);
+  t.equal(await network.waiting(stranger), null, 'it is unlinked');
+  t.same(
+    port.events.filter(({ type }) => type !== 'step').map(({ type }) => type),
+    ['state'],
+  );
+  t.equal(port.credentials.values.size, 0);
+  await bench.link({ account, port, session }, 'pairing_code');
+});
+
+t.test(
+  'a stored session of another number is refused and unlinked when it comes back',
+  async (t) => {
+    const before = await linked();
+    before.session.close();
+    const account = { ...before.account, identifier: phoneNumber(298) };
+    const { port, session } = await bench.open(account, before.port.credentials);
+    await session.resume();
+    t.match(await port.state('refused'), { reason: 'wrong_phone' });
+    t.equal(await network.waiting(before.phone), null);
+    t.equal(port.credentials.values.size, 0);
+  },
+);
+
+t.test('a version that the network no longer takes can be set by an option', async (t) => {
+  const { account, port, session } = await linked();
+  t.teardown(() => network.takeOnly(null));
+  await network.takeOnly('2.3000.999');
+  await network.drop(account.identifier);
+  await port.state('lost');
+  await session.resume();
+  const { reason, detail } = await port.state('lost');
+  t.equal(reason, 'version_refused');
+  t.match(detail, /web_version/);
+  const driver = hastyDriver({ ...options, web_version: '2.3000.999' });
+  const newer = new Bench(driver, msgappWebWorld(network), log);
+  t.teardown(async () => newer.closeAll());
+  await newer.resumed({ account, port, session });
+});
+
+t.test('a proxy that refuses the connection has not judged the session', async (t) => {
+  const proxy = createServer((_, response) => response.writeHead(401).end());
+  proxy.on('upgrade', (_, socket) => socket.end('HTTP/1.1 401 Unauthorized\r\n\r\n'));
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  t.teardown(async () => void proxy.close());
+  const { port: number } = proxy.address() as AddressInfo;
+  const behind = hastyDriver({ ...options, websocket_url: `ws://127.0.0.1:${number}/` });
+  const elsewhere = new Bench(behind, msgappWebWorld(network), log);
+  t.teardown(async () => elsewhere.closeAll());
+  const away = await elsewhere.reopened(await linked());
+  await away.session.resume();
+  t.match(await away.port.state('lost'), {
+    reason: 'network_unreachable',
+    detail: /could not be reached/,
+  });
+});
+
+t.test('a log-out says whether the device is off the list', async (t) => {
+  t.equal(await (await linked()).session.logOut(), 'unlinked');
+  t.equal(await (await bench.reopened(await linked())).session.logOut(), 'unlinked');
+  t.equal(await (await bench.open()).session.logOut(), 'unlinked', 'nothing was ever linked');
+  const taken = await linked();
+  await network.unlink(taken.phone);
+  await taken.port.state('logged_out');
+  t.equal(await taken.session.logOut(), 'unlinked', 'the owner was faster');
+  const away = await linked();
+  await network.setReachable(away.phone, false);
+  await away.port.state('lost');
+  t.equal(await away.session.logOut(), 'still_linked', 'no connection can be made');
+  await network.setReachable(away.phone, true);
+  const deaf = await linked();
+  await network.deafen(deaf.phone);
+  t.equal(await deaf.session.logOut(), 'still_linked', 'the network does not answer');
 });
 
 t.test('a restart that the network asks for later is followed', async (t) => {

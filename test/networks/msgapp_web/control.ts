@@ -8,6 +8,8 @@ const calls = [
   'typeCode',
   'offerCodes',
   'refuseLogins',
+  'takeOnly',
+  'heard',
   'setReachable',
   'setNetworkReachable',
   'logins',

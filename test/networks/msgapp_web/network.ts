@@ -80,6 +80,16 @@ export class FakeNetwork {
     for (const { wire } of this.#board.pairings()) wire.finish(failure(reason));
   }
 
+  /** Only a client of this version may log in, for example `2.3000.1023223821`; null: any. */
+  async takeOnly(version: string | null): Promise<void> {
+    this.#board.onlyVersion = version;
+  }
+
+  /** How often devices have sent what, by kind, all phones together. */
+  async heard(): Promise<Readonly<Record<string, number>>> {
+    return Object.fromEntries(this.#board.heard);
+  }
+
   async setReachable(number: string, reachable: boolean): Promise<void> {
     this.#phone(number).reachable = reachable;
     if (!reachable) await this.drop(number);

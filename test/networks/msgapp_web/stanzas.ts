@@ -20,6 +20,17 @@ export function bytesOf(node: BinaryNode, tag: string): Buffer {
   return Buffer.from(content);
 }
 
+/** What kind of stanza a device sends: what it is, and what it is for. */
+export function kindOf(node: BinaryNode): string {
+  const { type, xmlns, class: of } = node.attrs;
+  const [first] = childrenOf(node);
+  const parts =
+    node.tag === 'iq'
+      ? [type, xmlns, type === 'result' ? undefined : first?.tag]
+      : [of, node.tag === 'message' ? node.attrs.category : type, node.tag === 'ib' && first?.tag];
+  return [node.tag, ...parts].filter(Boolean).join(' ');
+}
+
 export function numberOf(node: BinaryNode, tag: string): number {
   const bytes = bytesOf(node, tag);
   return bytes.readUIntBE(0, bytes.length);

@@ -17,7 +17,7 @@ import type { ServerIdentity } from './noise.ts';
 import { Pairing } from './pairing.ts';
 import { Phone, replaced } from './phone.ts';
 import { answerQuery } from './queries.ts';
-import { failure, now } from './stanzas.ts';
+import { failure, kindOf, now } from './stanzas.ts';
 import { Wire } from './wire.ts';
 
 /** Where a connection stands after the handshake. */
@@ -32,6 +32,10 @@ export class Switchboard {
   readonly media = new MediaHost();
   /** What was written, for a device that could not read it. */
   readonly written = new Map<string, WrittenMessage>();
+  /** What devices have sent, by kind: how often. */
+  readonly heard = new Map<string, number>();
+  /** The only version of the client that is taken; null: any. */
+  onlyVersion: string | null = null;
   readonly #identity: ServerIdentity;
   readonly #phones = new Map<string, Phone>();
   readonly #peers = new Map<Wire, Peer>();
@@ -125,6 +129,12 @@ export class Switchboard {
   }
 
   #introduced(wire: Wire, payload: proto.ClientPayload): void {
+    const { primary, secondary, tertiary } = payload.userAgent?.appVersion ?? {};
+    const version = [primary, secondary, tertiary].join('.');
+    if (this.onlyVersion !== null && this.onlyVersion !== version) {
+      wire.finish(failure('405'));
+      return;
+    }
     if (!payload.username) {
       // Whose it will be is not known yet: it can reach us only when everybody can.
       const all = [...this.#phones.values()].every(({ reachable }) => reachable);
@@ -173,6 +183,8 @@ export class Switchboard {
   async #heard(wire: Wire, node: BinaryNode): Promise<void> {
     const peer = this.#peers.get(wire);
     if (peer === undefined) return;
+    const kind = kindOf(node);
+    this.heard.set(kind, (this.heard.get(kind) ?? 0) + 1);
     if (peer.type === 'pairing') {
       peer.pairing.asked((phone) => this.phone(phone).owner, node);
       return;
