@@ -1,5 +1,5 @@
 # The gateway in one image: compiled in the first stage, only what runs in the second.
-FROM node:22-bookworm-slim AS build
+FROM node:24-bookworm-slim AS build
 WORKDIR /gateway
 COPY package.json package-lock.json ./
 COPY config/platform-packages.mjs config/compile.mjs config/
@@ -7,7 +7,7 @@ RUN npm ci
 COPY . .
 RUN npm run build && npm prune --omit=dev
 
-FROM node:22-bookworm-slim
+FROM node:24-bookworm-slim
 WORKDIR /gateway
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
 COPY --from=build /gateway/package.json ./

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import QRCode from 'qrcode';
+import { ulid } from 'ulid';
 import {
   type CredentialStore,
   DriverError,
@@ -7,7 +8,6 @@ import {
   type LinkStep,
   type Port,
 } from '../../core/contracts/driver.ts';
-import { newId } from '../../core/ids.ts';
 import { makeMsgappWebDriver } from './driver.ts';
 
 /**
@@ -108,7 +108,8 @@ await session.link({ method, importContacts: history, importHistory: history });
 await live;
 if (to !== undefined) {
   const message = {
-    reference: newId('msg'),
+    // Of the form that the gateway's ids have.
+    reference: `msg_${ulid().toLowerCase()}`,
     attempt: 1,
     to: { phone: to, networkId: null },
     text,
