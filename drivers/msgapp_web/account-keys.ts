@@ -1,5 +1,7 @@
+import { setImmediate as immediate } from 'node:timers/promises';
 import type {
   AuthenticationCreds,
+  KeyPair,
   SignalDataSet,
   SignalDataTypeMap,
   SignalKeyStore,
@@ -8,6 +10,9 @@ import type { CredentialStore } from '../../core/contracts/driver.ts';
 import { CredentialWrites } from './credential-writes.ts';
 import type { Library } from './library.ts';
 import { withoutOldChains } from './session-record.ts';
+
+/** How many one-time keys are made before others get their turn: a millisecond's worth. */
+const keysAtOnce = 8;
 
 /** The name of the link itself; the many keys beside it are `key:TYPE:ID`. */
 const linkName = 'link';
@@ -112,6 +117,12 @@ export class AccountKeys implements SignalKeyStore {
 
   /** New one-time keys are written before this resolves, since the network is told of them next. */
   async set(data: SignalDataSet): Promise<void> {
+    this.#change(data);
+    const made = Object.values(data['pre-key'] ?? {}).some((key) => key !== null);
+    if (made) await this.writes.durable();
+  }
+
+  #change(data: SignalDataSet): void {
     const values = new Map<string, string | null>();
     for (const [type, entries] of Object.entries(data)) {
       for (const [id, value] of Object.entries(entries ?? {})) {
@@ -131,8 +142,26 @@ export class AccountKeys implements SignalKeyStore {
     for (const [number, hidden] of Object.entries(data['lid-mapping'] ?? {})) {
       if (hidden !== null && /^\d+$/.test(number)) this.onPair(number, hidden);
     }
-    const made = Object.values(data['pre-key'] ?? {}).some((key) => key !== null);
-    if (made) await this.writes.durable();
+  }
+
+  /**
+   * Makes the one-time keys of a new link, a few at a time: the library would make them all at once, and nothing else
+   * would run for a tenth of a second. It uses those that are there.
+   */
+  async makeOneTimeKeys(): Promise<void> {
+    const { login } = this;
+    const { Curve, INITIAL_PREKEY_COUNT: count } = this.#library;
+    if (login.nextPreKeyId > 1 || !this.isLinked) return;
+    for (let first = 1; first <= count; first += keysAtOnce) {
+      const made: { [id: string]: KeyPair } = {};
+      const last = Math.min(first + keysAtOnce - 1, count);
+      for (let id = first; id <= last; id += 1) made[id] = Curve.generateKeyPair();
+      this.#change({ 'pre-key': made });
+      await immediate();
+    }
+    login.nextPreKeyId = count + 1;
+    this.save();
+    await this.writes.durable();
   }
 
   #revive<Type extends keyof SignalDataTypeMap>(type: Type, text: string): SignalDataTypeMap[Type] {

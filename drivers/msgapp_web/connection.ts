@@ -124,7 +124,13 @@ export class Connection {
     // After a code was used it can no longer run out.
     if (this.phase === 'showing') this.phase = 'linking';
     this.#drop();
-    this.#connect();
+    void this.#again();
+  }
+
+  async #again(): Promise<void> {
+    // What could not be stored stays, and is written with what comes next.
+    await this.#parts.keys.makeOneTimeKeys().catch(() => undefined);
+    if (!this.#over) this.#connect();
   }
 
   #drop(): void {

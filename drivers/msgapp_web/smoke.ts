@@ -62,6 +62,7 @@ function fail(sentence: string): never {
   process.exit(1);
 }
 
+let leaving = false;
 let connected: () => void = () => undefined;
 const live = new Promise<void>((resolve) => {
   connected = resolve;
@@ -75,7 +76,8 @@ async function emit(event: DriverEvent): Promise<void> {
     return;
   }
   console.log(JSON.stringify(event));
-  if (event.type !== 'state') return;
+  // The network ends the connection when the device leaves.
+  if (event.type !== 'state' || leaving) return;
   if (event.state === 'connected') connected();
   else if (event.state !== 'unrestricted') fail(`${event.reason}: ${event.detail}`);
 }
@@ -122,6 +124,7 @@ if (to !== undefined) {
   console.log('sent', message.reference, JSON.stringify(sent));
 }
 await new Promise((resolve) => setTimeout(resolve, Number(seconds) * 1_000));
+leaving = true;
 const outcome = await session.logOut();
 session.close();
 if (outcome === 'still_linked') {

@@ -10,7 +10,7 @@ interface Transaction {
   readonly outer: Transaction | null;
   readonly seen: Map<string, unknown>;
   /** By type and id. */
-  readonly written: Record<string, Record<string, unknown>>;
+  written: Record<string, Record<string, unknown>>;
   over: boolean;
 }
 
@@ -106,6 +106,9 @@ export class Transactions implements SignalKeyStoreWithTransaction {
       own.over = true;
     });
     await this.#commit(own);
+    // Timers that were started within hold on to it for long.
+    own.seen.clear();
+    own.written = {};
     return result;
   }
 

@@ -3,12 +3,12 @@ import type { DriverContact, HistoryMessage } from '../../../core/contracts/driv
 import { makeChangeLane } from '../../../plugins/contacts/change.ts';
 import type { Contact } from '../../../plugins/contacts/contract.ts';
 import type { MessageWithContact } from '../../../plugins/messages/contract.ts';
-import { forgetContact } from './stage.ts';
 import { databases } from '../../harness/databases.ts';
 import {
   acceptedId,
   codeOf,
   FakeSession,
+  forgetContact,
   inbound,
   makeTenant,
   noOptions,
