@@ -132,7 +132,6 @@ for (const { name, create } of databases) {
 }
 
 t.test('a start that cannot be says why in a sentence', async (t) => {
-  const dataDir = await folder(t);
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   t.teardown(async () => void taken.close());
@@ -142,8 +141,10 @@ t.test('a start that cannot be says why in a sentence', async (t) => {
     [{ PORT: String(port) }, new RegExp(`port ${port} is taken by another program\\.`)],
     [{ METRICS_PORT: String(port) }, new RegExp(`port ${port} is taken by another program\\.`)],
   ];
-  const base = { DATA_DIR: dataDir, PORT: String(await freePort()), LOG_LEVEL: 'silent' };
-  const runs = await Promise.all(cases.map(([env]) => run(t, { ...base, ...env }, 'serve')));
+  const base = { PORT: String(await freePort()), LOG_LEVEL: 'silent' };
+  const runs = await Promise.all(
+    cases.map(async ([env]) => run(t, { ...base, DATA_DIR: await folder(t), ...env }, 'serve')),
+  );
   for (const [index, { code, output }] of runs.entries()) {
     t.equal(code, 1, output);
     t.match(output, cases[index]?.[1]);

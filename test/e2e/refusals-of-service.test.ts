@@ -1,6 +1,7 @@
 import t from 'tap';
 import { client } from '../harness/client.ts';
 import { crowd, tally } from '../harness/crowd.ts';
+import { createMariadb } from '../harness/databases.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { openRows } from '../harness/rows.ts';
 import {
@@ -27,8 +28,10 @@ const [linked, ended, pairing, loggingIn, fresh] = [1, 2, 3, 4, 5].map(phoneNumb
 ];
 
 t.test('nobody answers for the sessions', async (t) => {
-  const holder = await runGateway(t, { databaseUrl: null });
-  const rows = openRows(t, `sqlite:${holder.dataDir}/gateway.db`);
+  const { url: databaseUrl, drop } = await createMariadb();
+  t.teardown(drop);
+  const holder = await runGateway(t, { databaseUrl });
+  const rows = openRows(t, databaseUrl);
   const account = await pair(holder.api, linked);
   await pair(holder.api, ended);
   await befall(holder.api, ended, { type: 'log_out' });
@@ -37,7 +40,7 @@ t.test('nobody answers for the sessions', async (t) => {
   await untilStatus(holder.api, 'msgapp', ended, 'disconnected');
   // Without a broker between them the two share the database, and cannot speak to each other.
   const front = await runGateway(t, {
-    databaseUrl: null,
+    databaseUrl,
     dataDir: holder.dataDir,
     settings: {
       GATEWAY_SECRET: holder.secret,

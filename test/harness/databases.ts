@@ -32,7 +32,8 @@ async function createSqlite(): Promise<Database> {
   };
 }
 
-async function createMariadb(): Promise<Database> {
+/** Makes a fresh database on the server that the run provides. */
+export async function createMariadb(): Promise<Database> {
   const server = process.env.TEST_MARIADB_URL;
   if (!server) {
     throw new Error('TEST_MARIADB_URL is not set: run this file with `npm test -- FILE`.');

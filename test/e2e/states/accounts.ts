@@ -63,7 +63,7 @@ async function restricted(t: Test, account: Linked): Promise<void> {
   await befall(api, phone, { type: 'drop', for_ms: 500 });
   await untilStatus(api, family, phone, 'connecting');
   const waiting = await sendAccepted(api, friend);
-  await befall(api, phone, { type: 'restrict', for_ms: 2_000 });
+  await befall(api, phone, { type: 'restrict', for_ms: 5_000 });
   await untilStatus(api, family, phone, 'restricted');
   t.equal((await messageOf(api, waiting)).status, 'queued', 'what is queued waits');
   await untilStatus(api, family, phone, 'connected');
