@@ -21,7 +21,7 @@ export function lockDatabase(path: string, how: 'alone' | 'shared'): () => void 
     else {
       // A transaction has its shared lock from its first read on.
       lock.exec('BEGIN');
-      lock.prepare('SELECT count(*) FROM sqlite_master').get();
+      lock.exec('SELECT count(*) FROM sqlite_master');
     }
   } catch (error) {
     lock.close();
@@ -29,5 +29,8 @@ export function lockDatabase(path: string, how: 'alone' | 'shared'): () => void 
     const message = `another gateway uses ${file}; set DATABASE_URL and AMQP_URL to run several`;
     throw new Error(message, { cause: error });
   }
-  return () => lock.close();
+  return () => {
+    lock.exec('ROLLBACK');
+    lock.close();
+  };
 }

@@ -258,7 +258,7 @@ t.test('a process that was at a standstill goes on with the leases that nobody t
 
 t.test('a few leases are claimed at a time, and all in the end', async (t) => {
   const world = await makeWorld(t);
-  const first = await world.start({ leaseMs });
+  const first = await world.start();
   const count = 8;
   for (let n = 0; n < count; n += 1) await connected(first, world, `+1555700000${n}`);
   await first.stop();
@@ -269,7 +269,7 @@ t.test('a few leases are claimed at a time, and all in the end', async (t) => {
     await session.state('connected');
   };
   const begunAt = performance.now();
-  const second = await world.start({ leaseMs, loginsPerS: 4, driver });
+  const second = await world.start({ loginsPerS: 4, driver });
   await sleep(300);
   t.ok(second.process.host.size <= 4, 'as many as can log in soon');
   await until('all to be there', async () => (driver.live.length === count ? true : undefined));

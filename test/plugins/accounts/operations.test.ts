@@ -14,6 +14,7 @@ import limits from '../../../plugins/limits/plugin.ts';
 import media from '../../../plugins/media/plugin.ts';
 import observability from '../../../plugins/observability/plugin.ts';
 import secrets from '../../../plugins/secrets/plugin.ts';
+import databaseLock from '../../../plugins/storage/lock-plugin.ts';
 import storage from '../../../plugins/storage/plugin.ts';
 import tenants from '../../../plugins/tenants/plugin.ts';
 import { databases } from '../../harness/databases.ts';
@@ -49,7 +50,10 @@ async function open(t: Test, url: string, env: Record<string, string> = {}) {
   const gateway = await createGateway({
     log: createLog('silent'),
     bodyLimit: 1_000,
-    plugins: [observability, storage, secrets, broker, tenants, egress, media, accounts, limits],
+    plugins: [
+      ...[observability, databaseLock, storage, secrets, broker, tenants],
+      ...[egress, media, accounts, limits],
+    ],
     prepare(container) {
       provide(container, 'config', config);
       provide(container, 'driverFaults', { report: () => undefined });
