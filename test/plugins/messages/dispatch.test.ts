@@ -266,7 +266,7 @@ for (const engine of databases) {
       } as const;
       await t.rejects(
         stage.part.receive(stale, { type: 'receipts', receipts: [receipt] }),
-        /another process/,
+        /does not hold its account/,
       );
       t.equal(stale.handed.length, 0);
       t.match(await message(stage, tenantId, id), { status: 'queued', dispatchedAt: null });

@@ -324,7 +324,14 @@ for (const engine of databases) {
     t.equal(await ask(), 'accepted');
     t.equal(lookedUp(), remembered, 'processes of this version alone: it is remembered');
     await write('processes').insert({
-      ...{ id: 'proc_older', roles: 'api', sessions: 0, capacity: 1, seen_at: Date.now() },
+      ...{
+        id: 'proc_older',
+        name: '',
+        roles: 'api',
+        sessions: 0,
+        capacity: 1,
+        seen_at: Date.now(),
+      },
     });
     await write('contacts').update({ do_not_disturb: 1 });
     t.equal(await ask(), 'contact_do_not_disturb');
@@ -337,7 +344,14 @@ for (const engine of databases) {
     t.equal(await ask(), 'accepted');
     t.equal(lookedUp(), again, 'it is remembered once the older process is gone');
 
-    const older = { id: 'proc_older', roles: 'api', sessions: 0, capacity: 1, seen_at: 0 };
+    const older = {
+      id: 'proc_older',
+      name: '',
+      roles: 'api',
+      sessions: 0,
+      capacity: 1,
+      seen_at: 0,
+    };
     await write('processes').insert(older);
     await stage.lanes.lookForOlder();
     await write('processes').where('id', 'proc_older').delete();

@@ -6,6 +6,7 @@ import { createGateway, gatewayPlugin } from '../../../core/kernel.ts';
 import { createLog } from '../../../core/log.ts';
 import type { Egress, EgressPost } from '../../../plugins/egress/contract.ts';
 import egressPlugin from '../../../plugins/egress/plugin.ts';
+import lockPlugin from '../../../plugins/storage/lock-plugin.ts';
 import type { Delivery, Health, Webhook } from '../../../plugins/webhooks/contract.ts';
 import { type Client, client } from '../../harness/client.ts';
 import type { Teardown } from '../../harness/processes.ts';
@@ -56,7 +57,15 @@ export async function openOffice(
     provide(app.container, 'egress', makeEgress(posts));
   });
   const parts = await composeGateway(config, createLog(process.env.LOG_LEVEL ?? 'silent'));
-  const plugins = parts.plugins.map((one) => (one === egressPlugin ? fakeEgress : one));
+  // Two offices share a database on SQLite as well: within one process that is safe.
+  const noLock = gatewayPlugin('database-lock', [], async (app) => {
+    provide(app.container, 'isAlone', false);
+  });
+  const replaced = new Map<unknown, typeof noLock>([
+    [egressPlugin, fakeEgress],
+    [lockPlugin, noLock],
+  ]);
+  const plugins = parts.plugins.map((one) => replaced.get(one) ?? one);
   const gateway = await createGateway({ ...parts, plugins });
   const { cradle } = gateway;
   t.teardown(() => gateway.close());
