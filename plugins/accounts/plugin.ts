@@ -62,6 +62,7 @@ export default gatewayPlugin(
       loopDelay.start();
       return process.start();
     });
+    app.addHook('onListen', async () => process.inherit());
     app.addHook('onClose', async () => {
       await process.stop();
       loopDelay.stop();

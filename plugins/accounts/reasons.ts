@@ -91,7 +91,7 @@ export const details = {
     'The number is linked to another account holder already: disconnect it there, then connect again.',
   driver_failed: 'The driver of this channel failed: it is tried again, and the log has the error.',
   wrong_values: (field: string, most: number) =>
-    `A wrong ${field} was handed in ${most} times: connect again.`,
+    `The network did not take the ${field} ${most} times: connect again.`,
   safety_limits: (until: number) =>
     `Too many first messages were refused: nothing is sent before ${timestamp(until)}.`,
 } as const;

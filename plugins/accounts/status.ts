@@ -153,7 +153,10 @@ function lost(state: AccountState, happening: LiveHappening & { type: 'lost' }):
   const { reason, detail, retryAt } = happening;
   if (state.status === 'restricted') return to(state);
   const isKnown =
-    state.status === 'connecting' && state.reason === reason && state.detail === detail;
+    state.status === 'connecting' &&
+    state.reason === reason &&
+    state.detail === detail &&
+    state.retryAt === retryAt;
   return to(isKnown ? state : { ...state, status: 'connecting', reason, detail, retryAt });
 }
 

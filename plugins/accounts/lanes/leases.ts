@@ -1,6 +1,5 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
-import type { AccountRow, Fence, Renewal } from '../contract.ts';
-import { beatMs } from './processes.ts';
+import type { AccountRow, Fence, ProcessRow, Renewal } from '../contract.ts';
 
 /** A process that has room looks for sessions that nobody holds. */
 export interface ClaimInput {
@@ -33,36 +32,43 @@ export const claimLane: Lane<ClaimInput, readonly Claimed[]> = {
   },
 };
 
-/** How long after its last heartbeat a process is dead whose name another has taken on, milliseconds. */
-const silentMs = beatMs + 500;
+/** A process as its heartbeats show it: one that is alive has moved `seenAt` by the next heartbeat. */
+export type Heartbeat = Pick<ProcessRow, 'id' | 'seenAt'>;
 
 /** Whose place a process takes. */
 export interface InheritInput {
   readonly owner: string;
   /** The name that the two have; null: whoever else held a lease is dead. */
   readonly name: string | null;
+  /** Heartbeats read earlier: who has not beaten since is dead. */
+  readonly read: readonly Heartbeat[];
 }
 
 /**
  * Frees the leases of dead processes whose place another takes, before they run out. Whoever claims them raises the
- * fence. Answers whether none of that name is alive.
+ * fence. Answers the heartbeats of all others of the name; of those that are stopping none, as they give their leases
+ * away themselves.
  */
-export const inheritLane: Lane<InheritInput, boolean> = {
+export const inheritLane: Lane<InheritInput, readonly Heartbeat[]> = {
   name: 'leases.inherit',
   maxBatch: 1,
   locks: () => [],
   run: async (unit, inputs) => {
-    const outputs: boolean[] = [];
-    for (const { owner, name } of inputs) {
-      const others =
-        name === null
-          ? (await unit.leases.owners()).map((id) => ({ id, seenAt: 0 }))
-          : await unit.processes.named(name);
-      const before = others.filter(({ id }) => id !== owner);
-      const dead = before.filter(({ seenAt }) => seenAt < unit.now - silentMs).map(({ id }) => id);
+    const outputs: (readonly Heartbeat[])[] = [];
+    for (const { owner, name, read } of inputs) {
+      if (name === null) {
+        const dead = (await unit.leases.owners()).filter((id) => id !== owner);
+        await unit.leases.expire(dead);
+        outputs.push([]);
+        continue;
+      }
+      const named = await unit.processes.named(name);
+      const others = named.filter(({ id, capacity }) => id !== owner && capacity > 0);
+      const silent = new Map(read.map(({ id, seenAt }) => [id, seenAt]));
+      const dead = others.flatMap(({ id, seenAt }) => (silent.get(id) === seenAt ? [id] : []));
       await unit.leases.expire(dead);
       await unit.processes.remove(dead);
-      outputs.push(dead.length === before.length);
+      outputs.push(others);
     }
     return outputs;
   },

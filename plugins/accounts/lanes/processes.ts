@@ -2,7 +2,7 @@ import type { Lane } from '../../../core/contracts/storage.ts';
 import type { ProcessRow } from '../contract.ts';
 
 /** Between two heartbeats, milliseconds. */
-export const beatMs = 2_000;
+export const beatMs = 1_000;
 
 /** How long after its last heartbeat a process counts as dead. */
 export const deadAfterMs = 8_000;

@@ -1,6 +1,13 @@
 import { Loop } from '../../../core/loop.ts';
 import type { Renewal } from '../contract.ts';
-import { claimLane, inheritLane, renewLane, renewLockedLane } from '../lanes/leases.ts';
+import {
+  claimLane,
+  type Heartbeat,
+  inheritLane,
+  renewLane,
+  renewLockedLane,
+} from '../lanes/leases.ts';
+import { beatMs } from '../lanes/processes.ts';
 import { localDeadline } from './deadline.ts';
 import type { SessionEnvironment } from './environment.ts';
 import type { SessionHost } from './host.ts';
@@ -17,6 +24,9 @@ const watchMs = 100;
 /** Lateness of such a check that shows that the whole process was at a standstill. */
 const stalledMs = 1_000;
 
+/** How long a process may go without a heartbeat before another of its name takes it for dead, milliseconds. */
+const silentMs = beatMs + 500;
+
 /** How long the leases may take after a standstill to be renewed. */
 const patienceMs = 1_000;
 
@@ -32,13 +42,16 @@ export class LeaseKeeper {
   /** More leases may be free than the last scan has taken. */
   #isCutShort = false;
   /** A process of the same name that was there before this one may still hold leases. */
-  #mayInherit = true;
+  #mayInherit: boolean;
+  /** The heartbeats of those processes, and when they were read on the monotonic clock. */
+  #earlier: { readonly at: number; readonly heartbeats: readonly Heartbeat[] } | null = null;
 
   constructor(environment: SessionEnvironment, host: SessionHost) {
     this.#environment = environment;
     this.#host = host;
     const { log, settings, random, clock } = environment;
     this.#watchedAt = clock.monotonic();
+    this.#mayInherit = settings.isAlone;
     this.#scanning = new Loop(
       () => (this.#isCutShort || this.#mayInherit ? scanSoonMs : scanMs) * (0.5 + random()),
       () => this.scan(),
@@ -89,13 +102,26 @@ export class LeaseKeeper {
     await Promise.all(claimed.map(({ row, fence }) => this.#host.takeUp(row, fence, deadline)));
   }
 
-  /** Frees what the dead process held whose place this one takes. */
+  /**
+   * Begins to take the place of a dead process of the same name. Called once this process has its port: who has not got
+   * it may have met a living process there.
+   */
+  inherit(): void {
+    this.#mayInherit = true;
+    this.#scanning.kick();
+  }
+
+  /** Frees what the dead held, once they have been silent for longer than a heartbeat. A living one keeps its leases. */
   async #inherit(): Promise<void> {
-    const { storage, broker, settings } = this.#environment;
-    const { processName, isAlone } = settings;
-    const name = isAlone ? null : processName;
-    const input = { owner: broker.processId, name };
-    this.#mayInherit = !(await storage.submit(inheritLane, input));
+    const { storage, broker, settings, clock } = this.#environment;
+    const owner = broker.processId;
+    const name = settings.isAlone ? null : settings.processName;
+    const at = clock.monotonic();
+    if (this.#earlier !== null && at - this.#earlier.at < silentMs) return;
+    const read = this.#earlier?.heartbeats ?? [];
+    const heartbeats = await storage.submit(inheritLane, { owner, name, read });
+    this.#mayInherit = this.#earlier === null && heartbeats.length > 0;
+    this.#earlier = { at, heartbeats };
   }
 
   /** Renews every lease in one transaction. */

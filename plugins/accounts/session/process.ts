@@ -61,6 +61,11 @@ export class SessionProcess {
     this.#sweeping.kick();
   }
 
+  /** Takes the place of a dead process of the same name; called once this process has its port. */
+  inherit(): void {
+    if (this.#roles.includes('sessions')) this.#keeper.inherit();
+  }
+
   /** Stores a heartbeat now. */
   async beat(): Promise<void> {
     const { storage, broker, settings } = this.#environment;

@@ -228,7 +228,7 @@ export class SessionRunner {
       // Said when it was emitted already; a `connected` from before may have been taken in between.
       this.live.connected = false;
       this.#loss = happening;
-      this.#tries.lost(happening.retryAt);
+      this.#tries.lost(happening.reason, happening.retryAt);
       // Every further try that fails alike: nothing to store.
       if (move(this.live.row, happening)?.state === this.live.row) {
         this.#pairing?.take({ type: 'lost' });
@@ -311,7 +311,7 @@ export class SessionRunner {
   #attempt(): void {
     if (!this.#mayCall()) {
       // The lease may yet be renewed: see `LeaseKeeper`.
-      if (this.#isOpen()) this.#tries.lost(null);
+      if (this.#isOpen()) this.#tries.lost('network_unreachable', null);
       return;
     }
     const request = this.#pairing?.request;

@@ -1,10 +1,16 @@
+import type { LostReason } from '../../../core/contracts/driver.ts';
 import { denseMs, jittered, nextPause } from './backoff.ts';
-import type { SessionEnvironment } from './environment.ts';
+import type { SessionEnvironment, SessionSettings } from './environment.ts';
 import type { LoginTurn } from './login-gate.ts';
+
+/** What tries go by. */
+export type TriesParts = Pick<SessionEnvironment, 'clock' | 'timers' | 'random' | 'gate'> & {
+  readonly settings: Pick<SessionSettings, 'reconnectMaxMs'>;
+};
 
 /** When one account tries to log in: its turn at the gate, and the pause after each loss. */
 export class Tries {
-  readonly #environment: SessionEnvironment;
+  readonly #environment: TriesParts;
   readonly #attempt: () => void;
   #turn: LoginTurn | null = null;
   /** Ends the pause before the next try; null when none is under way. */
@@ -15,10 +21,12 @@ export class Tries {
   #lostAt: number | null = null;
   /** The network has named the moment of the next try. */
   #isNamed = false;
+  /** A user waits for every try: an account is being linked. */
+  #isWaitedFor = false;
   #hurriedAt = Number.NEGATIVE_INFINITY;
 
   /** @param attempt one try; called when its turn has come */
-  constructor(environment: SessionEnvironment, attempt: () => void) {
+  constructor(environment: TriesParts, attempt: () => void) {
     this.#environment = environment;
     this.#attempt = attempt;
   }
@@ -38,25 +46,32 @@ export class Tries {
    * @param retryAt when the network wants to be asked again, milliseconds since the Unix epoch
    */
   first(atOnce: boolean, retryAt: number | null): void {
+    this.#isWaitedFor = atOnce;
     if (retryAt !== null && retryAt > this.#environment.clock.now()) {
       this.#isNamed = true;
       this.#pause(0, retryAt, 'first');
-    } else this.#enter(atOnce ? 'at_once' : 'first');
+    } else this.#enter('first');
   }
 
   /**
    * Plans the next try after the connection was lost or could not be made, unless one is planned.
+   * A network that wants fewer log-ins is asked as seldom as the settings allow.
    * @param retryAt when the network wants to be asked again, milliseconds since the Unix epoch
    */
-  lost(retryAt: number | null): void {
+  lost(reason: LostReason, retryAt: number | null): void {
     if (this.#cancelPause !== null || this.#turn?.waits === true) return;
     this.#turn?.over();
     const { clock, settings, random } = this.#environment;
     const now = clock.monotonic();
     this.#failed += 1;
     this.#lostAt ??= now;
-    this.#pauseMs = nextPause(this.#pauseMs, now - this.#lostAt, settings.reconnectMaxMs);
-    this.#isNamed = retryAt !== null;
+    const isUnwelcome = reason === 'rate_limited';
+    const { reconnectMaxMs } = settings;
+    this.#pauseMs =
+      isUnwelcome && retryAt === null
+        ? reconnectMaxMs
+        : nextPause(this.#pauseMs, now - this.#lostAt, reconnectMaxMs);
+    this.#isNamed = isUnwelcome || retryAt !== null;
     this.#pause(jittered(this.#pauseMs, random()), retryAt, 'again');
   }
 
@@ -84,6 +99,7 @@ export class Tries {
     this.#pauseMs = 0;
     this.#failed = 0;
     this.#isNamed = false;
+    this.#isWaitedFor = false;
   }
 
   /** Nothing is tried any more. */
@@ -106,8 +122,9 @@ export class Tries {
     });
   }
 
-  #enter(how: 'at_once' | 'first' | 'again'): void {
+  #enter(how: 'first' | 'again'): void {
     this.#dueAt = null;
-    this.#turn = this.#environment.gate.enter(how, this.#attempt);
+    const { gate } = this.#environment;
+    this.#turn = gate.enter(this.#isWaitedFor ? 'at_once' : how, this.#attempt);
   }
 }

@@ -12,7 +12,7 @@ export const ownReasons: readonly Row[] = [
   {
     name: 'the fifth wrong code',
     reason: 'login_refused',
-    detail: 'A wrong code was handed in 5 times: connect again.',
+    detail: 'The network did not take the code 5 times: connect again.',
     shown: 'error',
     stored: 'disconnected',
     async provoke({ test: api }) {

@@ -280,21 +280,44 @@ t.test('a few leases are claimed at a time, and all in the end', async (t) => {
   t.equal(most, count);
 });
 
+/** A storage whose transactions fail from a moment on. */
+function breakable(storage: OpenStorage) {
+  let isCut = false;
+  const submit: OpenStorage['submit'] = (lane, input) =>
+    isCut ? Promise.reject(new Error('the database is away')) : storage.submit(lane, input);
+  const handler: ProxyHandler<OpenStorage> = {
+    get(target, name) {
+      if (name === 'submit') return submit;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  };
+  return {
+    storage: new Proxy(storage, handler),
+    cut: () => {
+      isCut = true;
+    },
+    mend: () => {
+      isCut = false;
+    },
+  };
+}
+
 t.test('a process that comes back under its name takes over what it held', async (t) => {
   const world = await makeWorld(t);
-  const dead = await world.start({ leaseMs: 60_000, processName: 'one' });
+  const line = breakable(world.storage);
+  const dead = await world.start({ leaseMs: 60_000, processName: 'one' }, line.storage);
   const id = await connected(dead, world, '+15558000001');
   const other = await world.start({ leaseMs: 60_000, processName: 'two' });
   const { fence } = await world.lease(id);
-  const again = await world.start({ leaseMs: 60_000, processName: 'one' });
+  const twin = await world.start({ leaseMs: 60_000, processName: 'one' });
   await sleep(3_500);
   t.equal((await world.lease(id)).owner, dead.broker.processId, 'not while the old one is alive');
-  // It is silent from here on: its heartbeat is as old as that of a process that was killed.
-  await world.act(async (unit) => {
-    const row = { id: dead.broker.processId, name: 'one', roles: ['sessions'] };
-    await unit.processes.beat([{ ...row, sessions: 1, capacity: 1, seenAt: unit.now - 2_501 }]);
-  });
+  await twin.stop();
+  // Its sockets stay, as those of a process that hangs: only its heartbeat ends.
+  line.cut();
   const diedAt = performance.now();
+  const again = await world.start({ leaseMs: 60_000, processName: 'one' });
   await until('its session to be live again', async () =>
     again.driver.live.length + other.driver.live.length === 1 ? true : undefined,
   );
@@ -302,6 +325,7 @@ t.test('a process that comes back under its name takes over what it held', async
   const lease = await world.lease(id);
   t.equal(lease.fence, fence + 1, 'fenced');
   const { port } = dead.driver.last;
+  line.mend();
   await t.rejects(port.credentials.set({ one: '1' }), /lost its lease|over/);
 });
 

@@ -1,32 +1,6 @@
 import t from 'tap';
 import { LoginGate } from '../../../plugins/accounts/session/login-gate.ts';
-import type { Timers } from '../../../plugins/accounts/session/timers.ts';
-
-/** Timers on a clock that a test moves. */
-class SteppedTimers implements Timers {
-  at = 0;
-  readonly #set = new Set<{ at: number; run: () => void }>();
-
-  after(ms: number, run: () => void): () => void {
-    const timer = { at: this.at + ms, run };
-    this.#set.add(timer);
-    return () => this.#set.delete(timer);
-  }
-
-  /** Lets the time go by, and what it begins begin. */
-  async pass(ms: number): Promise<void> {
-    const end = this.at + ms;
-    for (;;) {
-      await new Promise(setImmediate);
-      const [next] = [...this.#set].sort((one, other) => one.at - other.at);
-      if (next === undefined || next.at > end) break;
-      this.#set.delete(next);
-      this.at = next.at;
-      next.run();
-    }
-    this.at = end;
-  }
-}
+import { SteppedTimers } from './stepped-timers.ts';
 
 /** A gate for ten log-ins a second, at even intervals. */
 function makeGate() {

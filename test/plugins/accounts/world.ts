@@ -195,6 +195,7 @@ export class World {
     const part = new RecordingPart();
     assembled.sessions.attach(part);
     await assembled.process.start();
+    if (options.processName !== undefined) assembled.process.inherit();
     let stopped: Promise<void> | undefined;
     const stop = async (): Promise<void> => {
       stopped ??= assembled.process.stop().then(() => broker.close());

@@ -1,0 +1,66 @@
+import t from 'tap';
+import { LoginGate } from '../../../plugins/accounts/session/login-gate.ts';
+import { Tries } from '../../../plugins/accounts/session/tries.ts';
+import { SteppedTimers } from './stepped-timers.ts';
+
+const reconnectMaxMs = 300_000;
+
+/** The tries of several accounts of one process, one log-in a second. */
+function makeProcess() {
+  const timers = new SteppedTimers();
+  const clock = { now: () => timers.at, monotonic: () => timers.at };
+  const random = (): number => 0;
+  const gate = new LoginGate({ perSecond: 1, timers, random, loopDelayMs: () => 0 });
+  const account = () => {
+    const at: number[] = [];
+    const parts = { timers, clock, random, gate, settings: { reconnectMaxMs } };
+    return { at, tries: new Tries(parts, () => at.push(timers.at)) };
+  };
+  return { timers, account };
+}
+
+t.test('a network that wants fewer log-ins gets fewer, whatever waits to be sent', async (t) => {
+  const { timers, account } = makeProcess();
+  const { at, tries } = account();
+  tries.first(false, null);
+  await timers.pass(1_000);
+  t.same(at, [0]);
+  tries.lost('rate_limited', null);
+  tries.wanted();
+  t.equal(tries.dueAt, 1_000 + reconnectMaxMs);
+  await timers.pass(reconnectMaxMs - 1);
+  t.same(at, [0], 'not sooner');
+  await timers.pass(1_000);
+  t.equal(at.length, 2);
+});
+
+t.test('a network that names the moment of the next try is asked then', async (t) => {
+  const { timers, account } = makeProcess();
+  const { at, tries } = account();
+  tries.first(false, 60_000);
+  tries.wanted();
+  await timers.pass(59_999);
+  t.same(at, [], 'also where the process before was told so');
+  await timers.pass(1_000);
+  t.same(at, [60_000]);
+  tries.lost('rate_limited', 90_000);
+  t.equal(tries.failed, 1);
+  await timers.pass(40_000);
+  t.same(at, [60_000, 90_000]);
+});
+
+t.test(
+  'a user who links an account waits behind nobody, also when it is tried again',
+  async (t) => {
+    const { timers, account } = makeProcess();
+    const pairing = account();
+    pairing.tries.first(true, null);
+    await timers.pass(1_000);
+    pairing.tries.lost('network_unreachable', null);
+    const others = Array.from({ length: 100 }, account);
+    for (const { tries } of others) tries.first(false, null);
+    await timers.pass(5_000);
+    t.equal(pairing.at.length, 2);
+    t.ok(others.filter(({ at }) => at.length > 0).length < 20, 'while the others wait');
+  },
+);
