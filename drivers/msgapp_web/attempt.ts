@@ -191,6 +191,8 @@ export class Attempt {
   /** The phone of another number was linked: nothing of it is taken, and nothing kept. */
   async #refuseStranger(socket: LibrarySocket): Promise<void> {
     this.#isStranger = true;
+    // Somebody is linked: an end says from now on what becomes of that link.
+    this.#connection.phase = 'connected';
     const told = this.#unlink(socket, AbortSignal.timeout(unlinkMs));
     this.#unlinked = await told.then(
       () => true,

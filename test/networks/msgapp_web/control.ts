@@ -34,6 +34,7 @@ const calls = [
   'askAgain',
   'shown',
   'waiting',
+  'devices',
 ] as const satisfies readonly (keyof FakeNetwork)[];
 
 /** The fake network as it is played from another process. */

@@ -47,13 +47,13 @@ export class FakeNetwork {
     return this.#board.traffic();
   }
 
-  /** The owner scans a QR code. */
-  async scan(number: string, text: string): Promise<void> {
+  /** The owner scans a QR code. @param beside whether a device that is linked already stays so */
+  async scan(number: string, text: string, beside = false): Promise<void> {
     const phone = this.#phone(number);
     for (const pairing of this.#board.pairings()) {
       const candidate = pairing.scanned(text);
       if (candidate === null) continue;
-      pairing.link(phone.owner, phone.newDevice(), candidate);
+      pairing.link(phone.owner, phone.newDevice(beside), candidate);
       return;
     }
     throw new Error('nobody shows this code');
@@ -67,7 +67,7 @@ export class FakeNetwork {
       this.#board.pairings().find((one) => one.isFor(number)),
     );
     const candidate = await pairing.typed(phone.owner, code);
-    pairing.link(phone.owner, phone.newDevice(), candidate);
+    pairing.link(phone.owner, phone.newDevice(false), candidate);
   }
 
   /** Every device that is not linked yet shows its next code, or has shown its last one. */
@@ -117,7 +117,8 @@ export class FakeNetwork {
   }
 
   async unlink(number: string): Promise<void> {
-    this.#phone(number).unlink();
+    const phone = this.#phone(number);
+    phone.unlink(phone.companion);
   }
 
   async replace(number: string): Promise<void> {
@@ -237,9 +238,9 @@ export class FakeNetwork {
         }
         return stanzaOf(id, written, enc);
       });
-    const { companion } = phone;
-    if (companion?.informed) await deliver(companion);
-    else phone.early.push(deliver);
+    const informed = phone.linked.filter((companion) => companion.informed);
+    if (informed.length === 0) phone.early.push(deliver);
+    await Promise.all(informed.map(deliver));
     return id;
   }
 
@@ -272,6 +273,11 @@ export class FakeNetwork {
   /** How many stanzas the linked device has not acknowledged; null when none is linked. */
   async waiting(number: string): Promise<number | null> {
     return this.#phone(number).companion?.waiting ?? null;
+  }
+
+  /** How many devices are linked. */
+  async devices(number: string): Promise<number> {
+    return this.#phone(number).linked.length;
   }
 
   #phone(number: string): Phone {

@@ -63,14 +63,19 @@ export class Phone {
     this.owner = owner;
   }
 
-  /** The device that is linked now; null when none is. */
-  get companion(): Companion | null {
-    return [...this.companions.values()].find(({ state }) => state === 'linked') ?? null;
+  /** The devices that are linked now, the oldest first. */
+  get linked(): readonly Companion[] {
+    return [...this.companions.values()].filter(({ state }) => state === 'linked');
   }
 
-  /** Links a device. This network knows one for each phone: an older one's place is taken. */
-  newDevice(): number {
-    this.replace();
+  /** The oldest device that is linked now; null when none is. */
+  get companion(): Companion | null {
+    return this.linked[0] ?? null;
+  }
+
+  /** Links a device. @param beside whether an older one stays linked; else its place is taken */
+  newDevice(beside: boolean): number {
+    if (!beside) this.replace();
     this.#lastDevice += 1;
     const device = this.#lastDevice;
     const user = this.number.replace('+', '');
@@ -86,9 +91,8 @@ export class Phone {
     companion.wire?.finish(replaced());
   }
 
-  /** The owner takes the device off the list. */
-  unlink(): void {
-    const { companion } = this;
+  /** The owner takes a device off the list. */
+  unlink(companion: Companion | null): void {
     if (companion === null) return;
     companion.state = 'unlinked';
     companion.wire?.finish(streamError('401', [conflict('device_removed')]));

@@ -209,7 +209,7 @@ export class Switchboard {
               device: Number(companion.jid.split(/[:@]/)[1]),
               mediaHost: this.media.place,
               ready: () => this.#ready(phone, companion),
-              leave: () => setImmediate(() => phone.unlink()),
+              leave: () => setImmediate(() => phone.unlink(companion)),
             },
             node,
           ),
