@@ -1,8 +1,39 @@
 import { randomUUID } from 'node:crypto';
+import { Long } from '@mtcute/core';
 import type { DriverAccount } from '../../../core/contracts/driver.ts';
+import type { SentKind } from '../../contract/driver/world.ts';
 import type { DriverWorld } from '../../contract/driver.ts';
 import { phoneNumber } from '../../harness/story.ts';
 import type { Control } from './network/control.ts';
+import type { TlObject } from './network/tl.ts';
+
+const words = (text: string) => ({ _: 'textWithEntities', text, entities: [] });
+const geo = { _: 'geoPoint', lat: 52.52, long: 13.405, accessHash: Long.ZERO };
+const poll = {
+  _: 'poll',
+  id: Long.ONE,
+  question: words('Lunch?'),
+  answers: ['Pizza', 'Sushi'].map((text, number) => ({
+    _: 'pollAnswer',
+    text: words(text),
+    option: Uint8Array.of(number),
+  })),
+  hash: Long.ZERO,
+};
+
+/** What a message of each kind carries. */
+const kinds: Readonly<Record<Exclude<SentKind, 'reaction'>, TlObject>> = {
+  location: { _: 'messageMediaGeo', geo },
+  contact: {
+    _: 'messageMediaContact',
+    phoneNumber: '12025550177',
+    firstName: 'Ben',
+    lastName: '',
+    vcard: '',
+    userId: 0,
+  },
+  poll: { _: 'messageMediaPoll', poll, results: { _: 'pollResults' } },
+};
 
 /** The far side of the driver: the network on loopback, played through its control. */
 export function chatappWorld(control: Control): DriverWorld {
@@ -37,7 +68,6 @@ export function chatappWorld(control: Control): DriverWorld {
     async password() {
       throw new Error('this network has no login by password');
     },
-    writeKind: null,
     setPassword: async ({ identifier }, password) => control.put(identifier, { password }),
     codeRunsOut: async () => control.expireCodes(false),
     codesExpire: async () => control.expireCodes(true),
@@ -65,6 +95,15 @@ export function chatappWorld(control: Control): DriverWorld {
         ...(networkId === undefined ? {} : { networkId }),
         ...(mediaUrl === undefined ? {} : { media: 'photo' }),
       });
+    },
+    async writeKind({ identifier }, kind, { phone }) {
+      const from = phoneOf(phone);
+      if (kind !== 'reaction')
+        return control.write(identifier, { from, text: '', attached: kinds[kind] });
+      const peer = { _: 'peerUser', userId: Number(control.idOf(from)) };
+      const reactions = { _: 'messageReactions', results: [] };
+      control.tell(identifier, { _: 'updateMessageReactions', peer, msgId: 1, reactions });
+      return '1';
     },
     async report({ identifier }, { networkId }, status) {
       if (status === 'failed') control.delete(identifier, networkId);
