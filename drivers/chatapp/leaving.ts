@@ -16,13 +16,18 @@ export async function leave(wire: Wire, within: number): Promise<boolean> {
   }
 }
 
-/** Why a link of another number is given up. @param isLeft whether the network knows that it is over */
-export function wrongPhone(isLeft: boolean): LoginRefused {
+/**
+ * Why a link of another number is given up. Pure.
+ * @param phone E.164; null: the network does not show it
+ * @param isLeft whether the network knows that it is over
+ */
+export function wrongPhone(phone: string | null, isLeft: boolean): LoginRefused {
+  const who = phone === null ? 'Another number' : `A number that ends in ${phone.slice(-4)}`;
   const next = isLeft
     ? 'it was logged out again'
     : "it could not be logged out: end the session of the gateway in that phone's list of devices";
   return new LoginRefused({
     reason: 'wrong_phone',
-    detail: `Another number than the account's was linked; ${next}. Connect again with the phone of the account.`,
+    detail: `${who} was linked, which is not the account's; ${next}. Connect again with the phone of the account.`,
   });
 }

@@ -231,7 +231,7 @@ export class ChatappSession implements Session {
   async #loggedIn(number: number, attempt: Attempt, user: tl.TypeUser): Promise<void> {
     attempt.linked = true;
     const phone = user._ === 'user' ? phoneOf(user.phone) : null;
-    if (phone !== this.#account.identifier) throw new WrongPhone();
+    if (phone !== this.#account.identifier) throw new WrongPhone(phone);
     try {
       await this.#begun(attempt);
     } catch (error) {
@@ -287,12 +287,12 @@ export class ChatappSession implements Session {
     if (!this.#isPresent(number)) return;
     const attempt = this.#attempt;
     const phase = attempt === null || attempt.login !== null ? 'login' : 'connection';
-    if (error instanceof WrongPhone && attempt !== null) await this.#disown(number, attempt);
+    if (error instanceof WrongPhone && attempt !== null) await this.#disown(number, attempt, error);
     else await this.#end(number, outcomeOf(error, phase, Date.now()));
   }
 
   /** Somebody else is linked: logged out on the network, and nothing of it is kept. */
-  async #disown(number: number, attempt: Attempt): Promise<void> {
+  async #disown(number: number, attempt: Attempt, { phone }: WrongPhone): Promise<void> {
     attempt.connection?.stop();
     attempt.connection = null;
     const isLeft = await leave(attempt.wire, this.#shared.timing.logOut);
@@ -302,7 +302,7 @@ export class ChatappSession implements Session {
       this.#port.log.warn(facts, 'the credentials of another number are not cleared');
     });
     this.#memory = new Memory(this.#port.credentials);
-    await this.#end(number, outcomeOf(wrongPhone(isLeft), 'login', Date.now()));
+    await this.#end(number, outcomeOf(wrongPhone(phone, isLeft), 'login', Date.now()));
   }
 
   async #broken(number: number, how: Break): Promise<void> {

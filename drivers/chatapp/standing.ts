@@ -32,7 +32,14 @@ export interface StandingParts {
 }
 
 /** The session belongs to another number than the account's. */
-export class WrongPhone extends Error {}
+export class WrongPhone extends Error {
+  /** E.164; null: the network does not show it. */
+  readonly phone: string | null;
+  constructor(phone: string | null) {
+    super('the session belongs to another number');
+    this.phone = phone;
+  }
+}
 
 /**
  * Whether the network lets the account act: asks again and again whether the session still stands, since a
@@ -159,7 +166,7 @@ export class Standing {
   /** A number can be changed on the network; a session of another number is not the account's. */
   #refuseAnother(user: tl.TypeUser | undefined): void {
     const phone = user?._ === 'user' ? phoneOf(user.phone) : null;
-    if (phone !== null && phone !== this.#parts.phone) throw new WrongPhone();
+    if (phone !== null && phone !== this.#parts.phone) throw new WrongPhone(phone);
   }
 
   async #told(telling: Promise<void>): Promise<void> {
