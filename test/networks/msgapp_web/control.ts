@@ -18,6 +18,8 @@ const calls = [
   'unlink',
   'replace',
   'block',
+  'refuse',
+  'impersonate',
   'lockNewContacts',
   'treatSends',
   'followWith',

@@ -6,7 +6,7 @@ import { AddressBook, addressBookCollection, type SavedContact } from './address
 import type { Companion } from './companion.ts';
 import { addressOf } from './directory.ts';
 import { composed, stanzaOf, type Writing } from './messages.ts';
-import { makeIdentity } from './noise.ts';
+import { makeIdentity, type ServerIdentity } from './noise.ts';
 import type { Past, Phone, ShownMessage } from './phone.ts';
 import { failure, now, server } from './stanzas.ts';
 import { Switchboard } from './switchboard.ts';
@@ -19,9 +19,11 @@ export class FakeNetwork {
   /** The key to trust, base64. */
   readonly rootPublicKey: string;
   readonly #board: Switchboard;
+  readonly #identity: ServerIdentity;
 
   private constructor(board: Switchboard, rootPublicKey: Buffer) {
     this.#board = board;
+    this.#identity = board.identity;
     this.rootPublicKey = rootPublicKey.toString('base64');
   }
 
@@ -126,9 +128,20 @@ export class FakeNetwork {
   }
 
   async block(number: string, blocked: boolean): Promise<void> {
+    await this.refuse(number, blocked ? '403' : null);
+  }
+
+  /** Refuses the account's devices with this code, now and at every login; null: no longer. */
+  async refuse(number: string, code: string | null): Promise<void> {
     const phone = this.#phone(number);
-    if (blocked) phone.block();
-    else phone.blocked = false;
+    if (code === null) phone.refusal = null;
+    else phone.refuse(code);
+  }
+
+  /** Somebody else answers in the network's place, or no longer: nobody vouches for them. */
+  async impersonate(forged: boolean): Promise<void> {
+    const { library } = this.#board;
+    this.#board.identity = forged ? makeIdentity(library).identity : this.#identity;
   }
 
   /** @param until milliseconds since the epoch; null: new contacts can be written to */

@@ -48,7 +48,8 @@ export class Phone {
   resends: 'content' | 'nothing' | 'off' = 'content';
   sends: 'accept' | 'refuse' | 'hold' = 'accept';
   reachable = true;
-  blocked = false;
+  /** The code that every login of a device is refused with; null: none. */
+  refusal: string | null = null;
   /** New contacts cannot be written to, until then (milliseconds since the epoch). */
   lockedUntil: number | null = null;
   /** No query is answered: the connection is open and dead. */
@@ -98,10 +99,10 @@ export class Phone {
     companion.wire?.finish(streamError('401', [conflict('device_removed')]));
   }
 
-  /** The network blocks the account. */
-  block(): void {
-    this.blocked = true;
-    this.companion?.wire?.finish(failure('403'));
+  /** The network refuses the account's devices, with this code. */
+  refuse(code: string): void {
+    this.refusal = code;
+    this.companion?.wire?.finish(failure(code));
   }
 }
 

@@ -36,7 +36,8 @@ export class Switchboard {
   readonly heard = new Map<string, number>();
   /** The only version of the client that is taken; null: any. */
   onlyVersion: string | null = null;
-  readonly #identity: ServerIdentity;
+  /** What it shows to whoever connects. */
+  identity: ServerIdentity;
   readonly #phones = new Map<string, Phone>();
   readonly #peers = new Map<Wire, Peer>();
   readonly #wires = new Set<Wire>();
@@ -50,7 +51,7 @@ export class Switchboard {
 
   constructor(library: Library, identity: ServerIdentity) {
     this.library = library;
-    this.#identity = identity;
+    this.identity = identity;
     this.directory = new Directory(library);
   }
 
@@ -98,7 +99,7 @@ export class Switchboard {
       this.#traffic.connections += 1;
     });
     listening.on('upgrade', (request, socket) => {
-      const wire = new Wire(this.library, this.#identity, request, socket, {
+      const wire = new Wire(this.library, this.identity, request, socket, {
         introduced: (wire, payload) => this.#introduced(wire, payload),
         node: (wire, node) => this.#heard(wire, node),
         bytes: (count) => {
@@ -159,8 +160,8 @@ export class Switchboard {
       wire.finish(replaced());
       return;
     }
-    if (phone.blocked) {
-      wire.finish(failure('403'));
+    if (phone.refusal !== null) {
+      wire.finish(failure(phone.refusal));
       return;
     }
     companion.connect(wire);
