@@ -6,7 +6,7 @@ import type {
   Sent,
 } from '../../core/contracts/driver.ts';
 import type { AccountKeys } from './account-keys.ts';
-import { beforeAbort } from './before-abort.ts';
+import { beforeAbort, underFirst } from './before-abort.ts';
 import { type LastEnding, lost } from './close-codes.ts';
 import { Connection } from './connection.ts';
 import { ContactBook } from './contact-book.ts';
@@ -92,7 +92,7 @@ export class Attempt {
   async send(message: OutboundMessage, signal: AbortSignal): Promise<Sent> {
     if (this.#live === null) throw notConnected();
     const { outbound, gone } = this.#live;
-    return await outbound.send(message, AbortSignal.any([signal, gone.signal]));
+    return await underFirst([signal, gone.signal], (first) => outbound.send(message, first));
   }
 
   /**
