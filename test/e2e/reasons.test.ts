@@ -21,7 +21,7 @@ import { linked, simulatedReasons } from './reasons/simulated.ts';
 const settings = {
   LOG_LEVEL: 'info',
   GATEWAY_CHANNELS__SAYING__DRIVER: join(import.meta.dirname, 'drivers/saying.mjs'),
-  GATEWAY_SESSIONS__PAIRING_TIMEOUT_S: '10',
+  GATEWAY_SESSIONS__PAIRING_TIMEOUT_S: '15',
   GATEWAY_LIMITS__OPENER_BURST__OPENERS: '1',
   GATEWAY_LIMITS__SAFETY__REFUSALS: '1',
 };
@@ -64,8 +64,8 @@ t.test('why an account is as it is stands in every place in the same words', asy
     other: client(gateway.baseUrl, key),
   };
   const live = [...msgappReasons, ...chatappReasons];
-  const rows = [...simulatedReasons, ...saidReasons, ...ownReasons, ...live];
-  await t.test('one beside the other', { jobs: 6 }, async (t) => {
+  const rows = [...ownReasons, ...simulatedReasons, ...saidReasons, ...live];
+  await t.test('one beside the other', { jobs: 3 }, async (t) => {
     for (const row of rows.filter(isAtOnce)) {
       void t.test(row.name, { buffered: true }, (t) => tellsReason(t, place, row));
     }
