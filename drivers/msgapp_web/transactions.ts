@@ -102,14 +102,18 @@ export class Transactions implements SignalKeyStoreWithTransaction {
       written: {},
       over: false,
     };
-    const result = await running.run(own, work).finally(() => {
+    try {
+      const result = await running.run(own, work);
+      // At once before the commit: a change in between would be overwritten by an older one.
       own.over = true;
-    });
-    await this.#commit(own);
-    // Timers that were started within hold on to it for long.
-    own.seen.clear();
-    own.written = {};
-    return result;
+      await this.#commit(own);
+      return result;
+    } finally {
+      own.over = true;
+      // Timers that were started within hold on to it for long.
+      own.seen.clear();
+      own.written = {};
+    }
   }
 
   async #commit({ written }: Transaction): Promise<void> {

@@ -96,6 +96,23 @@ t.test('what is written after its transaction has ended is kept', async (t) => {
   t.same(await devicesOf(keys), ['late']);
 });
 
+t.test('a change that comes while its transaction ends is the newest', async (t) => {
+  for (let turns = 0; turns <= 6; turns += 1) {
+    const keys = await accountKeys();
+    const transactions = new Transactions(keys);
+    let late: Promise<void> = Promise.resolve();
+    await transactions.transaction(async () => {
+      await transactions.set(devices('early'));
+      late = (async () => {
+        for (let turn = 0; turn < turns; turn += 1) await undefined;
+        await transactions.set(devices('late'));
+      })();
+    }, 'name');
+    await late;
+    t.same(await devicesOf(keys), ['late'], `${turns} microtasks later`);
+  }
+});
+
 /** Every storage that the process has used: on Node 20 and 22 each costs for good. */
 function watchStorages(): ReadonlySet<unknown> {
   const used = new Set<unknown>();
