@@ -12,14 +12,14 @@ import { Connection } from './connection.ts';
 import { ContactBook } from './contact-book.ts';
 import { Inbound } from './inbound.ts';
 import type { Library, LibrarySocket } from './library.ts';
-import { isPhoneOf, wrongPhone } from './linked-phone.ts';
+import { isPhoneOf, unknownPhone, wrongPhone } from './linked-phone.ts';
 import { Linking, type LinkKind } from './linking.ts';
 import type { MsgappWebOptions } from './options.ts';
 import { notConnected, Outbound } from './outbound.ts';
 import { builtContentOf } from './outbound-content.ts';
 import { Probe } from './probe.ts';
 
-/** How long the network may take to unlink a phone that is not the account's, in milliseconds. */
+/** How long the network may take to unlink a phone that may not be the account's, in milliseconds. */
 const unlinkMs = 10_000;
 
 /** What an attempt is made of. */
@@ -59,8 +59,8 @@ export class Attempt {
   #probe: Probe | null = null;
   /** The device is linked no more. */
   #unlinked = false;
-  /** Linked is the phone of another number than the account's. */
-  #isStranger = false;
+  /** How this ends, whatever ends it: what was linked may not be the account's phone. */
+  #verdict: ((unlinked: boolean) => LastEnding) | null = null;
 
   constructor(parts: AttemptParts) {
     const { library, keys, link, options, account, port } = parts;
@@ -77,7 +77,7 @@ export class Attempt {
         ended: (ending) => {
           this.#unlinked ||= ending.type === 'logged_out';
           this.#finish();
-          parts.ended(this.#isStranger ? wrongPhone(keys.login.me?.id, this.#unlinked) : ending);
+          parts.ended(this.#verdict?.(this.#unlinked) ?? ending);
         },
         sentMessage: (reference) => port.sentMessage(reference),
         contentOf: (message, socket) => builtContentOf(library, socket, port, message),
@@ -167,11 +167,15 @@ export class Attempt {
       if (this.#over.signal.aborted || book === null) return;
       const own = await isPhoneOf(account.identifier, keys.login.me?.id, socket).catch(() => null);
       if (this.#over.signal.aborted) return;
+      if (own === false) {
+        return await this.#refuse(socket, (unlinked) => wrongPhone(keys.login.me?.id, unlinked));
+      }
       if (own === null) {
+        // The next try links anew, and could not unlink this device any more.
+        if (this.#connection.phase === 'linking') return await this.#refuse(socket, unknownPhone);
         this.#connection.end(lost('The network did not say whose number was linked.'));
         return;
       }
-      if (!own) return await this.#refuseStranger(socket);
       const outbound = new Outbound(book, socket, port, () => void this.#askTimeLock(socket));
       this.#connection.phase = 'connected';
       // The gateway may send as soon as it knows, before `emit` has resolved.
@@ -188,10 +192,10 @@ export class Attempt {
     }
   }
 
-  /** The phone of another number was linked: nothing of it is taken, and nothing kept. */
-  async #refuseStranger(socket: LibrarySocket): Promise<void> {
-    this.#isStranger = true;
-    // Somebody is linked: an end says from now on what becomes of that link.
+  /** Unlinks a phone that may be of another number: nothing of it is taken, and nothing kept. */
+  async #refuse(socket: LibrarySocket, verdict: (unlinked: boolean) => LastEnding): Promise<void> {
+    this.#verdict = verdict;
+    // The login is done: the network ends the connection with 401 when the device is off the list.
     this.#connection.phase = 'connected';
     const told = this.#unlink(socket, AbortSignal.timeout(unlinkMs));
     this.#unlinked = await told.then(
@@ -199,7 +203,7 @@ export class Attempt {
       () => false,
     );
     await this.#parts.keys.writes.durable().catch(() => undefined);
-    this.#connection.end(lost('The phone of another number was linked.'));
+    this.#connection.end(verdict(this.#unlinked));
   }
 
   async #unlink(socket: LibrarySocket, signal: AbortSignal): Promise<void> {

@@ -1,12 +1,18 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { addressOfPhone, phoneOf } from './addresses.ts';
-import type { LastEnding } from './close-codes.ts';
+import { type LastEnding, lost } from './close-codes.ts';
 import type { LibrarySocket } from './library.ts';
+
+/** How often the network is asked whose address it is. */
+const tries = 3;
+/** Pause before it is asked again, in milliseconds. */
+const againMs = 500;
 
 /**
  * Whether the phone that is linked is the account's own. Some numbers have an address with other digits, in Brazil
  * for one: the network is then asked whose address it is.
  * @param address the linked phone's, as the network told it
- * @throws Error when the network does not answer
+ * @throws Error when the network does not answer, asked three times
  */
 export async function isPhoneOf(
   identifier: string,
@@ -15,9 +21,27 @@ export async function isPhoneOf(
 ): Promise<boolean> {
   const linked = phoneOf(address);
   if (linked === null || linked === identifier) return linked !== null;
-  const answer = await socket.onWhatsApp(addressOfPhone(identifier));
-  if (answer === undefined) throw new Error('the network did not say whose number this is');
-  return answer.some(({ jid, exists }) => Boolean(exists) && phoneOf(jid) === linked);
+  for (let left = tries; ; left -= 1) {
+    const asked = socket.onWhatsApp(addressOfPhone(identifier));
+    // An answer that says nothing is none.
+    const answer = await asked.catch(() => undefined);
+    if (answer !== undefined) {
+      return answer.some(({ jid, exists }) => Boolean(exists) && phoneOf(jid) === linked);
+    }
+    if (left === 1) throw new Error('the network did not say whose number this is');
+    await sleep(againMs);
+  }
+}
+
+/**
+ * What the user is told when nobody could say whose phone was linked. Pure.
+ * @param unlinked whether the device could be taken off that phone again
+ */
+export function unknownPhone(unlinked: boolean): LastEnding {
+  const next = unlinked
+    ? 'The device was unlinked again.'
+    : "The device could not be unlinked: take it off that phone's list.";
+  return lost(`The network did not say whose number was linked. ${next}`);
 }
 
 /**

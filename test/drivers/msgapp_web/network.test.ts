@@ -112,6 +112,37 @@ t.test('the phone of another number scans: the network has no device of it left'
   await bench.link({ account, port, session }, 'pairing_code');
 });
 
+t.test('a stranger who is cut off in place of an answer is known to be unlinked', async (t) => {
+  const { port, session } = await bench.open();
+  const stranger = phoneNumber(297);
+  await network.cutLeavers(stranger);
+  await session.link({ method: 'qr', importContacts: false, importHistory: false });
+  await network.scan(stranger, (await port.step('show_qr')).data);
+  t.match(await port.state('refused'), { reason: 'wrong_phone', detail: /was unlinked again/ });
+  t.equal(await network.waiting(stranger), null);
+});
+
+t.test('a network that does not say at once whose number was linked is asked again', async (t) => {
+  const { account, port, session } = await bench.open();
+  const real = phoneNumber(296);
+  await network.renumber(account.identifier, real);
+  await network.refuseLookUps(real, 2);
+  await session.link({ method: 'qr', importContacts: false, importHistory: false });
+  await network.scan(real, (await port.step('show_qr')).data);
+  await port.state('connected');
+  t.notOk(port.events.some((event) => 'state' in event && event.state === 'lost'));
+});
+
+t.test('a phone is unlinked again while nobody can say whose number it has', async (t) => {
+  const { port, session } = await bench.open();
+  const stranger = phoneNumber(295);
+  await network.refuseLookUps(stranger, 1_000);
+  await session.link({ method: 'qr', importContacts: false, importHistory: false });
+  await network.scan(stranger, (await port.step('show_qr')).data);
+  t.match(await port.state('lost'), { detail: /did not say whose number.*was unlinked again/ });
+  t.equal(await network.waiting(stranger), null);
+});
+
 t.test(
   'a stored session of another number is refused and unlinked when it comes back',
   async (t) => {

@@ -181,6 +181,16 @@ export class FakeNetwork {
     this.#phone(number).deaf = true;
   }
 
+  /** Refuses the next questions of this phone's device whose number somebody has. */
+  async refuseLookUps(number: string, count: number): Promise<void> {
+    this.#phone(number).refusedLookUps = count;
+  }
+
+  /** A device of this phone that leaves is cut off in place of an answer. */
+  async cutLeavers(number: string): Promise<void> {
+    this.#phone(number).cutsLeavers = true;
+  }
+
   /** Takes a number off the network. */
   async remove(number: string): Promise<void> {
     this.#board.directory.remove(number);

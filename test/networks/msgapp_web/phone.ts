@@ -54,6 +54,10 @@ export class Phone {
   lockedUntil: number | null = null;
   /** No query is answered: the connection is open and dead. */
   deaf = false;
+  /** How many questions whose number somebody has are refused. */
+  refusedLookUps = 0;
+  /** A device that leaves is cut off in place of an answer. */
+  cutsLeavers = false;
   /** Receipts follow each message by themselves. */
   receipts: readonly ('delivered' | 'read')[] = [];
   #lastDevice = 0;

@@ -3,7 +3,7 @@ import { addressBookCollection } from './address-book.ts';
 import type { Companion } from './companion.ts';
 import { addressOf, type Directory, userOf } from './directory.ts';
 import type { Phone } from './phone.ts';
-import { bundleNode, childOf, childrenOf, resultOf, server } from './stanzas.ts';
+import { bundleNode, childOf, childrenOf, errorOf, resultOf, server } from './stanzas.ts';
 
 /** What a query is answered from. */
 export interface QueryContext {
@@ -26,7 +26,9 @@ export async function answerQuery(context: QueryContext, node: BinaryNode): Prom
     case 'encrypt':
       return resultOf(node, keyAnswer(context, node));
     case 'usync':
-      return resultOf(node, [usyncAnswer(context, node)]);
+      return isRefused(context, node)
+        ? errorOf(node, '503')
+        : resultOf(node, [usyncAnswer(context, node)]);
     case 'passive':
       await context.ready();
       return resultOf(node);
@@ -71,6 +73,13 @@ function keyAnswer({ directory, companion }: QueryContext, node: BinaryNode): Bi
     return bundleNode(jid, directory.byAddress(jid).bundle());
   });
   return [{ tag: 'list', attrs: {}, content: bundles }];
+}
+
+function isRefused({ phone }: QueryContext, node: BinaryNode): boolean {
+  const query = childOf(childOf(node, 'usync') ?? node, 'query');
+  if (query === undefined || childOf(query, 'contact') === undefined) return false;
+  phone.refusedLookUps -= 1;
+  return phone.refusedLookUps >= 0;
 }
 
 function usyncAnswer(context: QueryContext, node: BinaryNode): BinaryNode {

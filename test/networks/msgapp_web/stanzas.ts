@@ -45,6 +45,15 @@ export function resultOf({ attrs }: BinaryNode, content: BinaryNode[] = []): Bin
   };
 }
 
+/** A refusal of a query. */
+export function errorOf({ attrs }: BinaryNode, code: string): BinaryNode {
+  return {
+    tag: 'iq',
+    attrs: { id: attrs.id ?? '', type: 'error', from: server },
+    content: [{ tag: 'error', attrs: { code } }],
+  };
+}
+
 /** The end of a connection, with the reason that the client reads from it. */
 export function streamError(code: string, content: BinaryNode[] = []): BinaryNode {
   return { tag: 'stream:error', attrs: { code }, ...(content.length === 0 ? {} : { content }) };

@@ -210,7 +210,10 @@ export class Switchboard {
               device: Number(companion.jid.split(/[:@]/)[1]),
               mediaHost: this.media.place,
               ready: () => this.#ready(phone, companion),
-              leave: () => setImmediate(() => phone.unlink(companion)),
+              leave: () =>
+                phone.cutsLeavers
+                  ? phone.unlink(companion)
+                  : setImmediate(() => phone.unlink(companion)),
             },
             node,
           ),
