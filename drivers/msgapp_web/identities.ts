@@ -7,6 +7,8 @@ import type { LibrarySocket } from './library.ts';
 
 /** How many contacts' latest names are remembered. */
 const remembered = 10_000;
+/** The name under which the saved contacts are kept that were not told yet. */
+const storedName = 'saved_contacts';
 
 /** What it is made of. */
 export interface IdentityParts {
@@ -23,6 +25,9 @@ export class Identities {
   readonly #parts: IdentityParts;
   /** By phone or network id. */
   readonly #names = new Map<string, string>();
+  /** By the library's id: saved contacts that were not told yet. */
+  #untold = new Map<string, LibraryContact>();
+  #started = false;
   #work: Promise<void>;
   #over = false;
 
@@ -33,7 +38,19 @@ export class Identities {
     parts.keys.onPair = (number, hidden) => {
       this.#next(() => this.#paired(addressOfPhone(number), `${hidden}@lid`));
     };
-    socket.ev.on('contacts.upsert', (contacts) => this.#next(() => this.#listed(contacts)));
+    socket.ev.on('contacts.upsert', (contacts) => this.#listed(contacts));
+  }
+
+  /** Goes on with the saved contacts that an earlier connection has not told. */
+  async start(): Promise<void> {
+    const { writes, imports } = this.#parts.keys;
+    if (!imports.contacts) return;
+    const text = (await writes.get([storedName])).get(storedName);
+    // Written by `#save`, and nobody else writes under this name.
+    const stored = text === undefined ? [] : (JSON.parse(text) as [string, LibraryContact][]);
+    this.#untold = new Map([...stored, ...this.#untold]);
+    this.#started = true;
+    if (this.#untold.size > 0) this.#tellSaved();
   }
 
   close(): void {
@@ -69,18 +86,39 @@ export class Identities {
   }
 
   /** The address book, or a change in it: of no concern unless it was asked for. */
-  async #listed(contacts: readonly LibraryContact[]): Promise<void> {
-    const { keys, book, emit } = this.#parts;
-    if (!keys.imports.contacts) return;
-    const saved: DriverContact[] = [];
-    for (const contact of contacts) {
-      const person = await personOf(book, contact);
-      if (person === null || !contact.name) continue;
-      await book.keepName(person, contact.name);
-      saved.push({ ...person, name: contact.name });
+  #listed(contacts: readonly LibraryContact[]): void {
+    if (!this.#parts.keys.imports.contacts) return;
+    for (const { id, lid, phoneNumber, name } of contacts) {
+      if (id && name) this.#untold.set(id, { id, lid, phoneNumber, name });
     }
-    await keys.writes.durable();
-    for (const event of contactsEvents(saved)) await emit(event);
+    if (this.#started && this.#untold.size > 0) this.#tellSaved();
+  }
+
+  /** Stored before they are told: the library, once it has read them, reads them never again. */
+  #tellSaved(): void {
+    this.#save();
+    this.#next(async () => {
+      const { keys, book, emit } = this.#parts;
+      const contacts = [...this.#untold];
+      const saved: DriverContact[] = [];
+      for (const [, contact] of contacts) {
+        const person = await personOf(book, contact);
+        if (person === null || !contact.name) continue;
+        await book.keepName(person, contact.name);
+        saved.push({ ...person, name: contact.name });
+      }
+      await keys.writes.durable();
+      for (const event of contactsEvents(saved)) await emit(event);
+      for (const [id, contact] of contacts) {
+        if (this.#untold.get(id) === contact) this.#untold.delete(id);
+      }
+      this.#save();
+    });
+  }
+
+  #save(): void {
+    const text = this.#untold.size === 0 ? null : JSON.stringify([...this.#untold]);
+    this.#parts.keys.writes.set(new Map([[storedName, text]]));
   }
 
   #next(work: () => Promise<void>): void {

@@ -60,6 +60,7 @@ export class Inbound {
     this.#identities = new Identities(parts, socket, this.#opened);
     this.#messages = this.#opened
       .then(() => this.#patiently(() => this.#awaited.start()))
+      .then(() => this.#patiently(() => this.#identities.start()))
       .catch(() => undefined);
     this.#stand('CB:message', (node, handOn) => {
       this.#messages = this.#messages.then(() => this.#message(node, handOn));

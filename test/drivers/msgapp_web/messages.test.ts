@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { DriverEvent, IdentityEvent } from '../../../core/contracts/driver.ts';
+import type { ContactsEvent, DriverEvent, IdentityEvent } from '../../../core/contracts/driver.ts';
 import { Bench, LogLines, type Opened } from '../../contract/driver/bench.ts';
 import { phoneNumber, until } from '../../harness/story.ts';
 import { hastyDriver, runNetwork } from './running-network.ts';
@@ -345,6 +345,27 @@ t.test("the phone's address book is imported with its saved names, which win", a
   const later = await bench.resumed(one);
   await network.write(phone, { from: ada, name: 'ada ✨', text: 'again' });
   t.match((await later.port.message()).from, { phone: ada, name: 'Ada (home)' });
+});
+
+t.test('an address book that was not stored before a stop comes after it, once', async (t) => {
+  const account = await bench.world.account();
+  await network.saveContact(account.identifier, { phone: ben, name: 'Ben (work)' });
+  const before = await bench.open(account);
+  const isContacts = (event: DriverEvent): event is ContactsEvent =>
+    event.type === 'contacts' && event.contacts.some(({ phone }) => phone === ben);
+  before.port.onEmit = async (event) => {
+    if (isContacts(event)) await new Promise(() => undefined);
+  };
+  await bench.link(before, 'qr', { importContacts: true, importHistory: false });
+  await before.port.next('address book', isContacts);
+  const later = await bench.resumed(before);
+  t.match(await later.port.next('address book', isContacts), {
+    contacts: [{ phone: ben, name: 'Ben (work)' }],
+  });
+  await bench.quiet();
+  const again = await bench.resumed(later);
+  await bench.quiet();
+  t.notOk(again.port.events.some(isContacts));
 });
 
 t.test('an address book that was not asked for stays on the phone', async (t) => {
