@@ -21,11 +21,12 @@ const remembered = 10_000;
 /** Who is who among one account's contacts: numbers, addresses, hidden ids and saved names. One for each socket. */
 export class ContactBook {
   readonly #keys: AccountKeys;
-  readonly #socket: LibrarySocket;
+  readonly #socket: Pick<LibrarySocket, 'signalRepository'>;
   /** By hidden id: whether the contact's latest message came from it. */
   readonly #addressing = new Map<string, boolean>();
+  #changes: Promise<void> = Promise.resolve();
 
-  constructor(keys: AccountKeys, socket: LibrarySocket) {
+  constructor(keys: AccountKeys, socket: Pick<LibrarySocket, 'signalRepository'>) {
     this.#keys = keys;
     this.#socket = socket;
   }
@@ -61,19 +62,25 @@ export class ContactBook {
     return (latest ?? (await this.#isAddressedByHiddenIds())) ? hidden : shown;
   }
 
-  /** Keeps the address that the network names for a number. */
+  /**
+   * Keeps the address that the network names for a number. Of several numbers with one address, users know whoever has it
+   * by the first that was asked for, or by the address's own number once they have written to that.
+   */
   async keepAddress(phone: string, address: string): Promise<void> {
     const kept = addressOf(address);
     if (kept === null) return;
-    await this.#change(phone, { address: kept });
+    await this.#change(phone, () => ({ address: kept }));
     const real = phoneOf(kept);
-    if (real !== null && real !== phone) await this.#change(real, { phone });
+    if (real === null) return;
+    await this.#change(real, (before) => ({
+      phone: real === phone ? real : (before.phone ?? phone),
+    }));
   }
 
   /** Keeps the name that a contact has in the phone's address book. */
   async keepName({ phone, networkId }: ContactAddress, name: string): Promise<void> {
     const place = phone ?? networkId;
-    if (place !== null) await this.#change(place, { name });
+    if (place !== null) await this.#change(place, () => ({ name }));
   }
 
   /** Notes by which of its addresses a contact has written. */
@@ -94,7 +101,8 @@ export class ContactBook {
   }
 
   async #addressOf(phone: string): Promise<string | null> {
-    const { address } = await this.#entry(phone);
+    const { address, phone: known } = await this.#entry(phone);
+    if (known !== undefined && known !== phone) await this.#change(phone, () => ({ phone }));
     if (address !== undefined) return address;
     const plain = addressOfPhone(phone);
     // A number with a hidden id is one that the network has named itself.
@@ -121,11 +129,16 @@ export class ContactBook {
     return text === undefined ? {} : (JSON.parse(text) as Entry);
   }
 
-  async #change(place: string, change: Entry): Promise<void> {
-    const before = await this.#entry(place);
-    const after = JSON.stringify({ ...before, ...change });
-    if (after === JSON.stringify(before)) return;
-    this.#keys.writes.set(new Map([[entryName(place), after]]));
+  /** One change after the other, since each builds upon what it has read. */
+  async #change(place: string, changed: (before: Entry) => Entry): Promise<void> {
+    const change = this.#changes.then(async () => {
+      const before = await this.#entry(place);
+      const after = JSON.stringify({ ...before, ...changed(before) });
+      if (after === JSON.stringify(before)) return;
+      this.#keys.writes.set(new Map([[entryName(place), after]]));
+    });
+    this.#changes = change.catch(() => undefined);
+    await change;
   }
 }
 
