@@ -1,4 +1,4 @@
-import type { WAMessage } from 'baileys';
+import type { proto, WAMessage } from 'baileys';
 import type { Library } from './library.ts';
 
 /** The account's phone on a message that it was asked for. */
@@ -18,9 +18,19 @@ export function resentIn(library: Library, { message }: WAMessage): readonly Res
   return (answer?.peerDataOperationResult ?? []).flatMap((result) => {
     const bytes = result.placeholderMessageResendResponse?.webMessageInfoBytes;
     if (!bytes) return [];
-    const { key, message, messageTimestamp, pushName } = library.proto.WebMessageInfo.decode(bytes);
-    if (!key?.id || key.fromMe) return [];
+    const info = decoded(library, bytes);
+    if (!info?.key?.id || info.key.fromMe) return [];
+    const { key, message, messageTimestamp, pushName } = info;
     const { id } = key;
     return [{ id, message: message ? { key, message, messageTimestamp, pushName } : null }];
   });
+}
+
+/** Null when the bytes are of something else. */
+function decoded(library: Library, bytes: Uint8Array): proto.WebMessageInfo | null {
+  try {
+    return library.proto.WebMessageInfo.decode(bytes);
+  } catch {
+    return null;
+  }
 }

@@ -16,8 +16,8 @@ import { type Library, loadTrusting, Misconfigured } from './library.ts';
 import type { MsgappWebOptions } from './options.ts';
 import { notConnected } from './outbound.ts';
 
-/** How long leaving the network may take, in milliseconds. */
-const logOutTimeoutMs = 3_000;
+/** How long leaving the network may take, in milliseconds: less than the gateway waits for the outcome. */
+const logOutTimeoutMs = 2_500;
 
 /** One account's link to the network: at most one connection at a time. */
 export class MsgappWebSession implements Session {
@@ -66,7 +66,12 @@ export class MsgappWebSession implements Session {
       if (!this.#closed) await this.#leave(AbortSignal.timeout(logOutTimeoutMs));
       outcome = 'unlinked';
     } catch (error) {
-      this.#warn(error, 'could not log out: the device stays on the list of linked devices');
+      // The gateway says it where the user sees it.
+      const facts = { accountId: this.#account.id, error: said(error) };
+      this.#port.log.debug(
+        facts,
+        'could not log out: the device stays on the list of linked devices',
+      );
     } finally {
       this.#cut();
     }
@@ -213,9 +218,12 @@ export class MsgappWebSession implements Session {
   }
 
   #warn(error: unknown, message: string): void {
-    const said = error instanceof Error ? error.message : String(error);
-    this.#port.log.warn({ accountId: this.#account.id, error: said }, message);
+    this.#port.log.warn({ accountId: this.#account.id, error: said(error) }, message);
   }
+}
+
+function said(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Why a session could not begin. */

@@ -205,7 +205,9 @@ t.test('a log-out says whether the device is off the list', async (t) => {
   await network.setReachable(away.phone, true);
   const deaf = await linked();
   await network.deafen(deaf.phone);
+  const begun = performance.now();
   t.equal(await deaf.session.logOut(), 'still_linked', 'the network does not answer');
+  t.ok(performance.now() - begun < 3_000, 'said before the gateway waits no more');
 });
 
 t.test('a restart that the network asks for later is followed', async (t) => {

@@ -15,6 +15,7 @@ import { loadLibrary } from '../../../drivers/msgapp_web/library.ts';
 import { libraryLog } from '../../../drivers/msgapp_web/library-log.ts';
 import { isPhoneOf, wrongPhone } from '../../../drivers/msgapp_web/linked-phone.ts';
 import { lateFailureOf, receiptsOf, refusalOf } from '../../../drivers/msgapp_web/receipts.ts';
+import { resentIn } from '../../../drivers/msgapp_web/resent.ts';
 import { withoutOldChains } from '../../../drivers/msgapp_web/session-record.ts';
 import { openedMessages, signalRepository } from '../../../drivers/msgapp_web/signal-repository.ts';
 import { Transactions } from '../../../drivers/msgapp_web/transactions.ts';
@@ -257,6 +258,21 @@ t.test('replies from an address stay with the number that was written to', async
   await second.keepAddress(real, address);
   await second.keepAddress(typed, address);
   t.equal(await knownAs(second), real, 'the number itself, when it was first');
+});
+
+t.test('what the phone hands over and nobody can read does not hide the rest', async (t) => {
+  const library = await loadLibrary();
+  const { WebMessageInfo } = library.proto;
+  const key = { id: 'X', remoteJid: '12025550123@s.whatsapp.net', fromMe: false };
+  const whole = WebMessageInfo.encode({ key, message: { conversation: 'hello' } }).finish();
+  const handedOver = [Buffer.from([0xff, 0xff]), whole].map((webMessageInfoBytes) => ({
+    placeholderMessageResendResponse: { webMessageInfoBytes },
+  }));
+  const answer = { peerDataOperationResult: handedOver };
+  const message = { protocolMessage: { peerDataOperationRequestResponseMessage: answer } };
+  t.match(resentIn(library, { key, message }), [
+    { id: 'X', message: { message: { conversation: 'hello' } } },
+  ]);
 });
 
 t.test('options are checked by name', async (t) => {
