@@ -386,7 +386,8 @@ export interface DriverContact extends ContactAddress {
 
 /**
  * What the network tells of somebody who may be a contact: that a phone and a network id are one person, or that the
- * name has changed. Makes no contact; two that turn out to be one person become one.
+ * name has changed. Makes no contact, but for a phone that was another's; two that turn out to be one person become one.
+ * Phone and network id are those of this moment.
  */
 export interface IdentityEvent extends DriverContact {
   readonly type: 'identity';

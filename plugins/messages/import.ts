@@ -5,6 +5,7 @@ import { newId } from '../../core/ids.ts';
 import type { ConnectOptions } from '../accounts/contract.ts';
 import type { ContactKey } from '../contacts/contract.ts';
 import type { StoredMessage, Thread } from './contract.ts';
+import type { ContactFlags } from './merging.ts';
 import { storedNetworkId } from './network-ids.ts';
 import { contactKey, People } from './people.ts';
 import { describedMedia, type Receiver } from './receive.ts';
@@ -15,6 +16,8 @@ export interface ImportInput extends Receiver {
   readonly options: ConnectOptions;
   /** Whether contacts that are not known yet are made, too. */
   readonly takesContacts: boolean;
+  /** Whether the contacts are as the network knows them now, so that a number may have changed hands. */
+  readonly isPresent: boolean;
   readonly contacts: readonly DriverContact[];
   readonly history: readonly HistoryMessage[];
 }
@@ -73,26 +76,30 @@ function keysOf(input: ImportInput): ContactKey[] {
 }
 
 function importContacts(
-  { tenantId, channel, options, takesContacts, contacts }: ImportInput,
+  { tenantId, channel, options, takesContacts, isPresent, contacts }: ImportInput,
   people: People,
 ): void {
-  const flags = { private: options.markPrivate, automationPaused: options.pauseAutomation };
+  const flags = flagsOf(options);
   for (const contact of contacts) {
     const key = contactKey(tenantId, channel, contact);
     if (key === null) continue;
-    const known = people.recognise(key);
+    const known = people.recognise(key, isPresent);
     // Else the address book only completes contacts that are there for another reason.
     if (known === undefined && !takesContacts) continue;
     if (known?.private !== true) people.meet(key, contact.name, flags);
   }
 }
 
+function flagsOf({ markPrivate, pauseAutomation }: ConnectOptions): ContactFlags {
+  return { doNotDisturb: false, private: markPrivate, automationPaused: pauseAutomation };
+}
+
 function importHistory(input: ImportInput, people: People, now: number): StoredMessage[] {
   const { tenantId, channel, options, fence } = input;
-  const flags = { private: options.markPrivate, automationPaused: options.pauseAutomation };
+  const flags = flagsOf(options);
   return input.history.flatMap((message) => {
     const key = contactKey(tenantId, channel, message.contact);
-    if (key === null || people.recognise(key)?.private === true) return [];
+    if (key === null || people.recognise(key, false)?.private === true) return [];
     const contact = people.meet(key, message.contact.name, flags);
     if (contact.private) return [];
     const at = Math.max(0, Math.min(now, Math.round(message.at)));

@@ -9,6 +9,18 @@ export function olderOf(one: Contact, other: Contact): Contact {
   return one.id < other.id ? one : other;
 }
 
+/** What users set of a contact to hold the gateway back. */
+export type ContactFlags = Pick<Contact, 'doNotDisturb' | 'private' | 'automationPaused'>;
+
+/** Every flag that one of the two has. */
+export function flagsOfBoth(one: ContactFlags, other: ContactFlags): ContactFlags {
+  return {
+    doNotDisturb: one.doNotDisturb || other.doNotDisturb,
+    private: one.private || other.private,
+    automationPaused: one.automationPaused || other.automationPaused,
+  };
+}
+
 /**
  * The one that stays, with the flags of both and, of two names, the one that was set through the API, else its own unless
  * it is empty. Its addresses are the caller's to decide.
@@ -16,19 +28,12 @@ export function olderOf(one: Contact, other: Contact): Contact {
 export function joined(kept: Contact, gone: Contact): Contact {
   const isNamed = kept.nameSet || (!gone.nameSet && kept.name !== '');
   const { name, nameSet } = isNamed ? kept : gone;
-  return {
-    ...kept,
-    name,
-    nameSet,
-    doNotDisturb: kept.doNotDisturb || gone.doNotDisturb,
-    private: kept.private || gone.private,
-    automationPaused: kept.automationPaused || gone.automationPaused,
-  };
+  return { ...kept, ...flagsOfBoth(kept, gone), name, nameSet };
 }
 
 /**
- * Moves what contacts have to those that take their place, and leaves aliases of them: a constant number of statements.
- * The tenants are locked. The phones and network ids of those that go are free afterwards.
+ * Moves what contacts have to those that take their place, and leaves aliases of them: a constant number of statements,
+ * each over all their messages, while the tenants are locked. The phones and network ids of those that go are free afterwards.
  */
 export async function storeMerges(unit: Unit, merges: Merges): Promise<void> {
   if (merges.size === 0) return;

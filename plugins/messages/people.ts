@@ -3,16 +3,21 @@ import type { Messages } from '../../core/contracts/messages.ts';
 import type { Unit } from '../../core/contracts/storage.ts';
 import { newId } from '../../core/ids.ts';
 import type { Contact, ContactKey } from '../contacts/contract.ts';
-import { joined, olderOf, storeMerges } from './merging.ts';
+import { type ContactFlags, flagsOfBoth, joined, olderOf, storeMerges } from './merging.ts';
 import { storedNetworkId } from './network-ids.ts';
 
-/** What a contact that is met for the first time starts with. */
-export interface NewContactFlags {
-  readonly private: boolean;
-  readonly automationPaused: boolean;
-}
+// One rule for an event that names both a phone P and a network id N: N says who it is, P says where N is reached now.
+//
+// - Nobody has P or N: the contact is new.
+// - A contact has P and no network id, or N and no phone: it gets the other of the two.
+// - A contact has P and no network id, another has N: they are one person, and become one contact with P and N.
+// - A contact has N and another phone, nobody has P: P takes the place of that phone.
+// - A contact has P and another network id: P has changed hands. That contact loses P, and keeps its network id, its
+//   messages and its flags. The contact of N, made if there is none, gets P and the flags with it.
+//
+// Imported contacts, history and repeated messages may be old: what would take an address from a contact is not done.
 
-const noFlags: NewContactFlags = { private: false, automationPaused: false };
+const noFlags: ContactFlags = { doNotDisturb: false, private: false, automationPaused: false };
 
 /** Longest name that is kept. */
 const longestName = 200;
@@ -29,13 +34,11 @@ export class People {
   readonly #idsByPlace = new Map<string, string>();
   readonly #added = new Set<string>();
   readonly #changed = new Set<string>();
+  /** The contacts as they are in the database, by id. */
+  readonly #stored: ReadonlyMap<string, Contact>;
   /** The ids of all contacts that went in this batch, each with the id of the one that stays. */
   readonly #merges = new Map<string, string>();
-  /** Those of them that are in the database. */
-  readonly #stored = new Set<string>();
-  /** Addresses that a merge gave up: nobody who is known takes them in the same batch, as their row may be written later. */
-  readonly #freed = new Set<string>();
-  /** Contacts that were not private before a merge made them so, as they are in the database. */
+  /** The ids of contacts that another's private flag has come to. */
   readonly #hidden = new Set<string>();
 
   /**
@@ -44,49 +47,45 @@ export class People {
    */
   constructor(now: number, contacts: readonly Contact[]) {
     this.#now = now;
+    this.#stored = new Map(contacts.map((contact) => [contact.id, contact]));
     for (const contact of contacts) this.#enter(contact);
   }
 
   /**
-   * The known contact with this phone or network id, to which the other of the two is added where it was unknown. Two that
-   * the key shows to be one person become one; two that have both already stay two, the private one of which is answered,
-   * else the one with the phone.
+   * The known contact of this key, after its addresses were brought up to date by the rule above.
+   * @param isPresent whether the key is what the network says now; else two contacts that disagree with it stay as they
+   *   are, and the private one of them is answered, or the one with the network id
    */
-  recognise(key: ContactKey): Contact | undefined {
+  recognise(key: ContactKey, isPresent: boolean): Contact | undefined {
+    const { phone, networkId } = key;
     const byPhone = this.#at({ ...key, networkId: null });
     const byNetworkId = this.#at({ ...key, phone: null });
-    const found = byPhone ?? byNetworkId;
-    if (found === undefined) return undefined;
-    if (byPhone === undefined || byNetworkId === undefined || byPhone === byNetworkId) {
-      return this.#completed(found, key);
+    if (phone === null || networkId === null || byPhone === byNetworkId) {
+      return byPhone ?? byNetworkId;
     }
-    if (byPhone.networkId === null || byNetworkId.phone === null) {
+    if (byPhone === undefined) {
+      const isKept = byNetworkId === undefined || (byNetworkId.phone !== null && !isPresent);
+      return isKept ? byNetworkId : this.#change({ ...byNetworkId, phone });
+    }
+    if (byPhone.networkId !== null && isPresent) return this.#moved(byPhone, byNetworkId, key);
+    if (byNetworkId === undefined) {
+      return byPhone.networkId === null ? this.#change({ ...byPhone, networkId }) : byPhone;
+    }
+    if (byPhone.networkId === null && (byNetworkId.phone === null || isPresent)) {
       return this.#merged(byPhone, byNetworkId, key);
     }
-    return byNetworkId.private ? byNetworkId : byPhone;
+    return byPhone.private ? byPhone : byNetworkId;
   }
 
   /**
    * The contact of this key, made when it is new. Of a known one the network's name is followed until it was set through
    * the API.
+   * @param flags what a new one starts with
    */
-  meet(key: ContactKey, told: string | null, flags: NewContactFlags = noFlags): Contact {
-    const known = this.recognise(key);
+  meet(key: ContactKey, told: string | null, flags: ContactFlags = noFlags): Contact {
+    const known = this.recognise(key, false);
     const name = (told ?? '').slice(0, longestName);
-    if (known === undefined) {
-      const contact: Contact = {
-        ...key,
-        id: newId('con', this.#now),
-        name,
-        nameSet: false,
-        doNotDisturb: false,
-        ...flags,
-        createdAt: this.#now,
-      };
-      this.#enter(contact);
-      this.#added.add(contact.id);
-      return contact;
-    }
+    if (known === undefined) return this.#add(key, name, flags);
     if (name === '' || name === known.name || known.nameSet) return known;
     return this.#change({ ...known, name });
   }
@@ -99,19 +98,29 @@ export class People {
   }
 
   /**
-   * Writes what has become of them, mostly with COMMIT. Those that a merge made private are forgotten as if the flag had
-   * been set now.
+   * Writes all changes, mostly with COMMIT. Contacts that another's private flag has come to are forgotten, as when a
+   * user sets it.
    */
   async store(unit: Unit, forget: Messages['forgetContact']): Promise<void> {
-    // Before the moves: what was forgotten of the private one earlier stays as it is.
+    // Before the merges: after them it would delete the failed messages that a private contact has kept, too.
     for (const id of this.#hidden) await forget(unit, this.byId(id).tenantId, id);
     const merges = [...this.#merges].filter(([id]) => this.#stored.has(id));
     await storeMerges(unit, new Map(merges));
     const of = (ids: ReadonlySet<string>): Contact[] =>
       [...ids].flatMap((id) => this.#contacts.get(id) ?? []);
+    const changed = of(this.#changed).filter(({ id }) => this.#stored.has(id));
+    // Phones are unique, and rows are written in any order: a phone is given up before another contact takes it.
+    await unit.contacts.save(changed.flatMap(({ id, phone }) => this.#withoutPhone(id, phone)));
     const { contacts } = unit.withCommit;
-    await contacts.save(of(this.#changed).filter(({ id }) => !this.#added.has(id)));
+    await contacts.save(changed);
     await contacts.insert(of(this.#added));
+  }
+
+  /** The contact as it is stored but without its phone; nothing when it keeps that phone, or has none. */
+  #withoutPhone(id: string, phone: string | null): Contact[] {
+    const stored = this.#stored.get(id);
+    if (stored === undefined || stored.phone === null || stored.phone === phone) return [];
+    return [{ ...stored, phone: null }];
   }
 
   #at(key: ContactKey): Contact | undefined {
@@ -119,15 +128,13 @@ export class People {
     return this.#contacts.get(this.#idsByPlace.get(place) ?? '');
   }
 
-  #completed(contact: Contact, key: ContactKey): Contact {
-    const isFree = (address: ContactKey): boolean =>
-      placesOf(address).every((place) => !this.#idsByPlace.has(place) && !this.#freed.has(place));
-    const phone =
-      contact.phone ?? (isFree({ ...key, networkId: null }) ? key.phone : contact.phone);
-    const networkId =
-      contact.networkId ?? (isFree({ ...key, phone: null }) ? key.networkId : contact.networkId);
-    if (phone === contact.phone && networkId === contact.networkId) return contact;
-    return this.#change({ ...contact, phone, networkId });
+  /** Gives the phone of one contact to the contact of the network id, which is made when there is none. */
+  #moved(from: Contact, to: Contact | undefined, key: ContactKey): Contact {
+    this.#change({ ...from, phone: null });
+    // The name stays behind: it may be another person's.
+    if (to === undefined) return this.#add(key, '', flagsOfBoth(from, from));
+    if (from.private && !to.private) this.#hide(to.id);
+    return this.#change({ ...to, ...flagsOfBoth(from, to), phone: key.phone });
   }
 
   #merged(one: Contact, other: Contact, { phone, networkId }: ContactKey): Contact {
@@ -139,14 +146,11 @@ export class People {
           ? other
           : one;
     const gone = kept === one ? other : one;
-    for (const place of [...placesOf(one), ...placesOf(other)]) {
-      this.#idsByPlace.delete(place);
-      this.#freed.add(place);
-    }
     if (kept.private !== gone.private) this.#hide(kept.private ? gone.id : kept.id);
     for (const id of this.#namesOf(gone.id)) this.#merges.set(id, kept.id);
-    if (!this.#added.delete(gone.id)) this.#stored.add(gone.id);
+    this.#leave(gone.id);
     this.#contacts.delete(gone.id);
+    this.#added.delete(gone.id);
     this.#changed.delete(gone.id);
     return this.#change({ ...joined(kept, gone), phone, networkId });
   }
@@ -161,10 +165,26 @@ export class People {
     return [id, ...gone];
   }
 
+  #add(key: ContactKey, name: string, flags: ContactFlags): Contact {
+    const id = newId('con', this.#now);
+    const contact = { ...key, ...flags, id, name, nameSet: false, createdAt: this.#now };
+    this.#enter(contact);
+    this.#added.add(id);
+    return contact;
+  }
+
   #change(contact: Contact): Contact {
+    this.#leave(contact.id);
     this.#enter(contact);
     this.#changed.add(contact.id);
     return contact;
+  }
+
+  #leave(id: string): void {
+    const contact = this.#contacts.get(id);
+    for (const place of contact === undefined ? [] : placesOf(contact)) {
+      this.#idsByPlace.delete(place);
+    }
   }
 
   #enter(contact: Contact): void {

@@ -37,9 +37,10 @@ export type ReceiveOutput = 'stored' | 'ignored' | 'early' | 'lost';
 export const inboundTopic = 'inbound';
 
 /**
- * The lane of inbound messages: contact, thread, message, number and event in one transaction under the tenant's
- * lock, so that their numbering is the order of their commits. A network id is stored once, and the file of its
- * media is kept with it. A sender who turns out to be two contacts makes them one there, also where the message is ignored. What one session reports is stored in that order, however its messages meet in batches.
+ * The lane of inbound messages: contact, thread, message, number and event in one transaction under the tenant's lock,
+ * so that their numbering is the order of their commits. A network id is stored once, and the file of its media is kept
+ * with it. Messages of one session are stored in the order of its reports, whatever batches they meet in. The sender's
+ * addresses are brought up to date (see `People`) also where the message is ignored.
  */
 export function makeReceiveLane(
   broker: Broker,
@@ -59,8 +60,9 @@ export function makeReceiveLane(
         if (!turn.has(input.event)) return 'early';
         const place = networkPlace(networkReference(input));
         const key = keyOf(input);
-        if (key === null || people.recognise(key)?.private === true) return 'ignored';
-        if (seen.has(place)) return 'ignored';
+        const isRepeated = seen.has(place);
+        if (key === null || people.recognise(key, !isRepeated)?.private === true) return 'ignored';
+        if (isRepeated) return 'ignored';
         seen.add(place);
         return people.meet(key, input.event.from.name);
       });

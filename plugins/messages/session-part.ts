@@ -71,7 +71,7 @@ export function makeSessionPart(parts: SessionPartParts): SessionPart {
           return receipts(lanes, session, dispatcherOf(session), event.receipts);
         case 'identity': {
           const told = importInput(session, { contacts: [event] });
-          standing(await lanes.import({ ...told, takesContacts: false }));
+          standing(await lanes.import({ ...told, takesContacts: false, isPresent: true }));
           return;
         }
         case 'contacts':
@@ -161,6 +161,7 @@ function importInput(
     // Where only contacts can be messaged, an account without its contacts could reach nobody.
     takesContacts:
       session.connectOptions.importContacts || session.capabilities.recipients === 'contacts',
+    isPresent: false,
     contacts: part.contacts ?? [],
     history: part.history ?? [],
   };

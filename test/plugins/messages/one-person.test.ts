@@ -20,6 +20,8 @@ const hidden = 'hidden-1@lid';
 const number: DriverContact = { phone, networkId: null, name: null };
 const hiddenId: DriverContact = { phone: null, networkId: hidden, name: 'Ada' };
 const both: DriverContact = { phone, networkId: hidden, name: null };
+const stranger: DriverContact = { phone, networkId: 'hidden-0', name: 'Alice' };
+const otherPhone = '+12025550100';
 const nobody: DriverContact = { phone: null, networkId: null, name: null };
 
 for (const engine of databases) {
@@ -49,6 +51,15 @@ for (const engine of databases) {
           stage.part.receive(session, { ...inbound(id), from }),
         identify: (contact: DriverContact) =>
           stage.part.receive(one, { type: 'identity', ...contact }),
+        /** A message of the past. */
+        remember: async (contact: DriverContact) => {
+          one.connectOptions = { ...noOptions, importHistory: true };
+          const message: HistoryMessage = {
+            ...{ networkId: 'old', direction: 'outbound', contact },
+            ...{ text: 'old', media: null, at: 1 },
+          };
+          await stage.part.receive(one, { type: 'history', messages: [message] });
+        },
         send: (to: { phone?: string; contactId?: string }, session = one, by = stage) =>
           by.send({ tenantId, accountId: session.account.id, ...to }),
         change: (id: string, changes: Partial<Contact>) =>
@@ -97,14 +108,7 @@ for (const engine of databases) {
           if (how === 'a contact') {
             await stage.part.receive(world.one, { type: 'contacts', contacts: [nobody, both] });
           }
-          if (how === 'the past') {
-            world.one.connectOptions = { ...noOptions, importHistory: true };
-            const message: HistoryMessage = {
-              ...{ networkId: 'old', direction: 'outbound', contact: both },
-              ...{ text: 'old', media: null, at: 1 },
-            };
-            await stage.part.receive(world.one, { type: 'history', messages: [message] });
-          }
+          if (how === 'the past') await world.remember(both);
           const messages = await isOne(t, world, pair);
           t.equal(messages.length, how === 'a message' || how === 'the past' ? 3 : 2);
           t.equal((await world.events()).length - raised, how === 'a message' ? 1 : 0);
@@ -261,29 +265,25 @@ for (const engine of databases) {
 
     t.test('an alias of an alias leads to the contact in one step', async (t) => {
       const world = await open();
-      const at = (n: number): DriverContact => ({
-        phone: null,
-        networkId: `hidden-${n}`,
-        name: null,
-      });
       // The youngest goes first.
-      for (const n of [1, 2]) await world.write(`from ${n}`, at(n));
+      acceptedId(await world.send({ phone: otherPhone }));
       acceptedId(await world.send({ phone }));
+      await world.write('hello', hiddenId);
       const ids = (await world.contacts()).map(({ id }) => id);
-      await world.identify({ ...at(2), phone });
-      await world.identify({ ...at(1), phone });
+      await world.identify(both);
+      await world.identify({ ...both, phone: otherPhone });
       const [only, ...others] = await world.contacts();
       t.same(others, []);
-      t.match(only, { id: ids[2], phone, networkId: 'hidden-1' });
+      t.match(only, { id: ids[2], phone: otherPhone, networkId: hidden });
       const aliases = await read.contactAliases.of(ids);
       t.same([...aliases.values()], [ids[2], ids[2]]);
       for (const id of ids) {
         t.same(await world.find(id), only);
         t.match(await world.send({ contactId: id }), { accepted: { contact_id: ids[2] } });
       }
-      const stranger = await open();
-      t.equal(await stranger.find(ids[0] ?? ''), null, "not another tenant's");
-      const foreign = await stranger.send({ contactId: ids[0] ?? '' });
+      const elsewhere = await open();
+      t.equal(await elsewhere.find(ids[0] ?? ''), null, "not another tenant's");
+      const foreign = await elsewhere.send({ contactId: ids[0] ?? '' });
       t.equal(codeOf(foreign), 'contact_not_found');
     });
 
@@ -302,19 +302,221 @@ for (const engine of databases) {
       t.ok(messages.every(({ contactId }) => contactId === only?.id));
     });
 
-    t.test('a number that somebody else had', async (t) => {
+    const step = { deduplicates: true, closedToStrangers: null, outcome: null };
+    /** Where a queued message goes. */
+    const destination = async (session: FakeSession, id: string) => {
+      const dispatched = await stage.lanes.dispatch(session, {
+        ...step,
+        next: { id, again: false },
+      });
+      return dispatched.held ? dispatched.message?.to : undefined;
+    };
+    /** What is known of the network id before it is seen with the number. */
+    const earlier = {
+      nothing: null,
+      'its messages': hiddenId,
+      'another number': { ...hiddenId, phone: otherPhone },
+    } as const;
+    for (const how of ['a message', 'an identity'] as const) {
+      const arrive = ({ write, identify }: Opened, contact: DriverContact) =>
+        how === 'a message' ? write('now', contact) : identify(contact);
+
+      for (const [what, before] of Object.entries(earlier)) {
+        t.test(`a number that changed hands, by ${how}, known before: ${what}`, async (t) => {
+          const world = await open();
+          await world.write('from Alice', stranger);
+          const [alice] = (await world.contacts()) as [Contact];
+          if (before !== null) await world.write('from Ada', before);
+          const queued = acceptedId(await world.send({ phone }));
+          for (const by of [stage, other]) {
+            for (let n = 0; n < 4; n += 1) {
+              acceptedId(await world.send({ phone }, world.two, by));
+            }
+          }
+          await world.change(alice.id, { doNotDisturb: true, automationPaused: true });
+          const known = (await world.contacts()).find(({ id }) => id !== alice.id);
+          const told = (await world.messages()).length;
+          await arrive(world, { ...both, name: 'Ada' });
+
+          const contacts = await world.contacts();
+          t.equal(contacts.length, 2);
+          t.same(await world.find(alice.id), {
+            ...{ ...alice, phone: null, doNotDisturb: true, automationPaused: true },
+          });
+          const ada = contacts.find(({ id }) => id !== alice.id);
+          const flags = { private: false, doNotDisturb: true, automationPaused: true };
+          t.match(ada, { phone, networkId: hidden, name: 'Ada', ...flags });
+          if (known !== undefined) t.equal(ada?.id, known.id);
+          const messages = await world.messages();
+          t.equal(messages.length, told + (how === 'a message' ? 1 : 0));
+          for (const { text, contactId } of messages) {
+            const isAdas = text === 'now' || text === 'from Ada';
+            t.equal(contactId, isAdas ? ada?.id : alice.id, 'each has her own messages');
+          }
+          for (const by of [stage, other]) {
+            const refused = await world.send({ phone }, world.two, by);
+            t.equal(codeOf(refused), 'contact_do_not_disturb', 'the number still is');
+          }
+
+          await world.change(alice.id, { doNotDisturb: false });
+          t.same(await destination(world.one, queued), { phone: null, networkId: 'hidden-0' });
+          await world.change(ada?.id ?? '', { doNotDisturb: false });
+          for (const by of [stage, other]) {
+            const decision = await world.send({ phone }, world.two, by);
+            t.match(decision, { accepted: { contact_id: ada?.id } });
+          }
+          const sent = acceptedId(await world.send({ phone }));
+          t.same(await destination(world.one, sent), { phone, networkId: hidden });
+          if (before?.phone) {
+            const decision = await world.send({ phone: otherPhone });
+            acceptedId(decision);
+            t.equal((await world.contacts()).length, 3, 'the number before may be anybody');
+          }
+        });
+
+        t.test(`a private number that changed hands, by ${how}, before: ${what}`, async (t) => {
+          const world = await open();
+          await world.write('from Alice', stranger);
+          const [alice] = (await world.contacts()) as [Contact];
+          if (before !== null) await world.write('from Ada', before);
+          await world.change(alice.id, { private: true });
+          await arrive(world, { ...both, name: 'Not Kept' });
+          const contacts = await world.contacts();
+          const ada = contacts.find(({ id }) => id !== alice.id);
+          t.equal(contacts.length, 2);
+          t.match(ada, { phone, networkId: hidden, name: before === null ? '' : 'Ada' });
+          t.ok(contacts.every((contact) => contact.private));
+          for (const from of [number, hiddenId, both, { ...stranger, phone: null }]) {
+            await world.write('nor this', from);
+          }
+          const left = await world.messages();
+          t.notOk(left.some(({ contactId }) => contactId === ada?.id));
+          t.notOk(left.some(({ text }) => text === 'now' || text === 'nor this'));
+          t.equal(codeOf(await world.send({ phone })), 'contact_private');
+        });
+      }
+
+      t.test(`a private person takes a number over, by ${how}`, async (t) => {
+        const world = await open();
+        await world.write('from Alice', stranger);
+        await world.write('from Ada', hiddenId);
+        const [alice, ada] = await two(world);
+        await world.change(ada.id, { private: true });
+        await arrive(world, both);
+        t.match(await world.find(alice.id), { private: false, phone: null });
+        t.match(await world.find(ada.id), { private: true, phone });
+        t.equal(codeOf(await world.send({ phone })), 'contact_private');
+        const [{ text }, ...others] = (await world.messages()).filter(
+          ({ contactId }) => contactId === alice.id,
+        ) as [MessageWithContact];
+        t.same([text, others], ['from Alice', []]);
+      });
+
+      t.test(`somebody has another number now, by ${how}`, async (t) => {
+        const world = await open();
+        await world.write('before', { ...both, phone: otherPhone });
+        const [ada] = (await world.contacts()) as [Contact];
+        await world.change(ada.id, { doNotDisturb: true });
+        await arrive(world, both);
+        t.same(await world.contacts(), [{ ...ada, phone, doNotDisturb: true }]);
+        t.equal(codeOf(await world.send({ phone })), 'contact_do_not_disturb');
+        acceptedId(await world.send({ phone: otherPhone }));
+        t.equal((await world.contacts()).length, 2, 'the old one may be anybody');
+      });
+
+      t.test(`somebody has a number that was written to, by ${how}`, async (t) => {
+        const world = await open();
+        await world.write('before', { ...both, phone: otherPhone });
+        acceptedId(await world.send({ phone }));
+        const pair = await two(world);
+        await arrive(world, both);
+        await isOne(t, world, pair);
+        acceptedId(await world.send({ phone: otherPhone }));
+        t.equal((await world.contacts()).length, 2, 'the old one may be anybody');
+      });
+    }
+
+    const ada = { ...both, phone: otherPhone };
+    for (const [what, known] of Object.entries({
+      'the number is of another': [stranger],
+      'each is of one': [stranger, hiddenId],
+      'each is of one who has both': [stranger, ada],
+      'the network id has another number': [ada],
+      'the number is of nobody whom the network has named': [number, ada],
+    })) {
+      t.test(`an address book or the past takes no number away: ${what}`, async (t) => {
+        const world = await open();
+        for (const [n, from] of known.entries()) await world.write(`m${n}`, from);
+        const contacts = await world.contacts();
+        world.one.connectOptions = { ...noOptions, importContacts: true };
+        await stage.part.receive(world.one, { type: 'contacts', contacts: [both] });
+        t.same(await world.contacts(), contacts, 'an address book');
+        await world.remember(both);
+        t.same(await world.contacts(), contacts, 'the past');
+        t.equal((await world.messages()).length, known.length + 1);
+      });
+    }
+
+    t.test('a repeated message takes no number back', async (t) => {
       const world = await open();
-      const old = { phone: '+12025550100', networkId: hidden, name: 'Ada' };
-      await world.write('from the old number', old);
-      acceptedId(await world.send({ phone }));
-      await world.write('from the new number', both);
-      t.match(await world.contacts(), [{ phone, networkId: hidden }]);
-      const decision = await world.send({ phone: old.phone });
-      acceptedId(decision);
-      t.equal((await world.contacts()).length, 2, 'the old one may be anybody');
-      await world.write('whole', { phone: '+12025550101', networkId: 'hidden-2', name: null });
-      await world.write('muddled', { phone: '+12025550101', networkId: hidden, name: null });
-      t.equal((await world.contacts()).length, 3, 'two that have both stay two');
+      await world.write('repeated', both);
+      await world.write('from Alice', stranger);
+      const contacts = await world.contacts();
+      t.same(contacts.map(({ phone }) => phone).sort(), [phone, null].sort());
+      await world.write('repeated', both);
+      t.same(await world.contacts(), contacts);
+      t.equal((await world.messages()).length, 2);
+    });
+
+    t.test('an old message of a private number, or of a private person, is not kept', async (t) => {
+      for (const which of [0, 1] as const) {
+        const world = await open();
+        await world.write('from Alice', stranger);
+        await world.write('from Ada', hiddenId);
+        const pair = await two(world);
+        await world.change(pair[which].id, { private: true });
+        const { length } = await world.messages();
+        await world.remember(both);
+        t.equal((await world.messages()).length, length);
+      }
+    });
+
+    t.test('three who swap their numbers in one batch', async (t) => {
+      const world = await open();
+      const names = ['hidden-1', 'hidden-2', 'hidden-3'];
+      const at = (n: number) => `+1202555010${n % names.length}`;
+      for (const [n, networkId] of names.entries()) {
+        await world.write(`first ${n}`, { phone: at(n), networkId, name: null });
+      }
+      await Promise.all(
+        names.map((networkId, n) =>
+          world.write(`second ${n}`, { phone: at(n + 1), networkId, name: null }),
+        ),
+      );
+      const contacts = await world.contacts();
+      t.equal(contacts.length, names.length);
+      for (const [n, networkId] of names.entries()) {
+        const contact = contacts.find((one) => one.networkId === networkId);
+        t.equal(contact?.phone, at(n + 1));
+        const theirs = (await world.messages()).filter((one) => one.contactId === contact?.id);
+        t.same(theirs.map(({ text }) => text).sort(), [`first ${n}`, `second ${n}`]);
+      }
+    });
+
+    t.test('a number that goes from hand to hand in one batch', async (t) => {
+      const world = await open();
+      await world.write('first', { phone, networkId: 'hidden-1', name: null });
+      const names = ['hidden-2', 'hidden-3', 'hidden-1', 'hidden-4'];
+      await Promise.all(
+        names.map((networkId) => world.write(`of ${networkId}`, { phone, networkId, name: null })),
+      );
+      const contacts = await world.contacts();
+      t.equal(contacts.length, 4);
+      for (const { id, networkId, phone: held } of contacts) {
+        t.equal(held, networkId === 'hidden-4' ? phone : null);
+        const theirs = (await world.messages()).filter((one) => one.contactId === id);
+        t.equal(theirs[0]?.text, `of ${networkId}`);
+      }
     });
 
     t.test("the network's name is followed until one is set through the API", async (t) => {
