@@ -18,6 +18,8 @@ export interface Envelope {
   readonly pushName: string | null;
   /** Seconds since the epoch. */
   readonly at: number;
+  /** When the phone is asked next, milliseconds since the epoch. */
+  readonly askAt: number;
 }
 
 /** The name under which they are kept. */
@@ -26,9 +28,12 @@ const storedName = 'awaited';
 const mostAwaited = 200;
 /** How long the phone is asked for a message, as the network's own programs do. */
 const longestMs = 14 * 86_400_000;
-/** Pause before the phone is asked again, doubled each time. */
+/** Pause before the phone is asked again: the message's age, within these bounds, so that it doubles each time. */
 const firstPauseMs = 15_000;
 const longestPauseMs = 6 * 3_600_000;
+/** How many messages the phone is asked for at once, and the pause before the next of them. */
+const askedAtOnce = 5;
+const betweenMs = 5_000;
 
 /**
  * Messages that came without content, or with one that nobody can read: the account's phone has it and is asked until it
@@ -38,7 +43,9 @@ export class Awaited {
   readonly #parts: AwaitedParts;
   readonly #socket: LibrarySocket;
   #envelopes = new Map<string, Envelope>();
-  readonly #timers = new Map<string, NodeJS.Timeout>();
+  #timer: NodeJS.Timeout | null = null;
+  /** Milliseconds since the epoch. */
+  #notBefore = 0;
 
   constructor(parts: AwaitedParts, socket: LibrarySocket) {
     this.#parts = parts;
@@ -51,13 +58,13 @@ export class Awaited {
     // Written by `#save`, and nobody else writes under this name.
     const stored = text === undefined ? [] : (JSON.parse(text) as [string, Envelope][]);
     this.#envelopes = new Map(stored);
-    for (const id of [...this.#envelopes.keys()]) this.#ask(id, firstPauseMs);
+    this.#wait();
   }
 
   /** Asks no more. */
   close(): void {
-    for (const timer of this.#timers.values()) clearTimeout(timer);
-    this.#timers.clear();
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
   }
 
   of(id: string): Envelope | undefined {
@@ -69,56 +76,60 @@ export class Awaited {
     const { id } = key;
     if (!id || this.#envelopes.has(id)) return;
     const at = timeOf(messageTimestamp) / 1_000;
-    this.#envelopes.set(id, { key, pushName: pushName ?? null, at });
+    const askAt = Date.now() + firstPauseMs;
+    this.#envelopes.set(id, { key, pushName: pushName ?? null, at, askAt });
     const [oldest] = this.#envelopes.keys();
     if (this.#envelopes.size > mostAwaited && oldest) this.giveUp(oldest);
-    this.#later(id, firstPauseMs);
+    this.#wait();
     this.#save();
   }
 
   /** Its content has come. */
   received(id: string): void {
-    if (!this.#forget(id)) return;
-    this.#save();
+    if (this.#envelopes.delete(id)) this.#save();
   }
 
   /** Its content will not come: it is lost, and said to be. */
   giveUp(id: string): void {
-    if (!this.#forget(id)) return;
+    if (!this.#envelopes.delete(id)) return;
     const { log, accountId, leftOut } = this.#parts;
     log.warn({ accountId, networkId: id }, 'a message is lost: the phone did not hand it over');
     leftOut('unreadable');
     this.#save();
   }
 
-  #forget(id: string): boolean {
-    clearTimeout(this.#timers.get(id));
-    this.#timers.delete(id);
-    return this.#envelopes.delete(id);
+  /** Until the next message is due. */
+  #wait(): void {
+    this.close();
+    if (this.#envelopes.size === 0) return;
+    const next = Math.min(...[...this.#envelopes.values()].map(({ askAt }) => askAt));
+    const at = Math.max(next, this.#notBefore);
+    this.#timer = setTimeout(() => this.#askDue(), Math.max(at - Date.now(), 0));
+    this.#timer.unref();
   }
 
-  #later(id: string, pauseMs: number): void {
-    const { at } = this.#envelopes.get(id) ?? { at: 0 };
-    if (Date.now() - at * 1_000 > longestMs) {
+  #askDue(): void {
+    const now = Date.now();
+    const due = [...this.#envelopes].filter(([, { askAt }]) => askAt <= now);
+    for (const [id, envelope] of due.slice(0, askedAtOnce)) this.#ask(id, envelope, now);
+    if (due.length > 0) this.#save();
+    this.#notBefore = now + betweenMs;
+    this.#wait();
+  }
+
+  #ask(id: string, envelope: Envelope, now: number): void {
+    const age = now - envelope.at * 1_000;
+    if (age > longestMs) {
       this.giveUp(id);
       return;
     }
-    const timer = setTimeout(() => {
-      this.#ask(id, Math.min(pauseMs * 2, longestPauseMs));
-    }, pauseMs);
-    timer.unref();
-    this.#timers.set(id, timer);
-  }
-
-  #ask(id: string, pauseMs: number): void {
-    const { key } = this.#envelopes.get(id) ?? {};
-    if (key === undefined) return;
-    const { remoteJid = null, participant = null } = key;
+    const askAt = now + Math.min(Math.max(age, firstPauseMs), longestPauseMs);
+    this.#envelopes.set(id, { ...envelope, askAt });
+    const { remoteJid = null, participant = null } = envelope.key;
     const wanted = { remoteJid, fromMe: false, id, participant };
     const asked = this.#socket.requestPlaceholderResend(wanted);
-    // A connection that breaks meanwhile asks again when it is back.
+    // The phone is asked again when a connection breaks meanwhile.
     asked.catch(() => undefined);
-    this.#later(id, pauseMs);
   }
 
   #save(): void {

@@ -18,9 +18,8 @@ export function resentIn(library: Library, { message }: WAMessage): readonly Res
   return (answer?.peerDataOperationResult ?? []).flatMap((result) => {
     const bytes = result.placeholderMessageResendResponse?.webMessageInfoBytes;
     if (!bytes) return [];
-    const info = decoded(library, bytes);
-    if (!info?.key?.id || info.key.fromMe) return [];
-    const { key, message, messageTimestamp, pushName } = info;
+    const { key, message, messageTimestamp, pushName } = decoded(library, bytes) ?? {};
+    if (!key?.id || key.fromMe) return [];
     const { id } = key;
     return [{ id, message: message ? { key, message, messageTimestamp, pushName } : null }];
   });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import type { ContactsEvent, DriverEvent, IdentityEvent } from '../../../core/contracts/driver.ts';
 import { Bench, LogLines, type Opened } from '../../contract/driver/bench.ts';
@@ -150,7 +151,7 @@ t.test('a message without content survives a phone that is off, and a restart', 
   t.same(messagesOf(before), []);
   await network.resend(phone, 'content');
   const later = await bench.resumed(before);
-  t.match(await later.port.message(), {
+  t.match(await later.port.message(30_000), {
     networkId,
     text: 'asked for twice',
     from: { phone: ada, name: 'Ada' },
@@ -159,6 +160,22 @@ t.test('a message without content survives a phone that is off, and a restart', 
   const again = await bench.resumed(later);
   await bench.quiet();
   t.same(messagesOf(again), [], 'asked for no more');
+});
+
+t.test('a phone that is off is not asked for everything again at each reconnect', async (t) => {
+  const one = await linked();
+  const { phone } = one;
+  await network.resend(phone, 'off');
+  const asked = async () => (await network.heard())['message peer'] ?? 0;
+  const before = await asked();
+  for (let number = 0; number < 8; number += 1) {
+    await network.write(phone, { from: ada, name: 'Ada', text: `${number}`, withheld: '' });
+  }
+  await allAcknowledged(phone);
+  await until('all to be asked for', async () => (await asked()) >= before + 8 || undefined);
+  await bench.resumed(one);
+  await sleep(3_000);
+  t.equal(await asked(), before + 8);
 });
 
 t.test('a message that comes without content, then with it, is told once', async (t) => {
