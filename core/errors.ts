@@ -118,6 +118,8 @@ export interface GatewayErrorOptions {
   readonly retryAfterS?: number;
   /** What caused it; logged, never sent. */
   readonly cause?: unknown;
+  /** The cause lasts and has lines of its own in the log: those of each who meets it are for debugging only. */
+  readonly reported?: boolean;
 }
 
 /** Marks the errors of every copy of this module: a plugin package may have one of its own. */
@@ -137,6 +139,8 @@ export class GatewayError extends Error {
   readonly status: number;
   readonly details: readonly ErrorDetail[] | undefined;
   readonly retryAfterS: number | undefined;
+  /** See `GatewayErrorOptions`. */
+  readonly reported: boolean;
   readonly [mark] = true;
 
   constructor(error: ErrorCode | ErrorDeclaration, options: GatewayErrorOptions = {}) {
@@ -146,6 +150,7 @@ export class GatewayError extends Error {
     this.code = code;
     this.status = status;
     this.details = options.details;
+    this.reported = options.reported ?? false;
     this.retryAfterS =
       options.retryAfterS === undefined ? undefined : Math.max(1, Math.ceil(options.retryAfterS));
   }

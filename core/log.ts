@@ -1,4 +1,5 @@
-import { type Logger, pino } from 'pino';
+import { type Logger, type LoggerOptions, pino } from 'pino';
+import { GatewayError } from './errors.ts';
 
 /** The gateway's structured log: pino, so that plugins can make children of it. */
 export type GatewayLog = Logger;
@@ -8,9 +9,10 @@ export type GatewayLog = Logger;
  * @param level pino's levels; `silent` for none
  */
 export function createLog(level: string, destination?: { write(line: string): void }): GatewayLog {
-  const options = {
+  const options: LoggerOptions = {
     level,
     base: undefined,
+    hooks: { logMethod: leaveOutReported },
     redact: {
       paths: [
         '*.password',
@@ -25,4 +27,23 @@ export function createLog(level: string, destination?: { write(line: string): vo
     },
   };
   return destination === undefined ? pino(options) : pino(options, destination);
+}
+
+/** A condition that lasts has lines of its own: what it keeps others from is logged for debugging only. */
+const leaveOutReported: NonNullable<LoggerOptions['hooks']>['logMethod'] = function (
+  line,
+  method,
+  level,
+) {
+  const [facts]: readonly unknown[] = line;
+  const isReported = hasError(facts) && facts.err instanceof GatewayError && facts.err.reported;
+  if (isReported && level > debugLevel && level < fatalLevel) this.debug(...line);
+  else method.apply(this, line);
+};
+
+const debugLevel = pino.levels.values.debug ?? 20;
+const fatalLevel = pino.levels.values.fatal ?? 60;
+
+function hasError(facts: unknown): facts is { readonly err: unknown } {
+  return typeof facts === 'object' && facts !== null && 'err' in facts;
 }

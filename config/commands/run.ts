@@ -1,4 +1,5 @@
 import { GatewayError } from '../../core/errors.ts';
+import { StartRefusal } from '../../core/start-refusal.ts';
 import { ConfigError } from '../error.ts';
 import { configReference } from '../reference.ts';
 import { type Command, parseCommand } from './parse.ts';
@@ -40,12 +41,17 @@ async function runCommand(command: Command, env: Environment): Promise<number> {
   }
 }
 
+/** Whether the message alone says what is wrong. */
+function isSentence(error: unknown): error is GatewayError | ConfigError | StartRefusal {
+  return [GatewayError, ConfigError, StartRefusal].some((kind) => error instanceof kind);
+}
+
 function tell(error: unknown, env: Environment): number {
   if (error instanceof UsageError) {
     process.stderr.write(`${error.message} "npm run gateway -- help" lists the commands.\n`);
     return 2;
   }
-  if (error instanceof GatewayError || error instanceof ConfigError) {
+  if (isSentence(error)) {
     process.stderr.write(`${error.message}\n`);
     return error instanceof GatewayError && error.code === 'invalid_request' ? 2 : 1;
   }

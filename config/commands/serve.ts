@@ -1,6 +1,7 @@
 import { driverAtWork } from '../../core/driver-context.ts';
 import { createGateway, type Gateway, type GatewayParts } from '../../core/kernel.ts';
 import { createLog, type GatewayLog } from '../../core/log.ts';
+import { StartRefusal } from '../../core/start-refusal.ts';
 import { addressesOf } from '../addresses.ts';
 import { composeGateway } from '../compose.ts';
 import { refuseUnservable } from '../load.ts';
@@ -46,7 +47,8 @@ async function start(
   try {
     gateway = await createGateway(await compose(config, log));
   } catch (error) {
-    log.fatal({ err: error }, 'the gateway could not start');
+    if (error instanceof StartRefusal) log.fatal(`the gateway could not start: ${error.message}`);
+    else log.fatal({ err: error }, 'the gateway could not start');
     process.stderr.write(`The gateway could not start: ${sentence(error, config.metrics_port)}\n`);
     return null;
   }

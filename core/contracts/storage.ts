@@ -143,4 +143,9 @@ export interface Storage {
   now(): Promise<number>;
   /** Resolves when the database answers, rejects when it does not within a second. For readiness. */
   ping(): Promise<void>;
+  /**
+   * Resolves when the database takes a write, rejects when it does not within a second. Writes at most once a second: who
+   * asks meanwhile shares the answer. For readiness.
+   */
+  probe(): Promise<void>;
 }

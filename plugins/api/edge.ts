@@ -48,6 +48,7 @@ export function logRefusal(
     err: cause,
   };
   if (refusal.code === 'internal_error') log.error(facts, 'a request failed');
+  else if (refusal.reported) log.debug(facts, 'a request could not be served');
   else log.warn(facts, 'a request could not be served');
 }
 

@@ -18,6 +18,7 @@ export default gatewayPlugin('observability', [], async (app) => {
 
   const checks: readonly Check[] = [
     { name: 'database', run: () => container.cradle.storage.ping() },
+    { name: 'database_write', run: () => container.cradle.storage.probe() },
     {
       name: 'broker',
       run: async () => {

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Lane, Tables, Unit } from '../../core/contracts/storage.ts';
-import { faultOf, unavailable } from './faults.ts';
+import { faultOf } from './faults.ts';
 import { runGuessed } from './guess.ts';
 import { Losses } from './losses.ts';
+import { isSilence } from './pipeline.ts';
 import { CommitUnknown, transact, type UnitParts } from './unit.ts';
 
 /** What became of one input. */
@@ -11,8 +12,8 @@ export type Settled<Output> =
   | {
       readonly done: false;
       readonly error: unknown;
-      /** The database cannot be reached: whatever is tried next would only wait for the same refusal. */
-      readonly unreachable: boolean;
+      /** The database is away or takes no writes: whatever is tried next would only wait for the same refusal. */
+      readonly hopeless: boolean;
     };
 
 /** How often a batch is repeated because others were in its way. */
@@ -41,16 +42,16 @@ export async function settle<Input, Output, Early>(
   try {
     return (await repeat(parts, lane, inputs, losses)).map((output) => ({ done: true, output }));
   } catch (error) {
-    if (inputs.length < 2 || error instanceof Unreachable) {
-      return inputs.map(() => failure(error));
+    if (inputs.length < 2 || error instanceof Hopeless) {
+      return inputs.map(() => failure(parts, error));
     }
     parts.log.warn({ err: error, lane: lane.name, size: inputs.length }, 'a batch is taken apart');
   }
   const settled: Settled<Output>[] = [];
   for (const input of inputs) {
     const last = settled.at(-1);
-    const hopeless = last !== undefined && !last.done && last.unreachable;
-    settled.push(hopeless ? last : await settleAlone(parts, lane, input, losses));
+    const isHopeless = last !== undefined && !last.done && last.hopeless;
+    settled.push(isHopeless ? last : await settleAlone(parts, lane, input, losses));
   }
   return settled;
 }
@@ -66,7 +67,7 @@ async function settleAlone<Input, Output, Early>(
     // `repeat` answers as many outputs as inputs; the type of an output may include undefined.
     return { done: true, output: output as Output };
   } catch (error) {
-    return failure(error);
+    return failure(parts, error);
   }
 }
 
@@ -90,25 +91,30 @@ async function repeat<Input, Output, Early>(
       const outputs: readonly Output[] | null = mayGuess
         ? await runGuessed(parts, lane, inputs)
         : null;
-      return outputs ?? (await runOnce(parts, lane, inputs, losses, attempt));
+      const decided = outputs ?? (await runOnce(parts, lane, inputs, losses, attempt));
+      parts.breaker.passed();
+      return decided;
     } catch (error) {
       mayGuess = false;
       const isOpen = error instanceof CommitUnknown;
+      const cause = isOpen ? error.cause : error;
       const fault = isOpen ? 'connection' : faultOf(error);
       if (fault === 'other') throw error;
+      parts.breaker.noticed(cause);
       if (isOpen && lane.recover !== undefined) {
         losses.add(attempt.ran, error.signal);
-        if (losses.count > mostLosses) throw new Unreachable(error);
+        if (losses.count > mostLosses) throw new Hopeless(cause);
         parts.log.warn({ err: error, lane: lane.name }, 'looking up what a lost COMMIT did');
         lookupsFailed = 0;
       } else if (losses.count > 0) {
         lookupsFailed += 1;
-        if (lookupsFailed === lookups)
-          throw fault === 'connection' ? new Unreachable(error) : error;
+        if (lookupsFailed === lookups) throw fault === 'contention' ? error : new Hopeless(cause);
         await pause(lookupPauseMs);
+      } else if (fault === 'unwritable' || (fault === 'connection' && isSilence(cause))) {
+        throw new Hopeless(cause);
       } else if (fault === 'connection') {
         lost += 1;
-        if (lost > connectionRepeats) throw new Unreachable(error);
+        if (lost > connectionRepeats) throw new Hopeless(cause);
       } else {
         contended += 1;
         if (contended > contentionRepeats) throw error;
@@ -191,19 +197,19 @@ async function runRest<Input, Output, Early>(
   return found.map((output) => (output === undefined ? (rest.next().value as Output) : output));
 }
 
-/** The connection was lost again, or the outcome of a COMMIT could not be found out. */
-class Unreachable extends Error {
+/** The connection was lost again, the outcome of a COMMIT could not be found out, or the database takes no writes. */
+class Hopeless extends Error {
   constructor(cause: unknown) {
-    super('the database cannot be reached', { cause });
-    this.name = 'Unreachable';
+    super('the database cannot be asked', { cause });
+    this.name = 'Hopeless';
   }
 }
 
 /** An input that could not be decided, with what its caller is told. */
-function failure(error: unknown): Settled<never> {
-  if (error instanceof Unreachable) {
-    return { done: false, error: unavailable(error.cause), unreachable: true };
+function failure({ breaker }: UnitParts, error: unknown): Settled<never> {
+  if (error instanceof Hopeless) {
+    return { done: false, error: breaker.unavailable(error.cause), hopeless: true };
   }
-  const told = faultOf(error) === 'other' ? error : unavailable(error);
-  return { done: false, error: told, unreachable: false };
+  const told = faultOf(error) === 'other' ? error : breaker.unavailable(error);
+  return { done: false, error: told, hopeless: false };
 }

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { GatewayLog } from '../../core/log.ts';
+import { StartRefusal } from '../../core/start-refusal.ts';
 import type { Dialect } from './executor.ts';
 import { openMysql } from './mysql.ts';
 import { openSqlite } from './sqlite.ts';
@@ -17,7 +18,7 @@ export interface Connections {
 
 /**
  * Opens the database that DATABASE_URL names. Connects with the first statement.
- * @throws Error when the address is of neither kind
+ * @throws StartRefusal when the address is of neither kind
  */
 export function connect(url: string, log: GatewayLog): Connections {
   const dialect = dialectOf(url);
@@ -35,12 +36,12 @@ export function connect(url: string, log: GatewayLog): Connections {
 
 /**
  * The dialect of a DATABASE_URL.
- * @throws Error when the address is of neither kind
+ * @throws StartRefusal when the address is of neither kind
  */
 export function dialectOf(url: string): Dialect {
   if (url.startsWith('mysql://')) return 'mysql';
   if (url.startsWith('sqlite:')) return 'sqlite';
-  throw new Error(
+  throw new StartRefusal(
     'DATABASE_URL must be mysql://user:password@host:port/database or sqlite:PATH of a file',
   );
 }

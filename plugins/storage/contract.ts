@@ -9,6 +9,7 @@ import type { EventTable } from './tables/events.ts';
 import type { IdempotencyTable } from './tables/idempotency.ts';
 import type { LeaseTable } from './tables/leases.ts';
 import type { LimitNoticeTable } from './tables/limit-notices.ts';
+import type { MarkTable } from './tables/marks.ts';
 import type { MediaTable } from './tables/media.ts';
 import type { MessageTable } from './tables/messages.ts';
 import type { OpenerRefusalTable } from './tables/opener-refusals.ts';
@@ -34,6 +35,7 @@ declare module '../../core/contracts/storage.ts' {
     readonly sending: SendingTable;
     readonly threads: ThreadTable;
     readonly messages: MessageTable;
+    readonly marks: MarkTable;
     readonly media: MediaTable;
     readonly usage: UsageTable;
     readonly idempotency: IdempotencyTable;

@@ -6,9 +6,10 @@ import { isRefusalToPrepare } from './packet.ts';
  * - `contention`: rolled back because others were in the way, or because the server could not keep a statement prepared;
  *   the same again may pass.
  * - `connection`: the server cannot be reached, or not any more; nothing was committed by this statement.
+ * - `unwritable`: the database can be read at most: it is read-only, full, or its disk fails. Rolled back.
  * - `other`: the statement is wrong, or the error is not the database's.
  */
-export type Fault = 'contention' | 'connection' | 'other';
+export type Fault = 'contention' | 'connection' | 'unwritable' | 'other';
 
 /** MariaDB's and MySQL's error numbers that ask for the transaction to be repeated. */
 const contentionNumbers = new Set([
@@ -18,12 +19,14 @@ const contentionNumbers = new Set([
   1317, // the query was interrupted
   1969, // MariaDB: statement took too long
   3024, // MySQL: statement took too long
+  3101, // MySQL's group replication rolled the transaction back
 ]);
 
 /** Those that say that this connection, or the server, is gone or refuses connections for now. */
 const connectionNumbers = new Set([
   1040, // too many connections
   1203, // too many connections of this user
+  1047, // a node of a Galera cluster that is not part of it now
   1053, // shutdown in progress
   1152, // aborted connection
   1158, // error reading from the network
@@ -31,17 +34,38 @@ const connectionNumbers = new Set([
   1160, // error writing to the network
   1161, // timeout writing to the network
   1927, // connection was killed
+  3032, // MySQL is in offline mode
   3169, // session was killed
   4031, // disconnected by the server for inactivity
 ]);
 
-const connectionCodes = new Set([
-  'PROTOCOL_CONNECTION_LOST',
+/** Those of the two kinds above that say so of the server, and not of this connection alone. */
+const goneNumbers = new Set<unknown>([1047, 1053, 3032]);
+
+/** Those that say that the database takes no writes for now. */
+const unwritableNumbers = new Set([
+  1021, // disk full
+  1026, // error writing a file
+  1030, // error of the storage engine, such as "no space left on device"
+  1036, // the table is read only
+  1114, // the table is full
+  1180, // error during COMMIT
+  1206, // no room for further locks
+  1290, // the server runs with --read-only
+  1598, // the binary log cannot be written
+  1637, // too many transactions at once
+  1836, // the storage engine is in read-only mode
+  1874, // InnoDB is in read-only mode
+  3100, // MySQL's group replication refuses the transaction
+]);
+
+/** SQLite's codes of the same meaning begin with these. */
+const unwritableCodes = ['SQLITE_FULL', 'SQLITE_IOERR', 'SQLITE_READONLY', 'SQLITE_CANTOPEN'];
+
+/** What an attempt to connect, or to be answered, ends with while the server is away. */
+const goneCodes = new Set<unknown>([
   'PROTOCOL_SEQUENCE_TIMEOUT',
-  'ECONNRESET',
   'ECONNREFUSED',
-  'ECONNABORTED',
-  'EPIPE',
   'ETIMEDOUT',
   'EHOSTUNREACH',
   'ENETUNREACH',
@@ -51,20 +75,36 @@ const connectionCodes = new Set([
   'ENOENT', // a UNIX socket that is not there
 ]);
 
+const connectionCodes = new Set<unknown>([
+  ...goneCodes,
+  'PROTOCOL_CONNECTION_LOST',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'EPIPE',
+]);
+
 /** What the error means for the transaction in which it was thrown. */
 export function faultOf(error: unknown): Fault {
   const { code, errno, fatal, name } = factsOf(error);
   if (typeof errno === 'number') {
     if (contentionNumbers.has(errno) || isRefusalToPrepare(errno)) return 'contention';
     if (connectionNumbers.has(errno)) return 'connection';
+    if (unwritableNumbers.has(errno)) return 'unwritable';
   }
   if (typeof code === 'string') {
     if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) return 'contention';
+    if (unwritableCodes.some((start) => code.startsWith(start))) return 'unwritable';
     if (connectionCodes.has(code)) return 'connection';
   }
   if (name === 'KnexTimeoutError') return 'connection';
   // mysql2 has no code for a statement given to a connection that is known to be closed.
   return fatal === true && errno === undefined ? 'connection' : 'other';
+}
+
+/** Whether the error says that the server itself is away or refuses: further connections would fail the same way. */
+export function saysServerIsGone(error: unknown): boolean {
+  const { code, errno } = factsOf(error);
+  return goneNumbers.has(errno) || goneCodes.has(code);
 }
 
 /** The server has carried something out and answered other than was asked: what became of it is to be looked up. */
@@ -77,6 +117,7 @@ export class UnexpectedAnswer extends Error {
 
 /** Those that a server may give to a block of statements whose last, COMMIT, was carried out. */
 const lateNumbers = new Set<unknown>([
+  1180, // error during COMMIT
   1317, // the query was interrupted
   1969, // MariaDB: statement took too long
 ]);
@@ -91,10 +132,14 @@ export function leavesCommitOpen(error: unknown): boolean {
   return (faultOf(error) === 'connection' && code !== undefined) || lateNumbers.has(errno);
 }
 
-/** The refusal a client gets while the database cannot be asked: try again in a second or two. */
-export function unavailable(cause: unknown): GatewayError {
+/**
+ * The refusal a client gets while the database cannot be asked: try again in a second or two.
+ * @param reported whether the cause has lines of its own in the log, see `GatewayErrorOptions`
+ */
+export function unavailable(cause: unknown, { reported = false } = {}): GatewayError {
   // Spread over two values, so that everybody who was refused does not come back at once.
-  return new GatewayError('unavailable', { retryAfterS: Math.random() < 0.5 ? 1 : 2, cause });
+  const retryAfterS = Math.random() < 0.5 ? 1 : 2;
+  return new GatewayError('unavailable', { retryAfterS, cause, reported });
 }
 
 /** Longer messages are cut in the middle: a statement may name thousands of values. */

@@ -1,5 +1,6 @@
 import type { Lane, Lock } from '../../core/contracts/storage.ts';
 import { type Settled, settle } from './batches.ts';
+import { Breaker } from './breaker.ts';
 import { unavailable } from './faults.ts';
 import type { UnitParts } from './unit.ts';
 
@@ -19,18 +20,38 @@ interface Waiting<Input, Output> {
  * the lanes take turns in the order in which they asked.
  */
 export class Lanes {
+  /** Stands between all that is submitted and the database. */
+  readonly breaker: Breaker;
   readonly #parts: UnitParts;
   readonly #queues = new Map<string, Queue>();
   readonly #running = new Set<Promise<void>>();
   #lastTurn: Promise<unknown> = Promise.resolve();
   #closed = false;
 
-  constructor(parts: UnitParts) {
-    this.#parts = parts;
+  constructor(parts: Omit<UnitParts, 'breaker'>) {
+    const probe = () => this.#enter(probeLane, undefined);
+    this.breaker = new Breaker(probe, () => this.#refuseWaiting(), parts.log);
+    this.#parts = { ...parts, breaker: this.breaker };
   }
 
   /** See `Storage.submit`. */
   submit<Input, Output, Early>(lane: Lane<Input, Output, Early>, input: Input): Promise<Output> {
+    const refusal = this.breaker.refusal('write');
+    return refusal === null ? this.#enter(lane, input) : Promise.reject(refusal);
+  }
+
+  /**
+   * Runs work on the database, outside of the lanes, while no transaction of a lane is under way on SQLite. Refused once
+   * the storage is closed.
+   */
+  between(work: () => Promise<void>): Promise<void> {
+    if (this.#closed) return Promise.resolve();
+    const turn = this.#inTurn(work).finally(() => this.#running.delete(turn));
+    this.#running.add(turn);
+    return turn;
+  }
+
+  #enter<Input, Output, Early>(lane: Lane<Input, Output, Early>, input: Input): Promise<Output> {
     if (this.#closed) return Promise.reject(unavailable(new Error('the storage is closed')));
     const queue = this.#queueOf(lane);
     return new Promise((resolve, reject) => {
@@ -42,6 +63,7 @@ export class Lanes {
   /** Refuses further inputs; resolves once those that wait have been decided. */
   async close(): Promise<void> {
     this.#closed = true;
+    this.breaker.stop();
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
@@ -113,10 +135,17 @@ export class Lanes {
         answer(waiting, results[index]);
       });
       // While a server hangs each batch takes seconds to fail: who comes later must not wait for all before.
-      const lost = results.find((result) => !result.done && result.unreachable);
+      const lost = results.find((result) => !result.done && result.hopeless);
       if (lost !== undefined) for (const waiting of queue.waiting.splice(0)) answer(waiting, lost);
       return batch.length;
     });
+  }
+
+  /** What waits would only wait for the failure that is known. */
+  #refuseWaiting(): void {
+    for (const { waiting } of this.#queues.values()) {
+      for (const { reject } of waiting.splice(0)) reject(this.breaker.refusal('write'));
+    }
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
@@ -126,6 +155,16 @@ export class Lanes {
     return turn;
   }
 }
+
+/** Writes and takes it back: nothing stays, and no row is another process's as well. */
+const probeLane: Lane<void, void> = {
+  name: 'storage.probe',
+  locks: () => [],
+  run: async ({ withCommit }, inputs) => {
+    await withCommit.marks.probe();
+    return inputs;
+  },
+};
 
 interface Queue<Input = unknown, Output = unknown, Early = unknown> {
   readonly lane: Lane<Input, Output, Early>;

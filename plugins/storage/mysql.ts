@@ -3,6 +3,7 @@ import knexModule, { type Knex } from 'knex';
 import Mysql2Client from 'knex/lib/dialects/mysql2/index.js';
 import type { Connection } from 'mysql2';
 import type { GatewayLog } from '../../core/log.ts';
+import { StartRefusal } from '../../core/start-refusal.ts';
 import { bindable } from './bindings.ts';
 import { builderOn, type Query } from './builder.ts';
 import { fitForLog } from './faults.ts';
@@ -58,8 +59,15 @@ export function openMysql(
   url: string,
   log: GatewayLog,
 ): { readonly write: Knex; readonly read: Knex } {
+  if (!URL.canParse(url)) {
+    throw new StartRefusal(
+      'DATABASE_URL is not an address: write @ : / ? # in its user and password as %40 %3A %2F %3F %23.',
+    );
+  }
   if (new URL(url).pathname.length < 2) {
-    throw new Error('DATABASE_URL must name a database, for example mysql://user@host/gateway');
+    throw new StartRefusal(
+      'DATABASE_URL must name a database, for example mysql://user@host/gateway',
+    );
   }
   return {
     write: open(url, log, poolSizes.write, [], { multipleStatements: true }),

@@ -1,20 +1,57 @@
 import type { FastifyInstance } from 'fastify';
 import { provide } from '../../core/container.ts';
+import { GatewayError } from '../../core/errors.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
+import type { GatewayLog } from '../../core/log.ts';
+import { Loop } from '../../core/loop.ts';
 import './contract.ts';
 import { migrate, waitForDatabase } from './migrations/migrate.ts';
-import { makeStorage } from './storage.ts';
+import { openingRefusal, type Place } from './opening.ts';
+import { makeStorage, type OpenStorage } from './storage.ts';
 
 /** How long a start waits for a database that is just being started itself. */
 const databaseStartMs = 30_000;
 
+/** How often the file of an embedded database is asked whether clean-ups left it too large. */
+const shrinkEveryMs = 60_000;
+
 /** Opens and migrates the database, provides `storage`, and closes it as the last of all plugins. */
 export default gatewayPlugin('storage', [], async (app: FastifyInstance) => {
   const { config, log } = app.container.cradle;
-  const storage = makeStorage({ url: config.database_url, log });
-  app.addHook('onClose', () => storage.close());
-  await waitForDatabase(storage, databaseStartMs);
-  const applied = await migrate(storage);
-  if (applied.length > 0) log.info({ steps: applied }, 'the database was migrated');
+  const storage = await openStorage(config, log, databaseStartMs);
+  const shrinking = new Loop(
+    () => shrinkEveryMs,
+    () => storage.shrink(),
+    (error) => log.warn({ err: error }, 'the database file could not be made smaller'),
+  );
+  app.addHook('onClose', async () => {
+    await shrinking.stop();
+    await storage.close();
+  });
+  if (storage.dialect === 'sqlite') shrinking.kick();
   provide(app.container, 'storage', storage);
 });
+
+/**
+ * Opens the database, waits for it as long as it may take to start, migrates it and writes to it once.
+ * @throws StartRefusal that says what to change
+ */
+export async function openStorage(
+  place: Place,
+  log: GatewayLog,
+  waitMs: number,
+): Promise<OpenStorage> {
+  let storage: OpenStorage | undefined;
+  try {
+    storage = makeStorage({ url: place.database_url, log });
+    await waitForDatabase(storage, waitMs);
+    const applied = await migrate(storage);
+    if (applied.length > 0) log.info({ steps: applied }, 'the database was migrated');
+    await storage.probe();
+    return storage;
+  } catch (error) {
+    await storage?.close();
+    const cause = error instanceof GatewayError ? error.cause : error;
+    throw openingRefusal(cause, place);
+  }
+}

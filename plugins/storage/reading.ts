@@ -1,40 +1,50 @@
 import type { Tables } from '../../core/contracts/storage.ts';
-import { faultOf, unavailable } from './faults.ts';
+import type { Breaker } from './breaker.ts';
+import { faultOf, saysServerIsGone } from './faults.ts';
 
 /**
  * Wraps the table objects that read outside of transactions: a read whose connection turns out to be
  * lost is repeated once, on another; then the caller is told `unavailable`.
  */
-export function steadied(tables: Tables): Tables {
-  const entries = Object.entries(tables).map(([name, table]) => [name, steadiedTable(table)]);
+export function steadied(tables: Tables, breaker: Breaker): Tables {
+  const entries = Object.entries(tables).map(([name, table]) => [
+    name,
+    steadiedTable(table, breaker),
+  ]);
   // The same names with objects of the same types.
   return Object.fromEntries(entries) as Tables;
 }
 
-function steadiedTable<Table extends object>(table: Table): Table {
+function steadiedTable<Table extends object>(table: Table, breaker: Breaker): Table {
   return new Proxy(table, {
     get(target, name) {
       const member: unknown = Reflect.get(target, name, target);
       if (typeof member !== 'function') return member;
       return (...parameters: unknown[]) =>
-        read(async () => Reflect.apply(member, target, parameters));
+        read(async () => Reflect.apply(member, target, parameters), breaker);
     },
   });
 }
 
 /**
- * Runs one read, and once more when the connection was lost.
- * @throws GatewayError `unavailable` when the database cannot be asked
+ * Runs one read, and once more when its connection was lost.
+ * @throws GatewayError `unavailable` when the database cannot be asked; at once while that is known
  */
-export async function read<Result>(query: () => Promise<Result>): Promise<Result> {
-  try {
-    return await query();
-  } catch (error) {
-    if (faultOf(error) === 'other') throw error;
-  }
-  try {
-    return await query();
-  } catch (error) {
-    throw faultOf(error) === 'other' ? error : unavailable(error);
+export async function read<Result>(
+  query: () => Promise<Result>,
+  breaker: Breaker,
+): Promise<Result> {
+  for (let tries = 1; ; tries += 1) {
+    const refusal = breaker.refusal('read');
+    if (refusal !== null) throw refusal;
+    try {
+      const result = await query();
+      breaker.passed();
+      return result;
+    } catch (error) {
+      if (faultOf(error) === 'other') throw error;
+      breaker.noticed(error);
+      if (tries === 2 || saysServerIsGone(error)) throw breaker.unavailable(error);
+    }
   }
 }

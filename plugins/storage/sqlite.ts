@@ -1,9 +1,19 @@
-import { mkdirSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  statSync,
+} from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import knexModule, { type Knex } from 'knex';
 import BetterSqliteClient from 'knex/lib/dialects/better-sqlite3/index.js';
 import Libsql from 'libsql';
+import { StartRefusal } from '../../core/start-refusal.ts';
 import { type Bound, bindable } from './bindings.ts';
 import { builderOn, type Query } from './builder.ts';
 import { faultOf, fitForLog } from './faults.ts';
@@ -34,11 +44,38 @@ const journalLimit = 67_108_864;
  */
 export function openSqlite(path: string): { readonly write: Knex; readonly read: Knex } {
   if (path === '' || path === ':memory:') {
-    throw new Error('DATABASE_URL must name a file, for example sqlite:./data/gateway.db');
+    throw new StartRefusal('DATABASE_URL must name a file, for example sqlite:./data/gateway.db');
   }
   const filename = resolve(path);
-  mkdirSync(dirname(filename), { recursive: true, mode: 0o700 });
+  makePrivate(filename);
   return { write: open(LibsqlWriter, filename), read: open(LibsqlReader, filename) };
+}
+
+/**
+ * Sees to it that nobody but this user reads the database. SQLite gives its log and its index the mode of the file. A
+ * folder that was empty belongs to the gateway alone; one that held something else keeps its mode.
+ * @throws the file system's error when the file cannot be read and written
+ */
+function makePrivate(filename: string): void {
+  const folder = dirname(filename);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  try {
+    const isEmpty = readdirSync(folder).length === 0;
+    // Only a new file is opened: closing one that is in use would drop SQLite's locks on it.
+    closeSync(openSync(filename, 'wx', 0o600));
+    if (isEmpty) restrict(folder, 0o700);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+    accessSync(filename, constants.R_OK | constants.W_OK);
+    for (const ending of ['', '-wal', '-shm']) restrict(`${filename}${ending}`, 0o600);
+  }
+}
+
+/** Takes what others may do from a file or folder of this user; leaves alone what is not there or another's. */
+function restrict(path: string, mode: number): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  const isOwn = found?.uid === process.getuid?.();
+  if (found !== undefined && isOwn && (found.mode & 0o1077) > 0) chmodSync(path, mode);
 }
 
 function open(client: typeof LibsqlClient, filename: string): Knex {
@@ -190,9 +227,29 @@ export async function beginSqlite(write: Knex): Promise<Transaction> {
   };
 }
 
+/**
+ * Gives pages that are free back to the file system. Nothing else may be under way on the connection.
+ * @param pages at most so many; null copies the log into the file, which is then shorter on disk
+ */
+export async function shrinkSqlite(write: Knex, pages: number | null): Promise<void> {
+  const { client } = write;
+  const connection: Libsql.Database = await client.acquireConnection();
+  try {
+    if (connection.inTransaction) return;
+    // As one of knex's queries it would free one page and stay under way.
+    connection.exec(
+      pages === null ? 'PRAGMA wal_checkpoint(PASSIVE)' : `PRAGMA incremental_vacuum(${pages})`,
+    );
+  } finally {
+    client.releaseConnection(connection);
+  }
+}
+
 class LibsqlWriter extends LibsqlClient {
   protected override pragmas() {
     return [
+      // Before anything is written: an existing file keeps what it has.
+      'auto_vacuum = INCREMENTAL',
       'journal_mode = WAL',
       'synchronous = FULL',
       `wal_autocheckpoint = ${journalPages}`,

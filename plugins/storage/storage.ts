@@ -4,11 +4,18 @@ import { type Connections, connect } from './connection.ts';
 import { Executor } from './executor.ts';
 import { Lanes } from './lanes.ts';
 import { read, steadied } from './reading.ts';
+import { shrinkSqlite } from './sqlite.ts';
 import { makeTables } from './tables/index.ts';
 import { mysqlClock, type TablesMaker } from './unit.ts';
 
-/** How long `ping` waits. */
+/** How long `ping` and `probe` wait. */
 const pingMs = 1_000;
+
+/** How many pages of SQLite are given back in one go: a few milliseconds, in which nothing else is written. */
+const shrinkPages = 256;
+
+/** The file is left alone while no more than this part of it is free: what is free is used again. */
+const freePart = 1 / 8;
 
 /** What a storage is made from. */
 export interface StorageOptions {
@@ -23,6 +30,8 @@ export interface StorageOptions {
 export interface OpenStorage extends Storage {
   /** For migrations and tests. */
   readonly connections: Connections;
+  /** Makes the file of an embedded database smaller where clean-ups left a good part of it free. */
+  shrink(): Promise<void>;
   /** Refuses further inputs, waits until those that were taken are decided, and closes all connections. */
   close(): Promise<void>;
 }
@@ -47,13 +56,13 @@ class KnexStorage implements OpenStorage {
   constructor(connections: Connections, log: GatewayLog, tables: TablesMaker) {
     this.connections = connections;
     this.#reader = new Executor(connections.read, connections.dialect);
-    this.read = steadied(tables(this.#reader));
     this.#lanes = new Lanes({
       connections,
       tables,
       log,
       committed: (mark) => this.#tell(mark),
     });
+    this.read = steadied(tables(this.#reader), this.#lanes.breaker);
   }
 
   get dialect() {
@@ -70,19 +79,35 @@ class KnexStorage implements OpenStorage {
 
   async now(): Promise<number> {
     if (this.dialect === 'sqlite') return Date.now();
-    return read(() => mysqlClock(this.#reader));
+    return read(() => mysqlClock(this.#reader), this.#lanes.breaker);
   }
 
   async ping(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(reject, pingMs, new Error('the database did not answer within a second'));
-    });
-    try {
-      await Promise.race([this.#reader.rows('select 1'), late]);
-    } finally {
-      clearTimeout(timer);
+    const refusal = this.#lanes.breaker.refusal('read');
+    if (refusal !== null) throw refusal;
+    await inTime(this.#reader.rows('select 1'));
+  }
+
+  async probe(): Promise<void> {
+    const { breaker } = this.#lanes;
+    // While the circuit is open it probes by itself.
+    const refusal = breaker.refusal('write');
+    if (refusal !== null) throw refusal;
+    await inTime(breaker.probe());
+  }
+
+  async shrink(): Promise<void> {
+    const [row] = await this.#reader.rows<{ pages: number; free: number }>(
+      `select page_count as pages, freelist_count as free
+       from pragma_page_count(), pragma_freelist_count()`,
+    );
+    const { pages = 0, free = 0 } = row ?? {};
+    if (free < shrinkPages || free < pages * freePart) return;
+    const { write } = this.connections;
+    for (let left = free; left > 0; left -= shrinkPages) {
+      await this.#lanes.between(() => shrinkSqlite(write, shrinkPages));
     }
+    await this.#lanes.between(() => shrinkSqlite(write, null));
   }
 
   #tell(mark: Mark): void {
@@ -92,5 +117,18 @@ class KnexStorage implements OpenStorage {
   close(): Promise<void> {
     this.#closing ??= this.#lanes.close().then(() => this.connections.close());
     return this.#closing;
+  }
+}
+
+/** Rejects when the answer takes too long; what comes of it later is dropped. */
+async function inTime(answer: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(reject, pingMs, new Error('the database did not answer within a second'));
+  });
+  try {
+    await Promise.race([answer, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -1,6 +1,7 @@
 import type { Knex } from 'knex';
 import type { Lock, Mark, SingleRead, Tables, Unit } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
+import type { Breaker } from './breaker.ts';
 import type { Connections } from './connection.ts';
 import { type Ask, Executor, holes, type Way } from './executor.ts';
 import { faultOf, fitForLog, leavesCommitOpen } from './faults.ts';
@@ -15,6 +16,8 @@ export interface UnitParts {
   readonly connections: Connections;
   readonly tables: TablesMaker;
   readonly log: GatewayLog;
+  /** Takes notice of what the database does. */
+  readonly breaker: Pick<Breaker, 'noticed' | 'passed' | 'unavailable'>;
   /** Told of each mark of a transaction that became durable. */
   committed(mark: Mark): void;
 }

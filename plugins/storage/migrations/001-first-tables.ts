@@ -233,6 +233,12 @@ const tables: readonly Table[] = [
     primary: ['tenant_id', 'day', 'reason'],
   },
   {
+    // Single values that concern the database as a whole: see `MarkTable`.
+    name: 'marks',
+    columns: { name: words(60), value: text },
+    primary: ['name'],
+  },
+  {
     name: 'opener_refusals',
     columns: { account_id: id, at: integer, refusals: zero },
     primary: ['account_id', 'at'],

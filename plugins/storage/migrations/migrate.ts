@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { StartRefusal } from '../../../core/start-refusal.ts';
 import { Executor } from '../executor.ts';
 import { faultOf } from '../faults.ts';
 import type { OpenStorage } from '../storage.ts';
@@ -12,8 +13,11 @@ const doneSteps: Table = {
   primary: ['name'],
 };
 
-/** The server frees this lock by itself when its connection ends. Locks are the server's, so it names the database. */
-const lockName = "concat('gateway_migrate_', md5(database()))";
+/**
+ * The server frees this lock by itself when its connection ends. Locks are the server's, so it names the database: in at most
+ * 64 characters, by a hash that MySQL 9 still has.
+ */
+const lockName = "concat('gateway_migrate_', left(sha2(database(), 256), 40))";
 
 /** How long one question for the lock waits on the server; below the limit of its silence. */
 const lockWaitS = 3;
@@ -24,7 +28,7 @@ const lockWaitS = 3;
  * command line.
  * @param steps for tests
  * @returns the names of the steps that were applied by this call
- * @throws Error when the database belongs to a newer version that this one cannot work with
+ * @throws StartRefusal when the database belongs to a newer version that this one cannot work with
  */
 export async function migrate(
   storage: OpenStorage,
@@ -63,13 +67,19 @@ export async function migrate(
  */
 export async function waitForDatabase(storage: OpenStorage, forMs: number): Promise<void> {
   const deadline = performance.now() + forMs;
-  const reader = new Executor(storage.connections.read, storage.dialect);
+  // On SQLite the connection that writes makes the file what it is.
+  const { dialect, connections } = storage;
+  const executor = new Executor(
+    dialect === 'sqlite' ? connections.write : connections.read,
+    dialect,
+  );
   for (;;) {
     try {
-      await reader.rows('select 1');
+      await executor.rows('select 1');
       return;
     } catch (error) {
-      if (faultOf(error) === 'other' || performance.now() > deadline) throw error;
+      const passes = ['connection', 'contention'].includes(faultOf(error));
+      if (!passes || performance.now() > deadline) throw error;
       await pause(250);
     }
   }
@@ -114,7 +124,7 @@ function refuseNewer(done: ReadonlyMap<string, number>, steps: readonly Migratio
   const own = Math.max(...steps.map((step) => step.major));
   const newest = Math.max(0, ...done.values());
   if (newest <= own) return;
-  throw new Error(
+  throw new StartRefusal(
     `The database has schema version ${newest}, this gateway knows version ${own}: start the newer ` +
       'gateway, or name another database in DATABASE_URL.',
   );

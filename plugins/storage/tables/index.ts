@@ -10,6 +10,7 @@ import { EventTable } from './events.ts';
 import { IdempotencyTable } from './idempotency.ts';
 import { LeaseTable } from './leases.ts';
 import { LimitNoticeTable } from './limit-notices.ts';
+import { MarkTable } from './marks.ts';
 import { MediaTable } from './media.ts';
 import { MessageTable } from './messages.ts';
 import { OpenerRefusalTable } from './opener-refusals.ts';
@@ -36,6 +37,7 @@ export function makeTables(executor: Executor): Tables {
     sending: new SendingTable(executor),
     threads: new ThreadTable(executor),
     messages: new MessageTable(executor),
+    marks: new MarkTable(executor),
     media: new MediaTable(executor),
     usage: new UsageTable(executor),
     idempotency: new IdempotencyTable(executor),

@@ -57,6 +57,8 @@ function cuttable(storage: OpenStorage) {
     onCommit: (mark, listener) => storage.onCommit(mark, listener),
     now: () => storage.now(),
     ping: () => storage.ping(),
+    probe: () => storage.probe(),
+    shrink: () => storage.shrink(),
     close: () => storage.close(),
   };
   return { storage: cut, state };

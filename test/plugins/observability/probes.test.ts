@@ -8,7 +8,7 @@ import observability from '../../../plugins/observability/plugin.ts';
 import { freePort } from '../../harness/ports.ts';
 
 /** Whether the things that readiness asks for are there. */
-const state = { database: true, broker: true };
+const state = { database: true, database_write: true, broker: true };
 
 const stand = gatewayPlugin('stand-in', ['observability'], async (app) => {
   const { metrics } = app.container.cradle;
@@ -16,6 +16,9 @@ const stand = gatewayPlugin('stand-in', ['observability'], async (app) => {
   provide(app.container, 'storage', {
     ping: async () => {
       if (!state.database) throw new Error('away');
+    },
+    probe: async () => {
+      if (!state.database_write) throw new Error('read-only');
     },
   } as never);
   provide(app.container, 'broker', { ready: () => state.broker } as never);
@@ -52,9 +55,9 @@ t.test('the three probes', async (t) => {
   t.equal(ready.statusCode, 200);
   t.same(JSON.parse(ready.body), {
     status: 'ok',
-    checks: { database: 'ok', broker: 'ok', process: 'ok' },
+    checks: { database: 'ok', database_write: 'ok', broker: 'ok', process: 'ok' },
   });
-  for (const part of ['database', 'broker'] as const) {
+  for (const part of ['database', 'database_write', 'broker'] as const) {
     state[part] = false;
     const away = await get('/readyz');
     t.match(away, { statusCode: 503, headers: { 'retry-after': '1' } });
@@ -70,7 +73,7 @@ t.test('the three probes', async (t) => {
   t.match(headers['content-type'], /^text\/plain; version=0\.0\.4/);
   t.match(body, 'gateway_http_requests_total{operation="/things/:id",status="201"} 2');
   t.match(body, 'gateway_http_requests_total{operation="not_found",status="404"} 1');
-  t.match(body, 'gateway_http_requests_total{operation="/readyz",status="503"} 2');
+  t.match(body, 'gateway_http_requests_total{operation="/readyz",status="503"} 3');
   t.match(body, 'gateway_http_request_duration_seconds_count{operation="/things/:id"} 2');
   t.match(body, 'test_batch_inputs_bucket{le="10",lane="l"} 1');
   t.match(body, 'test_total 2');

@@ -52,7 +52,10 @@ for (const { name, create } of databases) {
       const wrong = new URL(database.url);
       wrong.username = 'nobody';
       wrong.password = 'wrong';
-      await t.rejects(boot({ ...config, database_url: wrong.href }), /Access denied/);
+      await t.rejects(boot({ ...config, database_url: wrong.href }), {
+        name: 'StartRefusal',
+        message: /refuses the user "nobody": correct .* DATABASE_URL/,
+      });
     } else {
       const keeping = await boot({ ...config, gateway_secret: null });
       await keeping.close();

@@ -406,6 +406,7 @@ for (const engine of databases) {
           onCommit: (mark, listener) => storage.onCommit(mark, listener),
           now: () => storage.now(),
           ping: () => storage.ping(),
+          probe: () => storage.probe(),
         });
         const one = await start({ name: 'one', settings, through: freezing });
         const tenantId = await addTenant(one);

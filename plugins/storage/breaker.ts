@@ -1,0 +1,149 @@
+import type { GatewayError } from '../../core/errors.ts';
+import { LastingCondition } from '../../core/lasting-condition.ts';
+import type { GatewayLog } from '../../core/log.ts';
+import { faultOf, saysServerIsGone, unavailable } from './faults.ts';
+
+/** The least time from the start of one probe to the start of the next. */
+const probeEveryMs = 1_000;
+
+/** For so long no statement may have passed before connections that break one after the other open the circuit. */
+const brokenMs = 1_000;
+
+/** What the database does: everything, reads alone, or nothing. */
+type State = 'closed' | 'unwritable' | 'unreachable';
+
+/** A write whose success closes the circuit. */
+interface Probe {
+  readonly begunAt: number;
+  readonly result: Promise<void>;
+  settled: boolean;
+}
+
+/**
+ * A circuit breaker between this process and its database. Closed, everything passes; the first failure that says that
+ * the database is away, or takes no writes, opens it: whatever would fail the same way is then refused at once, and one
+ * probe at a time writes, at most one a second, until one succeeds.
+ */
+export class Breaker {
+  readonly #write: () => Promise<void>;
+  readonly #opened: () => void;
+  readonly #conditions: Readonly<Record<Exclude<State, 'closed'>, LastingCondition>>;
+  #state: State = 'closed';
+  #cause: unknown;
+  #brokenSince: number | null = null;
+  #probe: Probe | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
+
+  /**
+   * @param write writes something of its own, past the circuit; rejects when it cannot
+   * @param opened called each time the circuit opens
+   */
+  constructor(write: () => Promise<void>, opened: () => void, log: GatewayLog) {
+    this.#write = write;
+    this.#opened = opened;
+    this.#conditions = {
+      unwritable: new LastingCondition(log, {
+        begins: 'the database takes no writes: they are refused until it does',
+        ends: 'the database takes writes again',
+      }),
+      unreachable: new LastingCondition(log, {
+        begins: 'the database does not answer: requests are refused until it does',
+        ends: 'the database answers again',
+      }),
+    };
+  }
+
+  /** What a read or a write is refused with, null where it may pass. */
+  refusal(kind: 'read' | 'write'): GatewayError | null {
+    const passes = this.#state === 'closed' || (this.#state === 'unwritable' && kind === 'read');
+    return passes ? null : this.unavailable(this.#cause);
+  }
+
+  /** The refusal of whoever met a failure that `noticed` was given. */
+  unavailable(cause: unknown): GatewayError {
+    const isOpen = this.#state !== 'closed';
+    if (isOpen) this.#conditions[this.#state as Exclude<State, 'closed'>].meet();
+    return unavailable(cause, { reported: isOpen });
+  }
+
+  /** Takes notice of a failure, which may open the circuit. */
+  noticed(error: unknown): void {
+    const fault = faultOf(error);
+    if (fault === 'unwritable') this.#open('unwritable', error);
+    else if (saysServerIsGone(error)) this.#open('unreachable', error);
+    else if (fault === 'connection') {
+      const now = performance.now();
+      this.#brokenSince ??= now;
+      if (now - this.#brokenSince >= brokenMs) this.#open('unreachable', error);
+    }
+  }
+
+  /** Takes notice of a statement that passed. */
+  passed(): void {
+    this.#brokenSince = null;
+  }
+
+  /**
+   * Writes, and closes the circuit if that succeeds. Whoever asks within a second of the last probe, or while it is under
+   * way, shares its result.
+   */
+  probe(): Promise<void> {
+    const last = this.#probe;
+    const now = performance.now();
+    if (last !== null && (!last.settled || now - last.begunAt < probeEveryMs)) return last.result;
+    const result = this.#write();
+    const probe: Probe = { begunAt: now, result, settled: false };
+    this.#probe = probe;
+    result
+      .then(
+        () => this.#close(),
+        () => undefined,
+      )
+      .then(() => {
+        probe.settled = true;
+      });
+    return result;
+  }
+
+  /** Ends the probes; what is open stays so. */
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  #open(state: Exclude<State, 'closed'>, error: unknown): void {
+    this.#cause = error;
+    if (this.#state === state) return;
+    const wasClosed = this.#state === 'closed';
+    if (!wasClosed) this.#endCondition();
+    this.#state = state;
+    this.#conditions[state].begin(error);
+    if (!wasClosed || this.#stopped) return;
+    this.#opened();
+    // Not the result of a probe from before.
+    if (this.#probe?.settled) this.#probe = null;
+    this.#probeUntilClosed();
+  }
+
+  #probeUntilClosed(): void {
+    this.probe()
+      .catch(() => undefined)
+      .then(() => {
+        if (this.#state === 'closed' || this.#stopped) return;
+        this.#timer = setTimeout(() => this.#probeUntilClosed(), probeEveryMs).unref();
+      });
+  }
+
+  #close(): void {
+    if (this.#state !== 'closed') this.#endCondition();
+    this.#state = 'closed';
+    this.#cause = undefined;
+    this.#brokenSince = null;
+  }
+
+  #endCondition(): void {
+    this.#conditions.unwritable.end();
+    this.#conditions.unreachable.end();
+  }
+}

@@ -1,0 +1,77 @@
+import { dirname, resolve } from 'node:path';
+import { StartRefusal } from '../../core/start-refusal.ts';
+import { faultOf } from './faults.ts';
+
+/** Where the database is, as the configuration has it. */
+export interface Place {
+  readonly database_url: string;
+  readonly data_dir: string;
+}
+
+/** What is wrong, and what to do. */
+type Advice = readonly [wrong: string, remedy: string];
+
+/**
+ * The sentence for an error that the database, or the file system, gave while it was opened.
+ * @returns the error itself where it is the gateway's own fault
+ */
+export function openingRefusal(error: unknown, place: Place): unknown {
+  if (!(error instanceof Error) || error instanceof StartRefusal) return error;
+  const { database_url: url } = place;
+  const sentence = url.startsWith('sqlite:')
+    ? fileSentence(error, resolve(url.slice('sqlite:'.length)), place)
+    : serverSentence(error, url);
+  return sentence === null ? error : new StartRefusal(sentence, { cause: error });
+}
+
+function fileSentence(error: Error, file: string, { data_dir }: Place): string | null {
+  const folder = dirname(file);
+  const setting = folder === resolve(data_dir) ? 'DATA_DIR' : 'DATABASE_URL';
+  const { code } = error as NodeJS.ErrnoException;
+  const path = (error as NodeJS.ErrnoException).path ?? file;
+  const other = `set ${setting} to another place`;
+  const advice: Readonly<Record<string, Advice>> = {
+    EACCES: ['cannot be written by this user', `give the user the right to, or ${other}`],
+    EPERM: ['cannot be written by this user', `give the user the right to, or ${other}`],
+    EROFS: ['is on a file system that is mounted read-only', `mount it to be written, or ${other}`],
+    ENOTDIR: ['lies below a file that is no folder', other],
+    EEXIST: ['is a file and no folder', `move the file away, or ${other}`],
+    EISDIR: ['is a folder and no file', `name a file in ${setting}`],
+    ENOENT: ['cannot be made there', other],
+    ENOSPC: ['is on a disk that is full', `make room, or ${other}`],
+    SQLITE_NOTADB: ['is not an SQLite database', `restore it from a backup, or ${other}`],
+    SQLITE_CORRUPT: ['is a damaged SQLite database', `restore it from a backup, or ${other}`],
+    SQLITE_FULL: ['is on a disk that is full', `make room, or ${other}`],
+    SQLITE_BUSY: ['is locked by another program', 'stop that program'],
+  };
+  const isUnwritable = faultOf(error) === 'unwritable';
+  const usual: Advice = [`cannot be written (${error.message})`, `make it so, or ${other}`];
+  const found = advice[code ?? ''] ?? (isUnwritable ? usual : undefined);
+  return found === undefined ? null : `${path} ${found[0]}: ${found[1]}.`;
+}
+
+function serverSentence(error: Error, url: string): string | null {
+  const { host, username, pathname } = new URL(url);
+  const server = `The database server at ${host}`;
+  const name = decodeURIComponent(pathname.slice(1));
+  const user = decodeURIComponent(username);
+  const { errno } = error as NodeJS.ErrnoException;
+  switch (errno) {
+    case 1045:
+    case 1698:
+      return `${server} refuses the user "${user}": correct the user and password in DATABASE_URL, with @ : / ? # written as %40 %3A %2F %3F %23.`;
+    case 1049:
+      return `${server} has no database "${name}": create it, or name another one in DATABASE_URL.`;
+    case 1044:
+    case 1142:
+      return `${server} does not let the user "${user}" work on the database "${name}": grant all privileges on it.`;
+  }
+  switch (faultOf(error)) {
+    case 'connection':
+      return `${server} does not answer (${error.message || 'connection refused'}): start it, or correct DATABASE_URL.`;
+    case 'unwritable':
+      return `${server} takes no writes (${error.message}): make it writable, or correct DATABASE_URL.`;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto';
+import type { Executor } from '../executor.ts';
+
+/** The one mark that stays. */
+const canary = 'canary';
+
+/** The SQL of single values that concern the database as a whole. */
+export class MarkTable {
+  protected readonly db: Executor;
+
+  constructor(db: Executor) {
+    this.db = db;
+  }
+
+  /** Writes a mark and deletes it. */
+  async probe(): Promise<void> {
+    const name = `probe ${randomUUID()}`;
+    await this.db.insert('marks', [{ name, value: '' }]);
+    await this.db.run('delete from marks where name = ?', [name], { recurs: true });
+  }
+
+  /** The value that says by which secret the database is sealed; null before the first start. */
+  async canary(): Promise<string | null> {
+    const [row] = await this.db.rows<{ value: string }>('select value from marks where name = ?', [
+      canary,
+    ]);
+    return row?.value ?? null;
+  }
+
+  /** Stores it unless there is one. */
+  async addCanary(value: string): Promise<void> {
+    await this.db.insertIgnore('marks', [{ name: canary, value }]);
+  }
+
+  /** Stores it in place of the one there is. */
+  async setCanary(value: string): Promise<void> {
+    await this.db.upsert('marks', [{ name: canary, value }], { key: ['name'], set: ['value'] });
+  }
+}

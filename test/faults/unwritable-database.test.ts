@@ -1,0 +1,130 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createConnection } from 'mysql2/promise';
+import t, { type Test } from 'tap';
+import { runGateway } from '../harness/gateway.ts';
+import { messagesLogged } from '../harness/log-lines.ts';
+import { readiness, timeToReadiness } from '../harness/readiness.ts';
+import { openRows } from '../harness/rows.ts';
+import { scaled } from '../harness/scale.ts';
+import { checkExactly, read, startSending } from '../harness/sending.ts';
+import { pair, phoneNumber } from '../harness/story.ts';
+import { startMariadb } from '../servers/mariadb.ts';
+import { makeFolder } from '../servers/server.ts';
+
+/** A database that can be made unwritable, and writable again. */
+interface Unwritable {
+  readonly url: string;
+  begin(): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** How long it stays so, milliseconds, and how soon readiness has to say so. */
+const lastsMs = scaled(20_000, 5_000);
+const soonMs = 2_000;
+
+/** A MariaDB whose gateway is an ordinary user: an administrator may write all the same. */
+async function readOnlyServer(t: Test): Promise<Unwritable> {
+  const server = await startMariadb();
+  t.teardown(() => server.remove());
+  const administrator = await createConnection(server.url);
+  t.teardown(() => administrator.end());
+  for (const statement of [
+    'CREATE DATABASE gateway CHARACTER SET utf8mb4',
+    "CREATE USER gateway@'127.0.0.1' IDENTIFIED BY 'secret'",
+    "GRANT ALL ON gateway.* TO gateway@'127.0.0.1'",
+  ]) {
+    await administrator.query(statement);
+  }
+  const url = new URL(server.url);
+  Object.assign(url, { username: 'gateway', password: 'secret', pathname: '/gateway' });
+  const set = async (value: 0 | 1) => {
+    await administrator.query(`SET GLOBAL read_only = ${value}`);
+  };
+  return { url: url.href, begin: () => set(1), end: () => set(0) };
+}
+
+/** A small disk of its own, which is filled up. */
+async function fullDisk(t: Test): Promise<Unwritable> {
+  const disk = join(await makeFolder('disk'), 'mounted');
+  mkdirSync(disk);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', disk]);
+  t.teardown(async () => void execFileSync('umount', ['--lazy', disk]));
+  const ballast = join(disk, 'ballast');
+  return {
+    url: `sqlite:${join(disk, 'gateway.db')}`,
+    async begin() {
+      const file = openSync(ballast, 'w');
+      try {
+        for (;;) writeSync(file, Buffer.alloc(4_096));
+      } catch (error) {
+        if (!(error instanceof Error && 'code' in error && error.code === 'ENOSPC')) throw error;
+      } finally {
+        closeSync(file);
+      }
+    },
+    async end() {
+      rmSync(ballast);
+    },
+  };
+}
+
+function canMount(): boolean {
+  return process.platform === 'linux' && process.getuid?.() === 0;
+}
+
+for (const [name, make, skip] of [
+  ['a MariaDB that is set to read-only', readOnlyServer, false],
+  ['SQLite on a disk that is full', fullDisk, canMount() ? false : 'only root may mount a disk'],
+] as const) {
+  t.test(
+    `${name}: 503 alone, unready at once and ready again, nothing lost`,
+    { skip },
+    async (t) => {
+      const database = await make(t);
+      const gateway = await runGateway(t, { databaseUrl: database.url });
+      const { api, baseUrl } = gateway;
+      const phones = [1, 2, 3, 4].map(phoneNumber);
+      const lines = await Promise.all(
+        phones.map(async (phone) => ({ phone, account: await pair(api, phone) })),
+      );
+      t.match(await readiness(baseUrl), { status: 200, checks: { database_write: 'ok' } });
+
+      const sending = startSending(api, lines, scaled(1_000, 60), 0.3);
+      await sending.reached(0.2);
+      await database.begin();
+      sending.allow(1);
+      const redMs = await timeToReadiness(baseUrl, 503);
+      t.ok(redMs < soonMs, `not ready after ${Math.round(redMs)} ms`);
+      t.match(await readiness(baseUrl), {
+        status: 503,
+        checks: { database: 'ok', database_write: 'unavailable' },
+      });
+      await sleep(lastsMs);
+      const refusal = await api.post('/messages', {
+        to: { phone: phoneNumber(1000) },
+        text: 'late',
+      });
+      t.match(refusal, { status: 503, body: { error_code: 'unavailable' } });
+      t.match(refusal.headers.get('retry-after'), /^[12]$/);
+      t.equal((await api.get('/messages?limit=1')).status, 200, 'it can be read meanwhile');
+
+      await database.end();
+      const greenMs = await timeToReadiness(baseUrl, 200);
+      t.ok(greenMs < soonMs, `ready again after ${Math.round(greenMs)} ms`);
+      await sending.finished;
+      t.same([...sending.answers.keys()].sort(), ['202', '503']);
+      await checkExactly(t, api, openRows(t, database.url), sending.lines, () => read);
+
+      const logged = messagesLogged(gateway.output());
+      const begun = [...logged].filter(([text]) => text.startsWith('the database takes no writes'));
+      const repeated = [...logged].filter(([, times]) => times > 5);
+      t.ok(begun.length === 1, 'the log says when it began');
+      t.ok(logged.has('the database takes writes again'), 'and when it ended');
+      t.same(repeated, [], 'and repeats nothing');
+      t.equal(await gateway.stop(), 0);
+    },
+  );
+}
