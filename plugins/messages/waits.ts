@@ -16,6 +16,12 @@ const pageSize = 50;
 const rescanMs = 3_000;
 const keyCheckMs = 1_000;
 
+/** Pause before places are given back again that the database could not take. */
+const giveBackAgainMs = 250;
+
+/** How many rows of them are remembered for that; further ones end by their time. */
+const mostFreed = 10_000;
+
 /** One long poll. */
 export interface WaitRequest {
   readonly tenantId: string;
@@ -55,6 +61,7 @@ export class Waits {
   /** Rows of places of which some are held no more, which the database does not know yet. */
   readonly #freed = new Set<GrantedPlaces>();
   #freeing: Promise<void> | null = null;
+  #freeAgain: NodeJS.Timeout | undefined;
   readonly #timers: NodeJS.Timeout[];
   #stopping = false;
 
@@ -85,6 +92,8 @@ export class Waits {
     try {
       if (this.#stopping) waiter.end();
       waiter.look();
+      // Places that an outage of the database left taken are the tenant's own.
+      if (this.#freed.size > 0) await this.#startFreeing();
       const first = await this.#first(request);
       waiter.position = first.position;
       if (first.messages.length === 0 && !this.#isOver(waiter, deadline)) {
@@ -126,6 +135,7 @@ export class Waits {
   stop(): void {
     this.#stopping = true;
     for (const timer of this.#timers) clearInterval(timer);
+    clearTimeout(this.#freeAgain);
     for (const waiter of this.#all()) waiter.end();
   }
 
@@ -184,6 +194,10 @@ export class Waits {
   #giveBack(places: GrantedPlaces): Promise<void> {
     places.held -= 1;
     this.#freed.add(places);
+    return this.#startFreeing();
+  }
+
+  #startFreeing(): Promise<void> {
     this.#freeing ??= this.#free();
     return this.#freeing;
   }
@@ -195,7 +209,13 @@ export class Waits {
     this.#freed.clear();
     this.#freeing = null;
     await this.#parts.lanes.closeWaits(freed).catch((error: unknown) => {
-      this.#parts.log.warn({ err: error }, 'waits could not be closed and end by their time');
+      this.#parts.log.warn({ err: error }, 'waits could not be closed: they are closed later');
+      for (const places of freed) if (this.#freed.size < mostFreed) this.#freed.add(places);
+      if (this.#stopping) return;
+      this.#freeAgain ??= setTimeout(() => {
+        this.#freeAgain = undefined;
+        void this.#startFreeing();
+      }, giveBackAgainMs).unref();
     });
   }
 

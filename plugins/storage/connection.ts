@@ -23,7 +23,7 @@ export interface Connections {
 export function connect(url: string, log: GatewayLog): Connections {
   const dialect = dialectOf(url);
   const { write, read } =
-    dialect === 'mysql' ? openMysql(url, log) : openSqlite(url.slice('sqlite:'.length));
+    dialect === 'mysql' ? openMysql(url, log) : openSqlite(url.slice('sqlite:'.length), log);
   return {
     dialect,
     write,

@@ -8,6 +8,7 @@ import { bindable } from './bindings.ts';
 import { builderOn, type Query } from './builder.ts';
 import { fitForLog } from './faults.ts';
 import type { Guessed } from './guessed.ts';
+import { knexLog } from './knex-log.ts';
 import { PacketWriter, type Preparing } from './packet.ts';
 import { isSilence, Pipeline } from './pipeline.ts';
 import type { Transaction } from './transaction.ts';
@@ -117,12 +118,6 @@ function open(
       },
     },
   });
-}
-
-/** What knex would print: lost connections mostly, which whoever needed them reports as well. */
-function knexLog(log: GatewayLog): Knex.Logger {
-  const debug = (message: unknown) => log.debug({ knex: message }, 'from knex');
-  return { warn: debug, error: debug, deprecate: debug, debug };
 }
 
 async function settle(

@@ -1,6 +1,8 @@
 import { dirname, resolve } from 'node:path';
 import { StartRefusal } from '../../core/start-refusal.ts';
+import { Executor } from './executor.ts';
 import { faultOf } from './faults.ts';
+import type { OpenStorage } from './storage.ts';
 
 /** Where the database is, as the configuration has it. */
 export interface Place {
@@ -22,6 +24,26 @@ export function openingRefusal(error: unknown, place: Place): unknown {
     ? fileSentence(error, resolve(url.slice('sqlite:'.length)), place)
     : serverSentence(error, url);
   return sentence === null ? error : new StartRefusal(sentence, { cause: error });
+}
+
+/** A larger file is not read as a whole at each start: 32 MiB take a tenth of a second. */
+const checkedBytes = 33_554_432;
+
+/**
+ * Reads an embedded database through, unless it is large, so that a damaged one does not come to light in the middle of
+ * the work.
+ * @throws Error with SQLite's code for it
+ */
+export async function refuseDamaged({ dialect, connections }: OpenStorage): Promise<void> {
+  if (dialect !== 'sqlite') return;
+  const executor = new Executor(connections.read, dialect);
+  const [size] = await executor.rows<{ bytes: number }>(
+    'select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()',
+  );
+  if (size === undefined || size.bytes > checkedBytes) return;
+  const [found] = await executor.rows<{ quick_check: string }>('pragma quick_check(1)');
+  if (found?.quick_check === 'ok') return;
+  throw Object.assign(new Error(found?.quick_check), { code: 'SQLITE_CORRUPT' });
 }
 
 function fileSentence(error: Error, file: string, { data_dir }: Place): string | null {
@@ -50,6 +72,9 @@ function fileSentence(error: Error, file: string, { data_dir }: Place): string |
   return found === undefined ? null : `${path} ${found[0]}: ${found[1]}.`;
 }
 
+/** A password with these characters ends in the wrong place otherwise. */
+const encoded = 'with @ : / ? # of a password written as %40 %3A %2F %3F %23';
+
 function serverSentence(error: Error, url: string): string | null {
   const { host, username, pathname } = new URL(url);
   const server = `The database server at ${host}`;
@@ -59,7 +84,7 @@ function serverSentence(error: Error, url: string): string | null {
   switch (errno) {
     case 1045:
     case 1698:
-      return `${server} refuses the user "${user}": correct the user and password in DATABASE_URL, with @ : / ? # written as %40 %3A %2F %3F %23.`;
+      return `${server} refuses the user "${user}" with this password: correct them in DATABASE_URL, ${encoded}.`;
     case 1049:
       return `${server} has no database "${name}": create it, or name another one in DATABASE_URL.`;
     case 1044:
@@ -68,7 +93,7 @@ function serverSentence(error: Error, url: string): string | null {
   }
   switch (faultOf(error)) {
     case 'connection':
-      return `${server} does not answer (${error.message || 'connection refused'}): start it, or correct DATABASE_URL.`;
+      return `${server} does not answer (${error.message || 'connection refused'}): start it, or correct DATABASE_URL, ${encoded}.`;
     case 'unwritable':
       return `${server} takes no writes (${error.message}): make it writable, or correct DATABASE_URL.`;
     default:

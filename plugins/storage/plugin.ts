@@ -6,7 +6,7 @@ import type { GatewayLog } from '../../core/log.ts';
 import { Loop } from '../../core/loop.ts';
 import './contract.ts';
 import { migrate, waitForDatabase } from './migrations/migrate.ts';
-import { openingRefusal, type Place } from './opening.ts';
+import { openingRefusal, type Place, refuseDamaged } from './opening.ts';
 import { makeStorage, type OpenStorage } from './storage.ts';
 
 /** How long a start waits for a database that is just being started itself. */
@@ -45,6 +45,7 @@ export async function openStorage(
   try {
     storage = makeStorage({ url: place.database_url, log });
     await waitForDatabase(storage, waitMs);
+    await refuseDamaged(storage);
     const applied = await migrate(storage);
     if (applied.length > 0) log.info({ steps: applied }, 'the database was migrated');
     await storage.probe();

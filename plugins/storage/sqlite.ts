@@ -13,10 +13,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import knexModule, { type Knex } from 'knex';
 import BetterSqliteClient from 'knex/lib/dialects/better-sqlite3/index.js';
 import Libsql from 'libsql';
+import type { GatewayLog } from '../../core/log.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import { type Bound, bindable } from './bindings.ts';
 import { builderOn, type Query } from './builder.ts';
 import { faultOf, fitForLog } from './faults.ts';
+import { knexLog } from './knex-log.ts';
 import type { Transaction } from './transaction.ts';
 
 /** How long a writer waits for another process's transaction. */
@@ -42,13 +44,16 @@ const journalLimit = 67_108_864;
  * write lock from their start, and one that can only read and always sees the last commit.
  * @param path as it stands in DATABASE_URL after `sqlite:`, relative to the working directory
  */
-export function openSqlite(path: string): { readonly write: Knex; readonly read: Knex } {
+export function openSqlite(
+  path: string,
+  log: GatewayLog,
+): { readonly write: Knex; readonly read: Knex } {
   if (path === '' || path === ':memory:') {
     throw new StartRefusal('DATABASE_URL must name a file, for example sqlite:./data/gateway.db');
   }
   const filename = resolve(path);
   makePrivate(filename);
-  return { write: open(LibsqlWriter, filename), read: open(LibsqlReader, filename) };
+  return { write: open(LibsqlWriter, filename, log), read: open(LibsqlReader, filename, log) };
 }
 
 /**
@@ -78,13 +83,14 @@ function restrict(path: string, mode: number): void {
   if (found !== undefined && isOwn && (found.mode & 0o1077) > 0) chmodSync(path, mode);
 }
 
-function open(client: typeof LibsqlClient, filename: string): Knex {
+function open(client: typeof LibsqlClient, filename: string, log: GatewayLog): Knex {
   return knexModule({
     client,
     connection: { filename },
     useNullAsDefault: true,
     // Values stay out of error messages, and so out of logs.
     compileSqlOnError: false,
+    log: knexLog(log),
     pool: { min: 1, max: 1 },
   });
 }

@@ -55,6 +55,7 @@ t.test(
       await sleep(500);
     }
 
+    t.match(await first, { status: 503 });
     server.thaw();
     const greenMs = await timeToReadiness(baseUrl, 200);
     t.ok(greenMs < soonMs, `ready again after ${Math.round(greenMs)} ms`);

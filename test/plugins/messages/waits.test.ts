@@ -5,6 +5,7 @@ import type { Lane } from '../../../core/contracts/storage.ts';
 import type { MessageWithContact } from '../../../plugins/messages/contract.ts';
 import type { WaitRequest, WaitResult } from '../../../plugins/messages/waits.ts';
 import { databases } from '../../harness/databases.ts';
+import { FaultyServer } from '../storage/faulty-server.ts';
 import { FakeSession, hub, inbound, makeTenant, openStage, type Stage, until } from './stage.ts';
 
 function request(tenantId: string, changes: Partial<WaitRequest> = {}): WaitRequest {
@@ -385,3 +386,42 @@ for (const engine of databases) {
     });
   });
 }
+
+t.test('after an outage of the database a tenant may wait at once', async (t) => {
+  const kind = databases.find(({ name }) => name === 'mariadb');
+  if (kind === undefined) throw new Error('there is no MariaDB among the databases');
+  const database = await kind.create();
+  t.teardown(() => database.drop());
+  const line = await FaultyServer.open(database.url, t);
+  const options = { hub: hub(), isCurrent: () => true };
+  const stage = await openStage(t, line.url, options);
+  const other = await openStage(t, database.url, options);
+  await stage.beat();
+  const { tenantId } = await makeTenant(stage, 1);
+  const wait = () => stage.waits.wait(request(tenantId, { position: 0, timeoutMs: 60_000 }));
+  const interrupted = [wait(), wait()];
+  const { read } = other.storage.connections;
+  await until('both to be open', async () => {
+    const held: number[] = await read('waits').pluck('places');
+    return held.reduce((sum, places) => sum + places, 0) === 2;
+  });
+
+  line.goDown();
+  stage.waits.wake(tenantId);
+  for (const one of interrupted) await t.rejects(one, { code: 'unavailable' });
+  line.recover();
+  const probe = () =>
+    stage.storage.probe().then(
+      () => true,
+      () => false,
+    );
+  await until('the database to answer again', probe);
+  const client = new AbortController();
+  const again = [1, 2].map(() =>
+    stage.waits.wait(request(tenantId, { position: 0, timeoutMs: 60_000, signal: client.signal })),
+  );
+  await pause(500);
+  client.abort();
+  for (const one of again) t.same(await one, { messages: [], position: 0 }, 'it was let in');
+  t.same(await read('waits').pluck('places'), [], 'every place is free again');
+});

@@ -54,7 +54,7 @@ for (const { name, create } of databases) {
       wrong.password = 'wrong';
       await t.rejects(boot({ ...config, database_url: wrong.href }), {
         name: 'StartRefusal',
-        message: /refuses the user "nobody": correct .* DATABASE_URL/,
+        message: /refuses the user "nobody" .*: correct .* DATABASE_URL/,
       });
     } else {
       const keeping = await boot({ ...config, gateway_secret: null });
