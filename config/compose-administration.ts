@@ -1,16 +1,32 @@
 import { provide } from '../core/container.ts';
-import type { GatewayParts } from '../core/kernel.ts';
+import type { GatewayParts, GatewayPlugin } from '../core/kernel.ts';
 import type { GatewayLog } from '../core/log.ts';
+import { sealedCredentials } from '../plugins/accounts/sealed-credentials.ts';
+import secrets from '../plugins/secrets/plugin.ts';
+import { resealPlugin } from '../plugins/secrets/reseal-plugin.ts';
 import storage from '../plugins/storage/plugin.ts';
 import tenants from '../plugins/tenants/plugin.ts';
+import { sealedSigningSecrets } from '../plugins/webhooks/sealed-secrets.ts';
 import type { GatewayConfig } from './schema.ts';
 
-/** What the command line needs: the database and the tenants in it. Serves nothing, makes nothing by itself. */
-export function composeAdministration(config: GatewayConfig, log: GatewayLog): GatewayParts {
+/** What a command works on: the tenants in the database, or what is sealed in it. */
+export type AdministrationPart = 'tenants' | 'secrets';
+
+const parts: Readonly<Record<AdministrationPart, readonly GatewayPlugin[]>> = {
+  tenants: [tenants],
+  secrets: [secrets, resealPlugin([sealedCredentials, sealedSigningSecrets])],
+};
+
+/** What the command line needs: the database and a part of what is in it. Serves nothing, makes nothing by itself. */
+export function composeAdministration(
+  config: GatewayConfig,
+  log: GatewayLog,
+  part: AdministrationPart,
+): GatewayParts {
   return {
     log,
     bodyLimit: config.limits.body_bytes,
-    plugins: [storage, tenants],
+    plugins: [storage, ...parts[part]],
     prepare: (container) => provide(container, 'config', config),
   };
 }

@@ -5,6 +5,7 @@ import { readConfig } from '../read.ts';
 import { createKey, listKeys, revokeKey } from './keys.ts';
 import type { Output } from './output.ts';
 import type { AdministrationCommand } from './parse.ts';
+import { resealSecrets } from './secrets.ts';
 import { createTenant, listTenants, updateTenant } from './tenants.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -12,13 +13,15 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /**
  * Opens the database of the configuration, bringing it to this version's tables, and runs one command on it.
  * The log goes to standard error, so that standard output carries the result alone.
- * @throws ConfigError, GatewayError
+ * @throws ConfigError, GatewayError, StartRefusal
  */
 export async function administer(command: AdministrationCommand, env: Environment) {
   const config = readConfig(env);
   const log = createLog(env.LOG_LEVEL ? config.log_level : 'warn', process.stderr);
-  const gateway = await createGateway(composeAdministration(config, log));
+  const part = command.name === 'secrets reseal' ? 'secrets' : 'tenants';
+  const gateway = await createGateway(composeAdministration(config, log, part));
   try {
+    if (command.name === 'secrets reseal') return await resealSecrets(gateway.cradle.reseal);
     return await run(command, gateway.cradle.tenants);
   } finally {
     await gateway.close();
@@ -26,7 +29,7 @@ export async function administer(command: AdministrationCommand, env: Environmen
 }
 
 async function run(
-  command: AdministrationCommand,
+  command: Exclude<AdministrationCommand, { name: 'secrets reseal' }>,
   tenants: Parameters<typeof listTenants>[0],
 ): Promise<Output> {
   switch (command.name) {

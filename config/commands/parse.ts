@@ -9,6 +9,7 @@ export type Command =
 /** What is done to the database, beside a running gateway. */
 export type AdministrationCommand =
   | { readonly name: 'migrate' | 'tenants list' }
+  | { readonly name: 'secrets reseal' }
   | {
       readonly name: 'tenants create';
       readonly tenant: { name: string; mode: 'live' | 'test'; plan: string; ramp: boolean };
@@ -36,7 +37,7 @@ const tenant = { tenant: { type: 'string' }, ...json } as const satisfies Option
 export function parseCommand(args: readonly string[]): Command {
   if (args.length === 0) throw new UsageError('Name a command.');
   if (args.includes('--help') || args.includes('-h')) return { name: 'help' };
-  const words = ['tenants', 'keys'].includes(args[0] ?? '') ? 2 : 1;
+  const words = ['tenants', 'keys', 'secrets'].includes(args[0] ?? '') ? 2 : 1;
   const name = args.slice(0, words).join(' ');
   const rest = args.slice(words);
   switch (name) {
@@ -47,6 +48,7 @@ export function parseCommand(args: readonly string[]): Command {
       return { name };
     case 'migrate':
     case 'tenants list':
+    case 'secrets reseal':
       return { name, json: read(rest, json).values.json ?? false };
     case 'tenants create':
       return tenantsCreate(rest);

@@ -26,6 +26,9 @@ export const usage = `Usage: npm run gateway -- COMMAND [OPTIONS]
                                list a tenant's keys, revoked ones too
   keys revoke KEY_ID           make a key useless
 
+  secrets reseal               seal with GATEWAY_SECRET what GATEWAY_SECRET_PREVIOUS has
+                               sealed; repeatable, beside running gateways
+
   settings                     print every setting, with its default, as Markdown
   help                         print this
 

@@ -1,4 +1,5 @@
 import type { Json } from '../../core/contracts/json.ts';
+import type { Lock, Tables, Unit } from '../../core/contracts/storage.ts';
 
 /** Seals what is stored and derives the keys of what is signed. In the container as `secrets`. */
 export interface Secrets {
@@ -31,9 +32,50 @@ export interface Cursors {
   read(operation: string, tenantId: string, cursor: string, field?: string): Json;
 }
 
+/** One sealed value of the database. */
+export interface SealedValue {
+  /** Where it is, in the order in which `SealedSource.page` goes through them. */
+  readonly place: readonly string[];
+  /** See `Secrets.seal`. */
+  readonly context: string;
+  readonly sealed: string;
+  /** The row under whose lock it is written. */
+  readonly lock: Lock;
+}
+
+/** A sealed value and what takes its place. */
+export interface Resealing {
+  readonly value: SealedValue;
+  readonly sealed: string;
+}
+
+/** A noun's sealed values, for `secrets reseal`. */
+export interface SealedSource {
+  /** What they are, in the plural: `signing secrets`. */
+  readonly name: string;
+  /** At most so many of them, after the one that was the last of the page before. */
+  page(read: Tables, after: SealedValue | null, limit: number): Promise<readonly SealedValue[]>;
+  /** Replaces those that are still what they were. */
+  replace(unit: Unit, changes: readonly Resealing[]): Promise<void>;
+}
+
+/** What `secrets reseal` did. */
+export interface Resealed {
+  /** How many values were sealed anew, by the name of their source. */
+  readonly resealed: Readonly<Record<string, number>>;
+  /** How many open under no secret that is configured; they stay as they are. */
+  readonly unreadable: number;
+}
+
 declare module '../../core/container.ts' {
   interface Cradle {
     readonly secrets: Secrets;
     readonly cursors: Cursors;
+    /**
+     * Seals everything anew that is sealed with the previous secret; repeatable, also after it was killed. In the command
+     * line alone.
+     * @throws GatewayError `unavailable`; StartRefusal when a process goes on sealing with the previous secret
+     */
+    readonly reseal: () => Promise<Resealed>;
   }
 }

@@ -1,4 +1,5 @@
 import { createHash, hkdfSync } from 'node:crypto';
+import { StartRefusal } from '../../core/start-refusal.ts';
 
 /** One secret of the gateway with the short name that stands in what it sealed. */
 export interface Key {
@@ -16,7 +17,7 @@ export const secretBytes = 32;
  * Reads the secrets of the configuration.
  * @param current 32 bytes in base64
  * @param previous the same, or null or empty when keys are not being changed
- * @throws Error that names the variable when a value is something else
+ * @throws StartRefusal that names the variable when a value is something else
  */
 export function makeKeyring(current: string, previous: string | null | undefined): Keyring {
   const key = parseKey(current, 'GATEWAY_SECRET');
@@ -35,7 +36,7 @@ export function deriveKey(key: Key, purpose: string): Buffer {
 function parseKey(text: string, variable: string): Key {
   const bytes = Buffer.from(text.trim(), 'base64');
   if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(text.trim()) || bytes.length !== secretBytes) {
-    throw new Error(
+    throw new StartRefusal(
       `${variable} must be 32 bytes in base64; \`openssl rand -base64 32\` makes such a secret.`,
     );
   }

@@ -1,3 +1,4 @@
+import { StartRefusal } from '../../core/start-refusal.ts';
 import { type Keyring, makeKeyring } from './keyring.ts';
 import { keptSecret } from './secret-file.ts';
 
@@ -14,24 +15,25 @@ export interface SecretSources {
 /**
  * The keyring of this process: from the configuration, or, where the database is a file beside it, from
  * the data folder. Used by the plugin and by the command line.
- * @throws Error that says what to set
+ * @param isSealed whether the database is sealed already: no secret is made for it then
+ * @throws StartRefusal that says what to set
  */
-export async function loadKeyring(sources: SecretSources): Promise<Keyring> {
+export async function loadKeyring(sources: SecretSources, isSealed: boolean): Promise<Keyring> {
   const { gateway_secret: given, gateway_secret_previous: previous } = sources;
   if (given) return makeKeyring(given, previous);
   if (!sources.database_url.startsWith('sqlite:')) {
-    throw new Error(
+    throw new StartRefusal(
       'GATEWAY_SECRET is required with a database server, the same for every process: 32 bytes in ' +
         'base64, for example from `openssl rand -base64 32`.',
     );
   }
-  const kept = await keptSecret(sources.data_dir);
+  const kept = await keptSecret(sources.data_dir, isSealed);
   try {
     return makeKeyring(kept, previous);
   } catch (cause) {
     if (cause instanceof Error && cause.message.startsWith('GATEWAY_SECRET_PREVIOUS')) throw cause;
-    throw new Error(
-      `the file gateway-secret in ${sources.data_dir} does not hold a secret: restore it from a backup`,
+    throw new StartRefusal(
+      `The file gateway-secret in ${sources.data_dir} does not hold a secret: restore it from a backup.`,
       { cause },
     );
   }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { StartRefusal } from '../../core/start-refusal.ts';
 import { secretBytes } from './keyring.ts';
 
 const fileName = 'gateway-secret';
@@ -8,11 +9,29 @@ const fileName = 'gateway-secret';
 /**
  * The secret that an embedded gateway keeps in its data folder, in base64; made by the first start,
  * readable by the owner only. Processes that start at the same moment get the same one.
+ * @param isSealed the database has a secret already: none is made
  * @returns the file's text, unchecked
+ * @throws StartRefusal when the file is missing though the database is sealed, or cannot be read or made
  */
-export async function keptSecret(dataDir: string): Promise<string> {
+export async function keptSecret(dataDir: string, isSealed: boolean): Promise<string> {
   const path = join(dataDir, fileName);
-  return (await readKept(path)) ?? (await makeKept(dataDir, path));
+  try {
+    const kept = await readKept(path);
+    if (kept === null && isSealed) {
+      throw new StartRefusal(
+        `The file ${path} is missing, and the database is sealed with a secret: restore the file from a backup, ` +
+          'or set GATEWAY_SECRET to that secret.',
+      );
+    }
+    return kept ?? (await makeKept(dataDir, path));
+  } catch (cause) {
+    if (cause instanceof StartRefusal || !(cause instanceof Error && 'code' in cause)) throw cause;
+    throw new StartRefusal(
+      `The file ${path} can not be kept (${cause.code}): give this user the right to write there, set DATA_DIR to ` +
+        'another folder, or set GATEWAY_SECRET.',
+      { cause },
+    );
+  }
 }
 
 async function readKept(path: string): Promise<string | null> {

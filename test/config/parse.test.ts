@@ -7,6 +7,7 @@ const understood: readonly [string, object][] = [
   ['help', { name: 'help' }],
   ['tenants --help', { name: 'help' }],
   ['migrate --json', { name: 'migrate', json: true }],
+  ['secrets reseal --json', { name: 'secrets reseal', json: true }],
   ['tenants list', { name: 'tenants list', json: false }],
   [
     'tenants create --name N --mode test --plan free',

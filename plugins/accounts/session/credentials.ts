@@ -3,6 +3,7 @@ import type { Storage } from '../../../core/contracts/storage.ts';
 import type { Secrets } from '../../secrets/contract.ts';
 import type { Fence } from '../contract.ts';
 import { credentialLane } from '../lanes/credentials.ts';
+import { credentialContext } from '../sealed-credentials.ts';
 
 /** What seals values and gives them back; part of `Secrets`. */
 export type Sealer = Pick<Secrets, 'seal' | 'open'>;
@@ -90,7 +91,7 @@ export class FencedCredentials implements CredentialStore {
   }
 
   #context(name: string): string {
-    return `credential:${this.#fence.accountId}:${name}`;
+    return credentialContext(this.#fence.accountId, name);
   }
 
   #refuseWhenOver(): void {

@@ -33,6 +33,28 @@ export class CredentialTable {
     );
   }
 
+  /** At most so many sealed values of all accounts, after a place. */
+  async page(
+    after: Pick<SealedCredential, 'accountId' | 'name'>,
+    limit: number,
+  ): Promise<readonly SealedCredential[]> {
+    const { accountId, name } = after;
+    return await this.db.rows<SealedCredential>(
+      `select account_id as accountId, name, value from credentials
+       where account_id > ? or (account_id = ? and name > ?) order by account_id, name limit ?`,
+      [accountId, accountId, name, limit],
+    );
+  }
+
+  /** Puts a value in the place of another, if that is still there. */
+  async replace({ accountId, name, value }: SealedCredential, former: string): Promise<void> {
+    await this.db.run(
+      'update credentials set value = ? where account_id = ? and name = ? and value = ?',
+      [value, accountId, name, former],
+      { recurs: true },
+    );
+  }
+
   async delete(accountId: string, names: readonly string[]): Promise<void> {
     if (names.length === 0) return;
     await this.db

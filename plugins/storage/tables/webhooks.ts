@@ -27,6 +27,13 @@ type SubscriptionColumns = (WebhookColumns | { readonly id: null }) &
     readonly tenant_created_at: number;
   };
 
+/** The signing secret of one subscription. */
+export interface SealedSecret {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly sealed: string;
+}
+
 /** The SQL of webhook subscriptions. */
 export class WebhookTable {
   protected readonly db: Executor;
@@ -132,6 +139,24 @@ export class WebhookTable {
   /** Stores changed subscriptions over what they were. */
   async save(webhooks: readonly Webhook[]): Promise<void> {
     await this.db.updateEach('webhooks', 'id', webhooks.map(changeable));
+  }
+
+  /** At most so many sealed signing secrets of all tenants, after a subscription. */
+  async sealedPage(afterId: string, limit: number): Promise<readonly SealedSecret[]> {
+    return await this.db.rows<SealedSecret>(
+      `select id, tenant_id as tenantId, secret as sealed from webhooks
+       where id > ? and secret is not null order by id limit ?`,
+      [afterId, limit],
+    );
+  }
+
+  /** Puts a sealed signing secret in the place of another, if that is still there. */
+  async replaceSecret(id: string, former: string, sealed: string): Promise<void> {
+    await this.db.run(
+      'update webhooks set secret = ? where id = ? and secret = ?',
+      [sealed, id, former],
+      { recurs: true },
+    );
   }
 
   async delete(ids: readonly string[]): Promise<void> {

@@ -129,31 +129,31 @@ t.test('where the secret comes from', async (t) => {
     database_url: 'sqlite:./gateway.db',
   };
   await t.rejects(
-    loadKeyring({ ...sources, database_url: 'mysql://user@host/gateway' }),
+    loadKeyring({ ...sources, database_url: 'mysql://user@host/gateway' }, false),
     /GATEWAY_SECRET is required/,
   );
-  const given = await loadKeyring({ ...sources, gateway_secret: oldSecret });
+  const given = await loadKeyring({ ...sources, gateway_secret: oldSecret }, false);
   t.same(given, makeKeyring(oldSecret, null));
   t.same(await readdir(dataDir), [], 'nothing is made when one is given');
 
   const file = 'test/plugins/secrets/loading-process.ts';
   const processes = [1, 2, 3].map(() => startProcess(t, [file, sources.data_dir]));
   const ids = await Promise.all(processes.map((started) => started.waitFor(/key ([\w-]+)/)));
-  const own = await Promise.all([1, 2, 3, 4].map(() => loadKeyring(sources)));
+  const own = await Promise.all([1, 2, 3, 4].map(() => loadKeyring(sources, false)));
   t.equal(new Set([...ids.map((match) => match[1]), ...own.map(([key]) => key.id)]).size, 1);
   t.same(await readdir(sources.data_dir), ['gateway-secret'], 'no draft is left');
   const path = join(sources.data_dir, 'gateway-secret');
   t.equal((await stat(path)).mode & 0o777, 0o600);
   t.same(makeKeyring(await readFile(path, 'utf8'), null), own[0]);
 
-  const rotating = await loadKeyring({ ...sources, gateway_secret_previous: oldSecret });
+  const rotating = await loadKeyring({ ...sources, gateway_secret_previous: oldSecret }, false);
   t.equal(rotating.length, 2);
   await t.rejects(
-    loadKeyring({ ...sources, gateway_secret_previous: 'x' }),
+    loadKeyring({ ...sources, gateway_secret_previous: 'x' }, false),
     /^.*GATEWAY_SECRET_PREVIOUS must/,
   );
   await writeFile(path, 'broken');
-  await t.rejects(loadKeyring(sources), /gateway-secret in .* does not hold a secret/);
+  await t.rejects(loadKeyring(sources, false), /gateway-secret in .* does not hold a secret/);
 });
 
 t.test('two makers at once within one process', async (t) => {
@@ -165,7 +165,7 @@ t.test('two makers at once within one process', async (t) => {
     data_dir: dataDir,
     database_url: 'sqlite:x',
   };
-  const keyrings = await Promise.all(Array.from({ length: 10 }, () => loadKeyring(sources)));
+  const keyrings = await Promise.all(Array.from({ length: 10 }, () => loadKeyring(sources, false)));
   t.equal(new Set(keyrings.map(([key]) => key.id)).size, 1);
   t.same(await readdir(dataDir), ['gateway-secret']);
 });

@@ -17,7 +17,7 @@ function boot(config: Partial<Config>) {
   return createGateway({
     log: createLog('silent'),
     bodyLimit: 1_000,
-    plugins: [secretsPlugin, storagePlugin],
+    plugins: [storagePlugin, secretsPlugin],
     prepare: (container) =>
       // Only the fields that these two plugins read.
       provide(container, 'config', {

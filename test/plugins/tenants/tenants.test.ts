@@ -30,6 +30,7 @@ async function open(
   const parts = composeAdministration(
     config,
     createLog('info', { write: (line) => lines.push(line) }),
+    'tenants',
   );
   const plugins = serves ? [...parts.plugins, firstStart] : parts.plugins;
   const clock = new HandClock();

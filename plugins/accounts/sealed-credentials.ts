@@ -1,0 +1,30 @@
+import type { SealedSource } from '../secrets/contract.ts';
+import type { SealedCredential } from './contract.ts';
+
+/** Where a credential is stored, as `secrets.seal` and `secrets.open` want to know it. Pure. */
+export function credentialContext(accountId: string, name: string): string {
+  return `credential:${accountId}:${name}`;
+}
+
+/** The credentials of all accounts, to be sealed anew. */
+export const sealedCredentials: SealedSource = {
+  name: 'credentials',
+  async page(read, after, limit) {
+    const [accountId = '', name = ''] = after?.place ?? [];
+    const found = await read.credentials.page({ accountId, name }, limit);
+    return found.map((one) => ({
+      place: [one.accountId, one.name],
+      context: credentialContext(one.accountId, one.name),
+      sealed: one.value,
+      lock: `lease:${one.accountId}`,
+    }));
+  },
+  async replace(unit, changes) {
+    const replaced = changes.map(({ value: { place, sealed: from }, sealed: to }) => {
+      const [accountId = '', name = ''] = place;
+      const credential: SealedCredential = { accountId, name, value: to };
+      return unit.credentials.replace(credential, from);
+    });
+    await Promise.all(replaced);
+  },
+};

@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { createLog } from '../../core/log.ts';
+import { makeKeyring } from '../../plugins/secrets/keyring.ts';
+import { makeSecrets } from '../../plugins/secrets/sealing.ts';
+import { makeStorage } from '../../plugins/storage/storage.ts';
+import { databases } from '../harness/databases.ts';
+import { runGateway } from '../harness/gateway.ts';
+import { startProcess } from '../harness/processes.ts';
+import { scaled } from '../harness/scale.ts';
+import { connected, pair, phoneNumber, sendAccepted, until } from '../harness/story.ts';
+
+const newSecret = (): string => randomBytes(32).toString('base64');
+
+/** How many credentials there are to be sealed anew. */
+const many = scaled(20_000, 3_000);
+
+/** Runs a command to its end and answers its exit code and what it printed. */
+async function run(t: Test, env: NodeJS.ProcessEnv, ...words: readonly string[]) {
+  const started = startProcess(t, ['main.ts', ...words], { ...env, LOG_LEVEL: 'warn', PORT: '0' });
+  const giveUp = setTimeout(() => void started.kill('SIGKILL'), 60_000);
+  const { code } = await started.exit;
+  clearTimeout(giveUp);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  return { code, output: started.output };
+}
+
+for (const { name, create } of databases) {
+  t.test(`the secret of a gateway is changed, ${name}`, async (t) => {
+    const database = await create();
+    t.teardown(() => database.drop());
+    const dataDir = await mkdtemp(join(tmpdir(), 'gateway-'));
+    t.teardown(() => rm(dataDir, { recursive: true, force: true }));
+    const [before, after] = [newSecret(), newSecret()];
+    const place = { DATABASE_URL: database.url, DATA_DIR: dataDir };
+    const start = (settings: Readonly<Record<string, string>>) =>
+      runGateway(t, { databaseUrl: database.url, dataDir, settings });
+    const old = await start({ GATEWAY_SECRET: before });
+    const keys = { TEST_API_KEY: old.key, LIVE_API_KEY: old.liveKey };
+    const phone = phoneNumber(1);
+    const account_id = await pair(old.api, phone);
+    t.equal(await old.stop(), 0);
+
+    const swapped = await run(t, { ...place, GATEWAY_SECRET: after }, 'serve');
+    t.equal(swapped.code, 1, 'another secret is refused');
+    t.match(swapped.output, /The database is sealed with another secret .* GATEWAY_SECRET/);
+    t.notMatch(swapped.output, /\n +at |"stack"/);
+
+    const storage = makeStorage({ url: database.url, log: createLog('silent') });
+    t.teardown(() => storage.close());
+    const { read, write } = storage.connections;
+    const sealer = makeSecrets(makeKeyring(before, null));
+    for (let n = 0; n < many; n += 500) {
+      const rows = Array.from({ length: 500 }, (_, m) => {
+        const place = { account_id: `acc_${n}`, name: `key-${m}` };
+        const context = `credential:${place.account_id}:${place.name}`;
+        return { ...place, value: sealer.seal('x'.repeat(200), context) };
+      });
+      await write('credentials').insert(rows);
+    }
+    const current = makeSecrets(makeKeyring(after, null));
+    const stale = async (): Promise<number> => {
+      const values: string[] = await read('credentials').pluck('value');
+      return values.filter((value) => current.isStale(value)).length;
+    };
+
+    const both = { GATEWAY_SECRET: after, GATEWAY_SECRET_PREVIOUS: before };
+    const during = await start({ ...both, ...keys });
+    await connected(during.api, phone);
+    const all = await stale();
+    t.ok(all > many, `${all} values are sealed with the previous secret`);
+
+    const killed = startProcess(t, ['main.ts', 'secrets', 'reseal'], { ...place, ...both });
+    await until('some to be sealed anew', async () => ((await stale()) < all ? true : undefined));
+    await killed.kill('SIGKILL');
+    const left = await stale();
+    t.ok(left > 0 && left < all, `killed when ${left} of ${all} were left`);
+    await sendAccepted(during.api, { account_id, to: { phone: phoneNumber(1000) } });
+    const repeated = await run(t, { ...place, ...both }, 'secrets', 'reseal', '--json');
+    t.equal(repeated.code, 0, repeated.output);
+    const told = JSON.parse(repeated.output) as { resealed: { credentials: number } };
+    t.ok(told.resealed.credentials >= left, `it says how many: ${repeated.output}`);
+    t.match(told, { unreadable: 0 });
+    t.equal(await stale(), 0, 'all are sealed anew');
+    await sendAccepted(during.api, { account_id, to: { phone: phoneNumber(1000) } });
+    t.equal(await during.stop(), 0);
+
+    const former = await run(t, { ...place, GATEWAY_SECRET: before }, 'serve');
+    t.equal(former.code, 1, 'the secret before is refused from now on');
+    const alone = await start({ GATEWAY_SECRET: after, ...keys });
+    await connected(alone.api, phone);
+    await sendAccepted(alone.api, { account_id, to: { phone: phoneNumber(1000) } });
+    t.equal(await alone.stop(), 0);
+  });
+}
+
+t.test('a secret file that was removed: the start is refused, and makes none', async (t) => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'gateway-'));
+  t.teardown(() => rm(dataDir, { recursive: true, force: true }));
+  const migrated = startProcess(t, ['main.ts', 'serve'], { DATA_DIR: dataDir, PORT: '0' });
+  await migrated.waitFor(/The messaging gateway is ready/);
+  t.equal((await migrated.kill('SIGTERM')).code, 0);
+  const file = join(dataDir, 'gateway-secret');
+  await rm(file);
+  const refused = await run(t, { DATA_DIR: dataDir }, 'serve');
+  t.equal(refused.code, 1);
+  t.match(refused.output, `${file} is missing, and the database is sealed with a secret: restore`);
+  t.notMatch(refused.output, /\n +at |"stack"/);
+  t.notOk((await readdir(dataDir)).includes('gateway-secret'));
+});
