@@ -101,6 +101,11 @@ export function faultOf(error: unknown): Fault {
   return fatal === true && errno === undefined ? 'connection' : 'other';
 }
 
+/** Whether a connection that only reads refused a write: the gateway's own fault. */
+export function isWriteWhileReading(error: unknown): boolean {
+  return factsOf(error).code === 'SQLITE_READONLY';
+}
+
 /** Whether the error says that the server itself is away or refuses: further connections would fail the same way. */
 export function saysServerIsGone(error: unknown): boolean {
   const { code, errno } = factsOf(error);

@@ -1,6 +1,6 @@
 import type { Tables } from '../../core/contracts/storage.ts';
 import type { Breaker } from './breaker.ts';
-import { faultOf, saysServerIsGone } from './faults.ts';
+import { faultOf, isWriteWhileReading, saysServerIsGone } from './faults.ts';
 
 /**
  * Wraps the table objects that read outside of transactions: a read whose connection turns out to be
@@ -42,7 +42,7 @@ export async function read<Result>(
       breaker.passed();
       return result;
     } catch (error) {
-      if (faultOf(error) === 'other') throw error;
+      if (faultOf(error) === 'other' || isWriteWhileReading(error)) throw error;
       breaker.noticed(error);
       if (tries === 2 || saysServerIsGone(error)) throw breaker.unavailable(error);
     }

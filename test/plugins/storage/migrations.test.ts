@@ -23,6 +23,7 @@ const tableNames = [
   'idempotency_keys',
   'leases',
   'limit_notices',
+  'marks',
   'media_files',
   'messages',
   'opener_refusals',
