@@ -1,7 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { EgressAnswer } from './contract.ts';
 import { Exchange, type ExchangeRequest } from './exchange.ts';
-import { EgressError } from './failures.ts';
 
 /** Of the body, as text. */
 const keptBytes = 1_024;
@@ -12,14 +11,13 @@ const readBytes = 65_536;
 const nothing = Buffer.alloc(0);
 
 /**
- * Sends a request and keeps the start of its answer. Past 64 KiB the connection is closed: an answer that has said
- * how long it is counts as it is, one that may never end is a failure.
- * @throws EgressError or an error that `failureOf` reads
+ * Sends a request and keeps the start of its answer. The head decides: a body that breaks off, stalls until the deadline
+ * or passes 64 KiB is cut, and the answer counts with what came of it.
+ * @throws EgressError or an error that `failureOf` reads, when no head came
  */
 export function takeAnswer(agent: Dispatcher, request: ExchangeRequest): Promise<EgressAnswer> {
   return new Promise((resolve, reject) => {
     let status = 0;
-    let isEndless = false;
     let read = 0;
     let kept = nothing;
     const settle = (): void => {
@@ -28,9 +26,8 @@ export function takeAnswer(agent: Dispatcher, request: ExchangeRequest): Promise
       resolve({ status, text });
     };
     const exchange = Exchange.begin(agent, request, {
-      head(code, headers) {
+      head(code) {
         status = code;
-        isEndless = headers['content-length'] === undefined;
       },
       data(chunk) {
         read += chunk.length;
@@ -38,11 +35,13 @@ export function takeAnswer(agent: Dispatcher, request: ExchangeRequest): Promise
         kept = Buffer.concat([kept, chunk.subarray(0, keptBytes - kept.length)]);
         if (read <= readBytes) return;
         exchange.drop();
-        if (isEndless) reject(new EgressError('connection', 'The body of the answer did not end.'));
-        else settle();
+        settle();
       },
       end: settle,
-      failed: reject,
+      failed(error) {
+        if (status === 0) reject(error);
+        else settle();
+      },
     });
   });
 }

@@ -49,14 +49,6 @@ export const badReceivers: Readonly<Record<string, { server: () => Server; kind:
       }),
     kind: 'timeout',
   },
-  'drips its body': {
-    server: () =>
-      rawReceiver((socket) => {
-        socket.write(`${head}content-length: 1000\r\n\r\n`);
-        drip(socket, 50);
-      }),
-    kind: 'timeout',
-  },
   'informs without end': {
     server: () =>
       rawReceiver((socket) => {
@@ -92,10 +84,6 @@ export const badReceivers: Readonly<Record<string, { server: () => Server; kind:
     server: () => createServer((socket) => socket.resetAndDestroy()),
     kind: 'connection',
   },
-  'closes in the middle': {
-    server: () => rawReceiver((socket) => socket.end(`${head}content-length: 9\r\n\r\nhalf`)),
-    kind: 'connection',
-  },
   'upgrades unasked': {
     server: () =>
       rawReceiver((socket) => {
@@ -104,6 +92,36 @@ export const badReceivers: Readonly<Record<string, { server: () => Server; kind:
         );
       }),
     kind: 'connection',
+  },
+};
+
+/** Receivers that answer with a good head, and then with a body that is none. */
+export const badBodies: Readonly<Record<string, (socket: Socket) => void>> = {
+  'never ends': (socket) => {
+    socket.write(`${head}\r\n`);
+    flood(socket, 'z');
+  },
+  'is 70 KiB in chunks': (socket) => {
+    const chunk = `1000\r\n${'z'.repeat(4_096)}\r\n`;
+    socket.write(`${head}transfer-encoding: chunked\r\n\r\n${chunk.repeat(18)}`);
+    socket.write('0\r\n\r\n');
+  },
+  'is longer than is read': (socket) => {
+    socket.write(`${head}content-length: 100000000\r\n\r\n`);
+    flood(socket, 'z');
+  },
+  drips: (socket) => {
+    socket.write(`${head}content-length: 1000\r\n\r\n`);
+    drip(socket, 50);
+  },
+  stalls: (socket) => {
+    socket.write(`${head}content-length: 9\r\n\r\nhalf`);
+  },
+  'breaks off': (socket) => {
+    socket.end(`${head}content-length: 9\r\n\r\nhalf`);
+  },
+  'is no chunk': (socket) => {
+    socket.write(`${head}transfer-encoding: chunked\r\n\r\nnonsense`);
   },
 };
 
