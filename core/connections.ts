@@ -1,45 +1,85 @@
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { setImmediate as arrivals, setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
-/**
- * How long a stopping gateway goes on serving, with `Connection: close` on every answer, before it closes
- * connections: busy clients leave by themselves, and none loses a request on a connection that is just being closed.
- */
-const farewellMs = 500;
+/** From the first byte of a request to the last of its body, in milliseconds. */
+const requestMs = 30_000;
 
-/** How often to look whether the last answer is out, in milliseconds. */
-const lookMs = 20;
+/** Without a byte in either direction, in milliseconds. Node counts it twice where an answer is not taken. */
+const stallMs = 15_000;
+
+/** Between two requests, in milliseconds. */
+const idleMs = 20_000;
+
+/** A client that was refused before its body had arrived may go on sending for so long, in milliseconds. */
+const lingerMs = 5_000;
+
+/** Clients that are about to ask, or to read an answer, have this long after the last answer was begun. */
+const quietForMs = 500;
+
+/** How often a stopping server checks for answers that are still being made, in milliseconds. */
+const pollMs = 20;
 
 /** A turn of the event loop so short had nothing to read; how long to wait for one. Milliseconds. */
 const quietMs = 1;
 const busyMs = 200;
 
+/** Options of a Fastify server: what Node itself limits on its connections. */
+export const connectionLimits = {
+  requestTimeout: requestMs,
+  /** `guardConnections` spares who waits for an answer. */
+  connectionTimeout: stallMs,
+  keepAliveTimeout: idleMs,
+  http: {
+    // With a longer time for the head than for all of it Node limits no body at all.
+    headersTimeout: requestMs,
+    // Node checks requests every 30 s by itself, and would find a late one after twice its time.
+    connectionsCheckingInterval: 1_000,
+  },
+} as const;
+
 /**
- * Lets clients go without breaking a request. A connection that never carried one, or stays open although
- * its answer is out, would keep Node's server from closing: those are cut once nothing has been answered for a
- * while, as who has just connected is about to ask. Whatever is closed is closed right after all that had arrived
- * was read: a request that waits in the system's buffers would be lost with its connection.
- * Called once by the kernel, before any plugin is registered.
+ * Keeps clients that stall from holding memory or the stop, and lets the others go without breaking a request.
+ * Called once for each server that was made with `connectionLimits`, before any plugin is registered.
+ * @param drainMs how long a stopping server goes on serving, with `Connection: close` on every answer, so that balancers
+ *   see that it is not ready and busy clients leave by themselves
  */
-export function leaveClientsGently(app: FastifyInstance): void {
+export function guardConnections(app: FastifyInstance, drainMs: number): void {
   const server = app.server;
-  let answering = 0;
-  server.on('request', (_request, response) => {
-    answering += 1;
+  const open = new Set<ServerResponse>();
+  server.on('request', (request, response) => {
+    open.add(response);
     response.once('close', () => {
-      answering -= 1;
+      open.delete(response);
+      if (request.complete || request.socket.destroyed) return;
+      // Closing at once would make the client's system throw the refusal away while it still sends.
+      setTimeout(() => {
+        if (!request.complete) request.socket.destroy();
+      }, lingerMs).unref();
     });
+  });
+  server.on('timeout', (socket: Socket) => {
+    for (const one of open) if (one.socket === socket && isBeingMade(one)) return;
+    socket.destroy();
   });
   app.addHook('preClose', async () => {
     if (!server.listening) return;
-    await sleep(farewellMs);
+    await sleep(drainMs);
     await quietMoment();
-    void cutWhatStays(server, () => answering > 0);
+    void cutWhatStays(server, () => [...open].some(isBeingMade));
   });
 }
 
-/** Resolves right after the process has read all that had arrived and found nothing more, if that comes soon. */
+/** The client has said all and waits for the gateway, not the other way round. */
+function isBeingMade(response: ServerResponse): boolean {
+  return response.req.complete && !response.headersSent;
+}
+
+/**
+ * Resolves right after the process has read all that had arrived and found nothing more, if that comes soon: a request
+ * that waits in the system's buffers would be lost with its connection.
+ */
 async function quietMoment(): Promise<void> {
   const deadline = performance.now() + busyMs;
   for (let now = performance.now(); now < deadline; ) {
@@ -50,10 +90,11 @@ async function quietMoment(): Promise<void> {
   }
 }
 
+/** Closes what would keep Node's server from closing, once nothing has been answered for a while. */
 async function cutWhatStays(server: Server, isAnswering: () => boolean): Promise<void> {
   let quietSince = performance.now();
-  while (performance.now() - quietSince < farewellMs) {
-    await sleep(lookMs, undefined, { ref: false });
+  while (performance.now() - quietSince < quietForMs) {
+    await sleep(pollMs, undefined, { ref: false });
     await quietMoment();
     if (server.listening || isAnswering()) quietSince = performance.now();
   }

@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import fp from 'fastify-plugin';
 import { refuseBrokenRequest, refuseUnreadablePath } from './broken-requests.ts';
-import { leaveClientsGently } from './connections.ts';
+import { connectionLimits, guardConnections } from './connections.ts';
 import { type Container, type Cradle, createGatewayContainer, provide } from './container.ts';
 import { type Clock, systemClock } from './contracts/clock.ts';
 import type { GatewayLog } from './log.ts';
@@ -42,6 +42,8 @@ export interface GatewayParts {
   readonly plugins: readonly GatewayPlugin[];
   /** The largest request body in bytes. */
   readonly bodyLimit: number;
+  /** How long `close` goes on serving, in milliseconds. Default: 500. */
+  readonly drainMs?: number;
 }
 
 /** A booted gateway. */
@@ -60,6 +62,7 @@ export interface Gateway {
  */
 export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   const app = Fastify({
+    ...connectionLimits,
     // pino's logger has every method that Fastify asks for; only the type of `child` differs.
     loggerInstance: parts.log as unknown as import('fastify').FastifyBaseLogger,
     bodyLimit: parts.bodyLimit,
@@ -73,11 +76,11 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
     frameworkErrors: (error, _request, reply) => refuseUnreadablePath(error, reply),
     clientErrorHandler: refuseBrokenRequest,
     // Node itself would answer a request without Host with an empty 400.
-    http: { requireHostHeader: false },
+    http: { ...connectionLimits.http, requireHostHeader: false },
   });
   const stopping = new AbortController();
   app.addHook('preClose', async () => stopping.abort());
-  leaveClientsGently(app);
+  guardConnections(app, parts.drainMs ?? 500);
   const container = createGatewayContainer();
   const operations = new OperationRegistry();
   app.decorate('container', container);

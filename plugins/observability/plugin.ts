@@ -1,4 +1,5 @@
 import Fastify from 'fastify';
+import { connectionLimits } from '../../core/connections.ts';
 import { provide } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { PrometheusMetrics } from './metrics.ts';
@@ -37,7 +38,7 @@ export default gatewayPlugin('observability', [], async (app) => {
     return;
   }
   const port = config.metrics_port;
-  const probes = Fastify({ forceCloseConnections: true });
+  const probes = Fastify({ ...connectionLimits, forceCloseConnections: true });
   addProbes(probes, checks, metrics);
   app.addHook('onReady', async () => {
     const address = await probes.listen({ host: config.host, port });

@@ -3,11 +3,11 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify from 'fastify';
 import t from 'tap';
-import { leaveClientsGently } from '../../core/connections.ts';
+import { guardConnections } from '../../core/connections.ts';
 
 t.test('a stop breaks no request', async (t) => {
   const app = Fastify({ return503OnClosing: false });
-  leaveClientsGently(app);
+  guardConnections(app, 500);
   app.get('/', async () => 'answered');
   await app.listen({ host: '127.0.0.1', port: 0 });
   // A TCP server has an address of this form.

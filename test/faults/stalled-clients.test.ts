@@ -1,0 +1,112 @@
+import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { type RunningGateway, runGateway } from '../harness/gateway.ts';
+import { openRows } from '../harness/rows.ts';
+import { connected, pair, phoneNumber } from '../harness/story.ts';
+
+const phone = phoneNumber(1);
+const drainMs = 500;
+
+interface Stalled {
+  readonly what: string;
+  readonly socket: Socket;
+  isClosed: boolean;
+}
+
+/** What a client sends before it stalls; `drips` goes on with a byte a second, `deaf` reads no answer. */
+function behaviours(key: string): readonly [what: string, text: string, how?: 'drips' | 'deaf'][] {
+  const head = (path: string, length: number, sent: string) =>
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n${sent}Content-Length: ${length}\r\n\r\n`;
+  const withKey = `X-API-Key: ${key}\r\n`;
+  const large = '{'.padEnd(200_000, ' ');
+  const document = `GET /v1/docs/openapi.yaml HTTP/1.1\r\nHost: x\r\n\r\n`;
+  const list = `GET /v1/accounts HTTP/1.1\r\nHost: x\r\n${withKey}\r\n`;
+  return [
+    ['says nothing', ''],
+    ['stalls in its head', `POST /v1/messages HTTP/1.1\r\nHost: x\r\n${withKey}X-Half`],
+    ['drips its head', `POST /v1/messages HTTP/1.1\r\nHost: x\r\nX-Half`, 'drips'],
+    ['stalls in its body', `${head('/v1/messages', 100, withKey)}{`],
+    ['stalls in its body without a key', `${head('/v1/messages', 100, '')}{`],
+    ['stalls in a large body', `${head('/v1/messages', 250_000, withKey)}${large}`],
+    ['drips its body', `${head('/v1/messages', 5_000, withKey)}{`, 'drips'],
+    ['drips its body without a key', `${head('/v1/messages', 5_000, '')}{`, 'drips'],
+    ['stalls in a body for agents', `${head('/mcp', 100, withKey)}{`],
+    ['stalls in a body for nobody', `${head('/nowhere', 100, '')}{`],
+    ['reads no answer', document.repeat(10), 'deaf'],
+    ['reads no answer to its key', list.repeat(100), 'deaf'],
+    ['asks once and stays', list],
+  ];
+}
+
+/** Opens `count` connections that stall, of each kind as many, one half of them half-open. */
+function stall({ baseUrl, key }: RunningGateway, count: number): readonly Stalled[] {
+  const { hostname, port } = new URL(baseUrl);
+  const kinds = behaviours(key);
+  return Array.from({ length: count }, (_, n) => {
+    const [what, text, how] = kinds[n % kinds.length] ?? ['', ''];
+    const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: n % 2 === 0 });
+    const stalled: Stalled = { what, socket, isClosed: false };
+    const timer = how === 'drips' ? setInterval(() => socket.write('x'), 1_000) : undefined;
+    const closed = (): void => {
+      clearInterval(timer);
+      stalled.isClosed = true;
+    };
+    socket.on('error', closed).on('end', closed).on('close', closed);
+    socket.write(text);
+    if (how === 'deaf') socket.pause();
+    else socket.resume();
+    return stalled;
+  });
+}
+
+/** Heap and buffers in use, in megabytes. */
+async function usedMegabytes({ baseUrl }: RunningGateway): Promise<number> {
+  const text = await (await fetch(new URL('/metrics', baseUrl))).text();
+  const value = (name: string) => Number(new RegExp(`^${name} (\\S+)`, 'm').exec(text)?.[1]);
+  return (value('nodejs_heap_size_used_bytes') + value('nodejs_external_memory_bytes')) / 1e6;
+}
+
+/** Resolves once the gateway has done all that was asked of it: what goes on is the clients' stalling. */
+async function settled({ api }: RunningGateway): Promise<void> {
+  for (let quiet = 0; quiet < 5; ) {
+    await sleep(50);
+    const begun = performance.now();
+    await api.get('/accounts');
+    quiet = performance.now() - begun < 50 ? quiet + 1 : 0;
+  }
+}
+
+t.test('clients that stall are gone within 35 s, and hold up no stop', async (t) => {
+  const gateway = await runGateway(t, { databaseUrl: null });
+  const rows = openRows(t, `sqlite:${join(gateway.dataDir, 'gateway.db')}`);
+  await pair(gateway.api, phone);
+  await connected(gateway.api, phone);
+  const owners = () => rows.rows('SELECT owner FROM leases', []);
+  t.match(await owners(), [{ owner: /./ }]);
+
+  const before = await usedMegabytes(gateway);
+  const first = stall(gateway, 200);
+  await settled(gateway);
+  const begun = performance.now();
+  t.comment(`${(await usedMegabytes(gateway)) - before} MB more while they stall`);
+  t.equal((await gateway.api.get('/accounts')).status, 200, 'others are served meanwhile');
+  await sleep(35_000 - (performance.now() - begun));
+  for (const { socket } of first) socket.resume();
+  await sleep(500);
+  const open = first.filter(({ isClosed }) => !isClosed).map(({ what }) => what);
+  t.same(open, [], 'every connection is closed');
+  for (let round = 0; round < 300; round += 1) await gateway.api.get('/accounts');
+  const more = (await usedMegabytes(gateway)) - before;
+  t.ok(more < 30, `${more.toFixed(1)} MB more are used afterwards`);
+
+  const second = stall(gateway, 200);
+  await settled(gateway);
+  const stopAt = performance.now();
+  t.equal(await gateway.stop(), 0, 'a clean exit');
+  const took = performance.now() - stopAt;
+  t.ok(took < drainMs + 2_000, `stopped after ${Math.round(took)} ms`);
+  t.same(await owners(), [{ owner: null }], 'the lease is free');
+  for (const { socket } of second) socket.destroy();
+});
