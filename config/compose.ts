@@ -63,6 +63,7 @@ export async function composeGateway(
   return {
     log,
     bodyLimit: config.limits.body_bytes,
+    drainMs: config.shutdown.drain_s * 1000,
     plugins: [...before, ...outside, ...after],
     prepare(container) {
       provide(container, 'config', config);

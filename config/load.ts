@@ -102,4 +102,9 @@ function deriveDefaults(tree: Tree): void {
   if (tree.database_url === undefined) tree.database_url = `sqlite:${join(folder, 'gateway.db')}`;
   if (isPlainObject(media) && media.directory === undefined)
     media.directory = join(folder, 'media');
+  const { shutdown } = tree;
+  if (isPlainObject(shutdown) && shutdown.drain_s === undefined) {
+    const isOfSeveral = tree.amqp_url !== null && !String(tree.database_url).startsWith('sqlite:');
+    shutdown.drain_s = isOfSeveral ? 5 : 0.5;
+  }
 }

@@ -10,6 +10,7 @@ import {
   Plans,
   Plugins,
   Sessions,
+  Shutdown,
   Tenants,
   Webhooks,
 } from './sections.ts';
@@ -27,8 +28,9 @@ const secret = {
 };
 
 const presetKey = (mode: 'test' | 'live') => ({
-  pattern: `^gw_${mode}_[A-Za-z0-9_-]{1,200}$`,
-  'x-expected': `"gw_${mode}_" followed by letters, digits, "-" or "_"`,
+  // As long as a generated key, so that nobody guesses it.
+  pattern: `^gw_${mode}_[A-Za-z0-9_-]{43}$`,
+  'x-expected': `"gw_${mode}_" followed by 32 random bytes in base64url, which are 43 characters`,
   'x-secret': 'all',
   default: null,
 });
@@ -55,10 +57,11 @@ export const configSchema = Closed({
     Type.String({
       description: 'stands in every absolute address that is given out',
       default: null,
-      pattern: '^https?://[^\\s?#]+$',
+      pattern: '^https?://[^\\s?#/@]+(/[^\\s?#]*)?$',
       'x-env': 'PUBLIC_URL',
-      'x-expected': 'an http:// or https:// address',
+      'x-expected': 'an http:// or https:// address without a user or password',
       'x-default': '`http://HOST:PORT`',
+      'x-secret': 'password',
     }),
   ),
   data_dir: Type.String({
@@ -147,11 +150,14 @@ export const configSchema = Closed({
   }),
   simulated_network_url: Nullable(
     Type.String({
-      description: 'a simulated network that runs alone; without it one is started when needed',
+      description:
+        'a simulated network that runs alone, with its secret unless it has the same `data_dir`; without it one is started when needed',
       default: null,
-      pattern: '^tcp://[^/\\s]+:[0-9]+$',
+      pattern: '^tcp://(:[A-Za-z0-9_-]{16,200}@)?[^/@\\s]+:[0-9]+$',
       'x-env': 'SIMULATED_NETWORK_URL',
-      'x-expected': 'tcp://HOST:PORT',
+      'x-expected':
+        'tcp://HOST:PORT or tcp://:SECRET@HOST:PORT, the secret of at least 16 letters, digits, "-" or "_"',
+      'x-secret': 'password',
     }),
   ),
   plans: Plans,
@@ -165,6 +171,7 @@ export const configSchema = Closed({
   channels: Channels,
   plugins: Plugins,
   drivers: Drivers,
+  shutdown: Shutdown,
 });
 
 /**

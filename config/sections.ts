@@ -345,3 +345,14 @@ export const Drivers = Closed({
     server_public_key: Option('CHATAPP_SERVER_PUBLIC_KEY', "PEM of the server's RSA key"),
   }),
 });
+
+/** The stop. */
+export const Shutdown = Closed({
+  drain_s: Type.Number({
+    description: 'for which a stopping process still serves while `/readyz` answers 503',
+    minimum: 0,
+    maximum: 600,
+    'x-unit': 's',
+    'x-default': '5 with a broker and a database server, else 0.5',
+  }),
+});

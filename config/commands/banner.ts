@@ -1,12 +1,12 @@
 import type { Addresses } from '../addresses.ts';
 
-/** The keys that a start made; null where the tenant was there already. */
+/** The keys that a start generated; null where the tenant was there already, or its key was preset. */
 interface Keys {
   readonly live: string | null;
   readonly test: string | null;
 }
 
-/** What the first start tells a newcomer, once; empty when this start made no keys. */
+/** What the first start tells a newcomer, once; empty when this start generated no keys. */
 export function banner(addresses: Addresses | null, keys: Keys): string {
   if (keys.live === null && keys.test === null) return '';
   const lines = [

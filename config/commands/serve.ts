@@ -26,7 +26,7 @@ export async function serve(
   const config = readConfig(env);
   refuseUnservable(config);
   const log = createLog(config.log_level);
-  const signals = new StopSignals(log);
+  const signals = new StopSignals(log, config.shutdown.drain_s * 1000);
   logStrayErrors(log);
   log.info({ config: configSummary(config) }, 'the gateway starts');
   const gateway = await start(config, log, compose);

@@ -1,6 +1,6 @@
 import type { GatewayLog } from '../../core/log.ts';
 
-/** How long a clean stop may take: longer than an in-flight delivery. */
+/** How long a clean stop may take after the drain: longer than an in-flight delivery. */
 const graceMs = 20_000;
 
 /** A Ctrl-C reaches the process twice under npm, from the terminal and from npm; both are one wish. */
@@ -14,13 +14,14 @@ export class StopSignals {
   /** Resolves with the first signal. */
   readonly first: Promise<NodeJS.Signals>;
 
-  constructor(log: GatewayLog) {
+  /** @param drainMs how long the gateway still serves once it stops */
+  constructor(log: GatewayLog, drainMs: number) {
     this.first = new Promise((resolve) => {
       let since: number | undefined;
       const stop = (signal: NodeJS.Signals) => {
         if (since === undefined) {
           since = performance.now();
-          setTimeout(() => giveUp(log, 'the stop took too long'), graceMs).unref();
+          setTimeout(() => giveUp(log, 'the stop took too long'), drainMs + graceMs).unref();
           resolve(signal);
         } else if (performance.now() - since > twinMs) {
           giveUp(log, 'a second signal ends the gateway at once');

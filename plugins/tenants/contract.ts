@@ -99,7 +99,7 @@ export interface TenantUpdate {
   readonly disable: readonly string[];
 }
 
-/** What the first start made, to be shown once. */
+/** What the first start generated, to be shown once; null for a mode whose key was preset or is there already. */
 export interface FirstKeys {
   readonly live: string | null;
   readonly test: string | null;
@@ -127,7 +127,7 @@ export interface Tenants {
   /**
    * Makes the first live and test tenant where they are missing, and lets the preset keys in. However many
    * processes start at once, one pair is made. Called at every start that serves.
-   * @returns the keys of what this very call made
+   * @returns the keys that this very call generated, never preset ones
    */
   begin(presets: FirstKeys): Promise<FirstKeys>;
 }
@@ -137,7 +137,7 @@ declare module '../../core/container.ts' {
     readonly tenants: Tenants;
     readonly plans: Plans;
     readonly authenticator: Authenticator;
-    /** The keys that this start made and nobody has seen yet; main.ts prints them. */
+    /** The keys that this start generated and nobody has seen yet; `serve` prints them. */
     readonly firstKeys: FirstKeys;
   }
 }

@@ -89,9 +89,12 @@ export function tenantsService({ storage, plans, channels, log }: TenantsParts):
         firstTenant('test', keys.test, presets),
       ]);
       logBegun(begun, log);
-      const made = (mode: Mode) =>
-        begun.some((one) => one.mode === mode && one.made) ? keys[mode].key : null;
-      return { live: made('live'), test: made('test') };
+      // Who has set a key knows it: it is never shown.
+      const generated = (mode: Mode) =>
+        presets[mode] === null && begun.some((one) => one.mode === mode && one.made)
+          ? keys[mode].key
+          : null;
+      return { live: generated('live'), test: generated('test') };
     },
   };
 }

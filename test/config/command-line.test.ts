@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -156,13 +157,39 @@ t.test('what is not understood', async (t) => {
   t.match(await run(t, {}, 'cook'), { code: 2, output: /^There is no command "cook"/ });
 });
 
-t.test('PORT=0 and the summary of the settings', async (t) => {
-  const env = { DATA_DIR: await folder(t), PORT: '0', TEST_API_KEY: 'gw_test_preset_hidden' };
+t.test('PORT=0, and keys that were set are shown nowhere', async (t) => {
+  const preset = `gw_test_${randomBytes(32).toString('base64url')}`;
+  const env = { DATA_DIR: await folder(t), PORT: '0', TEST_API_KEY: preset };
   const gateway = startProcess(t, ['main.ts', 'serve'], { ...env, LOG_LEVEL: 'info' });
   const [, base = ''] = await gateway.waitFor(/Base URL: +(http:\S+)\/v1\n/);
-  await gateway.waitFor(/Test API key: +gw_test_preset_hidden\n/);
+  await gateway.waitFor(/Live API key: +gw_live_[\w-]{43}\n/);
   await gateway.waitForOk(`${base}/readyz`);
+  t.notMatch(gateway.output, preset, 'only what was generated is printed');
+  const answer = await fetch(`${base}/v1/accounts`, { headers: { 'x-api-key': preset } });
+  t.equal(answer.status, 200, 'and the preset key is good');
   const [start = ''] = gateway.output.split('\n');
   t.match(JSON.parse(start), { msg: 'the gateway starts', config: { test_api_key: '***' } });
   t.same(await gateway.kill('SIGTERM'), { code: 0, signal: null });
+});
+
+t.test('a balancer sees that a stopping gateway is not ready while it still serves', async (t) => {
+  const key = `gw_test_${randomBytes(32).toString('base64url')}`;
+  const env = { DATA_DIR: await folder(t), LOG_LEVEL: 'warn', TEST_API_KEY: key };
+  const { process: gateway, url } = await startGateway(t, {
+    ...env,
+    GATEWAY_SHUTDOWN__DRAIN_S: '2',
+  });
+  const begun = performance.now();
+  const exit = gateway.kill('SIGTERM');
+  await sleep(200);
+  while (performance.now() - begun < 1_800) {
+    const ready = await fetch(`${url}/readyz`);
+    t.match(await ready.json(), { checks: { process: 'unavailable' } });
+    t.equal(ready.status, 503);
+    const served = await fetch(`${url}/v1/accounts`, { headers: { 'x-api-key': key } });
+    t.match(await served.json(), { accounts: [] }, 'requests are served');
+    await sleep(200);
+  }
+  t.same(await exit, { code: 0, signal: null });
+  t.ok(performance.now() - begun > 2_000);
 });

@@ -121,6 +121,14 @@ t.test('the environment wins over the file, the file over the defaults', async (
   t.equal(fromFile({ webhooks: { retry_delays_s: [] } }).webhooks.retry_delays_s.length, 0);
 });
 
+t.test('a stop takes longer where others take over', async (t) => {
+  const servers = { DATABASE_URL: 'mysql://u@h/d', AMQP_URL: 'amqp://h' };
+  t.equal(fromEnv(servers).shutdown.drain_s, 5);
+  t.equal(fromEnv({ AMQP_URL: 'amqp://h' }).shutdown.drain_s, 0.5);
+  t.equal(fromEnv({}).shutdown.drain_s, 0.5);
+  t.equal(fromEnv({ ...servers, GATEWAY_SHUTDOWN__DRAIN_S: '30' }).shutdown.drain_s, 30);
+});
+
 const refusals: readonly [string, () => unknown, RegExp][] = [
   [
     'a number in words',
@@ -174,8 +182,23 @@ const refusals: readonly [string, () => unknown, RegExp][] = [
   ],
   [
     'a key of the other mode',
-    () => fromEnv({ TEST_API_KEY: 'gw_live_hidden' }),
+    () => fromEnv({ TEST_API_KEY: `gw_live_${'x'.repeat(43)}` }),
     /^test_api_key \(TEST_API_KEY\) must be "gw_test_" followed by/,
+  ],
+  [
+    'a key that can be guessed',
+    () => fromEnv({ LIVE_API_KEY: 'gw_live_a' }),
+    /^live_api_key \(LIVE_API_KEY\) must be "gw_live_" followed by 32 random bytes in base64url, which are 43 characters\.$/,
+  ],
+  [
+    'an address for everybody with a password',
+    () => fromEnv({ PUBLIC_URL: 'https://user:hidden@gateway.example/path' }),
+    /^public_url \(PUBLIC_URL\) must be an http:.* address without a user or password\.$/,
+  ],
+  [
+    "a user in the simulated network's address",
+    () => fromEnv({ SIMULATED_NETWORK_URL: 'tcp://user:hidden@127.0.0.1:3025' }),
+    /^simulated_network_url \(SIMULATED_NETWORK_URL\) must be tcp:\/\/HOST:PORT or .* "-" or "_"\.$/,
   ],
   [
     'a short secret',

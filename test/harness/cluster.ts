@@ -133,8 +133,8 @@ export async function runCluster(
     DATABASE_URL: databaseUrl,
     AMQP_URL: rabbitmq.url,
     GATEWAY_SECRET: randomBytes(32).toString('base64'),
-    TEST_API_KEY: `gw_test_${randomBytes(24).toString('base64url')}`,
-    LIVE_API_KEY: `gw_live_${randomBytes(24).toString('base64url')}`,
+    TEST_API_KEY: `gw_test_${randomBytes(32).toString('base64url')}`,
+    LIVE_API_KEY: `gw_live_${randomBytes(32).toString('base64url')}`,
   };
   const members: Member[] = [];
   for (const name of ['first', 'second', 'third']) {

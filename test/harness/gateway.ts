@@ -39,6 +39,8 @@ export const generousLimits: Readonly<Record<string, string>> = {
   // A fault may outlast the first ones; the last are for what comes after.
   GATEWAY_WEBHOOKS__RETRY_DELAYS_S: '[1,2,4,8,8,8,8]',
   GATEWAY_WEBHOOKS__PAUSE_AFTER_FAILURES: '1000000',
+  // No balancer has to see that a gateway of a test stops.
+  GATEWAY_SHUTDOWN__DRAIN_S: '0.5',
 };
 
 /** A gateway in a process of its own, which can be killed and started again on the same port and data. */
@@ -127,5 +129,5 @@ export async function runGateway(t: Teardown, options: GatewayOptions): Promise<
 }
 
 function newKey(mode: 'live' | 'test'): string {
-  return `gw_${mode}_${randomBytes(24).toString('base64url')}`;
+  return `gw_${mode}_${randomBytes(32).toString('base64url')}`;
 }

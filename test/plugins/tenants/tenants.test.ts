@@ -40,7 +40,7 @@ async function open(
 }
 
 const none = { enable: [], disable: [] };
-const presetOf = (mode: string) => `gw_${mode}_${randomBytes(8).toString('hex')}`;
+const presetOf = (mode: string) => `gw_${mode}_${randomBytes(32).toString('base64url')}`;
 
 const storeNumbers: Lane<ReadonlyMap<string, number>, void> = {
   name: 'test.numbers',
