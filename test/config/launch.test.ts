@@ -105,7 +105,7 @@ t.test('without compiler or sources an installation goes on, and a build fails',
 t.test('the project starts what it compiles', async (t) => {
   const { scripts } = JSON.parse(await readFile(join(project, 'package.json'), 'utf8'));
   t.equal(scripts.prepare, 'node config/compile.mjs --where-possible', 'after npm ci');
-  t.equal(scripts.start, 'node config/launch.mjs main.ts serve');
+  t.equal(scripts.start, 'exec node config/launch.mjs main.ts serve');
   const { include } = JSON.parse(await readFile(join(project, 'tsconfig.build.json'), 'utf8'));
   const launch = await readFile(join(project, 'config/launch.mjs'), 'utf8');
   const rooms = include.filter((name: string) => !name.includes('*'));
