@@ -7,11 +7,12 @@ import {
   type Welcome,
 } from './network/protocol.ts';
 
-/** Where a network listens, and which one is meant there; null for any. */
+/** Where a network listens, which one is meant there, null for any, and its secret. */
 export interface NetworkPlace {
   readonly host: string;
   readonly port: number;
   readonly instance: string | null;
+  readonly secret: string;
 }
 
 /** In what part a connection speaks. */
@@ -50,8 +51,8 @@ export async function connectTo(
     if (welcome.type === 'welcome' && meant) resolve();
     else reject(new NetworkOutOfReach('another program answers in the place of the network'));
   };
-  const { instance } = place;
-  const hello: Hello = { type: 'hello', protocol: protocolVersion, instance, ...role };
+  const { instance, secret } = place;
+  const hello: Hello = { type: 'hello', protocol: protocolVersion, instance, secret, ...role };
   lines.write(hello);
   try {
     await promise;

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DriverLog } from '../../core/contracts/driver.ts';
 import { connectTo, NetworkOutOfReach, type NetworkPlace, type Role } from './connection.ts';
 import type { LineSocket } from './lines.ts';
-import { parseNetworkUrl } from './network/address.ts';
-import { networkFolder, type Running, readRunning } from './network/running.ts';
+import { type NetworkAddress, parseNetworkUrl } from './network/address.ts';
+import { networkFolder, type Running, readRunning, readSecret } from './network/running.ts';
 import { networkProgram } from './program.ts';
 
 /** How the simulated network of a gateway is found. */
@@ -31,7 +31,7 @@ const attempts = 3;
  * next gateway on the same data folder, and is started anew should it have died.
  */
 export class SimulatedNetwork {
-  readonly #fixed: NetworkPlace | null;
+  readonly #fixed: NetworkAddress | null;
   readonly #folder: string;
   readonly #log: DriverLog;
   /** The running child and the connection that keeps it from ending. */
@@ -41,7 +41,7 @@ export class SimulatedNetwork {
 
   /** @throws Error when the url is not one */
   constructor({ url, dataDir, log }: SimulatedNetworkOptions) {
-    this.#fixed = url === null ? null : { ...parseNetworkUrl(url), instance: null };
+    this.#fixed = url === null ? null : parseNetworkUrl(url);
     this.#folder = networkFolder(resolve(dataDir));
     this.#log = log;
   }
@@ -85,12 +85,21 @@ export class SimulatedNetwork {
   }
 
   async #place(): Promise<NetworkPlace> {
-    if (this.#fixed !== null) return this.#fixed;
+    if (this.#fixed !== null) return this.#elsewhere(this.#fixed);
     if (this.#found !== null) return this.#found.place;
     this.#finding ??= this.#find().finally(() => {
       this.#finding = null;
     });
     return await this.#finding;
+  }
+
+  /** A network that runs alone has its own secret, unless it shares our folder. */
+  #elsewhere({ host, port, secret: own }: NetworkAddress): NetworkPlace {
+    const secret = own ?? readSecret(this.#folder);
+    if (secret !== null) return { host, port, secret, instance: null };
+    throw new NetworkOutOfReach(
+      `SIMULATED_NETWORK_URL has no secret, nor is there one in ${this.#folder}`,
+    );
   }
 
   async #find(): Promise<NetworkPlace> {
@@ -123,8 +132,9 @@ export class SimulatedNetwork {
   /** Tries the network that was announced last. */
   async #greetRunning(): Promise<(NetworkPlace & Pick<Running, 'pid'>) | null> {
     const running = readRunning(this.#folder);
-    if (running === null) return null;
-    const place = { host: '127.0.0.1', ...running };
+    const secret = readSecret(this.#folder);
+    if (running === null || secret === null) return null;
+    const place = { host: '127.0.0.1', secret, ...running };
     try {
       const presence = await connectTo(place, { role: 'gateway' }, new AbortController().signal);
       presence.onFrame = () => undefined;

@@ -236,7 +236,7 @@ for (const engine of databases) {
   t.test(`logging a chatapp number in, ${engine.name}`, async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'network-'));
     t.teardown(() => rm(folder, { recursive: true, force: true }));
-    const SIMULATED_NETWORK_URL = `tcp://127.0.0.1:${await freePort()}`;
+    const SIMULATED_NETWORK_URL = `tcp://:${'s'.repeat(16)}@127.0.0.1:${await freePort()}`;
     const program = ['drivers/simulated/network/main.ts', `--qr-lifetimes-ms=${lifetimes}`];
     const network = startProcess(t, program, { SIMULATED_NETWORK_URL, DATA_DIR: folder });
     await network.waitFor(/listening/);

@@ -157,7 +157,8 @@ export async function runCluster(
 
 /** Starts a simulated network that is nobody's child; answers its address. */
 async function startNetwork(t: Teardown): Promise<string> {
-  const url = `tcp://127.0.0.1:${await freePort()}`;
+  const secret = randomBytes(32).toString('base64url');
+  const url = `tcp://:${secret}@127.0.0.1:${await freePort()}`;
   const network = startProcess(t, ['drivers/simulated/network/main.ts'], {
     SIMULATED_NETWORK_URL: url,
     DATA_DIR: await makeFolder('network'),

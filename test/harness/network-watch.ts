@@ -29,7 +29,8 @@ export async function watchNetwork(t: Teardown, url: string): Promise<WatchedWay
   const open = new Map<Socket, string>();
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
-    const far = connect(parseNetworkUrl(url));
+    const { host, port } = parseNetworkUrl(url);
+    const far = connect({ host, port });
     for (const socket of [near, far]) {
       sockets.add(socket.setNoDelay(true));
       socket.on('error', () => socket.destroy());
@@ -67,7 +68,9 @@ export async function watchNetwork(t: Teardown, url: string): Promise<WatchedWay
   });
   // A TCP server has an address of this form.
   const { port } = server.address() as AddressInfo;
-  return { url: `tcp://127.0.0.1:${port}`, said, phones: () => [...open.values()] };
+  const { secret } = parseNetworkUrl(url);
+  const credential = secret === null ? '' : `:${secret}@`;
+  return { url: `tcp://${credential}127.0.0.1:${port}`, said, phones: () => [...open.values()] };
 }
 
 /** How late an end may be noticed here that came before a beginning elsewhere, milliseconds. */

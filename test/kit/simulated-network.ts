@@ -7,6 +7,7 @@ import type { DriverFactory } from '../../core/contracts/driver.ts';
 import { SimulatedControl } from '../../drivers/simulated/control.ts';
 import { makeSimulatedDriver } from '../../drivers/simulated/driver.ts';
 import { SimulatedNetwork } from '../../drivers/simulated/launch.ts';
+import { networkFolder, secretOf } from '../../drivers/simulated/network/running.ts';
 import { networkProgram } from '../../drivers/simulated/program.ts';
 import { LogLines } from '../contract/driver/bench.ts';
 import { harnessTenantId } from './driver-harness.ts';
@@ -66,7 +67,7 @@ export class SimulatedNetworkProcess {
     this.#ownFolder = ownFolder;
     this.#start = start;
     this.#running = running;
-    this.url = `tcp://127.0.0.1:${running.port}`;
+    this.url = `tcp://:${secretOf(networkFolder(dataDir))}@127.0.0.1:${running.port}`;
     const way = { url: this.url, dataDir, log: new LogLines() };
     this.control = new SimulatedControl(new SimulatedNetwork(way));
   }

@@ -1,12 +1,23 @@
+/** Where a simulated network listens, and the secret that it asks its peers for; null: the one of its folder. */
+export interface NetworkAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly secret: string | null;
+}
+
 /**
- * Host and port of `tcp://HOST:PORT`.
- * @throws Error that says what is wrong with it
+ * Reads `tcp://HOST:PORT` or `tcp://:SECRET@HOST:PORT`.
+ * @throws Error that does not repeat it
  */
-export function parseNetworkUrl(url: string): { readonly host: string; readonly port: number } {
-  const parts = /^tcp:\/\/(\[[0-9a-fA-F:.]+\]|[^/:?#@]+):([0-9]{1,5})\/?$/.exec(url);
-  const port = Number(parts?.[2]);
-  if (parts?.[1] === undefined || port > 65_535) {
-    throw new Error(`SIMULATED_NETWORK_URL is "${url}", but should look like tcp://127.0.0.1:3025`);
+export function parseNetworkUrl(url: string): NetworkAddress {
+  const pattern =
+    /^tcp:\/\/(?::([A-Za-z0-9_-]{16,200})@)?(\[[0-9a-fA-F:.]+\]|[^/:?#@]+):([0-9]{1,5})\/?$/;
+  const [, secret = null, host, digits] = pattern.exec(url) ?? [];
+  const port = Number(digits);
+  if (host === undefined || port > 65_535) {
+    throw new Error(
+      'SIMULATED_NETWORK_URL must be tcp://HOST:PORT or tcp://:SECRET@HOST:PORT, such as tcp://127.0.0.1:3025.',
+    );
   }
-  return { host: parts[1].replace(/^\[|\]$/g, ''), port };
+  return { host: host.replace(/^\[|\]$/g, ''), port, secret };
 }

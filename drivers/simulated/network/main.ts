@@ -1,6 +1,7 @@
 /**
  * The simulated network, a program of its own. `SIMULATED_NETWORK_URL` (`tcp://HOST:PORT`) is where it
- * listens, `DATA_DIR` (./data) keeps its state, in the folder `simulated-network`.
+ * listens, `DATA_DIR` (./data) keeps its state, in the folder `simulated-network`. Whoever connects names the secret in
+ * the file `secret` there, or the one in the address (`tcp://:SECRET@HOST:PORT`).
  *
  * `--child`: started by a gateway; listens on a free port, says which in `running.json` beside its
  * state, and ends itself when the last gateway left, when nobody was connected for ten minutes
@@ -11,8 +12,8 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { parseNetworkUrl } from './address.ts';
-import { networkFolder, removeRunning, stands, writeRunning } from './running.ts';
+import { type NetworkAddress, parseNetworkUrl } from './address.ts';
+import { networkFolder, removeRunning, secretOf, stands, writeRunning } from './running.ts';
 import { NetworkServer } from './server.ts';
 import { NetworkStore, StoreTaken } from './store.ts';
 
@@ -37,9 +38,11 @@ const url = options.child ? 'tcp://127.0.0.1:0' : process.env.SIMULATED_NETWORK_
 // A child's folder was made by its gateway; one that is gone again needs no network.
 if (!options.child) mkdirSync(folder, { recursive: true, mode: 0o700 });
 else if (!existsSync(folder)) process.exit(0);
+const address = addressOf(url ?? 'tcp://127.0.0.1:3025');
 const server = new NetworkServer({
   store: openStore(),
-  ...parseNetworkUrl(url ?? 'tcp://127.0.0.1:3025'),
+  ...address,
+  secret: address.secret ?? secretOf(folder),
   qrLifetimesMs: options['qr-lifetimes-ms']?.split(',').map(Number) ?? null,
   onLastLeft: () => {
     if (options.child) stop();
@@ -64,6 +67,15 @@ if (options.child) {
   }, lookMs);
 } else {
   console.log(`simulated network listening on port ${port}, state in ${folder}`);
+}
+
+function addressOf(url: string): NetworkAddress {
+  try {
+    return parseNetworkUrl(url);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    process.exit(1);
+  }
 }
 
 function openStore(): NetworkStore {

@@ -19,7 +19,7 @@ import type {
 } from '../../../core/contracts/driver.ts';
 
 /** Raised when the protocol changes in a way that older programs do not understand. */
-export const protocolVersion = 1;
+export const protocolVersion = 2;
 
 /** A phone in the simulation: each network (one a test tenant) has phones of its own. */
 export interface PhoneAddress {
@@ -29,11 +29,12 @@ export interface PhoneAddress {
   readonly phone: string;
 }
 
-/** The first line. `instance` is the running network that is meant, null for any. */
+/** The first line. `instance` is the running network that is meant, null for any; `secret` is that of its folder. */
 export type Hello = {
   readonly type: 'hello';
   readonly protocol: number;
   readonly instance: string | null;
+  readonly secret: string;
 } & (
   | ({ readonly role: 'session' } & PhoneAddress)
   | { readonly role: 'control' }

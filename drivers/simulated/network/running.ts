@@ -1,4 +1,5 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Where a network that a gateway started can be reached, as `running.json` in its folder says. */
@@ -12,6 +13,32 @@ export interface Running {
 /** The network's own folder inside the data folder. */
 export function networkFolder(dataDir: string): string {
   return join(dataDir, 'simulated-network');
+}
+
+/** The secret that a network asks its peers for; null while its folder has none. */
+export function readSecret(folder: string): string | null {
+  try {
+    return readFileSync(join(folder, 'secret'), 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+/** The secret of the folder, made if there is none: who may read the folder may use the network. */
+export function secretOf(folder: string): string {
+  const known = readSecret(folder);
+  if (known !== null) return known;
+  const made = join(folder, `secret.${process.pid}`);
+  writeFileSync(made, randomBytes(32).toString('base64url'), { mode: 0o600 });
+  try {
+    // Linked into place, so that nobody reads half of it and the first of two that start at once wins.
+    linkSync(made, join(folder, 'secret'));
+  } catch (error) {
+    if (readSecret(folder) === null) throw error;
+  } finally {
+    rmSync(made);
+  }
+  return readFileSync(join(folder, 'secret'), 'utf8');
 }
 
 /** Announces a network. Only the one that has the store open may. */

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { LineSocket } from '../lines.ts';
 import { controlCalls, Refused } from './control.ts';
@@ -20,6 +20,8 @@ export interface ServerOptions {
   readonly host: string;
   /** 0 for any free one. */
   readonly port: number;
+  /** Asked of every peer. */
+  readonly secret: string;
   /** Instead of the profiles' lifetimes of QR codes, in milliseconds. */
   readonly qrLifetimesMs: readonly number[] | null;
   /** A gateway stopped in an orderly way and no other is there. */
@@ -95,6 +97,7 @@ export class NetworkServer {
 
   #greet(hello: Hello, lines: LineSocket): boolean {
     if (hello.type !== 'hello' || hello.protocol !== protocolVersion) return false;
+    if (!this.#knows(hello.secret)) return false;
     if (hello.instance !== null && hello.instance !== this.instance) return false;
     if (hello.role === 'session' && !this.#admits(hello)) return false;
     this.#tick.write(lines, { type: 'welcome', instance: this.instance });
@@ -102,6 +105,15 @@ export class NetworkServer {
     else if (hello.role === 'gateway') this.#serveGateway(lines);
     else lines.onFrame = (frame) => this.#control(frame as ControlRequest, lines);
     return true;
+  }
+
+  #knows(secret: unknown): boolean {
+    if (typeof secret !== 'string') return false;
+    // Digests, as only texts of one length can be compared in constant time.
+    const [given, known] = [secret, this.#options.secret].map((text) =>
+      hash('sha256', text, 'buffer'),
+    );
+    return given !== undefined && known !== undefined && timingSafeEqual(given, known);
   }
 
   #admits(address: Hello & { role: 'session' }): boolean {

@@ -31,9 +31,14 @@ for (const phone of PHONES.split(',')) {
 }
 
 async function link(phone: string): Promise<void> {
-  const place = { ...parseNetworkUrl(SIMULATED_NETWORK_URL), instance: null };
+  const { secret, ...place } = parseNetworkUrl(SIMULATED_NETWORK_URL);
+  if (secret === null) throw new Error('SIMULATED_NETWORK_URL has no secret');
   const role = { role: 'session', network: 'floor', channel: 'msgapp_web', phone } as const;
-  const lines = await connectTo(place, role, new AbortController().signal);
+  const lines = await connectTo(
+    { ...place, secret, instance: null },
+    role,
+    new AbortController().signal,
+  );
   let stored = Promise.resolve();
   lines.onFrame = (frame) => {
     // The network speaks its protocol.

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
@@ -8,6 +8,7 @@ import { SimulatedNetwork } from '../../../drivers/simulated/launch.ts';
 import { LogLines } from '../../contract/driver/bench.ts';
 import { startProcess, type Teardown } from '../../harness/processes.ts';
 import { phoneNumber, until } from '../../harness/story.ts';
+import { startSimulatedNetwork } from '../../kit/simulated-network.ts';
 import { temporaryFolder } from './running-network.ts';
 
 const address = { network: 'ten_a', channel: 'msgapp_web', phone: phoneNumber(1) };
@@ -126,6 +127,27 @@ t.test('another program on the announced port is not taken for the network', asy
   await writeFile(file, JSON.stringify({ port, pid: process.pid, instance: 'ours' }));
   await gateway(t, dataDir).start();
   t.not((await running(dataDir)).pid, process.pid);
+});
+
+t.test('only who knows the secret of its folder may use a network', async (t) => {
+  const network = await startSimulatedNetwork();
+  t.teardown(() => network.stop());
+  const elsewhere = await temporaryFolder(t);
+  const bare = network.url.replace(/:[^:@]+@/, '');
+  t.not(bare, network.url);
+  const networks = (url: string, dataDir: string) => {
+    const way = new SimulatedNetwork({ url, dataDir, log: new LogLines() });
+    const hand = new SimulatedControl(way);
+    t.teardown(async () => hand.close());
+    return hand.networks();
+  };
+  t.same(await networks(network.url, elsewhere), [], 'the secret in the address');
+  t.same(await networks(bare, network.dataDir), [], 'the same folder');
+  const stranger = bare.replace('//', `//:${'x'.repeat(43)}@`);
+  await t.rejects(networks(stranger, elsewhere), /out of reach/, 'another secret');
+  await t.rejects(networks(bare, elsewhere), /has no secret/, 'none');
+  const { mode } = await stat(join(network.dataDir, 'simulated-network/secret'));
+  t.equal(mode & 0o777, 0o600, 'nobody else on the machine can read it');
 });
 
 t.test('a child that nobody needs ends by itself', async (t) => {
