@@ -13,7 +13,8 @@ ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
 COPY --from=build /gateway/package.json ./
 COPY --from=build /gateway/node_modules ./node_modules
 COPY --from=build /gateway/dist ./dist
-RUN mkdir /data && chown node:node /data
+# A volume takes its owner from the folder that it is mounted on.
+RUN mkdir /data /media && chown node:node /data /media
 USER node
 VOLUME /data
 EXPOSE 3000

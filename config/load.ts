@@ -102,9 +102,20 @@ function deriveDefaults(tree: Tree): void {
   if (tree.database_url === undefined) tree.database_url = `sqlite:${join(folder, 'gateway.db')}`;
   if (isPlainObject(media) && media.directory === undefined)
     media.directory = join(folder, 'media');
+  tree.database_url = withPassword(tree.database_url, tree.database_password);
+  tree.amqp_url = withPassword(tree.amqp_url, tree.amqp_password);
   const { shutdown } = tree;
   if (isPlainObject(shutdown) && shutdown.drain_s === undefined) {
     const isOfSeveral = tree.amqp_url !== null && !String(tree.database_url).startsWith('sqlite:');
     shutdown.drain_s = isOfSeveral ? 5 : 0.5;
   }
+}
+
+/** The address with a password that was given beside it; whatever is wrong with either is found later. */
+function withPassword(address: unknown, password: unknown): unknown {
+  if (typeof address !== 'string' || typeof password !== 'string') return address;
+  if (!/^(mysql|amqps?):/.test(address) || !URL.canParse(address)) return address;
+  const url = new URL(address);
+  url.password = encodeURIComponent(password);
+  return url.href;
 }

@@ -39,6 +39,18 @@ function Port(description: string, options: object) {
   return Type.Integer({ description, minimum: 0, maximum: 65_535, ...options });
 }
 
+function Password(address: string, env: string) {
+  return Nullable(
+    Type.String({
+      description: `password for \`${address}\`, as it is; in the address itself it would have to be percent-encoded`,
+      default: null,
+      minLength: 1,
+      'x-env': env,
+      'x-secret': 'all',
+    }),
+  );
+}
+
 /**
  * Every setting of the gateway. Beyond JSON Schema a field carries `x-env` (its own environment
  * variable), `x-unit`, `x-expected` (what a value must be, in words, where the schema alone would say it
@@ -78,6 +90,7 @@ export const configSchema = Closed({
     'x-default': '`gateway.db` in `data_dir`',
     'x-secret': 'password',
   }),
+  database_password: Password('database_url', 'DATABASE_PASSWORD'),
   amqp_url: Nullable(
     Type.String({
       description: '`amqp://…`; without it the broker is inside the process',
@@ -88,6 +101,7 @@ export const configSchema = Closed({
       'x-secret': 'password',
     }),
   ),
+  amqp_password: Password('amqp_url', 'AMQP_PASSWORD'),
   gateway_secret: Nullable(
     Type.String({
       description: 'seals secrets at rest, 32 bytes in base64; required with `mysql://`',

@@ -121,6 +121,19 @@ t.test('the environment wins over the file, the file over the defaults', async (
   t.equal(fromFile({ webhooks: { retry_delays_s: [] } }).webhooks.retry_delays_s.length, 0);
 });
 
+t.test('a password with any characters can stand beside its address', async (t) => {
+  const password = 'a@b/c#d%e:f?';
+  const config = fromEnv({
+    DATABASE_URL: 'mysql://gateway@database/gateway',
+    DATABASE_PASSWORD: password,
+    AMQP_URL: 'amqp://gateway@broker',
+    AMQP_PASSWORD: password,
+  });
+  const encoded = encodeURIComponent(password);
+  t.equal(config.database_url, `mysql://gateway:${encoded}@database/gateway`);
+  t.equal(config.amqp_url, `amqp://gateway:${encoded}@broker`);
+});
+
 t.test('a stop takes longer where others take over', async (t) => {
   const servers = { DATABASE_URL: 'mysql://u@h/d', AMQP_URL: 'amqp://h' };
   t.equal(fromEnv(servers).shutdown.drain_s, 5);
