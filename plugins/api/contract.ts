@@ -26,15 +26,16 @@ export interface ServedAnswer {
 export interface RequestHandling {
   /**
    * Finds out who calls by the request's key headers and sets `request.caller`.
-   * @throws GatewayError `unauthorized`, `unavailable`
+   * @throws GatewayError `unauthorized`, `unavailable`, and `rate_limited` after many wrong keys
    */
   identify(request: FastifyRequest): Promise<Caller>;
   /**
    * Takes one request from the rate of the caller's key. To be called once for each call of an operation.
    * @param operation null for a request to none
+   * @param cost for how many requests it counts; default: 1
    * @throws GatewayError `rate_limited`, and `not_found` where the operation is not there for the caller
    */
-  admit(caller: Caller, operation: AnyOperation | null): void;
+  admit(caller: Caller, operation: AnyOperation | null, cost?: number): void;
   /**
    * Validates the parts and runs the operation's handler. The call ends early when the client of `reply`
    * goes away and when the gateway stops.

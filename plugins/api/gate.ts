@@ -14,11 +14,16 @@ export interface GateOptions {
   readonly requestsPerS: number;
 }
 
+/** Wrong keys that one address may try, a second and at once after a pause. */
+const wrongKeysPerS = 10;
+const wrongKeysAtOnce = 50;
+
 /** What every request to an operation passes before anything of its body is read. One per gateway. */
 export class Gate {
   readonly #authenticator: Authenticator;
   readonly #clock: Clock;
   readonly #limiter: RateLimiter | null;
+  readonly #wrongKeys = new RateLimiter(wrongKeysPerS, wrongKeysAtOnce);
 
   constructor({ authenticator, clock, requestsPerS }: GateOptions) {
     this.#authenticator = authenticator;
@@ -30,18 +35,29 @@ export class Gate {
   async identify(request: FastifyRequest): Promise<Caller> {
     const { headers, rawHeaders } = request.raw;
     const key = presentedKey(headers, rawHeaders);
-    const caller = key === null ? null : await this.#authenticator.authenticate(key);
-    if (caller === null) throw new GatewayError('unauthorized');
+    if (key === null) throw new GatewayError('unauthorized');
+    const caller = await this.#authenticator.authenticate(key);
+    if (caller === null) throw this.#refusalOfWrongKey(request.ip);
     request.caller = caller;
     return caller;
   }
 
   /** Is the operation there for them, and does that key call too often? As `RequestHandling.admit` promises. */
-  admit(caller: Caller, operation: AnyOperation | null): void {
+  admit(caller: Caller, operation: AnyOperation | null, cost?: number): void {
     const mode = operation?.mode;
     if (mode !== undefined && mode !== caller.mode) throw new GatewayError('not_found');
-    const retryAfterS = this.#limiter?.take(caller.keyId, this.#clock.monotonic()) ?? 0;
+    const retryAfterS = this.#limiter?.take(caller.keyId, this.#clock.monotonic(), cost) ?? 0;
     if (retryAfterS > 0) throw new GatewayError('rate_limited', { retryAfterS });
+  }
+
+  /** Only wrong keys are counted: whoever shares an address with a guesser is not held up. */
+  #refusalOfWrongKey(address: string): GatewayError {
+    const retryAfterS = this.#wrongKeys.take(address, this.#clock.monotonic());
+    if (retryAfterS === 0) return new GatewayError('unauthorized');
+    return new GatewayError('rate_limited', {
+      message: 'Too many wrong API keys came from this address.',
+      retryAfterS,
+    });
   }
 
   /** All of it, for a request to a route. */

@@ -7,7 +7,7 @@ interface Bucket {
 }
 
 /**
- * A token bucket per key: `perSecond` requests a second, twice as many at once after a pause.
+ * A token bucket per key: `perSecond` requests a second, `burst` at once after a pause.
  * Lives in one process: with n processes a key has n times the rate.
  */
 export class RateLimiter {
@@ -17,17 +17,18 @@ export class RateLimiter {
   #sweptAt = 0;
 
   /** @param perSecond more than 0 */
-  constructor(perSecond: number) {
+  constructor(perSecond: number, burst = perSecond * 2) {
     this.#perMs = perSecond / 1_000;
-    this.#burst = Math.max(1, perSecond * 2);
+    this.#burst = Math.max(1, burst);
   }
 
   /**
-   * Takes a token for one request.
+   * Takes the tokens of one request.
    * @param nowMs a monotonic clock
-   * @returns 0 when the request may pass, else the seconds until the next one would
+   * @param cost in tokens; more than the burst count as the burst, as there are never more
+   * @returns 0 when the request may pass, else the seconds until it would
    */
-  take(key: string, nowMs: number): number {
+  take(key: string, nowMs: number, cost = 1): number {
     if (nowMs - this.#sweptAt >= sweepEveryMs) this.#sweep(nowMs);
     let bucket = this.#buckets.get(key);
     if (bucket === undefined) {
@@ -36,8 +37,9 @@ export class RateLimiter {
     }
     bucket.tokens = this.#tokens(bucket, nowMs);
     bucket.at = nowMs;
-    if (bucket.tokens < 1) return (1 - bucket.tokens) / this.#perMs / 1_000;
-    bucket.tokens -= 1;
+    const taken = Math.min(cost, this.#burst);
+    if (bucket.tokens < taken) return (taken - bucket.tokens) / this.#perMs / 1_000;
+    bucket.tokens -= taken;
     return 0;
   }
 

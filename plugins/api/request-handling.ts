@@ -27,7 +27,7 @@ export function makeRequestHandling({
   };
   return {
     identify: (request) => gate.identify(request),
-    admit: (caller, operation) => gate.admit(caller, operation),
+    admit: (caller, operation, cost) => gate.admit(caller, operation, cost),
     async serve(operation, parts, reply) {
       const handling = handlingOf(operation);
       const { status, body } = await handling.parts(reply.request, parts);

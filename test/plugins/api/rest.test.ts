@@ -255,3 +255,21 @@ t.test('rate', async (t) => {
   t.match(refused[0]?.body, { error_code: 'rate_limited', retry_after_s: 1 });
   t.equal((await client(limited.baseUrl, keys.other).get('/things')).status, 200, 'another key');
 });
+
+t.test('wrong keys of an address are slowed, right ones are not', async (t) => {
+  const guessed = await sampleGateway();
+  t.teardown(() => guessed.gateway.close());
+  const wrong = client(guessed.baseUrl, `gw_test_${'x'.repeat(43)}`);
+  const right = client(guessed.baseUrl, keys.good);
+  const answers = await Promise.all(Array.from({ length: 200 }, () => wrong.get('/things')));
+  const refused = answers.filter(({ status }) => status === 429);
+  const unauthorized = answers.filter(({ status }) => status === 401);
+  t.equal(refused.length + unauthorized.length, 200);
+  t.ok(
+    unauthorized.length >= 50 && unauthorized.length < 100,
+    `${unauthorized.length} answered 401`,
+  );
+  t.match(refused[0]?.body, { error_code: 'rate_limited', retry_after_s: 1 });
+  t.equal(refused[0]?.headers.get('retry-after'), '1');
+  for (let n = 0; n < 20; n += 1) t.equal((await right.get('/things')).status, 200);
+});

@@ -21,6 +21,10 @@ t.test('the rate of a key', async (t) => {
   t.equal(passed('b', 100, 30), 20, 'each key for itself');
   t.equal(passed('a', 9_000, 30), 20, 'never more than the burst');
   t.equal(rate.size, 2);
+  t.equal(rate.take('d', 0, 15), 0);
+  t.equal(rate.take('d', 0, 10), 0.5, 'a request may cost more');
+  t.equal(rate.take('e', 0, 1_000), 0, 'and never more than there can be');
+  t.equal(rate.take('e', 0), 0.1);
   rate.take('c', 30_000);
   t.equal(rate.size, 1, 'buckets that are full again are dropped');
   const slow = new RateLimiter(0.25);
