@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import {
@@ -18,9 +19,16 @@ const serverInfo = { name: 'messaging-gateway', title: 'Messaging gateway', vers
 // Made once: each would compile JSON Schema's own schemas anew, which takes half of a request's time.
 const jsonSchemaValidator = new AjvJsonSchemaValidator();
 
+// The list is long and the same for all: it is written once, and put where the library has left a place for it. Within a
+// text every quote is escaped, so that the place is nowhere else.
+const listPlace = { tools: [] };
+const listPlaceJson = `"result":${JSON.stringify(listPlace)}`;
+
 /** What one exchange answers with. */
 export interface ExchangeParts {
   readonly tools: ReadonlyMap<string, OperationTool>;
+  /** The result of `tools/list`, as JSON. */
+  readonly list: string;
   /** @param given the arguments as they came; an agent may have sent anything */
   call(tool: OperationTool, given: unknown): Promise<CallToolResult>;
 }
@@ -32,11 +40,41 @@ export interface ExchangeAnswer {
   readonly body: string;
 }
 
+/** So many messages of a batch are answered before other requests have a turn. */
+const messagesAtOnce = 10;
+
 /**
- * Answers the messages of one POST by a server of their own: nothing is kept between two requests, so that
- * any process answers any of them.
+ * Answers the messages of one POST: nothing is kept between two requests, so that any process answers any of them.
+ * @param messages one at least
+ * @param batch they came in an array
  */
 export async function exchange(
+  request: FastifyRequest,
+  { messages, batch }: { readonly messages: readonly JSONRPCMessage[]; readonly batch: boolean },
+  parts: ExchangeParts,
+): Promise<ExchangeAnswer> {
+  const [only] = messages;
+  if (!batch && only !== undefined) return exchangeAtOnce(request, only, parts);
+  const portions: JSONRPCMessage[][] = [];
+  for (let from = 0; from < messages.length; from += messagesAtOnce) {
+    portions.push(messages.slice(from, from + messagesAtOnce));
+  }
+  const answers = await Promise.all(
+    portions.map(async (portion, turns) => {
+      for (let turn = 0; turn < turns; turn += 1) await nextTurn();
+      return await exchangeAtOnce(request, portion, parts);
+    }),
+  );
+  // What is refused for its headers is refused in each portion, and a notification has no answer.
+  const [first] = answers;
+  if (first === undefined || first.status !== 200 || answers.length === 1) {
+    return first ?? { status: 202, contentType: null, body: '' };
+  }
+  const body = answers.map((answer) => answer.body.replace(/^\[|\]$/g, '')).join();
+  return { ...first, body: `[${body}]` };
+}
+
+async function exchangeAtOnce(
   request: FastifyRequest,
   body: JSONRPCMessage | JSONRPCMessage[],
   parts: ExchangeParts,
@@ -46,10 +84,11 @@ export async function exchange(
   await server.connect(transport);
   try {
     const answer = await transport.handleRequest(asWebRequest(request), { parsedBody: body });
+    const text = await answer.text();
     return {
       status: answer.status,
       contentType: answer.headers.get('content-type'),
-      body: await answer.text(),
+      body: text.replaceAll(listPlaceJson, () => `"result":${parts.list}`),
     };
   } finally {
     // Not before the answer is there: a closed transport gives none.
@@ -67,7 +106,7 @@ function makeServer({ tools, call }: ExchangeParts): Server {
     if (params?.cursor !== undefined) {
       throw new McpError(ErrorCode.InvalidParams, 'there is one page of tools: leave cursor out');
     }
-    return { tools: [...tools.values()].map(({ listed }) => listed) };
+    return listPlace;
   });
   // Not setRequestHandler: it would answer arguments that are no object with an internal error.
   server.fallbackRequestHandler = async ({ method, params }) => {

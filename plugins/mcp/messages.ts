@@ -5,20 +5,36 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { type JsonRpcError, jsonRpcError } from './json-rpc.ts';
 
+/** As many messages as an agent ever has reason to send at once. */
+const mostMessages = 100;
+
 /** What the body of a POST turned out to be. */
 export type ReadMessages =
   | { readonly messages: readonly JSONRPCMessage[]; readonly batch: boolean }
   | { readonly error: JsonRpcError };
 
-/** Reads the JSON-RPC messages of a body: one, or several in an array. */
-export function readMessages(text: string): ReadMessages {
+/**
+ * Reads the JSON-RPC messages of a body: one, or several in an array.
+ * @param admit told, before they are checked, which costs far more, how many of them are no calls of a tool
+ * @throws what `admit` throws
+ */
+export function readMessages(text: string, admit: (others: number) => void): ReadMessages {
   let body: unknown;
   try {
     body = JSON.parse(text);
   } catch {
+    admit(1);
     return refused(ErrorCode.ParseError, 'Parse error: the body is not valid JSON');
   }
   const batch = Array.isArray(body);
+  if (Array.isArray(body) && body.length > mostMessages) {
+    admit(mostMessages);
+    return refused(
+      ErrorCode.InvalidRequest,
+      `Invalid Request: more than ${mostMessages} messages at once`,
+    );
+  }
+  admit([body].flat().filter((message) => !isToolCall(message)).length);
   const parsed = [body].flat().map((message) => JSONRPCMessageSchema.safeParse(message));
   const messages = parsed.flatMap(({ data }) => (data === undefined ? [] : [data]));
   if (messages.length === 0 || messages.length < parsed.length) {
@@ -33,9 +49,15 @@ export function readMessages(text: string): ReadMessages {
   return { messages: ids.length === 0 ? messages : messages.filter(isRequest), batch };
 }
 
-/** How many of them call a tool. */
-export function toolCallsIn(messages: readonly JSONRPCMessage[]): number {
-  return messages.filter((message) => isRequest(message) && message.method === 'tools/call').length;
+/** Whether it may turn out to be a request for a tool, which is counted when the tool is called. */
+function isToolCall(message: unknown): boolean {
+  return (
+    typeof message === 'object' &&
+    message !== null &&
+    'id' in message &&
+    'method' in message &&
+    message.method === 'tools/call'
+  );
 }
 
 function refused(code: number, message: string): { readonly error: JsonRpcError } {

@@ -31,6 +31,7 @@ async function loadProtocol() {
 function serveTools(app: FastifyInstance): void {
   const { config, log, requestHandling, requestMetrics } = app.container.cradle;
   const tools = toolsOf(app.operations.all());
+  const list = JSON.stringify({ tools: [...tools.values()].map(({ listed }) => listed) });
   const calls = new ToolCalls({ requestHandling, metrics: requestMetrics, log });
   let loading: ReturnType<typeof loadProtocol> | undefined;
   const protocol = () => {
@@ -63,23 +64,18 @@ function serveTools(app: FastifyInstance): void {
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { caller } = request;
     if (caller === null) throw new Error('a request passed without a caller');
-    const { exchange, readMessages, toolCallsIn } = await protocol();
-    const read = readMessages(typeof request.body === 'string' ? request.body : '');
-    if ('error' in read) return reply.code(400).send(read.error);
-    const { messages, batch } = read;
+    const { exchange, readMessages } = await protocol();
     // A call is counted by itself, so that a refusal is an answer that its agent reads.
-    if (toolCallsIn(messages) === 0) requestHandling.admit(caller, null);
-    const [first] = messages;
-    const body = batch || first === undefined ? [...messages] : first;
-    const {
-      status,
-      contentType,
-      body: text,
-    } = await exchange(request, body, {
+    const read = readMessages(typeof request.body === 'string' ? request.body : '', (others) => {
+      if (others > 0) requestHandling.admit(caller, null, others);
+    });
+    if ('error' in read) return reply.code(400).send(read.error);
+    const { status, contentType, body } = await exchange(request, read, {
       tools,
+      list,
       call: (tool, given) => calls.call(tool, given, caller, reply),
     });
     if (contentType !== null) reply.type(contentType);
-    return reply.code(status).send(text === '' ? undefined : text);
+    return reply.code(status).send(body === '' ? undefined : body);
   }
 }

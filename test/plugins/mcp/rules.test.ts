@@ -187,6 +187,7 @@ t.test('an answer begins with its status', async (t) => {
 t.test('messages', async (t) => {
   const call = rpc('tools/call', { name: 'x' }, 7);
   const notice = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled' });
+  const free = (): void => undefined;
   const bad: readonly (readonly [string, number])[] = [
     ['', -32_700],
     ['{', -32_700],
@@ -204,11 +205,15 @@ t.test('messages', async (t) => {
     [`[${call},${call}]`, -32_600],
   ];
   for (const [text, code] of bad) {
-    t.match(readMessages(text), { error: { jsonrpc: '2.0', error: { code }, id: null } }, text);
+    t.match(
+      readMessages(text, free),
+      { error: { jsonrpc: '2.0', error: { code }, id: null } },
+      text,
+    );
   }
-  t.match(readMessages(call), { messages: [{ id: 7 }], batch: false });
-  t.match(readMessages(notice), { messages: [{ method: 'notifications/cancelled' }] });
-  const mixed = readMessages(`[${call},${notice}]`);
+  t.match(readMessages(call, free), { messages: [{ id: 7 }], batch: false });
+  t.match(readMessages(notice, free), { messages: [{ method: 'notifications/cancelled' }] });
+  const mixed = readMessages(`[${call},${notice}]`, free);
   t.match(mixed, { messages: [{ id: 7 }], batch: true });
   t.equal('messages' in mixed && mixed.messages.length, 1, 'a notice beside a request is dropped');
 });
