@@ -11,6 +11,7 @@ import { DeliveryLog } from './delivery-log.ts';
 import { webhookOperations } from './operations.ts';
 import { deliverSample } from './sample-delivery.ts';
 import { Subscriptions } from './subscriptions.ts';
+import type { TestSlots } from './test-slots.ts';
 
 /** What the operations work with. */
 export interface WebhooksParts {
@@ -23,6 +24,7 @@ export interface WebhooksParts {
   readonly log: GatewayLog;
   /** Makes an address that expires of stored media. */
   readonly mint: MintAddress;
+  readonly tests: TestSlots;
   /** Aborted as soon as the gateway stops. */
   readonly stopping: AbortSignal;
   readonly settings: {
@@ -51,7 +53,8 @@ export function makeWebhookOperations(parts: WebhooksParts): MadeOperations {
     {
       subscriptions,
       deliveryLog,
-      deliverSample: (webhook, event, secret) => deliverSample(testParts, webhook, event, secret),
+      deliverSample: (webhook, sample) =>
+        parts.tests.run(webhook, () => deliverSample(testParts, webhook, sample)),
       cursors,
     },
     plans,

@@ -1,6 +1,7 @@
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { startEngine } from './engine/engine.ts';
 import { makeWebhookOperations } from './make-operations.ts';
+import { TestSlots } from './test-slots.ts';
 
 const hourMs = 3_600_000;
 
@@ -17,7 +18,9 @@ export default gatewayPlugin(
     const mint = (key: string): string => media.mint(key);
     const timeoutMs = webhooks.timeout_s * 1000;
     const connectTimeoutMs = webhooks.connect_timeout_s * 1000;
+    const tests = new TestSlots(webhooks.concurrency);
     const made = makeWebhookOperations({
+      tests,
       ...{ clock, cursors, egress, plans, secrets, stopping, storage, log, mint },
       settings: { maxSubscriptions: webhooks.max_subscriptions, timeoutMs, connectTimeoutMs },
     });
@@ -34,6 +37,7 @@ export default gatewayPlugin(
         inFlight: webhooks.in_flight,
         logMs: webhooks.log_h * hourMs,
       },
+      testsOpen: (receiverId) => tests.open(receiverId),
       delivers: roles.includes('webhooks'),
     });
     app.addHook('onClose', async () => {

@@ -39,22 +39,30 @@ export interface TestParts extends AttemptParts {
   readonly storage: Pick<Storage, 'now' | 'submit'>;
 }
 
+/** A test delivery as it was asked for. */
+export interface Sample {
+  readonly event: EventType;
+  /** The opened secret; null while signing is off. */
+  readonly secret: string | null;
+  /** Cuts it short: its client has gone away, or the gateway stops. */
+  readonly signal: AbortSignal;
+}
+
 /**
  * Delivers a sample of an event type at once, whatever the state of the subscription and its URL, and puts it into
  * the log. Changes no counter.
- * @param secret the opened secret; null while signing is off
  */
 export async function deliverSample(
   parts: TestParts,
   webhook: Webhook,
-  event: EventType,
-  secret: string | null,
+  { event, secret, signal }: Sample,
 ): Promise<{ readonly delivery: Delivery; readonly attempt: Attempt }> {
   const now = await parts.storage.now();
   const deliveryId = newId('dlv', now);
   const payload = JSON.stringify(samplePayload(event, now));
   const { url } = webhook;
-  const made = await attempt(parts, { url, event, deliveryId, number: 1, payload, secret });
+  const sent = { url, event, deliveryId, number: 1, payload, secret };
+  const made = await attempt(parts, sent, signal);
   const delivery: Delivery = {
     id: deliveryId,
     tenantId: webhook.tenantId,

@@ -136,7 +136,7 @@ export class Deliverer {
       .all()
       .filter((run) => run.mayAct(now) && (run.hungry || now - run.lookedAt >= sweepMs));
     const contenders = hungry.map((run) => {
-      return { room: run.room(settings.concurrency), failing: run.failing };
+      return { room: run.room(this.#concurrencyOf(run)), failing: run.failing };
     });
     const shares = shareOut(contenders, freeSlots(settings.inFlight, this.#open));
     return hungry.flatMap((run, index) => {
@@ -162,10 +162,15 @@ export class Deliverer {
     if (ending.length > 0) this.#track(this.#end(run, ending));
   }
 
+  #concurrencyOf({ receiverId }: ReceiverRun): number {
+    const { settings, testsOpen } = this.#parts;
+    return Math.max(0, settings.concurrency - testsOpen(receiverId));
+  }
+
   /** Begins what the last look at a receiver has found, as far as there is room. */
   #begin(run: ReceiverRun): void {
     const { clock, settings } = this.#parts;
-    while ((run.hasAhead || run.hasHanded) && run.room(settings.concurrency) > 0) {
+    while ((run.hasAhead || run.hasHanded) && run.room(this.#concurrencyOf(run)) > 0) {
       const free = freeSlots(settings.inFlight, this.#open);
       const now = clock.monotonic();
       if (this.#stopping || !run.mayAct(now) || (run.failing ? free.failing : free.all) < 1) {

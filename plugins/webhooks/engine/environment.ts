@@ -39,6 +39,8 @@ export interface EngineParts {
   readonly clock: Clock;
   readonly log: GatewayLog;
   readonly settings: EngineSettings;
+  /** Test deliveries that are open to a receiver, which gets so many requests fewer. */
+  readonly testsOpen: (receiverId: string) => number;
   /** Whether this process has the role `webhooks`; without it, it only tells others that there is work. */
   readonly delivers: boolean;
 }

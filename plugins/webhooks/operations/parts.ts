@@ -1,18 +1,20 @@
-import type { EventType } from '../../../core/contracts/events.ts';
 import type { Cursors } from '../../secrets/contract.ts';
 import type { Attempt, Delivery, Webhook } from '../contract.ts';
 import type { DeliveryLog } from '../delivery-log.ts';
+import type { Sample } from '../sample-delivery.ts';
 import type { Subscriptions } from '../subscriptions.ts';
 
 /** What the operations on webhooks ask for. */
 export interface WebhookOperationsParts {
   readonly subscriptions: Subscriptions;
   readonly deliveryLog: DeliveryLog;
-  /** Delivers a sample at once, signed with the opened secret, and puts it into the log. */
+  /**
+   * Delivers a sample at once, signed with the opened secret, and puts it into the log.
+   * @throws GatewayError `rate_limited` while another one is under way
+   */
   deliverSample(
     webhook: Webhook,
-    event: EventType,
-    secret: string | null,
+    sample: Sample,
   ): Promise<{ readonly delivery: Delivery; readonly attempt: Attempt }>;
   readonly cursors: Cursors;
 }

@@ -41,7 +41,8 @@ export function testWebhook(parts: WebhookOperationsParts): AnyOperation {
       'Delivers sample data at once and answers, within ten seconds, what came of it: `delivered` true, or false with',
       'a `failure`. The receiver gets it like any other delivery, signed if signing is on; nothing in it tells that it',
       'is a test, but its ids are all zeros. It goes out also when the webhook is switched off, paused or not',
-      'subscribed to the event; it changes no counter, is never retried, and stands in the delivery log.',
+      'subscribed to the event; it changes no counter, is never retried, and stands in the delivery log. One at a time:',
+      'while a test of the webhook is under way, another is refused with `rate_limited`.',
     ].join('\n'),
     hints: { readOnly: false, destructive: false, idempotent: false },
     params: WebhookParams,
@@ -91,11 +92,11 @@ export function testWebhook(parts: WebhookOperationsParts): AnyOperation {
         },
       },
     ],
-    async handler({ caller, params, body }) {
+    async handler({ caller, params, body, signal }) {
       const webhook = await subscriptions.find(caller.tenantId, params.webhookId);
       const event = eventOf(body.event ?? usualEvent, caller.disabled);
       const secret = subscriptions.secretOf(webhook);
-      const { delivery, attempt } = await deliverSample(webhook, event, secret);
+      const { delivery, attempt } = await deliverSample(webhook, { event, secret, signal });
       const { failure, statusCode } = attempt;
       return {
         status: 200,

@@ -135,6 +135,7 @@ export async function openEngine(
   const metrics = new PrometheusMetrics();
   let prepare: PrepareFanOut | undefined;
   const engine = await startEngine({
+    testsOpen: () => 0,
     storage: options.through?.(storage) ?? storage,
     broker: options.broker ?? memory,
     outbox: {

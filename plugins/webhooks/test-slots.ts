@@ -1,0 +1,44 @@
+import { GatewayError } from '../../core/errors.ts';
+import type { Webhook } from './contract.ts';
+
+/**
+ * The test deliveries that this process has under way: one of a subscription, and of a receiver no more than it may be
+ * sent deliveries. The engine opens so many requests fewer.
+ */
+export class TestSlots {
+  readonly #concurrency: number;
+  readonly #webhooks = new Set<string>();
+  readonly #receivers = new Map<string, number>();
+
+  /** @param concurrency `webhooks.concurrency` */
+  constructor(concurrency: number) {
+    this.#concurrency = concurrency;
+  }
+
+  /** How many are open to a receiver. */
+  open(receiverId: string): number {
+    return this.#receivers.get(receiverId) ?? 0;
+  }
+
+  /**
+   * Runs a test once there is room for it.
+   * @throws GatewayError `rate_limited` while there is none, and whatever `run` throws
+   */
+  async run<Made>({ id, receiverId }: Webhook, run: () => Promise<Made>): Promise<Made> {
+    const open = this.open(receiverId);
+    if (this.#webhooks.has(id) || open >= this.#concurrency) {
+      const message = 'A test delivery to this receiver is still under way.';
+      throw new GatewayError('rate_limited', { message, retryAfterS: 1 });
+    }
+    this.#webhooks.add(id);
+    this.#receivers.set(receiverId, open + 1);
+    try {
+      return await run();
+    } finally {
+      this.#webhooks.delete(id);
+      const left = this.open(receiverId) - 1;
+      if (left === 0) this.#receivers.delete(receiverId);
+      else this.#receivers.set(receiverId, left);
+    }
+  }
+}
