@@ -4,6 +4,9 @@ import { Closed, Nullable, OneOf, Timestamp } from '../../core/schemas.ts';
 /** An hour, in milliseconds: nothing in a test takes longer. */
 const hourMs = 3_600_000;
 
+/** Entries of an address book or a history that one phone may have. */
+const mostEntries = 1_000;
+
 const PhoneNumber = Type.String({
   description: 'a phone number in E.164 format',
   minLength: 1,
@@ -87,6 +90,7 @@ export const PhoneSettings = Closed({
   contacts: Type.Optional(
     Type.Array(Closed({ phone: PhoneNumber, name: Type.Optional(Name) }), {
       description: "the phone's address book",
+      maxItems: mostEntries,
     }),
   ),
   history: Type.Optional(
@@ -100,7 +104,7 @@ export const PhoneSettings = Closed({
           examples: ['2026-01-31T09:30:00.000Z'],
         }),
       }),
-      { description: 'messages from before the phone was linked' },
+      { description: 'messages from before the phone was linked', maxItems: mostEntries },
     ),
   ),
 });
