@@ -41,7 +41,7 @@ export interface ExchangeAnswer {
 }
 
 /** So many messages of a batch are answered before other requests have a turn. */
-const messagesAtOnce = 10;
+const messagesAtOnce = 2;
 
 /**
  * Answers the messages of one POST: nothing is kept between two requests, so that any process answers any of them.

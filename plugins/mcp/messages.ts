@@ -6,7 +6,7 @@ import {
 import { type JsonRpcError, jsonRpcError } from './json-rpc.ts';
 
 /** As many messages as an agent ever has reason to send at once. */
-const mostMessages = 100;
+const mostMessages = 20;
 
 /** What the body of a POST turned out to be. */
 export type ReadMessages =

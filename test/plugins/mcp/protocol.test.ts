@@ -260,23 +260,23 @@ t.test('rate', async (t) => {
 });
 
 t.test('a batch counts as many requests as it has messages', async (t) => {
-  const limited = await sampleGateway(20, { tools: true });
+  const limited = await sampleGateway(10, { tools: true });
   t.teardown(() => limited.gateway.close());
   const url = `${limited.origin}/mcp`;
   const batch = (count: number) =>
     `[${Array.from({ length: count }, (_, id) => rpc('tools/list', {}, id)).join()}]`;
   const ask = (count: number, key = keys.good) => postMcp(url, key, { body: batch(count) });
-  const first = await ask(39);
+  const first = await ask(19);
   const lists = first.body as { id: number; result: { tools: { name: string }[] } }[];
-  t.equal(lists.length, 39);
+  t.equal(lists.length, 19);
   const [one] = lists;
   t.ok((one?.result.tools.length ?? 0) > 3, 'each with the whole list');
   t.same(lists.at(-1)?.result, one?.result);
-  t.match(await ask(39), { status: 429, body: { error_code: 'rate_limited', retry_after_s: 2 } });
+  t.match(await ask(19), { status: 429, body: { error_code: 'rate_limited', retry_after_s: 2 } });
   t.equal((await ask(1, keys.other)).status, 200, 'another key is not touched');
-  t.match(await ask(100, keys.other), { status: 429 });
-  const many = await post(batch(101));
-  t.match(many, { status: 400, body: { error: { message: /more than 100 messages/ } } });
+  t.match(await ask(20, keys.other), { status: 429 });
+  const many = await post(batch(21));
+  t.match(many, { status: 400, body: { error: { message: /more than 20 messages/ } } });
 });
 
 t.test('a client that goes away aborts its call', async (t) => {
