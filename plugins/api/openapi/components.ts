@@ -16,7 +16,21 @@ export class SharedSchemas {
    * @throws Error when two different schemas carry the same `$id`
    */
   place(schema: object): JsonSchema {
-    return mapSchema(plainSchema(schema), (inner) => this.#share(inner));
+    return mapSchema(plainSchema(schema), (inner) => this.#share(alternatives(inner)));
+  }
+
+  /**
+   * The schema of an answer: open, so that a client made today goes on to work when a field is added.
+   * @throws Error when two different schemas carry the same `$id`
+   */
+  placeOpen(schema: object): JsonSchema {
+    return mapSchema(plainSchema(schema), ({ additionalProperties, ...inner }) =>
+      this.#share(
+        additionalProperties === undefined || additionalProperties === false
+          ? inner
+          : { ...inner, additionalProperties },
+      ),
+    );
   }
 
   /** Everything shared so far, by name. */
@@ -56,6 +70,27 @@ function withoutNull(schema: JsonSchema): JsonSchema {
     type: types.length === 1 ? types[0] : types,
     ...(Array.isArray(schema.enum) ? { enum: schema.enum.filter((value) => value !== null) } : {}),
   };
+}
+
+/**
+ * An object of which one field at least is required, spelled as the choice between objects that generators of clients
+ * have types for: they know nothing of `required` alone.
+ */
+function alternatives(schema: JsonSchema): JsonSchema {
+  const { anyOf, properties, type, required, additionalProperties, ...rest } = schema;
+  if (properties === undefined || !Array.isArray(anyOf) || !anyOf.every(isRequiredOnly))
+    return schema;
+  const choices = anyOf.map((choice) => ({
+    type,
+    properties,
+    required: [...(Array.isArray(required) ? required : []), ...choice.required],
+    ...(additionalProperties === undefined ? {} : { additionalProperties }),
+  }));
+  return { ...rest, anyOf: choices };
+}
+
+function isRequiredOnly(schema: JsonSchema): boolean {
+  return Object.keys(schema).join() === 'required';
 }
 
 function bare(schema: JsonSchema): JsonSchema {

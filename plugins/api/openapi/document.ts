@@ -2,7 +2,7 @@ import type { AnyOperation } from '../../../core/operation.ts';
 import { SharedSchemas } from './components.ts';
 import { tagOf, tagsOf } from './groups.ts';
 import { operationObject } from './operation.ts';
-import { refusalSchemas, unauthorizedResponse } from './refusals.ts';
+import { refusalSchemas, SharedRefusals } from './refusals.ts';
 
 /** An OpenAPI 3.1 document as plain data. */
 export interface OpenApiDocument {
@@ -44,8 +44,8 @@ export function openApiDocument(
   const shared = new SharedSchemas();
   const tags = tagsOf(operations);
   const names = tags.map(({ name }) => name);
-  const paths = pathsOf(operations, names, shared);
-  const withWebhooks = operations.some(({ group }) => group === 'webhooks');
+  const refusals = new SharedRefusals(operations);
+  const paths = pathsOf(operations, names, shared, refusals);
   return {
     openapi: '3.1.0',
     info: {
@@ -60,8 +60,8 @@ export function openApiDocument(
     tags,
     paths,
     components: {
-      schemas: { ...shared.all(), ...refusalSchemas(withWebhooks) },
-      responses: { Unauthorized: unauthorizedResponse },
+      schemas: { ...shared.all(), ...refusalSchemas },
+      responses: refusals.all(),
       headers: {
         RequestId: {
           description: 'the id of the request: the one that was sent, or a new one',
@@ -84,6 +84,7 @@ function pathsOf(
   operations: readonly AnyOperation[],
   tags: readonly string[],
   shared: SharedSchemas,
+  refusals: SharedRefusals,
 ): Record<string, Record<string, object>> {
   const sorted = [...operations].sort(
     (a, b) => tags.indexOf(tagOf(a.group).name) - tags.indexOf(tagOf(b.group).name),
@@ -92,7 +93,7 @@ function pathsOf(
   for (const operation of sorted) {
     paths[operation.path] = {
       ...paths[operation.path],
-      [operation.method.toLowerCase()]: operationObject(operation, shared),
+      [operation.method.toLowerCase()]: operationObject(operation, shared, refusals),
     };
   }
   return paths;

@@ -3,10 +3,14 @@ import type { AnyOperation, OperationExample } from '../../../core/operation.ts'
 import { plainSchema } from '../schemas.ts';
 import type { SharedSchemas } from './components.ts';
 import { tagOf } from './groups.ts';
-import { refusalResponse, refusalsOf } from './refusals.ts';
+import type { SharedRefusals } from './refusals.ts';
 
 /** The operation object of one operation. */
-export function operationObject(operation: AnyOperation, shared: SharedSchemas): object {
+export function operationObject(
+  operation: AnyOperation,
+  shared: SharedSchemas,
+  refusals: SharedRefusals,
+): object {
   const parameters = parametersOf(operation, shared);
   return {
     operationId: operation.id,
@@ -16,7 +20,7 @@ export function operationObject(operation: AnyOperation, shared: SharedSchemas):
     ...(operation.tool === null ? {} : { 'x-mcp-tool': operation.tool }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(operation.body === null ? {} : { requestBody: requestBody(operation, shared) }),
-    responses: { ...answers(operation, shared), ...refusals(operation) },
+    responses: { ...answers(operation, shared), ...refusals.of(operation) },
   };
 }
 
@@ -92,22 +96,13 @@ function answers(operation: AnyOperation, shared: SharedSchemas): object {
           headers: { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } },
           content: {
             'application/json': {
-              schema: shared.place(schema),
+              schema: shared.placeOpen(schema),
               ...exampleMap(given, ({ answer }) => answer.body),
             },
           },
         },
       ];
     }),
-  );
-}
-
-function refusals(operation: AnyOperation): object {
-  return Object.fromEntries(
-    [...refusalsOf(operation)].map(([status, errors]) => [
-      status,
-      refusalResponse(status, errors, operation.group === 'webhooks'),
-    ]),
   );
 }
 

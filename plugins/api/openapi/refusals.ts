@@ -20,65 +20,74 @@ const retryAfter = {
   description: 'seconds until the same request would pass',
 };
 
-function refusal(
-  description: string,
-  properties: Readonly<Record<string, unknown>> = {},
-  required: readonly string[] = [],
-  withSuccess = false,
-): JsonSchema {
-  return {
+/** The shared schemas of all refusals. */
+export const refusalSchemas: Readonly<Record<string, JsonSchema>> = {
+  RefusalDetail: {
     type: 'object',
-    description,
     properties: {
-      ...(withSuccess ? { success: { type: 'boolean', const: false } } : {}),
-      error_code: { type: 'string', description: 'stable and machine-readable' },
-      error: { type: 'string', description: 'a sentence for a person' },
-      ...properties,
+      path: { type: 'string', description: 'where the field stands: `body/to/phone`' },
+      message: { type: 'string', description: 'what is wrong with it' },
     },
-    required: [...(withSuccess ? ['success'] : []), 'error_code', 'error', ...required],
-    additionalProperties: false,
-  };
+    required: ['path', 'message'],
+  },
+  Unauthorized: {
+    type: 'object',
+    description: 'The API key is missing, wrong or revoked, or two keys differ.',
+    properties: {
+      success: { type: 'boolean', const: false },
+      error_code: { type: 'integer', const: 401 },
+      error: { type: 'string', const: errorTable.unauthorized.text },
+    },
+    required: ['success', 'error_code', 'error'],
+  },
+};
+
+/**
+ * The refusals of all operations: whatever two operations have in common is one entry of `components.responses`, the
+ * rest is written out where it belongs. Each schema is written out whole, since generators of clients lose what stands
+ * beside a `$ref`.
+ */
+export class SharedRefusals {
+  readonly #uses = new Map<string, number>();
+  readonly #responses = new Map<string, object>();
+
+  constructor(operations: readonly AnyOperation[]) {
+    for (const operation of operations) {
+      for (const [status, errors] of refusalsOf(operation)) {
+        const name = nameOf(status, errors, operation.group === 'webhooks');
+        this.#uses.set(name, (this.#uses.get(name) ?? 0) + 1);
+      }
+    }
+  }
+
+  /** The responses of one operation's refusals, by status. */
+  of(operation: AnyOperation): Record<string, object> {
+    const withSuccess = operation.group === 'webhooks';
+    return Object.fromEntries(
+      [...refusalsOf(operation)].map(([status, errors]) => {
+        if (status === 401) return [status, { $ref: '#/components/responses/Unauthorized' }];
+        const name = nameOf(status, errors, withSuccess);
+        const response = refusalResponse(status, errors, withSuccess);
+        if ((this.#uses.get(name) ?? 0) < 2) return [status, response];
+        this.#responses.set(name, response);
+        return [status, { $ref: `#/components/responses/${name}` }];
+      }),
+    );
+  }
+
+  /** Everything shared so far, by name. */
+  all(): Record<string, object> {
+    const sorted = [...this.#responses].sort(([a], [b]) => (a < b ? -1 : 1));
+    return { Unauthorized: unauthorizedResponse, ...Object.fromEntries(sorted) };
+  }
 }
 
-/** The shared schemas of all refusals; those of the webhook group begin with `Webhook`. */
-export function refusalSchemas(withWebhooks: boolean): Record<string, JsonSchema> {
-  return {
-    RefusalDetail: {
-      type: 'object',
-      properties: {
-        path: { type: 'string', description: 'where the field stands: `body/to/phone`' },
-        message: { type: 'string', description: 'what is wrong with it' },
-      },
-      required: ['path', 'message'],
-      additionalProperties: false,
-    },
-    Unauthorized: {
-      type: 'object',
-      description: 'The API key is missing, wrong or revoked, or two keys differ.',
-      properties: {
-        success: { type: 'boolean', const: false },
-        error_code: { type: 'integer', const: 401 },
-        error: { type: 'string', const: errorTable.unauthorized.text },
-      },
-      required: ['success', 'error_code', 'error'],
-      additionalProperties: false,
-    },
-    ...shapes('', false),
-    ...(withWebhooks ? shapes('Webhook', true) : {}),
-  };
-}
-
-function shapes(prefix: string, withSuccess: boolean): Record<string, JsonSchema> {
-  return {
-    [`${prefix}Refusal`]: refusal('A refusal.', {}, [], withSuccess),
-    [`${prefix}InvalidRequest`]: refusal('The request is not valid.', { details }, [], withSuccess),
-    [`${prefix}TooManyRequests`]: refusal(
-      'A limit was met.',
-      { retry_after_s: retryAfter },
-      ['retry_after_s'],
-      withSuccess,
-    ),
-  };
+/** `InvalidRequestOrInvalidCursor`; the refusals of the webhook group have a field more. */
+function nameOf(status: number, errors: readonly ErrorDeclaration[], withSuccess: boolean): string {
+  const codes = errors.map(({ code }) =>
+    code.replaceAll(/(?:^|_)(.)/g, (_, first) => first.toUpperCase()),
+  );
+  return `${withSuccess ? 'Webhook' : ''}${codes.join('Or')}${status}`;
 }
 
 /** Every refusal that an operation may answer, by status. */
@@ -105,26 +114,36 @@ export function refusalsOf(
 }
 
 /** The response object of one status with all its refusals, each with an example. */
-export function refusalResponse(
+function refusalResponse(
   status: number,
   errors: readonly ErrorDeclaration[],
   withSuccess: boolean,
 ): object {
-  const headers = {
-    'X-Request-Id': { $ref: '#/components/headers/RequestId' },
-    ...(status === 429 || status === 503
-      ? { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }
-      : {}),
-  };
-  if (status === 401) return { $ref: '#/components/responses/Unauthorized' };
+  const codes = errors.map(({ code }) => code);
   return {
     description: errors.map(({ code, text }) => `\`${code}\`: ${text}`).join('\n\n'),
-    headers,
+    headers: {
+      'X-Request-Id': { $ref: '#/components/headers/RequestId' },
+      ...(status === 429 || status === 503
+        ? { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }
+        : {}),
+    },
     content: {
       'application/json': {
         schema: {
-          $ref: `#/components/schemas/${withSuccess ? 'Webhook' : ''}${shapeName(status)}`,
-          properties: { error_code: { enum: errors.map(({ code }) => code) } },
+          type: 'object',
+          properties: {
+            ...(withSuccess ? { success: { type: 'boolean', const: false } } : {}),
+            error_code: { type: 'string', enum: codes },
+            error: { type: 'string', description: 'a sentence for a person' },
+            ...(status === 400 ? { details } : {}),
+            ...(status === 429 ? { retry_after_s: retryAfter } : {}),
+          },
+          required: [
+            ...(withSuccess ? ['success'] : []),
+            ...['error_code', 'error'],
+            ...(status === 429 ? ['retry_after_s'] : []),
+          ],
         },
         examples: Object.fromEntries(
           errors.map((error) => [
@@ -138,7 +157,7 @@ export function refusalResponse(
 }
 
 /** The response that all operations share. */
-export const unauthorizedResponse = {
+const unauthorizedResponse = {
   description: 'The API key is missing, wrong or revoked, or two keys differ.',
   headers: { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } },
   content: {
@@ -148,11 +167,6 @@ export const unauthorizedResponse = {
     },
   },
 };
-
-function shapeName(status: number): string {
-  if (status === 400) return 'InvalidRequest';
-  return status === 429 ? 'TooManyRequests' : 'Refusal';
-}
 
 function example(error: ErrorDeclaration): GatewayError {
   if (error.code === 'invalid_request') {

@@ -1,3 +1,5 @@
+import { constants } from 'node:zlib';
+import compress from '@fastify/compress';
 import type { FastifyInstance } from 'fastify';
 import type { AnyOperation } from '../../../core/operation.ts';
 import { openApiDocument } from './document.ts';
@@ -11,11 +13,18 @@ const keepForS = 3_600;
  * @param publicUrl asked when the document is first read: by then the gateway listens
  * @throws Error when the operations cannot be described
  */
-export function registerDocs(
+export async function registerDocs(
   scope: FastifyInstance,
   operations: readonly AnyOperation[],
   publicUrl: () => string,
-): void {
+): Promise<void> {
+  // Quick rather than small: at its best brotli takes half a second for the document.
+  const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
+  await scope.register(compress, {
+    encodings: ['br', 'gzip'],
+    customTypes: /yaml|json|html|javascript|css/,
+    brotliOptions,
+  });
   openApiDocument(operations, 'http://localhost/v1');
   const read = once(() => openApiDocument(operations, `${publicUrl()}/v1`));
   // Quoted so that readers of the older YAML 1.1 take no time stamp for a date and no `no` for false.

@@ -51,8 +51,15 @@ t.test('the document', async (t) => {
   t.strictSame(Object.keys(document.paths['/things'].post.responses), [
     ...['202', '400', '401', '404', '413', '415', '429', '500', '503'],
   ]);
+  t.strictSame(document.paths['/things'].post.responses['413'], {
+    $ref: '#/components/responses/PayloadTooLarge413',
+  });
   t.match(document.paths['/things'].post.responses['429'].content['application/json'], {
-    schema: { properties: { error_code: { enum: ['rate_limited', 'daily_send_cap'] } } },
+    schema: {
+      type: 'object',
+      properties: { error_code: { type: 'string', enum: ['rate_limited', 'daily_send_cap'] } },
+      required: ['error_code', 'error', 'retry_after_s'],
+    },
     examples: { daily_send_cap: { value: { error_code: 'daily_send_cap', retry_after_s: 30 } } },
   });
   const { SampleThing, SampleContact } = document.components.schemas;
@@ -62,6 +69,13 @@ t.test('the document', async (t) => {
   });
   t.strictSame(SampleContact.properties.phone, { type: ['string', 'null'] });
   t.strictSame(await (await fetch(`${sample.baseUrl}/docs/openapi.json`)).json(), document);
+  for (const encoding of ['br', 'gzip']) {
+    const compressed = await fetch(`${sample.baseUrl}/docs/openapi.yaml`, {
+      headers: { 'accept-encoding': encoding },
+    });
+    t.equal(compressed.headers.get('content-encoding'), encoding);
+    t.equal(await compressed.text(), yaml);
+  }
 
   const problems = await lintOpenApi(yaml);
   t.strictSame(
@@ -100,6 +114,43 @@ t.test('the page loads nothing from another host', async (t) => {
     t.equal(refused.status, 404, `${other} is not served`);
   }
 });
+
+t.test('an answer may gain fields, a request may not', async (t) => {
+  const shared = new SharedSchemas();
+  const Closed = Type.Object({ a: Type.String() }, { additionalProperties: false });
+  t.match(shared.place(Closed), { additionalProperties: false });
+  t.notOk('additionalProperties' in shared.placeOpen(Closed));
+  const Counts = Type.Record(Type.String(), Type.Integer());
+  t.strictSame(
+    shared.placeOpen(Counts),
+    shared.place(Counts),
+    'the values of a map keep their type',
+  );
+});
+
+t.test(
+  'one field at least is a choice between objects, for which generators have types',
+  async (t) => {
+    const properties = { a: Type.String(), b: Type.String(), c: Type.Optional(Type.String()) };
+    const schema = {
+      type: 'object',
+      properties,
+      additionalProperties: false,
+      description: 'either',
+      anyOf: [{ required: ['a'] }, { required: ['b'] }],
+    };
+    const of = (name: string) => ({
+      type: 'object',
+      properties: { a: { type: 'string' }, b: { type: 'string' }, c: { type: 'string' } },
+      required: [name],
+      additionalProperties: false,
+    });
+    t.strictSame(new SharedSchemas().place(schema), {
+      description: 'either',
+      anyOf: [of('a'), of('b')],
+    });
+  },
+);
 
 t.test('shared schemas', async (t) => {
   const shared = new SharedSchemas();
