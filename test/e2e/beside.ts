@@ -11,7 +11,7 @@ export interface Beside {
 
 /** @param settings those that the gateway was started with */
 export function beside(
-  { baseUrl, dataDir, secret }: RunningGateway,
+  { baseUrl, front, dataDir, secret }: RunningGateway,
   settings: Readonly<Record<string, string>> = {},
 ): Beside {
   const env = { ...generousLimits, ...settings, GATEWAY_SECRET: secret, DATA_DIR: dataDir };
@@ -21,7 +21,7 @@ export function beside(
       const { json } = await administer({ name: 'tenants create', tenant }, env);
       // The JSON of the command, as decisions about the command line say.
       const made = json as { readonly tenant: { readonly id: string }; readonly key: string };
-      return { id: made.tenant.id, api: client(baseUrl, made.key) };
+      return { id: made.tenant.id, api: client(baseUrl, made.key, front) };
     },
     async update({ id }, status, disable) {
       const change = { id, plan: undefined, status, enable: [], disable };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { toolAnswerOf } from '../harness/agent.ts';
 import { runGateway } from '../harness/gateway.ts';
-import { officialClients } from '../harness/mcp-clients.ts';
+import { officialClients } from '../harness/installed-clients.ts';
 import { leftOut, suitable } from './mcp/conformance.ts';
 import { keyProxy } from './mcp/key-proxy.ts';
 

@@ -61,8 +61,9 @@ const checkers = new Map<string, DocumentChecker>();
  * Makes a client.
  * @param baseUrl `{base_url}` of the specification: it ends in `/v1`
  * @param key null for calls without a key
+ * @param front a proxy in front of the gateway, through which the calls go
  */
-export function client(baseUrl: string, key: string | null): Client {
+export function client(baseUrl: string, key: string | null, front = baseUrl): Client {
   if (!baseUrl.endsWith('/v1')) throw new Error(`the base URL "${baseUrl}" does not end in /v1`);
   const keyHeaders: CallHeaders = key === null ? {} : { 'x-api-key': key };
 
@@ -76,7 +77,7 @@ export function client(baseUrl: string, key: string | null): Client {
     const { checker } = await checkedOf(baseUrl);
     const found = checker.find(method, path.split('?', 1)[0] ?? path);
     const withBody: RequestInit = body === undefined ? {} : { body: JSON.stringify(body) };
-    const answer = await exchange(`${baseUrl}${path}`, {
+    const answer = await exchange(`${front}${path}`, {
       method,
       headers: {
         ...keyHeaders,
@@ -98,7 +99,7 @@ export function client(baseUrl: string, key: string | null): Client {
     delete: (path, headers) => call('DELETE', path, undefined, headers),
     raw: async ({ method, path, headers, body, signal }) => {
       const { checker } = await checkedOf(baseUrl);
-      const answer = await exchange(`${baseUrl}${path}`, {
+      const answer = await exchange(`${front}${path}`, {
         method,
         headers: { ...keyHeaders, ...headers },
         body: body ?? null,

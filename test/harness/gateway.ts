@@ -17,6 +17,8 @@ export interface GatewayOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** What node is to run; `main.ts serve` when absent. */
   readonly program?: readonly string[];
+  /** Starts a proxy in front of the gateway at this base URL; `api` goes through it. Answers its own base URL. */
+  readonly front?: (t: Teardown, baseUrl: string) => Promise<string>;
   /** The working directory, where packages are looked for; the project's folder when absent. */
   readonly folder?: string;
 }
@@ -47,6 +49,8 @@ export const generousLimits: Readonly<Record<string, string>> = {
 export interface RunningGateway {
   readonly baseUrl: string;
   readonly mcpUrl: string;
+  /** The base URL of the proxy in front of it; `baseUrl` without one. */
+  readonly front: string;
   /** The test tenant's key. */
   readonly key: string;
   readonly liveKey: string;
@@ -108,14 +112,17 @@ export async function runGateway(t: Teardown, options: GatewayOptions): Promise<
     if (options.dataDir === undefined) await rm(dataDir, { recursive: true, force: true });
   });
   const origin = `http://127.0.0.1:${env.PORT}`;
+  const baseUrl = `${origin}/v1`;
+  const front = (await options.front?.(t, baseUrl)) ?? baseUrl;
   return {
-    baseUrl: `${origin}/v1`,
+    baseUrl,
+    front,
     mcpUrl: `${origin}/mcp`,
     key: keys.test,
     liveKey: keys.live,
     dataDir,
     secret,
-    api: client(`${origin}/v1`, keys.test),
+    api: client(baseUrl, keys.test, front),
     kill: async () => {
       await running.kill('SIGKILL');
     },

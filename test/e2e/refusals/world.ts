@@ -1,6 +1,7 @@
 import type { Test } from 'tap';
 import type { Executor } from '../../../plugins/storage/executor.ts';
 import { type RunningGateway, runGateway } from '../../harness/gateway.ts';
+import { prismProxy } from '../../harness/prism-proxy.ts';
 import { openRows } from '../../harness/rows.ts';
 import {
   bodyOf,
@@ -81,7 +82,7 @@ export interface RefusalWorld {
 
 /** Builds the world. */
 export async function refusalWorld(t: Test): Promise<RefusalWorld> {
-  const gateway = await runGateway(t, { databaseUrl: null, settings });
+  const gateway = await runGateway(t, { databaseUrl: null, settings, front: prismProxy });
   const rows = openRows(t, `sqlite:${gateway.dataDir}/gateway.db`);
   const { make, update } = beside(gateway, settings);
   const main = await make('growth');

@@ -5,8 +5,8 @@ import { cp, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-const source = join(import.meta.dirname, '../mcp-clients');
-const cache = join(import.meta.dirname, '../../node_modules/.cache/mcp-clients');
+const tests = join(import.meta.dirname, '..');
+const cache = join(tests, '../node_modules/.cache');
 const run = promisify(execFile);
 
 /** How a program ended and what it printed. */
@@ -23,13 +23,9 @@ export type RunClient = (
   env?: Readonly<Record<string, string>>,
 ) => Promise<Finished>;
 
-/**
- * Installs the official clients, exactly those of their lock file, unless that was done before: they are
- * large and need a newer Node.js than the gateway, so `npm ci` leaves them out. Needs the npm registry the
- * first time.
- */
+/** The official MCP clients, see `installedClients`; they need a newer Node.js than the gateway. */
 export async function officialClients(): Promise<RunClient> {
-  const folder = await installed();
+  const folder = await installedClients('mcp-clients');
   const node = join(folder, 'node_modules/node/bin/node');
   return async (program, args, env = {}) => {
     const command = [join(folder, 'node_modules/.bin', program), ...args];
@@ -46,13 +42,19 @@ export async function officialClients(): Promise<RunClient> {
   };
 }
 
-async function installed(): Promise<string> {
+/**
+ * Installs the programs of a folder of `test`, exactly those of its lock file, unless that was done before: they are
+ * large, so `npm ci` leaves them out. Needs the npm registry the first time. Answers where they are.
+ */
+export async function installedClients(name: 'mcp-clients' | 'openapi-clients'): Promise<string> {
+  const source = join(tests, name);
   const lock = await readFile(join(source, 'package-lock.json'));
-  const name = `${process.platform}-${process.arch}-${createHash('sha256').update(lock).digest('hex').slice(0, 12)}`;
-  const folder = join(cache, name);
+  const version = createHash('sha256').update(lock).digest('hex').slice(0, 12);
+  const kept = join(cache, name);
+  const folder = join(kept, `${process.platform}-${process.arch}-${version}`);
   if (existsSync(folder)) return folder;
-  await mkdir(cache, { recursive: true });
-  const fresh = await mkdtemp(join(cache, 'new-'));
+  await mkdir(kept, { recursive: true });
+  const fresh = await mkdtemp(join(kept, 'new-'));
   try {
     await cp(source, fresh, { recursive: true });
     const { NODE_OPTIONS: _, ...env } = process.env;
@@ -65,7 +67,10 @@ async function installed(): Promise<string> {
       '--engine-strict=false',
     ];
     await run('npm', args, { cwd: fresh, env, timeout: 180_000, maxBuffer: 10_000_000 });
-    await rename(fresh, folder);
+    await rename(fresh, folder).catch((error: unknown) => {
+      // Another test has installed the same meanwhile.
+      if (!existsSync(folder)) throw error;
+    });
   } finally {
     await rm(fresh, { recursive: true, force: true });
   }
