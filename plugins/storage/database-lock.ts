@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import Libsql from 'libsql';
+import { StartRefusal } from '../../core/start-refusal.ts';
 import { faultOf } from './faults.ts';
 
 /**
@@ -9,7 +10,7 @@ import { faultOf } from './faults.ts';
  * @param path as it is in DATABASE_URL after `sqlite:`
  * @param how `alone` lets no other gateway in; `shared` only those that share it too
  * @returns gives it back
- * @throws Error that says what to do, when another gateway has the database
+ * @throws StartRefusal that says what to do, when another gateway has the database
  */
 export function lockDatabase(path: string, how: 'alone' | 'shared'): () => void {
   const file = resolve(path);
@@ -27,7 +28,7 @@ export function lockDatabase(path: string, how: 'alone' | 'shared'): () => void 
     lock.close();
     if (faultOf(error) !== 'contention') throw error;
     const message = `another gateway uses ${file}; set DATABASE_URL and AMQP_URL to run several`;
-    throw new Error(message, { cause: error });
+    throw new StartRefusal(message, { cause: error });
   }
   return () => {
     lock.exec('ROLLBACK');
