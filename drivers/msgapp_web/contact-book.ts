@@ -24,6 +24,8 @@ export class ContactBook {
   readonly #socket: Pick<LibrarySocket, 'signalRepository'>;
   /** By hidden id: whether the contact's latest message came from it. */
   readonly #addressing = new Map<string, boolean>();
+  /** Whether the network has moved this account's conversations to hidden ids; null: not read yet. */
+  #hiddenIds: boolean | null = null;
   #changes: Promise<void> = Promise.resolve();
 
   constructor(keys: AccountKeys, socket: Pick<LibrarySocket, 'signalRepository'>) {
@@ -92,12 +94,16 @@ export class ContactBook {
     const [oldest] = this.#addressing.keys();
     if (this.#addressing.size > remembered && oldest) this.#addressing.delete(oldest);
     if (!hidden || (await this.#isAddressedByHiddenIds())) return;
+    this.#hiddenIds = true;
     this.#keys.writes.set(new Map([[addressingName, 'hidden']]));
   }
 
-  /** Whether the network has moved this account's conversations to hidden ids; it does not move them back. */
+  /** The network does not move an account back. */
   async #isAddressedByHiddenIds(): Promise<boolean> {
-    return (await this.#keys.writes.get([addressingName])).has(addressingName);
+    if (this.#hiddenIds !== null) return this.#hiddenIds;
+    const stored = (await this.#keys.writes.get([addressingName])).has(addressingName);
+    this.#hiddenIds ??= stored;
+    return this.#hiddenIds;
   }
 
   async #addressOf(phone: string): Promise<string | null> {
