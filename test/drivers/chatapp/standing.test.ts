@@ -98,6 +98,8 @@ t.test('a connection that the network hinders says why, and until when', async (
     else t.equal(lost.retryAt, null);
     await later.session.resume();
     await later.port.state('connected');
+    // Its next probe would take the refusal that is meant for another session.
+    later.session.close();
   }
 
   const crowded = await bench.linked();
