@@ -5,6 +5,7 @@ import type { Client } from '../harness/client.ts';
 import { runGateway } from '../harness/gateway.ts';
 import type { Document, DocumentOperation, JsonObject } from '../harness/openapi.ts';
 import { lintOpenApi } from '../harness/openapi-lint.ts';
+import { resolve } from '../harness/right-requests.ts';
 import { openRows } from '../harness/rows.ts';
 import { pair, phoneNumber, receive, sendAccepted, untilMessage } from '../harness/story.ts';
 import { wrongInput } from '../harness/wrong-input.ts';
@@ -132,9 +133,11 @@ function* examplesOf(document: Document): Generator<Example> {
         yield { place, schema: `${pointer}/requestBody/${media}`, value };
       }
       for (const [status, response] of Object.entries(operation.responses)) {
-        for (const value of examplesIn(response)) {
+        const { $ref } = response;
+        const where = typeof $ref === 'string' ? $ref.slice(1) : `${pointer}/responses/${status}`;
+        for (const value of examplesIn(resolve(response, document))) {
           const place = `${operation.operationId} ${status}`;
-          yield { place, schema: `${pointer}/responses/${status}/${media}`, value };
+          yield { place, schema: `${where}/${media}`, value };
         }
       }
     }
