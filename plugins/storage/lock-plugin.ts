@@ -1,6 +1,7 @@
 import { provide } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { lockDatabase } from './database-lock.ts';
+import { openingRefusal, type Place } from './opening.ts';
 
 declare module '../../core/container.ts' {
   interface Cradle {
@@ -11,15 +12,22 @@ declare module '../../core/container.ts' {
 
 /** Keeps other gateways away from a database that only this one can use. Not in the command line's parts. */
 export default gatewayPlugin('database-lock', [], async (app) => {
-  const { database_url, amqp_url } = app.container.cradle.config;
+  const { config } = app.container.cradle;
+  const { database_url, amqp_url } = config;
   const isFile = database_url.startsWith('sqlite:');
   const isAlone = isFile && amqp_url === null;
   if (isFile) {
-    const release = lockDatabase(
-      database_url.slice('sqlite:'.length),
-      isAlone ? 'alone' : 'shared',
-    );
+    const release = locked(config, isAlone ? 'alone' : 'shared');
     app.addHook('onClose', async () => release());
   }
   provide(app.container, 'isAlone', isAlone);
 });
+
+/** @throws StartRefusal when another gateway has the database, or its folder will not do */
+function locked(place: Place, how: 'alone' | 'shared'): () => void {
+  try {
+    return lockDatabase(place.database_url.slice('sqlite:'.length), how);
+  } catch (error) {
+    throw openingRefusal(error, place);
+  }
+}

@@ -57,7 +57,12 @@ for (const { name, create } of databases) {
         message: /refuses the user "nobody" .*: correct .* DATABASE_URL/,
       });
     } else {
-      const keeping = await boot({ ...config, gateway_secret: null });
+      await t.rejects(boot({ ...config, gateway_secret: null }), {
+        name: 'StartRefusal',
+        message: /is missing, and the database is sealed/,
+      });
+      const fresh = { ...config, database_url: `sqlite:${join(dataDir, 'fresh.db')}` };
+      const keeping = await boot({ ...fresh, gateway_secret: null });
       await keeping.close();
     }
   });
