@@ -144,7 +144,7 @@ export interface Session {
   send(message: OutboundMessage, signal: AbortSignal): Promise<Sent>;
   /**
    * Ends the link on the network's side too. Resolves when done or after a short try; never rejects.
-   * `still_linked`: the network could not be told, so the user has to unlink the device there.
+   * `still_linked`: the network did not hear of it, so the user has to unlink the device there.
    */
   logOut(): Promise<'unlinked' | 'still_linked'>;
   /**

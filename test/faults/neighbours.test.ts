@@ -107,10 +107,10 @@ t.test('a tenant at its full rate does not slow its neighbour down', async (t) =
       );
     }
     const best = Math.min(...ratios);
-    t.ok(
-      scale < 1 || best < 2,
-      `${what}: the neighbour's p99 is ${best.toFixed(2)} of what it has alone`,
-    );
+    const verdict = `${what}: the neighbour's p99 is ${best.toFixed(2)} of what it has alone`;
+    // Beside other tests a ratio says nothing.
+    if (scale < 1) t.comment(verdict);
+    else t.ok(best < 2, verdict);
   }
   t.ok(receiver.connections() < 30, `${receiver.connections()} connections to the host that hangs`);
 });

@@ -13,13 +13,11 @@ import { sendAccepted, until } from './story.ts';
  * may be 15 s apart besides.
  */
 export function stormMs(count: number): number {
-  const usual = 15_000 + count * 100;
-  // Other tests run beside those of a small scale.
-  return scale < 1 ? usual * 4 : usual;
+  return 15_000 + count * 100;
 }
 
 /** The longest that readiness may take; beside other tests the machine itself is slower. */
-const readinessMs = scale < 1 ? 10_000 : 1_000;
+const readinessMs = scale < 1 ? 3_000 : 1_000;
 
 /** What the storms of one test do and check, on one network and one database. */
 export class Storms {
