@@ -8,7 +8,7 @@ import type { LiveNetwork } from './live-network.ts';
 import type { Teardown } from './processes.ts';
 import { openRows } from './rows.ts';
 import { scale } from './scale.ts';
-import { Storms, stormMs } from './storms.ts';
+import { handoverMs, Storms, stormMs } from './storms.ts';
 
 const outageMs = scale < 1 ? 5_000 : 60_000;
 
@@ -83,7 +83,11 @@ export async function stormsBetweenTwo(
   const handOver = async (): Promise<void> => {
     t.equal(await first.stop(), 0);
   };
-  await storms.storm(t, 'handover by SIGTERM', handOver, { ...all, fences: 1 });
+  await storms.storm(t, 'handover by SIGTERM', handOver, {
+    ...all,
+    fences: 1,
+    withinMs: handoverMs(count),
+  });
   await first.start();
   const comeBack = async (): Promise<void> => {
     await second.kill();

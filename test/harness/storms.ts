@@ -16,6 +16,11 @@ export function stormMs(count: number): number {
   return 15_000 + count * 100;
 }
 
+/** In which so many accounts are to be live again in another process: up to a hundred of them in 10 s. */
+export function handoverMs(count: number): number {
+  return Math.max(10_000, count * 100);
+}
+
 /** The longest that readiness may take; beside other tests the machine itself is slower. */
 const readinessMs = scale < 1 ? 3_000 : 1_000;
 
