@@ -1,10 +1,10 @@
 import t from 'tap';
-import { databases } from '../harness/databases.ts';
+import { storyDatabases } from '../harness/databases.ts';
 import { runFleet } from '../harness/fleet.ts';
 import { accountStates } from './states/accounts.ts';
 import { pairingStates } from './states/pairing.ts';
 
-for (const engine of databases) {
+for (const engine of storyDatabases('sqlite')) {
   t.test(`accounts, ${engine.name}`, async (t) => {
     const fleet = await runFleet(t, engine);
     await t.test('pairing', (t) => pairingStates(t, fleet));

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { databases } from '../harness/databases.ts';
+import { storyDatabases } from '../harness/databases.ts';
 import { type Fleet, runFleet } from '../harness/fleet.ts';
 import {
   befall,
@@ -104,7 +104,7 @@ async function caps(t: Test, fleet: Fleet): Promise<void> {
   );
 }
 
-for (const engine of databases) {
+for (const engine of storyDatabases('mariadb')) {
   t.test(`limits, ${engine.name}`, async (t) => {
     const fleet = await runFleet(t, engine, settings);
     await t.test('safety', (t) => safety(t, fleet));

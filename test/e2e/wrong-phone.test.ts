@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import type { Client } from '../harness/client.ts';
-import { databases } from '../harness/databases.ts';
+import { storyDatabases } from '../harness/databases.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { openRows } from '../harness/rows.ts';
 import { bodyOf, phoneNumber, type ShownMessage, until, untilStatus } from '../harness/story.ts';
@@ -83,7 +83,7 @@ async function story(t: Test, stage: Stage): Promise<void> {
   });
 }
 
-for (const engine of databases) {
+for (const engine of storyDatabases('sqlite')) {
   t.test(`the phone of another number answers, ${engine.name}`, async (t) => {
     const [msgapp, chatapp] = [await strangeMsgapp(t, strange), await strangeChatapp(t, strange)];
     const database = await engine.create();

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { type RemoteControl, startNetwork } from '../drivers/chatapp/network-process.ts';
 import { type Client, type ClientAnswer, client } from '../harness/client.ts';
-import { databases } from '../harness/databases.ts';
+import { storyDatabases } from '../harness/databases.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { openRows } from '../harness/rows.ts';
-import { scale, scaled } from '../harness/scale.ts';
+import { scaled } from '../harness/scale.ts';
 import { bodyOf, phoneNumber, until, untilStatus } from '../harness/story.ts';
 
 const count = scaled(1000, 30);
@@ -42,9 +42,7 @@ async function insist(ask: () => Promise<ClientAnswer>): Promise<ClientAnswer> {
   );
 }
 
-// Much of a small run goes by waiting.
-if (scale < 1) t.jobs = databases.length;
-for (const engine of databases) {
+for (const engine of storyDatabases('mariadb')) {
   t.test(
     `SIGKILL while chatapp messages go both ways, ${engine.name}`,
     { buffered: true },

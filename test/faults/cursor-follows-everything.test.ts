@@ -1,12 +1,12 @@
 import t from 'tap';
-import { databases } from '../harness/databases.ts';
+import { storyDatabases } from '../harness/databases.ts';
 import { followCursors } from '../harness/exactness.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { scaled } from '../harness/scale.ts';
 
 const amount = { accounts: 20, perAccount: scaled(200, 15) };
 
-for (const engine of databases) {
+for (const engine of storyDatabases('mariadb')) {
   t.test(`two cursors over twenty accounts, ${engine.name}`, async (t) => {
     const database = await engine.create();
     t.teardown(() => database.drop());

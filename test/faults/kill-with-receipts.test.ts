@@ -3,7 +3,7 @@ import { createConnection } from 'mysql2/promise';
 import t from 'tap';
 import { networkFolder, readRunning } from '../../drivers/simulated/network/running.ts';
 import { checkBehaving, pairBehaving } from '../harness/behaviours.ts';
-import { databases } from '../harness/databases.ts';
+import { storyDatabases } from '../harness/databases.ts';
 import { killWithReceipts } from '../harness/exactness.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { openRows } from '../harness/rows.ts';
@@ -22,7 +22,7 @@ const leases = { GATEWAY_SESSIONS__LEASE_S: scale < 1 ? '5' : '9' };
 
 // Most of a small run goes by waiting for processes to start and leases to end.
 if (scale < 1) t.jobs = 2;
-for (const engine of databases) {
+for (const engine of storyDatabases('sqlite')) {
   t.test(`the gateway is killed while receipts flow, ${engine.name}`, buffered, async (t) => {
     const database = await engine.create();
     t.teardown(() => database.drop());

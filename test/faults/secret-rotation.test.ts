@@ -7,7 +7,7 @@ import { createLog } from '../../core/log.ts';
 import { makeKeyring } from '../../plugins/secrets/keyring.ts';
 import { makeSecrets } from '../../plugins/secrets/sealing.ts';
 import { makeStorage } from '../../plugins/storage/storage.ts';
-import { databases } from '../harness/databases.ts';
+import { storyDatabases } from '../harness/databases.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { startProcess } from '../harness/processes.ts';
 import { scaled } from '../harness/scale.ts';
@@ -28,7 +28,7 @@ async function run(t: Test, env: NodeJS.ProcessEnv, ...words: readonly string[])
   return { code, output: started.output };
 }
 
-for (const { name, create } of databases) {
+for (const { name, create } of storyDatabases('mariadb')) {
   t.test(`the secret of a gateway is changed, ${name}`, async (t) => {
     const database = await create();
     t.teardown(() => database.drop());

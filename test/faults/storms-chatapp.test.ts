@@ -1,13 +1,14 @@
 import t from 'tap';
+import { storyDatabases } from '../harness/databases.ts';
 import { chatappNetwork } from '../harness/live-chatapp.ts';
 import { scaled } from '../harness/scale.ts';
-import { stormsAlone } from '../harness/storm-stories.ts';
+import { storms } from '../harness/storm-stories.ts';
 
 const count = scaled(1_000);
 
 // Hundreds of accounts take minutes to be linked.
-t.setTimeout(1_800_000);
+t.setTimeout(3_600_000);
 
-t.test(`${count} accounts of chatapp on the embedded database`, async (t) => {
-  await stormsAlone(t, chatappNetwork, count);
-});
+for (const { name } of storyDatabases('mariadb')) {
+  t.test(`${count} accounts of chatapp, ${name}`, (t) => storms[name](t, chatappNetwork, count));
+}

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createConnection } from 'mysql2/promise';
 import { makeFolder } from '../servers/server.ts';
+import { scale } from './scale.ts';
 
 /** An empty database for one test. */
 export interface Database {
@@ -23,6 +24,14 @@ export const databases: readonly TestDatabase[] = [
   { name: 'sqlite', create: createSqlite },
   { name: 'mariadb', create: createMariadb },
 ];
+
+/**
+ * The engines that a long story is played on: each at full size, else the named one. The stories share the engines
+ * between them, and what an engine itself may get wrong has tests on both.
+ */
+export function storyDatabases(small: TestDatabase['name']): readonly TestDatabase[] {
+  return databases.filter(({ name }) => scale >= 1 || name === small);
+}
 
 async function createSqlite(): Promise<Database> {
   const folder = await makeFolder('sqlite');

@@ -27,7 +27,7 @@ async function outage(network: LiveNetwork): Promise<void> {
 }
 
 /** Starts, kills and cuts off one process with so many accounts, on the embedded database. */
-export async function stormsAlone(
+async function stormsAlone(
   t: Test,
   start: (t: Teardown) => Promise<LiveNetwork>,
   count: number,
@@ -39,25 +39,25 @@ export async function stormsAlone(
   });
   const databaseUrl = `sqlite:${gateway.dataDir}/gateway.db`;
   const lines = await network.link({ gateway, databaseUrl, count });
-  const storms = new Storms(network, lines, openRows(t, databaseUrl));
+  const weather = new Storms(network, lines, openRows(t, databaseUrl));
   const api = client(gateway.baseUrl, gateway.liveKey);
   const all = { api, origins: [new URL(gateway.baseUrl).origin], withinMs: stormMs(count) };
   const stopAndStart = async (): Promise<void> => {
     t.equal(await gateway.stop(), 0);
     await gateway.start();
   };
-  await storms.storm(t, 'start after a stop', stopAndStart, { ...all, fences: 1 });
+  await weather.storm(t, 'start after a stop', stopAndStart, { ...all, fences: 1 });
   const killAndStart = async (): Promise<void> => {
     await gateway.kill();
     await gateway.start();
   };
-  await storms.storm(t, 'start after a SIGKILL', killAndStart, { ...all, fences: 1 });
-  await storms.storm(t, 'outage of the network', () => outage(network), { ...all, fences: 0 });
+  await weather.storm(t, 'start after a SIGKILL', killAndStart, { ...all, fences: 1 });
+  await weather.storm(t, 'outage of the network', () => outage(network), { ...all, fences: 0 });
   t.notMatch(gateway.output(), lost);
 }
 
 /** Hands so many accounts over from one process to another, kills that, and cuts both off, with servers. */
-export async function stormsBetweenTwo(
+async function stormsBetweenTwo(
   t: Test,
   start: (t: Teardown) => Promise<LiveNetwork>,
   count: number,
@@ -78,12 +78,12 @@ export async function stormsBetweenTwo(
   });
   const api = client(second.baseUrl, first.liveKey);
   const origins = [first, second].map(({ baseUrl }) => new URL(baseUrl).origin);
-  const storms = new Storms(network, lines, openRows(t, database.url));
+  const weather = new Storms(network, lines, openRows(t, database.url));
   const all = { api, origins, withinMs: stormMs(count) };
   const handOver = async (): Promise<void> => {
     t.equal(await first.stop(), 0);
   };
-  await storms.storm(t, 'handover by SIGTERM', handOver, {
+  await weather.storm(t, 'handover by SIGTERM', handOver, {
     ...all,
     fences: 1,
     withinMs: handoverMs(count),
@@ -93,7 +93,10 @@ export async function stormsBetweenTwo(
     await second.kill();
     await second.start();
   };
-  await storms.storm(t, 'takeover after a SIGKILL', comeBack, { ...all, fences: 1 });
-  await storms.storm(t, 'outage of the network', () => outage(network), { ...all, fences: 0 });
+  await weather.storm(t, 'takeover after a SIGKILL', comeBack, { ...all, fences: 1 });
+  await weather.storm(t, 'outage of the network', () => outage(network), { ...all, fences: 0 });
   for (const { output } of [first, second]) t.notMatch(output(), lost);
 }
+
+/** The storms by engine: one process on the embedded database, two on MariaDB with RabbitMQ. */
+export const storms = { sqlite: stormsAlone, mariadb: stormsBetweenTwo } as const;

@@ -121,6 +121,7 @@ export class Storms {
       return row?.count ?? 0;
     };
     let found = [0, 0];
+    const doneMs: (number | undefined)[] = [];
     await until(
       () => `${name}: ${found} of ${this.#lines.length} received and sent`,
       async () => {
@@ -128,12 +129,14 @@ export class Storms {
           await count(inbound, "'received'"),
           await count(outbound, "'sent', 'delivered', 'read'"),
         ];
-        return found.every((one) => one >= this.#lines.length) ? true : undefined;
+        const isDone = found.map((one) => one >= this.#lines.length);
+        const sinceMs = Math.round(performance.now() - begunAt);
+        for (const [way, done] of isDone.entries()) if (done) doneMs[way] ??= sinceMs;
+        return isDone.every((done) => done) ? true : undefined;
       },
       120_000,
     );
-    const tookMs = Math.round(performance.now() - begunAt);
-    t.comment(`${name}: one in and one out for each after ${tookMs} ms`);
+    t.comment(`${name}: one in for each after ${doneMs[0]} ms, one out after ${doneMs[1]} ms`);
     t.same(found, [this.#lines.length, this.#lines.length], `${name}: each is stored once`);
     const shown = await Promise.all(this.#lines.map(({ phone }) => this.#network.shown(phone)));
     const times = shown.map((texts) => texts.filter((text) => text === outbound).length);
