@@ -1,0 +1,72 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { settingsOf } from '../../config/environment.ts';
+import { loadConfig, refuseUnservable } from '../../config/load.ts';
+import { composeFile, interpolated } from '../harness/compose-file.ts';
+
+const project = join(import.meta.dirname, '../..');
+const file = composeFile();
+const gateways = ['gateway-1', 'gateway-2'].map((name) => file.services[name]);
+
+/** What an operator fills in; a generated password may have any character. */
+const filledIn = {
+  GATEWAY_SECRET: Buffer.alloc(32, 7).toString('base64'),
+  DATABASE_PASSWORD: "p@s/s#w:o%r?d $'",
+  BROKER_PASSWORD: 'b@r/o#k:e%r?',
+  LIVE_API_KEY: `gw_live_${'a'.repeat(43)}`,
+  TEST_API_KEY: `gw_test_${'a'.repeat(43)}`,
+  SIMULATED_NETWORK_SECRET: 'a-b_'.repeat(11),
+};
+
+function environmentOf(service: (typeof gateways)[number]): Record<string, string> {
+  const entries = Object.entries(service?.environment ?? {});
+  return Object.fromEntries(entries.map(([name, text]) => [name, interpolated(text, filledIn)]));
+}
+
+t.test('every variable that compose.yaml gives a gateway is a setting of it', async (t) => {
+  for (const gateway of gateways) {
+    const names = Object.keys(gateway?.environment ?? {});
+    t.ok(names.length > 5);
+    const unknown = names.filter((name) => settingsOf({ [name]: '1' }).length === 0);
+    t.same(unknown, []);
+  }
+});
+
+t.test('a gateway of compose.yaml starts with what .env.example asks for', async (t) => {
+  for (const gateway of gateways) {
+    const env = environmentOf(gateway);
+    const config = loadConfig({ env, file: null });
+    t.doesNotThrow(() => refuseUnservable(config));
+    const database = new URL(config.database_url);
+    t.equal(decodeURIComponent(database.password), filledIn.DATABASE_PASSWORD);
+    t.equal(database.host, 'database');
+    const broker = new URL(config.amqp_url ?? '');
+    t.equal(decodeURIComponent(broker.password), filledIn.BROKER_PASSWORD);
+    t.equal(broker.host, 'broker');
+    t.ok(gateway?.volumes?.includes(`media:${config.media.directory}`), 'they share their media');
+  }
+});
+
+t.test('.env.example names each variable of compose.yaml, and no other', async (t) => {
+  const example = readFileSync(join(project, '.env.example'), 'utf8');
+  const named = [...example.matchAll(/^(\w+)=/gm)].map(([, name]) => name);
+  const used = [...file.text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name);
+  // Only while the secret is changed.
+  const rare = ['GATEWAY_SECRET_PREVIOUS'];
+  t.same([...new Set(used)].filter((name) => !rare.includes(name ?? '')).sort(), named.sort());
+});
+
+t.test('only the balancer of compose.yaml is reached from outside, on this machine', async (t) => {
+  const ports = Object.entries(file.services).flatMap(([name, { ports = [] }]) =>
+    ports.map((port) => `${name} ${port}`),
+  );
+  t.same(ports, ['balancer 127.0.0.1:3000:3000']);
+});
+
+t.test('the programs that compose.yaml names are in the image', async (t) => {
+  const texts = [file.text, readFileSync(join(project, 'Dockerfile'), 'utf8')];
+  const programs = texts.flatMap((text) => [...text.matchAll(/\bdist\/([\w/]+)\.js\b/g)]);
+  t.ok(programs.length > 2);
+  for (const [, program] of programs) t.ok(existsSync(join(project, `${program}.ts`)), program);
+});

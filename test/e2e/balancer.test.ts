@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { composeFile } from '../harness/compose-file.ts';
+import { createMariadb } from '../harness/databases.ts';
+import { freePort } from '../harness/ports.ts';
+import { type ProjectProcess, startProcess } from '../harness/processes.ts';
+import { until } from '../harness/story.ts';
+import { startHaproxy } from '../servers/haproxy.ts';
+import { makeFolder } from '../servers/server.ts';
+
+/** Where the two gateways listen, under the ports that compose.yaml gives both. */
+const hosts = ['127.0.0.1', '127.0.0.2'] as const;
+type Host = (typeof hosts)[number];
+
+const key = `gw_test_${randomBytes(32).toString('base64url')}`;
+
+t.test('the balancer of compose.yaml before two gateways', async (t) => {
+  const database = await createMariadb();
+  t.teardown(() => database.drop());
+  const [port, metricsPort, ownPort] = [await freePort(), await freePort(), await freePort()];
+  const env = {
+    DATABASE_URL: database.url,
+    AMQP_URL: process.env.TEST_AMQP_URL,
+    GATEWAY_SECRET: randomBytes(32).toString('base64'),
+    TEST_API_KEY: key,
+    GATEWAY_LIMITS__REQUESTS_PER_S: '0',
+    // Still longer than the balancer needs to see it.
+    GATEWAY_SHUTDOWN__DRAIN_S: '2',
+    LOG_LEVEL: 'warn',
+  };
+  const start = async (host: Host): Promise<ProjectProcess> => {
+    const started = startProcess(t, ['main.ts', 'serve'], {
+      ...env,
+      DATA_DIR: await makeFolder('balanced'),
+      HOST: host,
+      PORT: String(port),
+      METRICS_PORT: String(metricsPort),
+    });
+    await started.waitForOk(`http://${host}:${metricsPort}/readyz`, 60_000);
+    return started;
+  };
+  const gateways = { [hosts[0]]: await start(hosts[0]), [hosts[1]]: await start(hosts[1]) };
+
+  const configuration = (composeFile().configs.balancer?.content ?? '')
+    .replace('bind :3000', `bind 127.0.0.1:${ownPort}`)
+    .replace('port 9090', `port ${metricsPort}`)
+    .replace('gateway-1:3000', `${hosts[0]}:${port}`)
+    .replace('gateway-2:3000', `${hosts[1]}:${port}`);
+  const balancer = await startHaproxy(configuration, ownPort);
+  t.teardown(() => balancer.remove());
+  const ask = (path: string): Promise<number> =>
+    fetch(`${balancer.url}${path}`, { headers: { 'x-api-key': key } }).then(async (answer) => {
+      await answer.text();
+      return answer.status;
+    });
+  await until('the balancer to serve', async () =>
+    (await ask('/v1/accounts')) === 200 ? true : undefined,
+  );
+
+  await t.test('keeps metrics and probes to itself', async (t) => {
+    for (const path of ['/metrics', '/%6detrics', '/readyz', '/healthz']) {
+      t.equal(await ask(path), 404, path);
+    }
+  });
+
+  await t.test('lets no request fail while one gateway after the other is replaced', async (t) => {
+    const requests = startRequests(ask);
+    for (const host of hosts) {
+      t.equal((await gateways[host].kill('SIGTERM')).code, 0);
+      await sleep(500);
+      gateways[host] = await start(host);
+      await sleep(1_500);
+    }
+    const { answers, slowestMs } = await requests.stop();
+    t.same([...answers.keys()], [200]);
+    t.ok(
+      (answers.get(200) ?? 0) > 100,
+      `${answers.get(200)} answers, the slowest in ${slowestMs} ms`,
+    );
+  });
+
+  await t.test('sends requests to the other gateway once one was killed', async (t) => {
+    await gateways[hosts[0]].kill('SIGKILL');
+    await sleep(2_000);
+    const requests = startRequests(ask);
+    await sleep(500);
+    t.same([...(await requests.stop()).answers.keys()], [200]);
+  });
+});
+
+/** Asks one after the other until it is stopped, and counts the answers by status; 0 for none. */
+function startRequests(ask: (path: string) => Promise<number>) {
+  const answers = new Map<number, number>();
+  let stopped = false;
+  let slowestMs = 0;
+  const asking = (async () => {
+    while (!stopped) {
+      const begunAt = performance.now();
+      const status = await ask('/v1/accounts').catch(() => 0);
+      slowestMs = Math.max(slowestMs, Math.round(performance.now() - begunAt));
+      answers.set(status, (answers.get(status) ?? 0) + 1);
+      await sleep(5);
+    }
+  })();
+  return {
+    async stop() {
+      stopped = true;
+      await asking;
+      return { answers, slowestMs };
+    },
+  };
+}
