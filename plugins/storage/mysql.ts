@@ -9,7 +9,7 @@ import { builderOn, type Query } from './builder.ts';
 import { fitForLog } from './faults.ts';
 import type { Guessed } from './guessed.ts';
 import { knexLog } from './knex-log.ts';
-import { PacketWriter, type Preparing } from './packet.ts';
+import { idleTransactionS, PacketWriter, type Preparing } from './packet.ts';
 import { isSilence, Pipeline } from './pipeline.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -28,9 +28,6 @@ const acquireTimeoutMs = 6_000;
 
 /** How long a statement waits for a row that another transaction holds, in seconds. */
 const lockWaitS = 5;
-
-/** How long the server lets a transaction idle before it ends it: its process may have been stopped. */
-const idleTransactionS = 5;
 
 /** When a packet has no answer after this long the server counts as gone. Longer than one lock wait. */
 const silenceMs = 8_000;

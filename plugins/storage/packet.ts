@@ -22,6 +22,16 @@ export interface PacketKind {
   readonly untold: boolean;
 }
 
+/** How long the server lets a transaction idle before it ends it, in seconds: its process may have been stopped. */
+export const idleTransactionS = 5;
+
+/** MySQL has no such bound for transactions alone, so that of the connection is lowered while one is open. */
+const mysqlBounds = {
+  begin: `SET SESSION wait_timeout = ${idleTransactionS}`,
+  end: 'SET SESSION wait_timeout = DEFAULT',
+};
+const endings = new Set<string | undefined>(['COMMIT', 'ROLLBACK']);
+
 /** Prepared statements of one connection: a server has 16,382 for all of them, unless told otherwise. */
 const mostPrepared = 64;
 
@@ -71,14 +81,17 @@ export class PacketWriter {
   write(statements: readonly Statement[], { begins, untold }: PacketKind): Packet {
     const fresh = new Set<Recurring>();
     const texts = statements.map((statement) => this.#textOf(statement, fresh, this.#spell));
-    const first = [...(begins ? ['BEGIN'] : []), ...this.#preparationsOf(fresh)];
+    const bounds = this.hasBlocks ? [] : [mysqlBounds];
+    const before = begins ? [...bounds.map(({ begin }) => begin), 'BEGIN'] : [];
+    const first = [...before, ...this.#preparationsOf(fresh)];
+    const after = endings.has(texts.at(-1)) ? bounds.map(({ end }) => end) : [];
     // So many go by themselves, the others in one block.
     const single = untold && this.hasBlocks ? singleOf(texts) : texts.length;
     const block = texts.slice(single);
     const rest = block.length === 0 ? texts : [...texts.slice(0, single), blockOf(block)];
     return {
-      sql: [...first, ...rest].join(';\n'),
-      answers: first.length + rest.length,
+      sql: [...first, ...rest, ...after].join(';\n'),
+      answers: first.length + rest.length + after.length,
       places: texts.map((_, n) => first.length + Math.min(n, single)),
       done: () => arePrepared(fresh),
     };

@@ -18,7 +18,8 @@ async function isLocked(connection: Connection, tenantId: string): Promise<boole
   return await connection.query(lock, [tenantId]).then(
     () => false,
     (error: { errno?: number }) => {
-      if (error.errno === 1205) return true;
+      // MariaDB's number and MySQL's.
+      if (error.errno === 1205 || error.errno === 3572) return true;
       throw error;
     },
   );

@@ -144,6 +144,34 @@ t.test('what recurs is prepared once, and what nobody looks at is answered once'
   }
 });
 
+t.test('without a bound for transactions alone, one that idles is ended after 5 s', async (t) => {
+  const uri = await createDatabase(t);
+  const [stopped, other] = [1, 2].map(() => {
+    const connection = createConnection({ uri, multipleStatements: true });
+    connection.on('error', () => undefined);
+    t.teardown(() => connection.destroy());
+    const writer = new PacketWriter(connection, false);
+    return { connection, begin: () => new Pipeline(connection, writer, 8_000) };
+  });
+  if (stopped === undefined || other === undefined) throw new Error('a connection is missing');
+  const statement = (sql: string) => ({ sql, bindings: [] });
+  await other.begin().commit([statement('create table things (n int)')]);
+  await other.begin().commit([statement('insert into things values (1)')]);
+  await stopped.begin().ask(statement('update things set n = 2'));
+  const begunAt = performance.now();
+  await other.begin().commit([statement('update things set n = 3')]);
+  const heldMs = performance.now() - begunAt;
+  t.ok(heldMs > 3_000 && heldMs < 7_000, `another waited for ${Math.round(heldMs)} ms`);
+
+  const outside = (sql: string) => other.connection.promise().query(sql);
+  const bounds = 'select @@session.wait_timeout = @@global.wait_timeout as same';
+  t.match(await outside(bounds), [[{ same: 1 }]], 'between transactions a connection may idle');
+  const begun = other.begin();
+  t.match(await begun.ask(statement(bounds)), [[{ same: 0 }]]);
+  await begun.rollBack();
+  t.match(await outside(bounds), [[{ same: 1 }]]);
+});
+
 t.test('a statement with a value too many fails, and with it what travels along', async (t) => {
   const connection = await connect(t);
   const writer = new PacketWriter(connection, true);
