@@ -48,9 +48,11 @@ async function tablesOf({ connections, dialect }: OpenStorage): Promise<string[]
   const names: string[] =
     dialect === 'sqlite'
       ? await read('sqlite_master').where('type', 'table').pluck('name')
-      : await read('information_schema.tables')
-          .whereRaw('table_schema = database()')
-          .pluck('table_name');
+      : (
+          await read('information_schema.tables')
+            .whereRaw('table_schema = database()')
+            .select({ name: 'table_name' })
+        ).map(({ name }) => name);
   return names.sort();
 }
 
@@ -84,7 +86,8 @@ for (const { name, create } of databases) {
           .read('information_schema.columns')
           .whereRaw('table_schema = database()')
           .whereNotNull('collation_name')
-          .whereNot('collation_name', 'utf8mb4_nopad_bin')
+          // MariaDB's name and MySQL's.
+          .whereNotIn('collation_name', ['utf8mb4_nopad_bin', 'utf8mb4_0900_bin'])
           .count({ odd: '*' });
         t.equal(Number(counted?.odd), 0, 'every text compares by its bytes');
       }
