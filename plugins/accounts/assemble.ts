@@ -31,7 +31,7 @@ export interface AssembledAccounts {
 /** Puts the accounts of one process together. Called by the plugin, and by tests with clocks of their own. */
 export function assembleAccounts(options: AccountsOptions): AssembledAccounts {
   const { roles, plans, ...environment } = options;
-  const { storage, broker, clock, channels, settings, log, metrics } = environment;
+  const { storage, broker, clock, sealer, channels, settings, log, metrics } = environment;
   const parts: SessionPart[] = [];
   const moveParts = { parts, changes: new StatusChanges(log, metrics) };
   const restrict = restrictLane(moveParts, broker);
@@ -41,7 +41,7 @@ export function assembleAccounts(options: AccountsOptions): AssembledAccounts {
     undo: undoLane(moveParts),
   };
   const { requestTimeoutMs } = settings;
-  const directory = new SessionDirectory({ storage, broker, clock, requestTimeoutMs });
+  const directory = new SessionDirectory({ storage, broker, clock, sealer, requestTimeoutMs });
   const remove = removeLane(moveParts);
   const access = new ChannelDirectory(plans, channels);
   return {

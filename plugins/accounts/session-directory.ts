@@ -1,18 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Broker, RequestUnanswered } from '../../core/contracts/broker.ts';
 import type { Clock } from '../../core/contracts/clock.ts';
-import type { Json } from '../../core/contracts/json.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { ProcessRow } from './contract.ts';
 import { deadAfterMs } from './lanes/processes.ts';
+import type { Sealer } from './session/credentials.ts';
 import type {
   ConnectionView,
   ConnectRequest,
   SessionAnswer,
   SessionRequest,
 } from './session/messages.ts';
-import { sessionSubject } from './session/requests.ts';
+import { requestContext, sessionSubject } from './session/requests.ts';
 
 /** Between two looks for whoever holds a session that nobody answers for. */
 const lookAgainMs = 200;
@@ -33,6 +33,8 @@ export interface DirectoryParts {
   readonly storage: Pick<Storage, 'read' | 'now'>;
   readonly broker: Pick<Broker, 'processId' | 'request'>;
   readonly clock: Clock;
+  /** Requests carry login codes and passwords, and the broker must not learn them. */
+  readonly sealer: Pick<Sealer, 'seal'>;
   /** In which a session must answer. */
   readonly requestTimeoutMs: number;
 }
@@ -153,9 +155,10 @@ export class SessionDirectory {
     const left = deadline - this.#parts.clock.monotonic();
     if (left <= 0) throw new SessionUnreachable();
     try {
-      // Both types are JSON throughout, which an interface without index signature cannot show.
-      const body = request as unknown as Json;
-      const answer = await this.#parts.broker.request(processId, sessionSubject, body, left);
+      const { broker, sealer } = this.#parts;
+      const body = sealer.seal(JSON.stringify(request), requestContext(processId));
+      const answer = await broker.request(processId, sessionSubject, body, left);
+      // Both ends are this program.
       return answer as unknown as SessionAnswer;
     } catch (error) {
       if (!(error instanceof RequestUnanswered)) throw error;

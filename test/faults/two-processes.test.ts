@@ -1,10 +1,14 @@
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from 'rabbitmq-client';
 import t from 'tap';
+import { Topology } from '../../plugins/broker/topology.ts';
 import { type Client, client } from '../harness/client.ts';
 import { databases } from '../harness/databases.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { startProcess } from '../harness/processes.ts';
-import { connected, outbox, phoneNumber, until } from '../harness/story.ts';
+import { openRows } from '../harness/rows.ts';
+import { connected, loginCode, outbox, phoneNumber, until, untilStatus } from '../harness/story.ts';
 import { startRabbitmq } from '../servers/rabbitmq.ts';
 
 const phone = phoneNumber(1);
@@ -76,6 +80,45 @@ t.test('two processes are one gateway: one holds the sessions, the other is aske
       t.match({ status, body }, { status: 200, body: { messages: [{ text: `inbound ${n}` }] } });
       t.ok(took < soonMs, `woken after ${Math.round(took)} ms`);
     }
+  });
+
+  await t.test('whoever reads on RabbitMQ learns neither login code nor password', async (t) => {
+    const { processes } = new Topology('gateway.');
+    const rows = openRows(t, database.url);
+    const hosts = (await rows.rows<{ id: string }>('SELECT id FROM processes')).map(({ id }) => id);
+    const published: string[] = [];
+    const reader = new Connection({ url: rabbitmq.url, noDelay: true });
+    t.teardown(() => reader.close());
+    const consumer = reader.createConsumer(
+      {
+        queue: 'reader',
+        queueOptions: { exclusive: true },
+        queueBindings: hosts.map((routingKey) => ({ exchange: processes, routingKey })),
+      },
+      ({ body }) => void published.push(String(body)),
+    );
+    t.teardown(() => consumer.close());
+    await once(consumer, 'ready');
+
+    const [number, password] = [phoneNumber(2), 'correct horse battery staple'];
+    await b.put(`/sandbox/phones/${number}?channel=chatapp`, { password });
+    await b.post('/channels/chatapp/connect', { phone_number: number });
+    const code = await loginCode(b, number);
+    const path = `/channels/chatapp/connect/${number}`;
+    await b.post(`${path}/verify-code`, { code });
+    await b.post(`${path}/verify-password`, { password });
+    await untilStatus(b, 'chatapp', number, 'connected');
+    const requests = published.filter((text) => text.startsWith('"v1.'));
+    t.ok(requests.length >= 3, `the connect and both steps, sealed: ${requests.length}`);
+    t.match(published.join(), /"connected"/, 'answers are read too');
+    for (const secret of [code, password]) {
+      t.ok(secret.length > 0);
+      t.notOk(
+        published.some((text) => text.includes(secret)),
+        'no message holds it',
+      );
+    }
+    t.equal((await b.delete(`/channels/chatapp/${number}`)).status, 200);
   });
 
   await t.test('revoking a key', async (t) => {

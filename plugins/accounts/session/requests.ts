@@ -11,6 +11,11 @@ import type { SessionRunner } from './runner.ts';
 /** The subject of requests to a process that holds sessions. */
 export const sessionSubject = 'session';
 
+/** What a request to this process is sealed with: it opens at no other process. Pure. */
+export function requestContext(processId: string): string {
+  return `request:${processId}`;
+}
+
 /** Answers what other processes, and this one, ask of the sessions held here. */
 export class SessionRequests {
   readonly #environment: SessionEnvironment;
@@ -25,10 +30,12 @@ export class SessionRequests {
     this.#connecting = new Connecting(environment, host);
   }
 
-  /** The handler for the broker. */
+  /** The handler for the broker. @throws Error when the request was not sealed for this process */
   async handle(body: Json, context: RequestContext): Promise<Json> {
-    // Both ends are this program; the API has validated what came from outside.
-    const request = body as unknown as SessionRequest;
+    const { sealer, broker } = this.#environment;
+    const text = sealer.open(String(body), requestContext(broker.processId));
+    // What opens was sealed by this program; the API has validated what came from outside.
+    const request = JSON.parse(text) as SessionRequest;
     const answer = await this.#handle(request, context.signal);
     return answer as unknown as Json;
   }
