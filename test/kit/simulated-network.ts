@@ -7,6 +7,7 @@ import type { DriverFactory } from '../../core/contracts/driver.ts';
 import { SimulatedControl } from '../../drivers/simulated/control.ts';
 import { makeSimulatedDriver } from '../../drivers/simulated/driver.ts';
 import { SimulatedNetwork } from '../../drivers/simulated/launch.ts';
+import type { Quota } from '../../drivers/simulated/network/quota.ts';
 import { networkFolder, secretOf } from '../../drivers/simulated/network/running.ts';
 import { networkProgram } from '../../drivers/simulated/program.ts';
 import { LogLines } from '../contract/driver/bench.ts';
@@ -21,6 +22,8 @@ export interface NetworkOptions {
   readonly port?: number;
   /** How long each QR code lives, in milliseconds; the channel's own times when absent. */
   readonly qrLifetimesMs?: readonly number[];
+  /** How much is kept of each tenant; the usual quota where absent. */
+  readonly quota?: Partial<Quota>;
 }
 
 /** Which phone is meant. */
@@ -132,9 +135,12 @@ async function launch({
   dataDir,
   port,
   qrLifetimesMs,
+  quota = {},
 }: NetworkOptions & { readonly dataDir: string; readonly port: number }): Promise<Started> {
   const lifetimes = qrLifetimesMs === undefined ? [] : [`--qr-lifetimes-ms=${qrLifetimesMs}`];
-  const child = spawn(process.execPath, [...networkProgram(), '--with-parent', ...lifetimes], {
+  const quotas = Object.entries(quota).map(([what, most]) => `--most-${what}=${most}`);
+  const args = [...networkProgram(), '--with-parent', ...lifetimes, ...quotas];
+  const child = spawn(process.execPath, args, {
     stdio: ['pipe', 'pipe', 'inherit'],
     // Nothing of the test runner's: its loaders, its settings.
     env: {

@@ -39,6 +39,11 @@ export class Mailbox {
     }
   }
 
+  /** Takes out events that the store has removed. */
+  withdraw(offers: ReadonlySet<number>): void {
+    this.#offers.remove(({ id }) => offers.has(id));
+  }
+
   /** Offers everything to this receiver from now on. */
   open(receiver: Receiver): void {
     this.#receiver = receiver;

@@ -8,11 +8,13 @@
  * (`--idle-ms=N`) or came at all, or when its folder is gone.
  * `--with-parent`: ends when its standard input does, which it does with the process that holds the other end.
  * `--qr-lifetimes-ms=N,N,…`: instead of the usual lifetimes of QR codes.
+ * `--most-phones=N`, `--most-messages=N`, `--most-bytes=N`: how much is kept of each tenant.
  */
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type NetworkAddress, parseNetworkUrl } from './address.ts';
+import { usualQuota } from './quota.ts';
 import { networkFolder, removeRunning, secretOf, stands, writeRunning } from './running.ts';
 import { NetworkServer } from './server.ts';
 import { NetworkStore, StoreTaken } from './store.ts';
@@ -30,6 +32,9 @@ const { values: options } = parseArgs({
     'with-parent': { type: 'boolean', default: false },
     'idle-ms': { type: 'string', default: '600000' },
     'qr-lifetimes-ms': { type: 'string' },
+    'most-phones': { type: 'string', default: String(usualQuota.phones) },
+    'most-messages': { type: 'string', default: String(usualQuota.messages) },
+    'most-bytes': { type: 'string', default: String(usualQuota.bytes) },
   },
 });
 const folder = networkFolder(process.env.DATA_DIR ?? './data');
@@ -44,6 +49,11 @@ const server = new NetworkServer({
   ...address,
   secret: address.secret ?? secretOf(folder),
   qrLifetimesMs: options['qr-lifetimes-ms']?.split(',').map(Number) ?? null,
+  quota: {
+    phones: Number(options['most-phones']),
+    messages: Number(options['most-messages']),
+    bytes: Number(options['most-bytes']),
+  },
   onLastLeft: () => {
     if (options.child) stop();
   },

@@ -1,5 +1,6 @@
 import { Phone } from './phone.ts';
 import type { PhoneAddress } from './protocol.ts';
+import type { Quota } from './quota.ts';
 import type { NetworkStore } from './store.ts';
 
 /** A connection of a driver that can be cut when its network goes out of reach. */
@@ -16,9 +17,12 @@ export class Network {
   readonly #channels = new Map<string, Set<string>>();
   readonly #unreachable: Set<string>;
   readonly #qrLifetimesMs: readonly number[] | null;
+  readonly #quota: Quota;
 
-  constructor(store: NetworkStore, qrLifetimesMs: readonly number[] | null) {
+  constructor(store: NetworkStore, qrLifetimesMs: readonly number[] | null, quota: Quota) {
     this.store = store;
+    this.#quota = quota;
+    store.beforeCommit = () => this.#keepQuota();
     this.#qrLifetimesMs = qrLifetimesMs;
     this.#unreachable = new Set(store.unreachableNetworks());
     for (const stored of store.phones()) {
@@ -63,6 +67,35 @@ export class Network {
     }
     this.#unreachable.add(network);
     for (const line of this.lines) if (line.address.network === network) line.end();
+  }
+
+  /** Removes what is beyond the quota of a tenant. */
+  #keepQuota(): void {
+    const phones = this.store.phonesBeyond(this.#quota);
+    const rows = this.store.removeMessagesBeyond(this.#quota);
+    if (phones.length === 0 && rows.length === 0) return;
+    const byId = new Map([...this.#phones.values()].map((phone) => [phone.id, phone]));
+    const offers = rows.filter(({ kind }) => kind === 'offers');
+    const gone = new Set(offers.map(({ id }) => id));
+    for (const phoneId of new Set(offers.map(({ phoneId }) => phoneId))) {
+      byId.get(phoneId)?.withdraw(gone);
+    }
+    for (const id of phones) {
+      const phone = byId.get(id);
+      if (phone === undefined) continue;
+      phone.vanish();
+      this.store.removePhone(id);
+      this.#forget(phone);
+    }
+  }
+
+  #forget({ address }: Phone): void {
+    const { network, channel, phone } = address;
+    this.#phones.delete(keyOf(address));
+    const key = JSON.stringify([network, phone]);
+    const channels = this.#channels.get(key);
+    channels?.delete(channel);
+    if (channels?.size === 0) this.#channels.delete(key);
   }
 
   #remember(phone: Phone): Phone {

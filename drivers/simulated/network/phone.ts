@@ -170,6 +170,18 @@ export class Phone {
     this.#mailbox.put(event, dueAt);
   }
 
+  /** Takes back events that are kept no longer. */
+  withdraw(offers: ReadonlySet<number>): void {
+    this.#mailbox.withdraw(offers);
+  }
+
+  /** The network forgets the phone: nobody is linked to it any more, nor can be. */
+  vanish(): void {
+    this.#pairing?.line.end();
+    this.#endPairing();
+    this.endLink('session_lost');
+  }
+
   /** Ends the link from the network's or the owner's side. */
   endLink(reason: LogOutReason): void {
     if (this.#record.token === null) return;

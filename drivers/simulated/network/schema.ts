@@ -6,6 +6,7 @@ CREATE TABLE IF NOT EXISTS phones (
   channel TEXT NOT NULL,
   phone TEXT NOT NULL,
   record TEXT NOT NULL,
+  changed_at INTEGER NOT NULL,
   UNIQUE (network, phone, channel)
 );
 CREATE TABLE IF NOT EXISTS messages (
@@ -27,6 +28,7 @@ CREATE TABLE IF NOT EXISTS inbound (
   network_id TEXT NOT NULL,
   sender TEXT NOT NULL,
   event TEXT NOT NULL,
+  at INTEGER NOT NULL,
   PRIMARY KEY (phone_id, network_id)
 );
 CREATE INDEX IF NOT EXISTS inbound_by_sender ON inbound (phone_id, sender);

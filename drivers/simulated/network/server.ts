@@ -10,6 +10,7 @@ import {
   protocolVersion,
   type SessionRequest,
 } from './protocol.ts';
+import type { Quota } from './quota.ts';
 import { SessionLine } from './session-line.ts';
 import type { NetworkStore } from './store.ts';
 import { Tick } from './tick.ts';
@@ -24,6 +25,8 @@ export interface ServerOptions {
   readonly secret: string;
   /** Instead of the profiles' lifetimes of QR codes, in milliseconds. */
   readonly qrLifetimesMs: readonly number[] | null;
+  /** Of each tenant. */
+  readonly quota: Quota;
   /** A gateway stopped in an orderly way and no other is there. */
   onLastLeft(): void;
   /** Something that should not happen; the connection in question was cut. */
@@ -45,7 +48,7 @@ export class NetworkServer {
 
   constructor(options: ServerOptions) {
     this.#options = options;
-    this.#network = new Network(options.store, options.qrLifetimesMs);
+    this.#network = new Network(options.store, options.qrLifetimesMs, options.quota);
     this.#tick = new Tick(options.store);
     this.#server = createServer((socket) => this.#connected(socket));
   }

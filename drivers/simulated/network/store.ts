@@ -1,5 +1,6 @@
 import Database from 'libsql';
 import type { OfferedEvent, OutboxEntry, PhoneAddress, SentText } from './protocol.ts';
+import { messagesBeyond, phonesBeyond, type Quota, Written } from './quota.ts';
 import { schema } from './schema.ts';
 
 /** Another process has this network's file open. */
@@ -28,6 +29,13 @@ export interface AcceptedMessage {
   readonly receipts: number;
 }
 
+/** A row that was removed because the quota of messages was exceeded. */
+export interface RemovedRow {
+  readonly kind: 'messages' | 'inbound' | 'offers';
+  readonly id: number;
+  readonly phoneId: number;
+}
+
 /**
  * The network's state on disk, in one SQLite file that one process has to itself. Writes gather in a
  * transaction until `commit`; nobody else reads the file, so reads see them at once.
@@ -37,6 +45,10 @@ export class NetworkStore {
   readonly #statements = new Map<string, Database.Statement>();
   /** Called when the first write after a commit was made. */
   onBegin: () => void = () => undefined;
+  /** Called before a commit: what it writes is part of it. */
+  beforeCommit: () => void = () => undefined;
+  readonly #phonesWritten = new Written();
+  readonly #messagesWritten = new Written();
   #open = false;
 
   /** @throws StoreTaken when another process has it */
@@ -59,6 +71,7 @@ export class NetworkStore {
   /** Makes durable what was written since the last commit. A failure is fatal for the process. */
   commit(): void {
     if (!this.#open) return;
+    this.beforeCommit();
     this.#open = false;
     this.#db.exec('COMMIT');
   }
@@ -83,12 +96,43 @@ export class NetworkStore {
   }
 
   addPhone({ network, channel, phone }: PhoneAddress, record: string): number {
-    const insert = 'INSERT INTO phones (network, channel, phone, record) VALUES (?, ?, ?, ?)';
-    return this.#run(insert, network, channel, phone, record);
+    const insert =
+      'INSERT INTO phones (network, channel, phone, record, changed_at) VALUES (?, ?, ?, ?, ?)';
+    this.#phonesWritten.add(record);
+    return this.#run(insert, network, channel, phone, record, Date.now());
   }
 
   savePhone(phoneId: number, record: string): void {
-    this.#run('UPDATE phones SET record = ? WHERE id = ?', record, phoneId);
+    const update = 'UPDATE phones SET record = ?, changed_at = ? WHERE id = ?';
+    this.#phonesWritten.add(record);
+    this.#run(update, record, Date.now(), phoneId);
+  }
+
+  /** The phones that are to go because a tenant has more than its quota; none until enough was written since. */
+  phonesBeyond({ phones, bytes }: Quota): readonly number[] {
+    if (!this.#phonesWritten.mayExceed(phones, bytes)) return [];
+    return this.#all(phonesBeyond, phones, bytes).map(({ id }) => Number(id));
+  }
+
+  /** Removes a phone and everything that is kept for it. */
+  removePhone(phoneId: number): void {
+    for (const table of ['messages', 'inbound', 'offers']) {
+      this.#run(`DELETE FROM ${table} WHERE phone_id = ?`, phoneId);
+    }
+    this.#run('DELETE FROM phones WHERE id = ?', phoneId);
+  }
+
+  /** Removes the oldest messages and events of tenants that have more than their quota, once enough was written. */
+  removeMessagesBeyond({ messages, bytes }: Quota): readonly RemovedRow[] {
+    if (!this.#messagesWritten.mayExceed(messages, bytes)) return [];
+    const removed = this.#all(messagesBeyond, messages, bytes).map((row) => ({
+      // One of the three that the statement names.
+      kind: row.kind as RemovedRow['kind'],
+      id: Number(row.id),
+      phoneId: Number(row.phone_id),
+    }));
+    for (const { kind, id } of removed) this.#run(`DELETE FROM ${kind} WHERE rowid = ?`, id);
+    return removed;
   }
 
   offers(phoneId: number): readonly Offer[] {
@@ -105,7 +149,9 @@ export class NetworkStore {
 
   addOffer(phoneId: number, event: OfferedEvent, dueAt: number): Offer {
     const insert = 'INSERT INTO offers (phone_id, event, due_at) VALUES (?, ?, ?)';
-    return { id: this.#run(insert, phoneId, JSON.stringify(event), dueAt), event, dueAt };
+    const text = JSON.stringify(event);
+    this.#messagesWritten.add(text);
+    return { id: this.#run(insert, phoneId, text, dueAt), event, dueAt };
   }
 
   removeOffer(phoneId: number, offerId: number): void {
@@ -131,6 +177,7 @@ export class NetworkStore {
       VALUES (?, ?, ?, ?, ?, ?, ?, 1, 0)`;
     const recipient = message.to.phone ?? message.to.networkId ?? '';
     const { reference, text, media_url } = message;
+    this.#messagesWritten.add(text + (media_url ?? ''));
     const id = this.#run(insert, phoneId, networkId, reference, recipient, text, media_url, at);
     return { id, networkId, receipts: 0 };
   }
@@ -166,8 +213,11 @@ export class NetworkStore {
   }
 
   addWritten(phoneId: number, networkId: string, sender: string, event: OfferedEvent): void {
-    const insert = 'INSERT INTO inbound (phone_id, network_id, sender, event) VALUES (?, ?, ?, ?)';
-    this.#run(insert, phoneId, networkId, sender, JSON.stringify(event));
+    const insert =
+      'INSERT INTO inbound (phone_id, network_id, sender, event, at) VALUES (?, ?, ?, ?, ?)';
+    const text = JSON.stringify(event);
+    this.#messagesWritten.add(text);
+    this.#run(insert, phoneId, networkId, sender, text, Date.now());
   }
 
   /** Whether this contact has written to the phone, or been written to from it. */
