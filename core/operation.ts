@@ -108,6 +108,8 @@ export interface Operation<
   readonly bodyOptional?: boolean;
   readonly headers?: readonly OperationHeader[];
   readonly answers: Answers;
+  /** The field of its answers that holds a PNG as a data: address; agents get it as a picture instead of text. */
+  readonly picture?: string;
   /** The refusals that this operation has beyond those of every operation: of the table, or a plugin's own. */
   readonly errors: readonly (ErrorCode | ErrorDeclaration)[];
   readonly examples: readonly OperationExample[];

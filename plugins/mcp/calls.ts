@@ -47,7 +47,7 @@ export class ToolCalls {
       { requestId: reply.request.id, operation: operation.id, status, keyId: caller.keyId },
       'tool call',
     );
-    return toolAnswer(status, body);
+    return toolAnswer(status, body, operation.picture);
   }
 }
 
@@ -56,8 +56,23 @@ async function answerOf<Answer>(run: () => Promise<Answer>): Promise<Answer> {
   return await run();
 }
 
-/** The answer to a tool call: the status in the first line, then the body. */
-export function toolAnswer(status: number, body: string): CallToolResult {
-  const text = `${status} ${STATUS_CODES[status] ?? ''}\n${body}`;
-  return { content: [{ type: 'text', text }], isError: status >= 400 };
+/**
+ * The answer to a tool call: the status in the first line, then the body.
+ * @param picture the field of the body that becomes an image of its own, see `Operation.picture`
+ */
+export function toolAnswer(status: number, body: string, picture?: string): CallToolResult {
+  const isError = status >= 400;
+  const line = `${status} ${STATUS_CODES[status] ?? ''}`;
+  if (isError || picture === undefined) {
+    return { content: [{ type: 'text', text: `${line}\n${body}` }], isError };
+  }
+  const { [picture]: address, ...rest }: Readonly<Record<string, unknown>> = JSON.parse(body);
+  const data = String(address).replace(/^data:[^,]*,/, '');
+  return {
+    content: [
+      { type: 'text', text: `${line}\n${JSON.stringify(rest)}` },
+      { type: 'image', data, mimeType: 'image/png' },
+    ],
+    isError,
+  };
 }

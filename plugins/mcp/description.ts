@@ -32,10 +32,12 @@ function remedyOf(error: ErrorCode | ErrorDeclaration): string {
   return (typeof error === 'string' ? remedies[error] : remedy) ?? text;
 }
 
-function answerLines({ answers }: AnyOperation): readonly string[] {
+function answerLines({ answers, picture }: AnyOperation): readonly string[] {
   return Object.entries(answers).map(([status, schema]) => {
     const { properties = {} }: { properties?: object } = schema;
-    const names = Object.keys(properties).map((name) => `\`${name}\``);
-    return `Answers ${status} with ${names.join(', ')}.`;
+    const fields = Object.keys(properties).filter((name) => name !== picture);
+    const names = fields.map((name) => `\`${name}\``).join(', ');
+    const shown = picture === undefined ? '' : `, and \`${picture}\` as an image beside the JSON`;
+    return `Answers ${status} with ${names}${shown}.`;
   });
 }

@@ -48,6 +48,8 @@ const { tools } = await agent.client.listTools();
 t.test('the tools', async (t) => {
   t.strictSame(tools.map(({ name }) => name).sort(), names, 'exactly 25');
   t.equal(names.length, 25);
+  const titles = tools.map(({ title }) => title);
+  t.equal(new Set(titles).size, 25, `each title is another: ${[...titles].sort().join('; ')}`);
   const instructions = agent.client.getInstructions() ?? '';
   for (const said of [
     /Start with list_accounts/,

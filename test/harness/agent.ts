@@ -9,6 +9,8 @@ export interface ToolAnswer {
   readonly statusLine: string;
   readonly isError: boolean;
   readonly body: unknown;
+  /** The PNG beside the text, where there is one. */
+  readonly picture?: Buffer;
 }
 
 /** An agent: the official client, connected to the MCP server with a key. */
@@ -36,15 +38,20 @@ export async function connectAgent(t: Teardown, mcpUrl: string, key: string): Pr
 /** Takes the result of `tools/call` apart. @throws when it has not the one form that every answer has */
 export function toolAnswerOf(result: unknown): ToolAnswer {
   const { content, isError } = result as { content?: unknown; isError?: unknown };
-  const [item, ...more] = Array.isArray(content) ? content : [];
+  const [item, image, ...more] = Array.isArray(content) ? content : [];
   const parts = /^((\d{3}) [A-Z][A-Za-z ]+)\n(.*)$/s.exec(String(item?.text));
-  if (item?.type !== 'text' || more.length > 0 || parts === null) {
+  if (item?.type !== 'text' || more.length > 0 || !isPicture(image) || parts === null) {
     throw new Error(`this is no answer of a tool: ${JSON.stringify(result)}`);
   }
   const [, statusLine = '', digits, body = ''] = parts;
   const status = Number(digits);
   if (isError !== status >= 400) throw new Error(`isError is ${isError} at ${statusLine}`);
-  return { status, statusLine, isError, body: JSON.parse(body) };
+  const picture = image === undefined ? {} : { picture: Buffer.from(image.data, 'base64') };
+  return { status, statusLine, isError, body: JSON.parse(body), ...picture };
+}
+
+function isPicture(item: { readonly type: string; readonly mimeType?: string } | undefined) {
+  return item === undefined || (item.type === 'image' && item.mimeType === 'image/png');
 }
 
 /** A message to an MCP server by hand. */

@@ -157,7 +157,7 @@ function status(connections: Connections): AnyOperation {
     path: '/channels/chatapp/connect/{phoneNumber}/status',
     tool: 'get_chatapp_status',
     group: 'chatapp',
-    summary: 'Get the status of a connection',
+    summary: 'Get the status of a chatapp connection',
     description:
       'The live status of a login or a connection. `connected` is success; `code_required` and ' +
       '`password_required` wait for the user; `qr_required` comes with the current `login_token` and `qr_url`; ' +

@@ -30,7 +30,7 @@ export function disconnect(
     path,
     tool: id,
     group,
-    summary: 'Disconnect a number and remove it',
+    summary: `Disconnect a ${group} number and remove it`,
     description: disconnectDescription(ends, only),
     hints: { readOnly: false, destructive: true, idempotent: true },
     params: ConnectionParams,

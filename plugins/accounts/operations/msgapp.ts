@@ -55,6 +55,7 @@ function qr(connections: Connections): AnyOperation {
     params: ConnectionParams,
     query: null,
     body: null,
+    picture: 'qr_image',
     answers: {
       200: Closed({
         phone_number: PhoneNumber,
@@ -114,7 +115,7 @@ function status(connections: Connections): AnyOperation {
     path: `${path}/status`,
     tool: 'get_msgapp_status',
     group: 'msgapp',
-    summary: 'Get the status of a connection',
+    summary: 'Get the status of a msgapp connection',
     description:
       'Whether the number is connected. `connected` is success. `disconnected` and `not_initialized` are ' +
       'failures that only a new connect ends; `reason` and `detail` say what happened. `connecting` goes on by itself: ' +

@@ -80,6 +80,7 @@ t.test('a description says what to expect and what to do after each refusal', as
   const text = describe(change);
   t.match(text, /^Changes it\./);
   t.match(text, 'Answers 200 with `id`, `text`.');
+  t.match(describe({ ...change, picture: 'text' }), '200 with `id`, and `text` as an image beside');
   t.match(text, /- 429 `daily_send_cap`: nothing more can be sent/);
   t.notMatch(text, '- 404', 'what the operation itself explains is not said twice');
   t.strictSame(
@@ -181,6 +182,15 @@ t.test('an answer begins with its status', async (t) => {
     isError: false,
   });
   t.strictSame(toolAnswer(400, '{}').isError, true);
+  const code = '{"qr":"scan me","picture":"data:image/png;base64,iVBORw0KGgo="}';
+  t.strictSame(toolAnswer(200, code, 'picture'), {
+    content: [
+      { type: 'text', text: '200 OK\n{"qr":"scan me"}' },
+      { type: 'image', data: 'iVBORw0KGgo=', mimeType: 'image/png' },
+    ],
+    isError: false,
+  });
+  t.strictSame(toolAnswer(404, '{}', 'picture'), toolAnswer(404, '{}'), 'a refusal has none');
   t.equal(toolAnswerOf(toolAnswer(429, '{}')).statusLine, '429 Too Many Requests');
 });
 
