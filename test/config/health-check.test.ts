@@ -1,0 +1,40 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { freePort } from '../harness/ports.ts';
+import { startProcess } from '../harness/processes.ts';
+
+const dockerfile = await readFile(join(import.meta.dirname, '../../Dockerfile'), 'utf8');
+const [, json = ''] = /^HEALTHCHECK .* CMD (\[.*\])$/m.exec(dockerfile) ?? [];
+const [program = '', ...args] = JSON.parse(json) as readonly string[];
+
+/** Runs the image's health check as a container does; answers its exit code. */
+function healthCheck(ports: Readonly<Record<string, string>>): Promise<number> {
+  return new Promise((resolve) => {
+    const check = execFile(program, args, { env: { PATH: process.env.PATH, ...ports } });
+    check.on('exit', (code) => resolve(code ?? -1));
+  });
+}
+
+for (const [what, hasOwnPort] of Object.entries({ 'a port of its own': true, none: false })) {
+  t.test(
+    `a container is healthy while the gateway serves, METRICS_PORT being ${what}`,
+    async (t) => {
+      const dataDir = await mkdtemp(join(tmpdir(), 'gateway-'));
+      t.teardown(() => rm(dataDir, { recursive: true, force: true }));
+      const PORT = String(await freePort());
+      // As a composition passes a variable that is not set.
+      const METRICS_PORT = hasOwnPort ? String(await freePort()) : '';
+      const ports = { PORT, METRICS_PORT };
+      const settings = { ...ports, HOST: '127.0.0.1', DATA_DIR: dataDir, LOG_LEVEL: 'warn' };
+      const gateway = startProcess(t, ['main.ts', 'serve'], settings);
+      await gateway.waitFor(/The messaging gateway is ready/);
+      t.equal(await healthCheck(ports), 0);
+      if (!hasOwnPort) t.equal(await healthCheck({ PORT }), 0);
+      t.equal((await gateway.kill('SIGTERM')).code, 0);
+      t.equal(await healthCheck(ports), 1, 'and unhealthy after it has ended');
+    },
+  );
+}
