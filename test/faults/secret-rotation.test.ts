@@ -10,8 +10,9 @@ import { makeStorage } from '../../plugins/storage/storage.ts';
 import { storyDatabases } from '../harness/databases.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { startProcess } from '../harness/processes.ts';
+import { judge, startReceiver } from '../harness/receiver.ts';
 import { scaled } from '../harness/scale.ts';
-import { connected, pair, phoneNumber, sendAccepted, until } from '../harness/story.ts';
+import { bodyOf, connected, pair, phoneNumber, sendAccepted, until } from '../harness/story.ts';
 
 const newSecret = (): string => randomBytes(32).toString('base64');
 
@@ -42,6 +43,11 @@ for (const { name, create } of storyDatabases('mariadb')) {
     const keys = { TEST_API_KEY: old.key, LIVE_API_KEY: old.liveKey };
     const phone = phoneNumber(1);
     const account_id = await pair(old.api, phone);
+    const receiver = await startReceiver(t);
+    const hook = { name: 'hook', url: receiver.url(), subscribed_to: ['message.sent'] };
+    const signed = { ...hook, enabled: false, generate_signing_secret: true };
+    const made = await old.api.post('/webhooks', signed);
+    const { signing_secret } = bodyOf<{ signing_secret: string }>(made);
     t.equal(await old.stop(), 0);
 
     const swapped = await run(t, { ...place, GATEWAY_SECRET: after }, 'serve');
@@ -93,6 +99,9 @@ for (const { name, create } of storyDatabases('mariadb')) {
     const alone = await start({ GATEWAY_SECRET: after, ...keys });
     await connected(alone.api, phone);
     await sendAccepted(alone.api, { account_id, to: { phone: phoneNumber(1000) } });
+    t.match(await alone.api.post('/webhooks/hook/test'), { body: { delivered: true } });
+    const verdicts = receiver.received.map((one) => judge(one, signing_secret));
+    t.same(verdicts, ['genuine'], 'a receiver goes on verifying with the secret that it has');
     t.equal(await alone.stop(), 0);
   });
 }
