@@ -6,15 +6,14 @@ import { connectRefusals } from './refusals/connecting.ts';
 import { readRefusals } from './refusals/reading.ts';
 import { meets, type Refusal } from './refusals/refusal.ts';
 import { capRefusals, sendRefusals } from './refusals/sending.ts';
+import { webhookOperations, webhookRefusals } from './refusals/webhooks.ts';
 import { numbers, refusalWorld } from './refusals/world.ts';
 
-/** Codes that are met elsewhere: what one healthy process does not answer, media, and the webhook group. */
+/** Codes that are met elsewhere: what one healthy process does not answer, and media. */
 const elsewhere = new Set([
   ...['unauthorized', 'wait_concurrency', 'qr_not_ready', 'rate_limited', 'internal_error'],
   ...['unavailable', 'connection_service_unreachable', 'connection_service_at_capacity'],
   ...['headers_too_large', 'media_gone', 'range_not_satisfiable'],
-  ...['webhooks_not_enabled', 'webhook_not_found', 'delivery_not_found', 'invalid_event_type'],
-  'url_not_allowed',
 ]);
 
 t.test('every refusal of one gateway', async (t) => {
@@ -49,6 +48,11 @@ t.test('every refusal of one gateway', async (t) => {
   });
 
   await t.test('connecting', (t) => all(t, connectRefusals(world)));
+
+  await t.test('webhooks', async (t) => {
+    await all(t, await webhookRefusals(world));
+    await webhookOperations(t, world);
+  });
 
   await t.test('a third wait', async (t) => {
     const over = new AbortController();

@@ -62,6 +62,8 @@ export async function meets(t: Test, rows: Executor, refusal: Refusal): Promise<
     details?: readonly { path: string; message: string }[];
     retry_after_s?: number;
   };
+  // The specification gives refusals of the webhook group a field more.
+  const more = refusal.call.includes(' /webhooks') ? { success: false } : {};
   const [least = Number.NaN, most = Number.NaN] = retryAfterS;
   const inTime = Number(retry_after_s) >= least && Number(retry_after_s) <= most;
   const changed = Object.keys(after).filter(
@@ -82,7 +84,7 @@ export async function meets(t: Test, rows: Executor, refusal: Refusal): Promise<
     found,
     {
       status,
-      body: { error_code: code },
+      body: { error_code: code, ...more },
       isSentence: true,
       fields,
       retryAfterS,

@@ -26,7 +26,7 @@ const settings = {
     new_contacts_cap: 1,
     accounts_cap: 1,
   }),
-  GATEWAY_PLANS__BARE: JSON.stringify({ ...caps, channels: false }),
+  GATEWAY_PLANS__BARE: JSON.stringify({ ...caps, channels: false, webhooks: false }),
   GATEWAY_LIMITS__LOOP_GUARD__MESSAGES: '2',
   GATEWAY_LIMITS__LOOP_GUARD__WINDOW_S: '300',
   GATEWAY_LIMITS__OPENER_BURST__OPENERS: '3',
@@ -70,7 +70,7 @@ export interface RefusalWorld {
   readonly small: Asker;
   /** Has met the loop guard with `ada` and the opener burst. */
   readonly guarded: Asker;
-  /** Its plan has no channels. */
+  /** Its plan has neither channels nor webhooks. */
   readonly bare: Asker;
   /** Every feature is switched off. */
   readonly switchedOff: Asker;
