@@ -7,6 +7,7 @@ import type {
 } from '../core/contracts/driver.ts';
 import type { DriverFaults } from '../core/contracts/driver-faults.ts';
 import { asDriver, asGateway, type DriverPlace } from '../core/driver-context.ts';
+import { GatewayError } from '../core/errors.ts';
 
 /** How long a call may take before it is said to hang; a driver's `link` and `resume` are then given up. */
 const hangMs = 60_000;
@@ -63,18 +64,24 @@ export class ContainedDriver implements Driver {
     }).catch(() => undefined);
   }
 
-  /** A rule that throws knows no such identifier. */
+  /** A rule that throws, or answers what is no identifier, refuses the request as the driver's fault. */
   #contained(rule: IdentifierRule): IdentifierRule {
     const place = { channel: this.#channel, accountId: null };
     return {
       description: rule.description,
       parse: (text) => {
+        const { faults } = this.#parts;
+        let parsed: unknown;
         try {
-          return asDriver(place, () => rule.parse(text));
+          parsed = asDriver(place, () => rule.parse(text));
         } catch (error) {
-          this.#parts.faults.report({ ...place, kind: 'threw', call: 'parse', error });
-          return null;
+          faults.report({ ...place, kind: 'threw', call: 'parse', error });
+          throw new GatewayError('driver_failed', { cause: error });
         }
+        if (typeof parsed === 'string' || parsed === null) return parsed;
+        const error = new TypeError('parse answered neither a text nor null');
+        faults.report({ ...place, kind: 'nonsense', call: 'parse', error });
+        throw new GatewayError('driver_failed', { cause: error });
       },
     };
   }

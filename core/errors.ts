@@ -28,6 +28,10 @@ export const errorTable = {
     status: 422,
     text: 'On chatapp only an existing contact can be messaged.',
   },
+  contact_required: {
+    status: 422,
+    text: 'On this channel only an existing contact can be messaged.',
+  },
   contact_channel_mismatch: {
     status: 422,
     text: 'The contact belongs to another network than the account.',
@@ -59,6 +63,7 @@ export const errorTable = {
   connection_not_found: { status: 404, text: 'There is no connection record for this number.' },
   invalid_code: { status: 400, text: 'The code is missing, wrong or not awaited.' },
   invalid_password: { status: 400, text: 'The password is missing, wrong or not awaited.' },
+  step_not_awaited: { status: 400, text: 'No such value is awaited for this account.' },
   qr_not_applicable: { status: 400, text: 'This number is not being paired by QR code.' },
   qr_not_ready: { status: 404, text: 'The QR code is not ready yet; ask again in a moment.' },
   qr_expired: { status: 410, text: 'The QR code expired; restart the connection.' },
@@ -67,6 +72,7 @@ export const errorTable = {
     status: 502,
     text: 'The connection service could not be reached.',
   },
+  driver_failed: { status: 502, text: 'The driver of this channel failed.' },
   connection_service_at_capacity: {
     status: 503,
     text: 'The connection service is temporarily at capacity.',

@@ -67,6 +67,7 @@ export const sendErrors = [
   'idempotency_conflict',
   'contact_channel_mismatch',
   'chatapp_requires_existing_contact',
+  'contact_required',
   'contact_do_not_disturb',
   'contact_private',
   'loop_guard',

@@ -3,6 +3,7 @@ import type { LinkMethod } from '../../core/contracts/driver.ts';
 import type { Lane, Storage } from '../../core/contracts/storage.ts';
 import { type ErrorCode, GatewayError } from '../../core/errors.ts';
 import type { GatewayLog } from '../../core/log.ts';
+import { specifiedChannels } from '../../core/specified-channels.ts';
 import type { Plans } from '../tenants/contract.ts';
 import type { ChannelDirectory } from './channel-access.ts';
 import type { AccountRow, ConnectOptions } from './contract.ts';
@@ -94,7 +95,7 @@ export class Connections {
     return { identifier: row.identifier, view: restingView(now) };
   }
 
-  /** Hands a code or password in. @throws GatewayError `invalid_code` or `invalid_password` among others */
+  /** Hands a code or password in. @throws GatewayError `invalid_code`, `step_not_awaited` or `driver_failed` among others */
   async answer(
     caller: Caller,
     channel: string,
@@ -104,13 +105,13 @@ export class Connections {
   ): Promise<Connection> {
     this.#parts.channels.driver(caller, channel);
     const row = await this.#find(caller, channel, identifier);
-    if (row === undefined || !isPairing(row)) throw notAwaited(field);
+    if (row === undefined || !isPairing(row)) throw notAwaited(channel, field);
     if (value.trim() === '') throw refusal(field, `The ${field} is empty.`);
     const request = { operation: 'answer', accountId: row.id, field, value } as const;
     const asking = this.#parts.directory.ask(request);
     const answer = await orRefuse('connection_service_unreachable', asking);
     if (answer?.kind === 'view') return { identifier: row.identifier, view: answer.view };
-    throw answer?.kind === 'wrong' ? refusal(field, answer.detail) : notAwaited(field);
+    throw answer?.kind === 'wrong' ? refusal(field, answer.detail) : notAwaited(channel, field);
   }
 
   /**
@@ -159,8 +160,12 @@ async function orRefuse<Answer>(code: ErrorCode, asking: Promise<Answer>): Promi
   }
 }
 
-function notAwaited(field: 'code' | 'password'): GatewayError {
-  return refusal(field, `No ${field} is awaited for this number; connect it first.`);
+function notAwaited(channel: string, field: 'code' | 'password'): GatewayError {
+  if (specifiedChannels.has(channel)) {
+    return refusal(field, `No ${field} is awaited for this number; connect it first.`);
+  }
+  const message = `No ${field} is awaited for this account; see its status, or connect it first.`;
+  return new GatewayError('step_not_awaited', { message });
 }
 
 function refusal(field: 'code' | 'password', message: string): GatewayError {

@@ -48,7 +48,9 @@ export function logRefusal(
     err: cause,
   };
   if (refusal.code === 'internal_error') log.error(facts, 'a request failed');
-  else if (refusal.reported) log.debug(facts, 'a request could not be served');
+  // The fault of a driver has a line of its own.
+  else if (refusal.reported || refusal.code === 'driver_failed')
+    log.debug(facts, 'a request could not be served');
   else log.warn(facts, 'a request could not be served');
 }
 

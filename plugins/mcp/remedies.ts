@@ -18,6 +18,8 @@ export const remedies: { readonly [Code in ErrorCode]?: string } = {
   contact_not_found: 'take a contact `id` from a message, or give the phone number instead.',
   chatapp_requires_existing_contact:
     'the contact must write first, or be one of the contacts of the phone. Tell the user.',
+  contact_required:
+    'the contact must write first, or be one of the contacts of the account. Tell the user.',
   contact_channel_mismatch: 'send from an account of the network that the contact belongs to.',
   contact_do_not_disturb: 'do not message this contact; tell the user.',
   contact_private: 'do not message this contact; tell the user.',

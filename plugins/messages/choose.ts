@@ -1,4 +1,5 @@
 import { GatewayError } from '../../core/errors.ts';
+import { specifiedChannels } from '../../core/specified-channels.ts';
 import type { SendingAccount, SendingContact, SendingTenant } from './contract.ts';
 import { contactPlace, type SendInput, type SendLedger, type SendRules } from './send.ts';
 
@@ -62,7 +63,10 @@ export function chooseContact(
   if (known !== undefined) return known;
   if (rules.recipients(account.channel, tenant.mode) === 'contacts') {
     const message = `On ${account.channel} only an existing contact can be messaged.`;
-    return new GatewayError('chatapp_requires_existing_contact', { message });
+    const code = specifiedChannels.has(account.channel)
+      ? 'chatapp_requires_existing_contact'
+      : 'contact_required';
+    return new GatewayError(code, { message });
   }
   return {
     id: rules.newContactId(ledger.now),

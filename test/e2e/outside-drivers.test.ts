@@ -80,7 +80,14 @@ t.test('a driver that misbehaves takes nobody else down', async (t) => {
     const [begun] = await Promise.all([api.post(connections('bad'), { identifier }), healthy()]);
     t.match(begun.body, { status: 'connecting', step: null }, identifier);
   }
-  t.equal((await api.post(connections('bad'), { identifier: 'never@parses' })).status, 400);
+  const fault = { status: 502, body: { error_code: 'driver_failed' } };
+  for (const identifier of ['never@parses', 'later@parses']) {
+    t.match(await api.post(connections('bad'), { identifier }), fault, identifier);
+    t.match(await api.get(`${connections('bad')}/${identifier}/status`), fault, identifier);
+  }
+  await api.post(connections('bad'), { identifier: 'never@answers' });
+  const step = { field: 'password', value: 'right' };
+  t.match(await api.post(`${connections('bad')}/never@answers/steps`, step), fault);
   const leaves = await connect('bad', 'never@leaves');
   const [left] = await Promise.all([api.delete(`${connections('bad')}/never@leaves`), healthy()]);
   t.match(left.body, { status: 'removed' }, leaves);
@@ -105,8 +112,8 @@ t.test('a driver that misbehaves takes nobody else down', async (t) => {
       )?.[1],
     );
   t.equal(counted('unhandled'), 2);
-  t.equal(counted('nonsense'), 5);
-  t.ok(counted('threw') >= 5, `${counted('threw')} calls threw`);
+  t.equal(counted('nonsense'), 7);
+  t.ok(counted('threw') >= 7, `${counted('threw')} calls threw`);
   t.notMatch(metrics, /driver_faults_total\{channel="good"/);
   const lines = gateway.output();
   t.match(lines, /"channel":"bad","account":"acc_[^}]*left rejected by the driver/);
@@ -114,4 +121,28 @@ t.test('a driver that misbehaves takes nobody else down', async (t) => {
   t.notMatch(lines, /"level":60/);
   t.equal(await gateway.stop(), 0, 'a driver that never closes does not hold up the stop');
   t.match(gateway.output(), /"call":"close"[^}]*does not come back/);
+});
+
+t.test('a channel of a driver from outside refuses in words of its own', async (t) => {
+  const gateway = await runGateway(t, {
+    databaseUrl: null,
+    settings: {
+      GATEWAY_CHANNELS__KNOWN__DRIVER: driver,
+      GATEWAY_CHANNELS__KNOWN__OPTIONS: '{"recipients":"contacts"}',
+    },
+  });
+  const api = client(gateway.baseUrl, gateway.liveKey);
+  const connections = '/channels/known/connections';
+  const step = { field: 'password', value: 'right' };
+  const notAwaited = { status: 400, body: { error_code: 'step_not_awaited' } };
+  t.match(await api.post(`${connections}/ada@home/steps`, step), notAwaited, 'no record');
+  await api.post(connections, { identifier: 'ada@home' });
+  const code = { field: 'code', value: '12345' };
+  t.match(await api.post(`${connections}/ada@home/steps`, code), notAwaited, 'a password is');
+  const wrong = await api.post(`${connections}/ada@home/steps`, { ...step, value: 'wrong' });
+  t.match(wrong, { status: 400, body: { error_code: 'invalid_password' } });
+  t.match((await api.post(`${connections}/ada@home/steps`, step)).body, { status: 'connected' });
+  t.match(await api.post(`${connections}/ada@home/steps`, step), notAwaited, 'connected');
+  const sent = await api.post('/messages', { to: { phone: phoneNumber(1) }, text: 'hello' });
+  t.match(sent, { status: 422, body: { error_code: 'contact_required' } });
 });

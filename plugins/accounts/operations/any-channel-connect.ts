@@ -59,6 +59,7 @@ export function connectOnAnyChannel(
       'account_cap',
       'already_connected',
       'connection_service_at_capacity',
+      'driver_failed',
     ],
     examples: [
       {

@@ -48,7 +48,9 @@ function handIn(connections: Connections): AnyOperation {
     summary: 'Hand in what a step asks for',
     description:
       'Hands in the value that a step `ask` waits for. The answer says what comes next. `invalid_code`, ' +
-      '`invalid_password`: wrong, or not awaited; a wrong one may be handed in again, the fifth ends the linking.',
+      '`invalid_password`: wrong; it may be handed in again, the fifth ends the linking. `step_not_awaited`: no such ' +
+      'value is awaited (on `chatapp` and `msgapp_web` the two codes above say so). `driver_failed`: the fault is the ' +
+      "driver's, and was logged.",
     hints: { readOnly: false, destructive: false, idempotent: false },
     params: Params,
     query: null,
@@ -60,9 +62,11 @@ function handIn(connections: Connections): AnyOperation {
     errors: [
       'invalid_code',
       'invalid_password',
+      'step_not_awaited',
       'channel_not_enabled',
       'plan_without_channels',
       'connection_service_unreachable',
+      'driver_failed',
     ],
     examples: [
       {
@@ -95,7 +99,7 @@ function status(connections: Connections): AnyOperation {
     query: null,
     body: null,
     answers: { 200: ConnectionView },
-    errors: ['connection_not_found', 'connection_service_unreachable'],
+    errors: ['connection_not_found', 'connection_service_unreachable', 'driver_failed'],
     examples: [{ summary: 'Connected', params, answer: { status: 200, body: connected } }],
     async handler({ caller, params: { channel, identifier } }) {
       const silence = 'connection_service_unreachable';
@@ -121,7 +125,7 @@ function disconnect(connections: Connections): AnyOperation {
     answers: {
       200: Closed({ channel: ChannelName, identifier: Identifier, status: RemovedStatus }),
     },
-    errors: ['connection_not_found'],
+    errors: ['connection_not_found', 'driver_failed'],
     examples: [
       {
         summary: 'Removed',

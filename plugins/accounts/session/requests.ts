@@ -2,6 +2,7 @@ import type { RequestContext } from '../../../core/contracts/broker.ts';
 import { DriverError } from '../../../core/contracts/driver.ts';
 import type { Json } from '../../../core/contracts/json.ts';
 import { GatewayError } from '../../../core/errors.ts';
+import { specifiedChannels } from '../../../core/specified-channels.ts';
 import { Connecting, restingView, viewOf } from './connecting.ts';
 import type { SessionEnvironment } from './environment.ts';
 import type { SessionHost } from './host.ts';
@@ -108,6 +109,7 @@ export class SessionRequests {
         const { channel } = runner.live.account;
         const call = 'answer';
         this.#environment.faults.report({ kind: 'threw', channel, accountId, call, error });
+        if (!specifiedChannels.has(channel)) throw new GatewayError('driver_failed');
       }
       throw unreachable();
     } finally {

@@ -40,6 +40,7 @@ class EchoSession {
   }
 
   async answer(_field, value) {
+    if (this.account.identifier === 'never@answers') throw new Error('the driver cannot answer');
     if (value !== 'right') return { accepted: false, detail: 'The password is wrong.' };
     await this.port.credentials.set({ password: value });
     await this.port.emit({ type: 'state', state: 'connected' });
@@ -84,7 +85,7 @@ export default function makeEchoDriver({ options }) {
     capabilities: {
       deduplicates: false,
       deliveredReceipts: false,
-      recipients: 'any_phone',
+      recipients: options.recipients,
       linkMethods: ['password'],
       imports: { contacts: false, history: false },
       media: false,
@@ -93,6 +94,7 @@ export default function makeEchoDriver({ options }) {
       description: 'an address, name@host',
       parse(text) {
         if (text === 'never@parses') throw new Error('the driver cannot read');
+        if (text === 'later@parses') return Promise.resolve(text);
         return /^\w+@\w+$/.test(text) ? text : null;
       },
     },
@@ -103,6 +105,9 @@ export default function makeEchoDriver({ options }) {
 
 makeEchoDriver.optionsSchema = {
   type: 'object',
-  properties: { closes: { type: 'boolean', default: true } },
+  properties: {
+    closes: { type: 'boolean', default: true },
+    recipients: { type: 'string', default: 'any_phone' },
+  },
   additionalProperties: false,
 };

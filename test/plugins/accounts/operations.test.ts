@@ -353,7 +353,7 @@ for (const { name, create } of databases) {
       });
       const hand = (field: string, value: string) =>
         call('submit_connection_step', { account, body: { field, value } });
-      t.match(await hand('code', 'right'), { refused: 'invalid_code' });
+      t.match(await hand('code', 'right'), { refused: 'step_not_awaited', status: 400 });
       t.match(await hand('password', 'wrong'), { refused: 'invalid_password' });
       const linked = {
         ...of,

@@ -26,7 +26,7 @@ const rules: SendRules = {
     () => ({ sends_cap: 50, new_contacts_cap: 10, ramp_days: 14 }),
   ),
   idempotencyMs: 86_400_000,
-  recipients: (channel) => (channel === 'chatapp' ? 'contacts' : 'any_phone'),
+  recipients: (channel) => (channel === 'msgapp_web' ? 'any_phone' : 'contacts'),
   newContactId: () => 'con_new',
 };
 
@@ -192,6 +192,12 @@ const table: readonly Row[] = [
     { accounts: [chat] },
     toAda,
     ['chatapp_requires_existing_contact', 422],
+  ],
+  [
+    'another channel to a new phone',
+    { accounts: [{ ...chat, channel: 'mail' }] },
+    toStranger,
+    ['contact_required', 422],
   ],
   [
     'chatapp to a contact',
