@@ -13,6 +13,9 @@ const factories: Readonly<Record<string, DriverFactory>> = {
   msgapp_web: makeMsgappWebDriver,
 };
 
+/** How long a package may take to make its driver, in milliseconds: the start waits for it. */
+const longestMakingMs = 10_000;
+
 /** What channels are made from. */
 export interface ChannelDriverParts {
   readonly log: GatewayLog;
@@ -20,38 +23,50 @@ export interface ChannelDriverParts {
   readonly folder: string;
   /** Puts its containment round a driver from outside. */
   contain(channel: string, driver: Driver): Driver;
+  /** Tests shorten it. */
+  readonly makingMs?: number;
 }
 
 type Channel = GatewayConfig['channels'][string];
 
 /**
- * Makes the driver of each configured channel; called once at start. A driver that cannot be made is logged and
- * leaves its channel off for live tenants; no failure stops the start.
+ * Makes the drivers of all configured channels side by side; called once at start. A driver that cannot be made, or is
+ * not made in time, is logged and leaves its channel off for live tenants; no failure stops the start.
  * @returns the drivers by channel
  */
 export async function makeChannelDrivers(
   config: Pick<GatewayConfig, 'channels' | 'drivers'>,
   parts: ChannelDriverParts,
 ): Promise<ReadonlyMap<string, Driver>> {
-  const drivers = new Map<string, Driver>();
-  for (const [name, channel] of Object.entries(config.channels)) {
-    const shared: Readonly<Record<string, unknown>> =
-      Object.entries(config.drivers).find(([driver]) => driver === channel.driver)?.[1] ?? {};
-    const options = { ...shared, ...channel.options };
-    const log = parts.log.child({ driver: channel.driver, channel: name });
-    const isOwn = Object.hasOwn(factories, channel.driver);
-    try {
-      const making = isOwn
-        ? makeOwn(channel.driver, { options, dataDir: null, log })
-        : makeOutside(name, channel, log, parts);
-      drivers.set(name, await making);
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      const isMeant = Object.values(options).some((value) => value !== null && value !== undefined);
-      log[isMeant || !isOwn ? 'error' : 'info']({ reason }, 'the channel is off for live tenants');
-    }
+  const making = Object.entries(config.channels).map(async ([name, channel]) => {
+    const driver = await makeOrSay(config, name, channel, parts);
+    return driver === null ? [] : [[name, driver] as const];
+  });
+  return new Map((await Promise.all(making)).flat());
+}
+
+/** Null when the driver cannot be made: the log says why. */
+async function makeOrSay(
+  config: Pick<GatewayConfig, 'drivers'>,
+  name: string,
+  channel: Channel,
+  parts: ChannelDriverParts,
+): Promise<Driver | null> {
+  const shared: Readonly<Record<string, unknown>> =
+    Object.entries(config.drivers).find(([driver]) => driver === channel.driver)?.[1] ?? {};
+  const options = { ...shared, ...channel.options };
+  const log = parts.log.child({ driver: channel.driver, channel: name });
+  const isOwn = Object.hasOwn(factories, channel.driver);
+  try {
+    return isOwn
+      ? await makeOwn(channel.driver, { options, dataDir: null, log })
+      : await makeOutside(name, channel, log, parts);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const isMeant = Object.values(options).some((value) => value !== null && value !== undefined);
+    log[isMeant || !isOwn ? 'error' : 'info']({ reason }, 'the channel is off for live tenants');
+    return null;
   }
-  return drivers;
 }
 
 async function makeOwn(name: string, context: Parameters<DriverFactory>[0]): Promise<Driver> {
@@ -64,7 +79,7 @@ async function makeOutside(
   name: string,
   channel: Channel,
   log: GatewayLog,
-  { folder, contain }: ChannelDriverParts,
+  { folder, contain, makingMs = longestMakingMs }: ChannelDriverParts,
 ): Promise<Driver> {
   const outside = {
     name: channel.driver,
@@ -72,6 +87,7 @@ async function makeOutside(
     options: channel.options,
     fields: { name: `channels.${name}.driver`, options: `channels.${name}.options` },
     noun: 'driver' as const,
+    makingMs,
   };
   const make = () => makeOfPackage(outside, { log, dataDir: null });
   return contain(name, refuseNoDriver(await asDriver({ channel: name, accountId: null }, make)));

@@ -16,6 +16,8 @@ export interface OutsidePackage {
   readonly fields: { readonly name: string; readonly options: string };
   /** What it makes, for the person who reads the refusal. */
   readonly noun: 'driver' | 'plugin';
+  /** How long it may take to be loaded and to make what it makes, in milliseconds. */
+  readonly makingMs: number;
 }
 
 interface Context {
@@ -26,25 +28,22 @@ interface Context {
 
 type Factory = OutsideFactory<Context, unknown>;
 
-/** How long a package may take to be loaded and to make what it makes, in milliseconds. */
-const makingMs = 30_000;
-
 /**
  * Loads the package, checks its options by its own schema and has it make its driver or plugin.
  * @param rest what the factory is given beside its options
  * @throws Error whatever the package throws; ConfigError when it cannot be loaded, exports no factory, its options are
- *   wrong, or it takes longer than 30 s
+ *   wrong, or it takes too long
  */
 export async function makeOfPackage(
   outside: OutsidePackage,
-  rest: { readonly log: GatewayLog; readonly dataDir?: null },
+  rest: Pick<Context, 'log' | 'dataDir'>,
 ): Promise<unknown> {
   const make = async () => {
     const factory = await importFactory(outside);
     const { fields, options } = outside;
     return await makeWithOptions(factory, { ...rest, options }, fields.options);
   };
-  return await inTime(make(), outside.fields.name);
+  return await inTime(make(), outside);
 }
 
 async function importFactory({ name, folder, fields, noun }: OutsidePackage): Promise<Factory> {
@@ -68,10 +67,12 @@ function isFactory(value: unknown): value is Factory {
 }
 
 /** @throws ConfigError when it is not made in time */
-async function inTime(making: Promise<unknown>, field: string): Promise<unknown> {
+async function inTime(making: Promise<unknown>, outside: OutsidePackage): Promise<unknown> {
+  const { name, noun, makingMs } = outside;
+  const field = outside.fields.name;
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const message = `${field}: it was not made within ${makingMs / 1_000} s`;
+    const message = `${field}: ${name} did not make its ${noun} within ${makingMs / 1_000} s`;
     timer = setTimeout(() => reject(new ConfigError(field, message)), makingMs);
   });
   try {

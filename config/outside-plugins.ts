@@ -9,6 +9,9 @@ import { ConfigError } from './error.ts';
 import { makeOfPackage } from './outside-package.ts';
 import type { GatewayConfig } from './schema.ts';
 
+/** How long a package may take to make its plugin, in milliseconds. */
+const makingMs = 30_000;
+
 /** What plugins are loaded with. */
 export interface OutsidePluginParts {
   readonly log: GatewayLog;
@@ -36,7 +39,7 @@ export async function loadPlugins(
   for (const [label, { package: name, options }] of Object.entries(plugins)) {
     const field = `plugins.${label}`;
     const fields = { name: `${field}.package`, options: `${field}.options` };
-    const outside = { name, folder, options, fields, noun: 'plugin' as const };
+    const outside = { name, folder, options, fields, noun: 'plugin' as const, makingMs };
     try {
       const plugin = await makeOfPackage(outside, { log: log.child({ plugin: label }) });
       made.push(placed(plugin, field, names, later));

@@ -45,6 +45,10 @@ export class ChannelDirectory {
   driver(caller: Caller, channel: string): Driver {
     const { driver, reason } = this.access(caller, channel);
     if (reason === 'plan_without_channels') throw new GatewayError(reason);
+    if (reason === 'driver_off') {
+      const message = 'This gateway has no working driver for the channel; its log says why.';
+      throw new GatewayError('channel_not_enabled', { message });
+    }
     if (reason !== null) throw new GatewayError('channel_not_enabled');
     return driver;
   }

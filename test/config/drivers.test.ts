@@ -16,7 +16,12 @@ const nothing = { api_id: null, api_hash: null, data_center: null, server_public
 const msgapp_web = { websocket_url: null, root_public_key: null, web_version: null };
 
 /** What is made, and what is said about it. */
-async function make(chatapp: typeof nothing | object, channels: object, folder = '.') {
+async function make(
+  chatapp: typeof nothing | object,
+  channels: object,
+  folder = '.',
+  makingMs?: number,
+) {
   const lines: string[] = [];
   const say = (level: string) => (facts: object, message: string) => {
     lines.push(`${level}: ${message} ${JSON.stringify(facts)}`);
@@ -28,6 +33,7 @@ async function make(chatapp: typeof nothing | object, channels: object, folder =
     log: log as unknown as GatewayLog,
     folder,
     contain: (_, driver) => driver,
+    ...(makingMs === undefined ? {} : { makingMs }),
   });
   return { names: [...drivers.keys()], lines, drivers };
 }
@@ -113,6 +119,36 @@ t.test('a driver from a package in the working directory', async (t) => {
     t.match(lines, [/^error: the channel is off/]);
     t.match(lines[0], reason);
     t.notMatch(lines[0], /secret/);
+  }
+});
+
+t.test('drivers that hang hold up the start together, no longer than one of them', async (t) => {
+  const driver = `{ capabilities: { deduplicates: true, deliveredReceipts: true, recipients: 'contacts',
+    linkMethods: ['password'], imports: { contacts: true, history: false }, media: true }, open() {} }`;
+  const folder = t.testdir({
+    'hangs.mjs': 'export default () => new Promise(() => undefined)',
+    'loads.mjs': 'await new Promise(() => undefined); export default () => undefined',
+    'slow.mjs': `export default () => new Promise((made) => setTimeout(made, 300, ${driver}))`,
+  });
+  const channel = (name: string) => ({ driver: `./${name}.mjs`, options: {} });
+  const channels = {
+    first: channel('hangs'),
+    second: channel('loads'),
+    third: channel('hangs'),
+    mail: channel('slow'),
+  };
+  // A module that waits for nothing keeps no process alive.
+  const alive = setInterval(() => undefined, 1_000);
+  t.teardown(() => clearInterval(alive));
+  const before = performance.now();
+  const { names, lines } = await make({}, channels, folder, 1_000);
+  const tookMs = performance.now() - before;
+  t.ok(tookMs < 2_000, `all were waited for together: ${tookMs.toFixed()} ms`);
+  t.same(names, ['mail'], 'one that is there in time is not left out');
+  t.equal(lines.length, 3);
+  for (const name of ['first', 'second', 'third']) {
+    const named = lines.find((line) => line.includes(`channels.${name}.driver`));
+    t.match(named, /^error: the channel is off.*did not make its driver within 1 s/, name);
   }
 });
 
