@@ -8,6 +8,8 @@ import type {
 import type { DriverFaults } from '../core/contracts/driver-faults.ts';
 import { asDriver, asGateway, type DriverPlace } from '../core/driver-context.ts';
 import { GatewayError } from '../core/errors.ts';
+import { PacedLines } from '../core/paced-lines.ts';
+import { pacedLog } from './paced-log.ts';
 
 /** How long a call may take before it is said to hang; a driver's `link` and `resume` are then given up. */
 const hangMs = 60_000;
@@ -32,6 +34,8 @@ export class ContainedDriver implements Driver {
   readonly #driver: Driver;
   readonly #channel: string;
   readonly #parts: Required<ContainmentParts>;
+  /** Shared by its accounts. */
+  readonly #lines = new PacedLines();
 
   constructor(channel: string, driver: Driver, parts: ContainmentParts) {
     this.#channel = channel;
@@ -44,7 +48,7 @@ export class ContainedDriver implements Driver {
 
   open(account: DriverAccount, port: Port): Session {
     const place = { channel: this.#channel, accountId: account.id };
-    const open = (): unknown => this.#driver.open(account, gatewayPort(port));
+    const open = (): unknown => this.#driver.open(account, gatewayPort(port, this.#lines));
     const session = asDriver(place, open);
     if (!isSession(session)) throw new TypeError('the driver opened what is no session');
     return new ContainedSession(session, place, this.#parts);
@@ -132,7 +136,7 @@ class ContainedSession implements Session {
 }
 
 /** The port as the driver holds it: what it calls is the gateway's own code again. */
-function gatewayPort(port: Port): Port {
+function gatewayPort(port: Port, lines: PacedLines): Port {
   const { credentials } = port;
   return {
     emit: (event) => asGateway(() => port.emit(event)),
@@ -144,7 +148,7 @@ function gatewayPort(port: Port): Port {
     sentMessage: (reference) => asGateway(() => port.sentMessage(reference)),
     fetchMedia: (media, signal) => asGateway(() => port.fetchMedia(media, signal)),
     leftOut: (kind) => asGateway(() => port.leftOut(kind)),
-    log: port.log,
+    log: pacedLog(port.log, lines),
   };
 }
 

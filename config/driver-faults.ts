@@ -5,6 +5,7 @@ import type {
 } from '../core/contracts/driver-faults.ts';
 import { driverAtWork } from '../core/driver-context.ts';
 import type { GatewayLog } from '../core/log.ts';
+import { PacedLines } from '../core/paced-lines.ts';
 
 const texts: Readonly<Record<DriverFaultKind, string>> = {
   threw: 'a driver threw what its contract does not allow',
@@ -22,9 +23,12 @@ export interface FaultCounters {
   }): { add(labels: Readonly<Record<'channel' | 'kind', string>>): void };
 }
 
-/** Names each fault in the log, with its channel and account, and counts it. */
+/**
+ * Counts each fault and names it in the log, with its channel and account: one line of each kind and channel a second.
+ */
 export class CountedDriverFaults implements DriverFaults {
   readonly #log: GatewayLog;
+  readonly #lines = new Map<string, PacedLines>();
   readonly #counter: ReturnType<FaultCounters['counter']>;
 
   constructor(log: GatewayLog, metrics: FaultCounters) {
@@ -38,7 +42,11 @@ export class CountedDriverFaults implements DriverFaults {
 
   report({ kind, channel, accountId, call, error }: DriverFault): void {
     this.#counter.add({ channel, kind });
-    this.#log.error({ channel, account: accountId, call, err: error }, texts[kind]);
+    const lines = this.#lines.get(channel) ?? new PacedLines();
+    this.#lines.set(channel, lines);
+    const more = lines.take(kind);
+    if (more === null) return;
+    this.#log.error({ channel, account: accountId, call, err: error, ...more }, texts[kind]);
   }
 }
 

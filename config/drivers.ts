@@ -5,6 +5,7 @@ import { makeChatappDriver } from '../drivers/chatapp/driver.ts';
 import { makeMsgappWebDriver } from '../drivers/msgapp_web/driver.ts';
 import { refuseNoDriver } from './driver-shape.ts';
 import { makeOfPackage } from './outside-package.ts';
+import { pacedLog } from './paced-log.ts';
 import type { GatewayConfig } from './schema.ts';
 
 /** The drivers of real networks that come with the gateway, by the name that `channels.NAME.driver` gives. */
@@ -89,6 +90,6 @@ async function makeOutside(
     noun: 'driver' as const,
     makingMs,
   };
-  const make = () => makeOfPackage(outside, { log, dataDir: null });
+  const make = () => makeOfPackage(outside, { log: pacedLog(log), dataDir: null });
   return contain(name, refuseNoDriver(await asDriver({ channel: name, accountId: null }, make)));
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { DriverLog } from '../core/contracts/driver.ts';
 import { pluginFacts } from '../core/kernel.ts';
 import type { GatewayLog } from '../core/log.ts';
 import { ConfigError } from './error.ts';
@@ -22,7 +23,7 @@ export interface OutsidePackage {
 
 interface Context {
   readonly options: OutsidePackage['options'];
-  readonly log: GatewayLog;
+  readonly log: GatewayLog | DriverLog;
   readonly dataDir?: null;
 }
 

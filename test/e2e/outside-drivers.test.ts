@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { client } from '../harness/client.ts';
 import { runGateway } from '../harness/gateway.ts';
@@ -78,6 +79,8 @@ t.test('a driver that misbehaves takes nobody else down', async (t) => {
     ['answersNonsense', 'failed'],
   ] as const;
   for (const [text, status] of outcomes) {
+    // Of each kind of fault one line a second is written.
+    if (text === 'throwsLater') await sleep(1_100);
     const id = await sendAccepted(api, { account_id: bad, to, text });
     await Promise.all([untilMessage(api, id, status), healthy()]);
   }
@@ -150,4 +153,34 @@ t.test('a channel of a driver from outside refuses in words of its own', async (
   t.match(await api.post(`${connections}/ada@home/steps`, step), notAwaited, 'connected');
   const sent = await api.post('/messages', { to: { phone: phoneNumber(1) }, text: 'hello' });
   t.match(sent, { status: 422, body: { error_code: 'contact_required' } });
+});
+
+t.test('a driver that floods the log is written down by the second, and counted', async (t) => {
+  const settings = { LOG_LEVEL: 'info', GATEWAY_CHANNELS__GOOD__DRIVER: driver };
+  const gateway = await runGateway(t, { databaseUrl: null, settings });
+  const api = client(gateway.baseUrl, gateway.liveKey);
+  const connections = '/channels/good/connections';
+  await api.post(connections, { identifier: 'ada@home' });
+  const step = { field: 'password', value: 'right' };
+  t.match((await api.post(`${connections}/ada@home/steps`, step)).body, { status: 'connected' });
+  const spam = async (): Promise<void> => {
+    const id = await sendAccepted(api, { to: { phone: phoneNumber(1) }, text: 'spams' });
+    await untilMessage(api, id, 'read');
+  };
+  const before = performance.now();
+  await spam();
+  await sleep(1_100);
+  await spam();
+  const seconds = Math.ceil((performance.now() - before) / 1_000);
+  const lines = gateway.output().split('\n');
+  const of = (text: string) => lines.filter((line) => line.includes(text));
+  const nonsense = of('a driver said what its contract does not know');
+  const said = of('said again and again');
+  t.ok(nonsense.length >= 2 && nonsense.length <= seconds, `${nonsense.length} of 2000 faults`);
+  t.ok(said.length >= 2 && said.length <= seconds, `${said.length} of 2000 lines`);
+  t.ok(of('said in other words').length <= 10 * seconds, 'other words do not help');
+  t.match(nonsense[1], /"left_out":\d{3}/, 'the next line says how many were left out');
+  t.match(said[1], /"left_out":\d{4}/);
+  const metrics = await (await fetch(new URL('/metrics', gateway.baseUrl))).text();
+  t.match(metrics, /driver_faults_total\{channel="good",kind="nonsense"\} 2000/, 'each is counted');
 });

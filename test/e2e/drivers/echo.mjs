@@ -23,6 +23,13 @@ const misdeeds = {
   async answersNonsense() {
     return { networkId: 7 };
   },
+  async spams(port) {
+    for (let n = 0; n < 1_000; n += 1) {
+      port.log.info({ n }, 'said again and again');
+      port.log.warn({ n }, `said in other words ${n}`);
+      await port.emit(n).catch(() => undefined);
+    }
+  },
   hangs: () => new Promise(() => undefined),
 };
 
