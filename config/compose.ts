@@ -7,6 +7,7 @@ import { makeSimulatedDriver } from '../drivers/simulated/driver.ts';
 import { SimulatedNetwork } from '../drivers/simulated/launch.ts';
 import type { ChannelRegistry } from '../plugins/accounts/contract.ts';
 import accounts from '../plugins/accounts/plugin.ts';
+import { details } from '../plugins/accounts/reasons.ts';
 import api from '../plugins/api/plugin.ts';
 import broker from '../plugins/broker/plugin.ts';
 import contacts from '../plugins/contacts/plugin.ts';
@@ -29,6 +30,7 @@ import { CountedDriverFaults, takeStrayFaults } from './driver-faults.ts';
 import { makeChannelDrivers } from './drivers.ts';
 import { loadPlugins } from './outside-plugins.ts';
 import type { GatewayConfig } from './schema.ts';
+import { StallWatch } from './stall-watch.ts';
 
 /**
  * The whole gateway: its plugins in boot order, those from outside among them, and its drivers. A plugin is stopped
@@ -104,14 +106,20 @@ function makeDrivers(config: GatewayConfig, log: GatewayLog): Drivers {
       const faults = new CountedDriverFaults(log, app.container.cradle.metrics);
       provide(app.container, 'driverFaults', faults);
       const release = takeStrayFaults(faults);
+      const watch = new StallWatch(faults);
+      const parts = { faults, watch, heldBack: details.stalled };
       live = await makeChannelDrivers(config, {
         log,
         folder: process.cwd(),
-        contain: (channel, driver) => new ContainedDriver(channel, driver, { faults }),
+        contain: (channel, driver) => {
+          watch.start();
+          return new ContainedDriver(channel, driver, parts);
+        },
       });
       app.addHook('onClose', async () => {
         for (const driver of [...simulated.values(), ...live.values()]) await driver.close?.();
         release();
+        watch.stop();
         control.close();
         await network.stop();
       });

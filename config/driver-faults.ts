@@ -12,6 +12,7 @@ const texts: Readonly<Record<DriverFaultKind, string>> = {
   unhandled: 'a driver left an error to nobody',
   nonsense: 'a driver said what its contract does not know',
   hung: 'a driver does not come back',
+  stalled: 'a driver kept the whole process from all other work',
 };
 
 /** Where a counter of faults comes from: as much of the metrics as is needed. */
@@ -40,13 +41,13 @@ export class CountedDriverFaults implements DriverFaults {
     });
   }
 
-  report({ kind, channel, accountId, call, error }: DriverFault): void {
+  report({ kind, channel, accountId, call, error, ms }: DriverFault): void {
     this.#counter.add({ channel, kind });
     const lines = this.#lines.get(channel) ?? new PacedLines();
     this.#lines.set(channel, lines);
     const more = lines.take(kind);
     if (more === null) return;
-    this.#log.error({ channel, account: accountId, call, err: error, ...more }, texts[kind]);
+    this.#log.error({ channel, account: accountId, call, ms, err: error, ...more }, texts[kind]);
   }
 }
 

@@ -1,9 +1,9 @@
 /**
  * How a driver broke its contract. `threw`: a call threw or rejected with what is no `DriverError`. `unhandled`: it
  * left an exception or a rejection to nobody. `nonsense`: it emitted or answered what the contract does not know.
- * `hung`: a call did not come back.
+ * `hung`: a call did not come back. `stalled`: its code kept the event loop from all other work.
  */
-export type DriverFaultKind = 'threw' | 'unhandled' | 'nonsense' | 'hung';
+export type DriverFaultKind = 'threw' | 'unhandled' | 'nonsense' | 'hung' | 'stalled';
 
 /** One breach, for the log and the metrics. */
 export interface DriverFault {
@@ -14,6 +14,8 @@ export interface DriverFault {
   /** What was called or taken: `send`, `emit`. */
   readonly call: string;
   readonly error?: unknown;
+  /** For how long the event loop stood still, milliseconds. */
+  readonly ms?: number;
 }
 
 /** Takes note of what drivers do wrong. In the container as `driverFaults`. */

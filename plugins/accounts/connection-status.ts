@@ -1,6 +1,6 @@
 import type { LinkStep } from '../../core/contracts/driver.ts';
 import type { AccountState } from './contract.ts';
-import { isPairing, isRefused } from './status.ts';
+import { isHeldBack, isPairing, isRefused } from './status.ts';
 
 /** The names that the status operations of `msgapp_web` answer. */
 export const msgappStatuses = [
@@ -44,9 +44,9 @@ export function msgappStatus(state: AccountState, facts: LiveFacts | null): Msga
   return state.status;
 }
 
-/** The status of a connection on any channel: the same, and whether the network refused the login. Pure. */
+/** The status of a connection on any channel: the same, and whether it was refused or is held back. Pure. */
 export function connectionStatus(state: AccountState, facts: LiveFacts | null): ConnectionStatus {
-  return isRefused(state) ? 'error' : msgappStatus(state, facts);
+  return isRefused(state) || isHeldBack(state) ? 'error' : msgappStatus(state, facts);
 }
 
 /** The status of a `chatapp` connection: the same, and the step that the login waits for. Pure. */

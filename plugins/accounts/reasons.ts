@@ -40,8 +40,8 @@ export const reasons: Readonly<Record<AccountReason, ReasonMeaning>> = {
     toDo: 'read the error in the log and report it to the author of the driver',
   },
   stalled: {
-    means: 'the driver kept the process from all other work',
-    toDo: 'read the error in the log and report it to the author of the driver',
+    means: 'the driver kept the process from all other work, more than once',
+    toDo: 'wait until `retry_at`, when it is tried again; read the error in the log and report it to the author of the driver',
   },
   login_refused: {
     means: 'the network refused the login, or too many wrong values were handed in',
@@ -90,6 +90,8 @@ export const details = {
   claimed_elsewhere:
     'The number is linked to another account holder already: disconnect it there, then connect again.',
   driver_failed: 'The driver of this channel failed: it is tried again, and the log has the error.',
+  stalled:
+    'The driver of this channel kept the gateway from all other work: the account is held back, then tried again.',
   wrong_values: (field: string, most: number) =>
     `The network did not take the ${field} ${most} times: connect again.`,
   safety_limits: (until: number) =>

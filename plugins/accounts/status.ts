@@ -100,6 +100,11 @@ export function isRefused(state: AccountState): boolean {
   return state.status === 'disconnected' && isRefusal(state.reason);
 }
 
+/** Its driver has kept the whole process from working: the account is tried again later. */
+export function isHeldBack(state: AccountState): boolean {
+  return state.status === 'connecting' && state.reason === 'stalled';
+}
+
 /** Why the account is as it is: also one that goes on sending, but to no new contacts. */
 export function causeOf(state: AccountState): Pick<AccountState, 'reason' | 'detail'> {
   const { reason, detail, restrictionReason, restrictionDetail } = state;

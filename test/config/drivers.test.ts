@@ -1,6 +1,7 @@
 import t from 'tap';
 import { ContainedDriver } from '../../config/contained-driver.ts';
 import { makeChannelDrivers } from '../../config/drivers.ts';
+import { StallWatch } from '../../config/stall-watch.ts';
 import type {
   Driver,
   DriverAccount,
@@ -183,7 +184,9 @@ t.test('the containment of a driver from outside', async (t) => {
       throw new Error('cannot close');
     },
   };
-  const parts = { faults: { report: (fault: DriverFault) => faults.push(fault) }, hangMs: 20 };
+  const report = (fault: DriverFault) => faults.push(fault);
+  const watch = new StallWatch({ report });
+  const parts = { faults: { report }, watch, heldBack: 'Held back.', hangMs: 20 };
   const driver = new ContainedDriver('mail', inner, parts);
   const account: DriverAccount = {
     id: 'acc_1',

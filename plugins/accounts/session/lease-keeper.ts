@@ -148,7 +148,9 @@ export class LeaseKeeper {
    */
   #watch(): void {
     const now = this.#environment.clock.monotonic();
-    if (now - this.#watchedAt > stalledMs) {
+    const ms = now - this.#watchedAt;
+    if (ms > stalledMs) {
+      this.#environment.log.info({ ms: Math.round(ms) }, 'the process stood still');
       this.#patientUntil = now + patienceMs;
       this.#renewing.kick();
     }

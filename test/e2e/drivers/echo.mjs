@@ -30,8 +30,29 @@ const misdeeds = {
       await port.emit(n).catch(() => undefined);
     }
   },
+  /** Keeps the event loop for so many seconds: within the call, behind an answer of the gateway, in a timer. */
+  async blocks4() {
+    block(4);
+  },
+  async blocks10() {
+    block(10);
+  },
+  async blocks10behind(port) {
+    await port.credentials.get(['password']);
+    block(10);
+  },
+  async blocks10later(port) {
+    setTimeout(() => {
+      block(10);
+      port.leftOut('reaction');
+    });
+  },
   hangs: () => new Promise(() => undefined),
 };
+
+function block(seconds) {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, seconds * 1_000);
+}
 
 class EchoSession {
   constructor(account, port) {

@@ -1,0 +1,219 @@
+import {
+  DriverError,
+  type DriverEvent,
+  type Port,
+  type Session,
+} from '../core/contracts/driver.ts';
+import type { DriverFaults } from '../core/contracts/driver-faults.ts';
+import { asDriver, asGateway, type DriverPlace } from '../core/driver-context.ts';
+import type { PacedLines } from '../core/paced-lines.ts';
+import type { Holds } from './holds.ts';
+import { pacedLog } from './paced-log.ts';
+import type { StallWatch, Suspect } from './stall-watch.ts';
+import { within } from './within.ts';
+
+/** What the contained sessions of one driver share. */
+export interface SessionParts {
+  readonly faults: DriverFaults;
+  readonly watch: StallWatch;
+  readonly holds: Holds;
+  /** The driver's lines in the log. */
+  readonly lines: PacedLines;
+  /** The sentence that the owner of an account reads while it is held back. */
+  readonly heldBack: string;
+  readonly hangMs: number;
+}
+
+/** The driver's session, and the end of its right to say anything. */
+interface Inner {
+  readonly session: Session;
+  readonly cut: AbortController;
+}
+
+/**
+ * One session of a driver from outside. What its calls throw goes on to the session's runner, which reports it. A
+ * session that is held back is closed, lost until its time, and opened anew.
+ */
+export class ContainedSession implements Session, Suspect {
+  readonly place: DriverPlace;
+  readonly #accountId: string;
+  readonly #open: (port: Port) => unknown;
+  readonly #port: Port;
+  readonly #parts: SessionParts;
+  #inner: Inner | null = null;
+  #isClosed = false;
+
+  /**
+   * @param open the driver's own; called again after the session was held back
+   * @throws whatever it throws, and TypeError when it opens no session
+   */
+  constructor(
+    place: DriverPlace & { readonly accountId: string },
+    open: (port: Port) => unknown,
+    port: Port,
+    parts: SessionParts,
+  ) {
+    this.place = place;
+    this.#accountId = place.accountId;
+    this.#open = open;
+    this.#port = port;
+    this.#parts = parts;
+    this.#inner = this.#opened();
+  }
+
+  link: Session['link'] = (request) =>
+    this.#begin('link', async (session) => await session.link(request));
+
+  resume: Session['resume'] = () =>
+    this.#begin('resume', async (session) => await session.resume());
+
+  answer: Session['answer'] = (field, value) =>
+    this.#ask('answer', async (session) => await session.answer(field, value));
+
+  /** Waits for as long as it takes: what became of the message only the driver can say. */
+  send: Session['send'] = (message, signal) =>
+    this.#ask('send', async (session) => await session.send(message, signal));
+
+  async logOut(): ReturnType<Session['logOut']> {
+    if (this.#inner === null) return 'still_linked';
+    return await this.#ask('logOut', async (session) => await session.logOut());
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    const inner = this.#inner;
+    if (inner !== null) this.#run('close', () => inner.session.close());
+  }
+
+  /** Its code has kept the event loop: from the second time on the account is held back. */
+  stalled(): void {
+    const { holds } = this.#parts;
+    holds.stalled(this.#accountId);
+    // Its code may still be running.
+    if (holds.until(this.#accountId) !== null) setImmediate(() => this.#holdBack());
+  }
+
+  #holdBack(): void {
+    const inner = this.#inner;
+    if (inner === null || this.#isClosed) return;
+    this.#inner = null;
+    inner.cut.abort();
+    try {
+      this.#run('close', () => inner.session.close());
+    } catch (error) {
+      this.#parts.faults.report({ ...this.place, kind: 'threw', call: 'close', error });
+    }
+    void this.#sayHeldBack();
+  }
+
+  async #sayHeldBack(): Promise<void> {
+    const { holds, heldBack: detail } = this.#parts;
+    const retryAt = holds.until(this.#accountId);
+    const event: DriverEvent = { type: 'state', state: 'lost', reason: 'stalled', detail, retryAt };
+    // Refused when the session is over: then nobody waits for it.
+    await asGateway(() => this.#port.emit(event)).catch(() => undefined);
+  }
+
+  #opened(): Inner {
+    const cut = new AbortController();
+    const port = driverPort(this.#port, this, this.#parts, cut.signal);
+    const session = this.#run('open', () => this.#open(port));
+    if (!isSession(session)) throw new TypeError('the driver opened what is no session');
+    return { session, cut };
+  }
+
+  /** Has the driver connect, unless the account is held back. */
+  async #begin(name: string, call: (session: Session) => Promise<void>): Promise<void> {
+    if (this.#parts.holds.until(this.#accountId) !== null) {
+      if (this.#inner === null) return await this.#sayHeldBack();
+      return this.#holdBack();
+    }
+    this.#inner ??= this.#opened();
+    await this.#call(this.#inner, name, call, {
+      late: () => {
+        throw new Error(`${name} did not come back`);
+      },
+      // What has become of it was said.
+      cut: () => undefined,
+    });
+  }
+
+  /** Asks the driver for what only it can say. @throws DriverError when the account is held back */
+  async #ask<Result>(name: string, call: (session: Session) => Promise<Result>): Promise<Result> {
+    if (this.#inner === null) throw heldBack(true);
+    return await this.#call(this.#inner, name, call, {
+      late: () => undefined,
+      cut: () => {
+        throw heldBack(false);
+      },
+    });
+  }
+
+  #call<Result>(
+    { session, cut }: Inner,
+    name: string,
+    call: (session: Session) => Promise<Result>,
+    otherwise: { readonly late: () => void; readonly cut: () => Result },
+  ): Promise<Result> {
+    const { faults, hangMs } = this.#parts;
+    const calling = this.#run(name, () => call(session));
+    const late = (): void => {
+      faults.report({ ...this.place, kind: 'hung', call: name });
+      otherwise.late();
+    };
+    return within(hangMs, calling, late, { signal: cut.signal, instead: otherwise.cut });
+  }
+
+  #run<Result>(name: string, run: () => Result): Result {
+    return this.#parts.watch.call(this, name, () => asDriver(this.place, run));
+  }
+}
+
+/** The port as the driver holds it: what it calls is the gateway's own code again. */
+function driverPort(
+  port: Port,
+  suspect: Suspect,
+  { watch, lines }: SessionParts,
+  cut: AbortSignal,
+): Port {
+  const { credentials } = port;
+  const ask = <Result>(call: () => Promise<Result>): Promise<Result> => {
+    watch.runs(suspect);
+    if (cut.aborted) return Promise.reject(new Error('the session is over'));
+    // The driver's code goes on behind the answer.
+    return asGateway(call).finally(() => watch.begins(suspect));
+  };
+  return {
+    emit: (event) => {
+      const taken = ask(() => port.emit(event));
+      // A driver need not read the outcome.
+      taken.catch(() => undefined);
+      return taken;
+    },
+    credentials: {
+      get: (names) => ask(() => credentials.get(names)),
+      set: (values) => ask(() => credentials.set(values)),
+      clear: () => ask(() => credentials.clear()),
+    },
+    sentMessage: (reference) => ask(() => port.sentMessage(reference)),
+    fetchMedia: (media, signal) => ask(() => port.fetchMedia(media, signal)),
+    leftOut: (kind) => {
+      watch.runs(suspect);
+      asGateway(() => port.leftOut(kind));
+    },
+    log: pacedLog(port.log, lines),
+  };
+}
+
+function heldBack(certain: boolean): DriverError {
+  const message = 'The account is held back: its driver kept the gateway from all other work.';
+  return new DriverError('stalled', message, { certain, retryAfterMs: certain ? 0 : null });
+}
+
+const sessionMembers = ['link', 'answer', 'resume', 'send', 'logOut', 'close'] as const;
+
+function isSession(value: unknown): value is Session {
+  if (typeof value !== 'object' || value === null) return false;
+  const session: { [Name in keyof Session]?: unknown } = value;
+  return sessionMembers.every((name) => typeof session[name] === 'function');
+}

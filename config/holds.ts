@@ -1,0 +1,42 @@
+/** How long the first hold lasts; each further one twice as long as the last, up to the longest. Milliseconds. */
+const firstMs = 60_000;
+const longestMs = 3_600_000;
+
+/** After so long without a standstill earlier ones are forgotten, milliseconds. */
+const forgottenMs = 2 * longestMs;
+
+interface Record {
+  readonly stalls: number;
+  readonly at: number;
+  /** Until when the account is held back; 0 when it is not. */
+  readonly until: number;
+}
+
+/** Accounts whose driver has kept the event loop: from the second time on they are held back, longer and longer. */
+export class Holds {
+  readonly #now: () => number;
+  readonly #records = new Map<string, Record>();
+
+  /** @param now milliseconds since the Unix epoch; tests bring their own */
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  /** Takes note of a standstill. */
+  stalled(accountId: string): void {
+    const now = this.#now();
+    for (const [id, { at }] of this.#records) {
+      if (now - at > forgottenMs) this.#records.delete(id);
+    }
+    const stalls = (this.#records.get(accountId)?.stalls ?? 0) + 1;
+    const pauseMs = Math.min(longestMs, firstMs * 2 ** (stalls - 2));
+    const until = stalls < 2 ? 0 : now + pauseMs;
+    this.#records.set(accountId, { stalls, at: now, until });
+  }
+
+  /** Until when the account is held back, milliseconds since the Unix epoch; null when it is not. */
+  until(accountId: string): number | null {
+    const until = this.#records.get(accountId)?.until ?? 0;
+    return until > this.#now() ? until : null;
+  }
+}

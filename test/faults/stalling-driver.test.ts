@@ -1,0 +1,114 @@
+import { join } from 'node:path';
+import t from 'tap';
+import { type Client, client } from '../harness/client.ts';
+import { databases } from '../harness/databases.ts';
+import { type RunningGateway, runGateway } from '../harness/gateway.ts';
+import { openRows } from '../harness/rows.ts';
+import { bodyOf, phoneNumber, sendAccepted, until, untilMessage } from '../harness/story.ts';
+import { startRabbitmq } from '../servers/rabbitmq.ts';
+
+const driver = join(import.meta.dirname, '../e2e/drivers/echo.mjs');
+const settings = { GATEWAY_CHANNELS__GOOD__DRIVER: driver, GATEWAY_CHANNELS__BAD__DRIVER: driver };
+const to = { phone: phoneNumber(1) };
+
+// Nothing at all happens while the driver keeps the process.
+t.setTimeout(300_000);
+
+async function emptyDatabase(): Promise<string> {
+  const engine = databases.find(({ name }) => name === 'mariadb');
+  if (engine === undefined) throw new Error('there is no MariaDB to test on');
+  const database = await engine.create();
+  t.teardown(() => database.drop());
+  return database.url;
+}
+
+async function connect(api: Client, channel: string): Promise<string> {
+  const connections = `/channels/${channel}/connections`;
+  await api.post(connections, { identifier: 'ada@home' });
+  const step = { field: 'password', value: 'right' };
+  const done = await api.post(`${connections}/ada@home/steps`, step);
+  return bodyOf<{ account_id: string }>(done).account_id;
+}
+
+async function carries(api: Client, account_id: string, text = 'hello'): Promise<void> {
+  const id = await sendAccepted(api, { account_id, to, text });
+  await untilMessage(api, id, 'read');
+}
+
+function leasesIn(databaseUrl: string) {
+  const rows = openRows(t, databaseUrl);
+  return () => rows.rows('select account_id, owner, fence from leases order by account_id', []);
+}
+
+const closed = /the lease could not be renewed|another process has taken this session/;
+
+t.test(
+  'a driver that keeps the process for 10 s is named and held back; others keep their leases',
+  async (t) => {
+    const databaseUrl = await emptyDatabase();
+    const gateway = await runGateway(t, { databaseUrl, settings });
+    const api = client(gateway.baseUrl, gateway.liveKey);
+    const [good, bad] = [await connect(api, 'good'), await connect(api, 'bad')];
+    const status = '/channels/bad/connections/ada@home/status';
+    const leases = leasesIn(databaseUrl);
+    const before = await leases();
+
+    await carries(api, good);
+    await carries(api, bad, 'blocks10');
+    await carries(api, good);
+    t.match((await api.get(status)).body, { status: 'connected' }, 'once is forgiven');
+    t.match(gateway.output(), faultOf(bad, 'send'));
+
+    await sendAccepted(api, { account_id: bad, to, text: 'blocks10behind' });
+    const held = await until('the account to be held back', async () => {
+      const body = bodyOf<{ status: string; retry_at: string }>(await api.get(status));
+      return body.status === 'error' ? body : undefined;
+    });
+    t.match(held, { reason: 'stalled', detail: /held back/ });
+    const pauseMs = Date.parse(held.retry_at) - Date.now();
+    t.ok(pauseMs > 40_000 && pauseMs <= 60_000, `for ${pauseMs} ms`);
+    t.match(gateway.output(), faultOf(bad, 'later'));
+    await carries(api, good);
+    const waits = await sendAccepted(api, { account_id: bad, to, text: 'hello' });
+    await carries(api, good);
+    t.match((await api.get(`/messages/${waits}`)).body, { status: 'queued' }, 'it waits');
+    t.match((await api.get('/accounts')).body, {
+      accounts: [
+        { id: good, status: 'connected' },
+        { id: bad, status: 'connecting', status_detail: /held back/ },
+      ],
+    });
+
+    t.same(await leases(), before, 'every lease is where it was');
+    t.notMatch(gateway.output(), closed);
+    const metrics = await (await fetch(new URL('/metrics', gateway.baseUrl))).text();
+    t.match(metrics, /driver_faults_total\{channel="bad",kind="stalled"\} 2/);
+    t.notMatch(metrics, /driver_faults_total\{channel="good"/, 'nobody else is blamed');
+  },
+);
+
+t.test('a standstill of 4 s gives no lease to another process', async (t) => {
+  const databaseUrl = await emptyDatabase();
+  const rabbitmq = await startRabbitmq();
+  t.teardown(() => rabbitmq.remove());
+  const shared = { ...settings, AMQP_URL: rabbitmq.url };
+  const first = await runGateway(t, { databaseUrl, settings: shared });
+  const api = client(first.baseUrl, first.liveKey);
+  const [good, bad] = [await connect(api, 'good'), await connect(api, 'bad')];
+  const second: RunningGateway = await runGateway(t, {
+    databaseUrl,
+    settings: { ...shared, GATEWAY_SECRET: first.secret },
+  });
+  const leases = leasesIn(databaseUrl);
+  const before = await leases();
+  await carries(api, bad, 'blocks4');
+  await carries(api, good);
+  t.same(await leases(), before);
+  t.notMatch(first.output() + second.output(), closed);
+});
+
+function faultOf(account: string, call: string): RegExp {
+  return new RegExp(
+    `"channel":"bad","account":"${account}","call":"${call}","ms":1\\d{4},.*kept the whole process`,
+  );
+}
