@@ -4,8 +4,24 @@ import type { DriverPlace } from '../core/driver-context.ts';
 /** From which standstill of the event loop on somebody is blamed, milliseconds. */
 const stallMs = 1_000;
 
-/** Between two observations of a loop that has nothing to do, milliseconds. */
-const idleMs = 100;
+/** Between two observations that nobody asks for, milliseconds. */
+const tickMs = 100;
+
+/** What a standstill is measured by, in milliseconds. */
+export interface StallClock {
+  /** Monotonic. */
+  now(): number;
+  /** Processor time that the process has used. */
+  processor(): number;
+}
+
+const processClock: StallClock = {
+  now: () => performance.now(),
+  processor: () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1_000;
+  },
+};
 
 /** One account's code of a driver, as the watch knows it. */
 export interface Suspect {
@@ -17,28 +33,35 @@ export interface Suspect {
 /**
  * Blames a standstill of the event loop on the driver whose code ran. A call into a driver is timed; of its code that
  * runs later the watch knows where it begins behind an answer of the gateway, and where it calls the gateway. A
- * callback of the driver's own that does neither is not seen.
+ * callback of the driver's own that does neither is not seen. Such later code is blamed only if it has computed: a
+ * suspended process, and a disk that the embedded database waits for, stand still without.
  */
 export class StallWatch {
   readonly #faults: DriverFaults;
-  readonly #now: () => number;
+  readonly #clock: StallClock;
   /** Whose code may have run since the loop last began a turn. */
   readonly #turn = new Set<Suspect>();
   /** The call that is under way: no other code can run. */
   #called: { readonly suspect: Suspect; readonly name: string } | null = null;
   #observedAt: number;
+  /** Processor time at the last tick. */
+  #used: number;
   #ticking: NodeJS.Timeout | null = null;
 
-  /** @param now a monotonic clock, milliseconds; tests bring their own */
-  constructor(faults: DriverFaults, now: () => number = () => performance.now()) {
+  /** @param clock tests bring their own */
+  constructor(faults: DriverFaults, clock: StallClock = processClock) {
     this.#faults = faults;
-    this.#now = now;
-    this.#observedAt = now();
+    this.#clock = clock;
+    this.#observedAt = clock.now();
+    this.#used = clock.processor();
   }
 
-  /** Begins to observe an idle loop: without it a long rest would be taken for a standstill. */
+  /** Begins to tick: without it the time since the last observation would be taken for a standstill. */
   start(): void {
-    this.#ticking ??= setInterval(() => this.#observe(this.#turn), idleMs).unref();
+    this.#ticking ??= setInterval(() => {
+      this.#observe(this.#turn);
+      this.#used = this.#clock.processor();
+    }, tickMs).unref();
   }
 
   stop(): void {
@@ -85,11 +108,12 @@ export class StallWatch {
   }
 
   #observe(suspects: Iterable<Suspect>): void {
-    const now = this.#now();
+    const now = this.#clock.now();
     const ms = now - this.#observedAt;
     this.#observedAt = now;
     if (ms < stallMs) return;
-    this.#blame(new Set(this.#called === null ? suspects : [this.#called.suspect]), ms);
+    if (this.#called !== null) this.#blame(new Set([this.#called.suspect]), ms);
+    else if (this.#clock.processor() - this.#used >= ms / 4) this.#blame(new Set(suspects), ms);
   }
 
   /** Blames the one suspect there is; of several accounts of one driver the driver alone. */

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import t from 'tap';
 import { ContainedDriver } from '../../config/contained-driver.ts';
 import { Holds } from '../../config/holds.ts';
@@ -9,9 +9,10 @@ import { FakeDriver } from '../plugins/accounts/fake-driver.ts';
 
 /** A watch on a clock that the test moves: whoever moves it has kept the event loop for so long. */
 function watched() {
-  const clock = { at: 0 };
+  const clock = { at: 0, used: 0 };
   const faults: DriverFault[] = [];
-  const watch = new StallWatch({ report: (fault) => faults.push(fault) }, () => clock.at);
+  const report = (fault: DriverFault) => faults.push(fault);
+  const watch = new StallWatch({ report }, { now: () => clock.at, processor: () => clock.used });
   const blamed: string[] = [];
   const suspect = (channel: string, accountId: string): Suspect => ({
     place: { channel, accountId },
@@ -25,12 +26,13 @@ t.test('a standstill is blamed on the driver whose code ran, and on nobody else'
   const ada = suspect('mail', 'acc_ada');
   const ben = suspect('mail', 'acc_ben');
   const far = suspect('irc', 'acc_far');
-  const stall = (): void => {
+  const stall = (computed = 10_000): void => {
     clock.at += 10_000;
+    clock.used += computed;
   };
 
   watch.begins(ben);
-  watch.call(ada, 'send', stall);
+  watch.call(ada, 'send', () => stall(0));
   t.same(blamed.splice(0), ['acc_ada'], 'in a call, whoever else is at work');
   t.match(faults.splice(0), [{ kind: 'stalled', accountId: 'acc_ada', call: 'send', ms: 10_000 }]);
   await turn();
@@ -65,9 +67,24 @@ t.test('a standstill is blamed on the driver whose code ran, and on nobody else'
   watch.start();
   t.teardown(() => watch.stop());
   stall();
-  await new Promise((resolve) => setTimeout(resolve, 250));
+  await sleep(250);
   watch.runs(far);
   t.same([blamed, faults], [[], []], 'neither of two drivers, nor for less, nor after a rest');
+});
+
+t.test("a process that was suspended, or waited for its disk, is nobody's fault", async (t) => {
+  const { faults, suspect } = watched();
+  const watch = new StallWatch({ report: (fault) => faults.push(fault) });
+  const ada = suspect('mail', 'acc_ada');
+  const wait = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_200);
+  watch.begins(ada);
+  wait();
+  watch.runs(ada);
+  t.same(faults, []);
+  const end = performance.now() + 1_200;
+  while (performance.now() < end);
+  watch.runs(ada);
+  t.match(faults, [{ kind: 'stalled', accountId: 'acc_ada' }], 'who has computed is blamed');
 });
 
 t.test('an account that stalls the process twice is held back, longer each time', async (t) => {
