@@ -6,19 +6,15 @@ import {
 } from '../core/contracts/driver.ts';
 import type { DriverFaults } from '../core/contracts/driver-faults.ts';
 import { asDriver, asGateway, type DriverPlace } from '../core/driver-context.ts';
-import type { PacedLines } from '../core/paced-lines.ts';
+import { driverPort, type PortParts } from './driver-port.ts';
 import type { Holds } from './holds.ts';
-import { pacedLog } from './paced-log.ts';
-import type { StallWatch, Suspect } from './stall-watch.ts';
+import type { Suspect } from './stall-watch.ts';
 import { within } from './within.ts';
 
 /** What the contained sessions of one driver share. */
-export interface SessionParts {
+export interface SessionParts extends PortParts {
   readonly faults: DriverFaults;
-  readonly watch: StallWatch;
   readonly holds: Holds;
-  /** The driver's lines in the log. */
-  readonly lines: PacedLines;
   /** The sentence that the owner of an account reads while it is held back. */
   readonly heldBack: string;
   readonly hangMs: number;
@@ -167,42 +163,6 @@ export class ContainedSession implements Session, Suspect {
   #run<Result>(name: string, run: () => Result): Result {
     return this.#parts.watch.call(this, name, () => asDriver(this.place, run));
   }
-}
-
-/** The port as the driver holds it: what it calls is the gateway's own code again. */
-function driverPort(
-  port: Port,
-  suspect: Suspect,
-  { watch, lines }: SessionParts,
-  cut: AbortSignal,
-): Port {
-  const { credentials } = port;
-  const ask = <Result>(call: () => Promise<Result>): Promise<Result> => {
-    watch.runs(suspect);
-    if (cut.aborted) return Promise.reject(new Error('the session is over'));
-    // The driver's code goes on behind the answer.
-    return asGateway(call).finally(() => watch.begins(suspect));
-  };
-  return {
-    emit: (event) => {
-      const taken = ask(() => port.emit(event));
-      // A driver need not read the outcome.
-      taken.catch(() => undefined);
-      return taken;
-    },
-    credentials: {
-      get: (names) => ask(() => credentials.get(names)),
-      set: (values) => ask(() => credentials.set(values)),
-      clear: () => ask(() => credentials.clear()),
-    },
-    sentMessage: (reference) => ask(() => port.sentMessage(reference)),
-    fetchMedia: (media, signal) => ask(() => port.fetchMedia(media, signal)),
-    leftOut: (kind) => {
-      watch.runs(suspect);
-      asGateway(() => port.leftOut(kind));
-    },
-    log: pacedLog(port.log, lines),
-  };
 }
 
 function heldBack(certain: boolean): DriverError {

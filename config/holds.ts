@@ -5,8 +5,9 @@ const longestMs = 3_600_000;
 /** After so long without a standstill earlier ones are forgotten, milliseconds. */
 const forgottenMs = 2 * longestMs;
 
-interface Record {
-  readonly stalls: number;
+/** What is known of one account. */
+interface Standstills {
+  readonly count: number;
   readonly at: number;
   /** Until when the account is held back; 0 when it is not. */
   readonly until: number;
@@ -15,7 +16,7 @@ interface Record {
 /** Accounts whose driver has kept the event loop: from the second time on they are held back, longer and longer. */
 export class Holds {
   readonly #now: () => number;
-  readonly #records = new Map<string, Record>();
+  readonly #records = new Map<string, Standstills>();
 
   /** @param now milliseconds since the Unix epoch; tests bring their own */
   constructor(now: () => number = Date.now) {
@@ -28,10 +29,10 @@ export class Holds {
     for (const [id, { at }] of this.#records) {
       if (now - at > forgottenMs) this.#records.delete(id);
     }
-    const stalls = (this.#records.get(accountId)?.stalls ?? 0) + 1;
-    const pauseMs = Math.min(longestMs, firstMs * 2 ** (stalls - 2));
-    const until = stalls < 2 ? 0 : now + pauseMs;
-    this.#records.set(accountId, { stalls, at: now, until });
+    const count = (this.#records.get(accountId)?.count ?? 0) + 1;
+    const pauseMs = Math.min(longestMs, firstMs * 2 ** (count - 2));
+    const until = count < 2 ? 0 : now + pauseMs;
+    this.#records.set(accountId, { count, at: now, until });
   }
 
   /** Until when the account is held back, milliseconds since the Unix epoch; null when it is not. */

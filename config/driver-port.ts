@@ -1,0 +1,52 @@
+import type { Port } from '../core/contracts/driver.ts';
+import { asGateway } from '../core/driver-context.ts';
+import type { PacedLines } from '../core/paced-lines.ts';
+import { pacedLog } from './paced-log.ts';
+import type { StallWatch, Suspect } from './stall-watch.ts';
+
+/** What ports of one driver share. */
+export interface PortParts {
+  readonly watch: StallWatch;
+  /** The driver's lines in the log. */
+  readonly lines: PacedLines;
+}
+
+/**
+ * The port as the driver holds it: what it calls is the gateway's own code again.
+ * @param suspect whose port it is
+ * @param cut aborted when the driver is to be heard no more
+ */
+export function driverPort(
+  port: Port,
+  suspect: Suspect,
+  { watch, lines }: PortParts,
+  cut: AbortSignal,
+): Port {
+  const { credentials } = port;
+  const ask = <Result>(call: () => Promise<Result>): Promise<Result> => {
+    watch.runs(suspect);
+    if (cut.aborted) return Promise.reject(new Error('the session is over'));
+    // The driver's code goes on behind the answer.
+    return asGateway(call).finally(() => watch.begins(suspect));
+  };
+  return {
+    emit: (event) => {
+      const taken = ask(() => port.emit(event));
+      // A driver need not read the outcome.
+      taken.catch(() => undefined);
+      return taken;
+    },
+    credentials: {
+      get: (names) => ask(() => credentials.get(names)),
+      set: (values) => ask(() => credentials.set(values)),
+      clear: () => ask(() => credentials.clear()),
+    },
+    sentMessage: (reference) => ask(() => port.sentMessage(reference)),
+    fetchMedia: (media, signal) => ask(() => port.fetchMedia(media, signal)),
+    leftOut: (kind) => {
+      watch.runs(suspect);
+      asGateway(() => port.leftOut(kind));
+    },
+    log: pacedLog(port.log, lines),
+  };
+}
