@@ -39,6 +39,8 @@ export class LeaseKeeper {
   #watching: NodeJS.Timeout | null = null;
   #watchedAt = 0;
   #patientUntil = 0;
+  /** Until when the leases that were renewed last are surely valid in the database. */
+  #renewedUntil = Number.NEGATIVE_INFINITY;
   /** More leases may be free than the last scan has taken. */
   #isCutShort = false;
   /** A process of the same name that was there before this one may still hold leases. */
@@ -86,12 +88,16 @@ export class LeaseKeeper {
     await this.#renewing.stop();
   }
 
-  /** Takes free leases, not more at once than can log in soon, so that others take some too. */
+  /**
+   * Takes free leases, not more at once than can log in soon, so that others take some too. Own ones that may have run
+   * out in a standstill are renewed before: taken anew they would end their sessions.
+   */
   async scan(): Promise<void> {
     const { storage, broker, clock, settings, gate } = this.#environment;
     const { leaseMs } = settings;
     const owner = broker.processId;
     if (this.#mayInherit) await this.#inherit();
+    if (clock.monotonic() >= this.#renewedUntil) await this.renew();
     const limit = Math.min(this.#host.room, gate.room);
     this.#isCutShort = limit < this.#host.room;
     if (limit === 0) return;
@@ -132,6 +138,7 @@ export class LeaseKeeper {
     const { leaseMs } = settings;
     const sentAt = clock.monotonic();
     const renewal = await storage.submit(renewLane, { fences, leaseMs });
+    this.#renewedUntil = localDeadline(sentAt, { leaseMs, isAlone: false });
     this.#settle(renewal, sentAt);
     if (renewal.skipped.length === 0) return;
     // Not awaited: a row that stays locked must not keep the others from their next renewal.

@@ -258,6 +258,28 @@ t.test('a process that was at a standstill goes on with the leases that nobody t
   );
 });
 
+for (const engine of databases) {
+  t.test(`${engine.name}: a lease that ran out in a standstill is not taken anew`, async (t) => {
+    const world = await makeWorld(t, engine);
+    const clock = new HandClock();
+    const { storage, state } = cuttable(world.storage);
+    const process = await world.start({ leaseMs: 9_000, clock }, storage);
+    const id = await connected(process, world, '+15555000004');
+    const { fence } = await world.lease(id);
+    // The next scan comes before a renewal that the database takes.
+    state.lanesAway.add('leases.renew');
+    clock.at += 10_000;
+    await world.act((unit) => unit.leases.expire([process.broker.processId]));
+    await sleep(2_000);
+    state.lanesAway.clear();
+    const live = () => process.process.host.runner(id)?.live;
+    await until('the lease to be renewed', async () => (live()?.mayAct() ? true : undefined));
+    t.equal((await world.lease(id)).fence, fence, 'it is renewed under the same fence');
+    const closed = process.driver.sessions.map((session) => session.closed);
+    t.same(closed, [false], 'its session goes on');
+  });
+}
+
 t.test('a few leases are claimed at a time, and all in the end', async (t) => {
   const world = await makeWorld(t);
   const first = await world.start();
