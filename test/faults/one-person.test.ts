@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import type { Client, ClientAnswer } from '../harness/client.ts';
 import { databases, type TestDatabase } from '../harness/databases.ts';
 import { type GatewayOptions, type RunningGateway, runGateway } from '../harness/gateway.ts';
+import { inPool } from '../harness/pool.ts';
 import { openRows } from '../harness/rows.ts';
 import { scaled } from '../harness/scale.ts';
 import { bodyOf, outbox, pair, phoneNumber, type ShownMessage, until } from '../harness/story.ts';
@@ -75,14 +76,6 @@ function persistent(gateways: readonly [RunningGateway, ...RunningGateway[]]) {
   };
 }
 
-async function inPool<Item>(items: readonly Item[], work: (item: Item) => Promise<void>) {
-  const waiting = [...items];
-  const worker = async (): Promise<void> => {
-    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item);
-  };
-  await Promise.all(Array.from({ length: workers }, worker));
-}
-
 for (const engine of databases) {
   const name = `a number and a hidden id turn out to be one, ${engine.name}`;
   t.test(name, { buffered: true }, async (t) => {
@@ -148,7 +141,7 @@ for (const engine of databases) {
       const to = owners[n % accounts] ?? { phone: '', account: '' };
       return { phone: phoneNumber(1_000 + n), hidden: `hidden-${n}`, to, ids: [] };
     });
-    await inPool(crowd, async (person) => {
+    await inPool(crowd, workers, async (person) => {
       const [, place = 0] = /(\d+)$/.exec(person.hidden) ?? [];
       const byNumber = () => send(person, { phone: person.phone });
       const steps = [byNumber, () => writeHidden(person)];
@@ -172,7 +165,7 @@ for (const engine of databases) {
         await gateway.start();
       }
     })();
-    await inPool(crowd, async (person) => {
+    await inPool(crowd, workers, async (person) => {
       const { phone, hidden, ids } = person;
       const [older = '', younger = ''] = ids;
       const to = [{ phone }, { contact_id: older }, { contact_id: younger }];

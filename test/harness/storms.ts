@@ -4,6 +4,7 @@ import type { Executor } from '../../plugins/storage/executor.ts';
 import type { Client } from './client.ts';
 import type { LiveNetwork } from './live-network.ts';
 import { friend } from './live-network.ts';
+import { inPool } from './pool.ts';
 import { scale } from './scale.ts';
 import type { Line } from './sending.ts';
 import { sendAccepted, until } from './story.ts';
@@ -23,6 +24,9 @@ export function handoverMs(count: number): number {
 
 /** The longest that readiness may take; beside other tests the machine itself is slower. */
 const readinessMs = scale < 1 ? 3_000 : 1_000;
+
+/** Requests that are under way at the same time, each way. */
+const clients = 32;
 
 /** What the storms of one test do and check, on one network and one database. */
 export class Storms {
@@ -108,8 +112,8 @@ export class Storms {
     const begunAt = performance.now();
     const to = { phone: friend };
     await Promise.all([
-      ...this.#lines.map(({ phone }) => this.#network.write(phone, inbound)),
-      ...this.#lines.map(({ account }) =>
+      inPool(this.#lines, clients, ({ phone }) => this.#network.write(phone, inbound)),
+      inPool(this.#lines, clients, ({ account }) =>
         sendAccepted(api, { account_id: account, to, text: outbound }),
       ),
     ]);
