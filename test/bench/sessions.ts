@@ -3,6 +3,7 @@ import type { Teardown } from '../harness/processes.ts';
 import { alone } from './alone.ts';
 import type { Bench, Figure } from './bench.ts';
 import { type IdleAccounts, seedIdleAccounts } from './idle-accounts.ts';
+import { liveSessions } from './live-sessions.ts';
 import { computedMs, settledMemory } from './process-usage.ts';
 
 /** In which what the start has left to do is done, milliseconds. */
@@ -13,11 +14,13 @@ const idleMs = 20_000;
 /**
  * Simulated accounts that are connected and idle, in one process on the embedded database. What each of a thousand
  * holds of memory is compared with what each of a hundred does: a process of one counts as what they have in common.
+ * Accounts of the real protocols are compared with the bare library.
  */
 export const sessions: Bench = {
   name: 'sessions',
   about:
-    '1,000 connected accounts, idle, in one process. Compared with: 100, and for idling with 1.',
+    '1,000 connected accounts, idle, in one process. Compared with: 100, and for idling with 1. Accounts of the real ' +
+    'protocols: with what the bare library takes.',
   async run(run) {
     const counts = { one: 1, some: run.count(100), many: run.count(1_000) };
     const folders = {
@@ -30,7 +33,7 @@ export const sessions: Bench = {
       rounds.push(await alone((t) => measure(t, folders)));
       run.say(`round ${round + 1}: ${JSON.stringify(rounds.at(-1))}`);
     }
-    return figures(rounds, counts);
+    return [...figures(rounds, counts), ...(await liveSessions(run))];
   },
 };
 

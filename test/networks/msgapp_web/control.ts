@@ -55,7 +55,8 @@ export interface NetworkPlaces {
 export async function serveControl(
   network: FakeNetwork,
 ): Promise<{ readonly server: Server; readonly url: string }> {
-  const server = createServer((request, response) => {
+  // A client whose process is busy would meet a connection that is just being closed.
+  const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
     const answer = async (): Promise<unknown> => {
       const name = calls.find((call) => request.url === `/${call}`);
       if (name === undefined) throw new Error(`no such call: ${request.url}`);

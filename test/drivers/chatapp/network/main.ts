@@ -11,7 +11,8 @@ import { Network } from './network.ts';
 const network = await Network.listen();
 const control = new Control(network);
 
-const server = createServer((request, response) => {
+// A client whose process is busy would meet a connection that is just being closed.
+const server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
   json(request)
     .then((asked) => play(asked as { call: keyof Control; given: unknown[] }))
     .then(
