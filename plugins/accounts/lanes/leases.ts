@@ -91,10 +91,11 @@ export const renewLane: Lane<RenewInput, Renewal> = {
     ),
 };
 
-/** Renews what the other lane has skipped: it waits for the locks. */
+/** Renews what the other lane has skipped: it waits for the locks, of which each lease has its own. */
 export const renewLockedLane: Lane<RenewInput, Renewal> = {
   name: 'leases.renew_locked',
   maxBatch: 1,
+  atOnce: 4,
   locks: ({ fences }) => fences.map((fence) => `lease:${fence.accountId}` as const),
   run: (unit, inputs) =>
     Promise.all(

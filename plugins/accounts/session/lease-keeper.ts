@@ -140,13 +140,14 @@ export class LeaseKeeper {
     const renewal = await storage.submit(renewLane, { fences, leaseMs });
     this.#renewedUntil = localDeadline(sentAt, { leaseMs, isAlone: false });
     this.#settle(renewal, sentAt);
-    if (renewal.skipped.length === 0) return;
-    // Not awaited: a row that stays locked must not keep the others from their next renewal.
     const waitedFrom = clock.monotonic();
-    storage.submit(renewLockedLane, { fences: renewal.skipped, leaseMs }).then(
-      (late) => this.#settle(late, waitedFrom),
-      (error) => log.warn({ err: error }, 'renewing locked leases failed'),
-    );
+    // Each by itself: a process that does much has locked some of its leases at any moment, and a row that stays locked
+    // must hold up no other. Not awaited, or it would hold up the next renewal.
+    const late = renewal.skipped.map(async (fence) => {
+      const input = { fences: [fence], leaseMs };
+      this.#settle(await storage.submit(renewLockedLane, input), waitedFrom);
+    });
+    Promise.all(late).catch((error) => log.warn({ err: error }, 'renewing locked leases failed'));
   }
 
   /**

@@ -110,6 +110,36 @@ t.test('a lease has one owner at any time, and moves when its owner is gone', as
   t.equal(both, 0);
 });
 
+t.test('a lease that stays locked holds up the renewal of no other', async (t) => {
+  const world = await makeWorld(t);
+  const process = await world.start({ leaseMs });
+  const ids: string[] = [];
+  for (let n = 0; n < 3; n += 1) ids.push(await connected(process, world, `+1555210000${n}`));
+  const { write } = (await World.open(t, world.url)).storage.connections;
+  const lock = async (id: string | undefined) => {
+    const transaction = await write.transaction();
+    await transaction('leases').where({ account_id: id }).forUpdate();
+    return transaction;
+  };
+  const [first, ...others] = ids.sort();
+  const stuck = await lock(first);
+  const state = { isOver: false };
+  // What a busy process does with its own leases: each is locked again and again, never for long.
+  const busy = others.map(async (id) => {
+    while (!state.isOver) {
+      const transaction = await lock(id);
+      await sleep(100);
+      await transaction.rollback();
+    }
+  });
+  await sleep(2 * leaseMs);
+  state.isOver = true;
+  await Promise.all(busy);
+  await stuck.rollback();
+  const live = ids.filter((id) => process.process.host.runner(id)?.live.mayAct() === true);
+  t.same(live, others, 'all but the one that stayed locked');
+});
+
 t.test('many that claim at once get each lease once', async (t) => {
   const world = await makeWorld(t);
   const ids = Array.from({ length: 40 }, (_, n) => `acc_${n}`);
