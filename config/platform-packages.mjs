@@ -17,10 +17,9 @@ function endings() {
 }
 
 const missing = ['esbuild', 'libsql'].flatMap((name) => {
-  const modules = join(
-    require.resolve(name).split(`${sep}node_modules${sep}`)[0] ?? '',
-    'node_modules',
-  );
+  const folder = `${sep}node_modules${sep}`;
+  const entry = require.resolve(name);
+  const modules = entry.slice(0, entry.lastIndexOf(folder) + folder.length);
   const { optionalDependencies } = JSON.parse(
     readFileSync(join(modules, name, 'package.json'), 'utf8'),
   );

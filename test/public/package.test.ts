@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { cp, readdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
@@ -8,6 +8,7 @@ import { GatewayError } from '../../core/errors.ts';
 import { outsidePackage } from '../harness/packed.ts';
 
 const run = promisify(execFile);
+const project = join(import.meta.dirname, '../..');
 
 /** A driver as somebody outside writes it, and everything of the types that it relies on. */
 const driverSource = `
@@ -286,4 +287,19 @@ t.test('the packed project, as a driver or plugin from outside finds it', async 
   t.notOk(new Error('another') instanceof GatewayError);
   const { exports } = JSON.parse(await readFile(join(target, 'package.json'), 'utf8'));
   t.same(Object.keys(exports), ['./driver', './plugin', './testing', './package.json']);
+});
+
+t.test('libraries that npm has put into the folder of the package are found there', async (t) => {
+  const target = join(t.testdir({}), 'node_modules/messaging-gateway');
+  const script = 'config/platform-packages.mjs';
+  await cp(join(project, script), join(target, script));
+  const installed = join(project, 'node_modules');
+  for (const name of ['esbuild/package.json', 'esbuild/lib', 'libsql']) {
+    await cp(join(installed, name), join(target, 'node_modules', name), { recursive: true });
+  }
+  for (const scope of ['@esbuild', '@libsql']) {
+    await symlink(join(installed, scope), join(target, 'node_modules', scope));
+  }
+  const { stdout, stderr } = await run(process.execPath, [script], { cwd: target });
+  t.equal(stdout + stderr, '', 'and npm is not asked for what is there');
 });
