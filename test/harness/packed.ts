@@ -69,7 +69,7 @@ async function compile(folder: string): Promise<string> {
 }
 
 /** Packs the project as `npm pack` does, once a run; answers the tarball. */
-async function tarball(): Promise<string> {
+export async function tarball(): Promise<string> {
   // The folder of the run, which ends with it.
   const home = dirname(process.env.TEST_SERVERS_FILE ?? '');
   const packed = join(home, 'packed');

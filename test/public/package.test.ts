@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import { DriverError } from '../../core/contracts/driver.ts';
 import { GatewayError } from '../../core/errors.ts';
-import { outsidePackage } from '../harness/packed.ts';
+import { outsidePackage, tarball } from '../harness/packed.ts';
 
 const run = promisify(execFile);
 const project = join(import.meta.dirname, '../..');
@@ -288,6 +288,36 @@ t.test('the packed project, as a driver or plugin from outside finds it', async 
   const { exports } = JSON.parse(await readFile(join(target, 'package.json'), 'utf8'));
   t.same(Object.keys(exports), ['./driver', './plugin', './testing', './package.json']);
 });
+
+t.test('who installs the packed project gets no library that needs a newer Node.js', async (t) => {
+  const folder = t.testdir({ 'package.json': '{ "private": true }' });
+  // npm names this project to its scripts in variables, and tap's loader is for its own Node.js.
+  const foreign = /^(npm_|NODE_OPTIONS$)/i;
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !foreign.test(name)),
+  );
+  // The versions are chosen and their engines checked as in an install; nothing is fetched but what is known of them.
+  const options = ['--package-lock-only', '--engine-strict', '--prefer-offline', '--no-audit'];
+  await run('npm', ['install', ...options, await tarball()], { cwd: folder, env });
+  const chosen = await versionsIn(folder);
+  const tested = await versionsIn(project);
+  t.ok(chosen.size > 200, `${chosen.size} libraries`);
+  const { dependencies } = JSON.parse(await readFile(join(project, 'package.json'), 'utf8'));
+  for (const name of Object.keys(dependencies)) t.equal(chosen.get(name), tested.get(name), name);
+});
+
+/** The versions of the libraries directly in `node_modules`, by name, as the lock file of a folder has them. */
+async function versionsIn(folder: string): Promise<ReadonlyMap<string, string>> {
+  const { packages }: { packages: Record<string, { version: string }> } = JSON.parse(
+    await readFile(join(folder, 'package-lock.json'), 'utf8'),
+  );
+  const within = 'node_modules/';
+  return new Map(
+    Object.entries(packages)
+      .filter(([path]) => path.lastIndexOf(within) === 0)
+      .map(([path, { version }]) => [path.slice(within.length), version]),
+  );
+}
 
 t.test('libraries that npm has put into the folder of the package are found there', async (t) => {
   const target = join(t.testdir({}), 'node_modules/messaging-gateway');
