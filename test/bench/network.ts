@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +20,8 @@ export interface BenchNetwork {
 export async function benchNetwork(t: Teardown): Promise<BenchNetwork> {
   const dataDir = await mkdtemp(join(tmpdir(), 'network-'));
   t.teardown(() => rm(dataDir, { recursive: true, force: true }));
-  const url = `tcp://127.0.0.1:${await freePort()}`;
+  const secret = randomBytes(16).toString('hex');
+  const url = `tcp://:${secret}@127.0.0.1:${await freePort()}`;
   const env = { SIMULATED_NETWORK_URL: url, DATA_DIR: dataDir };
   await startProcess(t, ['drivers/simulated/network/main.ts'], env).waitFor(/listening/);
   const network = new SimulatedNetwork({ url, dataDir, log: createLog('silent') });
