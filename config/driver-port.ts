@@ -12,7 +12,7 @@ export interface PortParts {
 }
 
 /**
- * The port as the driver holds it: what it calls is the gateway's own code again.
+ * The port that a driver from outside gets. Each call of the port runs as the gateway's own code.
  * @param suspect whose port it is
  * @param cut aborted when the driver is to be heard no more
  */

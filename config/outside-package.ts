@@ -17,7 +17,7 @@ export interface OutsidePackage {
   readonly fields: { readonly name: string; readonly options: string };
   /** What it makes, for the person who reads the refusal. */
   readonly noun: 'driver' | 'plugin';
-  /** How long it may take to be loaded and to make what it makes, in milliseconds. */
+  /** The time that loading the package and its factory may take together, in milliseconds. */
   readonly makingMs: number;
 }
 

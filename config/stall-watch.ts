@@ -33,8 +33,8 @@ export interface Suspect {
 /**
  * Blames a standstill of the event loop on the driver whose code ran. A call into a driver is timed; of its code that
  * runs later the watch knows where it begins behind an answer of the gateway, and where it calls the gateway. A
- * callback of the driver's own that does neither is not seen. Such later code is blamed only if it has computed: a
- * suspended process, and a disk that the embedded database waits for, stand still without.
+ * callback of the driver's own that does neither is not seen. Later code is blamed only if processor time was used: a
+ * suspended process and a slow disk of the embedded database use none.
  */
 export class StallWatch {
   readonly #faults: DriverFaults;

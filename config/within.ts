@@ -7,7 +7,7 @@ export interface Cut<Result> {
 
 /**
  * Settles as the work does.
- * @param late called once when the work takes longer; what it throws ends the waiting
+ * @param late called once when the work takes longer; an error that `late` throws rejects the promise
  */
 export function within<Result>(
   ms: number,

@@ -29,7 +29,7 @@ export function createLog(level: string, destination?: { write(line: string): vo
   return destination === undefined ? pino(options) : pino(options, destination);
 }
 
-/** A condition that lasts has lines of its own: what it keeps others from is logged for debugging only. */
+/** Errors of a lasting condition, which has log lines of its own, are logged at the level debug only. */
 const leaveOutReported: NonNullable<LoggerOptions['hooks']>['logMethod'] = function (
   line,
   method,

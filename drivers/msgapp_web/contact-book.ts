@@ -135,7 +135,7 @@ export class ContactBook {
     return text === undefined ? {} : (JSON.parse(text) as Entry);
   }
 
-  /** One change after the other, since each builds upon what it has read. */
+  /** Changes of entries run one after the other: each reads the entry, then writes it. */
   async #change(place: string, changed: (before: Entry) => Entry): Promise<void> {
     const change = this.#changes.then(async () => {
       const before = await this.#entry(place);

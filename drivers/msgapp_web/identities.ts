@@ -7,7 +7,7 @@ import type { LibrarySocket } from './library.ts';
 
 /** How many contacts' latest names are remembered. */
 const remembered = 10_000;
-/** The name under which the saved contacts are kept that were not told yet. */
+/** The credential that keeps saved contacts until the gateway has taken them. */
 const storedName = 'saved_contacts';
 
 /** What it is made of. */
@@ -25,7 +25,7 @@ export class Identities {
   readonly #parts: IdentityParts;
   /** By phone or network id. */
   readonly #names = new Map<string, string>();
-  /** By the library's id: saved contacts that were not told yet. */
+  /** Saved contacts that the gateway has not taken yet, by the library's id. */
   #untold = new Map<string, LibraryContact>();
   #started = false;
   #work: Promise<void>;
@@ -41,7 +41,7 @@ export class Identities {
     socket.ev.on('contacts.upsert', (contacts) => this.#listed(contacts));
   }
 
-  /** Goes on with the saved contacts that an earlier connection has not told. */
+  /** Hands over the saved contacts that were left from an earlier connection. */
   async start(): Promise<void> {
     const { writes, imports } = this.#parts.keys;
     if (!imports.contacts) return;
@@ -94,7 +94,7 @@ export class Identities {
     if (this.#started && this.#untold.size > 0) this.#tellSaved();
   }
 
-  /** Stored before they are told: the library, once it has read them, reads them never again. */
+  /** Saved contacts are stored before they are handed over: the library reads each only once. */
   #tellSaved(): void {
     this.#save();
     this.#next(async () => {

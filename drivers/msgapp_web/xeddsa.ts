@@ -8,8 +8,8 @@ const signBit = 0x80;
 
 /**
  * Whether a signature is one of the key, as the Signal protocol signs (XEdDSA, "The XEdDSA and VXEdDSA Signature
- * Schemes", section 2). Node's Ed25519 does the work: the libraries' JavaScript takes thirty times as long, of which
- * each log-in needs two.
+ * Schemes", section 2). Node's Ed25519 does the work: the library's JavaScript takes twenty times as long, and each
+ * log-in verifies two signatures.
  * @param key 32 bytes, a point of Curve25519 in Montgomery form
  * @param signature 64 bytes, the sign of the Edwards point in its highest bit
  */

@@ -1,4 +1,4 @@
-import type { Lane, Storage } from '../../core/contracts/storage.ts';
+import type { Lane, Storage, Unit } from '../../core/contracts/storage.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import type { Secrets } from './contract.ts';
 
@@ -6,23 +6,27 @@ import type { Secrets } from './contract.ts';
 const context = 'canary';
 
 /** Stores the canary of a new database; of several processes that start at the same moment the first does. */
-const addCanaryLane: Lane<string, void> = {
-  name: 'secrets.add-canary',
-  locks: () => [],
-  async run(unit, inputs) {
-    for (const sealed of inputs) await unit.marks.addCanary(sealed);
-    return inputs.map(() => undefined);
-  },
-};
+const addCanaryLane = canaryLane('secrets.add-canary', (unit, sealed) =>
+  unit.marks.addCanary(sealed),
+);
 
-const setCanaryLane: Lane<string, void> = {
-  name: 'secrets.set-canary',
-  locks: () => [],
-  async run(unit, inputs) {
-    for (const sealed of inputs) await unit.marks.setCanary(sealed);
-    return inputs.map(() => undefined);
-  },
-};
+const setCanaryLane = canaryLane('secrets.set-canary', (unit, sealed) =>
+  unit.marks.setCanary(sealed),
+);
+
+function canaryLane(
+  name: string,
+  store: (unit: Unit, sealed: string) => Promise<void>,
+): Lane<string, void> {
+  return {
+    name,
+    locks: () => [],
+    async run(unit, inputs) {
+      for (const sealed of inputs) await store(unit, sealed);
+      return inputs.map(() => undefined);
+    },
+  };
+}
 
 /**
  * Opens the canary, a value sealed when the database was new, so that a process with another secret ends before it

@@ -39,20 +39,20 @@ async function stormsAlone(
   });
   const databaseUrl = `sqlite:${gateway.dataDir}/gateway.db`;
   const lines = await network.link({ gateway, databaseUrl, count });
-  const weather = new Storms(network, lines, openRows(t, databaseUrl));
+  const played = new Storms(network, lines, openRows(t, databaseUrl));
   const api = client(gateway.baseUrl, gateway.liveKey);
   const all = { api, origins: [new URL(gateway.baseUrl).origin], withinMs: stormMs(count) };
   const stopAndStart = async (): Promise<void> => {
     t.equal(await gateway.stop(), 0);
     await gateway.start();
   };
-  await weather.storm(t, 'start after a stop', stopAndStart, { ...all, fences: 1 });
+  await played.storm(t, 'start after a stop', stopAndStart, { ...all, fences: 1 });
   const killAndStart = async (): Promise<void> => {
     await gateway.kill();
     await gateway.start();
   };
-  await weather.storm(t, 'start after a SIGKILL', killAndStart, { ...all, fences: 1 });
-  await weather.storm(t, 'outage of the network', () => outage(network), { ...all, fences: 0 });
+  await played.storm(t, 'start after a SIGKILL', killAndStart, { ...all, fences: 1 });
+  await played.storm(t, 'outage of the network', () => outage(network), { ...all, fences: 0 });
   t.notMatch(gateway.output(), lost);
 }
 
@@ -78,12 +78,12 @@ async function stormsBetweenTwo(
   });
   const api = client(second.baseUrl, first.liveKey);
   const origins = [first, second].map(({ baseUrl }) => new URL(baseUrl).origin);
-  const weather = new Storms(network, lines, openRows(t, database.url));
+  const played = new Storms(network, lines, openRows(t, database.url));
   const all = { api, origins, withinMs: stormMs(count) };
   const handOver = async (): Promise<void> => {
     t.equal(await first.stop(), 0);
   };
-  await weather.storm(t, 'handover by SIGTERM', handOver, {
+  await played.storm(t, 'handover by SIGTERM', handOver, {
     ...all,
     fences: 1,
     withinMs: handoverMs(count),
@@ -93,8 +93,8 @@ async function stormsBetweenTwo(
     await second.kill();
     await second.start();
   };
-  await weather.storm(t, 'takeover after a SIGKILL', comeBack, { ...all, fences: 1 });
-  await weather.storm(t, 'outage of the network', () => outage(network), { ...all, fences: 0 });
+  await played.storm(t, 'takeover after a SIGKILL', comeBack, { ...all, fences: 1 });
+  await played.storm(t, 'outage of the network', () => outage(network), { ...all, fences: 0 });
   for (const { output } of [first, second]) t.notMatch(output(), lost);
 }
 

@@ -57,7 +57,7 @@ export function networkLookUp(settings: NameSettings): LookUp {
   };
 }
 
-/** The addresses of the first of these names that has any. */
+/** Addresses of a name: the names are asked in order until one has an address. */
 async function ask(
   names: readonly string[],
   { servers, timeoutMs }: NameSettings,

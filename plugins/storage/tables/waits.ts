@@ -39,7 +39,7 @@ export class WaitTable {
     );
   }
 
-  /** The waits of each tenant that has any, on processes that live, and before their end. */
+  /** Open waits by tenant: those on living processes, before their end. A tenant without one is left out. */
   async openOf(filter: WaitFilter): Promise<ReadonlyMap<string, OpenWaits>> {
     const tenantIds = [...new Set(filter.tenantIds)];
     const processIds = [...new Set(filter.processIds)];
