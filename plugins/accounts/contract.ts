@@ -116,7 +116,7 @@ export interface Fence {
   readonly number: number;
 }
 
-/** Who may act for an account, and until when: one row of `leases`. */
+/** Who may act for an account, as long as that process renews its leases: one row of `leases`. */
 export interface Lease {
   readonly accountId: string;
   /** A session is wanted: some process should hold this lease. */
@@ -125,19 +125,16 @@ export interface Lease {
   readonly owner: string | null;
   /** Grows with every change of hands. */
   readonly fence: number;
-  /** By the database's clock. An expired lease stays with its owner until another one takes it. */
-  readonly expiresAt: number;
 }
 
-/** What became of the leases that a process wanted to renew. */
+/** Where what a process believed to have differs from what it has; all its leases are renewed. */
 export interface Renewal {
-  readonly renewed: readonly Fence[];
   /** Taken by another process. */
   readonly lost: readonly Fence[];
   /** Ended because the account was removed; nobody else holds them. */
   readonly revoked: readonly Fence[];
-  /** Locked by somebody at this moment: try again. */
-  readonly skipped: readonly Fence[];
+  /** Its own without a session here, as those of sessions that were closed while the database was away. */
+  readonly unheld: readonly Fence[];
 }
 
 /**

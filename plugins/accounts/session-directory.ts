@@ -123,10 +123,12 @@ export class SessionDirectory {
     const hosts = await this.#hosts();
     if (hosts.length === 0) throw new SessionUnreachable();
     const account = await storage.read.accounts.present(tenantId, channel, identifier);
-    const [lease] = account === undefined ? [] : await storage.read.leases.find([account.id]);
-    if (lease?.owner != null && lease.expiresAt > (await storage.now())) {
-      if (full.has(lease.owner)) throw new GatewayError('connection_service_at_capacity');
-      return lease.owner;
+    const { leases } = storage.read;
+    const host =
+      account === undefined ? null : await leases.hostOf(account.id, await storage.now());
+    if (host !== null) {
+      if (full.has(host)) throw new GatewayError('connection_service_at_capacity');
+      return host;
     }
     if (hosts.every((host) => full.has(host.id))) {
       throw new GatewayError('connection_service_at_capacity');

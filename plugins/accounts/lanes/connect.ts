@@ -75,8 +75,9 @@ async function connectOne(
   if (code !== null) return { kind: 'refused', code };
   const accountId = row?.id ?? input.newAccountId;
   const [lease] = await unit.leases.find([accountId]);
-  if (lease?.owner != null && lease.owner !== owner && lease.expiresAt > unit.now) {
-    return { kind: 'held', owner: lease.owner };
+  if (lease?.wanted && lease.owner !== null && lease.owner !== owner) {
+    const dead = await unit.leases.lockDead(unit.now, [lease.owner]);
+    if (dead.length === 0) return { kind: 'held', owner: lease.owner };
   }
   if (row === undefined) await insert(unit, input);
   const [fresh] = await unit.accounts.find([accountId]);

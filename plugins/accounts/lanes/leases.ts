@@ -1,5 +1,5 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
-import type { AccountRow, Fence, ProcessRow, Renewal } from '../contract.ts';
+import type { AccountRow, Fence, Lease, ProcessRow, Renewal } from '../contract.ts';
 
 /** A process that has room looks for sessions that nobody holds. */
 export interface ClaimInput {
@@ -57,8 +57,7 @@ export const inheritLane: Lane<InheritInput, readonly Heartbeat[]> = {
     const outputs: (readonly Heartbeat[])[] = [];
     for (const { owner, name, read } of inputs) {
       if (name === null) {
-        const dead = (await unit.leases.owners()).filter((id) => id !== owner);
-        await unit.leases.expire(dead);
+        await unit.leases.expireOthers(owner);
         outputs.push([]);
         continue;
       }
@@ -74,34 +73,45 @@ export const inheritLane: Lane<InheritInput, readonly Heartbeat[]> = {
   },
 };
 
-/** The leases of one process that are to be renewed together. */
+/** The leases of one process that are to be renewed. */
 export interface RenewInput {
-  readonly fences: readonly Fence[];
+  readonly owner: string;
   readonly leaseMs: number;
+  /** What the process believes to hold. */
+  readonly fences: readonly Fence[];
 }
 
-/** Renews what nobody locks at this moment, so that one stuck row lets no other lease run out. */
+/**
+ * Renews all leases of a process by its own row, which no session locks, and says which it has no more. Whoever wants to
+ * take some as expired locks that row first: what is read after the renewal cannot be taken until it expires anew.
+ */
 export const renewLane: Lane<RenewInput, Renewal> = {
   name: 'leases.renew',
   maxBatch: 1,
   locks: () => [],
-  run: (unit, inputs) =>
-    Promise.all(
-      inputs.map(({ fences, leaseMs }) => unit.leases.renew(fences, unit.now + leaseMs, false)),
-    ),
+  run: async (unit, inputs) => {
+    const outputs: Renewal[] = [];
+    for (const { owner, leaseMs, fences } of inputs) {
+      await unit.leases.renew(owner, unit.now + leaseMs);
+      const owned = await unit.leases.ownedBy(owner);
+      outputs.push(compare(owner, fences, owned));
+    }
+    return outputs;
+  },
 };
 
-/** Renews what the other lane has skipped: it waits for the locks, of which each lease has its own. */
-export const renewLockedLane: Lane<RenewInput, Renewal> = {
-  name: 'leases.renew_locked',
-  maxBatch: 1,
-  atOnce: 4,
-  locks: ({ fences }) => fences.map((fence) => `lease:${fence.accountId}` as const),
-  run: (unit, inputs) =>
-    Promise.all(
-      inputs.map(({ fences, leaseMs }) => unit.leases.renew(fences, unit.now + leaseMs, true)),
-    ),
-};
+function compare(owner: string, fences: readonly Fence[], owned: readonly Lease[]): Renewal {
+  const rows = new Map(owned.map((row) => [row.accountId, row]));
+  const held = new Map(fences.map((fence) => [fence.accountId, fence.number]));
+  const fallen = fences.filter(({ accountId, number }) => rows.get(accountId)?.fence !== number);
+  const isRevoked = ({ accountId }: Fence) => rows.get(accountId)?.wanted === false;
+  const unheld = owned.filter((row) => row.wanted && held.get(row.accountId) !== row.fence);
+  return {
+    lost: fallen.filter((fence) => !isRevoked(fence)),
+    revoked: fallen.filter(isRevoked),
+    unheld: unheld.map(({ accountId, fence }) => ({ accountId, owner, number: fence })),
+  };
+}
 
 /** What a process does with leases it no longer wants: another may hold them, or nobody is to. */
 export interface LeaveInput {

@@ -21,12 +21,13 @@ export const beatLane: Lane<Omit<ProcessRow, 'seenAt'>, null> = {
   },
 };
 
-/** Forgets a process that stops. */
+/** Forgets a process that stops. What it could not give away is free at once. */
 export const goneLane: Lane<string, null> = {
   name: 'processes.gone',
   locks: () => [],
   run: async (unit, inputs) => {
     await unit.processes.remove(inputs);
+    await unit.leases.expire(inputs);
     return inputs.map(() => null);
   },
 };

@@ -4,7 +4,6 @@ import { newId } from '../../../core/ids.ts';
 import type { AccountRow } from '../contract.ts';
 import type { ConnectOutput, ConnectUndo } from '../lanes/connect.ts';
 import { isRefused } from '../status.ts';
-import { localDeadline } from './deadline.ts';
 import type { SessionEnvironment } from './environment.ts';
 import type { SessionHost } from './host.ts';
 import type { ConnectionView, ConnectRequest, SessionAnswer } from './messages.ts';
@@ -48,15 +47,23 @@ export class Connecting {
     refuseWhenLate(signal);
     const driver = this.#environment.channels.driverOf(request.channel, request.mode);
     if (driver === null) throw new GatewayError('channel_not_enabled');
-    const sentAt = this.#environment.clock.monotonic();
-    const outcome = await this.#begin(request);
-    if (outcome.kind !== 'begun') return { kind: 'elsewhere' };
-    const deadline = localDeadline(sentAt, this.#environment.settings);
+    const begun = await this.#host.taking(async () => {
+      const outcome = await this.#begin(request);
+      if (outcome.kind !== 'begun') return null;
+      const opening = this.#undoing(outcome.undo, () => this.#open(outcome, driver, signal));
+      return { undo: outcome.undo, runner: await opening };
+    });
+    if (begun === null) return { kind: 'elsewhere' };
+    const firstStep = () => this.#firstStep(begun.runner, request, signal);
+    return { kind: 'view', view: await this.#undoing(begun.undo, firstStep) };
+  }
+
+  /** Takes the connect back when the work fails. */
+  async #undoing<Result>(undo: ConnectUndo, work: () => Promise<Result>): Promise<Result> {
     try {
-      const runner = await this.#open(outcome, driver, deadline, signal);
-      return { kind: 'view', view: await this.#firstStep(runner, request, signal) };
+      return await work();
     } catch (error) {
-      await this.#undo(outcome.undo);
+      await this.#undo(undo);
       throw error;
     }
   }
@@ -99,17 +106,12 @@ export class Connecting {
     return isHere ? submit() : this.#host.reserving(submit);
   }
 
-  async #open(
-    { row, fence }: Begun,
-    driver: Driver,
-    deadline: number,
-    signal: AbortSignal,
-  ): Promise<SessionRunner> {
+  async #open({ row, fence }: Begun, driver: Driver, signal: AbortSignal): Promise<SessionRunner> {
     const earlier = this.#host.runner(row.id);
     if (earlier?.live.row.linked === true) await earlier.logOut();
     else await earlier?.close();
     refuseWhenLate(signal);
-    const runner = this.#host.open({ row, fence, driver, deadline });
+    const runner = this.#host.open({ row, fence, driver });
     const { method, importContacts, importHistory } = row.connectOptions;
     runner.start({ method, importContacts, importHistory });
     return runner;
@@ -142,7 +144,7 @@ export class Connecting {
     const runner = this.#host.runner(undo.fence.accountId);
     if (runner?.live.fence.number === undo.fence.number) await runner.close();
     await storage.submit(lanes.undo, undo).catch((error) => {
-      // The lease runs out and the next holder ends the pairing.
+      // The next renewal gives the lease away, and its next holder ends the pairing.
       log.error({ err: error, account: undo.fence.accountId }, 'a connect could not be undone');
     });
   }

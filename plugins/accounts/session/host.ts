@@ -5,6 +5,7 @@ import { leaveLane } from '../lanes/leases.ts';
 import { isPairing } from '../status.ts';
 import { atMost, contain } from './contain.ts';
 import type { SessionEnvironment } from './environment.ts';
+import { ProcessLease } from './process-lease.ts';
 import { SessionRunner } from './runner.ts';
 
 /** How long a clean stop waits for sends under way, and then for what the parts still store. */
@@ -14,15 +15,20 @@ const stopMs = 2_000;
 export class SessionHost {
   readonly #environment: SessionEnvironment;
   readonly #log: GatewayLog;
+  /** Good for every session that is held. */
+  readonly lease: ProcessLease;
   readonly #runners = new Map<string, SessionRunner>();
   /** Leases of accounts whose channel has no driver here: held, so that nobody turns them round and round. */
   readonly #parked = new Map<string, Fence>();
   #reserved = 0;
+  /** Takings of leases that are under way, and that have ended. */
+  readonly #takings = { underWay: 0, ended: 0 };
   #stopping = false;
 
   constructor(environment: SessionEnvironment) {
     this.#environment = environment;
     this.#log = environment.log;
+    this.lease = new ProcessLease(environment.clock);
   }
 
   /** Sessions held, those about to open included. */
@@ -62,8 +68,24 @@ export class SessionHost {
     }
   }
 
+  /** Takes leases and opens their sessions: until then they look as if nobody here had them. */
+  async taking<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#takings.underWay += 1;
+    try {
+      return await work();
+    } finally {
+      this.#takings.underWay -= 1;
+      this.#takings.ended += 1;
+    }
+  }
+
+  /** The same as before when no lease was being taken then, and none has been since; else null or another number. */
+  get takings(): number | null {
+    return this.#takings.underWay > 0 ? null : this.#takings.ended;
+  }
+
   /** Takes up an account whose lease was just won by the scan. */
-  async takeUp(row: AccountRow | undefined, fence: Fence, deadline: number): Promise<void> {
+  async takeUp(row: AccountRow | undefined, fence: Fence): Promise<void> {
     const { storage, lanes, channels } = this.#environment;
     if (this.#stopping) {
       await storage.submit(leaveLane, { fences: [fence], how: 'release' });
@@ -84,16 +106,19 @@ export class SessionHost {
       this.#parked.set(row.id, fence);
       return;
     }
-    this.open({ row, fence, driver, deadline }).start(null);
+    this.open({ row, fence, driver }).start(null);
   }
 
   /** Makes the runner of an account; an earlier one is closed. The caller starts it. */
-  open(options: Omit<ConstructorParameters<typeof SessionRunner>[1], 'onOver'>): SessionRunner {
+  open(
+    options: Omit<ConstructorParameters<typeof SessionRunner>[1], 'onOver' | 'lease'>,
+  ): SessionRunner {
     const { id } = options.row;
     void this.#runners.get(id)?.close();
     this.#parked.delete(id);
     const runner: SessionRunner = new SessionRunner(this.#environment, {
       ...options,
+      lease: this.lease,
       onOver: () => {
         if (this.#runners.get(id) === runner) this.#runners.delete(id);
       },
@@ -102,9 +127,11 @@ export class SessionHost {
     return runner;
   }
 
-  /** The lease was renewed. */
-  extend(fence: Fence, deadline: number): void {
-    this.#runnerOf(fence)?.extend(deadline);
+  /** The leases were renewed. */
+  extend(deadline: number): void {
+    const wasHeld = this.lease.isHeld();
+    this.lease.deadline = deadline;
+    if (!wasHeld) for (const runner of this.#runners.values()) runner.mayActAgain();
   }
 
   /** Another process has the lease: closes silently. */
@@ -122,10 +149,10 @@ export class SessionHost {
     void this.#runnerOf(fence)?.logOut();
   }
 
-  /** Closes every session whose local deadline has passed. They are claimed again when the database is back. */
+  /** Closes all sessions once the local deadline has passed. They are claimed again when the database is back. */
   closeExpired(): void {
+    if (this.lease.isHeld()) return;
     for (const runner of this.#runners.values()) {
-      if (runner.live.isHeld()) continue;
       const { accountId } = runner.live.fence;
       this.#log.warn({ account: accountId }, 'the lease could not be renewed: closing the session');
       void runner.close();

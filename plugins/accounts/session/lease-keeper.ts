@@ -1,16 +1,9 @@
 import { Loop } from '../../../core/loop.ts';
-import type { Renewal } from '../contract.ts';
-import {
-  claimLane,
-  type Heartbeat,
-  inheritLane,
-  renewLane,
-  renewLockedLane,
-} from '../lanes/leases.ts';
+import { claimLane, type Heartbeat, inheritLane, leaveLane, renewLane } from '../lanes/leases.ts';
 import { beatMs } from '../lanes/processes.ts';
-import { localDeadline } from './deadline.ts';
 import type { SessionEnvironment } from './environment.ts';
 import type { SessionHost } from './host.ts';
+import { localDeadline } from './process-lease.ts';
 
 /** Between two scans for sessions that nobody holds. */
 const scanMs = 1_000;
@@ -101,11 +94,12 @@ export class LeaseKeeper {
     const limit = Math.min(this.#host.room, gate.room);
     this.#isCutShort = limit < this.#host.room;
     if (limit === 0) return;
-    const deadline = localDeadline(clock.monotonic(), settings);
     const input = { owner, leaseMs, limit };
-    const claimed = await this.#host.reserving(() => storage.submit(claimLane, input));
-    this.#isCutShort &&= claimed.length === limit;
-    await Promise.all(claimed.map(({ row, fence }) => this.#host.takeUp(row, fence, deadline)));
+    await this.#host.taking(async () => {
+      const claimed = await this.#host.reserving(() => storage.submit(claimLane, input));
+      this.#isCutShort &&= claimed.length === limit;
+      await Promise.all(claimed.map(({ row, fence }) => this.#host.takeUp(row, fence)));
+    });
   }
 
   /**
@@ -130,24 +124,22 @@ export class LeaseKeeper {
     this.#earlier = { at, heartbeats };
   }
 
-  /** Renews every lease in one transaction. */
+  /** Renews every lease, and learns which this process has no more. */
   async renew(): Promise<void> {
-    const fences = this.#host.fences();
-    if (fences.length === 0) return;
-    const { storage, clock, settings, log } = this.#environment;
+    const { storage, broker, clock, settings } = this.#environment;
     const { leaseMs } = settings;
+    const fences = this.#host.fences();
+    const { takings } = this.#host;
     const sentAt = clock.monotonic();
-    const renewal = await storage.submit(renewLane, { fences, leaseMs });
+    const renewal = await storage.submit(renewLane, { owner: broker.processId, leaseMs, fences });
     this.#renewedUntil = localDeadline(sentAt, { leaseMs, isAlone: false });
-    this.#settle(renewal, sentAt);
-    const waitedFrom = clock.monotonic();
-    // Each by itself: a process that does much has locked some of its leases at any moment, and a row that stays locked
-    // must hold up no other. Not awaited, or it would hold up the next renewal.
-    const late = renewal.skipped.map(async (fence) => {
-      const input = { fences: [fence], leaseMs };
-      this.#settle(await storage.submit(renewLockedLane, input), waitedFrom);
-    });
-    Promise.all(late).catch((error) => log.warn({ err: error }, 'renewing locked leases failed'));
+    for (const fence of renewal.lost) this.#host.lost(fence);
+    for (const fence of renewal.revoked) this.#host.revoked(fence);
+    this.#host.extend(localDeadline(sentAt, settings));
+    const { unheld } = renewal;
+    if (unheld.length === 0 || takings === null || takings !== this.#host.takings) return;
+    await storage.submit(leaveLane, { fences: unheld, how: 'release' });
+    this.#scanning.kick();
   }
 
   /**
@@ -164,12 +156,5 @@ export class LeaseKeeper {
     }
     this.#watchedAt = now;
     if (now >= this.#patientUntil) this.#host.closeExpired();
-  }
-
-  #settle(renewal: Renewal, sentAt: number): void {
-    const deadline = localDeadline(sentAt, this.#environment.settings);
-    for (const fence of renewal.renewed) this.#host.extend(fence, deadline);
-    for (const fence of renewal.lost) this.#host.lost(fence);
-    for (const fence of renewal.revoked) this.#host.revoked(fence);
   }
 }

@@ -1,4 +1,3 @@
-import type { Clock } from '../../../core/contracts/clock.ts';
 import {
   type DriverAccount,
   type DriverCapabilities,
@@ -9,6 +8,7 @@ import {
 } from '../../../core/contracts/driver.ts';
 import type { AccountRow, Fence, LiveSession } from '../contract.ts';
 import { isSent } from './driver-values.ts';
+import type { ProcessLease } from './process-lease.ts';
 
 /** The account as drivers know it. */
 export function driverAccount(row: AccountRow): DriverAccount {
@@ -24,11 +24,9 @@ export class OpenSession implements LiveSession {
   /** The record as this session has last written or read it. */
   row: AccountRow;
   connected = false;
-  /** Until when this process may act, on its own monotonic clock. */
-  deadline: number;
   /** The driver's session, once it is open. */
   session: Session | null = null;
-  readonly #clock: Clock;
+  readonly #lease: ProcessLease;
   /** Told what a broken driver throws. */
   readonly #failed: (call: string, error: unknown) => void;
   readonly #over = new AbortController();
@@ -41,16 +39,14 @@ export class OpenSession implements LiveSession {
     row: AccountRow,
     fence: Fence,
     capabilities: DriverCapabilities,
-    clock: Clock,
-    deadline: number,
+    lease: ProcessLease,
     failed: (call: string, error: unknown) => void,
   ) {
     this.account = driverAccount(row);
     this.fence = fence;
     this.capabilities = capabilities;
     this.row = row;
-    this.deadline = deadline;
-    this.#clock = clock;
+    this.#lease = lease;
     this.#failed = failed;
   }
 
@@ -76,7 +72,7 @@ export class OpenSession implements LiveSession {
 
   /** The lease is still this process's by its own clock, and the session is not over. */
   isHeld(): boolean {
-    return !this.signal.aborted && this.#clock.monotonic() < this.deadline;
+    return !this.signal.aborted && this.#lease.isHeld();
   }
 
   async send(message: OutboundMessage): Promise<Sent> {

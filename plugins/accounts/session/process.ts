@@ -52,6 +52,10 @@ export class SessionProcess {
     await this.beat().catch((error) => log.warn({ err: error }, 'the first heartbeat failed'));
     this.#beating.kick();
     if (!this.#roles.includes('sessions')) return;
+    // Before the first connect: a session may act only while the leases of this process are known to hold.
+    await this.#keeper
+      .renew()
+      .catch((error) => log.warn({ err: error }, 'the first renewal failed'));
     this.#releases.push(
       await broker.serve(sessionSubject, (body, context) => this.#requests.handle(body, context)),
       await broker.listen('leases', () => this.#keeper.scanNow()),

@@ -20,6 +20,7 @@ import { NamedTimers } from './named-timers.ts';
 import { OpenSession } from './open-session.ts';
 import { Pairing, wrongValues } from './pairing.ts';
 import { Participants } from './participants.ts';
+import type { ProcessLease } from './process-lease.ts';
 import { Tries } from './tries.ts';
 
 /** How long a log-out may take before the connection is cut. */
@@ -40,8 +41,7 @@ export interface RunnerOptions {
   readonly row: AccountRow;
   readonly fence: Fence;
   readonly driver: Driver;
-  /** When the lease ends, on the monotonic clock. */
-  readonly deadline: number;
+  readonly lease: ProcessLease;
   /** Called once, when the session is over. */
   onOver(runner: SessionRunner): void;
 }
@@ -64,14 +64,14 @@ export class SessionRunner {
   #hosting: Promise<Release> | null = null;
 
   constructor(environment: SessionEnvironment, options: RunnerOptions) {
-    const { row, fence, driver, deadline } = options;
-    const { storage, sealer, clock, parts, media } = environment;
+    const { row, fence, driver, lease } = options;
+    const { storage, sealer, parts, media } = environment;
     this.#environment = environment;
     this.#options = options;
     this.#log = environment.log.child({ account: row.id, channel: row.channel });
     this.#timers = new NamedTimers(environment.timers);
     this.#tries = new Tries(environment, () => this.#attempt());
-    this.live = new OpenSession(row, fence, driver.capabilities, clock, deadline, (call, error) =>
+    this.live = new OpenSession(row, fence, driver.capabilities, lease, (call, error) =>
       this.#driverFailed(call, error),
     );
     this.#participants = new Participants(parts, this.live, this.#log);
@@ -118,11 +118,9 @@ export class SessionRunner {
     this.#tries.first(link !== null, link === null ? this.live.row.retryAt : null);
   }
 
-  /** The lease was renewed: the session may act until then. */
-  extend(deadline: number): void {
-    const wasHeld = this.live.isHeld();
-    this.live.deadline = deadline;
-    if (!wasHeld && this.live.connected) void this.#participants.tell('ready');
+  /** The lease was renewed after its local deadline had passed. */
+  mayActAgain(): void {
+    if (this.live.connected) void this.#participants.tell('ready');
   }
 
   /** Asks the driver to hand a value to the network. @throws DriverError, or what a broken driver throws */

@@ -78,10 +78,14 @@ const tables: readonly Table[] = [
       wanted: zero,
       owner: nullable(id),
       fence: zero,
-      expires_at: zero,
     },
     primary: ['account_id'],
-    indexes: [['wanted', 'expires_at'], ['owner']],
+    indexes: [['wanted', 'owner'], ['owner']],
+  },
+  {
+    name: 'lease_holders',
+    columns: { id, expires_at: integer },
+    primary: ['id'],
   },
   {
     name: 'processes',

@@ -1,8 +1,12 @@
+import type { Knex } from 'knex';
 import type { Expectation } from '../../../core/contracts/storage.ts';
-import type { Fence, Lease, Renewal } from '../../accounts/contract.ts';
+import type { Fence, Lease } from '../../accounts/contract.ts';
 import { type Executor, holes } from '../executor.ts';
 
-/** The SQL of session leases. */
+/**
+ * The SQL of session leases. A lease names its owner, and holds as long as the owner's row in `lease_holders` has not
+ * expired: one row is renewed for all leases of a process, whatever locks theirs.
+ */
 export class LeaseTable {
   protected readonly db: Executor;
 
@@ -23,7 +27,7 @@ export class LeaseTable {
 
   /**
    * The account ids of those fences that still stand. Every write of a session asks it after having locked
-   * the lease. Expiry does not count: an expired lease that nobody took is still the holder's.
+   * the lease. Expiry does not count: an expired lease that nobody took is still the owner's.
    */
   async heldBy(fences: readonly Fence[]): Promise<ReadonlySet<string>> {
     return held(fences, await this.find(fences.map((fence) => fence.accountId)));
@@ -63,95 +67,99 @@ export class LeaseTable {
     };
   }
 
-  /** Makes a process the owner, whoever was it before: the caller has locked and checked the lease. */
-  async take(accountIds: readonly string[], owner: string, expiresAt: number): Promise<void> {
-    await this.db.insertIgnore(
-      'leases',
-      accountIds.map((id) => ({ account_id: id, wanted: 0, owner: null, fence: 0, expires_at: 0 })),
+  /** The process whose lease of this account holds at this moment by the database's clock; null when none does. */
+  async hostOf(accountId: string, now: number): Promise<string | null> {
+    const [row] = await this.db.rows<{ owner: string }>(
+      `select l.owner from leases l join lease_holders h on h.id = l.owner
+       where l.account_id = ? and l.wanted = 1 and h.expires_at > ?`,
+      [accountId, now],
     );
-    await this.#own(accountIds, owner, expiresAt);
+    return row?.owner ?? null;
   }
 
-  /** Takes up to `limit` wanted leases that are free or have expired; leaves alone what somebody locks. */
+  /** Makes a process the owner, whoever was it before: the caller has locked and checked the lease. */
+  async take(accountIds: readonly string[], owner: string, expiresAt: number): Promise<void> {
+    await this.renew(owner, expiresAt);
+    await this.db.insertIgnore(
+      'leases',
+      accountIds.map((id) => ({ account_id: id, wanted: 0, owner: null, fence: 0 })),
+    );
+    await this.#own(accountIds, owner);
+  }
+
+  /**
+   * Takes up to `limit` wanted leases that nobody owns or whose owner's time has run out; leaves alone what somebody
+   * locks. The rows of such owners stay locked: none of them renews its leases while they are taken.
+   */
   async claimFree(
     owner: string,
     now: number,
     expiresAt: number,
     limit: number,
   ): Promise<readonly Fence[]> {
-    const query = this.db
-      .knex('leases')
-      .select('account_id')
-      .where('wanted', 1)
-      .andWhere('expires_at', '<=', now)
-      // In the order of the index: a sort would lock every free row, not only those that are taken.
-      .orderBy('expires_at')
-      .limit(limit);
-    if (this.db.dialect === 'mysql') query.forUpdate().skipLocked();
-    const free: { account_id: string }[] = await query;
-    const ids = free.map((row) => row.account_id);
-    await this.#own(ids, owner, expiresAt);
+    const dead = (await this.lockDead(now)).filter((id) => id !== owner);
+    const free = await this.#free(limit, (query) => query.whereNull('owner'));
+    const left = limit - free.length;
+    const ids =
+      left === 0 || dead.length === 0
+        ? free
+        : [...free, ...(await this.#free(left, (query) => query.whereIn('owner', dead)))];
+    if (ids.length > 0) {
+      await this.renew(owner, expiresAt);
+      await this.#own(ids, owner);
+    }
+    await this.#forget(dead);
     const taken = await this.find(ids);
     return taken.map((row) => ({ accountId: row.accountId, owner, number: row.fence }));
   }
 
-  /**
-   * Moves the expiry of those leases that still stand, expired or not.
-   * @param wait whether to wait for rows that somebody has locked, or to skip them
-   */
-  async renew(fences: readonly Fence[], expiresAt: number, wait: boolean): Promise<Renewal> {
-    const ids = fences.map((fence) => fence.accountId);
-    if (ids.length === 0) return { renewed: [], lost: [], revoked: [], skipped: [] };
-    const query = this.db.knex('leases').whereIn('account_id', ids).orderBy('account_id');
-    if (this.db.dialect === 'mysql') {
-      query.forUpdate();
-      if (!wait) query.skipLocked();
-    }
-    const rows: StoredLease[] = await query;
-    const found = new Map(rows.map((row) => [row.account_id, lease(row)]));
-    const renewed = fences.filter((fence) => stands(fence, found.get(fence.accountId)));
-    await this.db
-      .knex('leases')
-      .whereIn(
-        'account_id',
-        renewed.map((fence) => fence.accountId),
-      )
-      .update({ expires_at: expiresAt });
-    const fallen = fences.filter((fence) => {
-      const row = found.get(fence.accountId);
-      return row !== undefined && !stands(fence, row);
+  /** Moves the expiry of all leases of a process, expired or not. Those that were taken from it stay taken. */
+  async renew(owner: string, expiresAt: number): Promise<void> {
+    await this.db.upsert('lease_holders', [{ id: owner, expires_at: expiresAt }], {
+      key: ['id'],
+      set: ['expires_at'],
     });
-    const isRevoked = (fence: Fence): boolean => {
-      const row = found.get(fence.accountId);
-      return row !== undefined && !row.wanted && row.owner === fence.owner;
-    };
-    return {
-      renewed,
-      lost: fallen.filter((fence) => !isRevoked(fence)),
-      revoked: fallen.filter(isRevoked),
-      skipped: fences.filter((fence) => !found.has(fence.accountId)),
-    };
   }
 
-  /** Whoever is named as owner of a lease. */
-  async owners(): Promise<readonly string[]> {
-    return this.db.knex('leases').whereNotNull('owner').distinct().pluck('owner');
+  /** The leases that name this process as owner. */
+  async ownedBy(owner: string): Promise<readonly Lease[]> {
+    const rows: StoredLease[] = await this.db.knex('leases').where({ owner });
+    return rows.map(lease);
+  }
+
+  /**
+   * The processes whose time has run out, locked until the transaction ends; who is locked already is left out.
+   * @param ids only of these; of all when absent
+   */
+  async lockDead(now: number, ids?: readonly string[]): Promise<readonly string[]> {
+    const expired = () => this.db.knex('lease_holders').where('expires_at', '<=', now);
+    // Looked for without a lock: else the search would lock the rows of those that live, too.
+    const found: string[] = ids === undefined ? await expired().pluck('id') : [...ids];
+    if (found.length === 0) return [];
+    const query = expired().whereIn('id', found);
+    if (this.db.dialect === 'mysql') query.forUpdate().skipLocked();
+    return query.pluck('id');
   }
 
   /** Lets all leases of these owners run out at once. */
   async expire(owners: readonly string[]): Promise<void> {
     if (owners.length === 0) return;
-    await this.db.knex('leases').whereIn('owner', owners).update({ expires_at: 0 });
+    await this.db.knex('lease_holders').whereIn('id', owners).update({ expires_at: 0 });
+  }
+
+  /** Lets the leases of all but this process run out at once. */
+  async expireOthers(owner: string): Promise<void> {
+    await this.db.knex('lease_holders').whereNot('id', owner).update({ expires_at: 0 });
   }
 
   /** Gives leases away so that another process can take them at once. Fences that fell are left alone. */
   async release(fences: readonly Fence[]): Promise<void> {
-    await this.#set(fences, { owner: null, expires_at: 0 });
+    await this.#set(fences, { owner: null });
   }
 
   /** Ends leases: no session is wanted any more. Fences that fell are left alone. */
   async end(fences: readonly Fence[]): Promise<void> {
-    await this.#set(fences, { wanted: 0, owner: null, expires_at: 0 });
+    await this.#set(fences, { wanted: 0, owner: null });
   }
 
   /** Ends leases whoever holds them, and fences the holder out. It stays named as owner. */
@@ -160,7 +168,7 @@ export class LeaseTable {
     await this.db
       .knex('leases')
       .whereIn('account_id', accountIds)
-      .update({ wanted: 0, fence: this.db.knex.raw('fence + 1'), expires_at: 0 });
+      .update({ wanted: 0, fence: this.db.knex.raw('fence + 1') });
   }
 
   /** Deletes leases together with accounts that are undone. */
@@ -169,12 +177,31 @@ export class LeaseTable {
     await this.db.knex('leases').whereIn('account_id', accountIds).delete();
   }
 
-  async #own(accountIds: readonly string[], owner: string, expiresAt: number): Promise<void> {
+  async #free(
+    limit: number,
+    whose: (query: Knex.QueryBuilder) => Knex.QueryBuilder,
+  ): Promise<readonly string[]> {
+    // In no order: a sort would lock every free row, not only those that are taken.
+    const query = whose(this.db.knex('leases').where('wanted', 1)).limit(limit);
+    if (this.db.dialect === 'mysql') query.forUpdate().skipLocked();
+    return query.pluck('account_id');
+  }
+
+  async #own(accountIds: readonly string[], owner: string): Promise<void> {
     if (accountIds.length === 0) return;
     await this.db
       .knex('leases')
       .whereIn('account_id', accountIds)
-      .update({ wanted: 1, owner, fence: this.db.knex.raw('fence + 1'), expires_at: expiresAt });
+      .update({ wanted: 1, owner, fence: this.db.knex.raw('fence + 1') });
+  }
+
+  /** Deletes the rows of dead owners, which the caller has locked, once no wanted lease names them. */
+  async #forget(dead: readonly string[]): Promise<void> {
+    if (dead.length === 0) return;
+    const named = this.db.knex('leases').where('wanted', 1).whereIn('owner', dead);
+    const kept = new Set<string>(await named.distinct().pluck('owner'));
+    const idle = dead.filter((id) => !kept.has(id));
+    await this.db.knex('lease_holders').whereIn('id', idle).delete();
   }
 
   async #set(
@@ -195,7 +222,6 @@ interface StoredLease {
   readonly wanted: number;
   readonly owner: string | null;
   readonly fence: number | string;
-  readonly expires_at: number | string;
 }
 
 function lease(row: StoredLease): Lease {
@@ -204,7 +230,6 @@ function lease(row: StoredLease): Lease {
     wanted: row.wanted === 1,
     owner: row.owner,
     fence: Number(row.fence),
-    expiresAt: Number(row.expires_at),
   };
 }
 

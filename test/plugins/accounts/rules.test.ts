@@ -14,10 +14,10 @@ import {
   parseIdentifierInAddress,
 } from '../../../plugins/accounts/identifiers.ts';
 import { jittered, nextPause } from '../../../plugins/accounts/session/backoff.ts';
-import { localDeadline } from '../../../plugins/accounts/session/deadline.ts';
 import { isDriverEvent, isSent } from '../../../plugins/accounts/session/driver-values.ts';
 import { happeningOf } from '../../../plugins/accounts/session/happening.ts';
 import { Pairing } from '../../../plugins/accounts/session/pairing.ts';
+import { localDeadline } from '../../../plugins/accounts/session/process-lease.ts';
 import { Turns } from '../../../plugins/accounts/session/turns.ts';
 import { unconnected } from '../../../plugins/accounts/status.ts';
 

@@ -21,6 +21,7 @@ const tableNames = [
   'deliveries',
   'events',
   'idempotency_keys',
+  'lease_holders',
   'leases',
   'limit_notices',
   'marks',

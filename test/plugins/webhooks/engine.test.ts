@@ -500,11 +500,13 @@ for (const engine of databases) {
       }
       clearInterval(breaking);
       line.nextCommit = null;
-      const ended = await until('all to be delivered', async () => {
+      const delivered = async () => {
         const events = await faulty.storage.connections.read('events').where('state', 0);
         const rows = (await deliveriesOf(faulty)).filter((row) => row.webhookId === healthy.id);
         return events.length === 0 && rows.every(({ state }) => state === 'delivered') && rows;
-      });
+      };
+      // So many broken connections may have opened the circuit breaker: reads are refused until it closes.
+      const ended = await until('all to be delivered', () => delivered().catch(() => null));
       t.ok(ended.length >= 6, `${ended.length} events came through`);
       const events = ended.map(({ eventId }) => eventId);
       t.equal(new Set(events).size, events.length, 'one delivery for each');

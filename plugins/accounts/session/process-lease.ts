@@ -1,3 +1,4 @@
+import type { Clock } from '../../../core/contracts/clock.ts';
 import type { SessionSettings } from './environment.ts';
 
 /** By how much the local deadline is shorter than the lease, milliseconds. */
@@ -14,4 +15,19 @@ export function localDeadline(
 ): number {
   if (isAlone) return Number.POSITIVE_INFINITY;
   return sentAt + leaseMs - Math.min(marginMs, leaseMs / 4);
+}
+
+/** How long this process may act on its leases, by its own clock. */
+export class ProcessLease {
+  /** On the monotonic clock; past it no byte goes out. */
+  deadline = Number.NEGATIVE_INFINITY;
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  isHeld(): boolean {
+    return this.#clock.monotonic() < this.deadline;
+  }
 }
