@@ -21,6 +21,8 @@ export class SessionHost {
   /** Leases of accounts whose channel has no driver here: held, so that nobody turns them round and round. */
   readonly #parked = new Map<string, Fence>();
   #reserved = 0;
+  /** Places that a claim may fill which is under way, and its end. */
+  #claim = { places: 0, ended: Promise.resolve() };
   /** Takings of leases that are under way, and that have ended. */
   readonly #takings = { underWay: 0, ended: 0 };
   #stopping = false;
@@ -38,7 +40,9 @@ export class SessionHost {
 
   /** How many more it may hold. */
   get room(): number {
-    return this.#stopping ? 0 : Math.max(0, this.#environment.settings.capacity - this.size);
+    return this.#stopping
+      ? 0
+      : Math.max(0, this.#environment.settings.capacity - this.size - this.#claim.places);
   }
 
   get stopping(): boolean {
@@ -57,14 +61,29 @@ export class SessionHost {
     return [...[...this.#runners.values()].map((one) => one.live.fence), ...this.#parked.values()];
   }
 
-  /** Keeps a place free while a session is being opened. @throws GatewayError when there is none */
+  /**
+   * Keeps a place free while a session is being opened. Where a claim under way may fill the last ones, its end is waited
+   * for. @throws GatewayError when there is none
+   */
   async reserving<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.room === 0) await this.#claim.ended;
     if (this.room === 0) throw new GatewayError('connection_service_at_capacity');
     this.#reserved += 1;
     try {
       return await work();
     } finally {
       this.#reserved -= 1;
+    }
+  }
+
+  /** Takes free leases, at most `places`, and opens their sessions; one claim at a time. */
+  async claiming(places: number, work: () => Promise<void>): Promise<void> {
+    const claim = this.taking(work);
+    this.#claim = { places, ended: claim.catch(() => undefined) };
+    try {
+      await claim;
+    } finally {
+      this.#claim.places = 0;
     }
   }
 

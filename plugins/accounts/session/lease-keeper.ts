@@ -95,8 +95,8 @@ export class LeaseKeeper {
     this.#isCutShort = limit < this.#host.room;
     if (limit === 0) return;
     const input = { owner, leaseMs, limit };
-    await this.#host.taking(async () => {
-      const claimed = await this.#host.reserving(() => storage.submit(claimLane, input));
+    await this.#host.claiming(limit, async () => {
+      const claimed = await storage.submit(claimLane, input);
       this.#isCutShort &&= claimed.length === limit;
       await Promise.all(claimed.map(({ row, fence }) => this.#host.takeUp(row, fence)));
     });

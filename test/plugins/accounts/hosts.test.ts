@@ -45,7 +45,7 @@ async function connected(process: Process, world: World, identifier: string): Pr
 
 /** A storage that a test can cut off from its database, and that stops renewing when told. */
 function cuttable(storage: OpenStorage) {
-  const state = { away: false, lanesAway: new Set<string>() };
+  const state = { away: false, lanesAway: new Set<string>(), claimMs: 0 };
   const cut: OpenStorage = {
     dialect: storage.dialect,
     read: storage.read,
@@ -53,7 +53,9 @@ function cuttable(storage: OpenStorage) {
     submit: (lane, input) =>
       state.away || state.lanesAway.has(lane.name)
         ? Promise.reject(new GatewayError('unavailable'))
-        : storage.submit(lane, input),
+        : sleep(lane.name === claimLane.name ? state.claimMs : 0).then(() =>
+            storage.submit(lane, input),
+          ),
     onCommit: (mark, listener) => storage.onCommit(mark, listener),
     now: () => storage.now(),
     ping: () => storage.ping(),
@@ -338,6 +340,17 @@ for (const engine of databases) {
     t.same(closed, [false], 'its session goes on');
   });
 }
+
+t.test('the last place is given to a connect while sessions are looked for', async (t) => {
+  const world = await makeWorld(t);
+  const { storage, state } = cuttable((await World.open(t, world.url)).storage);
+  state.claimMs = 500;
+  const process = await world.start({ capacity: 1 }, storage);
+  await connected(process, world, '+15555000005');
+  await t.rejects(connected(process, world, '+15555000006'), {
+    code: 'connection_service_at_capacity',
+  });
+});
 
 t.test('a few leases are claimed at a time, and all in the end', async (t) => {
   const world = await makeWorld(t);
