@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { databases } from '../harness/databases.ts';
+import { storyDatabases } from '../harness/databases.ts';
 import { freePort } from '../harness/ports.ts';
 import { type Exit, startGateway, startProcess, type Teardown } from '../harness/processes.ts';
 
@@ -61,7 +61,7 @@ async function furtherCommands(
 
 const secret = Buffer.alloc(32, 7).toString('base64');
 
-for (const { name, create } of databases) {
+for (const { name, create } of storyDatabases('sqlite')) {
   t.test(`beside a running gateway on ${name}`, async (t) => {
     const database = await create();
     t.teardown(database.drop);

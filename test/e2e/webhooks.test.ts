@@ -1,6 +1,6 @@
 import { createServer, type Socket } from 'node:net';
 import t from 'tap';
-import { databases } from '../harness/databases.ts';
+import { storyDatabases } from '../harness/databases.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { freePort } from '../harness/ports.ts';
 import { header, judge, payloadOf, type Receiver, startReceiver } from '../harness/receiver.ts';
@@ -223,7 +223,7 @@ function fieldsOf(value: object): readonly string[] {
     .sort();
 }
 
-for (const engine of databases) {
+for (const engine of storyDatabases('sqlite')) {
   t.test(`a waiting retry fires once after a restart, ${engine.name}`, async (t) => {
     const database = await engine.create();
     t.teardown(() => database.drop());
@@ -231,7 +231,8 @@ for (const engine of databases) {
       databaseUrl: database.url,
       settings: {
         GATEWAY_WEBHOOKS__RETRY_DELAYS_S: '[3,60]',
-        GATEWAY_WEBHOOKS__TIMEOUT_S: '1',
+        // A gateway that has just started on a busy machine may take a second for its first request.
+        GATEWAY_WEBHOOKS__TIMEOUT_S: '3',
       },
     });
     const { api } = gateway;

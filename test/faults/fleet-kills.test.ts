@@ -47,7 +47,9 @@ t.test('everything dies and hangs in turn, under load', { timeout: 600_000 }, as
     tries.filter((one) => one.what === 'send' && one.at >= at);
 
   await flows('the start');
-  for (const member of members) {
+  // Few die in a small run: each start takes seconds.
+  const some = full ? members : members.slice(0, 1);
+  for (const member of some) {
     await member.kill();
     await sleep(full ? 2_000 : 300);
     await member.start();
@@ -107,7 +109,7 @@ t.test('everything dies and hangs in turn, under load', { timeout: 600_000 }, as
   await ready(200);
   await flows('a hanging MariaDB');
 
-  for (const member of full ? members : members.slice(0, 1)) {
+  for (const member of some) {
     await member.freeze();
     await sleep(freezeMs);
     await flows(`the ${member.name} hangs`);

@@ -3,7 +3,7 @@ import t from 'tap';
 import { type Member, runCluster } from '../harness/cluster.ts';
 import { overlaps } from '../harness/network-watch.ts';
 import type { Teardown } from '../harness/processes.ts';
-import { scaled } from '../harness/scale.ts';
+import { scale, scaled } from '../harness/scale.ts';
 import { checkExactly, read } from '../harness/sending.ts';
 import { until } from '../harness/story.ts';
 import { flowsAgain, pairLines, startTraffic, tallyTries } from '../harness/traffic.ts';
@@ -27,7 +27,8 @@ t.test('all processes are replaced one by one, under load', { timeout: 600_000 }
   await flowsAgain('the start', traffic, rows);
 
   for (let round = 0; round < scaled(5); round += 1) {
-    for (const member of members) {
+    // Two are enough for a small run: what the first gives away, the second gives back.
+    for (const member of scale < 1 ? members.slice(0, 2) : members) {
       const held = new Set(member.way.phones());
       const { code, tookMs } = await member.stop();
       const stoppedAt = performance.now();
