@@ -129,7 +129,7 @@ export interface Lease {
 
 /** Where what a process believed to have differs from what it has; all its leases are renewed. */
 export interface Renewal {
-  /** Taken by another process. */
+  /** Taken by another process, given away or erased. One that this process has taken anew is not lost. */
   readonly lost: readonly Fence[];
   /** Ended because the account was removed; nobody else holds them. */
   readonly revoked: readonly Fence[];

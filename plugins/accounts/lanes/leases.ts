@@ -94,23 +94,30 @@ export const renewLane: Lane<RenewInput, Renewal> = {
     for (const { owner, leaseMs, fences } of inputs) {
       await unit.leases.renew(owner, unit.now + leaseMs);
       const owned = await unit.leases.ownedBy(owner);
-      outputs.push(compare(owner, fences, owned));
+      const held = new Map(owned.map((row) => [row.accountId, row.fence]));
+      const fallen = fences.filter(({ accountId }) => !held.has(accountId));
+      const rows = await unit.leases.find(fallen.map(({ accountId }) => accountId));
+      const ended = rows.filter((row) => !row.wanted && row.owner === owner);
+      const revoked = new Set(ended.map((row) => row.accountId));
+      outputs.push({
+        lost: fallen.filter(({ accountId }) => !revoked.has(accountId)),
+        revoked: fallen.filter(({ accountId }) => revoked.has(accountId)),
+        unheld: unheldOf(owner, owned, fences),
+      });
     }
     return outputs;
   },
 };
 
-function compare(owner: string, fences: readonly Fence[], owned: readonly Lease[]): Renewal {
-  const rows = new Map(owned.map((row) => [row.accountId, row]));
-  const held = new Map(fences.map((fence) => [fence.accountId, fence.number]));
-  const fallen = fences.filter(({ accountId, number }) => rows.get(accountId)?.fence !== number);
-  const isRevoked = ({ accountId }: Fence) => rows.get(accountId)?.wanted === false;
-  const unheld = owned.filter((row) => row.wanted && held.get(row.accountId) !== row.fence);
-  return {
-    lost: fallen.filter((fence) => !isRevoked(fence)),
-    revoked: fallen.filter(isRevoked),
-    unheld: unheld.map(({ accountId, fence }) => ({ accountId, owner, number: fence })),
-  };
+function unheldOf(
+  owner: string,
+  owned: readonly Lease[],
+  fences: readonly Fence[],
+): readonly Fence[] {
+  // A session that closes and the one after it are both there, under two numbers.
+  const held = new Set(fences.map(({ accountId, number }) => `${accountId} ${number}`));
+  const all = owned.map(({ accountId, fence }) => ({ accountId, owner, number: fence }));
+  return all.filter(({ accountId, number }) => !held.has(`${accountId} ${number}`));
 }
 
 /** What a process does with leases it no longer wants: another may hold them, or nobody is to. */

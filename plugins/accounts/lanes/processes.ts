@@ -26,8 +26,8 @@ export const goneLane: Lane<string, null> = {
   name: 'processes.gone',
   locks: () => [],
   run: async (unit, inputs) => {
-    await unit.processes.remove(inputs);
     await unit.leases.expire(inputs);
+    await unit.processes.remove(inputs);
     return inputs.map(() => null);
   },
 };

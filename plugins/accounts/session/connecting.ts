@@ -47,6 +47,8 @@ export class Connecting {
     refuseWhenLate(signal);
     const driver = this.#environment.channels.driverOf(request.channel, request.mode);
     if (driver === null) throw new GatewayError('channel_not_enabled');
+    // The database was away for longer than the leases last: what was opened now would be closed at once.
+    if (!this.#host.lease.isHeld()) throw new GatewayError('unavailable');
     const begun = await this.#host.taking(async () => {
       const outcome = await this.#begin(request);
       if (outcome.kind !== 'begun') return null;
@@ -63,7 +65,7 @@ export class Connecting {
     try {
       return await work();
     } catch (error) {
-      await this.#undo(undo);
+      await this.#host.taking(() => this.#undo(undo));
       throw error;
     }
   }
@@ -111,6 +113,7 @@ export class Connecting {
     if (earlier?.live.row.linked === true) await earlier.logOut();
     else await earlier?.close();
     refuseWhenLate(signal);
+    if (this.#host.stopping) throw new GatewayError('unavailable');
     const runner = this.#host.open({ row, fence, driver });
     const { method, importContacts, importHistory } = row.connectOptions;
     runner.start({ method, importContacts, importHistory });

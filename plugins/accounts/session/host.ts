@@ -18,6 +18,8 @@ export class SessionHost {
   /** Good for every session that is held. */
   readonly lease: ProcessLease;
   readonly #runners = new Map<string, SessionRunner>();
+  /** Sessions that are over, and still store what they did under their leases. */
+  readonly #closing = new Set<SessionRunner>();
   /** Leases of accounts whose channel has no driver here: held, so that nobody turns them round and round. */
   readonly #parked = new Map<string, Fence>();
   #reserved = 0;
@@ -58,7 +60,8 @@ export class SessionHost {
   }
 
   fences(): readonly Fence[] {
-    return [...[...this.#runners.values()].map((one) => one.live.fence), ...this.#parked.values()];
+    const runners = [...this.#runners.values(), ...this.#closing];
+    return [...runners.map((one) => one.live.fence), ...this.#parked.values()];
   }
 
   /**
@@ -98,7 +101,7 @@ export class SessionHost {
     }
   }
 
-  /** The same as before when no lease was being taken then, and none has been since; else null or another number. */
+  /** How many takings have ended; null while one is under way. Unchanged: no lease was taken in between. */
   get takings(): number | null {
     return this.#takings.underWay > 0 ? null : this.#takings.ended;
   }
@@ -138,8 +141,10 @@ export class SessionHost {
     const runner: SessionRunner = new SessionRunner(this.#environment, {
       ...options,
       lease: this.lease,
-      onOver: () => {
-        if (this.#runners.get(id) === runner) this.#runners.delete(id);
+      onOver: (over, closed) => {
+        if (this.#runners.get(id) === over) this.#runners.delete(id);
+        this.#closing.add(over);
+        void closed.finally(() => this.#closing.delete(over));
       },
     });
     this.#runners.set(id, runner);
@@ -176,6 +181,12 @@ export class SessionHost {
       this.#log.warn({ account: accountId }, 'the lease could not be renewed: closing the session');
       void runner.close();
     }
+  }
+
+  /** Closes whatever was opened while the process stopped; its leases are no longer its own. */
+  end(): void {
+    this.lease.deadline = Number.NEGATIVE_INFINITY;
+    for (const runner of this.#runners.values()) void runner.close();
   }
 
   /** Looks in the database for what may have been missed. */

@@ -83,7 +83,7 @@ export class LeaseKeeper {
 
   /**
    * Takes free leases, not more at once than can log in soon, so that others take some too. Own ones that may have run
-   * out in a standstill are renewed before: taken anew they would end their sessions.
+   * out in a standstill are renewed before: what is claimed may not act until then.
    */
   async scan(): Promise<void> {
     const { storage, broker, clock, settings, gate } = this.#environment;

@@ -91,6 +91,7 @@ export class SessionProcess {
     await this.#keeper.stop();
     // Not before: who is silent counts as dead, and its sessions as free.
     await this.#beating.stop();
+    this.host.end();
     for (const release of this.#releases) await release().catch(failed);
     await atMost(farewellMs, storage.submit(goneLane, broker.processId));
   }

@@ -129,16 +129,15 @@ export class SessionRequests {
   async #abandon(runner: SessionRunner): Promise<never> {
     const { fence } = runner.live;
     const { storage, lanes, log } = this.#environment;
-    const closed = runner.close();
-    await storage
-      .submit(lanes.transition, {
-        fence,
-        happening: { type: 'pairing_abandoned' },
-      })
-      .catch((error) =>
-        log.error({ err: error, account: fence.accountId }, 'a pairing stays open'),
-      );
-    await closed;
+    await this.#host.taking(async () => {
+      const closed = runner.close();
+      await storage
+        .submit(lanes.transition, { fence, happening: { type: 'pairing_abandoned' } })
+        .catch((error) =>
+          log.error({ err: error, account: fence.accountId }, 'a pairing stays open'),
+        );
+      await closed;
+    });
     throw unreachable();
   }
 }

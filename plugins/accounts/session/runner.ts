@@ -42,8 +42,11 @@ export interface RunnerOptions {
   readonly fence: Fence;
   readonly driver: Driver;
   readonly lease: ProcessLease;
-  /** Called once, when the session is over. */
-  onOver(runner: SessionRunner): void;
+  /**
+   * Called once, when the session is over.
+   * @param closed resolves when all it did is stored
+   */
+  onOver(runner: SessionRunner, closed: Promise<void>): void;
 }
 
 /** Runs one account's session from the lease that was won to its end: driver, status, reconnects. */
@@ -203,7 +206,7 @@ export class SessionRunner {
     this.#pairing?.take({ type: 'over' });
     this.#hosting?.then((release) => release()).catch(() => undefined);
     const closed = this.#participants.tell('closed');
-    this.#options.onOver(this);
+    this.#options.onOver(this, closed);
     await closed;
   }
 

@@ -77,14 +77,17 @@ export class LeaseTable {
     return row?.owner ?? null;
   }
 
-  /** Makes a process the owner, whoever was it before: the caller has locked and checked the lease. */
+  /**
+   * Makes a process the owner, whoever was it before. The caller has locked and checked the lease, and has locked a dead
+   * owner by `lockDead`.
+   */
   async take(accountIds: readonly string[], owner: string, expiresAt: number): Promise<void> {
-    await this.renew(owner, expiresAt);
     await this.db.insertIgnore(
       'leases',
       accountIds.map((id) => ({ account_id: id, wanted: 0, owner: null, fence: 0 })),
     );
     await this.#own(accountIds, owner);
+    await this.renew(owner, expiresAt);
   }
 
   /**
@@ -105,25 +108,32 @@ export class LeaseTable {
         ? free
         : [...free, ...(await this.#free(left, (query) => query.whereIn('owner', dead)))];
     if (ids.length > 0) {
-      await this.renew(owner, expiresAt);
       await this.#own(ids, owner);
+      await this.renew(owner, expiresAt);
     }
     await this.#forget(dead);
     const taken = await this.find(ids);
     return taken.map((row) => ({ accountId: row.accountId, owner, number: row.fence }));
   }
 
-  /** Moves the expiry of all leases of a process, expired or not. Those that were taken from it stay taken. */
+  /**
+   * Moves the expiry of all leases of a process forward, expired or not. Those that were taken from it stay taken. A
+   * transaction that began earlier and ends later moves nothing back.
+   */
   async renew(owner: string, expiresAt: number): Promise<void> {
-    await this.db.upsert('lease_holders', [{ id: owner, expires_at: expiresAt }], {
-      key: ['id'],
-      set: ['expires_at'],
-    });
+    const later =
+      this.db.dialect === 'mysql'
+        ? 'on duplicate key update expires_at = greatest(expires_at, values(expires_at))'
+        : 'on conflict (id) do update set expires_at = max(expires_at, excluded.expires_at)';
+    await this.db.run(`insert into lease_holders (id, expires_at) values (?, ?) ${later}`, [
+      owner,
+      expiresAt,
+    ]);
   }
 
-  /** The leases that name this process as owner. */
+  /** The wanted leases that name this process as owner. */
   async ownedBy(owner: string): Promise<readonly Lease[]> {
-    const rows: StoredLease[] = await this.db.knex('leases').where({ owner });
+    const rows: StoredLease[] = await this.db.knex('leases').where({ owner, wanted: 1 });
     return rows.map(lease);
   }
 
@@ -200,8 +210,10 @@ export class LeaseTable {
     if (dead.length === 0) return;
     const named = this.db.knex('leases').where('wanted', 1).whereIn('owner', dead);
     const kept = new Set<string>(await named.distinct().pluck('owner'));
-    const idle = dead.filter((id) => !kept.has(id));
-    await this.db.knex('lease_holders').whereIn('id', idle).delete();
+    // One by one: a search for several may lock the rows of the living, too.
+    for (const id of dead) {
+      if (!kept.has(id)) await this.db.knex('lease_holders').where({ id }).delete();
+    }
   }
 
   async #set(
