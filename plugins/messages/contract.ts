@@ -156,11 +156,8 @@ export interface AccountFacts {
   readonly account: SendingAccount | null;
   readonly tenantCount: DayCount;
   readonly accountCount: DayCount;
-  /**
-   * Where the tenant's contacts stand: while this is the same, none of them has been changed and none has written. Null
-   * while a process may be at work that does not count changes.
-   */
-  readonly contactsAt: string | null;
+  /** The revision of the tenant's contacts: while it is the same, none of them has been changed and none has written. */
+  readonly contactsAt: string;
 }
 
 /** What there is to know of what a send names. */

@@ -108,7 +108,6 @@ export class KnownAccounts {
   ): void {
     const before = this.#tenants.get(tenant.id);
     this.#tenants.delete(tenant.id);
-    if (contactsAt === null) return;
     const isSame = before !== undefined && areSame(before, { tenant, contactsAt, count, day });
     const looks = isSame ? before.looks + 1 : 0;
     const needed = before?.needed ?? 1;

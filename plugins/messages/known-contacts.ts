@@ -5,19 +5,13 @@ import type { SendInput } from './send.ts';
 /** How many contacts are remembered; those learned longest ago go first. */
 const mostContacts = 20_000;
 
-/**
- * How long after it was last seen that no older process is at work something is still recalled: meanwhile one, which
- * counts no changes, could have begun, changed a contact and ended again.
- */
-const unseenMs = 10_000;
-
-/** How long a contact is remembered: should the counts ever deceive, as after a failover that lost commits, it mends. */
+/** How long a contact is remembered: bounds what a wrong revision can do, as after a failover that lost commits. */
 const rememberMs = 60_000;
 
-/** Where a tenant's contacts stood, from one look at them on for as long as later looks find the same. */
+/** A tenant's contacts at one revision; replaced as soon as another revision is read. */
 interface Standing {
   readonly at: string;
-  /** Two looks in a row have found it: it does not change with every send. */
+  /** Two reads in a row have found the revision: it does not change with every send. */
   steady: boolean;
 }
 
@@ -39,9 +33,6 @@ export class KnownContacts {
   readonly #most: number;
   readonly #standings = new Map<string, Standing>();
   readonly #contacts = new Map<string, KnownContact>();
-  /** When it was last seen that no older process is at work, and when that one was. */
-  #noneAt = Number.NEGATIVE_INFINITY;
-  #olderAt = Number.NEGATIVE_INFINITY;
 
   /** @param monotonic milliseconds that never go back */
   constructor(monotonic: () => number, most = mostContacts) {
@@ -55,29 +46,18 @@ export class KnownContacts {
    */
   recall(send: SendInput): KnownContact | null {
     const standing = this.#standings.get(send.tenantId);
-    if (standing === undefined || !standing.steady || this.#isLong(this.#monotonic())) return null;
+    if (standing === undefined || !standing.steady) return null;
     const known = this.#contacts.get(placeOf(send.tenantId, send.accountId, nameOf(send)));
     if (known === undefined || known.standing !== standing) return null;
     return this.#monotonic() - known.learnedAt > rememberMs ? null : known;
   }
 
   /** Whether what was recalled holds. */
-  stands({ standing }: KnownContact, contactsAt: string | null): boolean {
+  stands({ standing }: KnownContact, contactsAt: string): boolean {
     return standing.at === contactsAt;
   }
 
-  /**
-   * Takes note of whether a process is at work that counts no changes. Called every few seconds, so that what is
-   * remembered outlasts a pause between two sends.
-   * @param at by `now`, before it was looked up
-   */
-  sighted(isOlderAtWork: boolean, at: number): void {
-    if (isOlderAtWork || this.#isLong(at)) this.#standings.clear();
-    if (isOlderAtWork) this.#olderAt = Math.max(this.#olderAt, at);
-    else this.#noneAt = Math.max(this.#noneAt, at);
-  }
-
-  /** The moment of a look, for `learn` and `sighted`. */
+  /** The moment of a read, for `learn`. */
   now(): number {
     return this.#monotonic();
   }
@@ -93,7 +73,7 @@ export class KnownContacts {
     accounts: readonly AccountFacts[],
     learnedAt: number,
   ): void {
-    this.#look([...facts, ...accounts], learnedAt);
+    this.#noteRevisions([...facts, ...accounts]);
     const found = new Map<string, KnownContact>();
     for (const { tenant, account, contact, thread, busy } of facts) {
       const standing = this.#standings.get(tenant.id);
@@ -110,28 +90,14 @@ export class KnownContacts {
     }
   }
 
-  /** Takes note of where the tenants' contacts stand. */
-  #look(read: readonly AccountFacts[], lookedAt: number): void {
-    if (read.length === 0) return;
-    // An older process that one statement saw and another did not was there.
-    const isOlderAtWork = read.some(({ contactsAt }) => contactsAt === null);
-    this.sighted(isOlderAtWork, lookedAt);
-    // What was looked up before an older process was seen says nothing of what that one does.
-    if (lookedAt <= this.#olderAt) return;
-    for (const [tenantId, at] of new Map(
-      read.map((one) => [one.tenant.id, one.contactsAt ?? '']),
-    )) {
+  #noteRevisions(read: readonly AccountFacts[]): void {
+    for (const [tenantId, at] of new Map(read.map((one) => [one.tenant.id, one.contactsAt]))) {
       const standing = this.#standings.get(tenantId);
       const isSame = standing?.at === at;
       const next = isSame ? standing : { at, steady: false };
       next.steady = isSame;
       keepNewest(this.#standings, tenantId, next, this.#most);
     }
-  }
-
-  /** Whether so much time has passed that an older process may have come and gone. */
-  #isLong(at: number): boolean {
-    return at - this.#noneAt > unseenMs;
   }
 }
 

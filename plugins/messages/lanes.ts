@@ -48,8 +48,6 @@ export interface MessageLanes {
   openWait(input: SlotInput): Promise<GrantedPlaces | NoPlace>;
   /** Stores how many of these places are held still. */
   closeWaits(places: readonly HeldPlaces[]): Promise<void>;
-  /** Looks whether a process of an older version is at work, beside which nothing may be remembered. */
-  lookForOlder(): Promise<void>;
   /** Deletes expired Idempotency-Keys. */
   forgetKeys(input: ForgetInput): Promise<number>;
   forgetEvents(input: ForgetInput): Promise<number>;
@@ -128,10 +126,6 @@ export function makeLanes(parts: LaneParts): MessageLanes {
     passWait: (input) => mayPass(storage.read, input, waits),
     openWait: (input) => storage.submit(openWait, input),
     closeWaits: (input) => storage.submit(closeWaitsLane, input),
-    async lookForOlder() {
-      const at = known.contacts.now();
-      known.contacts.sighted(await storage.read.processes.hasOlder(), at);
-    },
     forgetKeys: (input) => storage.submit(forgetKeysLane, input),
     forgetEvents: (input) => storage.submit(forgetEventsLane, input),
     forgetWaits: (input) => storage.submit(forgetWaitsLane, input),

@@ -16,16 +16,10 @@ const slowestForgettingMs = 60_000;
 /** For how long a wait that was not closed stays once it is over; it does not count any more. */
 const keptWaitsMs = 60_000;
 
-/** How often to look for processes of an older version: what is remembered outlasts two such pauses. */
-const lookMs = 3_000;
-
 /** What the upkeep works with. */
 export interface UpkeepParts {
   readonly storage: Storage;
-  readonly lanes: Pick<
-    MessageLanes,
-    'expire' | 'lookForOlder' | 'forgetKeys' | 'forgetEvents' | 'forgetWaits'
-  >;
+  readonly lanes: Pick<MessageLanes, 'expire' | 'forgetKeys' | 'forgetEvents' | 'forgetWaits'>;
   readonly expireMs: number;
   readonly idempotencyMs: number;
   /** How long events are kept, whether or not anybody has been told of them. */
@@ -34,9 +28,8 @@ export interface UpkeepParts {
 }
 
 /**
- * Starts what has to be done now and then, in every process: fail messages that waited too long, look for processes of an
- * older version, and delete Idempotency-Keys and waits that count no more and old events. Every round is safe beside those
- * of other processes.
+ * Starts what has to be done now and then, in every process: fail messages that waited too long, and delete
+ * Idempotency-Keys and waits that count no more and old events. Every round is safe beside those of other processes.
  */
 export function startUpkeep(parts: UpkeepParts): { stop(): Promise<void> } {
   const { storage, lanes, expireMs, idempotencyMs, eventsMs, log } = parts;
@@ -50,7 +43,6 @@ export function startUpkeep(parts: UpkeepParts): { stop(): Promise<void> } {
     );
   const rounds = [
     repeat(every(expireMs, slowestMs), () => expireMessages(parts), log),
-    repeat(lookMs, () => lanes.lookForOlder(), log),
     forgetting(idempotencyMs, lanes.forgetKeys),
     forgetting(eventsMs, lanes.forgetEvents),
     forgetting(keptWaitsMs, lanes.forgetWaits),

@@ -1,9 +1,5 @@
 import type { ProcessRow } from '../../accounts/contract.ts';
 import type { Executor } from '../executor.ts';
-import { migrationSteps, revisionSteps } from '../migrations/steps.ts';
-
-/** In SQL: whether a process may be at work that counts no changes of contacts. */
-export const olderAtWork = `exists (select 1 from processes p where p.schema_steps < ${revisionSteps})`;
 
 /** The SQL of running processes. */
 export class ProcessTable {
@@ -13,7 +9,7 @@ export class ProcessTable {
     this.db = db;
   }
 
-  /** Stores heartbeats, of processes of this version. */
+  /** Stores heartbeats. */
   async beat(processes: readonly ProcessRow[]): Promise<void> {
     await this.db.upsert(
       'processes',
@@ -24,9 +20,8 @@ export class ProcessTable {
         sessions: process.sessions,
         capacity: process.capacity,
         seen_at: process.seenAt,
-        schema_steps: migrationSteps.length,
       })),
-      { key: ['id'], set: ['name', 'roles', 'sessions', 'capacity', 'seen_at', 'schema_steps'] },
+      { key: ['id'], set: ['name', 'roles', 'sessions', 'capacity', 'seen_at'] },
     );
   }
 
@@ -40,12 +35,6 @@ export class ProcessTable {
   async named(name: string): Promise<readonly ProcessRow[]> {
     const rows: StoredProcess[] = await this.db.knex('processes').where({ name });
     return rows.map(processOf);
-  }
-
-  /** Whether a process may be at work that counts no changes of contacts. */
-  async hasOlder(): Promise<boolean> {
-    const [row] = await this.db.rows<{ older: number }>(`select ${olderAtWork} as older`);
-    return row?.older === 1;
   }
 
   /** Forgets processes that have stopped. */

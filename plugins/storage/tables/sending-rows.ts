@@ -1,7 +1,6 @@
 import type { AccountStatus } from '../../accounts/contract.ts';
 import type { AccountFacts, DayCount, SendingFacts } from '../../messages/contract.ts';
 import type { Mode, TenantStatus } from '../../tenants/contract.ts';
-import { olderAtWork } from './processes.ts';
 
 /** An account `a` that a send names, with its tenant `t` and today's counters: `d` the tenant's, `e` the account's. */
 export interface AccountColumns {
@@ -12,7 +11,6 @@ export interface AccountColumns {
   readonly ramp: number;
   readonly contacts_revision: number | string;
   readonly inbound_sequence: number | string;
-  readonly older: number;
   readonly account: string | null;
   readonly account_channel: string;
   readonly account_status: AccountStatus;
@@ -25,10 +23,9 @@ export interface AccountColumns {
   readonly account_contacts: number | null;
 }
 
-/** What is selected of them; `older` tells whether a process may be at work that counts no changes of contacts. */
+/** What is selected of them. */
 export const accountColumns = `t.id as tenant, t.mode, t.plan, t.status as tenant_status, t.ramp,
   t.contacts_revision, t.inbound_sequence,
-  ${olderAtWork} as older,
   a.id as account, a.channel as account_channel, a.status as account_status, a.linked,
   a.ramp_day_one, a.outbound_sequence,
   d.sends as tenant_sends, d.new_contacts as tenant_contacts,
@@ -79,7 +76,7 @@ export function accountFacts(row: AccountColumns): AccountFacts {
           },
     tenantCount: count(row.tenant_sends, row.tenant_contacts),
     accountCount: count(row.account_sends, row.account_contacts),
-    contactsAt: row.older === 1 ? null : `${row.contacts_revision} ${row.inbound_sequence}`,
+    contactsAt: `${row.contacts_revision} ${row.inbound_sequence}`,
   };
 }
 

@@ -4,7 +4,6 @@ import type {
   SendingAccount,
   SendingTenant,
 } from '../../messages/contract.ts';
-import { olderAtWork } from './processes.ts';
 
 /** Each fact as SQL spells it, and as this process does: the type knows of every fact that a send is decided on. */
 type Spelled<Facts> = {
@@ -47,8 +46,7 @@ const facts: {
   account: accountFacts,
   tenantCount: countFacts('d'),
   accountCount: countFacts('e'),
-  // Beside an older process it says nothing.
-  contactsAt: `if(${olderAtWork}, 'older', concat_ws(' ', t.contacts_revision, t.inbound_sequence))`,
+  contactsAt: "concat_ws(' ', t.contacts_revision, t.inbound_sequence)",
 };
 
 /** All that is known of an account, in one text, with the tables as `counterJoins` names them. MariaDB and MySQL. */
@@ -57,9 +55,9 @@ export const factsText = `concat_ws(' ', ${[
   facts.contactsAt,
 ].join(', ')})`;
 
-/** That text as this process expects it; of an account whose contacts cannot be known there is none. */
+/** That text as this process expects it. */
 export function textOf(known: AccountFacts | undefined): string {
-  if (known === undefined || known.account === null || known.contactsAt === null) return '';
+  if (known === undefined || known.account === null) return '';
   return [
     ...wordsOf(facts.tenant, known.tenant),
     ...wordsOf(facts.account, known.account),

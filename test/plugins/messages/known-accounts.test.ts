@@ -65,7 +65,6 @@ t.test('what is to be expected', async (t) => {
     'somebody else has sent': factsOf(9),
     'a contact has written': factsOf(5, { contactsAt: '0 1' }),
     'the plan was changed': factsOf(5, { tenant: { ...factsOf(5).tenant, plan: 'q' } }),
-    'an older process is at work': factsOf(5, { contactsAt: null }),
   })) {
     const { sends } = found.tenantCount;
     known.learn([found], oneMore(sends), day);

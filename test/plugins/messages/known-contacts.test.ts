@@ -23,7 +23,7 @@ function send(changes: Partial<SendInput> = {}): SendInput {
   };
 }
 
-function factsOf(contactsAt: string | null, changes: Partial<SendingFacts> = {}): SendingFacts {
+function factsOf(contactsAt: string, changes: Partial<SendingFacts> = {}): SendingFacts {
   const count = { sends: 0, newContacts: 0 };
   return {
     tenant: { id: 'ten_1', mode: 'test', plan: 'p', status: 'active', ramp: false },
@@ -59,7 +59,6 @@ t.test('what is recalled', async (t) => {
   t.ok(known.stands(recalled, '0 0'));
   t.notOk(known.stands(recalled, '1 0'), 'a contact was changed');
   t.notOk(known.stands(recalled, '0 1'), 'a contact has written');
-  t.notOk(known.stands(recalled, null), 'an older process may be at work');
   for (const [name, one] of Object.entries({
     'another tenant': send({ tenantId: 'ten_2' }),
     'another account': send({ accountId: 'acc_2' }),
@@ -74,33 +73,12 @@ t.test('what is recalled', async (t) => {
   t.notOk(recalls(), 'the contacts stand elsewhere');
   read(factsOf('1 0'), send());
   t.ok(recalls());
-  read(factsOf(null), send());
-  t.notOk(recalls(), 'an older process is at work');
-  read(factsOf('1 0'), send());
-  read(factsOf('1 0'), send());
-  t.notOk(recalls(), 'what was read before that says nothing');
-  now = 1;
-  read(factsOf('1 0'), send());
-  read(factsOf('1 0'), send());
-  now = 10_001;
-  t.ok(recalls(), 'ten seconds after the last look');
-  now = 10_002;
-  t.notOk(recalls(), 'later');
-  read(factsOf('1 0'), send());
-  t.notOk(recalls(), 'it may have changed twice meanwhile');
-  read(factsOf('1 0'), send());
-  t.ok(recalls());
-
-  for (now = 20_000; now <= 60_000; now += 10_000) known.learn([], [], [factsOf('1 0')], now);
-  t.ok(recalls(), 'the next sends look at the account only');
-  for (; now <= 80_000; now += 10_000) known.learn([], [], [factsOf('1 0')], now);
-  t.notOk(recalls(), 'after a minute it is read anew');
-  read(factsOf('1 0'), send());
-  t.ok(recalls());
-  known.learn([], [factsOf(null)], [factsOf('1 0')], now);
-  t.notOk(recalls(), 'one of two statements saw an older process');
-  now += 1;
-  read(factsOf('1 0'));
+  now = 60_000;
+  known.learn([], [], [factsOf('1 0')], now);
+  t.ok(recalls(), 'the next sends read the account only');
+  now = 60_001;
+  known.learn([], [], [factsOf('1 0')], now);
+  t.notOk(recalls(), 'after a minute the contact is read anew');
   read(factsOf('1 0'), send());
   t.ok(recalls());
 
@@ -124,30 +102,6 @@ t.test('what is recalled', async (t) => {
   t.ok(recalls(other));
   t.ok(recalls(byId));
   t.notOk(recalls(), 'the one learned first had to go');
-});
-
-t.test('for how long it is recalled', async (t) => {
-  let now = 0;
-  const known = new KnownContacts(() => now);
-  const learnt = (): boolean => {
-    for (let n = 0; n < 2; n += 1) known.learn([send()], [factsOf('1 0')], [], known.now());
-    return known.recall(send()) !== null;
-  };
-  t.ok(learnt());
-  for (now = 9_000; now < 50_000; now += 9_000) known.sighted(false, now);
-  t.ok(known.recall(send()), 'as long as no older process is seen');
-  known.sighted(true, now);
-  t.notOk(known.recall(send()), 'one is seen');
-  known.learn([send()], [factsOf('1 0')], [], now - 1);
-  known.learn([send()], [factsOf('1 0')], [], now);
-  now += 1;
-  known.sighted(false, now);
-  known.learn([], [], [factsOf('1 0')], now);
-  t.notOk(known.recall(send()), 'what was looked up before that stays forgotten');
-  t.ok(learnt());
-  now += 10_001;
-  known.sighted(false, now);
-  t.notOk(known.recall(send()), 'one may have come and gone unseen');
 });
 
 /** Counts whom the sends of this process had to look up. */
@@ -307,61 +261,6 @@ for (const engine of databases) {
         'numbered without a gap',
       );
     }
-  });
-
-  t.test(`beside a process that counts no changes, ${engine.name}`, async (t) => {
-    const database = await engine.create();
-    t.teardown(() => database.drop());
-    const stage = await openStage(t, database.url);
-    const { tenantId, accountIds } = await makeTenant(stage);
-    const [accountId = ''] = accountIds;
-    const lookedUp = countLookUps(t);
-    const ask = async () => codeOf(await stage.send({ tenantId, accountId, phone }));
-    const { write } = stage.storage.connections;
-    await stage.beat();
-    for (let n = 0; n < 3; n += 1) await ask();
-    const remembered = lookedUp();
-    t.equal(await ask(), 'accepted');
-    t.equal(lookedUp(), remembered, 'processes of this version alone: it is remembered');
-    await write('processes').insert({
-      ...{
-        id: 'proc_older',
-        name: '',
-        roles: 'api',
-        sessions: 0,
-        capacity: 1,
-        seen_at: Date.now(),
-      },
-    });
-    await write('contacts').update({ do_not_disturb: 1 });
-    t.equal(await ask(), 'contact_do_not_disturb');
-    await write('contacts').update({ do_not_disturb: 0 });
-    for (let n = 0; n < 3; n += 1) t.equal(await ask(), 'accepted');
-    t.equal(lookedUp(), remembered + 4, 'it is looked up each time');
-    await write('processes').where('id', 'proc_older').delete();
-    for (let n = 0; n < 2; n += 1) await ask();
-    const again = lookedUp();
-    t.equal(await ask(), 'accepted');
-    t.equal(lookedUp(), again, 'it is remembered once the older process is gone');
-
-    const older = {
-      id: 'proc_older',
-      name: '',
-      roles: 'api',
-      sessions: 0,
-      capacity: 1,
-      seen_at: 0,
-    };
-    await write('processes').insert(older);
-    await stage.lanes.lookForOlder();
-    await write('processes').where('id', 'proc_older').delete();
-    t.equal(await ask(), 'accepted');
-    t.equal(lookedUp(), again + 1, 'one that was seen between two sends makes it forget');
-    for (let n = 0; n < 2; n += 1) await ask();
-    await stage.lanes.lookForOlder();
-    const last = lookedUp();
-    t.equal(await ask(), 'accepted');
-    t.equal(lookedUp(), last);
   });
 }
 

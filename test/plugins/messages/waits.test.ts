@@ -273,18 +273,6 @@ for (const engine of databases) {
       t.equal((await rows(tenantId)).length, 1, 'a part at a time');
     });
 
-    t.test('what a process of the version before has stored is one place', async (t) => {
-      const { tenantId } = await open();
-      const ends_at = (await stage.storage.now()) + 20_000;
-      const older = { tenant_id: tenantId, process_id: other.broker.processId, ends_at };
-      const { write } = stage.storage.connections;
-      await write('waits').insert({ ...older, id: `${tenantId}-1` });
-      t.same((await stage.waits.wait(request(tenantId, { timeoutMs: 0 }))).messages, []);
-      await write('waits').insert({ ...older, id: `${tenantId}-2` });
-      const third = stage.waits.wait(request(tenantId, { timeoutMs: 0 }));
-      await t.rejects(third, { code: 'wait_concurrency' });
-    });
-
     t.test('a revoked key ends its waits', async (t) => {
       const { tenantId } = await open();
       const waiting = stage.waits.wait(request(tenantId, { keyId: 'key_2', timeoutMs: 20_000 }));
