@@ -1,10 +1,22 @@
-import { createTable, id, integer, nullable, type Table, text, words, zero } from './schema.ts';
+import {
+  createTable,
+  id,
+  integer,
+  nullable,
+  onMysql,
+  sparse,
+  type Table,
+  text,
+  words,
+  zero,
+} from './schema.ts';
 import type { MigrationStep } from './steps.ts';
 
 const day = words(10);
 const hash = words(64);
 /** The length up to which four-byte characters fit an index everywhere. */
 const key = words(190);
+const one = { ...zero, initial: 1 };
 
 const tables: readonly Table[] = [
   {
@@ -18,6 +30,8 @@ const tables: readonly Table[] = [
       disabled: text,
       ramp: zero,
       inbound_sequence: zero,
+      // Counts the changes of its contacts.
+      contacts_revision: zero,
       // The mode, in the two tenants that the first start makes: unique, so that they are made once.
       first_of: nullable(words(4)),
       created_at: integer,
@@ -69,7 +83,10 @@ const tables: readonly Table[] = [
     },
     primary: ['id'],
     unique: [['present_key'], ['claim_key']],
-    indexes: [['tenant_id', 'created_at', 'id']],
+    indexes: [
+      ['tenant_id', 'created_at', 'id'],
+      ['tenant_id', 'removed_at', 'status'],
+    ],
   },
   {
     name: 'leases',
@@ -127,6 +144,7 @@ const tables: readonly Table[] = [
     indexes: [
       ['tenant_id', 'created_at', 'id'],
       ['tenant_id', 'channel', 'created_at', 'id'],
+      ['tenant_id', 'phone'],
     ],
   },
   {
@@ -174,18 +192,20 @@ const tables: readonly Table[] = [
     },
     primary: ['id'],
     unique: [
-      ['tenant_id', 'inbound_sequence'],
-      ['account_id', 'sequence'],
-      ['account_id', 'direction', 'network_id'],
+      sparse('tenant_id', 'inbound_sequence'),
+      sparse('account_id', 'sequence'),
+      sparse('account_id', 'direction', 'network_id'),
     ],
     indexes: [
-      ['tenant_id', 'created_at', 'id'],
+      // SQLite puts a list of both directions together from those of one: a commit writes fewer pages.
+      onMysql('tenant_id', 'created_at', 'id'),
       ['tenant_id', 'direction', 'created_at', 'id'],
-      ['tenant_id', 'account_id', 'created_at', 'id'],
+      onMysql('tenant_id', 'account_id', 'created_at', 'id'),
       ['tenant_id', 'account_id', 'direction', 'created_at', 'id'],
-      ['tenant_id', 'account_id', 'inbound_sequence'],
+      sparse('tenant_id', 'account_id', 'inbound_sequence'),
       ['account_id', 'status', 'sequence'],
-      ['contact_id', 'created_at'],
+      // The loop guard counts by it how often a contact has written lately.
+      ['contact_id', 'direction', 'created_at'],
     ],
   },
   {
@@ -227,7 +247,14 @@ const tables: readonly Table[] = [
   },
   {
     name: 'waits',
-    columns: { id, tenant_id: id, process_id: id, ends_at: integer },
+    columns: {
+      id,
+      tenant_id: id,
+      process_id: id,
+      ends_at: integer,
+      // How many waits the row stands for.
+      places: one,
+    },
     primary: ['id'],
     indexes: [['tenant_id'], ['process_id']],
   },
@@ -247,13 +274,108 @@ const tables: readonly Table[] = [
     columns: { account_id: id, at: integer, refusals: zero },
     primary: ['account_id', 'at'],
   },
+  {
+    name: 'webhooks',
+    columns: {
+      id,
+      tenant_id: id,
+      name: words(100),
+      url: text,
+      receiver_id: hash,
+      subscribed_to: text,
+      retries_enabled: zero,
+      enabled: one,
+      secret: nullable(text),
+      secret_created_at: nullable(integer),
+      created_at: integer,
+    },
+    primary: ['id'],
+    unique: [['tenant_id', 'name']],
+    indexes: [['tenant_id', 'created_at', 'id'], ['receiver_id']],
+  },
+  {
+    name: 'receivers',
+    columns: {
+      id: hash,
+      tenant_id: id,
+      url: text,
+      consecutive_failures: zero,
+      total_failures: zero,
+      total_successes: zero,
+      failing_since: nullable(integer),
+      disabled_at: nullable(integer),
+      disabled_reason: nullable(text),
+      last_failure: nullable(text),
+      last_success_at: nullable(integer),
+      attempted_at: nullable(integer),
+      updated_at: integer,
+      due_at: nullable(integer),
+      owner: nullable(id),
+      fence: zero,
+      lease_until: zero,
+    },
+    primary: ['id'],
+    indexes: [['due_at'], ['owner'], ['disabled_at']],
+  },
+  {
+    name: 'deliveries',
+    columns: {
+      id,
+      tenant_id: id,
+      webhook_id: id,
+      receiver_id: hash,
+      event_id: id,
+      event_type: words(60),
+      subject: id,
+      state: words(20),
+      test: zero,
+      attempts: zero,
+      retries: zero,
+      replayed: zero,
+      due_at: nullable(integer),
+      log: text,
+      created_at: integer,
+    },
+    primary: ['id'],
+    unique: [['event_id', 'webhook_id']],
+    indexes: [
+      ['receiver_id', 'state', 'due_at', 'id'],
+      ['webhook_id', 'created_at', 'id'],
+      ['webhook_id', 'state', 'created_at', 'id'],
+      ['state', 'attempts'],
+      ['subject'],
+      ['created_at'],
+    ],
+  },
+  {
+    // Rows that stand for something of which there is one at a time: whoever wants to do it locks the row.
+    name: 'turns',
+    columns: { name: words(40) },
+    primary: ['name'],
+  },
+  {
+    name: 'media_files',
+    columns: {
+      id: words(40),
+      tenant_id: id,
+      message_id: nullable(id),
+      mime_type: nullable(text),
+      file_name: nullable(text),
+      size: nullable(integer),
+      state: zero,
+      created_at: integer,
+    },
+    primary: ['id'],
+    indexes: [['state', 'created_at'], ['message_id']],
+  },
 ];
 
-/** Every table of the first version. */
+/** Every table of the first release. */
 export const firstTables: MigrationStep = {
   name: '001-first-tables',
   major: 1,
   async apply(executor) {
     for (const table of tables) await createTable(executor, table);
+    await executor.insertIgnore('turns', [{ name: 'fan-out' }]);
   },
 };

@@ -14,9 +14,25 @@ export interface Table {
   readonly name: string;
   readonly columns: Readonly<Record<string, Column>>;
   readonly primary: readonly string[];
-  readonly unique?: readonly (readonly string[])[];
-  readonly indexes?: readonly (readonly string[])[];
+  readonly unique?: readonly Index[];
+  readonly indexes?: readonly Index[];
 }
+
+/** The columns of an index, and how it differs between the dialects. */
+export type Index = readonly string[] | DialectIndex;
+
+interface DialectIndex {
+  readonly columns: readonly string[];
+  /** On SQLite rows that are null in the last column stay out; MariaDB and MySQL know no such index. */
+  readonly isSparse?: boolean;
+  /** The only dialect that has it; absent: both. */
+  readonly dialect?: Dialect;
+}
+
+/** An index without the rows that are null in its last column, where the dialect can. No query finds those rows by it. */
+export const sparse = (...columns: string[]): Index => ({ columns, isSparse: true });
+/** An index that only MariaDB and MySQL have. */
+export const onMysql = (...columns: string[]): Index => ({ columns, dialect: 'mysql' });
 
 /** A text of at most so many characters, which can be indexed. */
 export const words = (length: number): Column => ({ type: 'text', length });
@@ -39,69 +55,6 @@ export async function createTable(executor: Executor, table: Table): Promise<voi
   }
 }
 
-/** Adds an index to a table that is there, unless it has it: repeatable, and beside processes at work. */
-export async function createIndex(
-  executor: Executor,
-  table: string,
-  columns: readonly string[],
-): Promise<void> {
-  const name = indexName({ name: table }, columns);
-  // MySQL knows no `if not exists` here.
-  if (executor.dialect === 'mysql' && (await hasIndex(executor, table, name))) return;
-  const guard = executor.dialect === 'sqlite' ? 'if not exists ' : '';
-  await executor.knex
-    .raw(`create index ${guard}${quote(name)} on ${quote(table)} (${list(columns)})`)
-    .options({ timeout: statementMs });
-}
-
-/** Takes an index away, unless it is gone: repeatable, and beside processes at work. */
-export async function dropIndex(
-  executor: Executor,
-  table: string,
-  columns: readonly string[],
-): Promise<void> {
-  const name = indexName({ name: table }, columns);
-  if (executor.dialect === 'mysql' && !(await hasIndex(executor, table, name))) return;
-  const statement =
-    executor.dialect === 'mysql'
-      ? `drop index ${quote(name)} on ${quote(table)}`
-      : `drop index if exists ${quote(name)}`;
-  await executor.knex.raw(statement).options({ timeout: statementMs });
-}
-
-/**
- * Makes an index anew without the rows that are null in its last column, on SQLite; MariaDB and MySQL know no such
- * index. Nobody may look for those rows by it. Repeatable, as the whole migration is one transaction there.
- */
-export async function leaveOutNulls(
-  executor: Executor,
-  table: string,
-  kind: 'index' | 'unique index',
-  columns: readonly string[],
-): Promise<void> {
-  if (executor.dialect === 'mysql') return;
-  const last = columns.at(-1) ?? '';
-  await dropIndex(executor, table, columns);
-  await executor.knex.raw(
-    `create ${kind} ${quote(indexName({ name: table }, columns))} on ${quote(table)} (${list(columns)})
-     where ${quote(last)} is not null`,
-  );
-}
-
-/** Adds a column to a table that is there, unless it has it: repeatable, and beside processes at work. */
-export async function addColumn(
-  executor: Executor,
-  table: string,
-  name: string,
-  column: Column,
-): Promise<void> {
-  // MySQL and SQLite know no `if not exists` here.
-  if (await executor.knex.schema.hasColumn(table, name)) return;
-  await executor.knex
-    .raw(`alter table ${quote(table)} add column ${columnSql(name, column, executor.dialect)}`)
-    .options({ timeout: statementMs });
-}
-
 /** A change of a large table takes as long as it takes; without any limit a dead server would hold the start. */
 const statementMs = 3_600_000;
 
@@ -115,9 +68,9 @@ export function createStatements(table: Table, dialect: Dialect, collation: stri
   );
   lines.push(`primary key (${list(table.primary)})`);
   const keys = [
-    ...(table.unique ?? []).map((columns) => ({ kind: 'unique index', columns })),
-    ...(table.indexes ?? []).map((columns) => ({ kind: 'index', columns })),
-  ];
+    ...(table.unique ?? []).map((index) => ({ kind: 'unique index', ...detailed(index) })),
+    ...(table.indexes ?? []).map((index) => ({ kind: 'index', ...detailed(index) })),
+  ].filter((key) => key.dialect === undefined || key.dialect === dialect);
   if (dialect === 'mysql') {
     for (const { kind, columns } of keys) {
       lines.push(`${kind} ${quote(indexName(table, columns))} (${list(columns)})`);
@@ -129,11 +82,15 @@ export function createStatements(table: Table, dialect: Dialect, collation: stri
       : 'strict';
   const create = `create table if not exists ${quote(table.name)} (\n  ${lines.join(',\n  ')}\n) ${end}`;
   if (dialect === 'mysql') return [create];
-  const indexes = keys.map(
-    ({ kind, columns }) =>
-      `create ${kind} if not exists ${quote(indexName(table, columns))} on ${quote(table.name)} (${list(columns)})`,
-  );
+  const indexes = keys.map(({ kind, columns, isSparse }) => {
+    const rows = isSparse === true ? ` where ${quote(columns.at(-1) ?? '')} is not null` : '';
+    return `create ${kind} if not exists ${quote(indexName(table, columns))} on ${quote(table.name)} (${list(columns)})${rows}`;
+  });
   return [create, ...indexes];
+}
+
+function detailed(index: Index): DialectIndex {
+  return 'columns' in index ? index : { columns: index };
 }
 
 function columnSql(name: string, column: Column, dialect: Dialect): string {
@@ -155,7 +112,7 @@ function typeSql({ type, length }: Column, dialect: Dialect): string {
   return length === undefined ? 'longtext' : `varchar(${length})`;
 }
 
-function indexName(table: Pick<Table, 'name'>, columns: readonly string[]): string {
+function indexName(table: Table, columns: readonly string[]): string {
   return `${table.name}_${columns.join('_')}`;
 }
 
@@ -165,15 +122,6 @@ function list(columns: readonly string[]): string {
 
 function quote(name: string): string {
   return `\`${name}\``;
-}
-
-async function hasIndex(executor: Executor, table: string, name: string): Promise<boolean> {
-  const rows = await executor.rows(
-    `select 1 from information_schema.statistics
-     where table_schema = database() and table_name = ? and index_name = ?`,
-    [table, name],
-  );
-  return rows.length > 0;
 }
 
 async function binaryCollation(executor: Executor): Promise<string> {

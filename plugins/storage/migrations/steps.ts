@@ -1,13 +1,5 @@
 import type { Executor } from '../executor.ts';
 import { firstTables } from './001-first-tables.ts';
-import { webhookTables } from './002-webhooks.ts';
-import { mediaTable } from './003-media.ts';
-import { furtherIndexes } from './004-indexes.ts';
-import { contactDirections } from './005-contact-directions.ts';
-import { waitPlaces } from './006-wait-places.ts';
-import { sparseIndexes } from './007-sparse-indexes.ts';
-import { fewerLists } from './008-fewer-lists.ts';
-import { contactRevisions } from './009-contact-revisions.ts';
 
 /**
  * One change of the schema.
@@ -26,17 +18,4 @@ export interface MigrationStep {
 }
 
 /** All steps, in the order in which they are applied. */
-export const migrationSteps: readonly MigrationStep[] = [
-  firstTables,
-  webhookTables,
-  mediaTable,
-  furtherIndexes,
-  contactDirections,
-  waitPlaces,
-  sparseIndexes,
-  fewerLists,
-  contactRevisions,
-];
-
-/** From how many known steps on a process counts its changes of contacts in `tenants.contacts_revision`. */
-export const revisionSteps = migrationSteps.indexOf(contactRevisions) + 1;
+export const migrationSteps: readonly MigrationStep[] = [firstTables];

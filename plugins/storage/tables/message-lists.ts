@@ -5,7 +5,7 @@ import { type JoinedColumns, withContacts } from './message-rows.ts';
 
 /**
  * One page of a tenant's messages, newest first, by (created_at, id). On SQLite pages of both directions are put together
- * from those of each, as it has no index of both: see the migration 008-fewer-lists.
+ * from those of each, as it has no index of both.
  */
 export async function listMessages(
   db: Executor,

@@ -173,12 +173,11 @@ for (const { name, create } of databases) {
       t.equal(await gateway.stop(), 0);
     });
 
-    t.test('messages without a number, in the indexes of numbers', async (t) => {
+    t.test('messages without a number share the unique indexes of numbers', async (t) => {
       const database = await create();
       t.teardown(() => database.drop());
       const storage = open(database, t);
-      const place = migrationSteps.findIndex((step) => step.name === '007-sparse-indexes');
-      await migrate(storage, migrationSteps.slice(0, place));
+      await migrate(storage);
       const executor = new Executor(storage.connections.write, storage.dialect);
       const message = (id: string, numbers: Row) => ({
         ...{ id, tenant_id: 'ten', account_id: 'acc', channel: 'msgapp_web', contact_id: 'con' },
@@ -194,8 +193,6 @@ for (const { name, create } of databases) {
         'messages',
         [...taken, {}, {}].map((numbers, n) => message(`msg_${n}`, numbers)),
       );
-      await migrate(storage);
-      await executor.insert('messages', [message('msg_new', {})]);
       for (const numbers of taken) {
         const again = executor.insert('messages', [message('msg_again', numbers)]);
         await t.rejects(again, /unique|duplicate/i, `once: ${Object.keys(numbers)}`);

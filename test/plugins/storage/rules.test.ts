@@ -8,6 +8,8 @@ import {
   createStatements,
   id,
   nullable,
+  onMysql,
+  sparse,
   zero,
 } from '../../../plugins/storage/migrations/schema.ts';
 
@@ -69,8 +71,8 @@ t.test('one table in both dialects', async (t) => {
     name: 'things',
     columns: { id, count: zero, kind: { ...nullable(id), initial: '' } },
     primary: ['id'],
-    unique: [['kind']],
-    indexes: [['count', 'id']],
+    unique: [sparse('kind')],
+    indexes: [['count', 'id'], onMysql('count')],
   };
   t.same(createStatements(table, 'mysql', 'utf8mb4_nopad_bin'), [
     [
@@ -80,7 +82,8 @@ t.test('one table in both dialects', async (t) => {
       "  `kind` varchar(40) null default '',",
       '  primary key (`id`),',
       '  unique index `things_kind` (`kind`),',
-      '  index `things_count_id` (`count`, `id`)',
+      '  index `things_count_id` (`count`, `id`),',
+      '  index `things_count` (`count`)',
       ') engine = InnoDB default character set utf8mb4 collate utf8mb4_nopad_bin',
     ].join('\n'),
   ]);
@@ -93,7 +96,7 @@ t.test('one table in both dialects', async (t) => {
       '  primary key (`id`)',
       ') strict',
     ].join('\n'),
-    'create unique index if not exists `things_kind` on `things` (`kind`)',
+    'create unique index if not exists `things_kind` on `things` (`kind`) where `kind` is not null',
     'create index if not exists `things_count_id` on `things` (`count`, `id`)',
   ]);
 });
