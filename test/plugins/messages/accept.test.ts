@@ -176,6 +176,49 @@ for (const engine of databases) {
     t.ok(seconds > 50 && seconds <= 60, `retry after ${seconds} s`);
   });
 
+  t.test(`the next send goes by what tenant and account are now, ${engine.name}`, async (t) => {
+    const database = await engine.create();
+    t.teardown(() => database.drop());
+    const first = await openStage(t, database.url);
+    const second = engine.name === 'mariadb' ? await openStage(t, database.url) : first;
+    const { tenantId, accountIds } = await makeTenant(first, 2);
+    const [accountId = '', otherId = ''] = accountIds;
+    const send = (stage: Stage, id = accountId) => stage.send({ tenantId, accountId: id });
+    const begun = await first.storage.now();
+    const turns = [first, second, first, first, second, second];
+    for (const [n, stage] of turns.entries()) {
+      const decision = await send(stage, n % 3 === 0 ? otherId : accountId);
+      const found = await first.storage.read.messages.find(tenantId, acceptedId(decision));
+      const createdAt = found?.createdAt ?? 0;
+      t.ok(createdAt >= begun && createdAt <= (await first.storage.now()), "the database's moment");
+      t.match(decision, { accepted: { created_at: new Date(createdAt).toISOString() } });
+    }
+    const { write } = second.storage.connections;
+    for (const [table, change, code] of [
+      ['tenants', { status: 'suspended' }, 'account_suspended'],
+      ['accounts', { status: 'logged_out', linked: 0 }, 'no_connected_account'],
+      ['accounts', { removed_at: 1 }, 'account_not_found'],
+    ] as const) {
+      t.equal(codeOf(await send(first)), 'accepted');
+      const row = write(table).where('id', table === 'tenants' ? tenantId : accountId);
+      const [old] = await row.clone().select(Object.keys(change));
+      await row.clone().update(change);
+      t.equal(codeOf(await send(first)), code, JSON.stringify(change));
+      await row.clone().update(old);
+    }
+    for (const id of accountIds) {
+      const messages = await first.storage.read.messages.list(tenantId, {
+        ...{ direction: 'outbound', accountId: id, before: null, limit: 50 },
+      });
+      const numbers = messages.map(({ sequence }) => sequence ?? 0).sort((a, b) => a - b);
+      t.same(
+        numbers,
+        Array.from(numbers, (_, n) => n + 1),
+        'numbered without a gap',
+      );
+    }
+  });
+
   t.test(
     `the statements of a batch are as many as those of one send, ${engine.name}`,
     async (t) => {

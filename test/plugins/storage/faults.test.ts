@@ -158,6 +158,31 @@ t.test('a connection that is killed within a batch', async (t) => {
   }
 });
 
+for (const what of ['query', 'connection']) {
+  t.test(`a batch whose ${what} is killed while it waits for its lock`, async (t) => {
+    const database = await mariadb(t);
+    const storage = await openScratch(database.url, t);
+    await addLockRows(storage, ['ten_1']);
+    const { write } = storage.connections;
+    const other = await write.transaction();
+    t.teardown(() => other.rollback());
+    await other.raw("select id from tenants where id = 'ten_1' for update");
+    const { lane, signals } = storingLane(what);
+    const stored = storage.submit(lane, 'one');
+    const id = await until('the batch to wait', async (): Promise<number | undefined> => {
+      const [rows] = await write.raw(
+        "select id from information_schema.processlist where db = database() and id <> connection_id() and command = 'Query' and time_ms > 20",
+      );
+      return rows[0]?.id;
+    });
+    await write.raw(`kill ${what} ${id}`);
+    await other.commit();
+    t.equal(await stored, 1);
+    t.same(await scratchOf(storage.read).names(), ['one'], 'stored once');
+    t.same(signals, ['one'], 'and told once');
+  });
+}
+
 t.test('a statement with a time limit of its own', async (t) => {
   const database = await mariadb(t);
   const storage = await openScratch(database.url, t);
