@@ -41,35 +41,6 @@ export interface Unit extends Tables {
   afterCommit(signal: () => void): void;
 }
 
-/** What reads one value: `select ${value} ${source}`, with the values of its `?`. */
-export interface SingleRead {
-  readonly value: string;
-  readonly source: string;
-  readonly values: readonly (string | number | null)[];
-  /** Asked again and again in these very words. */
-  readonly recurs: boolean;
-}
-
-/** A text that a transaction reads behind its locks, and what it has to be. Made by a table. */
-export interface Expectation extends SingleRead {
-  readonly text: string;
-}
-
-/** What a lane believes that a transaction of it would find, see `Lane.guess`. */
-export interface Guess<Output, Early> {
-  /** What `early` would read. */
-  readonly early: Early;
-  /** What proves it, read behind the locks. */
-  readonly expected: readonly Expectation[];
-  /** The decisions are the same at every moment of the database's clock from `from` on and before `before`. */
-  readonly from: number;
-  readonly before: number;
-  /** Puts the moment of the transaction into an output that was made with a stand-in for it. */
-  dated(output: Output, now: number): Output;
-  /** It was not as expected, or the database refused it: nothing was written, and the next guess had better be surer. */
-  missed(): void;
-}
-
 /**
  * A kind of decision, declared once; `Storage.submit` brings it the inputs.
  * @typeParam Early what `early` has read
@@ -97,18 +68,10 @@ export interface Lane<Input, Output, Early = void> {
    */
   early?(tables: Tables, inputs: readonly Input[]): Promise<Early>;
   /**
-   * Guesses what is to be found, or null. Where the database can, the whole transaction then takes one round trip: `run`
-   * decides on the guess beforehand, and the database carries out what it wrote only if all is as expected, under the
-   * same locks. Otherwise, and when `run` wants to read, nothing has happened and the transaction runs as without a guess.
-   * Of what `run` writes on a guess only whole values may be the moment, `Unit.now`, which is a stand-in then: none that is
-   * computed from it but by day, and no text with it.
-   */
-  guess?(tables: Tables, inputs: readonly Input[]): Guess<Output, Early> | null;
-  /**
    * Decides all inputs inside one transaction, in order of arrival, and answers as many outputs in
    * the same order. Refusals are values, never throws: a throw rolls the whole batch back, which is
    * then run again item by item, so that one bad input fails alone. It may run more than once for the
-   * same input and keeps no state of its own between runs; what it remembers it must find to hold, under its locks.
+   * same input and keeps no state between runs; what was cached is checked again under the locks.
    */
   run(unit: Unit, inputs: readonly Input[], early: Early): Promise<readonly Output[]>;
   /**

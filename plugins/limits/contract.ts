@@ -68,8 +68,6 @@ export interface LimitRules {
   readonly guards: GuardSettings;
   /** The UTC day of a moment, `YYYY-MM-DD`. */
   day(at: number): string;
-  /** The first moment of a UTC day, and that of the next one. */
-  bounds(day: string): { readonly from: number; readonly before: number };
   /** Seconds until the next UTC midnight, at least 1. */
   secondsToMidnight(at: number): number;
   caps(tenant: LimitedTenant, account: LimitedAccount, at: number): AccountCaps;

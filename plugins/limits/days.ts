@@ -6,12 +6,6 @@ export function dayOf(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
 
-/** The first moment of a UTC day, and that of the next one. */
-export function boundsOf(day: string): { readonly from: number; readonly before: number } {
-  const from = Date.parse(day);
-  return { from, before: from + dayMs };
-}
-
 /** Whole seconds until the next UTC midnight, rounded up, at least 1: when the daily caps begin anew. */
 export function secondsToMidnight(at: number): number {
   return Math.max(1, Math.ceil((dayMs - (((at % dayMs) + dayMs) % dayMs)) / 1000));

@@ -1,6 +1,6 @@
 import { capsOf, rampDaysOf } from './caps.ts';
 import type { GuardSettings, LimitRules, PlanCaps } from './contract.ts';
-import { boundsOf, dayOf, rampDayOf, secondsToMidnight } from './days.ts';
+import { dayOf, rampDayOf, secondsToMidnight } from './days.ts';
 import { loopGuard, openerBurst, safetyHold } from './guards.ts';
 
 /**
@@ -14,7 +14,6 @@ export function makeLimitRules(
   return {
     guards,
     day: dayOf,
-    bounds: boundsOf,
     secondsToMidnight,
     caps(tenant, account, at) {
       const plan = planOf(tenant.plan);

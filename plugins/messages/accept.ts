@@ -3,7 +3,6 @@ import type { Lane, Tables, Unit } from '../../core/contracts/storage.ts';
 import { timestamp } from '../../core/schemas.ts';
 import type { AcceptedPlace, QueuedPlace } from './contract.ts';
 import { decideSend } from './decide.ts';
-import { type Early, guessSends } from './guess-send.ts';
 import {
   type Accepted,
   enterIntents,
@@ -11,8 +10,8 @@ import {
   type IdleSession,
   idleSessions,
 } from './intents.ts';
-import type { Known } from './known.ts';
-import { loadEarly, loadLedger } from './load.ts';
+import type { KnownContacts } from './known-contacts.ts';
+import { type EarlyLedger, loadEarly, loadLedger } from './load.ts';
 import type { SendDecision, SendInput, SendLedger, SendRules } from './send.ts';
 
 /** What the accept lane works with. */
@@ -26,6 +25,9 @@ export interface AcceptParts {
   restrict(accountId: string, until: number): void;
 }
 
+/** What the lane reads behind its locks: the idle sessions that hold their lease, and what sends are decided on. */
+type Early = readonly [ReadonlyMap<string, IdleSession>, EarlyLedger];
+
 /** What the hosts of accounts are told of newly accepted messages: by account, in order of acceptance. */
 export type QueuedEnvelope = {
   readonly queued: { [accountId: string]: [id: string, sequence: number][] };
@@ -35,11 +37,11 @@ export type QueuedEnvelope = {
  * The lane of `POST /messages`: under the tenant's lock, so that caps, guards and idempotent twins are exact
  * across processes, and under the leases of idle sessions, which need no further transaction to hand a message over.
  * After the commit the accounts' hosts are told, which may get lost.
- * @param known what the process remembers
+ * @param known the contacts that the process has lately sent to
  */
 export function makeAcceptLane(
   parts: AcceptParts,
-  known: Known,
+  known: KnownContacts,
 ): Lane<SendInput, SendDecision, Early> {
   return {
     name: 'messages.accept',
@@ -50,7 +52,6 @@ export function makeAcceptLane(
         lockIdle(tables, idleSessions(sends, parts.findIdle)),
         loadEarly(tables, parts.rules, known, sends),
       ]),
-    guess: (tables, sends) => guessSends(parts, known, tables, sends),
     async run(unit, sends, [idle, early]) {
       const ledger = await loadLedger(unit, parts.rules, known, sends, early);
       const decisions = sends.map((send) => decideSend(parts.rules, ledger, send));

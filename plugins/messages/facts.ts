@@ -1,7 +1,6 @@
 import type { Tables, Unit } from '../../core/contracts/storage.ts';
 import type { AccountFacts, SendingFacts } from './contract.ts';
-import type { Known } from './known.ts';
-import type { KnownContact } from './known-contacts.ts';
+import type { KnownContact, KnownContacts } from './known-contacts.ts';
 import type { SendInput, SendRules } from './send.ts';
 
 /** What `readFacts` has found. */
@@ -10,7 +9,7 @@ export interface EarlyFacts {
   readonly day: string;
   /** By `KnownContacts.now`, before anything was read. */
   readonly readAt: number;
-  /** The sends to contacts that are not remembered, and all there is to know of what they name. */
+  /** The sends to contacts that are not cached, and all there is to know of what they name. */
   readonly others: readonly SendInput[];
   readonly facts: readonly SendingFacts[];
   /** The sends to contacts that are, and what was read of their accounts. */
@@ -21,20 +20,20 @@ export interface EarlyFacts {
 /** By how much the database's clock may go on before `loadLedger` looks at it. */
 const slackMs = 60_000;
 
-/** Reads, of what sends name, what is not remembered: behind the locks, before the clock is known. */
+/** Reads, of what sends name, what is not cached: behind the locks, before the clock is known. */
 export async function readFacts(
   tables: Tables,
   { limits }: SendRules,
-  known: Known,
+  known: KnownContacts,
   sends: readonly SendInput[],
 ): Promise<EarlyFacts> {
   const day = limits.day(Date.now());
-  const readAt = known.contacts.now();
+  const readAt = known.now();
   const others: SendInput[] = [];
   const recalled = new Map<SendInput, KnownContact>();
   const accountIds = new Set<string>();
   for (const send of sends) {
-    const contact = known.contacts.recall(send);
+    const contact = known.recall(send);
     if (contact === null) others.push(send);
     else {
       recalled.set(send, contact);
@@ -48,14 +47,11 @@ export async function readFacts(
   return { day, readAt, others, facts, recalled, accounts };
 }
 
-/**
- * Puts what was recalled to what was read, as far as it holds; the rest is read now. Once it is durable all of it is
- * remembered for the next sends.
- */
+/** Adds the cached contacts that are current, reads the others now, and updates the cache after the commit. */
 export async function completeFacts(
   unit: Unit,
   { limits }: SendRules,
-  { contacts: known }: Known,
+  known: KnownContacts,
   { day, readAt, others, facts, recalled, accounts }: EarlyFacts,
 ): Promise<readonly SendingFacts[]> {
   const byId = new Map(accounts.map((account) => [account.account?.id, account]));
@@ -63,7 +59,7 @@ export async function completeFacts(
   const changed: SendInput[] = [];
   for (const [send, contact] of recalled) {
     const account = byId.get(contact.thread.accountId);
-    if (account !== undefined && known.stands(contact, account.contactsAt)) {
+    if (account !== undefined && known.isCurrent(contact, account.contactsAt)) {
       holding.push(withContact(account, contact));
     } else changed.push(send);
   }

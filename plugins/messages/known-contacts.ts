@@ -8,30 +8,30 @@ const mostContacts = 20_000;
 /** How long a contact is remembered: bounds what a wrong revision can do, as after a failover that lost commits. */
 const rememberMs = 60_000;
 
-/** A tenant's contacts at one revision; replaced as soon as another revision is read. */
-interface Standing {
+/** A revision of a tenant's contacts; replaced as soon as another one is read. */
+interface Revision {
   readonly at: string;
   /** Two reads in a row have found the revision: it does not change with every send. */
   steady: boolean;
 }
 
-/** A contact to which its account has written before, which had not written often lately; with their thread. */
+/** A contact that its account has written to before, and that was not busy; with their thread. */
 export interface KnownContact {
   readonly contact: SendingContact;
   readonly thread: Thread;
-  readonly standing: Standing;
+  readonly revision: Revision;
   readonly learnedAt: number;
 }
 
 /**
- * The contacts that this process has lately sent to, so that the next send reads its account only. What is recalled
- * is a guess: it holds only if the transaction finds the tenant's contacts where they stood (`stands`), under the
- * lock that whoever changes them takes as well. No I/O.
+ * Cache of the contacts that this process has lately sent to: the next send reads its account only. A cached contact
+ * counts only if the transaction reads the same revision of the tenant's contacts (`isCurrent`), under the lock that
+ * every change of a contact takes as well. No I/O.
  */
 export class KnownContacts {
   readonly #monotonic: () => number;
   readonly #most: number;
-  readonly #standings = new Map<string, Standing>();
+  readonly #revisions = new Map<string, Revision>();
   readonly #contacts = new Map<string, KnownContact>();
 
   /** @param monotonic milliseconds that never go back */
@@ -40,21 +40,18 @@ export class KnownContacts {
     this.#most = most;
   }
 
-  /**
-   * The contact that a send names, if it is remembered and will probably hold; null as well where the send names no
-   * account. Called before the locks are taken.
-   */
+  /** The cached contact that a send names, if it is probably current; null where the send names no account. */
   recall(send: SendInput): KnownContact | null {
-    const standing = this.#standings.get(send.tenantId);
-    if (standing === undefined || !standing.steady) return null;
+    const revision = this.#revisions.get(send.tenantId);
+    if (revision === undefined || !revision.steady) return null;
     const known = this.#contacts.get(placeOf(send.tenantId, send.accountId, nameOf(send)));
-    if (known === undefined || known.standing !== standing) return null;
+    if (known === undefined || known.revision !== revision) return null;
     return this.#monotonic() - known.learnedAt > rememberMs ? null : known;
   }
 
-  /** Whether what was recalled holds. */
-  stands({ standing }: KnownContact, contactsAt: string): boolean {
-    return standing.at === contactsAt;
+  /** Whether a cached contact is as it was, by the revision that was read under the tenant's lock. */
+  isCurrent({ revision }: KnownContact, contactsAt: string): boolean {
+    return revision.at === contactsAt;
   }
 
   /** The moment of a read, for `learn`. */
@@ -63,9 +60,10 @@ export class KnownContacts {
   }
 
   /**
-   * Remembers whom these sends name. Called with all that a transaction has read under its locks, once it is durable.
-   * @param accounts what was read of sends that were recalled
-   * @param learnedAt by `now`, when it was read
+   * Caches the contacts that these sends name. Called with all that a transaction has read under its locks, once it is
+   * durable.
+   * @param accounts what was read for sends to cached contacts
+   * @param learnedAt by `now`, before anything was read
    */
   learn(
     sends: readonly SendInput[],
@@ -76,10 +74,10 @@ export class KnownContacts {
     this.#noteRevisions([...facts, ...accounts]);
     const found = new Map<string, KnownContact>();
     for (const { tenant, account, contact, thread, busy } of facts) {
-      const standing = this.#standings.get(tenant.id);
-      if (standing === undefined || busy || account === null || contact === null) continue;
+      const revision = this.#revisions.get(tenant.id);
+      if (revision === undefined || busy || account === null || contact === null) continue;
       if (thread === null || contact.channel !== account.channel) continue;
-      const known = { contact, thread, standing, learnedAt };
+      const known = { contact, thread, revision, learnedAt };
       found.set(placeOf(tenant.id, account.id, contact.id), known);
       if (contact.phone !== null) found.set(placeOf(tenant.id, account.id, contact.phone), known);
     }
@@ -92,11 +90,11 @@ export class KnownContacts {
 
   #noteRevisions(read: readonly AccountFacts[]): void {
     for (const [tenantId, at] of new Map(read.map((one) => [one.tenant.id, one.contactsAt]))) {
-      const standing = this.#standings.get(tenantId);
-      const isSame = standing?.at === at;
-      const next = isSame ? standing : { at, steady: false };
+      const revision = this.#revisions.get(tenantId);
+      const isSame = revision?.at === at;
+      const next = isSame ? revision : { at, steady: false };
       next.steady = isSame;
-      keepNewest(this.#standings, tenantId, next, this.#most);
+      keepNewest(this.#revisions, tenantId, next, this.#most);
     }
   }
 }

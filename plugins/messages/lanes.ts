@@ -9,7 +9,7 @@ import type { HeldPlaces } from './contract.ts';
 import type { DispatchStep } from './dispatch-step.ts';
 import { makeExpireLane } from './failing.ts';
 import { type ImportInput, type ImportOutput, makeImportLane } from './import.ts';
-import { makeKnown } from './known.ts';
+import { KnownContacts } from './known-contacts.ts';
 import type { EventOutbox } from './outbox.ts';
 import { makeReceiveLane, type ReceiveInput, type ReceiveOutput } from './receive.ts';
 import type { SendDecision, SendInput } from './send.ts';
@@ -105,7 +105,7 @@ export interface LaneParts extends AcceptParts {
 /** Makes the lanes, once for each storage. */
 export function makeLanes(parts: LaneParts): MessageLanes {
   const { storage, broker, clock, forgetContact, outbox, expireMs, waits, log } = parts;
-  const known = makeKnown(clock);
+  const known = new KnownContacts(() => clock.monotonic());
   const accept = makeAcceptLane(parts, known);
   const session = makeSessionLane(expireMs, outbox, log);
   const receive = makeReceiveLane(broker, forgetContact);

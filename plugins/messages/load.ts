@@ -9,7 +9,7 @@ import type {
   Thread,
 } from './contract.ts';
 import { completeFacts, type EarlyFacts, readFacts } from './facts.ts';
-import type { Known } from './known.ts';
+import type { KnownContacts } from './known-contacts.ts';
 import {
   contactPlace,
   keyPlace,
@@ -31,7 +31,7 @@ export interface EarlyLedger {
 export async function loadEarly(
   tables: Tables,
   rules: SendRules,
-  known: Known,
+  known: KnownContacts,
   sends: readonly SendInput[],
 ): Promise<EarlyLedger> {
   const tenantIds = [...new Set(sends.map((send) => send.tenantId))];
@@ -61,7 +61,7 @@ interface Pair {
 export async function loadLedger(
   unit: Unit,
   rules: SendRules,
-  known: Known,
+  known: KnownContacts,
   sends: readonly SendInput[],
   { named, candidates, keys }: EarlyLedger,
 ): Promise<SendLedger> {
@@ -95,7 +95,7 @@ export async function loadLedger(
     loadThreads(unit, facts, pairs),
     loadCounts(unit, facts, named.day, pairs, today),
   ]);
-  const ledger: SendLedger = {
+  return {
     now,
     tenants,
     accounts,
@@ -116,10 +116,6 @@ export async function loadLedger(
     newRefusals: [],
     holds: new Map(),
   };
-  // Those of another day say nothing of today's counters.
-  const found = named.day === today ? facts : [];
-  unit.afterCommit(() => known.accounts.learn(found, ledger, today));
-  return ledger;
 }
 
 /** The threads of all pairs, by `threadPlace`. */

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Lane, Tables, Unit } from '../../core/contracts/storage.ts';
 import { faultOf } from './faults.ts';
-import { runGuessed } from './guess.ts';
 import { Losses } from './losses.ts';
 import { isSilence } from './pipeline.ts';
 import { CommitUnknown, transact, type UnitParts } from './unit.ts';
@@ -84,18 +83,13 @@ async function repeat<Input, Output, Early>(
   let contended = 0;
   let lost = 0;
   let lookupsFailed = 0;
-  let mayGuess = losses.count === 0;
   for (;;) {
     const attempt: Attempt<Input> = { ran: inputs };
     try {
-      const outputs: readonly Output[] | null = mayGuess
-        ? await runGuessed(parts, lane, inputs)
-        : null;
-      const decided = outputs ?? (await runOnce(parts, lane, inputs, losses, attempt));
+      const outputs = await runOnce(parts, lane, inputs, losses, attempt);
       parts.breaker.passed();
-      return decided;
+      return outputs;
     } catch (error) {
-      mayGuess = false;
       const isOpen = error instanceof CommitUnknown;
       const cause = isOpen ? error.cause : error;
       const fault = isOpen ? 'connection' : faultOf(error);
@@ -173,8 +167,7 @@ async function runAll<Input, Output, Early>(
 
 /**
  * Asks the lane for which inputs the effects of a lost COMMIT are there, and runs the others in the same transaction. It
- * holds the locks of the lost one, and so comes after whatever that still does; or, where a guess has been overtaken
- * on its way to the server, before it: then the guess finds what is written here instead of what it expects.
+ * holds the locks of the lost one, and so comes after whatever that still does.
  */
 async function runRest<Input, Output, Early>(
   lane: Lane<Input, Output, Early>,

@@ -7,7 +7,6 @@ import { StartRefusal } from '../../core/start-refusal.ts';
 import { bindable } from './bindings.ts';
 import { builderOn, type Query } from './builder.ts';
 import { fitForLog } from './faults.ts';
-import type { Guessed } from './guessed.ts';
 import { knexLog } from './knex-log.ts';
 import { idleTransactionS, PacketWriter, type Preparing } from './packet.ts';
 import { isSilence, Pipeline } from './pipeline.ts';
@@ -166,10 +165,10 @@ export async function beginMysql(write: Knex): Promise<Transaction> {
   const writer = writers.get(connection) ?? new PacketWriter(connection, false);
   const pipeline = new Pipeline(connection, writer, silenceMs);
   let over = false;
-  const end = async <Ended>(ending: () => Promise<Ended>): Promise<Ended> => {
+  const end = async (ending: () => Promise<void>): Promise<void> => {
     over = true;
     try {
-      return await ending();
+      await ending();
     } catch (error) {
       throw fitForLog(error);
     } finally {
@@ -185,9 +184,6 @@ export async function beginMysql(write: Knex): Promise<Transaction> {
         query.response = await ask({ ...statement, timeoutMs: options?.timeout });
       }),
     commit: (last) => end(() => pipeline.commit(last)),
-    ...(writer.hasBlocks
-      ? { attempt: (guessed: Guessed) => end(() => pipeline.attempt(guessed)) }
-      : {}),
     async rollBack() {
       // Whatever the connection still holds goes with it.
       if (!over) await end(() => pipeline.rollBack().catch(() => connection.destroy()));

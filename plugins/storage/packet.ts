@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { type Guessed, guessedWords } from './guessed.ts';
 import { type Escaping, literal, type Spell, spelled } from './literals.ts';
 import type { Statement } from './pipeline.ts';
 
@@ -66,7 +65,7 @@ export class PacketWriter {
   /** By text; null: nothing is prepared on this connection. */
   #recurring: Map<string, Recurring> | null;
   /** Whether the server takes several statements as one. */
-  readonly hasBlocks: boolean;
+  readonly #hasBlocks: boolean;
   readonly #preparing: Preparing;
 
   /** @param preparing shared with the writers of the pool's other connections */
@@ -74,49 +73,31 @@ export class PacketWriter {
     this.#spell = (value) => literal(escaping, value);
     this.#preparing = preparing;
     this.#recurring = isMariadb ? new Map() : null;
-    this.hasBlocks = isMariadb;
+    this.#hasBlocks = isMariadb;
   }
 
   /** Writes at least one statement. Each gets its values by itself, so that none can get those of another. */
   write(statements: readonly Statement[], { begins, untold }: PacketKind): Packet {
     const fresh = new Set<Recurring>();
-    const texts = statements.map((statement) => this.#textOf(statement, fresh, this.#spell));
-    const bounds = this.hasBlocks ? [] : [mysqlBounds];
+    const texts = statements.map((statement) => this.#textOf(statement, fresh));
+    const bounds = this.#hasBlocks ? [] : [mysqlBounds];
     const before = begins ? [...bounds.map(({ begin }) => begin), 'BEGIN'] : [];
-    const first = [...before, ...this.#preparationsOf(fresh)];
+    const first = [
+      ...before,
+      ...[...fresh].map(({ name, sql }) => `prepare ${name} from ${this.#spell(sql)}`),
+    ];
     const after = endings.has(texts.at(-1)) ? bounds.map(({ end }) => end) : [];
     // So many go by themselves, the others in one block.
-    const single = untold && this.hasBlocks ? singleOf(texts) : texts.length;
+    const single = untold && this.#hasBlocks ? singleOf(texts) : texts.length;
     const block = texts.slice(single);
     const rest = block.length === 0 ? texts : [...texts.slice(0, single), blockOf(block)];
     return {
       sql: [...first, ...rest, ...after].join(';\n'),
       answers: first.length + rest.length + after.length,
       places: texts.map((_, n) => first.length + Math.min(n, single)),
-      done: () => arePrepared(fresh),
-    };
-  }
-
-  /** Writes a whole transaction on a guess. Its one place is that of its moment; it fails with `missedNumber`. */
-  writeGuessed(guessed: Guessed): Packet {
-    const fresh = new Set<Recurring>();
-    const { head, writes } = guessedWords(guessed, this.#spell, (statement, spell) =>
-      this.#textOf(statement, fresh, spell),
-    );
-    // All in one block, unless one of them is long.
-    const single = writes.findLastIndex(isLong) + 1;
-    // COMMIT is the last: what fails has not been carried out.
-    const last = [...writes.slice(single), 'select @moment as moment', 'COMMIT'];
-    const before = [
-      ...this.#preparationsOf(fresh),
-      ...(single === 0 ? [] : [blockOf(head), ...writes.slice(0, single)]),
-    ];
-    return {
-      sql: [...before, blockOf(single === 0 ? [...head, ...last] : last)].join(';\n'),
-      // A block that selects something answers that and its own end.
-      answers: before.length + 2,
-      places: [before.length],
-      done: () => arePrepared(fresh),
+      done() {
+        for (const recurring of fresh) recurring.isPrepared = true;
+      },
     };
   }
 
@@ -129,16 +110,12 @@ export class PacketWriter {
     if (errno === tooManyNumber) this.#preparing.allowed = false;
   }
 
-  #preparationsOf(fresh: ReadonlySet<Recurring>): readonly string[] {
-    return [...fresh].map(({ name, sql }) => `prepare ${name} from ${this.#spell(sql)}`);
-  }
-
   /** @param fresh takes what has to be prepared first */
-  #textOf({ sql, bindings, recurs }: Statement, fresh: Set<Recurring>, spell: Spell): string {
+  #textOf({ sql, bindings, recurs }: Statement, fresh: Set<Recurring>): string {
     const recurring = recurs === true && bindings.length > 0 ? this.#recurringOf(sql) : null;
-    if (recurring === null) return spelled(spell, sql, bindings);
+    if (recurring === null) return spelled(this.#spell, sql, bindings);
     if (!recurring.isPrepared) fresh.add(recurring);
-    return `execute ${recurring.name} using ${bindings.map(spell).join(', ')}`;
+    return `execute ${recurring.name} using ${bindings.map(this.#spell).join(', ')}`;
   }
 
   #recurringOf(sql: string): Recurring | null {
@@ -169,10 +146,6 @@ function isLong(text: string): boolean {
 
 function blockOf(texts: readonly string[]): string {
   return `BEGIN NOT ATOMIC\n${texts.join(';\n')};\nEND`;
-}
-
-function arePrepared(fresh: ReadonlySet<Recurring>): void {
-  for (const recurring of fresh) recurring.isPrepared = true;
 }
 
 interface Recurring {

@@ -1,7 +1,6 @@
 import type { Connection, QueryError } from 'mysql2';
 import type { Bound } from './bindings.ts';
 import { UnexpectedAnswer } from './faults.ts';
-import { type Guessed, missedNumber } from './guessed.ts';
 import { isRefusalToPrepare, type Packet, type PacketWriter } from './packet.ts';
 
 /** A statement with its values. */
@@ -74,30 +73,6 @@ export class Pipeline {
     }
   }
 
-  /**
-   * Carries out a whole transaction in one packet, of which nothing else was asked, if it finds what is expected.
-   * @returns its moment; null if it was not as expected, and was rolled back
-   * @throws as `commit` does, and where it cannot be written as one packet: nothing was sent then
-   */
-  async attempt(guessed: Guessed): Promise<number | null> {
-    this.#over = true;
-    const packet = this.#writer.writeGuessed(guessed);
-    if (packet.sql.length > packetSize) throw new Error('a guess is too long for one packet');
-    try {
-      const [rows] = await new Promise<Answer>((resolve, reject) => {
-        this.#carry(packet, this.#silenceMs, (error, [answer]) => {
-          if (answer === undefined) reject(error);
-          else resolve(answer);
-        });
-      });
-      return momentOf(rows);
-    } catch (error) {
-      await this.rollBack().catch(() => this.#connection.destroy());
-      if (isMiss(error)) return null;
-      throw error;
-    }
-  }
-
   /** Rolls back what was begun. */
   async rollBack(): Promise<void> {
     this.#over = true;
@@ -123,41 +98,27 @@ export class Pipeline {
     if (packet === null) return;
     for (const waiting of sent) this.#underWay.add(waiting);
     const timeout = Math.max(...sent.map(({ timeoutMs }) => timeoutMs ?? this.#silenceMs));
-    this.#carry(packet, timeout, (error, answers) => {
-      for (const waiting of sent) this.#underWay.delete(waiting);
-      for (const [n, { resolve, reject }] of sent.entries()) {
-        const answer = answers[n];
-        if (answer === undefined) reject(error);
-        else resolve(answer);
-      }
-    });
-  }
-
-  /** Sends a packet; tells what the server said to each of its places, or why it did not. */
-  #carry(
-    packet: Packet,
-    timeout: number,
-    told: (error: unknown, answers: readonly Answer[]) => void,
-  ): void {
     this.#begun = true;
     this.#connection.query(
       // Without a list of values mysql2 does not read all of the text for their places.
       { sql: packet.sql, values: null, timeout },
       (error: QueryError | null, rows: unknown, fields: unknown) => {
         if (isSilence(error)) this.#giveUp(error);
+        for (const waiting of sent) this.#underWay.delete(waiting);
         if (error !== null) {
           if (isRefusalToPrepare(error.errno)) this.#writer.stopPreparing(error.errno);
-          told(error, []);
+          for (const { reject } of sent) reject(error);
           return;
         }
         packet.done();
         const [all, columns] = packet.answers === 1 ? [[rows], [fields]] : [rows, fields];
-        if (isList(all, packet.answers) && isList(columns, packet.answers)) {
-          told(
-            null,
-            packet.places.map((place) => [all[place], columns[place]]),
-          );
-        } else told(new UnexpectedAnswer(), []);
+        if (!isList(all, packet.answers) || !isList(columns, packet.answers)) {
+          for (const { reject } of sent) reject(new UnexpectedAnswer());
+          return;
+        }
+        for (const [n, place] of packet.places.entries()) {
+          sent[n]?.resolve([all[place], columns[place]]);
+        }
       },
     );
   }
@@ -210,18 +171,6 @@ function sizeOf({ sql, bindings }: Statement): number {
 /** Whether the server has said nothing for too long. */
 export function isSilence(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'PROTOCOL_SEQUENCE_TIMEOUT';
-}
-
-function isMiss(error: unknown): boolean {
-  return error instanceof Error && 'errno' in error && error.errno === missedNumber;
-}
-
-/** What the block of a guess selects, as mysql2 answers it. */
-function momentOf(rows: unknown): number {
-  const [row]: readonly unknown[] = Array.isArray(rows) ? rows : [];
-  const isMoment = typeof row === 'object' && row !== null && 'moment' in row;
-  if (!isMoment || typeof row.moment !== 'number') throw new UnexpectedAnswer();
-  return row.moment;
 }
 
 function isList(value: unknown, length: number): value is readonly unknown[] {

@@ -1,7 +1,6 @@
 import type { Knex } from 'knex';
 import type { Connections } from './connection.ts';
 import type { Ask } from './executor.ts';
-import type { Guessed } from './guessed.ts';
 import { beginMysql } from './mysql.ts';
 import type { Statement } from './pipeline.ts';
 import { beginSqlite } from './sqlite.ts';
@@ -17,12 +16,6 @@ export interface Transaction {
    * @throws the error of the first that failed: rolled back then, unless `leavesCommitOpen`
    */
   commit(last: readonly Statement[]): Promise<void>;
-  /**
-   * Carries out all of it at once, if it finds what was expected; null: it did not, and nothing has happened. Missing where
-   * the database cannot.
-   * @throws as `commit` does
-   */
-  attempt?(guessed: Guessed): Promise<number | null>;
   /** Rolls back what has not ended; never rejects, since a lost connection has been rolled back by the server. */
   rollBack(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Lock, Mark, SingleRead, Tables, Unit } from '../../core/contracts/storage.ts';
+import type { Lock, Mark, Tables, Unit } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { Breaker } from './breaker.ts';
 import type { Connections } from './connection.ts';
@@ -84,7 +84,13 @@ export async function transact<Result, Early>(
     // Asked before anything else, so that it comes first in the packet.
     const locking = dialect === 'mysql' ? lock(transaction.ask, locks) : Date.now();
     const [now, found] = await Promise.all([locking, early?.(tables)]);
-    result = await work(makeUnit(parts, { executor, tables, now, last, signals }), found);
+    const unit: Unit = {
+      ...tables,
+      now,
+      withCommit: parts.tables(executor.keeping(last)),
+      afterCommit: (signal) => void signals.push(signal),
+    };
+    result = await work(unit, found);
     // After a deadlock the server has rolled back already, and what followed stands outside of any
     // transaction: an error that the work caught must not be committed over.
     if (refused !== undefined && faultOf(refused) !== 'other') throw refused;
@@ -103,30 +109,6 @@ export async function transact<Result, Early>(
     throw leavesCommitOpen(error) ? new CommitUnknown(error, signal) : error;
   }
   return { result, signal };
-}
-
-/** What a unit is made of. */
-export interface UnitPieces {
-  readonly executor: Executor;
-  readonly tables: Tables;
-  readonly now: number;
-  /** Takes what travels with COMMIT. */
-  readonly last: Statement[];
-  /** Takes what runs after it. */
-  readonly signals: (() => void)[];
-}
-
-/** Makes what a lane sees of a transaction. */
-export function makeUnit(
-  parts: UnitParts,
-  { executor, tables, now, last, signals }: UnitPieces,
-): Unit {
-  return {
-    ...tables,
-    now,
-    withCommit: parts.tables(executor.keeping(last)),
-    afterCommit: (signal) => void signals.push(signal),
-  };
 }
 
 /** The way into a transaction: knex's builder is made when it is first asked for. */
@@ -151,9 +133,14 @@ function wayOf(transaction: Transaction, watched: Ask): Way {
 
 /** Takes the rows and answers the database's clock as it stood once the last was taken. Asks at once. */
 async function lock(ask: Ask, locks: readonly Lock[]): Promise<number> {
-  const asked = takingOf(locks).map(({ value, source, values, recurs }) =>
-    ask({ sql: `select ${value} as now ${source}`, bindings: values, recurs }),
-  );
+  const asked = lockable.flatMap(([table, column, prefix]) => {
+    const ids = idsOf(locks, prefix);
+    if (ids.length === 0) return [];
+    // The primary key gives the order, and a scan of the table would wait for rows of others.
+    const sql = `select ${mysqlNow} as now from ${table} force index (primary)
+       where ${column} in (${holes(ids.length)}) order by ${column} for update`;
+    return [ask({ sql, bindings: ids, recurs: ids.length === 1 })];
+  });
   // Where nothing was there to be taken.
   if (asked.length !== 1) asked.push(ask({ sql: `select ${mysqlNow} as now`, bindings: [] }));
   let now = 0;
@@ -161,18 +148,6 @@ async function lock(ask: Ask, locks: readonly Lock[]): Promise<number> {
   if (now > 0) return now;
   const [time] = timesOf(await ask({ sql: `select ${mysqlNow} as now`, bindings: [] }));
   return time ?? Date.now();
-}
-
-/** The reads that take the rows, of each table one, in order; each brings the clock of when it had them. */
-export function takingOf(locks: readonly Lock[]): readonly SingleRead[] {
-  return lockable.flatMap(([table, column, prefix]) => {
-    const ids = idsOf(locks, prefix);
-    if (ids.length === 0) return [];
-    // The primary key gives the order, and a scan of the table would wait for rows of others.
-    const source = `from ${table} force index (primary)
-       where ${column} in (${holes(ids.length)}) order by ${column} for update`;
-    return [{ value: mysqlNow, source, values: ids, recurs: ids.length === 1 }];
-  });
 }
 
 function timesOf(answer: unknown): readonly number[] {
@@ -209,7 +184,7 @@ function idsOf(locks: readonly Lock[], prefix: string): string[] {
 }
 
 /** Runs what was meant for after a commit. */
-export function signalAll(signals: readonly (() => void)[], log: GatewayLog): void {
+function signalAll(signals: readonly (() => void)[], log: GatewayLog): void {
   for (const signal of signals) {
     try {
       signal();

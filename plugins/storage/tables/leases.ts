@@ -1,5 +1,4 @@
 import type { Knex } from 'knex';
-import type { Expectation } from '../../../core/contracts/storage.ts';
 import type { Fence, Lease } from '../../accounts/contract.ts';
 import { type Executor, holes } from '../executor.ts';
 
@@ -47,24 +46,6 @@ export class LeaseTable {
       fences.map((fence) => fence.accountId),
     );
     return held(fences, rows.map(lease));
-  }
-
-  /** That nobody else has locked any of these leases, that all stand, and that they are locked now. */
-  expectFree(fences: readonly Fence[]): Expectation {
-    const wanted = fences.toSorted((one, other) => (one.accountId < other.accountId ? -1 : 1));
-    const text = "concat_ws(' ', account_id, owner, fence)";
-    return {
-      // MariaDB makes a table for each group_concat, of one row too.
-      value: wanted.length === 1 ? text : `group_concat(${text} order by account_id separator ',')`,
-      // In no order: who skips what is locked waits for nobody.
-      source: `from leases force index (primary)
-         where account_id in (${holes(wanted.length)}) ${this.db.lockingFree}`,
-      values: wanted.map(({ accountId }) => accountId),
-      recurs: wanted.length === 1,
-      text: wanted
-        .map(({ accountId, owner, number }) => `${accountId} ${owner} ${number}`)
-        .join(','),
-    };
   }
 
   /** The process whose lease of this account holds at this moment by the database's clock; null when none does. */

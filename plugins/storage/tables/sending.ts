@@ -1,4 +1,3 @@
-import type { Expectation } from '../../../core/contracts/storage.ts';
 import type { AccountFacts, Naming, SendingFacts } from '../../messages/contract.ts';
 import { type Executor, holes, type Value } from '../executor.ts';
 import {
@@ -9,7 +8,6 @@ import {
   type SendingColumns,
   sendingFacts,
 } from './sending-rows.ts';
-import { factsText, textOf } from './sending-text.ts';
 
 /** From how many live messages within how many milliseconds on a contact is busy; never with a count of 0. */
 export interface Busy {
@@ -73,27 +71,12 @@ export class SendingTable {
     if (ids.length === 0) return [];
     const rows = await this.db.rows<AccountColumns>(
       `select ${this.#inThisOrder} ${accountColumns}
-       ${fromAccounts(ids.length)}`,
+       from accounts a join tenants t on t.id = a.tenant_id
+       ${counterJoins} where a.id in (${holes(ids.length)}) and a.removed_at is null`,
       [day, day, ...ids],
       { recurs: ids.length === 1 },
     );
     return rows.map(accountFacts);
-  }
-
-  /** That accounts, their tenants and today's counters are as these facts say. */
-  expectAccounts(facts: readonly AccountFacts[], day: string): Expectation {
-    const byId = new Map(facts.map((one) => [one.account?.id ?? '', one]));
-    const ids = [...byId.keys()].sort();
-    return {
-      value:
-        ids.length === 1
-          ? factsText
-          : `group_concat(left(${factsText}, ${longestFacts}) order by a.id separator ',')`,
-      source: fromAccounts(ids.length),
-      values: [day, day, ...ids],
-      recurs: ids.length === 1,
-      text: ids.map((id) => textOf(byId.get(id))).join(','),
-    };
   }
 
   async #named(
@@ -194,18 +177,6 @@ const mysqlNames = `json_table(?, '$[*]' columns (${['tenant', 'name', 'account'
   .join(', ')}))`;
 const sqliteNames = `(select value ->> 0 as tenant, value ->> 1 as name, value ->> 2 as account
   from json_each(?))`;
-
-/**
- * What is known of an account in characters; what is longer is not guessed. MariaDB sorts texts that may have more than 512
- * in a table on disk.
- */
-const longestFacts = 500;
-
-/** So many accounts that are not removed, with their tenants and both counters. */
-function fromAccounts(count: number): string {
-  return `from accounts a join tenants t on t.id = a.tenant_id
-    ${counterJoins} where a.id in (${holes(count)}) and a.removed_at is null`;
-}
 
 function fitting(text: string | null): string | null {
   return text !== null && fit.test(text) ? text : null;

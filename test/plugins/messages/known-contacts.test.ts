@@ -53,12 +53,12 @@ t.test('what is recalled', async (t) => {
   read(factsOf('0 0'), send());
   t.notOk(recalls(), 'it may change with every send');
   read(factsOf('0 0'), send());
-  t.ok(recalls(), 'two looks in a row have found the same');
+  t.ok(recalls(), 'two reads in a row have found the same');
   const recalled = known.recall(send());
   if (recalled === null) throw new Error('not recalled');
-  t.ok(known.stands(recalled, '0 0'));
-  t.notOk(known.stands(recalled, '1 0'), 'a contact was changed');
-  t.notOk(known.stands(recalled, '0 1'), 'a contact has written');
+  t.ok(known.isCurrent(recalled, '0 0'));
+  t.notOk(known.isCurrent(recalled, '1 0'), 'a contact was changed');
+  t.notOk(known.isCurrent(recalled, '0 1'), 'a contact has written');
   for (const [name, one] of Object.entries({
     'another tenant': send({ tenantId: 'ten_2' }),
     'another account': send({ accountId: 'acc_2' }),
@@ -70,7 +70,7 @@ t.test('what is recalled', async (t) => {
   }
 
   read(factsOf('1 0'), send());
-  t.notOk(recalls(), 'the contacts stand elsewhere');
+  t.notOk(recalls(), 'the contacts have changed');
   read(factsOf('1 0'), send());
   t.ok(recalls());
   now = 60_000;

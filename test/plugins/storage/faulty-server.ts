@@ -1,11 +1,8 @@
 import { createConnection, createServer, type Socket } from 'node:net';
 import type { Teardown } from '../../harness/processes.ts';
 
-/**
- * What happens to the next COMMIT that passes: it never arrives; its answer is lost; or the line breaks at once and it
- * arrives when the COMMIT after it, on another line, was answered.
- */
-type CommitFault = 'lost_before' | 'lost_after' | 'overtaken' | null;
+/** What happens to the next COMMIT that passes: it never arrives, or its answer is lost. */
+type CommitFault = 'lost_before' | 'lost_after' | null;
 
 /** Stands between a storage and its MariaDB and breaks the line as told. */
 export class FaultyServer {
@@ -14,8 +11,6 @@ export class FaultyServer {
   nextCommit: CommitFault = null;
   /** Called when that has happened. */
   onFault: () => void = () => undefined;
-  /** Hands over the COMMIT that is being overtaken. */
-  #handOver: (() => void) | null = null;
   #stalled = false;
   #down = false;
   readonly #sockets: Set<Socket>;
@@ -70,7 +65,6 @@ export class FaultyServer {
   #join(client: Socket, upstream: Socket): void {
     const both = [client, upstream];
     let isMute = false;
-    let isOvertaking = false;
     for (const socket of both) {
       this.#sockets.add(socket);
       socket.on('error', () => undefined);
@@ -83,30 +77,18 @@ export class FaultyServer {
       if (this.#stalled || isMute) return;
       const isCommit = /\bCOMMIT\b/.test(data.toString('latin1'));
       const fault = isCommit ? this.nextCommit : null;
-      if (isCommit) {
-        this.nextCommit = null;
-        isOvertaking = fault === null && this.#handOver !== null;
-      }
+      if (isCommit) this.nextCommit = null;
       if (fault === null) upstream.write(data);
       else if (fault === 'lost_before') upstream.destroy();
       else {
         isMute = true;
         // Half closed: the server reads the statement, carries it out, and leaves.
-        if (fault === 'lost_after') upstream.end(data);
-        else {
-          this.#handOver = () => upstream.end(data);
-          client.destroy();
-        }
+        upstream.end(data);
       }
       if (fault !== null) this.onFault();
     });
     upstream.on('data', (data) => {
-      if (this.#stalled || isMute || client.destroyed) return;
-      client.write(data);
-      if (!isOvertaking) return;
-      isOvertaking = false;
-      this.#handOver?.();
-      this.#handOver = null;
+      if (!this.#stalled && !isMute) client.write(data);
     });
   }
 }
