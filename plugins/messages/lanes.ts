@@ -4,16 +4,16 @@ import type { Messages } from '../../core/contracts/messages.ts';
 import type { Lane, Storage, Unit } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { LiveSession } from '../accounts/contract.ts';
-import { type AcceptParts, makeAcceptLane } from './accept.ts';
 import type { HeldPlaces } from './contract.ts';
-import type { DispatchStep } from './dispatch-step.ts';
-import { makeExpireLane } from './failing.ts';
-import { type ImportInput, type ImportOutput, makeImportLane } from './import.ts';
-import { KnownContacts } from './known-contacts.ts';
+import { makeExpireLane } from './dispatch/failing.ts';
+import { makeSessionLane, type SessionOutput } from './dispatch/session-lane.ts';
+import type { DispatchStep } from './dispatch/step.ts';
 import type { EventOutbox } from './outbox.ts';
-import { makeReceiveLane, type ReceiveInput, type ReceiveOutput } from './receive.ts';
-import type { SendDecision, SendInput } from './send.ts';
-import { makeSessionLane, type SessionOutput } from './session-lane.ts';
+import { type ImportInput, type ImportOutput, makeImportLane } from './receive/import-lane.ts';
+import { makeReceiveLane, type ReceiveInput, type ReceiveOutput } from './receive/receive-lane.ts';
+import { type AcceptParts, makeAcceptLane } from './send/accept-lane.ts';
+import { KnownContacts } from './send/known-contacts.ts';
+import type { SendDecision, SendInput } from './send/send.ts';
 import {
   closeWaitsLane,
   type GrantedPlaces,
@@ -22,7 +22,7 @@ import {
   type NoPlace,
   type PlaceInput,
   type SlotInput,
-} from './wait-slots.ts';
+} from './wait/slots.ts';
 
 /** The session that asks. */
 export type AskingSession = Pick<LiveSession, 'account' | 'fence'>;

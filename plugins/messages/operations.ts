@@ -7,6 +7,7 @@ import { Closed } from '../../core/schemas.ts';
 import { idempotencyKeyHeader, QueuedMessage, sendErrors } from '../../core/sending.ts';
 import type { ListPosition, MessageFilter, MessageWithContact } from './contract.ts';
 import { cursorExample, inboundExample, outboundExample, queuedExample } from './examples.ts';
+import { viewOf } from './read/view.ts';
 import {
   ListAnswer,
   ListQuery,
@@ -15,9 +16,8 @@ import {
   WaitAnswer,
   WaitQuery,
 } from './schemas.ts';
-import type { Send } from './service.ts';
-import { viewOf } from './view.ts';
-import type { WaitRequest, WaitResult } from './waits.ts';
+import type { Send } from './send/service.ts';
+import type { WaitRequest, WaitResult } from './wait/waits.ts';
 
 /** What the operations ask for. */
 export interface MessageOperationsParts {

@@ -3,18 +3,18 @@ import type { Messages } from '../../core/contracts/messages.ts';
 import { newId } from '../../core/ids.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import type { MintAddress } from '../../core/media-reference.ts';
-import { Dispatchers } from './dispatchers.ts';
-import { forgetContact } from './failing.ts';
+import { Dispatchers } from './dispatch/dispatchers.ts';
+import { forgetContact } from './dispatch/failing.ts';
+import { HostTeller } from './dispatch/host-notifier.ts';
 import { makeLanes } from './lanes.ts';
 import { messageOperations } from './operations.ts';
 import { EventOutbox } from './outbox.ts';
-import { inboundTopic } from './receive.ts';
-import { checkedSend, makeSend } from './service.ts';
+import { viewOf } from './read/view.ts';
+import { inboundTopic } from './receive/receive-lane.ts';
+import { checkedSend, makeSend } from './send/service.ts';
 import { makeSessionPart } from './session-part.ts';
-import { HostTeller } from './tell-hosts.ts';
 import { startUpkeep } from './upkeep.ts';
-import { viewOf } from './view.ts';
-import { Waits } from './waits.ts';
+import { Waits } from './wait/waits.ts';
 
 const hourMs = 3_600_000;
 

@@ -3,14 +3,14 @@ import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { LiveSession, SessionPart } from '../accounts/contract.ts';
 import type { MediaService } from '../media/contract.ts';
-import { placesOf } from './accept.ts';
-import { Arrivals } from './arrivals.ts';
-import { outboundMessage } from './dispatch-rules.ts';
-import { Dispatcher } from './dispatcher.ts';
-import type { Dispatchers } from './dispatchers.ts';
-import { abandonQueued } from './failing.ts';
-import { type ImportInput, importSize } from './import.ts';
+import { outboundMessage } from './dispatch/decide.ts';
+import { Dispatcher } from './dispatch/dispatcher.ts';
+import type { Dispatchers } from './dispatch/dispatchers.ts';
+import { abandonQueued } from './dispatch/failing.ts';
 import type { MessageLanes } from './lanes.ts';
+import { Arrivals } from './receive/arrivals.ts';
+import { type ImportInput, importSize } from './receive/import-lane.ts';
+import { placesOf } from './send/accept-lane.ts';
 
 /** How many accounts one statement of the sweep names. */
 const sweepSize = 500;

@@ -8,7 +8,7 @@ import { mediaReference } from '../../../core/media-reference.ts';
 import type { Contact } from '../../../plugins/contacts/contract.ts';
 import { S3Store } from '../../../plugins/media/store/s3.ts';
 import { sweep } from '../../../plugins/media/upkeep.ts';
-import { ArrivalLine } from '../../../plugins/messages/arrival-line.ts';
+import { ArrivalLine } from '../../../plugins/messages/receive/arrival-line.ts';
 import { databases } from '../../harness/databases.ts';
 import { drip, file, mediaServer, picture } from '../../harness/media-server.ts';
 import { s3Server } from '../../harness/s3-server.ts';

@@ -1,0 +1,123 @@
+import type { OutboundMessage } from '../../../core/contracts/driver.ts';
+import type { AccountReason } from '../../accounts/contract.ts';
+import type { Contact } from '../../contacts/contract.ts';
+import type { StoredMessage } from '../contract.ts';
+import { failures } from '../failures.ts';
+import { answered, failed, type Step, takenByNetworkAt } from '../status.ts';
+
+/** How often a message may be handed to the network without an answer before it fails as uncertain. */
+const mostAttempts = 20;
+
+/** What became of a message that was handed to the network. */
+export type Outcome =
+  | { readonly kind: 'sent'; readonly id: string; readonly networkId: string; readonly at: number }
+  | { readonly kind: 'failed'; readonly id: string; readonly error: string }
+  /** The network surely does not have it; it is tried again later and undispatched until then. */
+  | { readonly kind: 'returned'; readonly id: string };
+
+/** What the decision about the next message goes by. */
+export interface DispatchFacts {
+  readonly now: number;
+  /** The number of the fence under which it would go out. */
+  readonly fence: number;
+  /** The network shows a repeated reference once. */
+  readonly deduplicates: boolean;
+  /** This session has handed the message to its driver before and got no certain answer. */
+  readonly again: boolean;
+  /** Why messages to strangers fail, when they do. */
+  readonly closedToStrangers: AccountReason | null;
+  /** The contact never wrote to the account and no message has reached it yet. */
+  readonly stranger: boolean;
+  readonly expireMs: number;
+}
+
+/** What to do with the next message. */
+export type Dispatch =
+  /** Hand it over, after its row, as changed here, is durable. */
+  | { readonly go: StoredMessage }
+  /** It goes no further: what became of it, and whether its events are raised. */
+  | { readonly end: Step; readonly silent: boolean };
+
+/** Decides whether a queued message goes out now. Undispatched ones obey flags, restriction and expiry. */
+export function decideDispatch(
+  message: StoredMessage,
+  contact: Contact,
+  facts: DispatchFacts,
+): Dispatch | null {
+  if (message.status !== 'queued') return null;
+  const go = (attempts: number): Dispatch => ({
+    go: { ...message, attempts, dispatchedAt: facts.now, dispatchFence: facts.fence },
+  });
+  if (message.dispatchedAt !== null) {
+    const takenAt = takenByNetworkAt(message);
+    if (takenAt !== null) return end(answered(message, null, takenAt));
+    // The intent of this very session, stored by a COMMIT whose answer got lost: nothing went out yet.
+    if (message.dispatchFence === facts.fence && !facts.again) return go(message.attempts);
+    if (facts.deduplicates && message.attempts < mostAttempts) return go(message.attempts + 1);
+    return end(failed(message, failures.delivery_uncertain(), facts.now));
+  }
+  const error = refusal(message, contact, facts);
+  if (error === null) return go(message.attempts + 1);
+  return end(failed(message, error, facts.now), contact.private);
+}
+
+function refusal(message: StoredMessage, contact: Contact, facts: DispatchFacts): string | null {
+  if (contact.private) return failures.contact_private();
+  if (contact.doNotDisturb) return failures.contact_do_not_disturb();
+  if (message.createdAt <= facts.now - facts.expireMs) {
+    return failures.expired(facts.expireMs / 3_600_000);
+  }
+  if (facts.closedToStrangers !== null && facts.stranger) {
+    return failures.account(facts.closedToStrangers);
+  }
+  return null;
+}
+
+function end(step: Step | null, silent = false): Dispatch | null {
+  return step === null ? null : { end: step, silent };
+}
+
+/** Enters what became of a message. Null when that changes nothing, as after a repeat. */
+export function enterOutcome(
+  message: StoredMessage,
+  outcome: Outcome,
+  fence: number,
+  now: number,
+): Step | null {
+  switch (outcome.kind) {
+    case 'sent':
+      return answered(message, outcome.networkId, outcome.at);
+    case 'failed': {
+      const takenAt = takenByNetworkAt(message);
+      // A receipt knows better than a connection that broke.
+      const taken = outcome.error === failures.delivery_uncertain() && takenAt !== null;
+      return taken ? answered(message, null, takenAt) : failed(message, outcome.error, now);
+    }
+    case 'returned':
+      if (message.status !== 'queued' || message.dispatchFence !== fence) return null;
+      return {
+        message: {
+          ...message,
+          dispatchedAt: null,
+          dispatchFence: null,
+          attempts: Math.max(0, message.attempts - 1),
+        },
+        raised: [],
+      };
+  }
+}
+
+/** A message as the driver is given it. */
+export function outboundMessage(
+  message: Pick<StoredMessage, 'id' | 'attempts' | 'text' | 'media'>,
+  contact: Pick<Contact, 'phone' | 'networkId'>,
+): OutboundMessage {
+  const url = message.media?.url ?? null;
+  return {
+    reference: message.id,
+    attempt: Math.max(1, message.attempts),
+    to: { phone: contact.phone, networkId: contact.networkId },
+    text: message.text,
+    media: url === null ? null : { url },
+  };
+}

@@ -1,0 +1,52 @@
+import type { LiveSession } from '../../accounts/contract.ts';
+import type { AcceptedPlace } from '../contract.ts';
+import type { IdleSession } from '../send/intents.ts';
+import type { Dispatcher } from './dispatcher.ts';
+
+/** The dispatchers of the sessions that this process holds, by account. */
+export class Dispatchers {
+  readonly #held = new Map<
+    string,
+    { readonly session: LiveSession; readonly dispatcher: Dispatcher }
+  >();
+
+  /** Enters a session; an earlier one of the same account is forgotten. */
+  add(session: LiveSession, dispatcher: Dispatcher): void {
+    this.#held.set(session.account.id, { session, dispatcher });
+  }
+
+  /** Takes a session out, unless a later one of its account has come. */
+  remove(session: LiveSession): void {
+    const { id } = session.account;
+    if (this.#held.get(id)?.session === session) this.#held.delete(id);
+  }
+
+  /** The accounts whose sessions are here. */
+  accountIds(): readonly string[] {
+    return [...this.#held.keys()];
+  }
+
+  get(accountId: string): Dispatcher | undefined {
+    return this.#held.get(accountId)?.dispatcher;
+  }
+
+  /** The account's session if it is here and idle: see `IdleSession`. */
+  idle(accountId: string): IdleSession | null {
+    const held = this.#held.get(accountId);
+    const next = held?.dispatcher.nextIfIdle() ?? null;
+    return held === undefined || next === null ? null : { fence: held.session.fence, next };
+  }
+
+  /**
+   * Hands newly queued messages to the account's session if it is here, connected and within its lease, when no other
+   * process can send them. Answers whether it did; the database still decides whether they go out.
+   */
+  wake(accountId: string, places: readonly AcceptedPlace[]): boolean {
+    const held = this.#held.get(accountId);
+    if (held === undefined) return false;
+    const isHost = held.session.connected && held.session.mayAct();
+    // A stored intent that cannot be carried out any more is to be taken back.
+    const isIntended = places.some(({ intended }) => intended !== null);
+    return (isHost || isIntended) && held.dispatcher.wake(places) && isHost;
+  }
+}

@@ -1,0 +1,23 @@
+import type { ReceiptEvent } from '../../../core/contracts/driver.ts';
+import type { Fence } from '../../accounts/contract.ts';
+import { receive } from '../status.ts';
+import type { SessionLedger } from './session-ledger.ts';
+
+/**
+ * Enters receipts, which move messages forward, each with its event, up to the first that names no message of the
+ * account; answers that one and those behind it. Called by the session lane.
+ */
+export function enterReceipts(
+  ledger: SessionLedger,
+  { accountId }: Fence,
+  receipts: readonly ReceiptEvent[],
+): readonly ReceiptEvent[] {
+  for (const [n, receipt] of receipts.entries()) {
+    const { reference, networkId } = receipt;
+    const found = ledger.find(accountId, reference) ?? ledger.findNamed(accountId, networkId);
+    if (found === null) return receipts.slice(n);
+    const step = receive(found.message, receipt);
+    if (step !== null) ledger.enter(step, found.contact);
+  }
+  return [];
+}

@@ -1,0 +1,150 @@
+import type { Tables, Unit } from '../../../core/contracts/storage.ts';
+import type { Contact } from '../../contacts/contract.ts';
+import type { FanOut, RaisedEvent, StoredMessage } from '../contract.ts';
+import { messageEvent } from '../events.ts';
+import { storedNetworkId } from '../network-ids.ts';
+import type { EventOutbox } from '../outbox.ts';
+import type { Step } from '../status.ts';
+import type { SessionInput } from './session-lane.ts';
+
+/** What is read behind the locks of the leases. */
+export interface SessionFacts {
+  /** The accounts whose session still holds its lease. */
+  readonly held: ReadonlySet<string>;
+  /** Locked. */
+  readonly messages: readonly StoredMessage[];
+  readonly contacts: readonly Contact[];
+  /** The ids of messages that receipts name by the network's id only, by `networkPlace`. */
+  readonly named: ReadonlyMap<string, string>;
+  /** Read ahead where events are to be expected. */
+  readonly fanOut: FanOut | null;
+}
+
+/** Reads what sessions name, with their messages locked. */
+export async function loadSession(
+  tables: Tables,
+  inputs: readonly SessionInput[],
+  outbox: EventOutbox,
+): Promise<SessionFacts> {
+  const ids = inputs.flatMap(({ step, receipts }) => [
+    ...[step?.outcome?.id ?? [], step?.next?.id ?? []].flat(),
+    ...receipts.flatMap(({ reference }) => reference ?? []),
+  ]);
+  const expectsEvents = inputs.some(
+    ({ step, receipts }) => receipts.length > 0 || (step?.outcome ?? null) !== null,
+  );
+  const [held, messages, contacts, named, fanOut] = await Promise.all([
+    tables.leases.heldBy(inputs.map(({ fence }) => fence)),
+    tables.messages.forChange(ids),
+    tables.contacts.ofMessages(ids),
+    loadNamed(tables, inputs, ({ reference }) => reference === null),
+    expectsEvents ? outbox.prepare(tables, tenantIdsOf(inputs)) : null,
+  ]);
+  return { held, messages, contacts, named, fanOut };
+}
+
+/** What a batch of sessions' inputs is decided on, as it stands after those before, and what they have changed. */
+export class SessionLedger {
+  /** The database's clock. */
+  readonly now: number;
+  readonly changed = new Map<string, StoredMessage>();
+  readonly events: RaisedEvent[] = [];
+  readonly #messages: Map<string, StoredMessage>;
+  /** The messages about which nothing was raised yet when the batch began. */
+  readonly #quiet: ReadonlySet<string>;
+  readonly #contacts: ReadonlyMap<string, Contact>;
+  /** The ids of messages by `networkPlace`. */
+  readonly #named: Map<string, string>;
+
+  constructor(now: number, { messages, contacts, named }: SessionFacts) {
+    this.now = now;
+    this.#messages = new Map(messages.map((message) => [message.id, message]));
+    this.#quiet = new Set(messages.flatMap(({ id, status }) => (status === 'queued' ? id : [])));
+    this.#contacts = new Map(contacts.map((contact) => [contact.id, contact]));
+    this.#named = new Map(named);
+  }
+
+  /** A message of this account, with its contact. */
+  find(
+    accountId: string,
+    id: string | null | undefined,
+  ): { readonly message: StoredMessage; readonly contact: Contact } | null {
+    const message = this.#messages.get(id ?? '');
+    const contact = this.#contacts.get(message?.contactId ?? '');
+    if (message?.accountId !== accountId || contact === undefined) return null;
+    return { message, contact };
+  }
+
+  /** A message that this account sent, by the network's id. */
+  findNamed(accountId: string, networkId: string | null) {
+    if (networkId === null) return null;
+    return this.find(accountId, this.#named.get(networkPlace(accountId, networkId)));
+  }
+
+  /** Enters what became of a message. */
+  enter({ message, raised }: Step, contact: Contact, silent = false): void {
+    const { id, accountId, networkId } = message;
+    this.#messages.set(id, message);
+    this.changed.set(id, message);
+    // A receipt that comes right behind the answer may name the id that the answer brought.
+    if (networkId !== null) this.#named.set(networkPlace(accountId, networkId), id);
+    if (silent) return;
+    for (const one of raised) {
+      const event = messageEvent(one.message, contact, one.status, this.now);
+      this.events.push({ ...event, first: this.#quiet.has(id) });
+    }
+  }
+}
+
+/**
+ * Makes the ledger of a batch.
+ * @param inputs those whose session holds its lease
+ */
+export async function loadLedger(
+  unit: Unit,
+  inputs: readonly SessionInput[],
+  facts: SessionFacts,
+): Promise<SessionLedger> {
+  const known = new Set(facts.messages.map(({ id }) => id));
+  const rest = await loadNamed(
+    unit,
+    inputs,
+    ({ reference }) => reference !== null && !known.has(reference),
+  );
+  const named = new Map([...facts.named, ...rest]);
+  const ids = [...named.values()].filter((id) => !known.has(id));
+  const [messages, contacts] = await Promise.all([
+    unit.messages.forChange(ids),
+    unit.contacts.ofMessages(ids),
+  ]);
+  return new SessionLedger(unit.now, {
+    ...facts,
+    messages: [...facts.messages, ...messages],
+    contacts: [...facts.contacts, ...contacts],
+    named,
+  });
+}
+
+/** The tenants whose sessions ask. */
+export function tenantIdsOf(inputs: readonly SessionInput[]): readonly string[] {
+  return [...new Set(inputs.map(({ tenantId }) => tenantId))];
+}
+
+/** Finds out which messages some receipts name by the network's id. */
+async function loadNamed(
+  tables: Tables,
+  inputs: readonly SessionInput[],
+  isMeant: (receipt: SessionInput['receipts'][number]) => boolean,
+): Promise<ReadonlyMap<string, string>> {
+  const references = inputs.flatMap(({ fence: { accountId }, receipts }) =>
+    receipts.filter(isMeant).flatMap(({ networkId }) => {
+      return networkId === null ? [] : [{ accountId, networkId: storedNetworkId(networkId) }];
+    }),
+  );
+  const found = await tables.messages.byNetworkIds('outbound', references);
+  return new Map(found.map((one) => [networkPlace(one.accountId, one.networkId), one.id]));
+}
+
+function networkPlace(accountId: string, networkId: string): string {
+  return `${accountId} ${storedNetworkId(networkId)}`;
+}

@@ -1,0 +1,56 @@
+import type { MessageEvent } from '../../../core/contracts/driver.ts';
+
+/**
+ * The messages of one session that are on their way into the database, in the order in which the session reported
+ * them. Many travel at once; this keeps one that has to be tried again from being overtaken.
+ */
+export class ArrivalLine {
+  readonly #waiting = new Set<MessageEvent>();
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** Takes a place behind all others; one that is tried again keeps its place. */
+  enter(event: MessageEvent): void {
+    this.#waiting.add(event);
+  }
+
+  /** It is stored, or will not be. */
+  leave(event: MessageEvent): void {
+    this.#waiting.delete(event);
+  }
+
+  /** Prepares one message after the other, in the order of the calls. */
+  prepare<Result>(work: () => Promise<Result>): Promise<Result> {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** Those that wait, the first one first. */
+  waiting(): Iterable<MessageEvent> {
+    return this.#waiting.values();
+  }
+}
+
+/** A message and the line it stands in. */
+export interface Arrival {
+  readonly line: ArrivalLine;
+  readonly event: MessageEvent;
+}
+
+/**
+ * Those of a batch that may be stored in its order: all that came before them in their session are stored, or stand
+ * before them in the batch. The first of a session always may, wherever it stands: tried again at the same pace, messages
+ * that once met in the wrong order would do so for ever. Pure.
+ */
+export function whoseTurn(batch: readonly Arrival[]): ReadonlySet<MessageEvent> {
+  const turn = new Set<MessageEvent>();
+  const lines = new Map<ArrivalLine, MessageEvent[]>();
+  for (const { line, event } of batch) {
+    const waiting = lines.get(line) ?? [...line.waiting()].reverse();
+    lines.set(line, waiting);
+    if (waiting.at(-1) !== event) continue;
+    turn.add(event);
+    waiting.pop();
+  }
+  return turn;
+}

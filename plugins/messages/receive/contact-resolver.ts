@@ -1,0 +1,213 @@
+import type { DriverContact } from '../../../core/contracts/driver.ts';
+import type { Messages } from '../../../core/contracts/messages.ts';
+import type { Unit } from '../../../core/contracts/storage.ts';
+import { newId } from '../../../core/ids.ts';
+import type { Contact, ContactKey } from '../../contacts/contract.ts';
+import { storedNetworkId } from '../network-ids.ts';
+import { type ContactFlags, flagsOfBoth, joined, olderOf, storeMerges } from './merge.ts';
+
+// One rule for an event that names both a phone P and a network id N: N says who it is, P says where N is reached now.
+//
+// - Nobody has P or N: the contact is new.
+// - A contact has P and no network id, or N and no phone: it gets the other of the two.
+// - A contact has P and no network id, another has N: they are one person, and become one contact with P and N.
+// - A contact has N and another phone, nobody has P: P takes the place of that phone.
+// - A contact has P and another network id: P has changed hands. That contact loses P, and keeps its network id, its
+//   messages and its flags. The contact of N, made if there is none, gets P and the flags with it.
+//
+// Imported contacts, history and repeated messages may be old: what would take an address from a contact is not done.
+
+const noFlags: ContactFlags = { doNotDisturb: false, private: false, automationPaused: false };
+
+/** Longest name that is kept. */
+const longestName = 200;
+/** Longest phone column. */
+const longestPhone = 40;
+
+/**
+ * The contacts of one batch of events: those that are known, those that are met for the first time, and those that turn
+ * out to be one person. Recognise and meet while deciding, then store. The tenants are locked meanwhile.
+ */
+export class People {
+  readonly #now: number;
+  readonly #contacts = new Map<string, Contact>();
+  readonly #idsByPlace = new Map<string, string>();
+  readonly #added = new Set<string>();
+  readonly #changed = new Set<string>();
+  /** The contacts as they are in the database, by id. */
+  readonly #stored: ReadonlyMap<string, Contact>;
+  /** The ids of all contacts that went in this batch, each with the id of the one that stays. */
+  readonly #merges = new Map<string, string>();
+  /** The ids of contacts that another's private flag has come to. */
+  readonly #hidden = new Set<string>();
+
+  /**
+   * @param now the database's clock
+   * @param contacts all that the keys of the batch name, see `ContactTable.byKeys`
+   */
+  constructor(now: number, contacts: readonly Contact[]) {
+    this.#now = now;
+    this.#stored = new Map(contacts.map((contact) => [contact.id, contact]));
+    for (const contact of contacts) this.#enter(contact);
+  }
+
+  /**
+   * The known contact of this key, after its addresses were brought up to date by the rule above.
+   * @param isPresent whether the key is what the network says now; else two contacts that disagree with it stay as they
+   *   are, and the private one of them is answered, or the one with the network id
+   */
+  recognise(key: ContactKey, isPresent: boolean): Contact | undefined {
+    const { phone, networkId } = key;
+    const byPhone = this.#at({ ...key, networkId: null });
+    const byNetworkId = this.#at({ ...key, phone: null });
+    if (phone === null || networkId === null || byPhone === byNetworkId) {
+      return byPhone ?? byNetworkId;
+    }
+    if (byPhone === undefined) {
+      const isKept = byNetworkId === undefined || (byNetworkId.phone !== null && !isPresent);
+      return isKept ? byNetworkId : this.#change({ ...byNetworkId, phone });
+    }
+    if (byPhone.networkId !== null && isPresent) return this.#moved(byPhone, byNetworkId, key);
+    if (byNetworkId === undefined) {
+      return byPhone.networkId === null ? this.#change({ ...byPhone, networkId }) : byPhone;
+    }
+    if (byPhone.networkId === null && (byNetworkId.phone === null || isPresent)) {
+      return this.#merged(byPhone, byNetworkId, key);
+    }
+    return byPhone.private ? byPhone : byNetworkId;
+  }
+
+  /**
+   * The contact of this key, made when it is new. Of a known one the network's name is followed until it was set through
+   * the API.
+   * @param flags what a new one starts with
+   */
+  meet(key: ContactKey, told: string | null, flags: ContactFlags = noFlags): Contact {
+    const known = this.recognise(key, false);
+    const name = (told ?? '').slice(0, longestName);
+    if (known === undefined) return this.#add(key, name, flags);
+    if (name === '' || name === known.name || known.nameSet) return known;
+    return this.#change({ ...known, name });
+  }
+
+  /** The contact that this id of one that `recognise` or `meet` has answered names by now. */
+  byId(id: string): Contact {
+    const contact = this.#contacts.get(this.#merges.get(id) ?? id);
+    if (contact === undefined) throw new Error(`the contact ${id} was not loaded`);
+    return contact;
+  }
+
+  /**
+   * Writes all changes, mostly with COMMIT. Contacts that another's private flag has come to are forgotten, as when a
+   * user sets it.
+   */
+  async store(unit: Unit, forget: Messages['forgetContact']): Promise<void> {
+    // Before the merges: after them it would delete the failed messages that a private contact has kept, too.
+    for (const id of this.#hidden) await forget(unit, this.byId(id).tenantId, id);
+    const merges = [...this.#merges].filter(([id]) => this.#stored.has(id));
+    await storeMerges(unit, new Map(merges));
+    const of = (ids: ReadonlySet<string>): Contact[] =>
+      [...ids].flatMap((id) => this.#contacts.get(id) ?? []);
+    const changed = of(this.#changed).filter(({ id }) => this.#stored.has(id));
+    // Phones are unique, and rows are written in any order: a phone is given up before another contact takes it.
+    await unit.contacts.save(changed.flatMap(({ id, phone }) => this.#withoutPhone(id, phone)));
+    const { contacts } = unit.withCommit;
+    await contacts.save(changed);
+    await contacts.insert(of(this.#added));
+  }
+
+  /** The contact as it is stored but without its phone; nothing when it keeps that phone, or has none. */
+  #withoutPhone(id: string, phone: string | null): Contact[] {
+    const stored = this.#stored.get(id);
+    if (stored === undefined || stored.phone === null || stored.phone === phone) return [];
+    return [{ ...stored, phone: null }];
+  }
+
+  #at(key: ContactKey): Contact | undefined {
+    const [place = ''] = placesOf(key);
+    return this.#contacts.get(this.#idsByPlace.get(place) ?? '');
+  }
+
+  /** Gives the phone of one contact to the contact of the network id, which is made when there is none. */
+  #moved(from: Contact, to: Contact | undefined, key: ContactKey): Contact {
+    this.#change({ ...from, phone: null });
+    // The name stays behind: it may be another person's.
+    if (to === undefined) return this.#add(key, '', flagsOfBoth(from, from));
+    if (from.private && !to.private) this.#hide(to.id);
+    return this.#change({ ...to, ...flagsOfBoth(from, to), phone: key.phone });
+  }
+
+  #merged(one: Contact, other: Contact, { phone, networkId }: ContactKey): Contact {
+    // What is made in this batch is the younger one, whatever the clocks of other processes say.
+    const kept =
+      this.#added.has(one.id) === this.#added.has(other.id)
+        ? olderOf(one, other)
+        : this.#added.has(one.id)
+          ? other
+          : one;
+    const gone = kept === one ? other : one;
+    if (kept.private !== gone.private) this.#hide(kept.private ? gone.id : kept.id);
+    for (const id of this.#namesOf(gone.id)) this.#merges.set(id, kept.id);
+    this.#leave(gone.id);
+    this.#contacts.delete(gone.id);
+    this.#added.delete(gone.id);
+    this.#changed.delete(gone.id);
+    return this.#change({ ...joined(kept, gone), phone, networkId });
+  }
+
+  #hide(id: string): void {
+    for (const one of this.#namesOf(id)) this.#hidden.add(one);
+  }
+
+  /** The ids of all that became this contact in this batch, its own among them. */
+  #namesOf(id: string): string[] {
+    const gone = [...this.#merges].flatMap(([one, kept]) => (kept === id ? one : []));
+    return [id, ...gone];
+  }
+
+  #add(key: ContactKey, name: string, flags: ContactFlags): Contact {
+    const id = newId('con', this.#now);
+    const contact = { ...key, ...flags, id, name, nameSet: false, createdAt: this.#now };
+    this.#enter(contact);
+    this.#added.add(id);
+    return contact;
+  }
+
+  #change(contact: Contact): Contact {
+    this.#leave(contact.id);
+    this.#enter(contact);
+    this.#changed.add(contact.id);
+    return contact;
+  }
+
+  #leave(id: string): void {
+    const contact = this.#contacts.get(id);
+    for (const place of contact === undefined ? [] : placesOf(contact)) {
+      this.#idsByPlace.delete(place);
+    }
+  }
+
+  #enter(contact: Contact): void {
+    this.#contacts.set(contact.id, contact);
+    for (const place of placesOf(contact)) this.#idsByPlace.set(place, contact.id);
+  }
+}
+
+/** The key of a contact as a driver names it; null when it names it by nothing that can be stored. */
+export function contactKey(
+  tenantId: string,
+  channel: string,
+  contact: DriverContact,
+): ContactKey | null {
+  const fits = contact.phone !== null && contact.phone.length <= longestPhone;
+  const phone = fits ? contact.phone : null;
+  const networkId = contact.networkId === null ? null : storedNetworkId(contact.networkId);
+  return phone === null && networkId === null ? null : { tenantId, channel, phone, networkId };
+}
+
+function placesOf({ tenantId, channel, phone, networkId }: ContactKey): string[] {
+  const places: string[] = [];
+  if (phone !== null) places.push(`${tenantId} ${channel} phone ${phone}`);
+  if (networkId !== null) places.push(`${tenantId} ${channel} network ${networkId}`);
+  return places;
+}

@@ -1,0 +1,179 @@
+import type { DriverContact, HistoryMessage } from '../../../core/contracts/driver.ts';
+import type { Messages } from '../../../core/contracts/messages.ts';
+import type { Lane } from '../../../core/contracts/storage.ts';
+import { newId } from '../../../core/ids.ts';
+import type { ConnectOptions } from '../../accounts/contract.ts';
+import type { ContactKey } from '../../contacts/contract.ts';
+import type { StoredMessage, Thread } from '../contract.ts';
+import { storedNetworkId } from '../network-ids.ts';
+import { threadPlace } from '../send/send.ts';
+import { contactKey, People } from './contact-resolver.ts';
+import type { ContactFlags } from './merge.ts';
+import { describedMedia, type Receiver } from './receive-lane.ts';
+
+/** A part of an account's address book or of its past. */
+export interface ImportInput extends Receiver {
+  readonly options: ConnectOptions;
+  /** Whether contacts that are not known yet are made, too. */
+  readonly takesContacts: boolean;
+  /** Whether the contacts are as the network knows them now, so that a number may have changed hands. */
+  readonly isPresent: boolean;
+  readonly contacts: readonly DriverContact[];
+  readonly history: readonly HistoryMessage[];
+}
+
+/** `lost`: the session does not hold its lease any more. */
+export type ImportOutput = 'stored' | 'lost';
+
+/** The most contacts or messages of one input. */
+export const importSize = 200;
+
+/**
+ * The lane of imports: contacts with the flags that the connect operation asked for, messages with their original
+ * time, without event and without a number. Of what is there already only addresses and names are brought up to date; the
+ * private are left out. Contacts that turn out to be one person become one.
+ */
+export function makeImportLane(forget: Messages['forgetContact']): Lane<ImportInput, ImportOutput> {
+  return {
+    name: 'messages.import',
+    maxBatch: 4,
+    locks: ({ tenantId, fence }) => [`tenant:${tenantId}`, `lease:${fence.accountId}`],
+    async run(unit, inputs) {
+      const held = await unit.leases.heldBy(inputs.map((input) => input.fence));
+      const standing = inputs.filter((input) => held.has(input.fence.accountId));
+      const people = new People(unit.now, await unit.contacts.byKeys(standing.flatMap(keysOf)));
+      const drafts: StoredMessage[] = [];
+      for (const input of standing) {
+        importContacts(input, people);
+        if (input.options.importHistory) drafts.push(...importHistory(input, people, unit.now));
+      }
+      await people.store(unit, forget);
+      // A later one of the batch may have shown who it is.
+      const messages = drafts.flatMap((draft) => {
+        const contact = people.byId(draft.contactId);
+        return contact.private ? [] : { ...draft, contactId: contact.id };
+      });
+      const fresh = await onlyNew(messages, (direction, references) =>
+        unit.messages.byNetworkIds(direction, references),
+      );
+      await unit.threads.save(
+        threadsOf(
+          fresh,
+          await unit.threads.byKeys(
+            fresh.map(({ accountId, contactId }) => ({ accountId, contactId })),
+          ),
+        ),
+      );
+      await unit.messages.insertNew(fresh);
+      return inputs.map((input) => (held.has(input.fence.accountId) ? 'stored' : 'lost'));
+    },
+  };
+}
+
+function keysOf(input: ImportInput): ContactKey[] {
+  const contacts = [...input.contacts, ...input.history.map((message) => message.contact)];
+  return contacts.flatMap((contact) => contactKey(input.tenantId, input.channel, contact) ?? []);
+}
+
+function importContacts(
+  { tenantId, channel, options, takesContacts, isPresent, contacts }: ImportInput,
+  people: People,
+): void {
+  const flags = flagsOf(options);
+  for (const contact of contacts) {
+    const key = contactKey(tenantId, channel, contact);
+    if (key === null) continue;
+    const known = people.recognise(key, isPresent);
+    // Else the address book only completes contacts that are there for another reason.
+    if (known === undefined && !takesContacts) continue;
+    if (known?.private !== true) people.meet(key, contact.name, flags);
+  }
+}
+
+function flagsOf({ markPrivate, pauseAutomation }: ConnectOptions): ContactFlags {
+  return { doNotDisturb: false, private: markPrivate, automationPaused: pauseAutomation };
+}
+
+function importHistory(input: ImportInput, people: People, now: number): StoredMessage[] {
+  const { tenantId, channel, options, fence } = input;
+  const flags = flagsOf(options);
+  return input.history.flatMap((message) => {
+    const key = contactKey(tenantId, channel, message.contact);
+    if (key === null || people.recognise(key, false)?.private === true) return [];
+    const contact = people.meet(key, message.contact.name, flags);
+    if (contact.private) return [];
+    const at = Math.max(0, Math.min(now, Math.round(message.at)));
+    const outbound = message.direction === 'outbound';
+    return [
+      {
+        id: newId('msg'),
+        tenantId,
+        accountId: fence.accountId,
+        channel,
+        contactId: contact.id,
+        direction: message.direction,
+        text: message.text,
+        media: describedMedia(message.media),
+        status: outbound ? 'sent' : 'received',
+        error: null,
+        networkId: storedNetworkId(message.networkId),
+        sequence: null,
+        inboundSequence: null,
+        opener: false,
+        dispatchedAt: null,
+        attempts: 0,
+        dispatchFence: null,
+        createdAt: at,
+        sentAt: outbound ? at : null,
+        deliveredAt: null,
+        readAt: null,
+        failedAt: null,
+      } satisfies StoredMessage,
+    ];
+  });
+}
+
+/** Leaves out what is stored already, or stands twice in the same import. */
+async function onlyNew(
+  messages: readonly StoredMessage[],
+  find: (
+    direction: StoredMessage['direction'],
+    references: readonly { readonly accountId: string; readonly networkId: string }[],
+  ) => Promise<readonly { readonly accountId: string; readonly networkId: string }[]>,
+): Promise<readonly StoredMessage[]> {
+  const seen = new Set<string>();
+  for (const direction of ['inbound', 'outbound'] as const) {
+    const references = messages
+      .filter((message) => message.direction === direction)
+      .map(({ accountId, networkId }) => ({ accountId, networkId: networkId ?? '' }));
+    for (const one of await find(direction, references)) {
+      seen.add(`${one.accountId} ${direction} ${one.networkId}`);
+    }
+  }
+  return messages.filter((message) => {
+    const place = `${message.accountId} ${message.direction} ${message.networkId}`;
+    if (seen.has(place)) return false;
+    seen.add(place);
+    return true;
+  });
+}
+
+/** A contact that wrote, or was written to, before the account was connected is no stranger to it. */
+function threadsOf(messages: readonly StoredMessage[], known: readonly Thread[]): Thread[] {
+  const threads = new Map(
+    known.map((thread) => [threadPlace(thread.accountId, thread.contactId), thread]),
+  );
+  const changed = new Map<string, Thread>();
+  for (const { accountId, contactId, direction, createdAt } of messages) {
+    const place = threadPlace(accountId, contactId);
+    const thread = threads.get(place) ?? { accountId, contactId, openedAt: null, inboundAt: null };
+    const inboundAt =
+      direction === 'inbound'
+        ? Math.min(thread.inboundAt ?? createdAt, createdAt)
+        : thread.inboundAt;
+    const next = { ...thread, inboundAt };
+    threads.set(place, next);
+    changed.set(place, next);
+  }
+  return [...changed.values()];
+}

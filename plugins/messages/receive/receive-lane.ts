@@ -1,0 +1,208 @@
+import type { Broker } from '../../../core/contracts/broker.ts';
+import type { InboundMedia } from '../../../core/contracts/driver.ts';
+import type { Messages } from '../../../core/contracts/messages.ts';
+import type { Lane, Tables } from '../../../core/contracts/storage.ts';
+import { newId } from '../../../core/ids.ts';
+import { mediaReference } from '../../../core/media-reference.ts';
+import type { Fence } from '../../accounts/contract.ts';
+import type { Contact, ContactKey } from '../../contacts/contract.ts';
+import type { KeptMedia, TakenMedia } from '../../media/contract.ts';
+import type { Media, StoredMessage, ThreadKey } from '../contract.ts';
+import { messageEvent } from '../events.ts';
+import { storedNetworkId } from '../network-ids.ts';
+import { threadPlace } from '../send/send.ts';
+import { type Arrival, whoseTurn } from './arrival-line.ts';
+import { contactKey, People } from './contact-resolver.ts';
+
+/** The account whose session reports something. */
+export interface Receiver {
+  readonly fence: Fence;
+  readonly tenantId: string;
+  readonly channel: string;
+}
+
+/** One inbound message of one session. */
+export interface ReceiveInput extends Receiver, Arrival {
+  /** Its media, when the bytes were taken into the media store. */
+  readonly taken: TakenMedia | null;
+}
+
+/**
+ * `ignored`: stored before, or from somebody who is private or cannot be named. `early`: one before it in its line is
+ * not stored yet, to be tried again. `lost`: the session does not hold its lease any more.
+ */
+export type ReceiveOutput = 'stored' | 'ignored' | 'early' | 'lost';
+
+/** The topic on which every process hears that a tenant received something. */
+export const inboundTopic = 'inbound';
+
+/**
+ * The lane of inbound messages: contact, thread, message, number and event in one transaction under the tenant's lock,
+ * so that their numbering is the order of their commits. A network id is stored once, and the file of its media is kept
+ * with it. Messages of one session are stored in the order of its reports, whatever batches they meet in. The sender's
+ * addresses are brought up to date (see `People`) also where the message is ignored.
+ */
+export function makeReceiveLane(
+  broker: Broker,
+  forget: Messages['forgetContact'],
+): Lane<ReceiveInput, ReceiveOutput, ReceiveFacts> {
+  return {
+    name: 'messages.receive',
+    locks: ({ tenantId, fence }) => [`tenant:${tenantId}`, `lease:${fence.accountId}`],
+    early: loadFacts,
+    async run(unit, inputs, facts) {
+      const { held, seen, files, tenants } = facts;
+      const people = new People(unit.now, facts.contacts);
+      const turn = whoseTurn(inputs);
+      const senders = inputs.map((input): Contact | Exclude<ReceiveOutput, 'stored'> => {
+        const { accountId } = input.fence;
+        if (!held.has(accountId)) return 'lost';
+        if (!turn.has(input.event)) return 'early';
+        const place = networkPlace(networkReference(input));
+        const key = keyOf(input);
+        const isRepeated = seen.has(place);
+        if (key === null || people.recognise(key, !isRepeated)?.private === true) return 'ignored';
+        if (isRepeated) return 'ignored';
+        seen.add(place);
+        return people.meet(key, input.event.from.name);
+      });
+      const kept: KeptMedia[] = [];
+      const threads = new Map<string, ThreadKey>();
+      const drafts: StoredMessage[] = [];
+      const outputs = inputs.map((input, n): ReceiveOutput => {
+        const sender = senders[n] ?? 'ignored';
+        if (typeof sender === 'string') return sender;
+        // A later one of the batch may have shown who it is.
+        const contact = people.byId(sender.id);
+        if (contact.private) return 'ignored';
+        const { accountId } = input.fence;
+        threads.set(threadPlace(accountId, contact.id), { accountId, contactId: contact.id });
+        // A file that was swept meanwhile is as one that could not be fetched.
+        const file = input.taken !== null && files.has(input.taken.key) ? input.taken : null;
+        const draft = draftOf(input, file, contact.id, unit.now);
+        drafts.push(draft);
+        if (file !== null) kept.push({ ...file, messageId: draft.id });
+        return 'stored';
+      });
+      await people.store(unit, forget);
+      // At once, not only when the batch is answered: the next one may be decided before.
+      unit.afterCommit(() => {
+        for (const { line, event } of inputs) if (turn.has(event)) line.leave(event);
+      });
+      if (drafts.length === 0) return outputs;
+      const { withCommit } = unit;
+      const messages = numbered(drafts, facts.sequences);
+      await withCommit.threads.wroteFirst([...threads.values()], unit.now);
+      await withCommit.messages.insert(messages);
+      const latest = new Map(messages.map((one) => [one.tenantId, one.inboundSequence ?? 0]));
+      await withCommit.tenants.setInboundSequences(latest);
+      await withCommit.media.keep(kept);
+      await withCommit.events.record(
+        messages.map((one) => messageEvent(one, people.byId(one.contactId), 'received', unit.now)),
+        tenants,
+      );
+      for (const tenantId of latest.keys()) {
+        unit.afterCommit(() => broker.toAll(inboundTopic, { tenantId }));
+      }
+      return outputs;
+    },
+  };
+}
+
+/** What a batch is decided on. */
+interface ReceiveFacts {
+  /** The accounts whose fences stand. */
+  readonly held: ReadonlySet<string>;
+  /** The places of the network ids that are stored. */
+  readonly seen: Set<string>;
+  readonly contacts: readonly Contact[];
+  /** The latest number of each tenant. */
+  readonly sequences: ReadonlyMap<string, number>;
+  /** The files that wait for their message. */
+  readonly files: ReadonlySet<string>;
+  /** The tenants that have subscriptions. */
+  readonly tenants: ReadonlySet<string>;
+}
+
+async function loadFacts(tables: Tables, inputs: readonly ReceiveInput[]): Promise<ReceiveFacts> {
+  const tenantIds = [...new Set(inputs.map((input) => input.tenantId))];
+  const [held, stored, contacts, sequences, files, tenants] = await Promise.all([
+    tables.leases.heldBy(inputs.map((input) => input.fence)),
+    tables.messages.byNetworkIds('inbound', inputs.map(networkReference)),
+    tables.contacts.byKeys(inputs.flatMap((input) => keyOf(input) ?? [])),
+    tables.tenants.inboundSequences(tenantIds),
+    tables.media.waitingForChange(inputs.flatMap((input) => input.taken?.key ?? [])),
+    tables.webhooks.subscribers(tenantIds),
+  ]);
+  return { held, seen: new Set(stored.map(networkPlace)), contacts, sequences, files, tenants };
+}
+
+/** Gives each message the next number of its tenant. */
+function numbered(
+  drafts: readonly StoredMessage[],
+  sequences: ReadonlyMap<string, number>,
+): readonly StoredMessage[] {
+  const latest = new Map(sequences);
+  return drafts.map((draft) => {
+    const last = latest.get(draft.tenantId);
+    if (last === undefined) throw new Error(`the tenant ${draft.tenantId} is gone`);
+    latest.set(draft.tenantId, last + 1);
+    return { ...draft, inboundSequence: last + 1 };
+  });
+}
+
+function networkPlace({ accountId, networkId }: ReturnType<typeof networkReference>): string {
+  return `${accountId} ${networkId}`;
+}
+
+function networkReference({ fence, event }: ReceiveInput) {
+  return { accountId: fence.accountId, networkId: storedNetworkId(event.networkId) };
+}
+
+function keyOf({ tenantId, channel, event }: ReceiveInput): ContactKey | null {
+  return contactKey(tenantId, channel, event.from);
+}
+
+function draftOf(
+  input: ReceiveInput,
+  file: TakenMedia | null,
+  contactId: string,
+  now: number,
+): StoredMessage {
+  const { tenantId, channel, fence, event } = input;
+  return {
+    id: newId('msg'),
+    tenantId,
+    accountId: fence.accountId,
+    channel,
+    contactId,
+    direction: 'inbound',
+    text: event.text,
+    media: file === null ? describedMedia(event.media) : storedMedia(file),
+    status: 'received',
+    error: null,
+    networkId: storedNetworkId(event.networkId),
+    sequence: null,
+    inboundSequence: null,
+    opener: false,
+    dispatchedAt: null,
+    attempts: 0,
+    dispatchFence: null,
+    createdAt: now,
+    sentAt: null,
+    deliveredAt: null,
+    readAt: null,
+    failedAt: null,
+  };
+}
+
+/** What is known of media whose bytes are not kept, in the words of the API. */
+export function describedMedia(media: InboundMedia | null): Media | null {
+  if (media === null) return null;
+  const { kind, mimeType, fileName, size } = media;
+  return { kind, url: null, mime_type: mimeType, file_name: fileName, size };
+}
+
+function storedMedia({ key, kind, mimeType, fileName, size }: TakenMedia): Media {
+  return { kind, url: mediaReference(key), mime_type: mimeType, file_name: fileName, size };
+}

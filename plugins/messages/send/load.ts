@@ -1,0 +1,228 @@
+import type { Tables, Unit } from '../../../core/contracts/storage.ts';
+import { GatewayError } from '../../../core/errors.ts';
+import type {
+  DayCount,
+  IdempotencyRecord,
+  SendingAccount,
+  SendingFacts,
+  Thread,
+} from '../contract.ts';
+import { chooseAccount } from './choose.ts';
+import { completeFacts, type EarlyFacts, readFacts } from './facts.ts';
+import type { KnownContacts } from './known-contacts.ts';
+import {
+  contactPlace,
+  keyPlace,
+  type SendInput,
+  type SendLedger,
+  type SendRules,
+  threadPlace,
+} from './send.ts';
+
+/** What is read behind the locks, before the clock is known. */
+export interface EarlyLedger {
+  readonly named: EarlyFacts;
+  /** To choose from where no account is named. */
+  readonly candidates: readonly SendingAccount[];
+  readonly keys: readonly IdempotencyRecord[];
+}
+
+/** The first half of `loadLedger`: nearly always all of it. */
+export async function loadEarly(
+  tables: Tables,
+  rules: SendRules,
+  known: KnownContacts,
+  sends: readonly SendInput[],
+): Promise<EarlyLedger> {
+  const tenantIds = [...new Set(sends.map((send) => send.tenantId))];
+  const choosing = sends.filter((send) => send.accountId === null).map((send) => send.tenantId);
+  const hashes = sends.flatMap((send) => send.idempotency?.keyHash ?? []);
+  const [named, candidates, keys] = await Promise.all([
+    readFacts(tables, rules, known, sends),
+    tables.accounts.candidates([...new Set(choosing)]),
+    tables.idempotency.find(tenantIds, hashes),
+  ]);
+  return { named, candidates, keys };
+}
+
+/** An account that a send of this batch goes out from, and the contact where it is known. */
+interface Pair {
+  readonly accountId: string;
+  readonly contactId: string | undefined;
+  /** The send has named its account: the thread was looked up with the contact. */
+  readonly named: boolean;
+}
+
+/**
+ * Reads what a batch of sends is decided on, whatever the batch: most in one round trip, `early`, the rest only for those
+ * whom it can matter to. The tenants are locked, so that nobody else accepts, receives or changes contacts for them
+ * meanwhile.
+ */
+export async function loadLedger(
+  unit: Unit,
+  rules: SendRules,
+  known: KnownContacts,
+  sends: readonly SendInput[],
+  { named, candidates, keys }: EarlyLedger,
+): Promise<SendLedger> {
+  const { now } = unit;
+  const today = rules.limits.day(now);
+  const facts = await completeFacts(unit, rules, known, named);
+  const tenants = new Map(facts.map(({ tenant }) => [tenant.id, tenant]));
+  const ofFacts = facts.flatMap(({ account }) => account ?? []);
+  const accounts = new Map([...ofFacts, ...candidates].map((account) => [account.id, account]));
+  const contacts = new Map(
+    facts.flatMap(({ contact }) => (contact ? [[contact.id, contact]] : [])),
+  );
+  const aliases = new Map(
+    facts.flatMap(({ alias, contact }) => (alias && contact ? [[alias, contact.id]] : [])),
+  );
+  const contactsByPhone = new Map<string, string>();
+  for (const { id, tenantId, channel, phone } of contacts.values()) {
+    if (phone !== null) contactsByPhone.set(contactPlace(tenantId, channel, phone), id);
+  }
+  const pairs = sends.flatMap((send): Pair[] => {
+    const account = chooseAccount(accounts, send);
+    if (account instanceof GatewayError) return [];
+    const place = contactPlace(send.tenantId, account.channel, send.phone ?? '');
+    const contactId =
+      send.contactId === null
+        ? contactsByPhone.get(place)
+        : (aliases.get(send.contactId) ?? send.contactId);
+    return [{ accountId: account.id, contactId, named: send.accountId !== null }];
+  });
+  const [threads, counts] = await Promise.all([
+    loadThreads(unit, facts, pairs),
+    loadCounts(unit, facts, named.day, pairs, today),
+  ]);
+  return {
+    now,
+    tenants,
+    accounts,
+    contacts,
+    aliases,
+    contactsByPhone,
+    threads,
+    ...(await loadGuards(unit, rules, facts, pairs, threads)),
+    counts,
+    keys: new Map(keys.map((key) => [keyPlace(key.tenantId, key.keyHash), key])),
+    newContacts: [],
+    newThreads: new Map(),
+    newMessages: [],
+    sequences: new Map(),
+    newCounts: new Map(),
+    newNotices: new Map(),
+    newKeys: [],
+    newRefusals: [],
+    holds: new Map(),
+  };
+}
+
+/** The threads of all pairs, by `threadPlace`. */
+async function loadThreads(
+  unit: Unit,
+  facts: readonly SendingFacts[],
+  pairs: readonly Pair[],
+): Promise<Map<string, Thread>> {
+  const rest = pairs.flatMap(({ accountId, contactId, named }) =>
+    named || contactId === undefined ? [] : [{ accountId, contactId }],
+  );
+  const known = facts.flatMap(({ thread }) => thread ?? []);
+  const threads = [...known, ...(await unit.threads.byKeys(rest))];
+  return new Map(
+    threads.map((thread) => [threadPlace(thread.accountId, thread.contactId), thread]),
+  );
+}
+
+/** Today's counters of the tenants and of all accounts in question, by id. */
+async function loadCounts(
+  unit: Unit,
+  facts: readonly SendingFacts[],
+  day: string,
+  pairs: readonly Pair[],
+  today: string,
+): Promise<Map<string, DayCount>> {
+  const counts = new Map<string, DayCount>();
+  const isToday = day === today;
+  const tenantIds = new Set<string>();
+  for (const { tenant, account, tenantCount, accountCount } of facts) {
+    tenantIds.add(tenant.id);
+    if (!isToday) continue;
+    // They are counted further.
+    counts.set(tenant.id, { ...tenantCount });
+    if (account !== null) counts.set(account.id, { ...accountCount });
+  }
+  const rest = pairs.filter(({ named }) => !named || !isToday).map(({ accountId }) => accountId);
+  if (rest.length === 0) return counts;
+  for (const { tenantId, accountId, sends, newContacts } of await unit.usage.of(
+    [...tenantIds],
+    rest,
+    today,
+  )) {
+    counts.set(accountId === '' ? tenantId : accountId, { sends, newContacts });
+  }
+  return counts;
+}
+
+/** What the guards count, as far as it can matter: openers only where a send is one, times only of busy contacts. */
+async function loadGuards(
+  unit: Unit,
+  { limits }: SendRules,
+  facts: readonly SendingFacts[],
+  pairs: readonly Pair[],
+  threads: ReadonlyMap<string, Thread>,
+): Promise<Pick<SendLedger, 'openers' | 'refusedOpeners' | 'outbound' | 'inbound'>> {
+  const { openerBurst, loopGuard, safety } = limits.guards;
+  const busy = facts.flatMap(({ busy, contact }) => (busy && contact !== null ? contact.id : []));
+  const opening = pairs
+    .filter((pair) => !threads.has(threadPlace(pair.accountId, pair.contactId ?? '')))
+    .map(({ accountId }) => accountId);
+  const [openers, times] = await Promise.all([
+    unit.threads.openersSince(
+      [...new Set(opening)],
+      unit.now - openerBurst.windowMs,
+      openerBurst.openers,
+    ),
+    unit.messages.recentTimes(
+      [...new Set(busy)],
+      unit.now - loopGuard.windowMs,
+      loopGuard.messages,
+    ),
+  ]);
+  const refused = await unit.openerRefusals.since(
+    crowded([...opening, ...openers.map(({ accountId }) => accountId)], openerBurst.openers),
+    unit.now - safety.windowMs,
+  );
+  const ofDirection = (direction: 'inbound' | 'outbound') =>
+    timesBy(
+      times.filter((time) => time.direction === direction),
+      ({ contactId }) => contactId,
+    );
+  return {
+    openers: timesBy(openers, ({ accountId }) => accountId),
+    refusedOpeners: timesBy(refused, ({ accountId }) => accountId),
+    outbound: ofDirection('outbound'),
+    inbound: ofDirection('inbound'),
+  };
+}
+
+/** The accounts on which this batch could meet the opener burst: only their earlier refusals matter. */
+function crowded(accountIds: readonly string[], allowed: number): readonly string[] {
+  if (allowed === 0) return [];
+  const counts = new Map<string, number>();
+  for (const id of accountIds) counts.set(id, (counts.get(id) ?? 0) + 1);
+  return [...counts].filter(([, count]) => count > allowed).map(([id]) => id);
+}
+
+function timesBy<Time extends { readonly at: number }>(
+  times: readonly Time[],
+  keyOf: (time: Time) => string,
+): Map<string, number[]> {
+  const lists = new Map<string, number[]>();
+  for (const time of times) {
+    const list = lists.get(keyOf(time)) ?? [];
+    list.push(time.at);
+    lists.set(keyOf(time), list);
+  }
+  return lists;
+}

@@ -1,0 +1,92 @@
+import { createHash } from 'node:crypto';
+import { extname } from 'node:path';
+import type { SendBody } from '../../../core/contracts/messages.ts';
+import { GatewayError } from '../../../core/errors.ts';
+import { newId } from '../../../core/ids.ts';
+import { parsePhone } from '../../../core/phone.ts';
+import type { Media } from '../contract.ts';
+import type { SendInput } from './send.ts';
+
+/**
+ * Makes the accept lane's input of a request.
+ * @param key the Idempotency-Key, if any
+ * @param allowHttp media may be sent from an address without TLS
+ * @throws GatewayError `invalid_phone_number`, `invalid_request`
+ */
+export function sendInput(
+  tenantId: string,
+  body: SendBody,
+  key: string | undefined,
+  allowHttp = false,
+): SendInput {
+  const phone = body.to.phone === undefined ? null : parsePhone(body.to.phone);
+  if (body.to.phone !== undefined && phone === null) {
+    const message = 'body/to/phone must be a phone number in E.164 format, such as +12025550123';
+    throw new GatewayError('invalid_phone_number', {
+      message,
+      details: [{ path: 'body/to/phone', message }],
+    });
+  }
+  return {
+    id: newId('msg'),
+    tenantId,
+    accountId: body.account_id ?? null,
+    contactId: body.to.contact_id ?? null,
+    phone,
+    text: body.text,
+    media: body.media_url === undefined ? null : outboundMedia(body.media_url, allowHttp),
+    idempotency:
+      key === undefined ? null : { keyHash: sha256(key), bodyHash: sha256(canonical(body)) },
+  };
+}
+
+/** The same text for the same JSON, whatever the order of its fields. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const fields = Object.entries(value)
+    .filter(([, field]) => field !== undefined)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([name, field]) => `${JSON.stringify(name)}:${canonical(field)}`);
+  return `{${fields.join(',')}}`;
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** What the end of a path says of a file; anything else is a document. */
+const kindByExtension: Readonly<Record<string, Media['kind']>> = {
+  '.jpg': 'image',
+  '.jpeg': 'image',
+  '.png': 'image',
+  '.gif': 'image',
+  '.webp': 'image',
+  '.heic': 'image',
+  '.mp4': 'video',
+  '.mov': 'video',
+  '.webm': 'video',
+  '.3gp': 'video',
+  '.mp3': 'audio',
+  '.ogg': 'audio',
+  '.opus': 'audio',
+  '.m4a': 'audio',
+  '.aac': 'audio',
+  '.wav': 'audio',
+  '.amr': 'audio',
+};
+
+function outboundMedia(text: string, allowHttp: boolean): Media {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const trimmed = text.trim() === text;
+  const isSchemeGood = url?.protocol === 'https:' || (allowHttp && url?.protocol === 'http:');
+  if (url === null || !trimmed || !isSchemeGood || url.username || url.password) {
+    const message = 'body/media_url must be an https URL without credentials in it';
+    throw new GatewayError('invalid_request', {
+      message,
+      details: [{ path: 'body/media_url', message }],
+    });
+  }
+  const kind = kindByExtension[extname(url.pathname).toLowerCase()] ?? 'document';
+  return { kind, url: text, mime_type: null, file_name: null, size: null };
+}

@@ -1,0 +1,48 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { complaints } from '../../../core/complaints.ts';
+import type { Messages, SendBody } from '../../../core/contracts/messages.ts';
+import { type ErrorDetail, GatewayError } from '../../../core/errors.ts';
+import { sendBody } from '../schemas.ts';
+import { sendInput } from './request.ts';
+import type { SendDecision, SendInput } from './send.ts';
+
+/** Accepts one message, or throws its refusal. */
+export type Send = Messages['send'];
+
+/**
+ * Sends bodies that their schema has validated, as the route of `POST /messages` does.
+ * @param allowHttp media may be sent from an address without TLS
+ */
+export function makeSend(
+  accept: (input: SendInput) => Promise<SendDecision>,
+  allowHttp: boolean,
+): Send {
+  return async ({ tenantId }, body, idempotencyKey) => {
+    const decision = await accept(sendInput(tenantId, body, idempotencyKey, allowHttp));
+    if ('refused' in decision) throw decision.refused;
+    return decision.accepted;
+  };
+}
+
+/** Sends bodies that other plugins have put together, which no route has looked at. */
+export function checkedSend(send: Send, maxText: number): Send {
+  // Compiled for the first of them: most gateways have no such plugin.
+  let check: ValidateFunction | undefined;
+  return async (caller, body, idempotencyKey) => {
+    check ??= new Ajv2020({ strict: false, validateSchema: false }).compile(sendBody(maxText));
+    if (!check(body)) throw refused(complaints('body', check.errors ?? []));
+    refuseOddText(body);
+    return await send(caller, body, idempotencyKey);
+  };
+}
+
+/** What the API refuses in every text; it comes about when texts are cut. */
+function refuseOddText({ text }: SendBody): void {
+  if (!/[\0\p{Surrogate}]/u.test(text)) return;
+  const message = 'body/text has a NUL character or half a surrogate pair';
+  throw refused([{ path: 'body/text', message }]);
+}
+
+function refused(details: readonly ErrorDetail[]): GatewayError {
+  return new GatewayError('invalid_request', { message: details[0]?.message, details });
+}

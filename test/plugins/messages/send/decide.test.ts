@@ -1,0 +1,414 @@
+import t from 'tap';
+import type { Contact } from '../../../../plugins/contacts/contract.ts';
+import { guardSettings, makeLimitRules } from '../../../../plugins/limits/rules.ts';
+import type { SendingAccount, SendingTenant } from '../../../../plugins/messages/contract.ts';
+import { decideSend } from '../../../../plugins/messages/send/decide.ts';
+import { enterIntents, idleSessions } from '../../../../plugins/messages/send/intents.ts';
+import {
+  contactPlace,
+  keyPlace,
+  type SendDecision,
+  type SendInput,
+  type SendLedger,
+  type SendRules,
+  threadPlace,
+} from '../../../../plugins/messages/send/send.ts';
+
+const now = Date.parse('2026-03-10T23:00:00.000Z');
+
+const rules: SendRules = {
+  limits: makeLimitRules(
+    guardSettings({
+      loop_guard: { messages: 10, window_s: 60 },
+      opener_burst: { openers: 5, window_s: 60 },
+      safety: { refusals: 2, window_s: 600, hold_s: 3600 },
+    }),
+    () => ({ sends_cap: 50, new_contacts_cap: 10, ramp_days: 14 }),
+  ),
+  idempotencyMs: 86_400_000,
+  recipients: (channel) => (channel === 'msgapp_web' ? 'any_phone' : 'contacts'),
+  newContactId: () => 'con_new',
+};
+
+const tenant: SendingTenant = {
+  id: 'ten_1',
+  mode: 'live',
+  plan: 'p',
+  status: 'active',
+  ramp: false,
+};
+const connected: SendingAccount = {
+  id: 'acc_1',
+  tenantId: 'ten_1',
+  channel: 'msgapp_web',
+  status: 'connected',
+  linked: true,
+  rampDayOne: null,
+  sequence: 0,
+};
+const ada: Contact = {
+  id: 'con_ada',
+  tenantId: 'ten_1',
+  channel: 'msgapp_web',
+  phone: '+12025550123',
+  networkId: null,
+  name: 'Ada',
+  nameSet: false,
+  doNotDisturb: false,
+  private: false,
+  automationPaused: false,
+  createdAt: 0,
+};
+const toAda: SendInput = {
+  id: 'msg_1',
+  tenantId: 'ten_1',
+  accountId: null,
+  contactId: null,
+  phone: '+12025550123',
+  text: 'Hello',
+  media: null,
+  idempotency: null,
+};
+const toStranger: SendInput = { ...toAda, phone: '+12025550199' };
+const times = (count: number, ago = 1000) => Array.from({ length: count }, () => now - ago);
+
+interface Facts {
+  readonly tenant?: Partial<SendingTenant>;
+  readonly accounts?: readonly SendingAccount[];
+  readonly contacts?: readonly Contact[];
+  readonly openers?: number;
+  readonly loop?: readonly [number, number];
+  readonly tenantCount?: readonly [number, number];
+  readonly accountCount?: readonly [number, number];
+}
+
+/** A ledger as the load step makes it, with Ada as an old friend of the account. */
+function ledgerOf(facts: Facts = {}): SendLedger {
+  const contacts = facts.contacts ?? [ada];
+  const counts = ([sends, newContacts]: readonly [number, number]) => ({ sends, newContacts });
+  return {
+    now,
+    tenants: new Map([['ten_1', { ...tenant, ...facts.tenant }]]),
+    accounts: new Map((facts.accounts ?? [connected]).map((account) => [account.id, account])),
+    contacts: new Map(contacts.map((contact) => [contact.id, contact])),
+    aliases: new Map(),
+    contactsByPhone: new Map(
+      contacts.map((one) => [contactPlace(one.tenantId, one.channel, one.phone ?? ''), one.id]),
+    ),
+    threads: new Map(
+      ['acc_1', 'acc_2'].map((accountId) => [
+        threadPlace(accountId, ada.id),
+        { accountId, contactId: ada.id, openedAt: null, inboundAt: 1 },
+      ]),
+    ),
+    openers: new Map([['acc_1', times(facts.openers ?? 0)]]),
+    refusedOpeners: new Map(),
+    outbound: new Map([[ada.id, times(facts.loop?.[0] ?? 0)]]),
+    inbound: new Map([[ada.id, times(facts.loop?.[1] ?? 0, 20_000)]]),
+    counts: new Map([
+      ['ten_1', counts(facts.tenantCount ?? [0, 0])],
+      ['acc_1', counts(facts.accountCount ?? [0, 0])],
+    ]),
+    keys: new Map(),
+    newContacts: [],
+    newThreads: new Map(),
+    newMessages: [],
+    sequences: new Map(),
+    newCounts: new Map(),
+    newNotices: new Map(),
+    newKeys: [],
+    newRefusals: [],
+    holds: new Map(),
+  };
+}
+
+function outcome(decision: SendDecision): readonly [string, number?, number?] {
+  if ('accepted' in decision) return [`accepted by ${decision.accepted.account_id}`];
+  const { code, status, retryAfterS } = decision.refused;
+  return retryAfterS === undefined ? [code, status] : [code, status, retryAfterS];
+}
+
+const second: SendingAccount = { ...connected, id: 'acc_2' };
+const as = (account: SendingAccount, changes: Partial<SendingAccount>): SendingAccount => ({
+  ...account,
+  ...changes,
+});
+const reconnecting = as(connected, { status: 'connecting' });
+const pairing = as(connected, { status: 'connecting', linked: false });
+const restricted = as(connected, { status: 'restricted' });
+const gone = as(connected, { status: 'disconnected' });
+const chat = as(connected, { channel: 'chatapp' });
+const foreign = as(connected, { tenantId: 'ten_2' });
+const named: SendInput = { ...toAda, accountId: 'acc_1' };
+const byId: SendInput = { ...toAda, phone: null, contactId: 'con_ada' };
+const ramped = as(connected, { rampDayOne: '2026-03-10' });
+
+type Row = readonly [string, Facts, SendInput, readonly [string, number?, number?]];
+
+const table: readonly Row[] = [
+  ['the only connected account', {}, toAda, ['accepted by acc_1']],
+  ['suspended', { tenant: { status: 'suspended' } }, toAda, ['account_suspended', 403]],
+  // account
+  ['named and unknown', { accounts: [] }, named, ['account_not_found', 404]],
+  ["another tenant's", { accounts: [foreign] }, named, ['account_not_found', 404]],
+  ['named and reconnecting', { accounts: [reconnecting] }, named, ['accepted by acc_1']],
+  ['named and pairing', { accounts: [pairing] }, named, ['no_connected_account', 409]],
+  ['named and restricted', { accounts: [restricted] }, named, ['no_connected_account', 409]],
+  ['named and disconnected', { accounts: [gone] }, named, ['no_connected_account', 409]],
+  ['named beside another', { accounts: [connected, second] }, named, ['accepted by acc_1']],
+  ['none named, none there', { accounts: [] }, toAda, ['no_connected_account', 409]],
+  ["only another tenant's", { accounts: [foreign] }, toAda, ['no_connected_account', 409]],
+  ['two connected', { accounts: [connected, second] }, toAda, ['ambiguous_account', 400]],
+  ['one connected, one not', { accounts: [reconnecting, second] }, toAda, ['accepted by acc_2']],
+  ['one reconnecting', { accounts: [reconnecting] }, toAda, ['accepted by acc_1']],
+  [
+    'two reconnecting',
+    { accounts: [reconnecting, as(second, { status: 'connecting' })] },
+    toAda,
+    ['ambiguous_account', 400],
+  ],
+  ['only a pairing one', { accounts: [pairing] }, toAda, ['no_connected_account', 409]],
+  ['only a restricted one', { accounts: [restricted] }, toAda, ['no_connected_account', 409]],
+  // contact
+  ['contact by id', {}, byId, ['accepted by acc_1']],
+  ['contact by id and phone', {}, { ...byId, phone: ada.phone }, ['accepted by acc_1']],
+  ['another phone', {}, { ...byId, phone: '+12025550199' }, ['invalid_request', 400]],
+  ['unknown contact', {}, { ...byId, contactId: 'con_x' }, ['contact_not_found', 404]],
+  [
+    "another tenant's contact",
+    { contacts: [{ ...ada, tenantId: 'ten_2' }] },
+    byId,
+    ['contact_not_found', 404],
+  ],
+  ['another channel', { accounts: [chat] }, byId, ['contact_channel_mismatch', 422]],
+  [
+    'chatapp to a new phone',
+    { accounts: [chat] },
+    toStranger,
+    ['chatapp_requires_existing_contact', 422],
+  ],
+  [
+    'chatapp to a phone known elsewhere',
+    { accounts: [chat] },
+    toAda,
+    ['chatapp_requires_existing_contact', 422],
+  ],
+  [
+    'another channel to a new phone',
+    { accounts: [{ ...chat, channel: 'mail' }] },
+    toStranger,
+    ['contact_required', 422],
+  ],
+  [
+    'chatapp to a contact',
+    { accounts: [chat], contacts: [{ ...ada, channel: 'chatapp' }] },
+    toAda,
+    ['accepted by acc_1'],
+  ],
+  // flags
+  [
+    'do not disturb',
+    { contacts: [{ ...ada, doNotDisturb: true }] },
+    toAda,
+    ['contact_do_not_disturb', 422],
+  ],
+  ['private', { contacts: [{ ...ada, private: true }] }, byId, ['contact_private', 422]],
+  // guards
+  ['a loop', { loop: [10, 10] }, toAda, ['loop_guard', 429, 40]],
+  ['nearly a loop', { loop: [10, 9] }, toAda, ['accepted by acc_1']],
+  ['a burst', { openers: 5 }, toStranger, ['opener_burst', 429, 59]],
+  ['a burst, but to a friend', { openers: 5 }, toAda, ['accepted by acc_1']],
+  ['four openers', { openers: 4 }, toStranger, ['accepted by acc_1']],
+  // caps: one hour before midnight
+  ['the sends are used up', { tenantCount: [50, 0] }, toAda, ['daily_send_cap', 429, 3600]],
+  ['one send is left', { tenantCount: [49, 0] }, toAda, ['accepted by acc_1']],
+  ['no new contact left', { tenantCount: [49, 10] }, toStranger, ['new_contact_cap', 429, 3600]],
+  ['no new contact left, to a friend', { tenantCount: [49, 10] }, toAda, ['accepted by acc_1']],
+  [
+    'the ramp is used up',
+    { accounts: [ramped], tenantCount: [20, 0], accountCount: [20, 0] },
+    toAda,
+    ['daily_send_cap', 429, 3600],
+  ],
+  [
+    "the ramp's new contacts are used up",
+    { accounts: [ramped], tenantCount: [9, 5], accountCount: [9, 5] },
+    toStranger,
+    ['new_contact_cap', 429, 3600],
+  ],
+  // the order of the checks
+  [
+    'suspended before account',
+    { tenant: { status: 'suspended' }, accounts: [] },
+    toAda,
+    ['account_suspended', 403],
+  ],
+  [
+    'account before contact',
+    { accounts: [] },
+    { ...byId, contactId: 'x' },
+    ['no_connected_account', 409],
+  ],
+  [
+    'flags before the loop guard',
+    { contacts: [{ ...ada, doNotDisturb: true, private: true }], loop: [10, 10] },
+    toAda,
+    ['contact_do_not_disturb', 422],
+  ],
+  [
+    'loop guard before caps',
+    { loop: [10, 10], tenantCount: [50, 10] },
+    toAda,
+    ['loop_guard', 429, 40],
+  ],
+  [
+    'burst before caps',
+    { openers: 5, tenantCount: [50, 10] },
+    toStranger,
+    ['opener_burst', 429, 59],
+  ],
+  [
+    'send cap before new-contact cap',
+    { tenantCount: [50, 10] },
+    toStranger,
+    ['daily_send_cap', 429, 3600],
+  ],
+];
+
+t.test('every refusal, in the decided order', async (t) => {
+  for (const [name, facts, send, expected] of table) {
+    const ledger = ledgerOf(facts);
+    const decision = decideSend(rules, ledger, send);
+    t.same(outcome(decision), expected, name);
+    if ('refused' in decision) {
+      t.same(ledger.newMessages, [], `${name}: nothing is stored`);
+      t.same(ledger.newContacts, [], `${name}: no contact is made`);
+      t.equal(ledger.newCounts.size, 0, `${name}: nothing is counted`);
+    } else {
+      t.equal(ledger.newMessages.length, 1, `${name}: one message is stored`);
+    }
+  }
+});
+
+t.test('a batch: each send sees the ones before it', async (t) => {
+  const ledger = ledgerOf({ tenantCount: [48, 9] });
+  const decide = (send: SendInput) => outcome(decideSend(rules, ledger, send))[0];
+  t.equal(decide({ ...toStranger, id: 'msg_1' }), 'accepted by acc_1');
+  t.equal(decide({ ...toStranger, id: 'msg_2' }), 'accepted by acc_1', 'a contact by now');
+  t.equal(decide(toAda), 'daily_send_cap');
+  t.equal(ledger.newContacts.length, 1);
+  t.equal(ledger.newThreads.size, 1);
+  t.same(
+    ledger.newMessages.map((message) => message.opener),
+    [true, false],
+  );
+  t.same(ledger.newCounts.get('ten_1'), {
+    tenantId: 'ten_1',
+    accountId: '',
+    sends: 2,
+    newContacts: 1,
+  });
+});
+
+t.test('limit events: once a batch, day and reason, for the plan only', async (t) => {
+  const ledger = ledgerOf({ tenantCount: [50, 0] });
+  decideSend(rules, ledger, toAda);
+  decideSend(rules, ledger, toAda);
+  const raised = [...ledger.newNotices.values()];
+  t.same(
+    raised.map(({ notice }) => notice),
+    [{ tenantId: 'ten_1', day: '2026-03-10', reason: 'daily_send_cap' }],
+  );
+  t.same(
+    raised.map(({ event }) => event.payload),
+    [
+      {
+        event: 'account.limit_reached',
+        created_at: '2026-03-10T23:00:00.000Z',
+        account_id: null,
+        channel: null,
+        account: {
+          id: null,
+          channel: null,
+          identifier: null,
+          status: 'limited',
+          reason: 'daily_send_cap',
+        },
+      },
+    ],
+  );
+  const ramp = ledgerOf({ accounts: [ramped], tenantCount: [20, 0], accountCount: [20, 0] });
+  decideSend(rules, ramp, toAda);
+  t.equal(ramp.newNotices.size, 0, 'a ramp refusal raises none');
+});
+
+t.test('refused openers restrict the account', async (t) => {
+  const ledger = ledgerOf({ openers: 5 });
+  decideSend(rules, ledger, toStranger);
+  t.equal(ledger.holds.size, 0);
+  decideSend(rules, ledger, toStranger);
+  t.same([...ledger.holds], [['acc_1', now + 3_600_000]]);
+  t.equal(ledger.newRefusals.length, 2);
+});
+
+t.test('idempotency', async (t) => {
+  const key = { keyHash: 'k', bodyHash: 'b' };
+  const keyed: SendInput = { ...toAda, idempotency: key };
+  const ledger = ledgerOf();
+  const first = decideSend(rules, ledger, keyed);
+  const twin = decideSend(rules, ledger, { ...keyed, id: 'msg_2' });
+  t.same(twin, first, 'the twin gets the first answer');
+  t.equal(ledger.newMessages.length, 1);
+  const other = { ...keyed, idempotency: { ...key, bodyHash: 'other' } };
+  t.same(outcome(decideSend(rules, ledger, other)), ['idempotency_conflict', 409]);
+
+  const capped = ledgerOf({ tenantCount: [50, 0], tenant: { status: 'suspended' } });
+  const kept = { tenantId: 'ten_1', ...key, answer: { id: 'msg_0' }, createdAt: now - 86_399_999 };
+  capped.keys.set(keyPlace('ten_1', 'k'), kept);
+  t.same(decideSend(rules, capped, keyed), { accepted: { id: 'msg_0' } }, 'before other checks');
+  capped.keys.set(keyPlace('ten_1', 'k'), { ...kept, createdAt: now - 86_400_000 });
+  t.same(outcome(decideSend(rules, capped, keyed)), ['account_suspended', 403], 'expired');
+  t.equal(capped.newKeys.length, 0, 'a refusal is not kept');
+});
+
+t.test(
+  'the intent is entered with the next message of an idle session, and with no other',
+  async (t) => {
+    const fence = { accountId: 'acc_1', owner: 'process', number: 7 };
+    const asked: string[] = [];
+    const findIdle = (accountId: string) => {
+      asked.push(accountId);
+      return accountId === 'acc_1' ? { fence, next: 5 } : null;
+    };
+    const sends = [named, { ...named, id: 'msg_2' }, { ...named, accountId: 'acc_2' }, toAda];
+    const idle = idleSessions(sends, findIdle);
+    t.same([...idle], [['acc_1', { fence, next: 5 }]]);
+    t.same(asked, ['acc_1', 'acc_2'], 'of accounts that are named, each once where it is idle');
+
+    const ledger = ledgerOf({ contacts: [{ ...ada, networkId: 'ada@net' }] });
+    decideSend(rules, ledger, named);
+    const [message] = ledger.newMessages;
+    if (message === undefined) throw new Error('refused');
+    const enter = (...sequences: readonly number[]) =>
+      enterIntents(
+        sequences.map((sequence) => ({ ...message, sequence })),
+        idle,
+        ledger,
+      ).map(({ intended, message: { attempts, dispatchedAt, dispatchFence } }) => {
+        return [intended?.reference ?? null, attempts, dispatchedAt, dispatchFence];
+      });
+    const waits = [null, 0, null, null];
+    t.same(enter(5, 6), [['msg_1', 1, now, 7], waits]);
+    t.same(enter(6, 7), [waits, waits], 'another came before');
+    const [one] = enterIntents([{ ...message, sequence: 5 }], idle, ledger);
+    t.same(one?.intended, {
+      reference: 'msg_1',
+      attempt: 1,
+      to: { phone: '+12025550123', networkId: 'ada@net' },
+      text: 'Hello',
+      media: null,
+    });
+    const [other] = enterIntents([{ ...message, sequence: 5 }], new Map(), ledger);
+    t.equal(other?.intended, null, 'its lease does not stand');
+  },
+);

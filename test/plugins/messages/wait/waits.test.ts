@@ -1,0 +1,415 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import t from 'tap';
+import { systemClock } from '../../../../core/contracts/clock.ts';
+import type { Lane } from '../../../../core/contracts/storage.ts';
+import type { MessageWithContact } from '../../../../plugins/messages/contract.ts';
+import type { WaitRequest, WaitResult } from '../../../../plugins/messages/wait/waits.ts';
+import { databases } from '../../../harness/databases.ts';
+import { FaultyServer } from '../../storage/faulty-server.ts';
+import { FakeSession, hub, inbound, makeTenant, openStage, type Stage, until } from '../stage.ts';
+
+function request(tenantId: string, changes: Partial<WaitRequest> = {}): WaitRequest {
+  return {
+    tenantId,
+    keyId: 'key_1',
+    accountId: null,
+    position: null,
+    timeoutMs: 5_000,
+    signal: new AbortController().signal,
+    ...changes,
+  };
+}
+
+/** A promise, and what resolves it. */
+function gate(): readonly [Promise<void>, () => void] {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return [opened, open];
+}
+
+const texts = (result: WaitResult): string[] => result.messages.map((message) => message.text);
+
+for (const engine of databases) {
+  t.test(`waits, ${engine.name}`, async (t) => {
+    const database = await engine.create();
+    t.teardown(() => database.drop());
+    const shared = hub();
+    const revoked = new Set<string>();
+    const options = { hub: shared, isCurrent: (keyId: string) => !revoked.has(keyId) };
+    const stage = await openStage(t, database.url, options);
+    // A second process; on SQLite it shares the file, which is enough to tell processes apart.
+    const other = await openStage(t, database.url, options);
+    await stage.beat();
+    await other.beat();
+    const open = async (accounts = 1) => {
+      const { tenantId, accountIds } = await makeTenant(stage, accounts);
+      const sessions = accountIds.map(
+        (id) => new FakeSession(tenantId, id, stage.broker.processId),
+      );
+      return { tenantId, sessions, session: sessions[0] as FakeSession };
+    };
+    // One for each row of waits that opened together.
+    const rows = async (tenantId: string): Promise<number[]> => {
+      const { read } = stage.storage.connections;
+      return await read('waits').where('tenant_id', tenantId).orderBy('places').pluck('places');
+    };
+    const places = async (tenantId: string): Promise<number> =>
+      (await rows(tenantId)).reduce((sum, held) => sum + held, 0);
+
+    t.test('what came before, what comes, and nothing', async (t) => {
+      const { tenantId, session } = await open();
+      await stage.part.receive(session, inbound('a'));
+      const empty = await stage.waits.wait(request(tenantId, { timeoutMs: 0 }));
+      t.same(empty, { messages: [], position: 1 }, 'without a cursor it starts from now');
+      const coming = stage.waits.wait(request(tenantId, { position: 1 }));
+      const elsewhere = other.waits.wait(request(tenantId));
+      await until('both to be open', async () => (await places(tenantId)) === 2);
+      await pause(50);
+      await stage.part.receive(session, inbound('b'));
+      t.same(texts(await coming), ['b']);
+      t.same(texts(await elsewhere), ['b'], 'on another process, too');
+      t.same(texts(await stage.waits.wait(request(tenantId, { position: 0 }))), ['a', 'b']);
+      t.match(await stage.waits.wait(request(tenantId, { position: 0 })), { position: 2 });
+      t.same(await rows(tenantId), [], 'every place is free again');
+    });
+
+    t.test('one account, and one that is unknown', async (t) => {
+      const { tenantId, sessions } = await open(2);
+      const [one, two] = sessions as [FakeSession, FakeSession];
+      const accountId = two.account.id;
+      const coming = stage.waits.wait(request(tenantId, { accountId, position: 0 }));
+      await stage.part.receive(one, inbound('to one'));
+      await stage.part.receive(two, inbound('to two'));
+      t.same(texts(await coming), ['to two']);
+      const unknown = request(tenantId, { accountId: 'acc_x', position: 0, timeoutMs: 30 });
+      t.same(await stage.waits.wait(unknown), { messages: [], position: 0 });
+    });
+
+    t.test('at most fifty, and then the rest', async (t) => {
+      const { tenantId, session } = await open();
+      await Promise.all(
+        Array.from({ length: 60 }, (_, n) => stage.part.receive(session, inbound(`n${n}`))),
+      );
+      const first = await stage.waits.wait(request(tenantId, { position: 0 }));
+      t.equal(first.messages.length, 50);
+      const rest = await stage.waits.wait(request(tenantId, { position: first.position }));
+      t.equal(rest.messages.length, 10);
+      t.same(await stage.waits.wait(request(tenantId, { position: rest.position, timeoutMs: 0 })), {
+        messages: [],
+        position: 60,
+      });
+    });
+
+    t.test('two places, over all processes', async (t) => {
+      const { tenantId, session } = await open();
+      const attempts = Array.from({ length: 20 }, (_, n) =>
+        (n % 2 === 0 ? stage : other).waits.wait(request(tenantId, { timeoutMs: 3_000 })).then(
+          () => 'open',
+          (error: { code: string; retryAfterS: number }) => `${error.code} ${error.retryAfterS}`,
+        ),
+      );
+      await until('two to be open', async () => (await places(tenantId)) === 2);
+      const refused: string[] = [];
+      for (const attempt of attempts) attempt.then((outcome) => refused.push(outcome));
+      await until('the others to be refused', () => refused.length === 18);
+      for (const outcome of refused) t.match(outcome, /^wait_concurrency [123]$/);
+      const zero = stage.waits.wait(request(tenantId, { timeoutMs: 0 }));
+      await t.rejects(zero, { code: 'wait_concurrency' });
+      await stage.part.receive(session, inbound('a'));
+      t.equal((await Promise.all(attempts)).filter((outcome) => outcome === 'open').length, 2);
+      await stage.waits.wait(request(tenantId, { timeoutMs: 0 }));
+    });
+
+    t.test('one that is answered at once takes no place, but is none too many', async (t) => {
+      const { tenantId, session } = await open();
+      await stage.part.receive(session, inbound('a'));
+      const behind = request(tenantId, { position: 0 });
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, (_, n) => (n % 2 === 0 ? stage : other).waits.wait(behind)),
+      );
+      for (const answer of answers) t.same(texts(answer), ['a']);
+      const two = [stage, other].map((process) =>
+        process.waits.wait(request(tenantId, { timeoutMs: 2_000 })),
+      );
+      await until('both to be open', async () => (await places(tenantId)) === 2);
+      const refused = { code: 'wait_concurrency', retryAfterS: Number };
+      await t.rejects(stage.waits.wait(behind), refused);
+      await stage.part.receive(session, inbound('b'));
+      for (const answer of await Promise.all(two)) t.same(texts(answer), ['b']);
+      t.same(texts(await other.waits.wait(behind)), ['a', 'b']);
+    });
+
+    t.test('a place is over when its wait is, however late it was got', async (t) => {
+      const { tenantId } = await open();
+      let locked = false;
+      const [asked, ask] = gate();
+      const slow: Lane<null, null> = {
+        name: 'test.slow',
+        locks: () => [`tenant:${tenantId}`],
+        async run(_unit, inputs) {
+          locked = true;
+          await asked;
+          await pause(400);
+          return inputs;
+        },
+      };
+      const holding = stage.storage.submit(slow, null);
+      await until('the lock', async () => locked);
+      const begunAt = Date.now();
+      const client = new AbortController();
+      const timeoutMs = 20_000;
+      const waiting = stage.waits.wait(request(tenantId, { timeoutMs, signal: client.signal }));
+      ask();
+      await until('the place', async () => (await places(tenantId)) === 1);
+      const { read } = stage.storage.connections;
+      const [endsAt] = await read('waits').where('tenant_id', tenantId).pluck('ends_at');
+      t.ok(Date.now() - begunAt >= 350, 'it had to wait for its place');
+      const late = Number(endsAt) - begunAt - timeoutMs;
+      t.ok(late < 100, `over ${late} ms after the wait`);
+      t.ok(late > -100, `not before the wait: ${late} ms after it`);
+      client.abort();
+      await Promise.all([holding, waiting]);
+    });
+
+    t.test('a client that goes away frees its place', async (t) => {
+      const { tenantId } = await open();
+      const client = new AbortController();
+      const gone = stage.waits.wait(request(tenantId, { signal: client.signal }));
+      const stays = other.waits.wait(request(tenantId, { timeoutMs: 2_000 }));
+      await until('both to be open', async () => (await places(tenantId)) === 2);
+      client.abort();
+      await gone;
+      const next = stage.waits.wait(request(tenantId, { timeoutMs: 0 }));
+      t.same((await next).messages, []);
+      await stays;
+    });
+
+    t.test('places that were taken together are given back one by one', async (t) => {
+      const { tenantId } = await open();
+      const clients = [new AbortController(), new AbortController()];
+      const waiting = clients.map(({ signal }) =>
+        stage.waits.wait(request(tenantId, { position: 0, signal })),
+      );
+      await until('both to be open', async () => (await places(tenantId)) === 2);
+      t.same(await rows(tenantId), [2], 'one row for both');
+      const third = (process: Stage) => process.waits.wait(request(tenantId, { timeoutMs: 0 }));
+      for (const process of [stage, other]) {
+        await t.rejects(third(process), { code: 'wait_concurrency' });
+      }
+      clients[0]?.abort();
+      await waiting[0];
+      t.same(await rows(tenantId), [1], 'and still for the one that is left');
+      const late = other.waits.wait(request(tenantId, { timeoutMs: 2_000 }));
+      await until('another in its place', async () => (await places(tenantId)) === 2);
+      for (const process of [stage, other]) {
+        await t.rejects(third(process), { code: 'wait_concurrency' }, 'no third');
+      }
+      clients[1]?.abort();
+      await waiting[1];
+      t.same((await third(other)).messages, []);
+      await late;
+      t.same(await rows(tenantId), []);
+    });
+
+    t.test('who was answered may ask again at once, on any process', async (t) => {
+      const { tenantId, session } = await open();
+      const rounds = 30;
+      const twice = async (processes: readonly Stage[]): Promise<void> => {
+        // Whoever has its answer asks another process next: its former wait must not be counted there.
+        for (let position = 0; position < rounds; ) {
+          const process = processes[position % processes.length] as Stage;
+          position = (await process.waits.wait(request(tenantId, { position }))).position;
+        }
+      };
+      const followers = [twice([stage, other]), twice([stage, other])];
+      for (let n = 0; n < rounds; n += 1) {
+        await until('both to wait', async () => (await places(tenantId)) === 2);
+        await stage.part.receive(session, inbound(`again ${n}`));
+      }
+      await t.resolves(Promise.all(followers), 'nobody was refused');
+    });
+
+    t.test('what could not be given back is with the next of the same row', async (t) => {
+      const { tenantId } = await open();
+      const lanes = { ...stage.lanes };
+      const waits = stage.waitsOn(lanes);
+      t.teardown(() => waits.stop());
+      const clients = [new AbortController(), new AbortController()];
+      const waiting = clients.map(({ signal }) =>
+        waits.wait(request(tenantId, { position: 0, signal })),
+      );
+      await until('both to be open', async () => (await places(tenantId)) === 2);
+      lanes.closeWaits = async () => Promise.reject(new Error('the database is away'));
+      clients[0]?.abort();
+      await waiting[0];
+      t.same(await rows(tenantId), [2]);
+      lanes.closeWaits = stage.lanes.closeWaits;
+      clients[1]?.abort();
+      await waiting[1];
+      t.same(await rows(tenantId), [], 'both at once');
+    });
+
+    t.test('places of dead processes and of waits that are over do not count', async (t) => {
+      const { tenantId } = await open();
+      await stage.run(async (unit) => {
+        const dead = { tenantId, processId: 'dead', endsAt: unit.now + 50_000 };
+        const over = { tenantId, processId: other.broker.processId, endsAt: unit.now - 6_000 };
+        await unit.waits.open([
+          { id: 'w1', held: 1, ...dead },
+          { id: 'w2', held: 2, ...dead },
+          { id: 'w3', held: 1, ...over },
+          { id: 'w4', held: 2, ...over },
+        ]);
+      });
+      await stage.waits.wait(request(tenantId, { timeoutMs: 0 }));
+      await stage.waits.wait(request(tenantId, { timeoutMs: 20 }));
+      t.equal(await places(tenantId), 6);
+      const now = await stage.storage.now();
+      await stage.lanes.forgetWaits({ before: now, limit: 10 });
+      t.same(await rows(tenantId), [1, 2], 'what is over is deleted');
+      await stage.lanes.forgetWaits({ before: now + 60_000, limit: 1 });
+      t.equal((await rows(tenantId)).length, 1, 'a part at a time');
+    });
+
+    t.test('a revoked key ends its waits', async (t) => {
+      const { tenantId } = await open();
+      const waiting = stage.waits.wait(request(tenantId, { keyId: 'key_2', timeoutMs: 20_000 }));
+      await until('it to be open', () => stage.waits.size === 1);
+      revoked.add('key_2');
+      await t.rejects(waiting, { code: 'unauthorized' });
+    });
+
+    t.test('a lost wake-up is made good by the rescan', async (t) => {
+      const { tenantId, sessions } = await open();
+      const deaf = await openStage(t, database.url);
+      await deaf.beat();
+      // A position of its own: without one, a slow machine could fix it after the message came.
+      const waiting = deaf.waits.wait(request(tenantId, { position: 0, timeoutMs: 20_000 }));
+      await until('it to be open', () => deaf.waits.size === 1);
+      await pause(50);
+      await stage.part.receive(sessions[0] as FakeSession, inbound('a'));
+      deaf.waits.rescan();
+      t.same(texts(await waiting), ['a']);
+    });
+
+    t.test('followers see each message exactly once while many commit', async (t) => {
+      const { tenantId, sessions } = await open(6);
+      const perSession = 25;
+      const total = perSession * sessions.length;
+      const seen: string[][] = [[], []];
+      const follow = async (process: Stage, list: string[], impatient: boolean): Promise<void> => {
+        let position = 0;
+        const deadline = Date.now() + 30_000;
+        while (list.length < total && Date.now() < deadline) {
+          const signal = impatient ? AbortSignal.timeout(20) : new AbortController().signal;
+          const result = await process.waits.wait(
+            request(tenantId, { position, timeoutMs: 2_000, signal }),
+          );
+          // An answer that the client did not wait for is lost with it.
+          if (impatient && signal.aborted) continue;
+          list.push(...texts(result));
+          position = result.position;
+        }
+      };
+      const followers = [follow(stage, seen[0] ?? [], false), follow(other, seen[1] ?? [], true)];
+      await Promise.all(
+        sessions.map(async (session, index) => {
+          for (let n = 0; n < perSession; n += 1) {
+            const name = `${index}/${n}`;
+            await stage.part.receive(session, inbound(name, name, `+120255501${index}${n % 10}`));
+          }
+        }),
+      );
+      await Promise.all(followers);
+      for (const list of seen) {
+        t.equal(list.length, total);
+        t.equal(new Set(list).size, total);
+      }
+    });
+
+    t.test('readers at the same position share a read', async (t) => {
+      const { tenantId, session } = await open();
+      let reads = 0;
+      const { read } = stage.storage;
+      const counting = new Proxy(read.messages, {
+        get(target, name) {
+          const member: unknown = Reflect.get(target, name);
+          if (name !== 'inboundAfter' || typeof member !== 'function') return member;
+          return (...parameters: unknown[]): Promise<readonly MessageWithContact[]> => {
+            reads += 1;
+            return Reflect.apply(member, target, parameters);
+          };
+        },
+      });
+      const { Waits } = await import('../../../../plugins/messages/wait/waits.ts');
+      const waits = new Waits({
+        read: { ...read, messages: counting },
+        lanes: {
+          passWait: async () => null,
+          openWait: async ({ id }) => ({ id, held: 1 }),
+          closeWaits: async () => undefined,
+        },
+        authenticator: { isCurrent: async () => true },
+        processId: 'p',
+        clock: systemClock,
+        log: { warn() {}, debug() {} } as never,
+      });
+      const waiting = Array.from({ length: 20 }, () =>
+        waits.wait(request(tenantId, { position: 0 })),
+      );
+      await until('all to sleep', () => waits.size === 20 && reads > 0);
+      await pause(50);
+      const before = reads;
+      await stage.part.receive(session, inbound('a'));
+      waits.wake(tenantId);
+      for (const one of waiting) t.same(texts(await one), ['a']);
+      t.equal(reads - before, 1);
+
+      const last = waits.wait(request(tenantId, { position: 1, timeoutMs: 20_000 }));
+      await until('it to sleep', () => waits.size === 1);
+      waits.stop();
+      t.same(await last, { messages: [], position: 1 }, 'a stop answers with what there is');
+    });
+  });
+}
+
+t.test('after an outage of the database a tenant may wait at once', async (t) => {
+  const kind = databases.find(({ name }) => name === 'mariadb');
+  if (kind === undefined) throw new Error('there is no MariaDB among the databases');
+  const database = await kind.create();
+  t.teardown(() => database.drop());
+  const line = await FaultyServer.open(database.url, t);
+  const options = { hub: hub(), isCurrent: () => true };
+  const stage = await openStage(t, line.url, options);
+  const other = await openStage(t, database.url, options);
+  await stage.beat();
+  const { tenantId } = await makeTenant(stage, 1);
+  const wait = () => stage.waits.wait(request(tenantId, { position: 0, timeoutMs: 60_000 }));
+  const interrupted = [wait(), wait()];
+  const { read } = other.storage.connections;
+  await until('both to be open', async () => {
+    const held: number[] = await read('waits').pluck('places');
+    return held.reduce((sum, places) => sum + places, 0) === 2;
+  });
+
+  line.goDown();
+  stage.waits.wake(tenantId);
+  for (const one of interrupted) await t.rejects(one, { code: 'unavailable' });
+  line.recover();
+  const probe = () =>
+    stage.storage.probe().then(
+      () => true,
+      () => false,
+    );
+  await until('the database to answer again', probe);
+  const client = new AbortController();
+  const again = [1, 2].map(() =>
+    stage.waits.wait(request(tenantId, { position: 0, timeoutMs: 60_000, signal: client.signal })),
+  );
+  await pause(500);
+  client.abort();
+  for (const one of again) t.same(await one, { messages: [], position: 0 }, 'it was let in');
+  t.same(await read('waits').pluck('places'), [], 'every place is free again');
+});
