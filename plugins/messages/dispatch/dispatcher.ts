@@ -7,8 +7,7 @@ import type { AcceptedPlace, QueuedPlace } from '../contract.ts';
 import { failures } from '../failures.ts';
 import type { Outcome } from './decide.ts';
 import { Alarm } from './interruptible-sleep.ts';
-import type { SessionOutput } from './session-lane.ts';
-import type { DispatchStep } from './step.ts';
+import type { DispatchStep, SessionOutput } from './session-input.ts';
 
 /** Places read at once, and kept at most. */
 const pageSize = 200;

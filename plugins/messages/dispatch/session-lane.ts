@@ -1,35 +1,16 @@
-import type { OutboundMessage, ReceiptEvent } from '../../../core/contracts/driver.ts';
 import type { Lane } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
-import type { Fence } from '../../accounts/contract.ts';
 import { logFailed } from '../log-failed.ts';
 import type { EventOutbox } from '../outbox.ts';
 import { enterReceipts } from './receipts.ts';
-import { loadLedger, loadSession, type SessionFacts, tenantIdsOf } from './session-ledger.ts';
-import { type DispatchStep, enterStep, findStrangers } from './step.ts';
+import type { SessionInput, SessionOutput } from './session-input.ts';
+import type { SessionFacts } from './session-ledger.ts';
+import { loadSession, loadSessionLedger, tenantIdsOf } from './session-load.ts';
+import { enterStep } from './step.ts';
+import { findStrangers } from './strangers.ts';
 
 /** Longer than most transactions of sessions take on a busy machine, in milliseconds. */
 const patienceMs = 20;
-
-/** What a session has to store: a step of its dispatching, or receipts in the order in which they came. */
-export interface SessionInput {
-  readonly fence: Fence;
-  readonly tenantId: string;
-  readonly step: DispatchStep | null;
-  readonly receipts: readonly ReceiptEvent[];
-}
-
-/** The answer to a session. */
-export type SessionOutput =
-  /** It does not hold its lease any more; nothing was stored. */
-  | { readonly held: false }
-  | {
-      readonly held: true;
-      /** What may be handed over now; null when the step's `next` does not go out. */
-      readonly message: OutboundMessage | null;
-      /** The receipts that were not entered: from the first on that names no message of the account. */
-      readonly left: readonly ReceiptEvent[];
-    };
 
 /**
  * The lane of what sessions store of the messages they send. The outcome of one message and the intent to send the
@@ -51,7 +32,7 @@ export function makeSessionLane(
     async run(unit, inputs, facts) {
       const { held } = facts;
       const standing = inputs.filter(({ fence }) => held.has(fence.accountId));
-      const ledger = await loadLedger(unit, standing, facts);
+      const ledger = await loadSessionLedger(unit, standing, facts);
       const strangers = await findStrangers(unit, standing, ledger);
       const outputs = inputs.map(({ fence, step, receipts }): SessionOutput => {
         if (!held.has(fence.accountId)) return { held: false };

@@ -1,11 +1,8 @@
-import type { Tables, Unit } from '../../../core/contracts/storage.ts';
 import type { Contact } from '../../contacts/contract.ts';
 import type { FanOut, RaisedEvent, StoredMessage } from '../contract.ts';
 import { messageEvent } from '../events.ts';
 import { storedNetworkId } from '../network-ids.ts';
-import type { EventOutbox } from '../outbox.ts';
 import type { Step } from '../status.ts';
-import type { SessionInput } from './session-lane.ts';
 
 /** What is read behind the locks of the leases. */
 export interface SessionFacts {
@@ -18,29 +15,6 @@ export interface SessionFacts {
   readonly named: ReadonlyMap<string, string>;
   /** Read ahead where events are to be expected. */
   readonly fanOut: FanOut | null;
-}
-
-/** Reads what sessions name, with their messages locked. */
-export async function loadSession(
-  tables: Tables,
-  inputs: readonly SessionInput[],
-  outbox: EventOutbox,
-): Promise<SessionFacts> {
-  const ids = inputs.flatMap(({ step, receipts }) => [
-    ...[step?.outcome?.id ?? [], step?.next?.id ?? []].flat(),
-    ...receipts.flatMap(({ reference }) => reference ?? []),
-  ]);
-  const expectsEvents = inputs.some(
-    ({ step, receipts }) => receipts.length > 0 || (step?.outcome ?? null) !== null,
-  );
-  const [held, messages, contacts, named, fanOut] = await Promise.all([
-    tables.leases.heldBy(inputs.map(({ fence }) => fence)),
-    tables.messages.forChange(ids),
-    tables.contacts.ofMessages(ids),
-    loadNamed(tables, inputs, ({ reference }) => reference === null),
-    expectsEvents ? outbox.prepare(tables, tenantIdsOf(inputs)) : null,
-  ]);
-  return { held, messages, contacts, named, fanOut };
 }
 
 /** What a batch of sessions' inputs is decided on, as it stands after those before, and what they have changed. */
@@ -96,55 +70,7 @@ export class SessionLedger {
   }
 }
 
-/**
- * Makes the ledger of a batch.
- * @param inputs those whose session holds its lease
- */
-export async function loadLedger(
-  unit: Unit,
-  inputs: readonly SessionInput[],
-  facts: SessionFacts,
-): Promise<SessionLedger> {
-  const known = new Set(facts.messages.map(({ id }) => id));
-  const rest = await loadNamed(
-    unit,
-    inputs,
-    ({ reference }) => reference !== null && !known.has(reference),
-  );
-  const named = new Map([...facts.named, ...rest]);
-  const ids = [...named.values()].filter((id) => !known.has(id));
-  const [messages, contacts] = await Promise.all([
-    unit.messages.forChange(ids),
-    unit.contacts.ofMessages(ids),
-  ]);
-  return new SessionLedger(unit.now, {
-    ...facts,
-    messages: [...facts.messages, ...messages],
-    contacts: [...facts.contacts, ...contacts],
-    named,
-  });
-}
-
-/** The tenants whose sessions ask. */
-export function tenantIdsOf(inputs: readonly SessionInput[]): readonly string[] {
-  return [...new Set(inputs.map(({ tenantId }) => tenantId))];
-}
-
-/** Finds out which messages some receipts name by the network's id. */
-async function loadNamed(
-  tables: Tables,
-  inputs: readonly SessionInput[],
-  isMeant: (receipt: SessionInput['receipts'][number]) => boolean,
-): Promise<ReadonlyMap<string, string>> {
-  const references = inputs.flatMap(({ fence: { accountId }, receipts }) =>
-    receipts.filter(isMeant).flatMap(({ networkId }) => {
-      return networkId === null ? [] : [{ accountId, networkId: storedNetworkId(networkId) }];
-    }),
-  );
-  const found = await tables.messages.byNetworkIds('outbound', references);
-  return new Map(found.map((one) => [networkPlace(one.accountId, one.networkId), one.id]));
-}
-
-function networkPlace(accountId: string, networkId: string): string {
+/** The key of a message by its network id. */
+export function networkPlace(accountId: string, networkId: string): string {
   return `${accountId} ${storedNetworkId(networkId)}`;
 }

@@ -1,18 +1,9 @@
 import type { OutboundMessage } from '../../../core/contracts/driver.ts';
-import type { Unit } from '../../../core/contracts/storage.ts';
-import type { AccountReason, Fence } from '../../accounts/contract.ts';
+import type { Fence } from '../../accounts/contract.ts';
 import { threadPlace } from '../send/send.ts';
-import { decideDispatch, enterOutcome, type Outcome, outboundMessage } from './decide.ts';
-import type { SessionInput } from './session-lane.ts';
+import { decideDispatch, enterOutcome, outboundMessage } from './decide.ts';
+import type { DispatchStep } from './session-input.ts';
 import type { SessionLedger } from './session-ledger.ts';
-
-/** One step of a session's dispatching: what became of the last message, and which one is to follow. */
-export interface DispatchStep {
-  readonly outcome: Outcome | null;
-  readonly next: { readonly id: string; readonly again: boolean } | null;
-  readonly deduplicates: boolean;
-  readonly closedToStrangers: AccountReason | null;
-}
 
 /** What a step is decided by besides the rows. */
 export interface StepRules {
@@ -53,27 +44,4 @@ export function enterStep(
   }
   ledger.enter({ message: dispatch.go, raised: [] }, contact);
   return outboundMessage(dispatch.go, contact);
-}
-
-/**
- * Which contacts never wrote to the account and were never reached by it. Asked only for accounts that the
- * network keeps from strangers, which are few.
- */
-export async function findStrangers(
-  unit: Unit,
-  inputs: readonly SessionInput[],
-  ledger: SessionLedger,
-): Promise<ReadonlySet<string>> {
-  const strangers = new Set<string>();
-  for (const { fence, step } of inputs) {
-    const found = ledger.find(fence.accountId, step?.next?.id);
-    if (step === null || step.closedToStrangers === null || found === null) continue;
-    const key = { accountId: fence.accountId, contactId: found.message.contactId };
-    const [thread] = await unit.threads.byKeys([key]);
-    const opened = thread !== undefined && thread.inboundAt === null && thread.openedAt !== null;
-    if (!opened) continue;
-    const reached = await unit.messages.reached(key.accountId, [key.contactId]);
-    if (reached.length === 0) strangers.add(threadPlace(key.accountId, key.contactId));
-  }
-  return strangers;
 }

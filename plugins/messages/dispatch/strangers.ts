@@ -1,0 +1,27 @@
+import type { Unit } from '../../../core/contracts/storage.ts';
+import { threadPlace } from '../send/send.ts';
+import type { SessionInput } from './session-input.ts';
+import type { SessionLedger } from './session-ledger.ts';
+
+/**
+ * Which contacts never wrote to the account and were never reached by it. Asked only for accounts that the
+ * network keeps from strangers, which are few.
+ */
+export async function findStrangers(
+  unit: Unit,
+  inputs: readonly SessionInput[],
+  ledger: SessionLedger,
+): Promise<ReadonlySet<string>> {
+  const strangers = new Set<string>();
+  for (const { fence, step } of inputs) {
+    const found = ledger.find(fence.accountId, step?.next?.id);
+    if (step === null || step.closedToStrangers === null || found === null) continue;
+    const key = { accountId: fence.accountId, contactId: found.message.contactId };
+    const [thread] = await unit.threads.byKeys([key]);
+    const opened = thread !== undefined && thread.inboundAt === null && thread.openedAt !== null;
+    if (!opened) continue;
+    const reached = await unit.messages.reached(key.accountId, [key.contactId]);
+    if (reached.length === 0) strangers.add(threadPlace(key.accountId, key.contactId));
+  }
+  return strangers;
+}
