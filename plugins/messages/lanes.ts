@@ -12,8 +12,8 @@ import type { EventOutbox } from './outbox.ts';
 import { type ImportInput, type ImportOutput, makeImportLane } from './receive/import-lane.ts';
 import { makeReceiveLane, type ReceiveInput, type ReceiveOutput } from './receive/receive-lane.ts';
 import { type AcceptParts, makeAcceptLane } from './send/accept-lane.ts';
+import type { SendDecision, SendInput } from './send/input.ts';
 import { KnownContacts } from './send/known-contacts.ts';
-import type { SendDecision, SendInput } from './send/send.ts';
 import {
   closeWaitsLane,
   type GrantedPlaces,

@@ -1,6 +1,6 @@
 import type { OutboundMessage } from '../../../core/contracts/driver.ts';
 import type { Fence } from '../../accounts/contract.ts';
-import { threadPlace } from '../send/send.ts';
+import { threadPlace } from '../threads.ts';
 import { decideDispatch, enterOutcome, outboundMessage } from './decide.ts';
 import type { DispatchStep } from './session-input.ts';
 import type { SessionLedger } from './session-ledger.ts';

@@ -1,5 +1,5 @@
 import type { Unit } from '../../../core/contracts/storage.ts';
-import { threadPlace } from '../send/send.ts';
+import { threadPlace } from '../threads.ts';
 import type { SessionInput } from './session-input.ts';
 import type { SessionLedger } from './session-ledger.ts';
 

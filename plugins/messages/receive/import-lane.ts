@@ -6,7 +6,7 @@ import type { ConnectOptions } from '../../accounts/contract.ts';
 import type { ContactKey } from '../../contacts/contract.ts';
 import type { StoredMessage, Thread } from '../contract.ts';
 import { storedNetworkId } from '../network-ids.ts';
-import { threadPlace } from '../send/send.ts';
+import { threadPlace } from '../threads.ts';
 import { contactKey, People } from './contact-resolver.ts';
 import type { ContactFlags } from './merge.ts';
 import { describedMedia, type Receiver } from './receive-lane.ts';

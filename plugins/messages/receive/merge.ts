@@ -1,7 +1,7 @@
 import type { Unit } from '../../../core/contracts/storage.ts';
 import type { Contact, Merges } from '../../contacts/contract.ts';
 import type { Thread } from '../contract.ts';
-import { threadPlace } from '../send/send.ts';
+import { threadPlace } from '../threads.ts';
 
 /** The one of two contacts that stays when they turn out to be one person: the older. */
 export function olderOf(one: Contact, other: Contact): Contact {

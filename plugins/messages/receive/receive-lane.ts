@@ -10,7 +10,7 @@ import type { KeptMedia, TakenMedia } from '../../media/contract.ts';
 import type { Media, StoredMessage, ThreadKey } from '../contract.ts';
 import { messageEvent } from '../events.ts';
 import { storedNetworkId } from '../network-ids.ts';
-import { threadPlace } from '../send/send.ts';
+import { threadPlace } from '../threads.ts';
 import { type Arrival, whoseTurn } from './arrival-line.ts';
 import { contactKey, People } from './contact-resolver.ts';
 

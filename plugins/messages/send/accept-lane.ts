@@ -3,6 +3,7 @@ import type { Lane, Tables, Unit } from '../../../core/contracts/storage.ts';
 import { timestamp } from '../../../core/schemas.ts';
 import type { AcceptedPlace, QueuedPlace } from '../contract.ts';
 import { decideSend } from './decide.ts';
+import type { SendDecision, SendInput, SendRules } from './input.ts';
 import {
   type Accepted,
   enterIntents,
@@ -11,8 +12,8 @@ import {
   idleSessions,
 } from './intents.ts';
 import type { KnownContacts } from './known-contacts.ts';
+import type { SendLedger } from './ledger.ts';
 import { type EarlyLedger, loadEarly, loadLedger } from './load.ts';
-import type { SendDecision, SendInput, SendLedger, SendRules } from './send.ts';
 
 /** What the accept lane works with. */
 export interface AcceptParts {

@@ -1,7 +1,8 @@
 import { GatewayError } from '../../../core/errors.ts';
 import { specifiedChannels } from '../../../core/specified-channels.ts';
 import type { SendingAccount, SendingContact, SendingTenant } from '../contract.ts';
-import { contactPlace, type SendInput, type SendLedger, type SendRules } from './send.ts';
+import type { SendInput, SendRules } from './input.ts';
+import { contactPlace, type SendLedger } from './ledger.ts';
 
 /**
  * The account a send goes out from, of those by id. Named: it must be usable, that is connected, or reconnecting with its

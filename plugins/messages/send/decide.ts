@@ -3,17 +3,10 @@ import { GatewayError } from '../../../core/errors.ts';
 import { timestamp } from '../../../core/schemas.ts';
 import type { SendingAccount, SendingContact, SendingTenant } from '../contract.ts';
 import { limitEvent } from '../events.ts';
+import { threadPlace } from '../threads.ts';
 import { chooseAccount, chooseContact, flagRefusal } from './choose.ts';
-import {
-  contactPlace,
-  keyPlace,
-  noticePlace,
-  type SendDecision,
-  type SendInput,
-  type SendLedger,
-  type SendRules,
-  threadPlace,
-} from './send.ts';
+import type { SendDecision, SendInput, SendRules } from './input.ts';
+import { contactPlace, keyPlace, noticePlace, type SendLedger } from './ledger.ts';
 
 /**
  * Decides one send on what the ledger holds and enters the decision there, so that the next one sees it.

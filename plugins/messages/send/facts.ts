@@ -1,7 +1,7 @@
 import type { Tables, Unit } from '../../../core/contracts/storage.ts';
 import type { AccountFacts, SendingFacts } from '../contract.ts';
+import type { SendInput, SendRules } from './input.ts';
 import type { KnownContact, KnownContacts } from './known-contacts.ts';
-import type { SendInput, SendRules } from './send.ts';
 
 /** What `readFacts` has found. */
 export interface EarlyFacts {

@@ -1,7 +1,8 @@
 import type { Fence } from '../../accounts/contract.ts';
 import type { AcceptedPlace, StoredMessage } from '../contract.ts';
 import { outboundMessage } from '../dispatch/decide.ts';
-import type { SendInput, SendLedger } from './send.ts';
+import type { SendInput } from './input.ts';
+import type { SendLedger } from './ledger.ts';
 
 /** A session of this process that has handed over all that is queued and would hand over the next message at once. */
 export interface IdleSession {

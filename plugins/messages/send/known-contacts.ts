@@ -1,6 +1,6 @@
 import { keepNewest } from '../../../core/newest.ts';
 import type { AccountFacts, SendingContact, SendingFacts, Thread } from '../contract.ts';
-import type { SendInput } from './send.ts';
+import type { SendInput } from './input.ts';
 
 /** How many contacts are remembered; those learned longest ago go first. */
 const mostContacts = 20_000;

@@ -7,17 +7,12 @@ import type {
   SendingFacts,
   Thread,
 } from '../contract.ts';
+import { threadPlace } from '../threads.ts';
 import { chooseAccount } from './choose.ts';
 import { completeFacts, type EarlyFacts, readFacts } from './facts.ts';
+import type { SendInput, SendRules } from './input.ts';
 import type { KnownContacts } from './known-contacts.ts';
-import {
-  contactPlace,
-  keyPlace,
-  type SendInput,
-  type SendLedger,
-  type SendRules,
-  threadPlace,
-} from './send.ts';
+import { contactPlace, keyPlace, type SendLedger } from './ledger.ts';
 
 /** What is read behind the locks, before the clock is known. */
 export interface EarlyLedger {

@@ -5,7 +5,7 @@ import { GatewayError } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import { parsePhone } from '../../../core/phone.ts';
 import type { Media } from '../contract.ts';
-import type { SendInput } from './send.ts';
+import type { SendInput } from './input.ts';
 
 /**
  * Makes the accept lane's input of a request.

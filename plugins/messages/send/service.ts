@@ -3,8 +3,8 @@ import { complaints } from '../../../core/complaints.ts';
 import type { Messages, SendBody } from '../../../core/contracts/messages.ts';
 import { type ErrorDetail, GatewayError } from '../../../core/errors.ts';
 import { sendBody } from '../schemas.ts';
+import type { SendDecision, SendInput } from './input.ts';
 import { sendInput } from './request.ts';
-import type { SendDecision, SendInput } from './send.ts';
 
 /** Accepts one message, or throws its refusal. */
 export type Send = Messages['send'];

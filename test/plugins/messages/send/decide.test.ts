@@ -3,16 +3,18 @@ import type { Contact } from '../../../../plugins/contacts/contract.ts';
 import { guardSettings, makeLimitRules } from '../../../../plugins/limits/rules.ts';
 import type { SendingAccount, SendingTenant } from '../../../../plugins/messages/contract.ts';
 import { decideSend } from '../../../../plugins/messages/send/decide.ts';
+import type {
+  SendDecision,
+  SendInput,
+  SendRules,
+} from '../../../../plugins/messages/send/input.ts';
 import { enterIntents, idleSessions } from '../../../../plugins/messages/send/intents.ts';
 import {
   contactPlace,
   keyPlace,
-  type SendDecision,
-  type SendInput,
   type SendLedger,
-  type SendRules,
-  threadPlace,
-} from '../../../../plugins/messages/send/send.ts';
+} from '../../../../plugins/messages/send/ledger.ts';
+import { threadPlace } from '../../../../plugins/messages/threads.ts';
 
 const now = Date.parse('2026-03-10T23:00:00.000Z');
 

@@ -1,0 +1,32 @@
+import type { SendAnswer } from '../../../core/contracts/messages.ts';
+import type { GatewayError } from '../../../core/errors.ts';
+import type { LimitRules } from '../../limits/contract.ts';
+import type { Media } from '../contract.ts';
+
+/** One send as it enters the accept lane: authenticated, validated, its phone number normalised. */
+export interface SendInput {
+  /** The id the message gets when it is accepted; made by the caller, so that a repeat finds it. */
+  readonly id: string;
+  readonly tenantId: string;
+  readonly accountId: string | null;
+  readonly contactId: string | null;
+  /** E.164 with `+`. */
+  readonly phone: string | null;
+  readonly text: string;
+  readonly media: Media | null;
+  readonly idempotency: { readonly keyHash: string; readonly bodyHash: string } | null;
+}
+
+/** What became of one send. A refusal is a value: thrown it would roll back strangers. */
+export type SendDecision = { readonly accepted: SendAnswer } | { readonly refused: GatewayError };
+
+/** The rules beyond the limits that a send is decided by. */
+export interface SendRules {
+  readonly limits: LimitRules;
+  /** How long an Idempotency-Key is kept. */
+  readonly idempotencyMs: number;
+  /** Whether a channel's messages go to any number or only to known contacts. */
+  recipients(channel: string, mode: 'live' | 'test'): 'any_phone' | 'contacts';
+  /** A new contact's id. */
+  newContactId(at: number): string;
+}
