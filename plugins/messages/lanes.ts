@@ -5,7 +5,7 @@ import type { Lane, Storage, Unit } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { LiveSession } from '../accounts/contract.ts';
 import type { HeldPlaces } from './contract.ts';
-import { makeExpireLane } from './dispatch/failing.ts';
+import { makeExpireLane } from './dispatch/expire-lane.ts';
 import type { DispatchStep, SessionOutput } from './dispatch/session-input.ts';
 import { makeSessionLane } from './dispatch/session-lane.ts';
 import type { EventOutbox } from './outbox.ts';

@@ -3,14 +3,14 @@ import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { LiveSession, SessionPart } from '../accounts/contract.ts';
 import type { MediaService } from '../media/contract.ts';
-import { outboundMessage } from './dispatch/decide.ts';
+import { abandonQueued } from './dispatch/abandon.ts';
 import { Dispatcher } from './dispatch/dispatcher.ts';
 import type { Dispatchers } from './dispatch/dispatchers.ts';
-import { abandonQueued } from './dispatch/failing.ts';
+import { placesOf } from './dispatch/envelope.ts';
+import { outboundMessage } from './dispatch/outbound-message.ts';
 import type { MessageLanes } from './lanes.ts';
 import { Arrivals } from './receive/arrivals.ts';
 import { type ImportInput, importSize } from './receive/import-lane.ts';
-import { placesOf } from './send/accept-lane.ts';
 
 /** How many accounts one statement of the sweep names. */
 const sweepSize = 500;

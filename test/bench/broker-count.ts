@@ -1,5 +1,5 @@
 import { Connection } from 'rabbitmq-client';
-import { placesOf } from '../../plugins/messages/send/accept-lane.ts';
+import { placesOf } from '../../plugins/messages/dispatch/envelope.ts';
 import type { Teardown } from '../harness/processes.ts';
 import { until } from '../harness/story.ts';
 

@@ -1,4 +1,3 @@
-import type { OutboundMessage } from '../../../core/contracts/driver.ts';
 import type { AccountReason } from '../../accounts/contract.ts';
 import type { Contact } from '../../contacts/contract.ts';
 import type { StoredMessage } from '../contract.ts';
@@ -7,13 +6,6 @@ import { answered, failed, type Step, takenByNetworkAt } from '../status.ts';
 
 /** How often a message may be handed to the network without an answer before it fails as uncertain. */
 const mostAttempts = 20;
-
-/** What became of a message that was handed to the network. */
-export type Outcome =
-  | { readonly kind: 'sent'; readonly id: string; readonly networkId: string; readonly at: number }
-  | { readonly kind: 'failed'; readonly id: string; readonly error: string }
-  /** The network surely does not have it; it is tried again later and undispatched until then. */
-  | { readonly kind: 'returned'; readonly id: string };
 
 /** What the decision about the next message goes by. */
 export interface DispatchFacts {
@@ -75,49 +67,4 @@ function refusal(message: StoredMessage, contact: Contact, facts: DispatchFacts)
 
 function end(step: Step | null, silent = false): Dispatch | null {
   return step === null ? null : { end: step, silent };
-}
-
-/** Enters what became of a message. Null when that changes nothing, as after a repeat. */
-export function enterOutcome(
-  message: StoredMessage,
-  outcome: Outcome,
-  fence: number,
-  now: number,
-): Step | null {
-  switch (outcome.kind) {
-    case 'sent':
-      return answered(message, outcome.networkId, outcome.at);
-    case 'failed': {
-      const takenAt = takenByNetworkAt(message);
-      // A receipt knows better than a connection that broke.
-      const taken = outcome.error === failures.delivery_uncertain() && takenAt !== null;
-      return taken ? answered(message, null, takenAt) : failed(message, outcome.error, now);
-    }
-    case 'returned':
-      if (message.status !== 'queued' || message.dispatchFence !== fence) return null;
-      return {
-        message: {
-          ...message,
-          dispatchedAt: null,
-          dispatchFence: null,
-          attempts: Math.max(0, message.attempts - 1),
-        },
-        raised: [],
-      };
-  }
-}
-
-/** A message as the driver is given it. */
-export function outboundMessage(
-  message: Pick<StoredMessage, 'id' | 'attempts' | 'text' | 'media'>,
-  contact: Pick<Contact, 'phone' | 'networkId'>,
-): OutboundMessage {
-  const url = message.media?.url ?? null;
-  return {
-    reference: message.id,
-    attempt: Math.max(1, message.attempts),
-    to: { phone: contact.phone, networkId: contact.networkId },
-    text: message.text,
-    media: url === null ? null : { url },
-  };
 }

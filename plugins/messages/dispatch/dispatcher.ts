@@ -5,8 +5,8 @@ import type { GatewayLog } from '../../../core/log.ts';
 import type { LiveSession } from '../../accounts/contract.ts';
 import type { AcceptedPlace, QueuedPlace } from '../contract.ts';
 import { failures } from '../failures.ts';
-import type { Outcome } from './decide.ts';
 import { Alarm } from './interruptible-sleep.ts';
+import type { Outcome } from './outcome.ts';
 import type { DispatchStep, SessionOutput } from './session-input.ts';
 
 /** Places read at once, and kept at most. */

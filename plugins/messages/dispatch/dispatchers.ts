@@ -1,7 +1,13 @@
-import type { LiveSession } from '../../accounts/contract.ts';
+import type { Fence, LiveSession } from '../../accounts/contract.ts';
 import type { AcceptedPlace } from '../contract.ts';
-import type { IdleSession } from '../send/intents.ts';
 import type { Dispatcher } from './dispatcher.ts';
+
+/** A session of this process that has handed over all that is queued and would hand over the next message at once. */
+export interface IdleSession {
+  readonly fence: Fence;
+  /** The sequence of that message. */
+  readonly next: number;
+}
 
 /** The dispatchers of the sessions that this process holds, by account. */
 export class Dispatchers {

@@ -1,7 +1,7 @@
 import type { Broker } from '../../../core/contracts/broker.ts';
 import type { AcceptedPlace } from '../contract.ts';
-import type { QueuedEnvelope } from '../send/accept-lane.ts';
 import type { Dispatchers } from './dispatchers.ts';
+import type { QueuedEnvelope } from './envelope.ts';
 
 /** How often other processes are told at most. What comes in between is told as one. */
 const everyMs = 10;

@@ -1,6 +1,6 @@
 import type { OutboundMessage, ReceiptEvent } from '../../../core/contracts/driver.ts';
 import type { AccountReason, Fence } from '../../accounts/contract.ts';
-import type { Outcome } from './decide.ts';
+import type { Outcome } from './outcome.ts';
 
 /** One step of a session's dispatching: what became of the last message, and which one is to follow. */
 export interface DispatchStep {

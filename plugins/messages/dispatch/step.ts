@@ -1,7 +1,9 @@
 import type { OutboundMessage } from '../../../core/contracts/driver.ts';
 import type { Fence } from '../../accounts/contract.ts';
 import { threadPlace } from '../threads.ts';
-import { decideDispatch, enterOutcome, outboundMessage } from './decide.ts';
+import { decideDispatch } from './decide.ts';
+import { outboundMessage } from './outbound-message.ts';
+import { enterOutcome } from './outcome.ts';
 import type { DispatchStep } from './session-input.ts';
 import type { SessionLedger } from './session-ledger.ts';
 

@@ -1,16 +1,11 @@
 import type { Clock } from '../../../core/contracts/clock.ts';
 import type { Lane, Tables, Unit } from '../../../core/contracts/storage.ts';
 import { timestamp } from '../../../core/schemas.ts';
-import type { AcceptedPlace, QueuedPlace } from '../contract.ts';
+import type { AcceptedPlace } from '../contract.ts';
+import type { IdleSession } from '../dispatch/dispatchers.ts';
 import { decideSend } from './decide.ts';
 import type { SendDecision, SendInput, SendRules } from './input.ts';
-import {
-  type Accepted,
-  enterIntents,
-  type FindIdle,
-  type IdleSession,
-  idleSessions,
-} from './intents.ts';
+import { type Accepted, enterIntents, type FindIdle, idleSessions } from './intents.ts';
 import type { KnownContacts } from './known-contacts.ts';
 import type { SendLedger } from './ledger.ts';
 import { type EarlyLedger, loadEarly, loadLedger } from './load.ts';
@@ -28,11 +23,6 @@ export interface AcceptParts {
 
 /** What the lane reads behind its locks: the idle sessions that hold their lease, and what sends are decided on. */
 type Early = readonly [ReadonlyMap<string, IdleSession>, EarlyLedger];
-
-/** What the hosts of accounts are told of newly accepted messages: by account, in order of acceptance. */
-export type QueuedEnvelope = {
-  readonly queued: { [accountId: string]: [id: string, sequence: number][] };
-};
 
 /**
  * The lane of `POST /messages`: under the tenant's lock, so that caps, guards and idempotent twins are exact
@@ -125,22 +115,4 @@ function byAccount(accepted: readonly Accepted[]): ReadonlyMap<string, readonly 
     else known.push(place);
   }
   return places;
-}
-
-/** The places that an envelope names of an account; none when it is not one of ours. */
-export function placesOf(envelope: unknown, accountId: string): readonly QueuedPlace[] {
-  const queued = memberOf(envelope, 'queued');
-  const places = memberOf(queued, accountId);
-  if (!Array.isArray(places)) return [];
-  return places.flatMap((place: unknown) => {
-    if (!Array.isArray(place)) return [];
-    const [id, sequence]: readonly unknown[] = place;
-    return typeof id === 'string' && typeof sequence === 'number' ? [{ id, sequence }] : [];
-  });
-}
-
-function memberOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-  // JSON that another process has sent: looked at piece by piece.
-  return (value as Readonly<Record<string, unknown>>)[name];
 }

@@ -1,15 +1,8 @@
-import type { Fence } from '../../accounts/contract.ts';
 import type { AcceptedPlace, StoredMessage } from '../contract.ts';
-import { outboundMessage } from '../dispatch/decide.ts';
+import type { IdleSession } from '../dispatch/dispatchers.ts';
+import { outboundMessage } from '../dispatch/outbound-message.ts';
 import type { SendInput } from './input.ts';
 import type { SendLedger } from './ledger.ts';
-
-/** A session of this process that has handed over all that is queued and would hand over the next message at once. */
-export interface IdleSession {
-  readonly fence: Fence;
-  /** The sequence of that message. */
-  readonly next: number;
-}
 
 /** Answers an account's session if it is idle here at this moment. */
 export type FindIdle = (accountId: string) => IdleSession | null;

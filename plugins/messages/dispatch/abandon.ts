@@ -1,0 +1,32 @@
+import type { Unit } from '../../../core/contracts/storage.ts';
+import type { GatewayLog } from '../../../core/log.ts';
+import type { AccountReason } from '../../accounts/contract.ts';
+import { failures } from '../failures.ts';
+import { answered, failed, takenByNetworkAt } from '../status.ts';
+import { changeQueued, pageSize } from './change-queued.ts';
+
+/**
+ * Fails the queued messages of an account that is removed or logged out, inside that change's transaction. Of
+ * one that was handed to the network and not answered nobody will hear again: it fails as uncertain, unless a
+ * receipt has shown that it arrived.
+ */
+export async function abandonQueued(
+  unit: Unit,
+  accountId: string,
+  reason: AccountReason,
+  log: GatewayLog,
+): Promise<void> {
+  for (;;) {
+    const queued = await unit.messages.queuedForChange(accountId, pageSize);
+    const moved = await changeQueued(unit, log, queued, (message) => {
+      if (message.dispatchedAt === null) {
+        return failed(message, failures.account(reason), unit.now);
+      }
+      const takenAt = takenByNetworkAt(message);
+      return takenAt === null
+        ? failed(message, failures.delivery_uncertain(), unit.now)
+        : answered(message, null, takenAt);
+    });
+    if (moved < pageSize) return;
+  }
+}

@@ -1,0 +1,35 @@
+import type { Unit } from '../../../core/contracts/storage.ts';
+import type { GatewayLog } from '../../../core/log.ts';
+import type { EventRecord, StoredMessage } from '../contract.ts';
+import { messageEvent } from '../events.ts';
+import { logFailed } from '../log-failed.ts';
+import type { Step } from '../status.ts';
+
+/** How many messages are changed at once. */
+export const pageSize = 500;
+
+/** Decides about each message and writes what follows; answers how many were changed. */
+export async function changeQueued(
+  unit: Unit,
+  log: GatewayLog,
+  messages: readonly StoredMessage[],
+  decide: (message: StoredMessage) => Step | null,
+): Promise<number> {
+  const contacts = await unit.contacts.byIds(messages.map((message) => message.contactId));
+  const contactOf = new Map(contacts.map((contact) => [contact.id, contact]));
+  const changed: StoredMessage[] = [];
+  const events: EventRecord[] = [];
+  for (const message of messages) {
+    const step = decide(message);
+    const contact = contactOf.get(message.contactId);
+    if (step === null || contact === undefined) continue;
+    changed.push(step.message);
+    for (const one of step.raised) {
+      events.push(messageEvent(one.message, contact, one.status, unit.now));
+    }
+  }
+  await unit.messages.save(changed);
+  logFailed(unit, log, changed);
+  await unit.events.record(events);
+  return changed.length;
+}

@@ -1,0 +1,44 @@
+import type { Lane, Unit } from '../../../core/contracts/storage.ts';
+import type { GatewayLog } from '../../../core/log.ts';
+import { failures } from '../failures.ts';
+import { failed } from '../status.ts';
+import { abandonQueued } from './abandon.ts';
+import { changeQueued, pageSize } from './change-queued.ts';
+
+/**
+ * The lane of the sweep that fails what nobody will send: undispatched messages that waited too long, and what
+ * was accepted while its account was just being removed or logged out.
+ */
+export function makeExpireLane(expireMs: number, log: GatewayLog): Lane<string, void> {
+  return {
+    name: 'messages.expire',
+    maxBatch: 16,
+    locks: (accountId) => [`lease:${accountId}`],
+    async run(unit, accountIds) {
+      const accounts = await unit.accounts.find([...new Set(accountIds)]);
+      for (const { id, removedAt, status, reason } of accounts) {
+        if (removedAt !== null) await abandonQueued(unit, id, 'removed', log);
+        else if (status === 'disconnected') {
+          await abandonQueued(unit, id, reason ?? 'session_lost', log);
+        } else await expire(unit, id, expireMs, log);
+      }
+      return accountIds.map(() => undefined);
+    },
+  };
+}
+
+async function expire(
+  unit: Unit,
+  accountId: string,
+  expireMs: number,
+  log: GatewayLog,
+): Promise<void> {
+  const before = unit.now - expireMs;
+  for (;;) {
+    const waiting = await unit.messages.queuedForChange(accountId, pageSize, before, true);
+    const moved = await changeQueued(unit, log, waiting, (message) =>
+      failed(message, failures.expired(expireMs / 3_600_000), unit.now),
+    );
+    if (moved < pageSize) return;
+  }
+}

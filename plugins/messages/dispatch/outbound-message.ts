@@ -1,0 +1,18 @@
+import type { OutboundMessage } from '../../../core/contracts/driver.ts';
+import type { Contact } from '../../contacts/contract.ts';
+import type { StoredMessage } from '../contract.ts';
+
+/** A message as the driver is given it. */
+export function outboundMessage(
+  message: Pick<StoredMessage, 'id' | 'attempts' | 'text' | 'media'>,
+  contact: Pick<Contact, 'phone' | 'networkId'>,
+): OutboundMessage {
+  const url = message.media?.url ?? null;
+  return {
+    reference: message.id,
+    attempt: Math.max(1, message.attempts),
+    to: { phone: contact.phone, networkId: contact.networkId },
+    text: message.text,
+    media: url === null ? null : { url },
+  };
+}

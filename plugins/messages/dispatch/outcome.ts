@@ -1,0 +1,40 @@
+import type { StoredMessage } from '../contract.ts';
+import { failures } from '../failures.ts';
+import { answered, failed, type Step, takenByNetworkAt } from '../status.ts';
+
+/** What became of a message that was handed to the network. */
+export type Outcome =
+  | { readonly kind: 'sent'; readonly id: string; readonly networkId: string; readonly at: number }
+  | { readonly kind: 'failed'; readonly id: string; readonly error: string }
+  /** The network surely does not have it; it is tried again later and undispatched until then. */
+  | { readonly kind: 'returned'; readonly id: string };
+
+/** Enters what became of a message. Null when that changes nothing, as after a repeat. */
+export function enterOutcome(
+  message: StoredMessage,
+  outcome: Outcome,
+  fence: number,
+  now: number,
+): Step | null {
+  switch (outcome.kind) {
+    case 'sent':
+      return answered(message, outcome.networkId, outcome.at);
+    case 'failed': {
+      const takenAt = takenByNetworkAt(message);
+      // A receipt knows better than a connection that broke.
+      const taken = outcome.error === failures.delivery_uncertain() && takenAt !== null;
+      return taken ? answered(message, null, takenAt) : failed(message, outcome.error, now);
+    }
+    case 'returned':
+      if (message.status !== 'queued' || message.dispatchFence !== fence) return null;
+      return {
+        message: {
+          ...message,
+          dispatchedAt: null,
+          dispatchFence: null,
+          attempts: Math.max(0, message.attempts - 1),
+        },
+        raised: [],
+      };
+  }
+}

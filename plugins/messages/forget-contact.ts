@@ -1,0 +1,31 @@
+import type { Unit } from '../../core/contracts/storage.ts';
+import type { GatewayLog } from '../../core/log.ts';
+import { failures } from './failures.ts';
+import { logFailed } from './log-failed.ts';
+import { failed } from './status.ts';
+
+/**
+ * Forgets a contact that is made private, inside that change's transaction: its undispatched messages fail with
+ * `contact_private`, emptied and without an event, all others are deleted, and so are the events of all of them
+ * with their deliveries.
+ */
+export async function forgetContact(
+  unit: Unit,
+  tenantId: string,
+  contactId: string,
+  log: GatewayLog,
+): Promise<void> {
+  const undispatched = await unit.messages.undispatchedOfContact(contactId);
+  const changed = undispatched.flatMap(
+    (message) => failed(message, failures.contact_private(), unit.now)?.message ?? [],
+  );
+  await unit.messages.save(changed);
+  logFailed(unit, log, changed);
+  const kept = new Set(changed.map((message) => message.id));
+  await unit.messages.blank([...kept]);
+  const ids = await unit.messages.idsOfContact(contactId);
+  // First: whoever is just raising an event about one of them has it locked, and what it raises goes with the rest.
+  await unit.messages.delete(ids.filter((id) => !kept.has(id)));
+  await unit.events.deleteOfSubjects(tenantId, ids);
+  await unit.deliveries.deleteOfSubjects(tenantId, ids);
+}
