@@ -10,7 +10,7 @@ import { makeLanes } from './lanes.ts';
 import { messageOperations } from './operations.ts';
 import { EventOutbox } from './outbox.ts';
 import { viewOf } from './read/view.ts';
-import { inboundTopic } from './receive/receive-lane.ts';
+import { inboundTopic, tenantOf } from './receive/inbound-topic.ts';
 import { checkedSend, makeSend } from './send/service.ts';
 import { makeSessionPart } from './session-part.ts';
 import { startUpkeep } from './upkeep.ts';
@@ -106,8 +106,3 @@ export default gatewayPlugin(
     });
   },
 );
-
-function tenantOf(message: unknown): string | null {
-  if (typeof message !== 'object' || message === null || !('tenantId' in message)) return null;
-  return typeof message.tenantId === 'string' ? message.tenantId : null;
-}

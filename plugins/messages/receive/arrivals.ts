@@ -6,7 +6,7 @@ import type { MediaService, TakenMedia } from '../../media/contract.ts';
 import { storedNetworkId } from '../network-ids.ts';
 import { ArrivalLine } from './arrival-line.ts';
 import { contactKey } from './contact-resolver.ts';
-import type { ReceiveInput, ReceiveOutput } from './receive-lane.ts';
+import type { ReceiveInput, ReceiveOutput } from './input.ts';
 
 /** What the arrivals work with. */
 export interface ArrivalsParts {

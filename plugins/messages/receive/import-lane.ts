@@ -8,8 +8,9 @@ import type { StoredMessage, Thread } from '../contract.ts';
 import { storedNetworkId } from '../network-ids.ts';
 import { threadPlace } from '../threads.ts';
 import { contactKey, People } from './contact-resolver.ts';
+import type { Receiver } from './input.ts';
+import { describedMedia } from './media.ts';
 import type { ContactFlags } from './merge.ts';
-import { describedMedia, type Receiver } from './receive-lane.ts';
 
 /** A part of an account's address book or of its past. */
 export interface ImportInput extends Receiver {

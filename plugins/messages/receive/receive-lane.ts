@@ -1,40 +1,18 @@
 import type { Broker } from '../../../core/contracts/broker.ts';
-import type { InboundMedia } from '../../../core/contracts/driver.ts';
 import type { Messages } from '../../../core/contracts/messages.ts';
 import type { Lane, Tables } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
-import { mediaReference } from '../../../core/media-reference.ts';
-import type { Fence } from '../../accounts/contract.ts';
 import type { Contact, ContactKey } from '../../contacts/contract.ts';
 import type { KeptMedia, TakenMedia } from '../../media/contract.ts';
-import type { Media, StoredMessage, ThreadKey } from '../contract.ts';
+import type { StoredMessage, ThreadKey } from '../contract.ts';
 import { messageEvent } from '../events.ts';
 import { storedNetworkId } from '../network-ids.ts';
 import { threadPlace } from '../threads.ts';
-import { type Arrival, whoseTurn } from './arrival-line.ts';
+import { whoseTurn } from './arrival-line.ts';
 import { contactKey, People } from './contact-resolver.ts';
-
-/** The account whose session reports something. */
-export interface Receiver {
-  readonly fence: Fence;
-  readonly tenantId: string;
-  readonly channel: string;
-}
-
-/** One inbound message of one session. */
-export interface ReceiveInput extends Receiver, Arrival {
-  /** Its media, when the bytes were taken into the media store. */
-  readonly taken: TakenMedia | null;
-}
-
-/**
- * `ignored`: stored before, or from somebody who is private or cannot be named. `early`: one before it in its line is
- * not stored yet, to be tried again. `lost`: the session does not hold its lease any more.
- */
-export type ReceiveOutput = 'stored' | 'ignored' | 'early' | 'lost';
-
-/** The topic on which every process hears that a tenant received something. */
-export const inboundTopic = 'inbound';
+import { inboundTopic } from './inbound-topic.ts';
+import type { ReceiveInput, ReceiveOutput } from './input.ts';
+import { describedMedia, storedMedia } from './media.ts';
 
 /**
  * The lane of inbound messages: contact, thread, message, number and event in one transaction under the tenant's lock,
@@ -194,15 +172,4 @@ function draftOf(
     readAt: null,
     failedAt: null,
   };
-}
-
-/** What is known of media whose bytes are not kept, in the words of the API. */
-export function describedMedia(media: InboundMedia | null): Media | null {
-  if (media === null) return null;
-  const { kind, mimeType, fileName, size } = media;
-  return { kind, url: null, mime_type: mimeType, file_name: fileName, size };
-}
-
-function storedMedia({ key, kind, mimeType, fileName, size }: TakenMedia): Media {
-  return { kind, url: mediaReference(key), mime_type: mimeType, file_name: fileName, size };
 }

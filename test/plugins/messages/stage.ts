@@ -29,7 +29,7 @@ import { HostTeller } from '../../../plugins/messages/dispatch/host-notifier.ts'
 import { forgetContact as forget } from '../../../plugins/messages/forget-contact.ts';
 import { type MessageLanes, makeLanes } from '../../../plugins/messages/lanes.ts';
 import { EventOutbox } from '../../../plugins/messages/outbox.ts';
-import { inboundTopic } from '../../../plugins/messages/receive/receive-lane.ts';
+import { inboundTopic } from '../../../plugins/messages/receive/inbound-topic.ts';
 import type { SendDecision, SendInput } from '../../../plugins/messages/send/input.ts';
 import { makeSessionPart, type SessionPartParts } from '../../../plugins/messages/session-part.ts';
 import { Waits } from '../../../plugins/messages/wait/waits.ts';

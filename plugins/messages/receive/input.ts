@@ -1,0 +1,22 @@
+import type { Fence } from '../../accounts/contract.ts';
+import type { TakenMedia } from '../../media/contract.ts';
+import type { Arrival } from './arrival-line.ts';
+
+/** The account whose session reports something. */
+export interface Receiver {
+  readonly fence: Fence;
+  readonly tenantId: string;
+  readonly channel: string;
+}
+
+/** One inbound message of one session. */
+export interface ReceiveInput extends Receiver, Arrival {
+  /** Its media, when the bytes were taken into the media store. */
+  readonly taken: TakenMedia | null;
+}
+
+/**
+ * `ignored`: stored before, or from somebody who is private or cannot be named. `early`: one before it in its line is
+ * not stored yet, to be tried again. `lost`: the session does not hold its lease any more.
+ */
+export type ReceiveOutput = 'stored' | 'ignored' | 'early' | 'lost';

@@ -1,0 +1,16 @@
+import type { InboundMedia } from '../../../core/contracts/driver.ts';
+import { mediaReference } from '../../../core/media-reference.ts';
+import type { TakenMedia } from '../../media/contract.ts';
+import type { Media } from '../contract.ts';
+
+/** What is known of media whose bytes are not kept, in the words of the API. */
+export function describedMedia(media: InboundMedia | null): Media | null {
+  if (media === null) return null;
+  const { kind, mimeType, fileName, size } = media;
+  return { kind, url: null, mime_type: mimeType, file_name: fileName, size };
+}
+
+/** What is known of media whose bytes the media store keeps. */
+export function storedMedia({ key, kind, mimeType, fileName, size }: TakenMedia): Media {
+  return { kind, url: mediaReference(key), mime_type: mimeType, file_name: fileName, size };
+}
