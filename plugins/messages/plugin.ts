@@ -7,13 +7,16 @@ import { Dispatchers } from './dispatch/dispatchers.ts';
 import { HostTeller } from './dispatch/host-notifier.ts';
 import { forgetContact } from './forget-contact.ts';
 import { makeLanes } from './lanes.ts';
-import { messageOperations } from './operations.ts';
 import { EventOutbox } from './outbox.ts';
+import { getMessage } from './read/get-message.ts';
+import { listMessages } from './read/list-messages.ts';
 import { viewOf } from './read/view.ts';
 import { inboundTopic, tenantOf } from './receive/inbound-topic.ts';
+import { sendMessage } from './send/send-message.ts';
 import { checkedSend, makeSend } from './send/service.ts';
 import { makeSessionPart } from './session-part.ts';
 import { startUpkeep } from './upkeep.ts';
+import { waitForMessages } from './wait/wait-for-messages.ts';
 import { Waits } from './wait/waits.ts';
 
 const hourMs = 3_600_000;
@@ -88,15 +91,14 @@ export default gatewayPlugin(
       forgetContact: forget,
     });
     app.operations.add(
-      ...messageOperations({
-        maxText: config.messages.max_text,
-        send,
-        find: (tenantId, id) => storage.read.messages.find(tenantId, id),
+      sendMessage({ maxText: config.messages.max_text, send }),
+      listMessages({
         list: (tenantId, filter) => storage.read.messages.list(tenantId, filter),
-        wait: (request) => waits.wait(request),
         mint,
         cursors,
       }),
+      waitForMessages({ wait: (request) => waits.wait(request), mint, cursors }),
+      getMessage({ find: (tenantId, id) => storage.read.messages.find(tenantId, id), mint }),
     );
     app.addHook('preClose', async () => waits.stop());
     app.addHook('onClose', async () => {

@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
-import { Closed, Nullable, NullableTimestamp, OneOf, Timestamp } from '../../core/schemas.ts';
-import { sendTarget } from '../../core/sending.ts';
+import { Nullable, NullableTimestamp, OneOf, Timestamp } from '../../core/schemas.ts';
 
 /** A kind of media object. */
 export const mediaKinds = ['image', 'video', 'audio', 'document'] as const;
@@ -67,63 +66,3 @@ export const MessageSchema = Type.Object(
   },
   { $id: 'Message' },
 );
-
-/** The body of `POST /messages`. */
-export function sendBody(maxText: number) {
-  return Closed({
-    ...sendTarget,
-    text: Type.String({ minLength: 1, maxLength: maxText, description: 'What the contact reads.' }),
-    media_url: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 2_048,
-        description: 'https URL of an image, video, audio file or document.',
-      }),
-    ),
-  });
-}
-
-/** The query of `GET /messages`. */
-export const ListQuery = Closed({
-  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
-  direction: Type.Optional(OneOf(['inbound', 'outbound'])),
-  account_id: Type.Optional(
-    Type.String({ maxLength: 64, description: 'An unknown id gives an empty list.' }),
-  ),
-  before: Type.Optional(
-    Type.String({ maxLength: 500, description: 'The `next_cursor` of the previous page.' }),
-  ),
-});
-
-/** A page of `GET /messages`. */
-export const ListAnswer = Type.Object({
-  messages: Type.Array(MessageSchema, { description: 'newest first' }),
-  next_cursor: Nullable(Type.String({ description: 'null when there is no further page' })),
-});
-
-/** The query of `GET /messages/wait`. */
-export const WaitQuery = Closed({
-  cursor: Type.Optional(
-    Type.String({
-      maxLength: 500,
-      description: 'The `next_cursor` of the previous call; without it the wait starts from now.',
-    }),
-  ),
-  account_id: Type.Optional(
-    Type.String({ maxLength: 64, description: 'Only messages received on this account.' }),
-  ),
-  timeout_s: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 55,
-      default: 25,
-      description: 'How long to wait, in seconds; 0 only looks.',
-    }),
-  ),
-});
-
-/** The answer of `GET /messages/wait`. */
-export const WaitAnswer = Type.Object({
-  messages: Type.Array(MessageSchema, { description: 'oldest first, at most 50' }),
-  next_cursor: Type.String({ description: 'to be passed to the next call' }),
-});

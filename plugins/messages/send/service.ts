@@ -2,9 +2,9 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { complaints } from '../../../core/complaints.ts';
 import type { Messages, SendBody } from '../../../core/contracts/messages.ts';
 import { type ErrorDetail, GatewayError } from '../../../core/errors.ts';
-import { sendBody } from '../schemas.ts';
 import type { SendDecision, SendInput } from './input.ts';
 import { sendInput } from './request.ts';
+import { sendBody } from './schemas.ts';
 
 /** Accepts one message, or throws its refusal. */
 export type Send = Messages['send'];

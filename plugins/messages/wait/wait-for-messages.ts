@@ -1,0 +1,89 @@
+import type { Static } from 'typebox';
+import type { Json } from '../../../core/contracts/json.ts';
+import { GatewayError } from '../../../core/errors.ts';
+import type { MintAddress } from '../../../core/media-reference.ts';
+import { type AnyOperation, operation } from '../../../core/operation.ts';
+import { cursorExample, inboundExample } from '../examples.ts';
+import { viewOf } from '../read/view.ts';
+import { WaitAnswer, WaitQuery } from './schemas.ts';
+import type { WaitRequest, WaitResult } from './waits.ts';
+
+/** What `wait_for_messages` asks for. */
+export interface WaitForMessagesParts {
+  wait(request: WaitRequest): Promise<WaitResult>;
+  /** Makes an address of stored media. */
+  readonly mint: MintAddress;
+  readonly cursors: {
+    issue(operation: string, tenantId: string, position: Json): string;
+    read(operation: string, tenantId: string, cursor: string, field?: string): Json;
+  };
+}
+
+/** The operation that waits for inbound messages. */
+export function waitForMessages({ wait, mint, cursors }: WaitForMessagesParts): AnyOperation {
+  const id = 'wait_for_messages';
+  // A message wakes all waits of its tenant: those that read together are answered the same.
+  const bodies = new WeakMap<WaitResult, Static<typeof WaitAnswer>>();
+  const bodyOf = (tenantId: string, result: WaitResult): Static<typeof WaitAnswer> => {
+    const body = bodies.get(result) ?? {
+      messages: result.messages.map((one) => viewOf(one, mint)),
+      next_cursor: cursors.issue(id, tenantId, result.position),
+    };
+    bodies.set(result, body);
+    return body;
+  };
+  return operation({
+    id,
+    method: 'GET',
+    path: '/messages/wait',
+    tool: id,
+    group: 'messages',
+    summary: 'Wait for inbound messages',
+    description: [
+      'Answers as soon as there is an inbound message after the cursor, with up to 50 of them, or with none when',
+      '`timeout_s` is over. Pass `next_cursor` to the next call: following it yields every message exactly once.',
+      'Without a cursor the wait starts from now. An empty answer is no failure: wait again, with its cursor. At',
+      'most two waits may be open at once; a third is refused with `wait_concurrency`. Imported history never',
+      'appears here.',
+    ].join('\n'),
+    hints: { readOnly: true, destructive: false, idempotent: true, openWorld: true },
+    params: null,
+    query: WaitQuery,
+    body: null,
+    answers: { 200: WaitAnswer },
+    errors: ['invalid_cursor', 'wait_concurrency'],
+    examples: [
+      {
+        summary: 'A message arrives',
+        query: { timeout_s: '25' },
+        answer: { status: 200, body: { messages: [inboundExample], next_cursor: cursorExample } },
+      },
+      {
+        summary: 'Nothing came',
+        query: { cursor: cursorExample, timeout_s: '0' },
+        answer: { status: 200, body: { messages: [], next_cursor: cursorExample } },
+      },
+    ],
+    async handler({ caller: { tenantId, keyId }, query, signal }) {
+      const position =
+        query.cursor === undefined
+          ? null
+          : waitPosition(cursors.read(id, tenantId, query.cursor, 'cursor'));
+      const result = await wait({
+        tenantId,
+        keyId,
+        accountId: query.account_id ?? null,
+        position,
+        timeoutMs: (query.timeout_s ?? 25) * 1000,
+        signal,
+      });
+      return { status: 200, body: bodyOf(tenantId, result), shared: true };
+    },
+  });
+}
+
+/** What `wait_for_messages` put into its cursor. */
+function waitPosition(position: Json): number {
+  if (typeof position !== 'number') throw new GatewayError('invalid_cursor');
+  return position;
+}
