@@ -4,7 +4,7 @@ import { newId } from '../../core/ids.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import type { MintAddress } from '../../core/media-reference.ts';
 import { Dispatchers } from './dispatch/dispatchers.ts';
-import { HostTeller } from './dispatch/host-notifier.ts';
+import { HostNotifier } from './dispatch/host-notifier.ts';
 import { forgetContact } from './forget-contact.ts';
 import { makeLanes } from './lanes.ts';
 import { EventOutbox } from './outbox.ts';
@@ -35,7 +35,7 @@ export default gatewayPlugin(
     const eventsMs = config.messages.events_h * hourMs;
     const dispatchers = new Dispatchers();
     const outbox = new EventOutbox();
-    const hosts = new HostTeller(broker, dispatchers);
+    const hosts = new HostNotifier(broker, dispatchers);
     const forget: Messages['forgetContact'] = async (unit, tenantId, contactId) => {
       await forgetContact(unit, tenantId, contactId, log);
       unit.afterCommit(() => media.sweep());

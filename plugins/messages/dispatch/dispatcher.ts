@@ -5,7 +5,7 @@ import type { GatewayLog } from '../../../core/log.ts';
 import type { LiveSession } from '../../accounts/contract.ts';
 import type { AcceptedPlace, QueuedPlace } from '../contract.ts';
 import { failures } from '../failures.ts';
-import { Alarm } from './interruptible-sleep.ts';
+import { InterruptibleSleep } from './interruptible-sleep.ts';
 import type { Outcome } from './outcome.ts';
 import type { DispatchStep, SessionOutput } from './session-input.ts';
 
@@ -43,7 +43,7 @@ type Attempt =
 export class Dispatcher {
   readonly #session: LiveSession;
   readonly #parts: DispatcherParts;
-  readonly #alarm: Alarm;
+  readonly #sleep: InterruptibleSleep;
   /** What is to be sent, in order and without a gap. */
   readonly #queue: QueuedPlace[] = [];
   /** The sequence up to which the queue is known; null before a read has found something. */
@@ -61,7 +61,7 @@ export class Dispatcher {
   constructor(session: LiveSession, parts: DispatcherParts) {
     this.#session = session;
     this.#parts = parts;
-    this.#alarm = new Alarm(session.signal);
+    this.#sleep = new InterruptibleSleep(session.signal);
   }
 
   /**
@@ -106,7 +106,7 @@ export class Dispatcher {
   /** The session can send (again): ends a pause and goes on. */
   ready(): void {
     this.#unread = true;
-    this.#alarm.ring();
+    this.#sleep.ring();
     this.#start();
   }
 
@@ -125,7 +125,7 @@ export class Dispatcher {
     this.#running = this.#run()
       .catch((error: unknown) => {
         this.#parts.log.error({ err: error, account: this.#session.account.id }, 'dispatch failed');
-        return this.#alarm.sleep(lastPauseMs);
+        return this.#sleep.sleep(lastPauseMs);
       })
       .finally(() => {
         this.#settle();
@@ -177,7 +177,7 @@ export class Dispatcher {
       this.#again = attempt.kind === 'unknown';
       if (attempt.kind === 'returned' && (await this.#store(attempt, undefined)) === null) return;
       this.#settle();
-      await this.#alarm.sleep(attempt.pauseMs);
+      await this.#sleep.sleep(attempt.pauseMs);
     }
   }
 
@@ -194,7 +194,7 @@ export class Dispatcher {
       } catch (error) {
         this.#unread = true;
         this.#parts.log.warn({ err: error }, 'the queue could not be read');
-        await this.#alarm.sleep(pauseMs(tries));
+        await this.#sleep.sleep(pauseMs(tries));
       }
     }
   }
@@ -227,7 +227,7 @@ export class Dispatcher {
           { err: error, account: fence.accountId },
           'a send could not be stored',
         );
-        if (!signal.aborted) await this.#alarm.sleep(pauseMs(tries));
+        if (!signal.aborted) await this.#sleep.sleep(pauseMs(tries));
         else if (outcome === null || ++farewells > farewellTries) return null;
         else await pause(farewellPauseMs);
       }

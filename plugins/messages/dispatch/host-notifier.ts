@@ -14,7 +14,7 @@ const mostWaiting = 256;
  * be told goes out at once, too; of many, those of some milliseconds together, as every message of the broker has a
  * cost of its own, however little is in it.
  */
-export class HostTeller {
+export class HostNotifier {
   readonly #broker: Pick<Broker, 'toHosts'>;
   readonly #dispatchers: Pick<Dispatchers, 'wake'>;
   #waiting: QueuedEnvelope['queued'] = {};

@@ -1,5 +1,5 @@
 /** A sleep that can be ended early: by `ring`, or when the signal aborts. One sleeper at a time. */
-export class Alarm {
+export class InterruptibleSleep {
   readonly #signal: AbortSignal;
   #wake: (() => void) | null = null;
 

@@ -28,7 +28,7 @@ const longestPhone = 40;
  * The contacts of one batch of events: those that are known, those that are met for the first time, and those that turn
  * out to be one person. Recognise and meet while deciding, then store. The tenants are locked meanwhile.
  */
-export class People {
+export class ContactResolver {
   readonly #now: number;
   readonly #contacts = new Map<string, Contact>();
   readonly #idsByPlace = new Map<string, string>();

@@ -7,7 +7,7 @@ import type { ContactKey } from '../../contacts/contract.ts';
 import type { StoredMessage, Thread } from '../contract.ts';
 import { storedNetworkId } from '../network-ids.ts';
 import { threadPlace } from '../threads.ts';
-import { contactKey, People } from './contact-resolver.ts';
+import { ContactResolver, contactKey } from './contact-resolver.ts';
 import type { Receiver } from './input.ts';
 import { describedMedia } from './media.ts';
 import type { ContactFlags } from './merge.ts';
@@ -42,7 +42,10 @@ export function makeImportLane(forget: Messages['forgetContact']): Lane<ImportIn
     async run(unit, inputs) {
       const held = await unit.leases.heldBy(inputs.map((input) => input.fence));
       const standing = inputs.filter((input) => held.has(input.fence.accountId));
-      const people = new People(unit.now, await unit.contacts.byKeys(standing.flatMap(keysOf)));
+      const people = new ContactResolver(
+        unit.now,
+        await unit.contacts.byKeys(standing.flatMap(keysOf)),
+      );
       const drafts: StoredMessage[] = [];
       for (const input of standing) {
         importContacts(input, people);
@@ -78,7 +81,7 @@ function keysOf(input: ImportInput): ContactKey[] {
 
 function importContacts(
   { tenantId, channel, options, takesContacts, isPresent, contacts }: ImportInput,
-  people: People,
+  people: ContactResolver,
 ): void {
   const flags = flagsOf(options);
   for (const contact of contacts) {
@@ -95,7 +98,7 @@ function flagsOf({ markPrivate, pauseAutomation }: ConnectOptions): ContactFlags
   return { doNotDisturb: false, private: markPrivate, automationPaused: pauseAutomation };
 }
 
-function importHistory(input: ImportInput, people: People, now: number): StoredMessage[] {
+function importHistory(input: ImportInput, people: ContactResolver, now: number): StoredMessage[] {
   const { tenantId, channel, options, fence } = input;
   const flags = flagsOf(options);
   return input.history.flatMap((message) => {

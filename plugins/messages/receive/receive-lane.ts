@@ -9,7 +9,7 @@ import { messageEvent } from '../events.ts';
 import { storedNetworkId } from '../network-ids.ts';
 import { threadPlace } from '../threads.ts';
 import { whoseTurn } from './arrival-line.ts';
-import { contactKey, People } from './contact-resolver.ts';
+import { ContactResolver, contactKey } from './contact-resolver.ts';
 import { inboundTopic } from './inbound-topic.ts';
 import type { ReceiveInput, ReceiveOutput } from './input.ts';
 import { describedMedia, storedMedia } from './media.ts';
@@ -18,7 +18,7 @@ import { describedMedia, storedMedia } from './media.ts';
  * The lane of inbound messages: contact, thread, message, number and event in one transaction under the tenant's lock,
  * so that their numbering is the order of their commits. A network id is stored once, and the file of its media is kept
  * with it. Messages of one session are stored in the order of its reports, whatever batches they meet in. The sender's
- * addresses are brought up to date (see `People`) also where the message is ignored.
+ * addresses are brought up to date (see `ContactResolver`) also where the message is ignored.
  */
 export function makeReceiveLane(
   broker: Broker,
@@ -30,7 +30,7 @@ export function makeReceiveLane(
     early: loadFacts,
     async run(unit, inputs, facts) {
       const { held, seen, files, tenants } = facts;
-      const people = new People(unit.now, facts.contacts);
+      const people = new ContactResolver(unit.now, facts.contacts);
       const turn = whoseTurn(inputs);
       const senders = inputs.map((input): Contact | Exclude<ReceiveOutput, 'stored'> => {
         const { accountId } = input.fence;

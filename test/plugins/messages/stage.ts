@@ -25,7 +25,7 @@ import { MemoryBroker } from '../../../plugins/broker/memory.ts';
 import type { PlanCaps } from '../../../plugins/limits/contract.ts';
 import { guardSettings, makeLimitRules } from '../../../plugins/limits/rules.ts';
 import { Dispatchers } from '../../../plugins/messages/dispatch/dispatchers.ts';
-import { HostTeller } from '../../../plugins/messages/dispatch/host-notifier.ts';
+import { HostNotifier } from '../../../plugins/messages/dispatch/host-notifier.ts';
 import { forgetContact as forget } from '../../../plugins/messages/forget-contact.ts';
 import { type MessageLanes, makeLanes } from '../../../plugins/messages/lanes.ts';
 import { EventOutbox } from '../../../plugins/messages/outbox.ts';
@@ -103,7 +103,7 @@ export async function openStage(
     }),
     () => plan,
   );
-  const hosts = new HostTeller(broker, accepting);
+  const hosts = new HostNotifier(broker, accepting);
   const lanes = makeLanes({
     storage,
     broker,

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { Json } from '../../../../core/contracts/json.ts';
 import type { AcceptedPlace } from '../../../../plugins/messages/contract.ts';
-import { HostTeller } from '../../../../plugins/messages/dispatch/host-notifier.ts';
+import { HostNotifier } from '../../../../plugins/messages/dispatch/host-notifier.ts';
 
 /** A teller whose own process hosts `here`, and what the others were told. */
 function teller(t: Test, ...here: readonly string[]) {
   const told: { accountIds: readonly string[]; message: Json }[] = [];
   const woken: string[] = [];
-  const hosts = new HostTeller(
+  const hosts = new HostNotifier(
     { toHosts: (accountIds, message) => void told.push({ accountIds, message }) },
     {
       wake(accountId) {
