@@ -45,7 +45,7 @@ async function connected(process: Process, world: World, identifier: string): Pr
 
 /** A storage that a test can cut off from its database, and that stops renewing when told. */
 function cuttable(storage: OpenStorage) {
-  const state = { away: false, lanesAway: new Set<string>(), claimMs: 0 };
+  const state = { away: false, lanesAway: new Set<string>(), delaysMs: new Map<string, number>() };
   const cut: OpenStorage = {
     dialect: storage.dialect,
     read: storage.read,
@@ -53,9 +53,7 @@ function cuttable(storage: OpenStorage) {
     submit: (lane, input) =>
       state.away || state.lanesAway.has(lane.name)
         ? Promise.reject(new GatewayError('unavailable'))
-        : sleep(lane.name === claimLane.name ? state.claimMs : 0).then(() =>
-            storage.submit(lane, input),
-          ),
+        : sleep(state.delaysMs.get(lane.name) ?? 0).then(() => storage.submit(lane, input)),
     onCommit: (mark, listener) => storage.onCommit(mark, listener),
     now: () => storage.now(),
     ping: () => storage.ping(),
@@ -344,13 +342,54 @@ for (const engine of databases) {
 t.test('the last place is given to a connect while sessions are looked for', async (t) => {
   const world = await makeWorld(t);
   const { storage, state } = cuttable((await World.open(t, world.url)).storage);
-  state.claimMs = 500;
+  state.delaysMs.set(claimLane.name, 500);
   const process = await world.start({ capacity: 1 }, storage);
   await connected(process, world, '+15555000005');
   await t.rejects(connected(process, world, '+15555000006'), {
     code: 'connection_service_at_capacity',
   });
 });
+
+t.test('a connect that comes into a stop is refused, and leaves nothing open', async (t) => {
+  const world = await makeWorld(t);
+  const { storage, state } = cuttable((await World.open(t, world.url)).storage);
+  state.delaysMs.set('accounts.connect', 300);
+  const process = await world.start({}, storage);
+  const connecting = t.rejects(connected(process, world, '+15555000007'), { code: 'unavailable' });
+  await sleep(100);
+  await process.stop();
+  await connecting;
+  t.same(process.driver.live, []);
+});
+
+t.test('a connect is refused while no lease is known to hold', async (t) => {
+  const world = await makeWorld(t);
+  const clock = new HandClock();
+  const { storage, state } = cuttable((await World.open(t, world.url)).storage);
+  const process = await world.start({ leaseMs: 9_000, clock }, storage);
+  state.lanesAway.add('leases.renew');
+  clock.at += 10_000;
+  await t.rejects(connected(process, world, '+15555000008'), { code: 'unavailable' });
+  t.equal(process.driver.sessions.length, 0, 'nothing was opened');
+  state.lanesAway.clear();
+  const again = async () => connected(process, world, '+15555000008').catch(() => undefined);
+  t.ok(await until('the next renewal', again));
+});
+
+for (const engine of databases) {
+  t.test(`${engine.name}: an expiry never moves back`, async (t) => {
+    const world = await makeWorld(t, engine);
+    const expiry = async () => {
+      const [row] = await world.storage.connections.read('lease_holders').where({ id: 'one' });
+      return Number(row?.expires_at);
+    };
+    await world.act((unit) => unit.leases.renew('one', 2_000));
+    await world.act((unit) => unit.leases.renew('one', 1_000));
+    t.equal(await expiry(), 2_000);
+    await world.act((unit) => unit.leases.renew('one', 3_000));
+    t.equal(await expiry(), 3_000);
+  });
+}
 
 t.test('a few leases are claimed at a time, and all in the end', async (t) => {
   const world = await makeWorld(t);
