@@ -29,8 +29,15 @@ export class Loop {
       .then(() => {
         this.#running = null;
         if (this.#again) this.kick();
-        else this.#rest();
+        else this.rest();
       });
+  }
+
+  /** Runs after a pause: the way to begin where the first run would come too soon. */
+  rest(): void {
+    if (this.#stopped) return;
+    this.#timer = setTimeout(() => this.kick(), this.#pauseMs());
+    this.#timer.unref();
   }
 
   /** Resolves when no run is under way any more. */
@@ -38,11 +45,5 @@ export class Loop {
     this.#stopped = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#running;
-  }
-
-  #rest(): void {
-    if (this.#stopped) return;
-    this.#timer = setTimeout(() => this.kick(), this.#pauseMs());
-    this.#timer.unref();
   }
 }

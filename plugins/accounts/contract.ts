@@ -127,18 +127,18 @@ export interface Lease {
   readonly fence: number;
 }
 
-/** Where what a process believed to have differs from what it has; all its leases are renewed. */
+/** The differences between the leases that a process has, all renewed, and those that it believed to have. */
 export interface Renewal {
   /** Taken by another process, given away or erased. One that this process has taken anew is not lost. */
   readonly lost: readonly Fence[];
   /** Ended because the account was removed; nobody else holds them. */
   readonly revoked: readonly Fence[];
-  /** Its own without a session here, as those of sessions that were closed while the database was away. */
+  /** Leases of this process without a session, such as one that was closed while the database was away. */
   readonly unheld: readonly Fence[];
 }
 
 /**
- * One row of `processes`: a process that was heard of lately. Each beats every two seconds; one not heard of for
+ * One row of `processes`: a process that was heard of lately. Each beats every second; one not heard of for
  * eight is dead, one that is missing too.
  */
 export interface ProcessRow {

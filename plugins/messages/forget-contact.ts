@@ -24,7 +24,7 @@ export async function forgetContact(
   const kept = new Set(changed.map((message) => message.id));
   await unit.messages.blank([...kept]);
   const ids = await unit.messages.idsOfContact(contactId);
-  // First: whoever is just raising an event about one of them has it locked, and what it raises goes with the rest.
+  // Messages first: this waits for a transaction that raises an event about one, and the event is deleted below.
   await unit.messages.delete(ids.filter((id) => !kept.has(id)));
   await unit.events.deleteOfSubjects(tenantId, ids);
   await unit.deliveries.deleteOfSubjects(tenantId, ids);

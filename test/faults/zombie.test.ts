@@ -60,7 +60,15 @@ t.test('a process that wakes after others took its accounts sends nothing', asyn
   await areSent('after it woke');
   // Whichever is first: the renewal, an event of the network, or the watch over a renewal that is late.
   const noticed = /another process has taken|does not hold its lease|could not be renewed/;
-  await until('it to notice', async () => (noticed.test(first.output()) ? true : undefined));
+  await until('it to notice each', async () => {
+    const said = first
+      .output()
+      .split('\n')
+      .filter((line) => noticed.test(line));
+    const isNoticed = ({ account }: { readonly account: string }) =>
+      said.some((line) => line.includes(account));
+    return lines.every(isNoticed) ? true : undefined;
+  });
   await sleep(2_000);
   t.equal(await newLogins(), count, 'it does not log in again');
   for (const { phone } of lines) {

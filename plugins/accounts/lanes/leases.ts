@@ -1,5 +1,5 @@
-import type { Lane } from '../../../core/contracts/storage.ts';
-import type { AccountRow, Fence, Lease, ProcessRow, Renewal } from '../contract.ts';
+import type { Lane, Unit } from '../../../core/contracts/storage.ts';
+import type { AccountRow, Fence, ProcessRow, Renewal } from '../contract.ts';
 
 /** A process that has room looks for sessions that nobody holds. */
 export interface ClaimInput {
@@ -82,8 +82,8 @@ export interface RenewInput {
 }
 
 /**
- * Renews all leases of a process by its own row, which no session locks, and says which it has no more. Whoever wants to
- * take some as expired locks that row first: what is read after the renewal cannot be taken until it expires anew.
+ * Renews all leases of a process by its own row, which no session locks, and answers which it has lost. A process that
+ * takes expired leases locks that row first, so the leases read after the renewal cannot be taken until it expires.
  */
 export const renewLane: Lane<RenewInput, Renewal> = {
   name: 'leases.renew',
@@ -91,33 +91,31 @@ export const renewLane: Lane<RenewInput, Renewal> = {
   locks: () => [],
   run: async (unit, inputs) => {
     const outputs: Renewal[] = [];
-    for (const { owner, leaseMs, fences } of inputs) {
-      await unit.leases.renew(owner, unit.now + leaseMs);
-      const owned = await unit.leases.ownedBy(owner);
-      const held = new Map(owned.map((row) => [row.accountId, row.fence]));
-      const fallen = fences.filter(({ accountId }) => !held.has(accountId));
-      const rows = await unit.leases.find(fallen.map(({ accountId }) => accountId));
-      const ended = rows.filter((row) => !row.wanted && row.owner === owner);
-      const revoked = new Set(ended.map((row) => row.accountId));
-      outputs.push({
-        lost: fallen.filter(({ accountId }) => !revoked.has(accountId)),
-        revoked: fallen.filter(({ accountId }) => revoked.has(accountId)),
-        unheld: unheldOf(owner, owned, fences),
-      });
-    }
+    for (const input of inputs) outputs.push(await renewOne(unit, input));
     return outputs;
   },
 };
 
-function unheldOf(
-  owner: string,
-  owned: readonly Lease[],
-  fences: readonly Fence[],
-): readonly Fence[] {
-  // A session that closes and the one after it are both there, under two numbers.
-  const held = new Set(fences.map(({ accountId, number }) => `${accountId} ${number}`));
+async function renewOne(unit: Unit, { owner, leaseMs, fences }: RenewInput): Promise<Renewal> {
+  await unit.leases.renew(owner, unit.now + leaseMs);
+  const owned = await unit.leases.ownedBy(owner);
+  const ownedIds = new Set(owned.map((row) => row.accountId));
+  const fallen = fences.filter(({ accountId }) => !ownedIds.has(accountId));
+  const rows = await unit.leases.find(fallen.map(({ accountId }) => accountId));
+  const ended = rows.filter((row) => !row.wanted && row.owner === owner);
+  const revokedIds = new Set(ended.map((row) => row.accountId));
+  // By number as well: a session that closes and the next one of its account are both believed to be held.
+  const held = new Set(fences.map(keyOf));
   const all = owned.map(({ accountId, fence }) => ({ accountId, owner, number: fence }));
-  return all.filter(({ accountId, number }) => !held.has(`${accountId} ${number}`));
+  return {
+    lost: fallen.filter(({ accountId }) => !revokedIds.has(accountId)),
+    revoked: fallen.filter(({ accountId }) => revokedIds.has(accountId)),
+    unheld: all.filter((fence) => !held.has(keyOf(fence))),
+  };
+}
+
+function keyOf({ accountId, number }: Fence): string {
+  return `${accountId} ${number}`;
 }
 
 /** What a process does with leases it no longer wants: another may hold them, or nobody is to. */

@@ -21,7 +21,7 @@ export const beatLane: Lane<Omit<ProcessRow, 'seenAt'>, null> = {
   },
 };
 
-/** Forgets a process that stops. What it could not give away is free at once. */
+/** Forgets a process that stops, and frees the leases that it could not give away. */
 export const goneLane: Lane<string, null> = {
   name: 'processes.gone',
   locks: () => [],

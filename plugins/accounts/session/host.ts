@@ -23,7 +23,7 @@ export class SessionHost {
   /** Leases of accounts whose channel has no driver here: held, so that nobody turns them round and round. */
   readonly #parked = new Map<string, Fence>();
   #reserved = 0;
-  /** Places that a claim may fill which is under way, and its end. */
+  /** The claim under way: how many places it may fill, and when it ends. */
   #claim = { places: 0, ended: Promise.resolve() };
   /** Takings of leases that are under way, and that have ended. */
   readonly #takings = { underWay: 0, ended: 0 };
@@ -90,7 +90,7 @@ export class SessionHost {
     }
   }
 
-  /** Takes leases and opens their sessions: until then they look as if nobody here had them. */
+  /** Takes leases and opens their sessions. A renewal in between releases no lease as one without a session. */
   async taking<Result>(work: () => Promise<Result>): Promise<Result> {
     this.#takings.underWay += 1;
     try {
@@ -101,7 +101,7 @@ export class SessionHost {
     }
   }
 
-  /** How many takings have ended; null while one is under way. Unchanged: no lease was taken in between. */
+  /** Count of the takings that have ended, null while one is under way. The same count twice: none in between. */
   get takings(): number | null {
     return this.#takings.underWay > 0 ? null : this.#takings.ended;
   }

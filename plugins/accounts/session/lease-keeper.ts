@@ -32,8 +32,6 @@ export class LeaseKeeper {
   #watching: NodeJS.Timeout | null = null;
   #watchedAt = 0;
   #patientUntil = 0;
-  /** Until when the leases that were renewed last are surely valid in the database. */
-  #renewedUntil = Number.NEGATIVE_INFINITY;
   /** More leases may be free than the last scan has taken. */
   #isCutShort = false;
   /** A process of the same name that was there before this one may still hold leases. */
@@ -59,9 +57,10 @@ export class LeaseKeeper {
     );
   }
 
+  /** Begins to claim and to keep leases; the first renewal has been tried. */
   start(): void {
     this.#scanning.kick();
-    this.#renewing.kick();
+    this.#renewing.rest();
     this.#watching = setInterval(() => this.#watch(), watchMs).unref();
   }
 
@@ -82,15 +81,15 @@ export class LeaseKeeper {
   }
 
   /**
-   * Takes free leases, not more at once than can log in soon, so that others take some too. Own ones that may have run
-   * out in a standstill are renewed before: what is claimed may not act until then.
+   * Takes free leases, not more at once than can log in soon, so that others take some too. A process whose own leases
+   * have run out renews them before: a claimed session may not act until then.
    */
   async scan(): Promise<void> {
-    const { storage, broker, clock, settings, gate } = this.#environment;
+    const { storage, broker, settings, gate } = this.#environment;
     const { leaseMs } = settings;
     const owner = broker.processId;
     if (this.#mayInherit) await this.#inherit();
-    if (clock.monotonic() >= this.#renewedUntil) await this.renew();
+    if (!this.#host.lease.isHeld()) await this.renew();
     const limit = Math.min(this.#host.room, gate.room);
     this.#isCutShort = limit < this.#host.room;
     if (limit === 0) return;
@@ -132,7 +131,6 @@ export class LeaseKeeper {
     const { takings } = this.#host;
     const sentAt = clock.monotonic();
     const renewal = await storage.submit(renewLane, { owner: broker.processId, leaseMs, fences });
-    this.#renewedUntil = localDeadline(sentAt, { leaseMs, isAlone: false });
     for (const fence of renewal.lost) this.#host.lost(fence);
     for (const fence of renewal.revoked) this.#host.revoked(fence);
     this.#host.extend(localDeadline(sentAt, settings));

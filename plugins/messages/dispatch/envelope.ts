@@ -1,6 +1,6 @@
 import type { QueuedPlace } from '../contract.ts';
 
-/** What the hosts of accounts are told of newly accepted messages: by account, in order of acceptance. */
+/** Newly accepted messages, as their hosts are notified: by account, in order of acceptance. */
 export type QueuedEnvelope = {
   readonly queued: { [accountId: string]: [id: string, sequence: number][] };
 };
@@ -19,6 +19,6 @@ export function placesOf(envelope: unknown, accountId: string): readonly QueuedP
 
 function memberOf(value: unknown, name: string): unknown {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
-  // JSON that another process has sent: looked at piece by piece.
+  // JSON of another process: each field is checked by whoever reads it.
   return (value as Readonly<Record<string, unknown>>)[name];
 }

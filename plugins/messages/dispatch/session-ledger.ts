@@ -17,7 +17,7 @@ export interface SessionFacts {
   readonly fanOut: FanOut | null;
 }
 
-/** What a batch of sessions' inputs is decided on, as it stands after those before, and what they have changed. */
+/** The messages that a batch of inputs is decided on, with the changes of the inputs decided so far. */
 export class SessionLedger {
   /** The database's clock. */
   readonly now: number;

@@ -252,7 +252,7 @@ const tables: readonly Table[] = [
       tenant_id: id,
       process_id: id,
       ends_at: integer,
-      // How many waits the row stands for.
+      // Number of waits that the row counts for.
       places: one,
     },
     primary: ['id'],
@@ -348,7 +348,7 @@ const tables: readonly Table[] = [
     ],
   },
   {
-    // Rows that stand for something of which there is one at a time: whoever wants to do it locks the row.
+    // Locks: one row for each job that runs in one process at a time.
     name: 'turns',
     columns: { name: words(40) },
     primary: ['name'],

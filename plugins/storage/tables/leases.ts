@@ -124,7 +124,7 @@ export class LeaseTable {
    */
   async lockDead(now: number, ids?: readonly string[]): Promise<readonly string[]> {
     const expired = () => this.db.knex('lease_holders').where('expires_at', '<=', now);
-    // Looked for without a lock: else the search would lock the rows of those that live, too.
+    // Two steps: a search with a lock would lock the rows of living processes, too.
     const found: string[] = ids === undefined ? await expired().pluck('id') : [...ids];
     if (found.length === 0) return [];
     const query = expired().whereIn('id', found);
