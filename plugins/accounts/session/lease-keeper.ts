@@ -20,8 +20,8 @@ const stalledMs = 1_000;
 /** How long a process may go without a heartbeat before another of its name takes it for dead, milliseconds. */
 const silentMs = beatMs + 500;
 
-/** How long the leases may take after a standstill to be renewed. */
-const patienceMs = 1_000;
+/** How long the leases may take after a standstill to be renewed: long enough for a machine that is still busy. */
+const patienceMs = 5_000;
 
 /** Wins leases for this process and keeps them: renewal, scan, and the watch over the local deadlines. */
 export class LeaseKeeper {
