@@ -1,4 +1,4 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate as arrivals, setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
@@ -48,16 +48,14 @@ export const connectionLimits = {
 export function guardConnections(app: FastifyInstance, drainMs: number): void {
   const server = app.server;
   const open = new Set<ServerResponse>();
-  server.on('request', (request, response) => {
+  // One function for all answers: this runs for each request.
+  function closed(this: ServerResponse): void {
+    open.delete(this);
+    if (!this.req.complete && !this.req.socket.destroyed) endLater(this.req);
+  }
+  server.on('request', (_request, response) => {
     open.add(response);
-    response.once('close', () => {
-      open.delete(response);
-      if (request.complete || request.socket.destroyed) return;
-      // Closing at once would make the client's system throw the refusal away while it still sends.
-      setTimeout(() => {
-        if (!request.complete) request.socket.destroy();
-      }, lingerMs).unref();
-    });
+    response.on('close', closed);
   });
   server.on('timeout', (socket: Socket) => {
     for (const one of open) if (one.socket === socket && isBeingMade(one)) return;
@@ -69,6 +67,13 @@ export function guardConnections(app: FastifyInstance, drainMs: number): void {
     await quietMoment();
     void cutWhatStays(server, () => [...open].some(isBeingMade));
   });
+}
+
+/** Destroys the connection of a refused client that goes on sending, but not before it can have read the refusal. */
+function endLater(request: IncomingMessage): void {
+  setTimeout(() => {
+    if (!request.complete) request.socket.destroy();
+  }, lingerMs).unref();
 }
 
 /** The client has said all and waits for the gateway, not the other way round. */

@@ -82,6 +82,8 @@ export function checkContentType(contentType: string | undefined, encoding?: str
     });
   }
   if (contentType === undefined || contentType === '') return;
+  // What nearly every client sends needs no parsing.
+  if (contentType === 'application/json') return;
   const [type = ''] = contentType.split(';', 1);
   const named = charset.exec(contentType)?.[1]?.toLowerCase() ?? 'utf-8';
   if (!jsonType.test(type.trim()) || !['utf-8', 'utf8', 'us-ascii'].includes(named)) {
