@@ -22,6 +22,7 @@ type Case = readonly [file: string, imported: string, how?: typeof types];
 const allowed: readonly Case[] = [
   ['core/fine-1.ts', 'core/errors.ts'],
   ['core/fine-2.ts', 'fastify'],
+  ['core/contracts/sql.ts', 'knex', types],
   ['drivers/simulated/fine-1.ts', 'core/contracts/driver.ts'],
   ['drivers/simulated/fine-2.ts', 'core/errors.ts'],
   ['drivers/simulated/fine-3.ts', 'drivers/simulated/network/wire.ts'],

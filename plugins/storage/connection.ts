@@ -1,7 +1,7 @@
 import type { Knex } from 'knex';
+import type { Dialect } from '../../core/contracts/sql.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
-import type { Dialect } from './executor.ts';
 import { openMysql } from './mysql.ts';
 import { openSqlite } from './sqlite.ts';
 

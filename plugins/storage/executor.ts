@@ -1,28 +1,16 @@
 import type { Knex } from 'knex';
+import {
+  type Dialect,
+  placeholders,
+  type Row,
+  type Sql,
+  type StatementOptions,
+  type UpsertRule,
+  type Value,
+} from '../../core/contracts/sql.ts';
 import type { Mark } from '../../core/contracts/storage.ts';
 import { bindable } from './bindings.ts';
 import type { Statement } from './pipeline.ts';
-
-/** The two families of databases; MariaDB counts as `mysql`. */
-export type Dialect = 'mysql' | 'sqlite';
-
-/** What a column can hold. Booleans are 0 and 1, moments are milliseconds, objects are JSON text. */
-export type Value = string | number | null;
-
-/** One row by column name. */
-export type Row = Readonly<Record<string, Value>>;
-
-/** How `upsert` treats a row whose key is taken. Columns in neither list keep what they hold. */
-export interface UpsertRule {
-  /** The columns of the primary or unique key. */
-  readonly key: readonly string[];
-  /** Columns that take the new value. */
-  readonly set?: readonly string[];
-  /** Columns that the new value is added to. */
-  readonly add?: readonly string[];
-  /** Columns that take the new value where they hold none. */
-  readonly fill?: readonly string[];
-}
 
 /** Bindings of one statement: well below SQLite's 32,766. */
 const maxBindings = 16_000;
@@ -30,14 +18,9 @@ const maxBindings = 16_000;
 /** Insertions of so few rows recur in the same words; those of more differ with their number. */
 const fewRows = 2;
 
-/**
- * What a table object runs its SQL on: one transaction, or the connections that only read. It
- * carries the few things that MariaDB/MySQL and SQLite spell differently. Every method takes any
- * number of rows, none included, and makes as few statements as the engines allow.
- */
-export class Executor {
+/** `Sql` on a transaction or on connections, as `core/contracts/sql.ts` describes it for both dialects. */
+export class Executor implements Sql {
   readonly dialect: Dialect;
-  /** What the transaction brings that others want to know once it is durable, see `Storage.onCommit`. */
   readonly marks: Set<Mark>;
   readonly #way: Way;
   /** Where statements are kept instead of being run; null: they are run. */
@@ -60,47 +43,29 @@ export class Executor {
     return new Executor(this.#way, this.dialect, this.marks, kept);
   }
 
-  /**
-   * Builds queries, bound to the transaction or to the reading connections. `update` and `delete` answer
-   * the number of rows that matched, on both dialects.
-   */
   get knex(): Knex {
     if (this.#kept !== null) throw new Error('what travels with COMMIT is given to `run`');
     return this.#way.knex;
   }
 
-  /** What a raw query ends with that locks what it reads; SQLite has one writer at a time and needs no lock. */
   get locking(): string {
     return this.dialect === 'mysql' ? 'for update' : '';
   }
 
-  /** The same, but what others have locked is left out instead of being waited for. */
   get lockingFree(): string {
     return this.dialect === 'mysql' ? 'for update skip locked' : '';
   }
 
-  /**
-   * The database's clock in a statement, milliseconds since the Unix epoch, as it stood when the statement began: unlike
-   * `Unit.now` it may be a lock wait old.
-   */
   get clock(): string {
     return this.dialect === 'mysql'
       ? 'cast(unix_timestamp(now(3)) * 1000 as signed)'
       : "cast(unixepoch('subsec') * 1000 as integer)";
   }
 
-  /**
-   * Inserts rows, which must all name the same columns.
-   * @throws the driver's error when a key is taken: the whole batch is then run item by item
-   */
   async insert(table: string, rows: readonly Row[]): Promise<void> {
     for (const part of parts(rows)) await this.#insertPart('insert into', table, part, '');
   }
 
-  /**
-   * `insert` for rows that are lists of values in the order of the columns. Columns that are null in every row are not
-   * named: their default must be null.
-   */
   async insertLists(
     table: string,
     columns: readonly string[],
@@ -117,11 +82,6 @@ export class Executor {
     }
   }
 
-  /**
-   * Inserts the rows whose primary and unique keys are free and leaves the others alone.
-   * @returns how many were inserted
-   * @throws Error when a value does not fit its column
-   */
   async insertIgnore(table: string, rows: readonly Row[]): Promise<number> {
     let inserted = 0;
     if (this.#kept !== null) throw new Error('COMMIT does not tell what was ignored');
@@ -137,7 +97,6 @@ export class Executor {
     return inserted;
   }
 
-  /** Inserts rows; where the key is taken, changes the existing row as the rule says. */
   async upsert(table: string, rows: readonly Row[], rule: UpsertRule): Promise<void> {
     const isMysql = this.dialect === 'mysql';
     const held = (column: string): string => `${quoted(table)}.${quoted(column)}`;
@@ -157,11 +116,6 @@ export class Executor {
     }
   }
 
-  /**
-   * Gives each row its own values in one statement: every row of `rows` names the key column and the
-   * same further columns. Rows that do not exist are skipped.
-   * @returns how many rows matched
-   */
   async updateEach(table: string, key: string, rows: readonly Row[]): Promise<number> {
     let matched = 0;
     for (const part of parts(rows, 2)) {
@@ -179,7 +133,7 @@ export class Executor {
       for (const row of part) bindings.push(row[key] ?? null);
       matched += await this.run(
         `update ${quoted(table)} set ${changes.join(', ')}
-         where ${quoted(key)} in (${holes(part.length)})`,
+         where ${quoted(key)} in (${placeholders(part.length)})`,
         bindings,
         { recurs: part.length === 1 },
       );
@@ -187,7 +141,6 @@ export class Executor {
     return matched;
   }
 
-  /** Puts other values in the place of those that a column holds, in one statement, in every row that holds one of them. */
   async replaceEach(
     table: string,
     column: string,
@@ -200,17 +153,16 @@ export class Executor {
       const name = quoted(column);
       await this.run(
         `update ${quoted(table)} set ${name} = case ${name} ${'when ? then ? '.repeat(part.length)}end
-         where ${name} in (${holes(part.length)})`,
+         where ${name} in (${placeholders(part.length)})`,
         [...part.flat(), ...part.map(([held]) => held)],
       );
     }
   }
 
-  /** Runs a raw query (`?` values) and answers its rows. The caller states their type. */
   async rows<Result>(
     sql: string,
     bindings: readonly Value[] = [],
-    { recurs }: Pick<Statement, 'recurs'> = {},
+    { recurs }: StatementOptions = {},
   ): Promise<Result[]> {
     if (this.#kept !== null) throw new Error('COMMIT brings no rows');
     const answer = await this.#way.ask({ sql, bindings: bindable(bindings), recurs });
@@ -218,14 +170,10 @@ export class Executor {
     return (this.dialect === 'mysql' ? (answer as [Result[]])[0] : answer) as Result[];
   }
 
-  /**
-   * Runs a raw statement (`?` values) and answers how many rows matched (update, delete) or came in (insert); of one that
-   * is kept for COMMIT 0.
-   */
   async run(
     sql: string,
     bindings: readonly Value[] = [],
-    { recurs }: Pick<Statement, 'recurs'> = {},
+    { recurs }: StatementOptions = {},
   ): Promise<number> {
     const statement = { sql, bindings: bindable(bindings), recurs };
     if (this.#kept !== null) {
@@ -258,7 +206,7 @@ export class Executor {
     bindings: readonly Value[],
     end: string,
   ): Promise<unknown> {
-    const values = `(${holes(columns.length)}), `.repeat(count).slice(0, -2);
+    const values = `(${placeholders(columns.length)}), `.repeat(count).slice(0, -2);
     const sql = `${start} ${quoted(table)} (${columns.map(quoted).join(', ')}) values ${values} ${end}`;
     const statement = { sql, bindings: bindable(bindings), recurs: count <= fewRows };
     if (this.#kept === null) return await this.#way.ask(statement);
@@ -285,11 +233,6 @@ function through(knex: Knex): Way {
 /** A name of ours, as both dialects quote it. */
 function quoted(name: string): string {
   return `\`${name}\``;
-}
-
-/** So many placeholders. */
-export function holes(count: number): string {
-  return '?, '.repeat(count).slice(0, -2);
 }
 
 /**

@@ -1,15 +1,16 @@
 import type { Knex } from 'knex';
+import { mysqlNow, placeholders, type Sql } from '../../core/contracts/sql.ts';
 import type { Lock, Mark, Tables, Unit } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { Breaker } from './breaker.ts';
 import type { Connections } from './connection.ts';
-import { type Ask, Executor, holes, type Way } from './executor.ts';
+import { type Ask, Executor, type Way } from './executor.ts';
 import { faultOf, fitForLog, leavesCommitOpen } from './faults.ts';
 import type { Statement } from './pipeline.ts';
 import { begin, type Transaction } from './transaction.ts';
 
-/** Makes the table objects that work on an executor. */
-export type TablesMaker = (executor: Executor) => Tables;
+/** Makes the table objects that run their SQL on what they are given. */
+export type TablesMaker = (sql: Sql) => Tables;
 
 /** What a transaction needs of the storage it belongs to. */
 export interface UnitParts {
@@ -138,7 +139,7 @@ async function lock(ask: Ask, locks: readonly Lock[]): Promise<number> {
     if (ids.length === 0) return [];
     // The primary key gives the order, and a scan of the table would wait for rows of others.
     const sql = `select ${mysqlNow} as now from ${table} force index (primary)
-       where ${column} in (${holes(ids.length)}) order by ${column} for update`;
+       where ${column} in (${placeholders(ids.length)}) order by ${column} for update`;
     return [ask({ sql, bindings: ids, recurs: ids.length === 1 })];
   });
   // Where nothing was there to be taken.
@@ -163,15 +164,9 @@ const lockable = [
   ['receivers', 'id', 'receiver:'],
 ] as const;
 
-/**
- * MariaDB's and MySQL's clock in SQL: milliseconds since the epoch when the row is read, not when the statement began.
- * The session is at UTC.
- */
-export const mysqlNow = 'cast(unix_timestamp(sysdate(3)) * 1000 as signed)';
-
 /** MariaDB's or MySQL's clock, milliseconds since the Unix epoch. */
-export async function mysqlClock(executor: Executor): Promise<number> {
-  const [row] = await executor.rows<{ now: number }>(`select ${mysqlNow} as now`);
+export async function mysqlClock(sql: Sql): Promise<number> {
+  const [row] = await sql.rows<{ now: number }>(`select ${mysqlNow} as now`);
   if (row === undefined) throw new Error('the database did not tell the time');
   return row.now;
 }

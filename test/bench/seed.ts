@@ -1,4 +1,5 @@
-import type { Executor, Row } from '../../plugins/storage/executor.ts';
+import type { Row } from '../../core/contracts/sql.ts';
+import type { Executor } from '../../plugins/storage/executor.ts';
 
 /** Rows of one statement. */
 const portion = 2_000;

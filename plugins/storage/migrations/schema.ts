@@ -1,4 +1,4 @@
-import type { Dialect, Executor } from '../executor.ts';
+import type { Dialect, Sql } from '../../../core/contracts/sql.ts';
 
 /** One column of a table. Not null unless said otherwise. */
 export interface Column {
@@ -48,10 +48,10 @@ export const zero: Column = { type: 'integer', initial: 0 };
 export const nullable = (column: Column): Column => ({ ...column, nullable: true });
 
 /** Makes a table with its indexes unless it is there: repeatable, whatever a crash left behind. */
-export async function createTable(executor: Executor, table: Table): Promise<void> {
-  const collation = executor.dialect === 'mysql' ? await binaryCollation(executor) : '';
-  for (const statement of createStatements(table, executor.dialect, collation)) {
-    await executor.knex.raw(statement).options({ timeout: statementMs });
+export async function createTable(sql: Sql, table: Table): Promise<void> {
+  const collation = sql.dialect === 'mysql' ? await binaryCollation(sql) : '';
+  for (const statement of createStatements(table, sql.dialect, collation)) {
+    await sql.knex.raw(statement).options({ timeout: statementMs });
   }
 }
 
@@ -124,7 +124,7 @@ function quote(name: string): string {
   return `\`${name}\``;
 }
 
-async function binaryCollation(executor: Executor): Promise<string> {
-  const [row] = await executor.rows<{ version: string }>('select version() as version');
+async function binaryCollation(sql: Sql): Promise<string> {
+  const [row] = await sql.rows<{ version: string }>('select version() as version');
   return row?.version.includes('MariaDB') ? 'utf8mb4_nopad_bin' : 'utf8mb4_0900_bin';
 }

@@ -1,4 +1,5 @@
 import type { Knex } from 'knex';
+import { placeholders, type Row, type Sql } from '../../../core/contracts/sql.ts';
 import type {
   AccountReason,
   AccountRow,
@@ -8,7 +9,6 @@ import type {
   Mode,
 } from '../../accounts/contract.ts';
 import type { SendingAccount } from '../../messages/contract.ts';
-import { type Executor, holes, type Row } from '../executor.ts';
 
 /** What an account is made with; the rest of its row starts empty. */
 export interface NewAccount {
@@ -47,9 +47,9 @@ export interface NumberClaim {
 
 /** The SQL of accounts. Rows come with the mode of their tenant. */
 export class AccountTable {
-  protected readonly db: Executor;
+  protected readonly db: Sql;
 
-  constructor(db: Executor) {
+  constructor(db: Sql) {
     this.db = db;
   }
 
@@ -58,7 +58,7 @@ export class AccountTable {
     if (ids.length === 0) return [];
     const rows = await this.db.rows<StoredAccount>(
       `select a.*, t.mode as mode from accounts a join tenants t on t.id = a.tenant_id
-       where a.id in (${holes(ids.length)})`,
+       where a.id in (${placeholders(ids.length)})`,
       ids,
     );
     return rows.map(accountRow);
@@ -96,7 +96,7 @@ export class AccountTable {
     if (tenantIds.length === 0) return [];
     const rows = await this.db.rows<SendingColumns>(
       `select id, tenant_id, channel, status, linked, ramp_day_one, outbound_sequence
-       from accounts where removed_at is null and tenant_id in (${holes(tenantIds.length)})
+       from accounts where removed_at is null and tenant_id in (${placeholders(tenantIds.length)})
          and status in ('connected', 'connecting', 'restricted')`,
       tenantIds,
     );

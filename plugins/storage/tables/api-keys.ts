@@ -1,5 +1,5 @@
+import type { Sql } from '../../../core/contracts/sql.ts';
 import type { ApiKey, HashedKey, KeyOwner } from '../../tenants/contract.ts';
-import type { Executor } from '../executor.ts';
 import { type TenantRow, toTenant } from './tenants.ts';
 
 interface KeyRow {
@@ -14,9 +14,9 @@ const columns = ['id', 'tenant_id', 'hint', 'created_at', 'revoked_at'] as const
 
 /** The SQL of API keys. */
 export class ApiKeyTable {
-  protected readonly db: Executor;
+  protected readonly db: Sql;
 
-  constructor(db: Executor) {
+  constructor(db: Sql) {
     this.db = db;
   }
 

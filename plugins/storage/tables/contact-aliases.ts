@@ -1,11 +1,11 @@
+import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
 import type { Merges } from '../../contacts/contract.ts';
-import { type Executor, holes } from '../executor.ts';
 
 /** The SQL of aliases: ids of contacts that were merged into others. */
 export class ContactAliasTable {
-  protected readonly db: Executor;
+  protected readonly db: Sql;
 
-  constructor(db: Executor) {
+  constructor(db: Sql) {
     this.db = db;
   }
 
@@ -13,7 +13,7 @@ export class ContactAliasTable {
   async of(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (ids.length === 0) return new Map();
     const rows = await this.db.rows<{ readonly id: string; readonly contact_id: string }>(
-      `select id, contact_id from contact_aliases where id in (${holes(ids.length)})`,
+      `select id, contact_id from contact_aliases where id in (${placeholders(ids.length)})`,
       ids,
     );
     return new Map(rows.map((row) => [row.id, row.contact_id]));

@@ -1,5 +1,5 @@
+import { placeholders, type Row, type Sql } from '../../../core/contracts/sql.ts';
 import type { Contact, ContactFilter, ContactKey } from '../../contacts/contract.ts';
-import { type Executor, holes, type Row } from '../executor.ts';
 
 interface ContactColumns {
   readonly id: string;
@@ -32,9 +32,9 @@ function listIndex({ channel, phone }: ContactFilter): string {
 
 /** The SQL of contacts. */
 export class ContactTable {
-  protected readonly db: Executor;
+  protected readonly db: Sql;
 
-  constructor(db: Executor) {
+  constructor(db: Sql) {
     this.db = db;
   }
 
@@ -61,7 +61,7 @@ export class ContactTable {
       this.db.updateEach('contacts', 'id', rows),
       this.db.run(
         `update tenants set contacts_revision = contacts_revision + 1
-         where id in (${holes(tenantIds.length)})`,
+         where id in (${placeholders(tenantIds.length)})`,
         tenantIds,
         { recurs: tenantIds.length === 1 },
       ),
@@ -71,14 +71,14 @@ export class ContactTable {
   /** Takes contacts away that became aliases; what named them was moved before. */
   async delete(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
-    await this.db.run(`delete from contacts where id in (${holes(ids.length)})`, ids);
+    await this.db.run(`delete from contacts where id in (${placeholders(ids.length)})`, ids);
   }
 
   async byIds(ids: readonly string[]): Promise<readonly Contact[]> {
     if (ids.length === 0) return [];
     const wanted = new Set(ids);
     const rows = await this.db.rows<ContactColumns>(
-      `select * from contacts where id in (${holes(wanted.size)})`,
+      `select * from contacts where id in (${placeholders(wanted.size)})`,
       [...wanted],
     );
     return rows.map(fromColumns);
@@ -90,7 +90,7 @@ export class ContactTable {
     if (wanted.length === 0) return [];
     const rows = await this.db.rows<ContactColumns>(
       `select c.* from messages m join contacts c on c.id = m.contact_id
-       where m.id in (${holes(wanted.length)})`,
+       where m.id in (${placeholders(wanted.length)})`,
       wanted,
       { recurs: wanted.length === 1 },
     );
@@ -123,7 +123,7 @@ export class ContactTable {
     }
     return this.#anyOf(
       [...wanted.values()].map(({ key, values }) => ({
-        sql: `(tenant_id = ? and channel = ? and ${column} in (${holes(values.size)}))`,
+        sql: `(tenant_id = ? and channel = ? and ${column} in (${placeholders(values.size)}))`,
         bindings: [key.tenantId, key.channel, ...values],
       })),
     );

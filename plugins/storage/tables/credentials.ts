@@ -1,11 +1,11 @@
+import type { Sql } from '../../../core/contracts/sql.ts';
 import type { SealedCredential } from '../../accounts/contract.ts';
-import type { Executor } from '../executor.ts';
 
 /** The SQL of sealed session credentials. */
 export class CredentialTable {
-  protected readonly db: Executor;
+  protected readonly db: Sql;
 
-  constructor(db: Executor) {
+  constructor(db: Sql) {
     this.db = db;
   }
 

@@ -1,5 +1,6 @@
 import type { Knex } from 'knex';
 import type { EventType } from '../../../core/contracts/events.ts';
+import { placeholders, type Row, type Sql } from '../../../core/contracts/sql.ts';
 import type {
   Attempt,
   AttemptedDelivery,
@@ -9,7 +10,6 @@ import type {
   DueDelivery,
   DueWithBody,
 } from '../../webhooks/contract.ts';
-import { type Executor, holes, type Row } from '../executor.ts';
 
 interface DeliveryColumns {
   readonly id: string;
@@ -80,9 +80,9 @@ const stateLogIndex = 'deliveries_webhook_id_state_created_at_id';
 
 /** The SQL of deliveries. */
 export class DeliveryTable {
-  protected readonly db: Executor;
+  protected readonly db: Sql;
 
-  constructor(db: Executor) {
+  constructor(db: Sql) {
     this.db = db;
   }
 
@@ -159,7 +159,7 @@ export class DeliveryTable {
     if (ids.length === 0) return [];
     const wanted = [...new Set(ids)];
     const rows = await this.db.rows<DeliveryColumns>(
-      `select * from deliveries where id in (${holes(wanted.length)}) order by id ${this.db.locking}`,
+      `select * from deliveries where id in (${placeholders(wanted.length)}) order by id ${this.db.locking}`,
       wanted,
     );
     return rows.map(delivery);
@@ -171,7 +171,7 @@ export class DeliveryTable {
     const wanted = [...new Set(ids)];
     const rows = await this.db.rows<AttemptedColumns>(
       `select ${attemptedColumns} from deliveries
-       where id in (${holes(wanted.length)}) order by id ${this.db.locking}`,
+       where id in (${placeholders(wanted.length)}) order by id ${this.db.locking}`,
       wanted,
     );
     return rows.map(attemptedDelivery);

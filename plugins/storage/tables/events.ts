@@ -1,9 +1,8 @@
 import type { EventType } from '../../../core/contracts/events.ts';
+import { mysqlNow, placeholders, type Row, type Sql } from '../../../core/contracts/sql.ts';
 import { newId } from '../../../core/ids.ts';
 import type { EventRecord } from '../../messages/contract.ts';
 import type { EventBody } from '../../webhooks/contract.ts';
-import { type Executor, holes, type Row } from '../executor.ts';
-import { mysqlNow } from '../unit.ts';
 
 /** An event waits in the outbox until it has been fanned out to the subscriptions. */
 const waiting = 0;
@@ -36,9 +35,9 @@ interface EventColumns {
 
 /** The SQL of the outbox of events. */
 export class EventTable {
-  protected readonly db: Executor;
+  protected readonly db: Sql;
 
-  constructor(db: Executor) {
+  constructor(db: Sql) {
     this.db = db;
   }
 
@@ -111,7 +110,7 @@ export class EventTable {
   /** Takes events out of the outbox; they stay as what their deliveries carry. */
   async markFannedOut(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
-    await this.db.run(`update events set state = ? where id in (${holes(ids.length)})`, [
+    await this.db.run(`update events set state = ? where id in (${placeholders(ids.length)})`, [
       fannedOut,
       ...ids,
     ]);

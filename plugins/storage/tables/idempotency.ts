@@ -1,6 +1,6 @@
 import type { Json } from '../../../core/contracts/json.ts';
+import type { Sql } from '../../../core/contracts/sql.ts';
 import type { IdempotencyRecord } from '../../messages/contract.ts';
-import type { Executor } from '../executor.ts';
 
 interface KeyColumns {
   readonly tenant_id: string;
@@ -12,9 +12,9 @@ interface KeyColumns {
 
 /** The SQL of idempotency keys. */
 export class IdempotencyTable {
-  protected readonly db: Executor;
+  protected readonly db: Sql;
 
-  constructor(db: Executor) {
+  constructor(db: Sql) {
     this.db = db;
   }
 

@@ -1,5 +1,5 @@
+import type { Sql } from '../../../core/contracts/sql.ts';
 import type { Tables } from '../../../core/contracts/storage.ts';
-import type { Executor } from '../executor.ts';
 import { AccountTable } from './accounts.ts';
 import { ApiKeyTable } from './api-keys.ts';
 import { ContactAliasTable } from './contact-aliases.ts';
@@ -24,29 +24,29 @@ import { WaitTable } from './waits.ts';
 import { WebhookTable } from './webhooks.ts';
 
 /** Makes the table objects of one transaction, or of the connections that only read. */
-export function makeTables(executor: Executor): Tables {
+export function makeTables(sql: Sql): Tables {
   return {
-    tenants: new TenantTable(executor),
-    apiKeys: new ApiKeyTable(executor),
-    accounts: new AccountTable(executor),
-    leases: new LeaseTable(executor),
-    processes: new ProcessTable(executor),
-    credentials: new CredentialTable(executor),
-    contacts: new ContactTable(executor),
-    contactAliases: new ContactAliasTable(executor),
-    sending: new SendingTable(executor),
-    threads: new ThreadTable(executor),
-    messages: new MessageTable(executor),
-    marks: new MarkTable(executor),
-    media: new MediaTable(executor),
-    usage: new UsageTable(executor),
-    idempotency: new IdempotencyTable(executor),
-    events: new EventTable(executor),
-    waits: new WaitTable(executor),
-    limitNotices: new LimitNoticeTable(executor),
-    openerRefusals: new OpenerRefusalTable(executor),
-    webhooks: new WebhookTable(executor),
-    receivers: new ReceiverTable(executor),
-    deliveries: new DeliveryTable(executor),
+    tenants: new TenantTable(sql),
+    apiKeys: new ApiKeyTable(sql),
+    accounts: new AccountTable(sql),
+    leases: new LeaseTable(sql),
+    processes: new ProcessTable(sql),
+    credentials: new CredentialTable(sql),
+    contacts: new ContactTable(sql),
+    contactAliases: new ContactAliasTable(sql),
+    sending: new SendingTable(sql),
+    threads: new ThreadTable(sql),
+    messages: new MessageTable(sql),
+    marks: new MarkTable(sql),
+    media: new MediaTable(sql),
+    usage: new UsageTable(sql),
+    idempotency: new IdempotencyTable(sql),
+    events: new EventTable(sql),
+    waits: new WaitTable(sql),
+    limitNotices: new LimitNoticeTable(sql),
+    openerRefusals: new OpenerRefusalTable(sql),
+    webhooks: new WebhookTable(sql),
+    receivers: new ReceiverTable(sql),
+    deliveries: new DeliveryTable(sql),
   };
 }

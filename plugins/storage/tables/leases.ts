@@ -1,15 +1,15 @@
 import type { Knex } from 'knex';
+import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
 import type { Fence, Lease } from '../../accounts/contract.ts';
-import { type Executor, holes } from '../executor.ts';
 
 /**
  * The SQL of session leases. A lease names its owner, and holds as long as the owner's row in `lease_holders` has not
  * expired: one row is renewed for all leases of a process, whatever locks theirs.
  */
 export class LeaseTable {
-  protected readonly db: Executor;
+  protected readonly db: Sql;
 
-  constructor(db: Executor) {
+  constructor(db: Sql) {
     this.db = db;
   }
 
@@ -17,7 +17,7 @@ export class LeaseTable {
     const wanted = [...new Set(accountIds)];
     if (wanted.length === 0) return [];
     const rows = await this.db.rows<StoredLease>(
-      `select * from leases where account_id in (${holes(wanted.length)})`,
+      `select * from leases where account_id in (${placeholders(wanted.length)})`,
       wanted,
       { recurs: wanted.length === 1 },
     );
@@ -41,7 +41,7 @@ export class LeaseTable {
     // As the storage takes them: a scan of the table would wait for rows of others.
     const index = this.db.dialect === 'mysql' ? 'force index (primary)' : '';
     const rows = await this.db.rows<StoredLease>(
-      `select * from leases ${index} where account_id in (${holes(fences.length)})
+      `select * from leases ${index} where account_id in (${placeholders(fences.length)})
        order by account_id ${this.db.lockingFree}`,
       fences.map((fence) => fence.accountId),
     );

@@ -1,11 +1,11 @@
+import type { Sql } from '../../../core/contracts/sql.ts';
 import type { LimitNotice } from '../../messages/contract.ts';
-import type { Executor } from '../executor.ts';
 
 /** The SQL of limit events already raised. */
 export class LimitNoticeTable {
-  protected readonly db: Executor;
+  protected readonly db: Sql;
 
-  constructor(db: Executor) {
+  constructor(db: Sql) {
     this.db = db;
   }
 

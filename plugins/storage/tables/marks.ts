@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { Executor } from '../executor.ts';
+import type { Sql } from '../../../core/contracts/sql.ts';
 
 /** The one mark that stays. */
 const canary = 'canary';
 
 /** The SQL of single values that concern the database as a whole. */
 export class MarkTable {
-  protected readonly db: Executor;
+  protected readonly db: Sql;
 
-  constructor(db: Executor) {
+  constructor(db: Sql) {
     this.db = db;
   }
 

@@ -1,5 +1,5 @@
+import type { Sql } from '../../../core/contracts/sql.ts';
 import type { KeptMedia, MediaPlace, StoredFile } from '../../media/contract.ts';
-import type { Executor } from '../executor.ts';
 
 /** A row is there before its file, so that no file is without one: it waits for its message, is kept, or to be deleted. */
 const waiting = 0;
@@ -30,9 +30,9 @@ export interface MediaAge {
 
 /** The SQL of stored media. */
 export class MediaTable {
-  protected readonly db: Executor;
+  protected readonly db: Sql;
 
-  constructor(db: Executor) {
+  constructor(db: Sql) {
     this.db = db;
   }
 

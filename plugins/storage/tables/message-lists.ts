@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
+import type { Sql } from '../../../core/contracts/sql.ts';
 import type { MessageFilter, MessageWithContact } from '../../messages/contract.ts';
-import type { Executor } from '../executor.ts';
 import { type JoinedColumns, withContacts } from './message-rows.ts';
 
 /**
@@ -8,7 +8,7 @@ import { type JoinedColumns, withContacts } from './message-rows.ts';
  * from those of each, as it has no index of both.
  */
 export async function listMessages(
-  db: Executor,
+  db: Sql,
   tenantId: string,
   filter: MessageFilter,
 ): Promise<readonly MessageWithContact[]> {
@@ -30,20 +30,14 @@ export async function listMessages(
  * @param index the columns of the index to read by. MariaDB and MySQL are told: for a page in the middle they
  *   would read the whole tenant from its newest message on, and for the head of a queue the whole queue.
  */
-export function messagesBy(
-  { knex, dialect }: Executor,
-  index: readonly string[],
-): Knex.Raw | string {
+export function messagesBy({ knex, dialect }: Sql, index: readonly string[]): Knex.Raw | string {
   return dialect === 'mysql' && index.length > 0
     ? knex.raw('?? as ?? force index (??)', ['messages', 'm', `messages_${index.join('_')}`])
     : 'messages as m';
 }
 
 /** Messages with their contacts: a left join, so that both engines read the messages first, in the order of their index. */
-export function joinedMessages(
-  db: Executor,
-  index: readonly string[] = [],
-): Selection<JoinedColumns> {
+export function joinedMessages(db: Sql, index: readonly string[] = []): Selection<JoinedColumns> {
   return db.knex
     .from(messagesBy(db, index))
     .leftJoin('contacts as c', 'c.id', 'm.contact_id')

@@ -1,3 +1,4 @@
+import type { Row, Value } from '../../../core/contracts/sql.ts';
 import type {
   Direction,
   Media,
@@ -5,7 +6,6 @@ import type {
   MessageWithContact,
   StoredMessage,
 } from '../../messages/contract.ts';
-import type { Row, Value } from '../executor.ts';
 
 /** A row as the engines return it. */
 export interface MessageColumns {

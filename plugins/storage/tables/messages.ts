@@ -1,3 +1,4 @@
+import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
 import type { Merges } from '../../contacts/contract.ts';
 import type {
   Direction,
@@ -6,7 +7,6 @@ import type {
   QueuedPlace,
   StoredMessage,
 } from '../../messages/contract.ts';
-import { type Executor, holes } from '../executor.ts';
 import { MediaTable } from './media.ts';
 import { joinedMessages, listMessages, messagesBy, type Selection } from './message-lists.ts';
 import {
@@ -36,9 +36,9 @@ const alternatives = 200;
 
 /** The SQL of messages. */
 export class MessageTable {
-  protected readonly db: Executor;
+  protected readonly db: Sql;
 
-  constructor(db: Executor) {
+  constructor(db: Sql) {
     this.db = db;
   }
 
@@ -100,7 +100,7 @@ export class MessageTable {
     const wanted = [...new Set(ids)];
     if (wanted.length === 0) return [];
     const rows = await this.db.rows<MessageColumns>(
-      `select * from messages where id in (${holes(wanted.length)}) ${this.db.locking}`,
+      `select * from messages where id in (${placeholders(wanted.length)}) ${this.db.locking}`,
       wanted,
       { recurs: wanted.length === 1 },
     );
@@ -127,7 +127,8 @@ export class MessageTable {
     for (let start = 0; start < accounts.length; start += alternatives) {
       const some = accounts.slice(start, start + alternatives);
       const any = some.map(
-        ([, ids]) => `(account_id = ? and direction = ? and network_id in (${holes(ids.size)}))`,
+        ([, ids]) =>
+          `(account_id = ? and direction = ? and network_id in (${placeholders(ids.size)}))`,
       );
       const found = await this.db.rows<(typeof rows)[number]>(
         `select id, account_id, network_id from messages where ${any.join(' or ')}`,
@@ -264,7 +265,7 @@ export class MessageTable {
          select contact_id, direction, created_at,
            row_number() over (partition by contact_id, direction order by created_at desc) as place
          from messages
-         where contact_id in (${holes(contactIds.length)})
+         where contact_id in (${placeholders(contactIds.length)})
            and direction in ('inbound', 'outbound') and created_at > ?
            and (sequence is not null or inbound_sequence is not null)
        ) recent where place <= ?`,

@@ -1,5 +1,5 @@
+import type { Sql } from '../../../core/contracts/sql.ts';
 import type { OpenerTime } from '../../messages/contract.ts';
-import type { Executor } from '../executor.ts';
 
 interface RefusalColumns {
   readonly account_id: string;
@@ -9,9 +9,9 @@ interface RefusalColumns {
 
 /** The SQL of refused openers: how many of an account at which moment. */
 export class OpenerRefusalTable {
-  protected readonly db: Executor;
+  protected readonly db: Sql;
 
-  constructor(db: Executor) {
+  constructor(db: Sql) {
     this.db = db;
   }
 

@@ -1,3 +1,4 @@
+import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
 import type {
   Health,
   LastFailure,
@@ -6,7 +7,6 @@ import type {
   ReceiverLease,
   ReceiverRenewal,
 } from '../../webhooks/contract.ts';
-import { type Executor, holes } from '../executor.ts';
 
 interface ReceiverColumns {
   readonly id: string;
@@ -41,9 +41,9 @@ const unpaused = {
 
 /** The SQL of receivers: a tenant's URL, its health, and the lease of the process that delivers to it. */
 export class ReceiverTable {
-  protected readonly db: Executor;
+  protected readonly db: Sql;
 
-  constructor(db: Executor) {
+  constructor(db: Sql) {
     this.db = db;
   }
 
@@ -51,7 +51,7 @@ export class ReceiverTable {
     if (ids.length === 0) return [];
     const wanted = [...new Set(ids)];
     const rows = await this.db.rows<ReceiverColumns>(
-      `select * from receivers where id in (${holes(wanted.length)})`,
+      `select * from receivers where id in (${placeholders(wanted.length)})`,
       wanted,
     );
     return rows.map(receiver);
@@ -62,7 +62,7 @@ export class ReceiverTable {
     if (ids.length === 0) return [];
     const wanted = [...new Set(ids)];
     const rows = await this.db.rows<ReceiverColumns>(
-      `select * from receivers where id in (${holes(wanted.length)}) order by id ${this.db.locking}`,
+      `select * from receivers where id in (${placeholders(wanted.length)}) order by id ${this.db.locking}`,
       wanted,
     );
     return rows.map(receiver);
@@ -142,7 +142,7 @@ export class ReceiverTable {
     // would not wait for a release that is just about to write that nothing is due.
     await this.db.run(
       `update receivers set due_at = case when due_at < ? then due_at else ? end
-       where id in (${holes(woken.length)})`,
+       where id in (${placeholders(woken.length)})`,
       [dueAt, dueAt, ...woken],
       { recurs: woken.length === 1 },
     );

@@ -1,5 +1,5 @@
+import { placeholders, type Sql, type Value } from '../../../core/contracts/sql.ts';
 import type { AccountFacts, Naming, SendingFacts } from '../../messages/contract.ts';
-import { type Executor, holes, type Value } from '../executor.ts';
 import {
   type AccountColumns,
   accountColumns,
@@ -37,9 +37,9 @@ interface Named {
 
 /** The SQL that finds, in one statement, what a send must know of whom and what it names. */
 export class SendingTable {
-  protected readonly db: Executor;
+  protected readonly db: Sql;
 
-  constructor(db: Executor) {
+  constructor(db: Sql) {
     this.db = db;
   }
 
@@ -72,7 +72,7 @@ export class SendingTable {
     const rows = await this.db.rows<AccountColumns>(
       `select ${this.#inThisOrder} ${accountColumns}
        from accounts a join tenants t on t.id = a.tenant_id
-       ${counterJoins} where a.id in (${holes(ids.length)}) and a.removed_at is null`,
+       ${counterJoins} where a.id in (${placeholders(ids.length)}) and a.removed_at is null`,
       [day, day, ...ids],
       { recurs: ids.length === 1 },
     );

@@ -1,5 +1,5 @@
+import { placeholders, type Row, type Sql } from '../../../core/contracts/sql.ts';
 import type { Mode, Tenant, TenantChanges, TenantStatus } from '../../tenants/contract.ts';
-import { type Executor, holes, type Row } from '../executor.ts';
 
 /** One row of `tenants` as the database holds it. */
 export interface TenantRow {
@@ -17,9 +17,9 @@ const columns = ['id', 'name', 'mode', 'plan', 'status', 'disabled', 'ramp', 'cr
 
 /** The SQL of tenants. */
 export class TenantTable {
-  protected readonly db: Executor;
+  protected readonly db: Sql;
 
-  constructor(db: Executor) {
+  constructor(db: Sql) {
     this.db = db;
   }
 
@@ -53,7 +53,7 @@ export class TenantTable {
     const wanted = [...new Set(ids)];
     if (wanted.length === 0) return new Map();
     const rows = await this.db.rows<TenantRow>(
-      `select ${columns.join(', ')} from tenants where id in (${holes(wanted.length)})`,
+      `select ${columns.join(', ')} from tenants where id in (${placeholders(wanted.length)})`,
       wanted,
       { recurs: wanted.length === 1 },
     );
@@ -83,7 +83,7 @@ export class TenantTable {
     const wanted = [...new Set(ids)];
     if (wanted.length === 0) return new Map();
     const rows = await this.db.rows<{ id: string; inbound_sequence: number }>(
-      `select id, inbound_sequence from tenants where id in (${holes(wanted.length)})`,
+      `select id, inbound_sequence from tenants where id in (${placeholders(wanted.length)})`,
       wanted,
     );
     return new Map(rows.map((row) => [row.id, Number(row.inbound_sequence)]));

@@ -1,5 +1,5 @@
+import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
 import type { OpenerTime, Thread, ThreadKey } from '../../messages/contract.ts';
-import { type Executor, holes } from '../executor.ts';
 
 interface ThreadColumns {
   readonly account_id: string;
@@ -13,9 +13,9 @@ const alternatives = 200;
 
 /** The SQL of threads between an account and a contact. */
 export class ThreadTable {
-  protected readonly db: Executor;
+  protected readonly db: Sql;
 
-  constructor(db: Executor) {
+  constructor(db: Sql) {
     this.db = db;
   }
 
@@ -30,7 +30,7 @@ export class ThreadTable {
     for (let start = 0; start < pairs.length; start += alternatives) {
       const some = pairs.slice(start, start + alternatives);
       const any = some.map(
-        ([, contacts]) => `(account_id = ? and contact_id in (${holes(contacts.size)}))`,
+        ([, contacts]) => `(account_id = ? and contact_id in (${placeholders(contacts.size)}))`,
       );
       const rows = await this.db.rows<ThreadColumns>(
         `select * from threads where ${any.join(' or ')}`,
@@ -45,7 +45,7 @@ export class ThreadTable {
   async ofContacts(contactIds: readonly string[]): Promise<readonly Thread[]> {
     if (contactIds.length === 0) return [];
     const rows = await this.db.rows<ThreadColumns>(
-      `select * from threads where contact_id in (${holes(contactIds.length)})`,
+      `select * from threads where contact_id in (${placeholders(contactIds.length)})`,
       contactIds,
     );
     return rows.map(fromColumns);
@@ -55,7 +55,7 @@ export class ThreadTable {
   async deleteOfContacts(contactIds: readonly string[]): Promise<void> {
     if (contactIds.length === 0) return;
     await this.db.run(
-      `delete from threads where contact_id in (${holes(contactIds.length)})`,
+      `delete from threads where contact_id in (${placeholders(contactIds.length)})`,
       contactIds,
     );
   }
@@ -99,7 +99,7 @@ export class ThreadTable {
       `select account_id as accountId, opened_at as at from (
          select account_id, opened_at,
            row_number() over (partition by account_id order by opened_at desc) as place
-         from threads where account_id in (${holes(accountIds.length)}) and opened_at > ?
+         from threads where account_id in (${placeholders(accountIds.length)}) and opened_at > ?
        ) recent where place <= ?`,
       [...accountIds, since, limit],
     );

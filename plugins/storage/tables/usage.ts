@@ -1,5 +1,5 @@
+import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
 import type { UsageCounter } from '../../limits/contract.ts';
-import { type Executor, holes } from '../executor.ts';
 
 interface CounterColumns {
   readonly tenant_id: string;
@@ -11,9 +11,9 @@ interface CounterColumns {
 
 /** The SQL of daily usage counters. */
 export class UsageTable {
-  protected readonly db: Executor;
+  protected readonly db: Sql;
 
-  constructor(db: Executor) {
+  constructor(db: Sql) {
     this.db = db;
   }
 
@@ -28,8 +28,8 @@ export class UsageTable {
     const accounts = ['', ...new Set(accountIds)];
     const rows = await this.db.rows<CounterColumns>(
       `select * from usage_counters
-       where tenant_id in (${holes(tenants.length)}) and day = ?
-         and account_id in (${holes(accounts.length)})`,
+       where tenant_id in (${placeholders(tenants.length)}) and day = ?
+         and account_id in (${placeholders(accounts.length)})`,
       [...tenants, day, ...accounts],
     );
     return rows.map((row) => ({

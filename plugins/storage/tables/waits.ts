@@ -1,6 +1,5 @@
+import { mysqlNow, placeholders, type Sql } from '../../../core/contracts/sql.ts';
 import type { HeldPlaces, OpenPlaces, OpenWaits } from '../../messages/contract.ts';
-import { type Executor, holes } from '../executor.ts';
-import { mysqlNow } from '../unit.ts';
 
 /** Which waits are counted. */
 export interface WaitFilter {
@@ -18,9 +17,9 @@ const atOnce = 10_000;
 
 /** The SQL of open waits. */
 export class WaitTable {
-  protected readonly db: Executor;
+  protected readonly db: Sql;
 
-  constructor(db: Executor) {
+  constructor(db: Sql) {
     this.db = db;
   }
 
@@ -46,14 +45,14 @@ export class WaitTable {
     if (tenantIds.length === 0) return new Map();
     const { except, aliveMs } = filter;
     const now = this.db.dialect === 'mysql' ? mysqlNow : String(Date.now());
-    const left = except.length === 0 ? '' : `and w.id not in (${holes(except.length)})`;
+    const left = except.length === 0 ? '' : `and w.id not in (${placeholders(except.length)})`;
     // A sum is a decimal on MySQL, which comes as text.
     const sum = `cast(sum(w.places) as ${this.db.dialect === 'mysql' ? 'signed' : 'integer'})`;
     const rows = await this.db.rows<{ tenant_id: string; open: number; first: number }>(
       `select w.tenant_id, ${sum} as open, min(w.ends_at) - ${now} as first
        from waits w left join processes p on p.id = w.process_id
-       where w.tenant_id in (${holes(tenantIds.length)}) and w.ends_at > ${now}
-         and (w.process_id in (${holes(processIds.length)}) or p.seen_at > ${now} - ?) ${left}
+       where w.tenant_id in (${placeholders(tenantIds.length)}) and w.ends_at > ${now}
+         and (w.process_id in (${placeholders(processIds.length)}) or p.seen_at > ${now} - ?) ${left}
        group by w.tenant_id`,
       [...tenantIds, ...processIds, aliveMs, ...except],
     );
@@ -87,7 +86,7 @@ export class WaitTable {
   async #delete(ids: readonly string[]): Promise<void> {
     for (let start = 0; start < ids.length; start += atOnce) {
       const some = ids.slice(start, start + atOnce);
-      await this.db.run(`delete from waits where id in (${holes(some.length)})`, some);
+      await this.db.run(`delete from waits where id in (${placeholders(some.length)})`, some);
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { EventType } from '../../../core/contracts/events.ts';
+import { placeholders, type Row, type Sql } from '../../../core/contracts/sql.ts';
 import type { Tenant } from '../../tenants/contract.ts';
 import type { Subscriptions, Webhook } from '../../webhooks/contract.ts';
-import { type Executor, holes, type Row } from '../executor.ts';
 import { type TenantRow, toTenant } from './tenants.ts';
 
 interface WebhookColumns {
@@ -36,9 +36,9 @@ export interface SealedSecret {
 
 /** The SQL of webhook subscriptions. */
 export class WebhookTable {
-  protected readonly db: Executor;
+  protected readonly db: Sql;
 
-  constructor(db: Executor) {
+  constructor(db: Sql) {
     this.db = db;
   }
 
@@ -74,7 +74,7 @@ export class WebhookTable {
   async ofReceivers(receiverIds: readonly string[]): Promise<readonly Webhook[]> {
     if (receiverIds.length === 0) return [];
     const rows = await this.db.rows<WebhookColumns>(
-      `select * from webhooks where receiver_id in (${holes(receiverIds.length)})`,
+      `select * from webhooks where receiver_id in (${placeholders(receiverIds.length)})`,
       receiverIds,
     );
     return rows.map(webhook);
@@ -85,7 +85,7 @@ export class WebhookTable {
     const wanted = [...new Set(tenantIds)];
     if (wanted.length === 0) return [];
     const rows = await this.db.rows<WebhookColumns>(
-      `select * from webhooks where tenant_id in (${holes(wanted.length)}) order by created_at, id`,
+      `select * from webhooks where tenant_id in (${placeholders(wanted.length)}) order by created_at, id`,
       wanted,
     );
     return rows.map(webhook);
@@ -100,7 +100,7 @@ export class WebhookTable {
          t.status, t.disabled, t.ramp, t.created_at as tenant_created_at
        from tenants t left join webhooks w on w.tenant_id = t.id
        left join receivers r on r.id = w.receiver_id
-       where t.id in (${holes(wanted.length)})`,
+       where t.id in (${placeholders(wanted.length)})`,
       wanted,
       { recurs: wanted.length === 1 },
     );
@@ -118,7 +118,7 @@ export class WebhookTable {
     const wanted = [...new Set(tenantIds)];
     if (wanted.length === 0) return new Set();
     const rows = await this.db.rows<{ tenant_id: string }>(
-      `select distinct tenant_id from webhooks where tenant_id in (${holes(wanted.length)})`,
+      `select distinct tenant_id from webhooks where tenant_id in (${placeholders(wanted.length)})`,
       wanted,
     );
     return new Set(rows.map((row) => row.tenant_id));

@@ -1,4 +1,4 @@
-import type { Dialect } from '../../../plugins/storage/executor.ts';
+import type { Dialect } from '../../../core/contracts/sql.ts';
 
 /** What a past is computed from. Moments are milliseconds since the Unix epoch. */
 export interface PastFrame {

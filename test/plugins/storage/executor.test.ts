@@ -1,11 +1,11 @@
 import t from 'tap';
+import type { Sql } from '../../../core/contracts/sql.ts';
 import type { Lane } from '../../../core/contracts/storage.ts';
-import type { Executor } from '../../../plugins/storage/executor.ts';
 import { databases } from '../../harness/databases.ts';
 import { openScratch, scratchOf } from './scratch.ts';
 
 /** Whatever a test wants to do with the executor, in a transaction. */
-const anything: Lane<(db: Executor) => Promise<unknown>, unknown> = {
+const anything: Lane<(db: Sql) => Promise<unknown>, unknown> = {
   name: 'anything',
   locks: () => [],
   run: (unit, inputs) => Promise.all(inputs.map((act) => act(scratchOf(unit).db))),
@@ -16,7 +16,7 @@ for (const { name, create } of databases) {
     const database = await create();
     t.teardown(() => database.drop());
     const storage = await openScratch(database.url, t);
-    const act = (input: (db: Executor) => Promise<unknown>) => storage.submit(anything, input);
+    const act = (input: (db: Sql) => Promise<unknown>) => storage.submit(anything, input);
     const all = () =>
       scratchOf(storage.read).db.knex('scratch').orderBy('id').select('id', 'value');
     const clear = () => act((db) => db.knex('scratch').delete());

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
+import type { Row } from '../../../core/contracts/sql.ts';
 import { createLog } from '../../../core/log.ts';
-import { Executor, type Row } from '../../../plugins/storage/executor.ts';
+import { Executor } from '../../../plugins/storage/executor.ts';
 import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
 import { createTable, id, zero } from '../../../plugins/storage/migrations/schema.ts';
 import { type MigrationStep, migrationSteps } from '../../../plugins/storage/migrations/steps.ts';

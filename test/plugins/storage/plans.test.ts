@@ -1,10 +1,11 @@
 import t, { type Test } from 'tap';
+import type { Row } from '../../../core/contracts/sql.ts';
 import type { Tables } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
 import { createLog } from '../../../core/log.ts';
 import type { ListPosition } from '../../../plugins/messages/contract.ts';
 import { type Connections, connect } from '../../../plugins/storage/connection.ts';
-import { Executor, type Row } from '../../../plugins/storage/executor.ts';
+import { Executor } from '../../../plugins/storage/executor.ts';
 import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
 import { makeStorage } from '../../../plugins/storage/storage.ts';
 import { makeTables } from '../../../plugins/storage/tables/index.ts';

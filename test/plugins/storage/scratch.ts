@@ -1,6 +1,6 @@
+import type { Sql } from '../../../core/contracts/sql.ts';
 import type { Tables, Unit } from '../../../core/contracts/storage.ts';
 import { createLog } from '../../../core/log.ts';
-import type { Executor } from '../../../plugins/storage/executor.ts';
 import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
 import {
   createTable,
@@ -17,9 +17,9 @@ import type { Teardown } from '../../harness/processes.ts';
 
 /** The SQL of a table that only these tests have. */
 export class ScratchTable {
-  readonly db: Executor;
+  readonly db: Sql;
 
-  constructor(db: Executor) {
+  constructor(db: Sql) {
     this.db = db;
   }
 
@@ -58,9 +58,9 @@ export function scratchOf(tables: Unit | Tables): ScratchTable {
 
 /** Opens a migrated storage that has the test's own table, one more storage at every call. */
 export async function openScratch(url: string, t: Teardown): Promise<OpenStorage> {
-  const tables = (executor: Executor): WithScratch<Tables> => ({
-    ...makeTables(executor),
-    scratch: new ScratchTable(executor),
+  const tables = (sql: Sql): WithScratch<Tables> => ({
+    ...makeTables(sql),
+    scratch: new ScratchTable(sql),
   });
   const storage = makeStorage({ url, log: createLog('silent'), tables });
   t.teardown(() => storage.close());

@@ -1,0 +1,106 @@
+import type { Knex } from 'knex';
+import type { Mark } from './storage.ts';
+
+/** The two families of databases; MariaDB counts as `mysql`. */
+export type Dialect = 'mysql' | 'sqlite';
+
+/** What a column can hold. Booleans are 0 and 1, moments are milliseconds, objects are JSON text. */
+export type Value = string | number | null;
+
+/** One row by column name. */
+export type Row = Readonly<Record<string, Value>>;
+
+/** How `upsert` treats a row whose key is taken. Columns in neither list keep what they hold. */
+export interface UpsertRule {
+  /** The columns of the primary or unique key. */
+  readonly key: readonly string[];
+  /** Columns that take the new value. */
+  readonly set?: readonly string[];
+  /** Columns that the new value is added to. */
+  readonly add?: readonly string[];
+  /** Columns that take the new value where they hold none. */
+  readonly fill?: readonly string[];
+}
+
+/** How a raw statement is run. */
+export interface StatementOptions {
+  /** Asked again and again in these very words, of which there are few: a server that can keeps it prepared. */
+  readonly recurs?: boolean;
+}
+
+/**
+ * What a table object runs its SQL on: one transaction, or the connections that only read. It
+ * carries the few things that MariaDB/MySQL and SQLite spell differently. Every method takes any
+ * number of rows, none included, and makes as few statements as the engines allow.
+ */
+export interface Sql {
+  readonly dialect: Dialect;
+  /** What the transaction brings that others want to know once it is durable, see `Storage.onCommit`. */
+  readonly marks: Set<Mark>;
+  /**
+   * Builds queries, bound to the transaction or to the reading connections. `update` and `delete` answer
+   * the number of rows that matched, on both dialects.
+   */
+  readonly knex: Knex;
+  /** What a raw query ends with that locks what it reads; SQLite has one writer at a time and needs no lock. */
+  readonly locking: string;
+  /** The same, but what others have locked is left out instead of being waited for. */
+  readonly lockingFree: string;
+  /**
+   * The database's clock in a statement, milliseconds since the Unix epoch, as it stood when the statement began: unlike
+   * `Unit.now` it may be a lock wait old.
+   */
+  readonly clock: string;
+  /**
+   * Inserts rows, which must all name the same columns.
+   * @throws the driver's error when a key is taken: the whole batch is then run item by item
+   */
+  insert(table: string, rows: readonly Row[]): Promise<void>;
+  /**
+   * `insert` for rows that are lists of values in the order of the columns. Columns that are null in every row are not
+   * named: their default must be null.
+   */
+  insertLists(
+    table: string,
+    columns: readonly string[],
+    lists: readonly (readonly Value[])[],
+  ): Promise<void>;
+  /**
+   * Inserts the rows whose primary and unique keys are free and leaves the others alone.
+   * @returns how many were inserted
+   * @throws Error when a value does not fit its column
+   */
+  insertIgnore(table: string, rows: readonly Row[]): Promise<number>;
+  /** Inserts rows; where the key is taken, changes the existing row as the rule says. */
+  upsert(table: string, rows: readonly Row[], rule: UpsertRule): Promise<void>;
+  /**
+   * Gives each row its own values in one statement: every row of `rows` names the key column and the
+   * same further columns. Rows that do not exist are skipped.
+   * @returns how many rows matched
+   */
+  updateEach(table: string, key: string, rows: readonly Row[]): Promise<number>;
+  /** Puts other values in the place of those that a column holds, in one statement, in every row that holds one of them. */
+  replaceEach(table: string, column: string, values: ReadonlyMap<string, string>): Promise<void>;
+  /** Runs a raw query (`?` values) and answers its rows. The caller states their type. */
+  rows<Result>(
+    sql: string,
+    bindings?: readonly Value[],
+    options?: StatementOptions,
+  ): Promise<Result[]>;
+  /**
+   * Runs a raw statement (`?` values) and answers how many rows matched (update, delete) or came in (insert); of one that
+   * is kept for COMMIT 0.
+   */
+  run(sql: string, bindings?: readonly Value[], options?: StatementOptions): Promise<number>;
+}
+
+/** The placeholders of so many values: `?, ?, ?`. */
+export function placeholders(count: number): string {
+  return '?, '.repeat(count).slice(0, -2);
+}
+
+/**
+ * MariaDB's and MySQL's clock in SQL: milliseconds since the epoch when the row is read, not when the statement began.
+ * The session is at UTC.
+ */
+export const mysqlNow = 'cast(unix_timestamp(sysdate(3)) * 1000 as signed)';
