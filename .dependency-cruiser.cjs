@@ -57,7 +57,7 @@ module.exports = {
       name: 'plugin-meets-contract-only',
       comment:
         'plugins/x may import nothing of another plugin but the types of its contract.ts: take the ' +
-        'service from the container, or listen to an event.',
+        'service from the container, its table objects from the storage, or listen to an event.',
       severity: 'error',
       from: { path: '^plugins/([^/]+)' },
       to: { path: '^plugins/', pathNot: ['^plugins/$1(/|$)', '^plugins/[^/]+/contract\\.ts$'] },
@@ -76,25 +76,63 @@ module.exports = {
       },
     },
     {
-      name: 'sql-in-storage-only',
+      name: 'storage-knows-no-noun',
       comment:
-        'Only plugins/storage may import knex, libsql or mysql2: SQL lives there, one file per ' +
-        'noun. Add a method to the file of your noun and take it from the container.',
+        'plugins/storage may import no other plugin, not even types: it stands under all of them. What it ' +
+        'needs of a noun is handed in by config/tables.ts, typed by core/contracts.',
+      severity: 'error',
+      from: { path: '^plugins/storage/' },
+      to: { path: '^plugins/', pathNot: '^plugins/storage/' },
+    },
+    {
+      name: 'sql-with-its-noun',
+      comment:
+        'Only plugins/x/tables and plugins/storage may import knex, libsql, mysql2 or core/contracts/sql.ts: a ' +
+        "noun's SQL is in its tables/. Add a method to its table object and call it on a unit or on storage.read.",
       severity: 'error',
       // The simulated network is a program of its own with a database of its own.
       from: {
         pathNot:
-          '^(plugins/storage/|core/contracts/sql\\.ts$|drivers/simulated/network/|test/|config/compose\\.ts$)',
+          '^(plugins/([^/]+/tables|storage)/|core/contracts/|drivers/simulated/network/|test/|config/tables\\.ts$)',
       },
-      to: { path: library('knex', 'libsql', '@libsql', 'mysql2') },
+      to: {
+        path: [
+          library('knex', 'libsql', '@libsql', 'mysql2'),
+          '^core/contracts/(sql|schema)\\.ts$',
+        ],
+      },
+    },
+    {
+      name: 'tables-are-handed-their-database',
+      comment:
+        'plugins/x/tables and core/contracts may import knex by `import type` only, and no driver of a database: ' +
+        'a table object runs its SQL on the `Sql` that it is handed.',
+      severity: 'error',
+      from: { path: '^(plugins/[^/]+/tables/|core/contracts/)' },
+      to: {
+        path: library('knex', 'libsql', '@libsql', 'mysql2'),
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'tables-meet-in-config',
+      comment:
+        'In config/ only tables.ts may import plugins/x/tables: it puts them together. Hand on its `contents`, or ' +
+        'take the table objects from the storage.',
+      severity: 'error',
+      from: { path: '^config/', pathNot: '^config/tables\\.ts$' },
+      to: { path: '^plugins/[^/]+/tables/' },
     },
     {
       name: 'config-stays-with-core',
       comment:
-        'In config/ only compose*.ts may import plugins, and drivers.ts drivers: schema, defaults and ' +
+        'In config/ only compose*.ts and tables.ts may import plugins, and drivers.ts drivers: schema, defaults and ' +
         'loading of settings need core/ and libraries.',
       severity: 'error',
-      from: { path: '^config/', pathNot: '^config/(compose(-administration)?|drivers)\\.ts$' },
+      from: {
+        path: '^config/',
+        pathNot: '^config/(compose(-administration)?|drivers|tables)\\.ts$',
+      },
       to: { ...local, pathNot: '^(core|config)/' },
     },
     {

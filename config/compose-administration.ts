@@ -4,10 +4,11 @@ import type { GatewayLog } from '../core/log.ts';
 import { sealedCredentials } from '../plugins/accounts/sealed-credentials.ts';
 import secrets from '../plugins/secrets/plugin.ts';
 import { resealPlugin } from '../plugins/secrets/reseal-plugin.ts';
-import storage from '../plugins/storage/plugin.ts';
+import { storagePlugin } from '../plugins/storage/plugin.ts';
 import tenants from '../plugins/tenants/plugin.ts';
 import { sealedSigningSecrets } from '../plugins/webhooks/sealed-secrets.ts';
 import type { GatewayConfig } from './schema.ts';
+import { contents } from './tables.ts';
 
 /** What a command works on: the tenants in the database, or what is sealed in it. */
 export type AdministrationPart = 'tenants' | 'secrets';
@@ -26,7 +27,7 @@ export function composeAdministration(
   return {
     log,
     bodyLimit: config.limits.body_bytes,
-    plugins: [storage, ...parts[part]],
+    plugins: [storagePlugin(contents), ...parts[part]],
     prepare: (container) => provide(container, 'config', config),
   };
 }

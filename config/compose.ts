@@ -21,7 +21,7 @@ import type { SimulatedNetworkControl } from '../plugins/sandbox/contract.ts';
 import sandbox from '../plugins/sandbox/plugin.ts';
 import secrets from '../plugins/secrets/plugin.ts';
 import databaseLock from '../plugins/storage/lock-plugin.ts';
-import storage from '../plugins/storage/plugin.ts';
+import { storagePlugin } from '../plugins/storage/plugin.ts';
 import firstStart from '../plugins/tenants/first-start.ts';
 import tenants from '../plugins/tenants/plugin.ts';
 import webhooks from '../plugins/webhooks/plugin.ts';
@@ -31,6 +31,7 @@ import { makeChannelDrivers } from './drivers.ts';
 import { loadPlugins } from './outside-plugins.ts';
 import type { GatewayConfig } from './schema.ts';
 import { StallWatch } from './stall-watch.ts';
+import { contents } from './tables.ts';
 
 /**
  * The whole gateway: its plugins in boot order, those from outside among them, and its drivers. A plugin is stopped
@@ -45,7 +46,7 @@ export async function composeGateway(
   const before = [
     observability,
     databaseLock,
-    storage,
+    storagePlugin(contents),
     secrets,
     broker,
     tenants,

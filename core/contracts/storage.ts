@@ -15,8 +15,8 @@ export type Lock = `tenant:${string}` | `lease:${string}` | `receiver:${string}`
 export type Mark = 'events' | 'deliveries';
 
 /**
- * The noun's SQL, one table object a noun: `unit.messages`, `storage.read.accounts`, … The
- * storage plugin adds its members here by augmentation.
+ * The nouns' SQL, one table object a table: `unit.messages`, `storage.read.accounts`, … Each plugin
+ * adds its own here by augmentation, in its `tables/index.ts`.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: augmented beside the tables themselves
 export interface Tables {}

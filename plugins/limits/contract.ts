@@ -103,6 +103,19 @@ export interface UsageCounter {
   readonly newContacts: number;
 }
 
+/** A limit event that was raised: at most one per tenant, UTC day and reason. */
+export interface LimitNotice {
+  readonly tenantId: string;
+  readonly day: string;
+  readonly reason: string;
+}
+
+/** When an account's opener was accepted, or refused. */
+export interface OpenerTime {
+  readonly accountId: string;
+  readonly at: number;
+}
+
 declare module '../../core/container.ts' {
   interface Cradle {
     readonly limits: Limits;

@@ -194,6 +194,12 @@ export interface EventRecord {
   readonly at: number;
 }
 
+/** The body of an event, exactly as it is signed and sent, and when the event was raised. */
+export interface EventBody {
+  readonly payload: string;
+  readonly createdAt: number;
+}
+
 /** An event of a message, of which is known whether it is among the first that were raised about it. */
 export interface RaisedEvent extends EventRecord {
   /** No earlier transaction has raised an event about its subject. */
@@ -241,19 +247,6 @@ export interface OpenWaits {
   readonly count: number;
   /** In how many milliseconds the first of them ends at the latest. */
   readonly firstEndsIn: number;
-}
-
-/** A limit event that was raised: at most one per tenant, UTC day and reason. */
-export interface LimitNotice {
-  readonly tenantId: string;
-  readonly day: string;
-  readonly reason: string;
-}
-
-/** When an account's opener was accepted, or refused. */
-export interface OpenerTime {
-  readonly accountId: string;
-  readonly at: number;
 }
 
 declare module '../../core/contracts/messages.ts' {

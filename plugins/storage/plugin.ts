@@ -1,9 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import { provide } from '../../core/container.ts';
 import { GatewayError } from '../../core/errors.ts';
-import { gatewayPlugin } from '../../core/kernel.ts';
+import { type GatewayPlugin, gatewayPlugin } from '../../core/kernel.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { Loop } from '../../core/loop.ts';
+import type { StorageContents } from './contents.ts';
 import './contract.ts';
 import { migrate, waitForDatabase } from './migrations/migrate.ts';
 import { openingRefusal, type Place, refuseDamaged } from './opening.ts';
@@ -16,21 +17,23 @@ const databaseStartMs = 30_000;
 const shrinkEveryMs = 60_000;
 
 /** Opens and migrates the database, provides `storage`, and closes it as the last of all plugins. */
-export default gatewayPlugin('storage', [], async (app: FastifyInstance) => {
-  const { config, log } = app.container.cradle;
-  const storage = await openStorage(config, log, databaseStartMs);
-  const shrinking = new Loop(
-    () => shrinkEveryMs,
-    () => storage.shrink(),
-    (error) => log.warn({ err: error }, 'the database file could not be made smaller'),
-  );
-  app.addHook('onClose', async () => {
-    await shrinking.stop();
-    await storage.close();
+export function storagePlugin(contents: StorageContents): GatewayPlugin {
+  return gatewayPlugin('storage', [], async (app: FastifyInstance) => {
+    const { config, log } = app.container.cradle;
+    const storage = await openStorage(config, contents, log, databaseStartMs);
+    const shrinking = new Loop(
+      () => shrinkEveryMs,
+      () => storage.shrink(),
+      (error) => log.warn({ err: error }, 'the database file could not be made smaller'),
+    );
+    app.addHook('onClose', async () => {
+      await shrinking.stop();
+      await storage.close();
+    });
+    if (storage.dialect === 'sqlite') shrinking.kick();
+    provide(app.container, 'storage', storage);
   });
-  if (storage.dialect === 'sqlite') shrinking.kick();
-  provide(app.container, 'storage', storage);
-});
+}
 
 /**
  * Opens the database, waits for it as long as it may take to start, migrates it and writes to it once.
@@ -38,12 +41,13 @@ export default gatewayPlugin('storage', [], async (app: FastifyInstance) => {
  */
 export async function openStorage(
   place: Place,
+  contents: StorageContents,
   log: GatewayLog,
   waitMs: number,
 ): Promise<OpenStorage> {
   let storage: OpenStorage | undefined;
   try {
-    storage = makeStorage({ url: place.database_url, log });
+    storage = makeStorage({ url: place.database_url, log, contents });
     await waitForDatabase(storage, waitMs);
     await refuseDamaged(storage);
     const applied = await migrate(storage);

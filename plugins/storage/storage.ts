@@ -1,12 +1,12 @@
 import type { Lane, Mark, Storage, Tables } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { type Connections, connect } from './connection.ts';
+import type { StorageContents } from './contents.ts';
 import { Executor } from './executor.ts';
 import { Lanes } from './lanes.ts';
 import { read, steadied } from './reading.ts';
 import { shrinkSqlite } from './sqlite.ts';
-import { makeTables } from './tables/index.ts';
-import { mysqlClock, type TablesMaker } from './unit.ts';
+import { mysqlClock } from './unit.ts';
 
 /** How long `ping` and `probe` wait. */
 const pingMs = 1_000;
@@ -22,8 +22,7 @@ export interface StorageOptions {
   /** `mysql://user:password@host:port/database` or `sqlite:PATH`. */
   readonly url: string;
   readonly log: GatewayLog;
-  /** The table objects; the gateway's own when absent. */
-  readonly tables?: TablesMaker;
+  readonly contents: StorageContents;
 }
 
 /** A storage together with what only its owner may do. */
@@ -41,8 +40,8 @@ export interface OpenStorage extends Storage {
  * Does not migrate. The caller closes it.
  * @throws Error when the address cannot be understood
  */
-export function makeStorage({ url, log, tables = makeTables }: StorageOptions): OpenStorage {
-  return new KnexStorage(connect(url, log), log, tables);
+export function makeStorage({ url, log, contents }: StorageOptions): OpenStorage {
+  return new KnexStorage(connect(url, log), log, contents);
 }
 
 class KnexStorage implements OpenStorage {
@@ -53,16 +52,16 @@ class KnexStorage implements OpenStorage {
   readonly #listeners: { readonly mark: Mark; readonly listener: () => void }[] = [];
   #closing: Promise<void> | undefined;
 
-  constructor(connections: Connections, log: GatewayLog, tables: TablesMaker) {
+  constructor(connections: Connections, log: GatewayLog, contents: StorageContents) {
     this.connections = connections;
     this.#reader = new Executor(connections.read, connections.dialect);
     this.#lanes = new Lanes({
       connections,
-      tables,
+      contents,
       log,
       committed: (mark) => this.#tell(mark),
     });
-    this.read = steadied(tables(this.#reader), this.#lanes.breaker);
+    this.read = steadied(contents.tables(this.#reader), this.#lanes.breaker);
   }
 
   get dialect() {

@@ -4,18 +4,16 @@ import type { Lock, Mark, Tables, Unit } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { Breaker } from './breaker.ts';
 import type { Connections } from './connection.ts';
+import type { LockRows, StorageContents } from './contents.ts';
 import { type Ask, Executor, type Way } from './executor.ts';
 import { faultOf, fitForLog, leavesCommitOpen } from './faults.ts';
 import type { Statement } from './pipeline.ts';
 import { begin, type Transaction } from './transaction.ts';
 
-/** Makes the table objects that run their SQL on what they are given. */
-export type TablesMaker = (sql: Sql) => Tables;
-
 /** What a transaction needs of the storage it belongs to. */
 export interface UnitParts {
   readonly connections: Connections;
-  readonly tables: TablesMaker;
+  readonly contents: StorageContents;
   readonly log: GatewayLog;
   /** Takes notice of what the database does. */
   readonly breaker: Pick<Breaker, 'noticed' | 'passed' | 'unavailable'>;
@@ -65,6 +63,7 @@ export async function transact<Result, Early>(
   work: (unit: Unit, found: Early | undefined) => Promise<Result>,
 ): Promise<Committed<Result>> {
   const { dialect } = parts.connections;
+  const { tables: makeTables, locks: lockable } = parts.contents;
   const transaction = await begin(parts.connections);
   let refused: unknown;
   const watched: Ask = async (statement) => {
@@ -79,16 +78,16 @@ export async function transact<Result, Early>(
   const executor = new Executor(wayOf(transaction, watched), dialect);
   const signals: (() => void)[] = [];
   const last: Statement[] = [];
-  const tables = parts.tables(executor);
+  const tables = makeTables(executor);
   let result: Result;
   try {
     // Asked before anything else, so that it comes first in the packet.
-    const locking = dialect === 'mysql' ? lock(transaction.ask, locks) : Date.now();
+    const locking = dialect === 'mysql' ? lock(transaction.ask, locks, lockable) : Date.now();
     const [now, found] = await Promise.all([locking, early?.(tables)]);
     const unit: Unit = {
       ...tables,
       now,
-      withCommit: parts.tables(executor.keeping(last)),
+      withCommit: makeTables(executor.keeping(last)),
       afterCommit: (signal) => void signals.push(signal),
     };
     result = await work(unit, found);
@@ -133,13 +132,17 @@ function wayOf(transaction: Transaction, watched: Ask): Way {
 }
 
 /** Takes the rows and answers the database's clock as it stood once the last was taken. Asks at once. */
-async function lock(ask: Ask, locks: readonly Lock[]): Promise<number> {
-  const asked = lockable.flatMap(([table, column, prefix]) => {
+async function lock(
+  ask: Ask,
+  locks: readonly Lock[],
+  lockable: readonly LockRows[],
+): Promise<number> {
+  const asked = lockable.flatMap(({ prefix, table, key }) => {
     const ids = idsOf(locks, prefix);
     if (ids.length === 0) return [];
     // The primary key gives the order, and a scan of the table would wait for rows of others.
     const sql = `select ${mysqlNow} as now from ${table} force index (primary)
-       where ${column} in (${placeholders(ids.length)}) order by ${column} for update`;
+       where ${key} in (${placeholders(ids.length)}) order by ${key} for update`;
     return [ask({ sql, bindings: ids, recurs: ids.length === 1 })];
   });
   // Where nothing was there to be taken.
@@ -156,13 +159,6 @@ function timesOf(answer: unknown): readonly number[] {
   const [rows] = answer as readonly [readonly { readonly now: number }[]];
   return rows.map(({ now }) => now);
 }
-
-/** In the order in which all take them. */
-const lockable = [
-  ['tenants', 'id', 'tenant:'],
-  ['leases', 'account_id', 'lease:'],
-  ['receivers', 'id', 'receiver:'],
-] as const;
 
 /** MariaDB's or MySQL's clock, milliseconds since the Unix epoch. */
 export async function mysqlClock(sql: Sql): Promise<number> {

@@ -25,6 +25,18 @@ export interface Tenant {
   readonly createdAt: number;
 }
 
+/** One row of `tenants` as the database holds it, for who joins it to rows of its own. */
+export interface TenantRow {
+  readonly id: string;
+  readonly name: string;
+  readonly mode: Mode;
+  readonly plan: string;
+  readonly status: TenantStatus;
+  readonly disabled: string;
+  readonly ramp: number;
+  readonly created_at: number;
+}
+
 /** What can be changed of a tenant; what is absent stays. */
 export interface TenantChanges {
   readonly plan?: string;

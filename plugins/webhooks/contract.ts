@@ -4,6 +4,7 @@
  * event to one subscription. Times are milliseconds since the Unix epoch, by the database's clock.
  */
 import type { EventType } from '../../core/contracts/events.ts';
+import type { EventBody } from '../messages/contract.ts';
 import type { Tenant } from '../tenants/contract.ts';
 
 /** One subscription. */
@@ -184,10 +185,4 @@ export interface DeliveryFilter {
   /** Older than this creation time and id; null for the newest. */
   readonly before: readonly [createdAt: number, id: string] | null;
   readonly limit: number;
-}
-
-/** The body of an event, exactly as it is signed and sent, and when the event was raised. */
-export interface EventBody {
-  readonly payload: string;
-  readonly createdAt: number;
 }

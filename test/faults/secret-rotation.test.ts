@@ -3,6 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { contents } from '../../config/tables.ts';
 import { createLog } from '../../core/log.ts';
 import { makeKeyring } from '../../plugins/secrets/keyring.ts';
 import { makeSecrets } from '../../plugins/secrets/sealing.ts';
@@ -55,7 +56,7 @@ for (const { name, create } of storyDatabases('mariadb')) {
     t.match(swapped.output, /The database is sealed with another secret .* GATEWAY_SECRET/);
     t.notMatch(swapped.output, /\n +at |"stack"/);
 
-    const storage = makeStorage({ url: database.url, log: createLog('silent') });
+    const storage = makeStorage({ url: database.url, log: createLog('silent'), contents });
     t.teardown(() => storage.close());
     const { read, write } = storage.connections;
     const sealer = makeSecrets(makeKeyring(before, null));

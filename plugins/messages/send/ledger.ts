@@ -1,9 +1,9 @@
 import type { Contact } from '../../contacts/contract.ts';
+import type { LimitNotice } from '../../limits/contract.ts';
 import type {
   DayCount,
   EventRecord,
   IdempotencyRecord,
-  LimitNotice,
   SendingAccount,
   SendingContact,
   SendingTenant,

@@ -34,7 +34,7 @@ export async function loadEarly(
   const hashes = sends.flatMap((send) => send.idempotency?.keyHash ?? []);
   const [named, candidates, keys] = await Promise.all([
     readFacts(tables, rules, known, sends),
-    tables.accounts.candidates([...new Set(choosing)]),
+    tables.sending.candidates([...new Set(choosing)]),
     tables.idempotency.find(tenantIds, hashes),
   ]);
   return { named, candidates, keys };

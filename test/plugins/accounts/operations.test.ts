@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { Value } from 'typebox/value';
 import { loadConfig } from '../../../config/load.ts';
+import { contents } from '../../../config/tables.ts';
 import { provide } from '../../../core/container.ts';
 import type { Caller } from '../../../core/contracts/caller.ts';
 import type { LinkStep } from '../../../core/contracts/driver.ts';
@@ -15,7 +16,7 @@ import media from '../../../plugins/media/plugin.ts';
 import observability from '../../../plugins/observability/plugin.ts';
 import secrets from '../../../plugins/secrets/plugin.ts';
 import databaseLock from '../../../plugins/storage/lock-plugin.ts';
-import storage from '../../../plugins/storage/plugin.ts';
+import { storagePlugin } from '../../../plugins/storage/plugin.ts';
 import tenants from '../../../plugins/tenants/plugin.ts';
 import { databases } from '../../harness/databases.ts';
 import { FakeDriver } from './fake-driver.ts';
@@ -51,7 +52,7 @@ async function open(t: Test, url: string, env: Record<string, string> = {}) {
     log: createLog('silent'),
     bodyLimit: 1_000,
     plugins: [
-      ...[observability, databaseLock, storage, secrets, broker, tenants],
+      ...[observability, databaseLock, storagePlugin(contents), secrets, broker, tenants],
       ...[egress, media, accounts, limits],
     ],
     prepare(container) {

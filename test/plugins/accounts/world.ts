@@ -1,4 +1,5 @@
 import type { Test } from 'tap';
+import { contents } from '../../../config/tables.ts';
 import type { Caller } from '../../../core/contracts/caller.ts';
 import { type Clock, systemClock } from '../../../core/contracts/clock.ts';
 import type { DriverFault } from '../../../core/contracts/driver-faults.ts';
@@ -109,7 +110,7 @@ export class World {
   }
 
   static async open(t: Test, url: string): Promise<World> {
-    const storage = makeStorage({ url, log: createLog('silent') });
+    const storage = makeStorage({ url, log: createLog('silent'), contents });
     t.teardown(() => storage.close());
     await migrate(storage);
     return new World(t, url, storage);

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { contents } from '../../../config/tables.ts';
 import type { Broker } from '../../../core/contracts/broker.ts';
 import { systemClock } from '../../../core/contracts/clock.ts';
 import {
@@ -86,7 +87,7 @@ export async function openStage(
   url: string,
   options: StageOptions = {},
 ): Promise<Stage> {
-  const storage = makeStorage({ url, log });
+  const storage = makeStorage({ url, log, contents });
   await migrate(storage);
   const memory = new MemoryBroker({ log, hub: options.hub ?? new MemoryHub() });
   const broker =

@@ -1,11 +1,12 @@
 /** A process that migrates the database named by its first argument and stops in the middle of the first step. */
+import { contents } from '../../../config/tables.ts';
 import { createLog } from '../../../core/log.ts';
 import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
 import { createTable, id, zero } from '../../../plugins/storage/migrations/schema.ts';
 import { makeStorage } from '../../../plugins/storage/storage.ts';
 
 const [url = ''] = process.argv.slice(2);
-const storage = makeStorage({ url, log: createLog('silent') });
+const storage = makeStorage({ url, log: createLog('silent'), contents });
 await migrate(storage, [
   {
     name: '001-first-tables',

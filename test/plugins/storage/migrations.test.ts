@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
+import { contents } from '../../../config/tables.ts';
 import type { Row } from '../../../core/contracts/sql.ts';
 import { createLog } from '../../../core/log.ts';
 import { Executor } from '../../../plugins/storage/executor.ts';
@@ -40,7 +41,7 @@ const tableNames = [
 ];
 
 function open(database: Database, t: Teardown): OpenStorage {
-  const storage = makeStorage({ url: database.url, log: createLog('silent') });
+  const storage = makeStorage({ url: database.url, log: createLog('silent'), contents });
   t.teardown(() => storage.close());
   return storage;
 }

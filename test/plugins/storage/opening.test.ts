@@ -2,6 +2,7 @@ import { chmod, mkdir, mkdtemp, open, readdir, rm, stat, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { contents } from '../../../config/tables.ts';
 import { createLog } from '../../../core/log.ts';
 import { openStorage } from '../../../plugins/storage/plugin.ts';
 import { databases } from '../../harness/databases.ts';
@@ -32,7 +33,7 @@ async function refusedStart(t: Test, env: Record<string, string>) {
 async function makeDatabase(dataDir: string): Promise<string> {
   const path = join(dataDir, 'gateway.db');
   const place = { database_url: `sqlite:${path}`, data_dir: dataDir };
-  const storage = await openStorage(place, log, 0);
+  const storage = await openStorage(place, contents, log, 0);
   await storage.connections.write.raw('pragma wal_checkpoint(truncate)');
   await storage.close();
   return path;
@@ -84,7 +85,7 @@ t.test('a database server that will not have the gateway is named with what to d
   t.teardown(() => database.drop());
   const change = (changes: Partial<URL>) => Object.assign(new URL(database.url), changes).href;
   const refusal = (database_url: string) =>
-    openStorage({ database_url, data_dir: './data' }, log, 0).then(
+    openStorage({ database_url, data_dir: './data' }, contents, log, 0).then(
       async (storage) => await storage.close(),
       (error: Error) => `${error.name}: ${error.message}`,
     );
@@ -111,25 +112,30 @@ t.test('nobody but the user of the gateway can read an embedded database', async
   };
   const path = join(dataDir, 'gateway.db');
   const place = { database_url: `sqlite:${path}`, data_dir: dataDir };
-  const first = await openStorage(place, log, 0);
+  const first = await openStorage(place, contents, log, 0);
   t.same(await modes(), { 'gateway.db': 0o600, 'gateway.db-shm': 0o600, 'gateway.db-wal': 0o600 });
   t.equal((await stat(dataDir)).mode & 0o777, 0o700);
   await first.close();
 
   await chmod(path, 0o644);
-  await (await openStorage(place, log, 0)).close();
+  await (await openStorage(place, contents, log, 0)).close();
   t.same((await modes())['gateway.db'], 0o600, 'one that was open to all is closed');
 
   await rm(dataDir, { recursive: true });
   await mkdir(dataDir, { mode: 0o755 });
-  await (await openStorage(place, log, 0)).close();
+  await (await openStorage(place, contents, log, 0)).close();
   t.equal((await stat(dataDir)).mode & 0o777, 0o700, 'a folder that was made for it, too');
 });
 
 t.test('the file of an embedded database shrinks after clean-ups', async (t) => {
   const dataDir = await folder(t);
   const path = join(dataDir, 'gateway.db');
-  const storage = await openStorage({ database_url: `sqlite:${path}`, data_dir: dataDir }, log, 0);
+  const storage = await openStorage(
+    { database_url: `sqlite:${path}`, data_dir: dataDir },
+    contents,
+    log,
+    0,
+  );
   t.teardown(() => storage.close());
   const { write } = storage.connections;
   const size = async () => {

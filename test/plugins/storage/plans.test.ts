@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { contents, makeTables } from '../../../config/tables.ts';
 import type { Row } from '../../../core/contracts/sql.ts';
 import type { Tables } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
@@ -8,7 +9,6 @@ import { type Connections, connect } from '../../../plugins/storage/connection.t
 import { Executor } from '../../../plugins/storage/executor.ts';
 import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
 import { makeStorage } from '../../../plugins/storage/storage.ts';
-import { makeTables } from '../../../plugins/storage/tables/index.ts';
 import { databases } from '../../harness/databases.ts';
 
 const total = 100_000;
@@ -326,7 +326,7 @@ function reads(ids: readonly string[]): readonly Read[] {
     ),
   );
   add('accept: accounts to choose from', 100, (tables) =>
-    tables.accounts.candidates(tenants.slice(0, 2)),
+    tables.sending.candidates(tenants.slice(0, 2)),
   );
   // Each name, tenant, account, contact, thread and counter, and the messages that make a contact busy.
   const busy = { messages: 10, windowMs: Date.now() - start };
@@ -428,7 +428,7 @@ for (const engine of databases) {
     const database = await engine.create();
     t.teardown(() => database.drop());
     const log = createLog('silent');
-    const storage = makeStorage({ url: database.url, log });
+    const storage = makeStorage({ url: database.url, log, contents });
     await migrate(storage);
     await storage.close();
     const connections = connect(database.url, log);

@@ -2,11 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
+import { contents } from '../../../config/tables.ts';
 import { provide } from '../../../core/container.ts';
 import { createGateway } from '../../../core/kernel.ts';
 import { createLog } from '../../../core/log.ts';
 import secretsPlugin from '../../../plugins/secrets/plugin.ts';
-import storagePlugin from '../../../plugins/storage/plugin.ts';
+import { storagePlugin } from '../../../plugins/storage/plugin.ts';
 import { databases } from '../../harness/databases.ts';
 
 type Config = import('../../../core/container.ts').Cradle['config'];
@@ -17,7 +18,7 @@ function boot(config: Partial<Config>) {
   return createGateway({
     log: createLog('silent'),
     bodyLimit: 1_000,
-    plugins: [storagePlugin, secretsPlugin],
+    plugins: [storagePlugin(contents), secretsPlugin],
     prepare: (container) =>
       // Only the fields that these two plugins read.
       provide(container, 'config', {

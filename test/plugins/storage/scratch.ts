@@ -1,3 +1,4 @@
+import { contents } from '../../../config/tables.ts';
 import type { Sql } from '../../../core/contracts/sql.ts';
 import type { Tables, Unit } from '../../../core/contracts/storage.ts';
 import { createLog } from '../../../core/log.ts';
@@ -12,7 +13,6 @@ import {
 } from '../../../plugins/storage/migrations/schema.ts';
 import { migrationSteps } from '../../../plugins/storage/migrations/steps.ts';
 import { makeStorage, type OpenStorage } from '../../../plugins/storage/storage.ts';
-import { makeTables } from '../../../plugins/storage/tables/index.ts';
 import type { Teardown } from '../../harness/processes.ts';
 
 /** The SQL of a table that only these tests have. */
@@ -59,10 +59,10 @@ export function scratchOf(tables: Unit | Tables): ScratchTable {
 /** Opens a migrated storage that has the test's own table, one more storage at every call. */
 export async function openScratch(url: string, t: Teardown): Promise<OpenStorage> {
   const tables = (sql: Sql): WithScratch<Tables> => ({
-    ...makeTables(sql),
+    ...contents.tables(sql),
     scratch: new ScratchTable(sql),
   });
-  const storage = makeStorage({ url, log: createLog('silent'), tables });
+  const storage = makeStorage({ url, log: createLog('silent'), contents: { ...contents, tables } });
   t.teardown(() => storage.close());
   await migrate(storage, [
     ...migrationSteps,

@@ -1,3 +1,4 @@
+import { contents } from '../../../config/tables.ts';
 import type { Broker } from '../../../core/contracts/broker.ts';
 import { systemClock } from '../../../core/contracts/clock.ts';
 import type { EventType } from '../../../core/contracts/events.ts';
@@ -128,7 +129,7 @@ export async function openEngine(
   internet: Internet,
   options: EngineOptions = {},
 ): Promise<EngineProcess> {
-  const storage = makeStorage({ url, log });
+  const storage = makeStorage({ url, log, contents });
   await migrate(storage);
   const memory = new MemoryBroker({ log, ...(options.hub === undefined ? {} : options) });
   const name = options.name ?? 'one';

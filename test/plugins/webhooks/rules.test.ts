@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto';
 import t from 'tap';
 import type { EgressOutcome, EgressPost } from '../../../plugins/egress/contract.ts';
+import type { EventBody } from '../../../plugins/messages/contract.ts';
 import { attempt, attemptHeaders } from '../../../plugins/webhooks/attempt.ts';
 import type {
   Attempt,
   AttemptedDelivery,
   Delivery,
   DueDelivery,
-  EventBody,
   Health,
   Webhook,
 } from '../../../plugins/webhooks/contract.ts';

@@ -10,7 +10,7 @@ import { newId } from '../../../../core/ids.ts';
 import { makeChangeLane } from '../../../../plugins/contacts/change.ts';
 import type { Contact } from '../../../../plugins/contacts/contract.ts';
 import type { MessageWithContact } from '../../../../plugins/messages/contract.ts';
-import type { StoredEvent } from '../../../../plugins/storage/tables/events.ts';
+import type { StoredEvent } from '../../../../plugins/messages/tables/events.ts';
 import type { Delivery } from '../../../../plugins/webhooks/contract.ts';
 import { databases } from '../../../harness/databases.ts';
 import {

@@ -4,7 +4,7 @@ import type { SendingFacts } from '../../../../plugins/messages/contract.ts';
 import { ArrivalLine } from '../../../../plugins/messages/receive/arrival-line.ts';
 import type { SendInput } from '../../../../plugins/messages/send/input.ts';
 import { KnownContacts } from '../../../../plugins/messages/send/known-contacts.ts';
-import { SendingTable } from '../../../../plugins/storage/tables/sending.ts';
+import { SendingTable } from '../../../../plugins/messages/tables/sending.ts';
 import { databases } from '../../../harness/databases.ts';
 import { codeOf, forgetContact, inbound, makeTenant, openStage, type Stage } from '../stage.ts';
 

@@ -1,4 +1,5 @@
 import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
+import type { Tables } from '../../../core/contracts/storage.ts';
 import type { Merges } from '../../contacts/contract.ts';
 import type {
   Direction,
@@ -6,8 +7,7 @@ import type {
   MessageWithContact,
   QueuedPlace,
   StoredMessage,
-} from '../../messages/contract.ts';
-import { MediaTable } from './media.ts';
+} from '../contract.ts';
 import { joinedMessages, listMessages, messagesBy, type Selection } from './message-lists.ts';
 import {
   columns,
@@ -37,9 +37,11 @@ const alternatives = 200;
 /** The SQL of messages. */
 export class MessageTable {
   protected readonly db: Sql;
+  readonly #media: Tables['media'];
 
-  constructor(db: Sql) {
+  constructor(db: Sql, media: Tables['media']) {
     this.db = db;
+    this.#media = media;
   }
 
   /** @throws when an id, a sequence or a network id is taken */
@@ -234,7 +236,7 @@ export class MessageTable {
 
   /** Deletes messages; what media they brought is given up with them. */
   async delete(ids: readonly string[]): Promise<void> {
-    await new MediaTable(this.db).giveUpOf(ids);
+    await this.#media.giveUpOf(ids);
     for (let start = 0; start < ids.length; start += 1000) {
       await this.db
         .knex('messages')

@@ -1,8 +1,7 @@
 import type { EventType } from '../../../core/contracts/events.ts';
 import { mysqlNow, placeholders, type Row, type Sql } from '../../../core/contracts/sql.ts';
 import { newId } from '../../../core/ids.ts';
-import type { EventRecord } from '../../messages/contract.ts';
-import type { EventBody } from '../../webhooks/contract.ts';
+import type { EventBody, EventRecord } from '../contract.ts';
 
 /** An event waits in the outbox until it has been fanned out to the subscriptions. */
 const waiting = 0;

@@ -1,6 +1,6 @@
 import type { Json } from '../../../core/contracts/json.ts';
 import type { Sql } from '../../../core/contracts/sql.ts';
-import type { IdempotencyRecord } from '../../messages/contract.ts';
+import type { IdempotencyRecord } from '../contract.ts';
 
 interface KeyColumns {
   readonly tenant_id: string;

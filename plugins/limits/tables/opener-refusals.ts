@@ -1,5 +1,5 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
-import type { OpenerTime } from '../../messages/contract.ts';
+import type { OpenerTime } from '../contract.ts';
 
 interface RefusalColumns {
   readonly account_id: string;

@@ -1,6 +1,6 @@
 import type { AccountStatus } from '../../accounts/contract.ts';
-import type { AccountFacts, DayCount, SendingFacts } from '../../messages/contract.ts';
 import type { Mode, TenantStatus } from '../../tenants/contract.ts';
+import type { AccountFacts, DayCount, SendingAccount, SendingFacts } from '../contract.ts';
 
 /** An account `a` that a send names, with its tenant `t` and today's counters: `d` the tenant's, `e` the account's. */
 export interface AccountColumns {
@@ -35,6 +35,17 @@ export const accountColumns = `t.id as tenant, t.mode, t.plan, t.status as tenan
 export const counterJoins = `left join usage_counters d
     on d.tenant_id = t.id and d.day = ? and d.account_id = ''
   left join usage_counters e on e.tenant_id = t.id and e.day = ? and e.account_id = a.id`;
+
+/** An account that a send may choose. */
+export interface CandidateColumns {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly channel: string;
+  readonly status: AccountStatus;
+  readonly linked: number;
+  readonly ramp_day_one: string | null;
+  readonly outbound_sequence: number | string;
+}
 
 /** The same with the contact `c` that the send names, and the thread `h` of the two. */
 export interface SendingColumns extends AccountColumns {
@@ -77,6 +88,19 @@ export function accountFacts(row: AccountColumns): AccountFacts {
     tenantCount: count(row.tenant_sends, row.tenant_contacts),
     accountCount: count(row.account_sends, row.account_contacts),
     contactsAt: `${row.contacts_revision} ${row.inbound_sequence}`,
+  };
+}
+
+/** A row as an account that a send may choose. */
+export function candidate(row: CandidateColumns): SendingAccount {
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    channel: row.channel,
+    status: row.status,
+    linked: row.linked === 1,
+    rampDayOne: row.ramp_day_one,
+    sequence: Number(row.outbound_sequence),
   };
 }
 

@@ -5,7 +5,7 @@ import type {
   MessageStatus,
   MessageWithContact,
   StoredMessage,
-} from '../../messages/contract.ts';
+} from '../contract.ts';
 
 /** A row as the engines return it. */
 export interface MessageColumns {

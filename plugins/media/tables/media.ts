@@ -1,5 +1,5 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
-import type { KeptMedia, MediaPlace, StoredFile } from '../../media/contract.ts';
+import type { KeptMedia, MediaPlace, StoredFile } from '../contract.ts';
 
 /** A row is there before its file, so that no file is without one: it waits for its message, is kept, or to be deleted. */
 const waiting = 0;

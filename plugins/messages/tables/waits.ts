@@ -1,5 +1,5 @@
 import { mysqlNow, placeholders, type Sql } from '../../../core/contracts/sql.ts';
-import type { HeldPlaces, OpenPlaces, OpenWaits } from '../../messages/contract.ts';
+import type { HeldPlaces, OpenPlaces, OpenWaits } from '../contract.ts';
 
 /** Which waits are counted. */
 export interface WaitFilter {

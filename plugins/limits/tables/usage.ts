@@ -1,5 +1,5 @@
 import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
-import type { UsageCounter } from '../../limits/contract.ts';
+import type { UsageCounter } from '../contract.ts';
 
 interface CounterColumns {
   readonly tenant_id: string;

@@ -1,5 +1,5 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
-import type { SealedCredential } from '../../accounts/contract.ts';
+import type { SealedCredential } from '../contract.ts';
 
 /** The SQL of sealed session credentials. */
 export class CredentialTable {

@@ -1,6 +1,6 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
-import type { ApiKey, HashedKey, KeyOwner } from '../../tenants/contract.ts';
-import { type TenantRow, toTenant } from './tenants.ts';
+import type { ApiKey, HashedKey, KeyOwner, TenantRow } from '../contract.ts';
+import { toTenant } from './tenants.ts';
 
 interface KeyRow {
   readonly id: string;

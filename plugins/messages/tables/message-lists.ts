@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import type { Sql } from '../../../core/contracts/sql.ts';
-import type { MessageFilter, MessageWithContact } from '../../messages/contract.ts';
+import type { MessageFilter, MessageWithContact } from '../contract.ts';
 import { type JoinedColumns, withContacts } from './message-rows.ts';
 
 /**

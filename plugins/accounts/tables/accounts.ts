@@ -7,8 +7,7 @@ import type {
   AccountStatus,
   ConnectOptions,
   Mode,
-} from '../../accounts/contract.ts';
-import type { SendingAccount } from '../../messages/contract.ts';
+} from '../contract.ts';
 
 /** What an account is made with; the rest of its row starts empty. */
 export interface NewAccount {
@@ -86,29 +85,6 @@ export class AccountTable {
       total: rows.reduce((sum, row) => sum + row.accounts, 0),
       connected: rows.find((row) => row.status === 'connected')?.accounts ?? 0,
     };
-  }
-
-  /**
-   * What a send may choose from: not removed and `connected`, `connecting` or `restricted`. The caller has locked the
-   * tenants.
-   */
-  async candidates(tenantIds: readonly string[]): Promise<readonly SendingAccount[]> {
-    if (tenantIds.length === 0) return [];
-    const rows = await this.db.rows<SendingColumns>(
-      `select id, tenant_id, channel, status, linked, ramp_day_one, outbound_sequence
-       from accounts where removed_at is null and tenant_id in (${placeholders(tenantIds.length)})
-         and status in ('connected', 'connecting', 'restricted')`,
-      tenantIds,
-    );
-    return rows.map((row) => ({
-      id: row.id,
-      tenantId: row.tenant_id,
-      channel: row.channel,
-      status: row.status,
-      linked: row.linked === 1,
-      rampDayOne: row.ramp_day_one,
-      sequence: Number(row.outbound_sequence),
-    }));
   }
 
   /** The record of a number that was not removed. */
@@ -219,16 +195,6 @@ export class AccountTable {
     const rows: StoredAccount[] = await query;
     return rows.map(accountRow);
   }
-}
-
-interface SendingColumns {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly channel: string;
-  readonly status: AccountStatus;
-  readonly linked: number;
-  readonly ramp_day_one: string | null;
-  readonly outbound_sequence: number | string;
 }
 
 interface StoredAccount {

@@ -1,8 +1,7 @@
 import type { EventType } from '../../../core/contracts/events.ts';
 import { placeholders, type Row, type Sql } from '../../../core/contracts/sql.ts';
-import type { Tenant } from '../../tenants/contract.ts';
-import type { Subscriptions, Webhook } from '../../webhooks/contract.ts';
-import { type TenantRow, toTenant } from './tenants.ts';
+import type { Tenant, TenantRow } from '../../tenants/contract.ts';
+import type { Subscriptions, Webhook } from '../contract.ts';
 
 interface WebhookColumns {
   readonly id: string;
@@ -34,12 +33,17 @@ export interface SealedSecret {
   readonly sealed: string;
 }
 
+/** Makes a tenant of its row, as the tenants' own table does. */
+export type TenantOf = (row: TenantRow) => Tenant;
+
 /** The SQL of webhook subscriptions. */
 export class WebhookTable {
   protected readonly db: Sql;
+  readonly #tenantOf: TenantOf;
 
-  constructor(db: Sql) {
+  constructor(db: Sql, tenantOf: TenantOf) {
     this.db = db;
+    this.#tenantOf = tenantOf;
   }
 
   /** A tenant's subscriptions, oldest first. */
@@ -109,7 +113,8 @@ export class WebhookTable {
       .flatMap((row) => (isSubscription(row) ? { ...webhook(row), pausedAt: row.paused_at } : []))
       .sort((one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1));
     const tenants = new Map<string, Tenant>();
-    for (const row of rows) if (!tenants.has(row.tenant)) tenants.set(row.tenant, tenant(row));
+    for (const row of rows)
+      if (!tenants.has(row.tenant)) tenants.set(row.tenant, this.#tenantOf(tenantRow(row)));
     return { webhooks, tenants };
   }
 
@@ -170,9 +175,9 @@ function isSubscription(
   return row.id !== null;
 }
 
-function tenant(row: SubscriptionColumns): Tenant {
+function tenantRow(row: SubscriptionColumns): TenantRow {
   const { tenant: id, tenant_name: name, tenant_created_at: created_at } = row;
-  return toTenant({ ...row, id, name, created_at });
+  return { ...row, id, name, created_at };
 }
 
 function changeable(one: Webhook): Row {

@@ -6,7 +6,7 @@ import type {
   Receiver,
   ReceiverLease,
   ReceiverRenewal,
-} from '../../webhooks/contract.ts';
+} from '../contract.ts';
 
 interface ReceiverColumns {
   readonly id: string;

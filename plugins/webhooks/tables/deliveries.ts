@@ -9,7 +9,7 @@ import type {
   DeliveryState,
   DueDelivery,
   DueWithBody,
-} from '../../webhooks/contract.ts';
+} from '../contract.ts';
 
 interface DeliveryColumns {
   readonly id: string;

@@ -1,5 +1,5 @@
 import { placeholders, type Row, type Sql } from '../../../core/contracts/sql.ts';
-import type { Contact, ContactFilter, ContactKey } from '../../contacts/contract.ts';
+import type { Contact, ContactFilter, ContactKey } from '../contract.ts';
 
 interface ContactColumns {
   readonly id: string;

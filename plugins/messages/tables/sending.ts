@@ -1,9 +1,11 @@
 import { placeholders, type Sql, type Value } from '../../../core/contracts/sql.ts';
-import type { AccountFacts, Naming, SendingFacts } from '../../messages/contract.ts';
+import type { AccountFacts, Naming, SendingAccount, SendingFacts } from '../contract.ts';
 import {
   type AccountColumns,
   accountColumns,
   accountFacts,
+  type CandidateColumns,
+  candidate,
   counterJoins,
   type SendingColumns,
   sendingFacts,
@@ -77,6 +79,21 @@ export class SendingTable {
       { recurs: ids.length === 1 },
     );
     return rows.map(accountFacts);
+  }
+
+  /**
+   * What a send may choose from: not removed and `connected`, `connecting` or `restricted`. The caller has locked the
+   * tenants.
+   */
+  async candidates(tenantIds: readonly string[]): Promise<readonly SendingAccount[]> {
+    if (tenantIds.length === 0) return [];
+    const rows = await this.db.rows<CandidateColumns>(
+      `select id, tenant_id, channel, status, linked, ramp_day_one, outbound_sequence
+       from accounts where removed_at is null and tenant_id in (${placeholders(tenantIds.length)})
+         and status in ('connected', 'connecting', 'restricted')`,
+      tenantIds,
+    );
+    return rows.map(candidate);
   }
 
   async #named(

@@ -1,5 +1,5 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
-import type { LimitNotice } from '../../messages/contract.ts';
+import type { LimitNotice } from '../contract.ts';
 
 /** The SQL of limit events already raised. */
 export class LimitNoticeTable {

@@ -1,17 +1,5 @@
 import { placeholders, type Row, type Sql } from '../../../core/contracts/sql.ts';
-import type { Mode, Tenant, TenantChanges, TenantStatus } from '../../tenants/contract.ts';
-
-/** One row of `tenants` as the database holds it. */
-export interface TenantRow {
-  readonly id: string;
-  readonly name: string;
-  readonly mode: Mode;
-  readonly plan: string;
-  readonly status: TenantStatus;
-  readonly disabled: string;
-  readonly ramp: number;
-  readonly created_at: number;
-}
+import type { Mode, Tenant, TenantChanges, TenantRow } from '../contract.ts';
 
 const columns = ['id', 'name', 'mode', 'plan', 'status', 'disabled', 'ramp', 'created_at'] as const;
 

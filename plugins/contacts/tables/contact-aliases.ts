@@ -1,5 +1,5 @@
 import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
-import type { Merges } from '../../contacts/contract.ts';
+import type { Merges } from '../contract.ts';
 
 /** The SQL of aliases: ids of contacts that were merged into others. */
 export class ContactAliasTable {

@@ -1,5 +1,6 @@
 import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
-import type { OpenerTime, Thread, ThreadKey } from '../../messages/contract.ts';
+import type { OpenerTime } from '../../limits/contract.ts';
+import type { Thread, ThreadKey } from '../contract.ts';
 
 interface ThreadColumns {
   readonly account_id: string;

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
-import type { Fence, Lease } from '../../accounts/contract.ts';
+import type { Fence, Lease } from '../contract.ts';
 
 /**
  * The SQL of session leases. A lease names its owner, and holds as long as the owner's row in `lease_holders` has not

@@ -1,5 +1,5 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
-import type { ProcessRow } from '../../accounts/contract.ts';
+import type { ProcessRow } from '../contract.ts';
 
 /** The SQL of running processes. */
 export class ProcessTable {

@@ -1,0 +1,34 @@
+import type { Sql } from '../../../core/contracts/sql.ts';
+import type { Tables } from '../../../core/contracts/storage.ts';
+import { EventTable } from './events.ts';
+import { IdempotencyTable } from './idempotency.ts';
+import { MessageTable } from './messages.ts';
+import { SendingTable } from './sending.ts';
+import { ThreadTable } from './threads.ts';
+import { WaitTable } from './waits.ts';
+
+/** The table objects of messages, and of all that sending, receiving and waiting for them needs. */
+export interface MessageTables {
+  readonly messages: MessageTable;
+  readonly sending: SendingTable;
+  readonly threads: ThreadTable;
+  readonly idempotency: IdempotencyTable;
+  readonly events: EventTable;
+  readonly waits: WaitTable;
+}
+
+declare module '../../../core/contracts/storage.ts' {
+  interface Tables extends MessageTables {}
+}
+
+/** Makes them for one transaction, or for the connections that only read. */
+export function makeMessageTables(sql: Sql, media: Tables['media']): MessageTables {
+  return {
+    messages: new MessageTable(sql, media),
+    sending: new SendingTable(sql),
+    threads: new ThreadTable(sql),
+    idempotency: new IdempotencyTable(sql),
+    events: new EventTable(sql),
+    waits: new WaitTable(sql),
+  };
+}

@@ -1,0 +1,24 @@
+import type { Sql } from '../../../core/contracts/sql.ts';
+import { DeliveryTable } from './deliveries.ts';
+import { ReceiverTable } from './receivers.ts';
+import { type TenantOf, WebhookTable } from './webhooks.ts';
+
+/** The table objects of webhook subscriptions, their receivers and the deliveries to these. */
+export interface WebhookTables {
+  readonly webhooks: WebhookTable;
+  readonly receivers: ReceiverTable;
+  readonly deliveries: DeliveryTable;
+}
+
+declare module '../../../core/contracts/storage.ts' {
+  interface Tables extends WebhookTables {}
+}
+
+/** Makes them for one transaction, or for the connections that only read. */
+export function makeWebhookTables(sql: Sql, tenantOf: TenantOf): WebhookTables {
+  return {
+    webhooks: new WebhookTable(sql, tenantOf),
+    receivers: new ReceiverTable(sql),
+    deliveries: new DeliveryTable(sql),
+  };
+}
