@@ -87,8 +87,8 @@ module.exports = {
     {
       name: 'sql-with-its-noun',
       comment:
-        'Only plugins/x/tables and plugins/storage may import knex, libsql, mysql2 or core/contracts/sql.ts: a ' +
-        "noun's SQL is in its tables/. Add a method to its table object and call it on a unit or on storage.read.",
+        'Only plugins/x/tables and plugins/storage may import knex, libsql, mysql2 or core/contracts/{sql,schema}.ts: ' +
+        "a noun's SQL is in its tables/. Add a method to its table object and call it on a unit or on storage.read.",
       severity: 'error',
       // The simulated network is a program of its own with a database of its own.
       from: {

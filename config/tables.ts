@@ -1,15 +1,23 @@
 import type { Sql } from '../core/contracts/sql.ts';
 import type { Tables } from '../core/contracts/storage.ts';
 import { makeAccountTables } from '../plugins/accounts/tables/index.ts';
+import { accountSchema } from '../plugins/accounts/tables/schema.ts';
 import { makeContactTables } from '../plugins/contacts/tables/index.ts';
+import { contactSchema } from '../plugins/contacts/tables/schema.ts';
 import { makeLimitTables } from '../plugins/limits/tables/index.ts';
+import { limitSchema } from '../plugins/limits/tables/schema.ts';
 import { makeMediaTables } from '../plugins/media/tables/index.ts';
+import { mediaSchema } from '../plugins/media/tables/schema.ts';
 import { makeMessageTables } from '../plugins/messages/tables/index.ts';
+import { messageSchema } from '../plugins/messages/tables/schema.ts';
 import type { StorageContents } from '../plugins/storage/contents.ts';
-import { MarkTable } from '../plugins/storage/tables/marks.ts';
+import { creating } from '../plugins/storage/migrations/steps.ts';
+import { MarkTable, markSchema } from '../plugins/storage/tables/marks.ts';
 import { makeTenantTables } from '../plugins/tenants/tables/index.ts';
+import { tenantSchema } from '../plugins/tenants/tables/schema.ts';
 import { toTenant } from '../plugins/tenants/tables/tenants.ts';
 import { makeWebhookTables } from '../plugins/webhooks/tables/index.ts';
+import { webhookSchema } from '../plugins/webhooks/tables/schema.ts';
 
 /** Makes the table objects of all nouns for one transaction, or for the connections that only read. */
 export function makeTables(sql: Sql): Tables {
@@ -26,6 +34,18 @@ export function makeTables(sql: Sql): Tables {
   };
 }
 
+/** Every table of the first release. */
+const firstTables = creating('001-first-tables', 1, [
+  markSchema,
+  ...tenantSchema,
+  ...accountSchema,
+  ...contactSchema,
+  ...limitSchema,
+  ...mediaSchema,
+  ...messageSchema,
+  ...webhookSchema,
+]);
+
 /** What the gateway keeps in its storage. */
 export const contents: StorageContents = {
   tables: makeTables,
@@ -34,4 +54,5 @@ export const contents: StorageContents = {
     { prefix: 'lease:', table: 'leases', key: 'account_id' },
     { prefix: 'receiver:', table: 'receivers', key: 'id' },
   ],
+  steps: [firstTables],
 };

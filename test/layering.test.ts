@@ -33,6 +33,7 @@ const allowed: readonly Case[] = [
   ['plugins/limits/fine-4.ts', 'fastify'],
   ['plugins/limits/tables/fine-1.ts', 'knex', types],
   ['plugins/limits/tables/fine-2.ts', 'core/contracts/sql.ts'],
+  ['plugins/limits/tables/schema.ts', 'core/contracts/schema.ts'],
   ['plugins/limits/tables/fine-3.ts', 'plugins/messages/contract.ts', types],
   ['plugins/limits/fine-5.ts', 'plugins/limits/tables/usage.ts'],
   ['plugins/storage/fine-1.ts', 'knex'],
@@ -98,6 +99,7 @@ const refused: Readonly<Record<string, readonly Case[]>> = {
     ['plugins/limits/bad-8.ts', 'libsql'],
     ['plugins/limits/bad-9.ts', 'mysql2', types],
     ['plugins/limits/bad-11.ts', 'core/contracts/sql.ts', types],
+    ['plugins/limits/bad-12.ts', 'core/contracts/schema.ts'],
     ['config/bad-1.ts', 'core/contracts/sql.ts'],
   ],
   'tables-are-handed-their-database': [

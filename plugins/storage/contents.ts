@@ -1,11 +1,14 @@
 import type { Sql } from '../../core/contracts/sql.ts';
 import type { Lock, Tables } from '../../core/contracts/storage.ts';
+import type { MigrationStep } from './migrations/steps.ts';
 
 /** What the nouns bring to the storage, which knows none of them; `config/tables.ts` puts it together. */
 export interface StorageContents {
   readonly tables: TablesMaker;
   /** The rows that locks name, in the order in which all take them. */
   readonly locks: readonly LockRows[];
+  /** What makes the database, in the order in which it is applied. */
+  readonly steps: readonly MigrationStep[];
 }
 
 /** Makes the table objects that run their SQL on what they are given. */

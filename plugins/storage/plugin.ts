@@ -50,7 +50,7 @@ export async function openStorage(
     storage = makeStorage({ url: place.database_url, log, contents });
     await waitForDatabase(storage, waitMs);
     await refuseDamaged(storage);
-    const applied = await migrate(storage);
+    const applied = await migrate(storage, contents.steps);
     if (applied.length > 0) log.info({ steps: applied }, 'the database was migrated');
     await storage.probe();
     return storage;

@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { integer, type Table, words } from '../../../core/contracts/schema.ts';
 import { StartRefusal } from '../../../core/start-refusal.ts';
 import { Executor } from '../executor.ts';
 import { faultOf } from '../faults.ts';
 import type { OpenStorage } from '../storage.ts';
 import { begin } from '../transaction.ts';
-import { createTable, integer, type Table, words } from './schema.ts';
-import { type MigrationStep, migrationSteps } from './steps.ts';
+import { createTable } from './schema.ts';
+import type { MigrationStep } from './steps.ts';
 
 const doneSteps: Table = {
   name: 'schema_steps',
@@ -26,13 +27,13 @@ const lockWaitS = 3;
  * Brings the database to this version's schema. Safe when several processes start at the same moment
  * (one does it, the others wait) and after one was killed halfway. Called at every start, and by the
  * command line.
- * @param steps for tests
+ * @param steps all there are, in the order in which they are applied
  * @returns the names of the steps that were applied by this call
  * @throws StartRefusal when the database belongs to a newer version that this one cannot work with
  */
 export async function migrate(
   storage: OpenStorage,
-  steps: readonly MigrationStep[] = migrationSteps,
+  steps: readonly MigrationStep[],
 ): Promise<readonly string[]> {
   // Without a lock first: the command line works beside a busy gateway.
   const done = await doneWithoutLock(storage);

@@ -1,5 +1,6 @@
-import type { Executor } from '../executor.ts';
-import { firstTables } from './001-first-tables.ts';
+import type { Table } from '../../../core/contracts/schema.ts';
+import type { Sql } from '../../../core/contracts/sql.ts';
+import { createTable } from './schema.ts';
 
 /**
  * One change of the schema.
@@ -14,8 +15,17 @@ export interface MigrationStep {
   readonly name: string;
   /** Raised by a change that processes of the version before cannot live with. */
   readonly major: number;
-  apply(executor: Executor): Promise<void>;
+  apply(sql: Sql): Promise<void>;
 }
 
-/** All steps, in the order in which they are applied. */
-export const migrationSteps: readonly MigrationStep[] = [firstTables];
+/** The step that makes tables with the rows that they start with, unless these are there. */
+export function creating(name: string, major: number, tables: readonly Table[]): MigrationStep {
+  return {
+    name,
+    major,
+    async apply(sql) {
+      for (const table of tables) await createTable(sql, table);
+      for (const table of tables) await sql.insertIgnore(table.name, table.rows ?? []);
+    },
+  };
+}

@@ -1,5 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { type Table, text, words } from '../../../core/contracts/schema.ts';
 import type { Sql } from '../../../core/contracts/sql.ts';
+
+/** Single values that concern the database as a whole. */
+export const markSchema: Table = {
+  name: 'marks',
+  columns: { name: words(60), value: text },
+  primary: ['name'],
+};
 
 /** The one mark that stays. */
 const canary = 'canary';

@@ -112,7 +112,7 @@ export class World {
   static async open(t: Test, url: string): Promise<World> {
     const storage = makeStorage({ url, log: createLog('silent'), contents });
     t.teardown(() => storage.close());
-    await migrate(storage);
+    await migrate(storage, contents.steps);
     return new World(t, url, storage);
   }
 

@@ -88,7 +88,7 @@ export async function openStage(
   options: StageOptions = {},
 ): Promise<Stage> {
   const storage = makeStorage({ url, log, contents });
-  await migrate(storage);
+  await migrate(storage, contents.steps);
   const memory = new MemoryBroker({ log, hub: options.hub ?? new MemoryHub() });
   const broker =
     options.unreliable === undefined ? memory : unreliableBroker(memory, options.unreliable);

@@ -1,8 +1,9 @@
 /** A process that migrates the database named by its first argument and stops in the middle of the first step. */
 import { contents } from '../../../config/tables.ts';
+import { id, zero } from '../../../core/contracts/schema.ts';
 import { createLog } from '../../../core/log.ts';
 import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
-import { createTable, id, zero } from '../../../plugins/storage/migrations/schema.ts';
+import { createTable } from '../../../plugins/storage/migrations/schema.ts';
 import { makeStorage } from '../../../plugins/storage/storage.ts';
 
 const [url = ''] = process.argv.slice(2);

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { contents } from '../../../config/tables.ts';
+import { id, zero } from '../../../core/contracts/schema.ts';
 import type { Row } from '../../../core/contracts/sql.ts';
 import { createLog } from '../../../core/log.ts';
 import { Executor } from '../../../plugins/storage/executor.ts';
 import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
-import { createTable, id, zero } from '../../../plugins/storage/migrations/schema.ts';
-import { type MigrationStep, migrationSteps } from '../../../plugins/storage/migrations/steps.ts';
+import { createTable } from '../../../plugins/storage/migrations/schema.ts';
+import type { MigrationStep } from '../../../plugins/storage/migrations/steps.ts';
 import { makeStorage, type OpenStorage } from '../../../plugins/storage/storage.ts';
 import { type Database, databases } from '../../harness/databases.ts';
 import { runGateway } from '../../harness/gateway.ts';
@@ -66,13 +67,13 @@ for (const { name, create } of databases) {
       t.teardown(() => database.drop());
       const storage = open(database, t);
       t.same(
-        await migrate(storage),
-        migrationSteps.map((step) => step.name),
+        await migrate(storage, contents.steps),
+        contents.steps.map((step) => step.name),
       );
-      t.same(await migrate(storage), []);
+      t.same(await migrate(storage, contents.steps), []);
       const { write } = storage.connections;
       // What a crash in the middle asks for.
-      for (const step of migrationSteps) await step.apply(new Executor(write, storage.dialect));
+      for (const step of contents.steps) await step.apply(new Executor(write, storage.dialect));
       const tables = await tablesOf(storage);
       t.same(
         tables.filter((table) => table !== 'schema_steps'),
@@ -103,10 +104,13 @@ for (const { name, create } of databases) {
       const processes = [1, 2, 3].map(() => startProcess(t, [file, database.url, '0']));
       for (const started of processes) t.same((await started.exit).code, 0, started.output);
       const storages = [open(database, t), open(database, t)];
-      t.same(await Promise.all(storages.map((storage) => migrate(storage))), [[], []]);
+      t.same(await Promise.all(storages.map((storage) => migrate(storage, contents.steps))), [
+        [],
+        [],
+      ]);
       const [first] = storages;
       const steps = await first?.connections.read('schema_steps').orderBy('name').pluck('name');
-      t.same(steps, [...migrationSteps.map((step) => step.name), 'scratch']);
+      t.same(steps, [...contents.steps.map((step) => step.name), 'scratch']);
     });
 
     t.test('a process that is killed halfway', async (t) => {
@@ -116,7 +120,7 @@ for (const { name, create } of databases) {
       await hanging.waitFor(/halfway/);
       const storage = open(database, t);
       let applied = false;
-      const migrated = migrate(storage).then((steps) => {
+      const migrated = migrate(storage, contents.steps).then((steps) => {
         applied = true;
         return steps;
       });
@@ -126,7 +130,7 @@ for (const { name, create } of databases) {
       await hanging.kill('SIGKILL');
       t.same(
         await migrated,
-        migrationSteps.map((step) => step.name),
+        contents.steps.map((step) => step.name),
       );
       t.ok(performance.now() - killed < 4_000, 'goes on as soon as that is gone');
       t.same(
@@ -157,7 +161,7 @@ for (const { name, create } of databases) {
           await executor.run('create index messages_added on messages (account_id, added)');
         },
       };
-      t.same(await migrate(storage, [...migrationSteps, added]), ['900-added']);
+      t.same(await migrate(storage, [...contents.steps, added]), ['900-added']);
       await sending.reached(0.75);
       t.same([...sending.answers.keys()], ['202'], 'it noticed nothing');
       await gateway.kill();
@@ -179,7 +183,7 @@ for (const { name, create } of databases) {
       const database = await create();
       t.teardown(() => database.drop());
       const storage = open(database, t);
-      await migrate(storage);
+      await migrate(storage, contents.steps);
       const executor = new Executor(storage.connections.write, storage.dialect);
       const message = (id: string, numbers: Row) => ({
         ...{ id, tenant_id: 'ten', account_id: 'acc', channel: 'msgapp_web', contact_id: 'con' },
@@ -238,16 +242,23 @@ for (const { name, create } of databases) {
           if (broken) throw new Error('broken');
         },
       };
-      const steps = [...migrationSteps, later];
+      const steps = [...contents.steps, later];
       await t.rejects(migrate(storage, steps), /broken/);
       broken = false;
       const applied = await migrate(storage, steps);
       t.equal(applied.at(-1), '900-later');
-      t.same(await migrate(storage), [], 'an older process works with what was only added');
+      t.same(
+        await migrate(storage, contents.steps),
+        [],
+        'an older process works with what was only added',
+      );
 
       const major = { ...later, name: '901-other', major: 2 };
       t.same(await migrate(storage, [...steps, major]), ['901-other']);
-      await t.rejects(migrate(storage), /schema version 2, this gateway knows version 1/);
+      await t.rejects(
+        migrate(storage, contents.steps),
+        /schema version 2, this gateway knows version 1/,
+      );
     });
   });
 }

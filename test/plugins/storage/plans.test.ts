@@ -429,7 +429,7 @@ for (const engine of databases) {
     t.teardown(() => database.drop());
     const log = createLog('silent');
     const storage = makeStorage({ url: database.url, log, contents });
-    await migrate(storage);
+    await migrate(storage, contents.steps);
     await storage.close();
     const connections = connect(database.url, log);
     t.teardown(() => connections.close());

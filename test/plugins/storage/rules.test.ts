@@ -1,17 +1,11 @@
 import t from 'tap';
+import { id, nullable, onMysql, sparse, zero } from '../../../core/contracts/schema.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { createLog } from '../../../core/log.ts';
 import { bindable } from '../../../plugins/storage/bindings.ts';
 import { connect, dialectOf } from '../../../plugins/storage/connection.ts';
 import { faultOf, leavesCommitOpen, unavailable } from '../../../plugins/storage/faults.ts';
-import {
-  createStatements,
-  id,
-  nullable,
-  onMysql,
-  sparse,
-  zero,
-} from '../../../plugins/storage/migrations/schema.ts';
+import { createStatements } from '../../../plugins/storage/migrations/schema.ts';
 
 t.test('what an error means', async (t) => {
   const table: readonly [object, string, boolean][] = [

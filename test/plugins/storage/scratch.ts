@@ -1,17 +1,10 @@
 import { contents } from '../../../config/tables.ts';
+import { integer, nullable, text, words, zero } from '../../../core/contracts/schema.ts';
 import type { Sql } from '../../../core/contracts/sql.ts';
 import type { Tables, Unit } from '../../../core/contracts/storage.ts';
 import { createLog } from '../../../core/log.ts';
 import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
-import {
-  createTable,
-  integer,
-  nullable,
-  text,
-  words,
-  zero,
-} from '../../../plugins/storage/migrations/schema.ts';
-import { migrationSteps } from '../../../plugins/storage/migrations/steps.ts';
+import { createTable } from '../../../plugins/storage/migrations/schema.ts';
 import { makeStorage, type OpenStorage } from '../../../plugins/storage/storage.ts';
 import type { Teardown } from '../../harness/processes.ts';
 
@@ -65,7 +58,7 @@ export async function openScratch(url: string, t: Teardown): Promise<OpenStorage
   const storage = makeStorage({ url, log: createLog('silent'), contents: { ...contents, tables } });
   t.teardown(() => storage.close());
   await migrate(storage, [
-    ...migrationSteps,
+    ...contents.steps,
     {
       name: 'scratch',
       major: 1,

@@ -130,7 +130,7 @@ export async function openEngine(
   options: EngineOptions = {},
 ): Promise<EngineProcess> {
   const storage = makeStorage({ url, log, contents });
-  await migrate(storage);
+  await migrate(storage, contents.steps);
   const memory = new MemoryBroker({ log, ...(options.hub === undefined ? {} : options) });
   const name = options.name ?? 'one';
   const metrics = new PrometheusMetrics();

@@ -1,0 +1,26 @@
+import { day, id, integer, type Table, words, zero } from '../../../core/contracts/schema.ts';
+
+/** The tables of what is counted against the limits and refused by them. */
+export const limitSchema: readonly Table[] = [
+  {
+    name: 'usage_counters',
+    columns: {
+      tenant_id: id,
+      day,
+      account_id: { ...id, initial: '' },
+      sends: zero,
+      new_contacts: zero,
+    },
+    primary: ['tenant_id', 'day', 'account_id'],
+  },
+  {
+    name: 'limit_notices',
+    columns: { tenant_id: id, day, reason: words(40) },
+    primary: ['tenant_id', 'day', 'reason'],
+  },
+  {
+    name: 'opener_refusals',
+    columns: { account_id: id, at: integer, refusals: zero },
+    primary: ['account_id', 'at'],
+  },
+];

@@ -1,0 +1,28 @@
+import {
+  id,
+  integer,
+  nullable,
+  type Table,
+  text,
+  words,
+  zero,
+} from '../../../core/contracts/schema.ts';
+
+/** The tables of kept media. */
+export const mediaSchema: readonly Table[] = [
+  {
+    name: 'media_files',
+    columns: {
+      id: words(40),
+      tenant_id: id,
+      message_id: nullable(id),
+      mime_type: nullable(text),
+      file_name: nullable(text),
+      size: nullable(integer),
+      state: zero,
+      created_at: integer,
+    },
+    primary: ['id'],
+    indexes: [['state', 'created_at'], ['message_id']],
+  },
+];

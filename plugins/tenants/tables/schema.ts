@@ -1,0 +1,48 @@
+import {
+  hash,
+  id,
+  integer,
+  nullable,
+  type Table,
+  text,
+  words,
+  zero,
+} from '../../../core/contracts/schema.ts';
+
+/** The tables of tenants and their API keys. */
+export const tenantSchema: readonly Table[] = [
+  {
+    name: 'tenants',
+    columns: {
+      id,
+      name: text,
+      mode: words(20),
+      plan: words(100),
+      status: words(20),
+      disabled: text,
+      ramp: zero,
+      inbound_sequence: zero,
+      // Counts the changes of its contacts.
+      contacts_revision: zero,
+      // The mode, in the two tenants that the first start makes: unique, so that they are made once.
+      first_of: nullable(words(4)),
+      created_at: integer,
+    },
+    primary: ['id'],
+    unique: [['first_of']],
+  },
+  {
+    name: 'api_keys',
+    columns: {
+      id,
+      tenant_id: id,
+      hash,
+      hint: words(32),
+      created_at: integer,
+      revoked_at: nullable(integer),
+    },
+    primary: ['id'],
+    unique: [['hash']],
+    indexes: [['tenant_id']],
+  },
+];
