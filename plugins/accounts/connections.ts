@@ -6,7 +6,7 @@ import type { GatewayLog } from '../../core/log.ts';
 import { specifiedChannels } from '../../core/specified-channels.ts';
 import type { Plans } from '../tenants/contract.ts';
 import type { ChannelDirectory } from './channel-access.ts';
-import type { AccountRow, ConnectOptions } from './contract.ts';
+import type { ConnectOptions } from './contract.ts';
 import { parseIdentifierInAddress } from './identifiers.ts';
 import type { RemoveInput, RemoveOutput } from './lanes/remove.ts';
 import { restingView } from './session/connecting.ts';
@@ -14,6 +14,7 @@ import type { ConnectionView } from './session/messages.ts';
 import { stillLinked } from './session/runner.ts';
 import { type SessionDirectory, SessionUnreachable } from './session-directory.ts';
 import { isPairing } from './status.ts';
+import type { AccountRow } from './tables/accounts.ts';
 
 /** What the connection operations work with. */
 export interface ConnectionParts {

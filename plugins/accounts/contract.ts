@@ -1,5 +1,5 @@
 /**
- * What other plugins may know of accounts and their sessions: the record of an account, the registry
+ * What other plugins may know of accounts and their sessions: the states of an account, the registry
  * of drivers, and the seam at which the messages plugin takes part in a live session.
  */
 import type {
@@ -88,43 +88,12 @@ export interface AccountState {
   readonly everConnected: boolean;
 }
 
-/** One account's record. Removed ones are only found by id. */
-export interface AccountRow extends AccountState {
-  readonly id: string;
-  readonly tenantId: string;
-  /** The tenant's mode. */
-  readonly mode: Mode;
-  readonly channel: string;
-  /** E.164 with `+`, or another network's own identifier. */
-  readonly identifier: string;
-  readonly connectOptions: ConnectOptions;
-  /** When the status or its reason last changed. */
-  readonly since: number;
-  /** The UTC day `YYYY-MM-DD` of the first connection; null before it. */
-  readonly rampDayOne: string | null;
-  readonly createdAt: number;
-  /** When the last connect operation succeeded; null when none did. */
-  readonly connectedAt: number | null;
-  readonly removedAt: number | null;
-}
-
 /** A right to act for an account: good for as long as the lease row has this owner and number. */
 export interface Fence {
   readonly accountId: string;
   /** The process that holds the lease, `broker.processId`. */
   readonly owner: string;
   readonly number: number;
-}
-
-/** Who may act for an account, as long as that process renews its leases: one row of `leases`. */
-export interface Lease {
-  readonly accountId: string;
-  /** A session is wanted: some process should hold this lease. */
-  readonly wanted: boolean;
-  /** The process that holds or held it. */
-  readonly owner: string | null;
-  /** Grows with every change of hands. */
-  readonly fence: number;
 }
 
 /** The differences between the leases that a process has, all renewed, and those that it believed to have. */
@@ -135,30 +104,6 @@ export interface Renewal {
   readonly revoked: readonly Fence[];
   /** Leases of this process without a session, such as one that was closed while the database was away. */
   readonly unheld: readonly Fence[];
-}
-
-/**
- * One row of `processes`: a process that was heard of lately. Each beats every second; one not heard of for
- * eight is dead, one that is missing too.
- */
-export interface ProcessRow {
-  /** The broker's `processId`. */
-  readonly id: string;
-  /** What the process is called in every life of it. */
-  readonly name: string;
-  readonly roles: readonly string[];
-  /** Sessions it holds, and how many it can hold. */
-  readonly sessions: number;
-  readonly capacity: number;
-  /** Its last heartbeat, by the database's clock. */
-  readonly seenAt: number;
-}
-
-/** One sealed value of an account's credentials. */
-export interface SealedCredential {
-  readonly accountId: string;
-  readonly name: string;
-  readonly value: string;
 }
 
 /** One open session as the messages plugin sees it; a new object each time the lease is won. */

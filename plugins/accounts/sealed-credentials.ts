@@ -1,5 +1,5 @@
 import type { SealedSource } from '../secrets/contract.ts';
-import type { SealedCredential } from './contract.ts';
+import type { SealedCredential } from './tables/credentials.ts';
 
 /** Where a credential is stored, as `secrets.seal` and `secrets.open` want to know it. Pure. */
 export function credentialContext(accountId: string, name: string): string {

@@ -3,7 +3,6 @@ import { type Broker, RequestUnanswered } from '../../core/contracts/broker.ts';
 import type { Clock } from '../../core/contracts/clock.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
 import { GatewayError } from '../../core/errors.ts';
-import type { ProcessRow } from './contract.ts';
 import { deadAfterMs } from './lanes/processes.ts';
 import type { Sealer } from './session/credentials.ts';
 import type {
@@ -13,6 +12,7 @@ import type {
   SessionRequest,
 } from './session/messages.ts';
 import { requestContext, sessionSubject } from './session/requests.ts';
+import type { ProcessRow } from './tables/processes.ts';
 
 /** Between two looks for whoever holds a session that nobody answers for. */
 const lookAgainMs = 200;

@@ -1,8 +1,8 @@
 import type { GatewayLog } from '../../core/log.ts';
 import { masked } from '../../core/masked.ts';
-import type { AccountRow } from './contract.ts';
 import type { AccountMetrics } from './metrics.ts';
 import { causeOf } from './status.ts';
+import type { AccountRow } from './tables/accounts.ts';
 
 /** Whether the status of an account, or its reason, is another one after a move. Pure. */
 export function isStatusChange(before: AccountRow, after: AccountRow): boolean {

@@ -27,11 +27,3 @@ export interface ContactKey {
 
 /** Contacts that turned out to be one person with another: the ids of those that go, each with the id of the one that stays. */
 export type Merges = ReadonlyMap<string, string>;
-
-/** Which contacts a list holds, newest first. */
-export interface ContactFilter {
-  readonly channel: string | null;
-  readonly phone: string | null;
-  readonly before: { readonly createdAt: number; readonly id: string } | null;
-  readonly limit: number;
-}

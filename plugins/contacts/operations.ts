@@ -6,13 +6,14 @@ import { type AnyOperation, operation } from '../../core/operation.ts';
 import { parsePhoneInAddress } from '../../core/phone.ts';
 import { Closed, timestamp } from '../../core/schemas.ts';
 import type { ChangeInput, ContactChanges } from './change.ts';
-import type { Contact, ContactFilter } from './contract.ts';
+import type { Contact } from './contract.ts';
 import {
   ChangeContactBody,
   ContactSchema,
   ListContactsAnswer,
   ListContactsQuery,
 } from './schemas.ts';
+import type { ContactFilter } from './tables/contacts.ts';
 
 /** What the operations ask for. */
 export interface ContactOperationsParts {

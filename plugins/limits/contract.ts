@@ -93,16 +93,6 @@ export interface Limits {
   ): Promise<ReadonlyMap<string, AccountLimits>>;
 }
 
-/** One row of `usage_counters`: what a tenant, or one of its accounts, did on a day. */
-export interface UsageCounter {
-  readonly tenantId: string;
-  readonly day: string;
-  /** Empty for the tenant's total. */
-  readonly accountId: string;
-  readonly sends: number;
-  readonly newContacts: number;
-}
-
 /** A limit event that was raised: at most one per tenant, UTC day and reason. */
 export interface LimitNotice {
   readonly tenantId: string;

@@ -4,7 +4,6 @@ import type { Messages } from '../../core/contracts/messages.ts';
 import type { Lane, Storage, Unit } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { LiveSession } from '../accounts/contract.ts';
-import type { HeldPlaces } from './contract.ts';
 import { makeExpireLane } from './dispatch/expire-lane.ts';
 import type { DispatchStep, SessionOutput } from './dispatch/session-input.ts';
 import { makeSessionLane } from './dispatch/session-lane.ts';
@@ -15,6 +14,7 @@ import { makeReceiveLane } from './receive/receive-lane.ts';
 import { type AcceptParts, makeAcceptLane } from './send/accept-lane.ts';
 import type { SendDecision, SendInput } from './send/input.ts';
 import { KnownContacts } from './send/known-contacts.ts';
+import type { HeldPlaces } from './tables/waits.ts';
 import {
   closeWaitsLane,
   type GrantedPlaces,

@@ -1,6 +1,6 @@
 import type { Unit } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
-import type { StoredMessage } from './contract.ts';
+import type { StoredMessage } from './tables/message-rows.ts';
 
 /**
  * Names those of changed messages that failed in the log, once that is durable: one line each, with the code of the error

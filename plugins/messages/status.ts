@@ -1,8 +1,8 @@
 import type { ReceiptEvent } from '../../core/contracts/driver.ts';
-import type { StoredMessage } from './contract.ts';
 import type { EventStatus } from './events.ts';
 import { failures } from './failures.ts';
 import { storedNetworkId } from './network-ids.ts';
+import type { StoredMessage } from './tables/message-rows.ts';
 
 /** A message after a step, and the statuses whose events the step raises, each with the message as it was then. */
 export interface Step {

@@ -1,9 +1,9 @@
 import type { Authenticator, Caller } from '../../core/contracts/caller.ts';
 import type { Tables } from '../../core/contracts/storage.ts';
 import { GatewayError } from '../../core/errors.ts';
-import type { KeyOwner } from './contract.ts';
 import { hashOf, looksLikeKey } from './keys.ts';
 import { RecentAnswers, type Remembering } from './recent-answers.ts';
+import type { KeyOwner } from './tables/api-keys.ts';
 
 /**
  * Finds callers by their keys' hashes and remembers them, wrong keys too, for as long as `remembering`

@@ -37,13 +37,6 @@ export interface TenantRow {
   readonly created_at: number;
 }
 
-/** What can be changed of a tenant; what is absent stays. */
-export interface TenantChanges {
-  readonly plan?: string;
-  readonly status?: TenantStatus;
-  readonly disabled?: readonly string[];
-}
-
 /** One row of `api_keys`, without the hash. */
 export interface ApiKey {
   /** `key_…` */
@@ -53,18 +46,6 @@ export interface ApiKey {
   readonly hint: string;
   readonly createdAt: number;
   readonly revokedAt: number | null;
-}
-
-/** A key as it is stored. */
-export interface HashedKey extends ApiKey {
-  /** SHA-256 of the key, hex. */
-  readonly hash: string;
-}
-
-/** Whose key it is. */
-export interface KeyOwner {
-  readonly keyId: string;
-  readonly tenant: Tenant;
 }
 
 /** A key just made; the only moment at which it can be read. */

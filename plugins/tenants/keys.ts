@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { newId } from '../../core/ids.ts';
-import type { HashedKey, Mode, NewKey } from './contract.ts';
+import type { Mode, NewKey } from './contract.ts';
+import type { HashedKey } from './tables/api-keys.ts';
 
 /** A new key: its prefix shows the mode, 32 random bytes in base64url make it. */
 export function newKey(mode: Mode): NewKey {

@@ -1,8 +1,9 @@
 import type { Unit } from '../../../core/contracts/storage.ts';
-import type { AccountReason, AccountRow, ConnectOptions, SessionPart } from '../contract.ts';
+import type { AccountReason, ConnectOptions, SessionPart } from '../contract.ts';
 import { accountEvent } from '../events.ts';
 import { holdsNumber, type Move } from '../status.ts';
 import { isStatusChange, type StatusChanges } from '../status-changes.ts';
+import type { AccountRow } from '../tables/accounts.ts';
 
 /** What every move of an account concerns. */
 export interface MoveParts {

@@ -1,6 +1,7 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
-import type { AccountRow, AccountState, ConnectOptions, Fence, Mode } from '../contract.ts';
+import type { AccountState, ConnectOptions, Fence, Mode } from '../contract.ts';
 import { countsAgainstCap, holdsNumber, move, unconnected } from '../status.ts';
+import type { AccountRow } from '../tables/accounts.ts';
 import { claimKey, type MoveParts, Moves } from './apply.ts';
 
 /** A connect operation, decided by the process that will hold the session. */

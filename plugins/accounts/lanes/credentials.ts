@@ -1,5 +1,6 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
-import type { Fence, SealedCredential } from '../contract.ts';
+import type { Fence } from '../contract.ts';
+import type { SealedCredential } from '../tables/credentials.ts';
 
 /** One call of a session's credential store: all of it or nothing. */
 export interface CredentialInput {

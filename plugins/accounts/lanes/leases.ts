@@ -1,5 +1,7 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
-import type { AccountRow, Fence, ProcessRow, Renewal } from '../contract.ts';
+import type { Fence, Renewal } from '../contract.ts';
+import type { AccountRow } from '../tables/accounts.ts';
+import type { ProcessRow } from '../tables/processes.ts';
 
 /** A process that has room looks for sessions that nobody holds. */
 export interface ClaimInput {

@@ -1,5 +1,5 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
-import type { ProcessRow } from '../contract.ts';
+import type { ProcessRow } from '../tables/processes.ts';
 
 /** Between two heartbeats, milliseconds. */
 export const beatMs = 1_000;

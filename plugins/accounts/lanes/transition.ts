@@ -1,6 +1,7 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
-import type { AccountRow, Fence } from '../contract.ts';
+import type { Fence } from '../contract.ts';
 import { type Happening, holdsNumber, move } from '../status.ts';
+import type { AccountRow } from '../tables/accounts.ts';
 import { claimKey, type MoveParts, Moves } from './apply.ts';
 
 /** Something that happened to an account whose session this process holds. */

@@ -1,6 +1,6 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
-import type { AccountRow } from '../contract.ts';
 import { move } from '../status.ts';
+import type { AccountRow } from '../tables/accounts.ts';
 import { type MoveParts, Moves } from './apply.ts';
 import type { ConnectUndo } from './connect.ts';
 

@@ -1,9 +1,9 @@
 import type { Driver } from '../../../core/contracts/driver.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
-import type { AccountRow } from '../contract.ts';
 import type { ConnectOutput, ConnectUndo } from '../lanes/connect.ts';
 import { isRefused } from '../status.ts';
+import type { AccountRow } from '../tables/accounts.ts';
 import type { SessionEnvironment } from './environment.ts';
 import type { SessionHost } from './host.ts';
 import type { ConnectionView, ConnectRequest, SessionAnswer } from './messages.ts';

@@ -6,7 +6,8 @@ import {
   type Sent,
   type Session,
 } from '../../../core/contracts/driver.ts';
-import type { AccountRow, Fence, LiveSession } from '../contract.ts';
+import type { Fence, LiveSession } from '../contract.ts';
+import type { AccountRow } from '../tables/accounts.ts';
 import { isSent } from './driver-values.ts';
 import type { ProcessLease } from './process-lease.ts';
 

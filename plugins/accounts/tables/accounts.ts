@@ -2,12 +2,31 @@ import type { Knex } from 'knex';
 import { placeholders, type Row, type Sql } from '../../../core/contracts/sql.ts';
 import type {
   AccountReason,
-  AccountRow,
   AccountState,
   AccountStatus,
   ConnectOptions,
   Mode,
 } from '../contract.ts';
+
+/** One account's record. Removed ones are only found by id. */
+export interface AccountRow extends AccountState {
+  readonly id: string;
+  readonly tenantId: string;
+  /** The tenant's mode. */
+  readonly mode: Mode;
+  readonly channel: string;
+  /** E.164 with `+`, or another network's own identifier. */
+  readonly identifier: string;
+  readonly connectOptions: ConnectOptions;
+  /** When the status or its reason last changed. */
+  readonly since: number;
+  /** The UTC day `YYYY-MM-DD` of the first connection; null before it. */
+  readonly rampDayOne: string | null;
+  readonly createdAt: number;
+  /** When the last connect operation succeeded; null when none did. */
+  readonly connectedAt: number | null;
+  readonly removedAt: number | null;
+}
 
 /** What an account is made with; the rest of its row starts empty. */
 export interface NewAccount {

@@ -1,5 +1,11 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
-import type { SealedCredential } from '../contract.ts';
+
+/** One sealed value of an account's credentials. */
+export interface SealedCredential {
+  readonly accountId: string;
+  readonly name: string;
+  readonly value: string;
+}
 
 /** The SQL of sealed session credentials. */
 export class CredentialTable {

@@ -1,6 +1,17 @@
 import type { Knex } from 'knex';
 import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
-import type { Fence, Lease } from '../contract.ts';
+import type { Fence } from '../contract.ts';
+
+/** Who may act for an account, as long as that process renews its leases: one row of `leases`. */
+export interface Lease {
+  readonly accountId: string;
+  /** A session is wanted: some process should hold this lease. */
+  readonly wanted: boolean;
+  /** The process that holds or held it. */
+  readonly owner: string | null;
+  /** Grows with every change of hands. */
+  readonly fence: number;
+}
 
 /**
  * The SQL of session leases. A lease names its owner, and holds as long as the owner's row in `lease_holders` has not

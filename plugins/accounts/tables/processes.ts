@@ -1,5 +1,21 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
-import type { ProcessRow } from '../contract.ts';
+
+/**
+ * One row of `processes`: a process that was heard of lately. Each beats every second; one not heard of for
+ * eight is dead, one that is missing too.
+ */
+export interface ProcessRow {
+  /** The broker's `processId`. */
+  readonly id: string;
+  /** What the process is called in every life of it. */
+  readonly name: string;
+  readonly roles: readonly string[];
+  /** Sessions it holds, and how many it can hold. */
+  readonly sessions: number;
+  readonly capacity: number;
+  /** Its last heartbeat, by the database's clock. */
+  readonly seenAt: number;
+}
 
 /** The SQL of running processes. */
 export class ProcessTable {

@@ -1,5 +1,13 @@
 import { placeholders, type Row, type Sql } from '../../../core/contracts/sql.ts';
-import type { Contact, ContactFilter, ContactKey } from '../contract.ts';
+import type { Contact, ContactKey } from '../contract.ts';
+
+/** Which contacts a list holds, newest first. */
+export interface ContactFilter {
+  readonly channel: string | null;
+  readonly phone: string | null;
+  readonly before: { readonly createdAt: number; readonly id: string } | null;
+  readonly limit: number;
+}
 
 interface ContactColumns {
   readonly id: string;

@@ -1,5 +1,14 @@
 import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
-import type { UsageCounter } from '../contract.ts';
+
+/** One row of `usage_counters`: what a tenant, or one of its accounts, did on a day. */
+export interface UsageCounter {
+  readonly tenantId: string;
+  readonly day: string;
+  /** Empty for the tenant's total. */
+  readonly accountId: string;
+  readonly sends: number;
+  readonly newContacts: number;
+}
 
 interface CounterColumns {
   readonly tenant_id: string;

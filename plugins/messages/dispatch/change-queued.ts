@@ -1,9 +1,10 @@
 import type { Unit } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
-import type { EventRecord, StoredMessage } from '../contract.ts';
+import type { EventRecord } from '../contract.ts';
 import { messageEvent } from '../events.ts';
 import { logFailed } from '../log-failed.ts';
 import type { Step } from '../status.ts';
+import type { StoredMessage } from '../tables/message-rows.ts';
 
 /** How many messages are changed at once. */
 export const pageSize = 500;

@@ -1,8 +1,8 @@
 import type { AccountReason } from '../../accounts/contract.ts';
 import type { Contact } from '../../contacts/contract.ts';
-import type { StoredMessage } from '../contract.ts';
 import { failures } from '../failures.ts';
 import { answered, failed, type Step, takenByNetworkAt } from '../status.ts';
+import type { StoredMessage } from '../tables/message-rows.ts';
 
 /** How often a message may be handed to the network without an answer before it fails as uncertain. */
 const mostAttempts = 20;

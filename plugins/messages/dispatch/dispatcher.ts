@@ -3,8 +3,9 @@ import { DriverError, type OutboundMessage } from '../../../core/contracts/drive
 import type { Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { LiveSession } from '../../accounts/contract.ts';
-import type { AcceptedPlace, QueuedPlace } from '../contract.ts';
+import type { AcceptedPlace } from '../contract.ts';
 import { failures } from '../failures.ts';
+import type { QueuedPlace } from '../tables/messages.ts';
 import { InterruptibleSleep } from './interruptible-sleep.ts';
 import type { Outcome } from './outcome.ts';
 import type { DispatchStep, SessionOutput } from './session-input.ts';

@@ -1,4 +1,4 @@
-import type { QueuedPlace } from '../contract.ts';
+import type { QueuedPlace } from '../tables/messages.ts';
 
 /** Newly accepted messages, as their hosts are notified: by account, in order of acceptance. */
 export type QueuedEnvelope = {

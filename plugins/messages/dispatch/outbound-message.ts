@@ -1,6 +1,6 @@
 import type { OutboundMessage } from '../../../core/contracts/driver.ts';
 import type { Contact } from '../../contacts/contract.ts';
-import type { StoredMessage } from '../contract.ts';
+import type { StoredMessage } from '../tables/message-rows.ts';
 
 /** A message as the driver is given it. */
 export function outboundMessage(

@@ -1,6 +1,6 @@
-import type { StoredMessage } from '../contract.ts';
 import { failures } from '../failures.ts';
 import { answered, failed, type Step, takenByNetworkAt } from '../status.ts';
+import type { StoredMessage } from '../tables/message-rows.ts';
 
 /** What became of a message that was handed to the network. */
 export type Outcome =

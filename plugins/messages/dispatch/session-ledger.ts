@@ -1,8 +1,9 @@
 import type { Contact } from '../../contacts/contract.ts';
-import type { FanOut, RaisedEvent, StoredMessage } from '../contract.ts';
+import type { FanOut, RaisedEvent } from '../contract.ts';
 import { messageEvent } from '../events.ts';
 import { storedNetworkId } from '../network-ids.ts';
 import type { Step } from '../status.ts';
+import type { StoredMessage } from '../tables/message-rows.ts';
 
 /** What is read behind the locks of the leases. */
 export interface SessionFacts {

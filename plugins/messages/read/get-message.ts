@@ -3,9 +3,9 @@ import { GatewayError } from '../../../core/errors.ts';
 import type { MintAddress } from '../../../core/media-reference.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed } from '../../../core/schemas.ts';
-import type { MessageWithContact } from '../contract.ts';
 import { outboundExample } from '../examples.ts';
 import { MessageSchema } from '../schemas.ts';
+import type { MessageWithContact } from '../tables/message-rows.ts';
 import { viewOf } from './view.ts';
 
 /** What `get_message` asks for. */

@@ -2,8 +2,9 @@ import type { Json } from '../../../core/contracts/json.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import type { MintAddress } from '../../../core/media-reference.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
-import type { ListPosition, MessageFilter, MessageWithContact } from '../contract.ts';
 import { cursorExample, inboundExample, outboundExample } from '../examples.ts';
+import type { ListPosition, MessageFilter } from '../tables/message-lists.ts';
+import type { MessageWithContact } from '../tables/message-rows.ts';
 import { ListAnswer, ListQuery } from './schemas.ts';
 import { viewOf } from './view.ts';
 

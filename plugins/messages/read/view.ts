@@ -1,7 +1,7 @@
 import type { MessageView } from '../../../core/contracts/messages.ts';
 import { freshAddress, type MintAddress } from '../../../core/media-reference.ts';
 import { nullableTimestamp, timestamp } from '../../../core/schemas.ts';
-import type { MessageWithContact } from '../contract.ts';
+import type { MessageWithContact } from '../tables/message-rows.ts';
 
 /**
  * A message as the API shows it.

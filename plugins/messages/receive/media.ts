@@ -1,7 +1,7 @@
 import type { InboundMedia } from '../../../core/contracts/driver.ts';
 import { mediaReference } from '../../../core/media-reference.ts';
 import type { TakenMedia } from '../../media/contract.ts';
-import type { Media } from '../contract.ts';
+import type { Media } from '../tables/message-rows.ts';
 
 /** What is known of media whose bytes are not kept, in the words of the API. */
 export function describedMedia(media: InboundMedia | null): Media | null {

@@ -1,6 +1,6 @@
 import type { Unit } from '../../../core/contracts/storage.ts';
 import type { Contact, Merges } from '../../contacts/contract.ts';
-import type { Thread } from '../contract.ts';
+import type { Thread } from '../tables/threads.ts';
 import { threadPlace } from '../threads.ts';
 
 /** The one of two contacts that stays when they turn out to be one person: the older. */

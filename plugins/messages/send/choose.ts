@@ -1,6 +1,6 @@
 import { GatewayError } from '../../../core/errors.ts';
 import { specifiedChannels } from '../../../core/specified-channels.ts';
-import type { SendingAccount, SendingContact, SendingTenant } from '../contract.ts';
+import type { SendingAccount, SendingContact, SendingTenant } from '../tables/sending-rows.ts';
 import type { SendInput, SendRules } from './input.ts';
 import { contactPlace, type SendLedger } from './ledger.ts';
 

@@ -1,8 +1,8 @@
 import type { SendAnswer } from '../../../core/contracts/messages.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { timestamp } from '../../../core/schemas.ts';
-import type { SendingAccount, SendingContact, SendingTenant } from '../contract.ts';
 import { limitEvent } from '../events.ts';
+import type { SendingAccount, SendingContact, SendingTenant } from '../tables/sending-rows.ts';
 import { threadPlace } from '../threads.ts';
 import { chooseAccount, chooseContact, flagRefusal } from './choose.ts';
 import type { SendDecision, SendInput, SendRules } from './input.ts';

@@ -1,5 +1,5 @@
 import type { Tables, Unit } from '../../../core/contracts/storage.ts';
-import type { AccountFacts, SendingFacts } from '../contract.ts';
+import type { AccountFacts, SendingFacts } from '../tables/sending-rows.ts';
 import type { SendInput, SendRules } from './input.ts';
 import type { KnownContact, KnownContacts } from './known-contacts.ts';
 

@@ -1,7 +1,7 @@
 import type { SendAnswer } from '../../../core/contracts/messages.ts';
 import type { GatewayError } from '../../../core/errors.ts';
 import type { LimitRules } from '../../limits/contract.ts';
-import type { Media } from '../contract.ts';
+import type { Media } from '../tables/message-rows.ts';
 
 /** One send as it enters the accept lane: authenticated, validated, its phone number normalised. */
 export interface SendInput {

@@ -1,6 +1,7 @@
-import type { AcceptedPlace, StoredMessage } from '../contract.ts';
+import type { AcceptedPlace } from '../contract.ts';
 import type { IdleSession } from '../dispatch/dispatchers.ts';
 import { outboundMessage } from '../dispatch/outbound-message.ts';
+import type { StoredMessage } from '../tables/message-rows.ts';
 import type { SendInput } from './input.ts';
 import type { SendLedger } from './ledger.ts';
 

@@ -1,5 +1,6 @@
 import { keepNewest } from '../../../core/newest.ts';
-import type { AccountFacts, SendingContact, SendingFacts, Thread } from '../contract.ts';
+import type { AccountFacts, SendingContact, SendingFacts } from '../tables/sending-rows.ts';
+import type { Thread } from '../tables/threads.ts';
 import type { SendInput } from './input.ts';
 
 /** How many contacts are remembered; those learned longest ago go first. */

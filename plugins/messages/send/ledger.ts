@@ -1,15 +1,15 @@
 import type { Contact } from '../../contacts/contract.ts';
 import type { LimitNotice } from '../../limits/contract.ts';
+import type { EventRecord } from '../contract.ts';
+import type { IdempotencyRecord } from '../tables/idempotency.ts';
+import type { StoredMessage } from '../tables/message-rows.ts';
 import type {
   DayCount,
-  EventRecord,
-  IdempotencyRecord,
   SendingAccount,
   SendingContact,
   SendingTenant,
-  StoredMessage,
-  Thread,
-} from '../contract.ts';
+} from '../tables/sending-rows.ts';
+import type { Thread } from '../tables/threads.ts';
 
 /** What a batch adds to a counter of today. */
 export interface NewCount extends DayCount {

@@ -1,12 +1,8 @@
 import type { Tables, Unit } from '../../../core/contracts/storage.ts';
 import { GatewayError } from '../../../core/errors.ts';
-import type {
-  DayCount,
-  IdempotencyRecord,
-  SendingAccount,
-  SendingFacts,
-  Thread,
-} from '../contract.ts';
+import type { IdempotencyRecord } from '../tables/idempotency.ts';
+import type { DayCount, SendingAccount, SendingFacts } from '../tables/sending-rows.ts';
+import type { Thread } from '../tables/threads.ts';
 import { threadPlace } from '../threads.ts';
 import { chooseAccount } from './choose.ts';
 import { completeFacts, type EarlyFacts, readFacts } from './facts.ts';

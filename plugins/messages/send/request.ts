@@ -4,7 +4,7 @@ import type { SendBody } from '../../../core/contracts/messages.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import { parsePhone } from '../../../core/phone.ts';
-import type { Media } from '../contract.ts';
+import type { Media } from '../tables/message-rows.ts';
 import type { SendInput } from './input.ts';
 
 /**

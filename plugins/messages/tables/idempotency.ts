@@ -1,6 +1,16 @@
 import type { Json } from '../../../core/contracts/json.ts';
 import type { Sql } from '../../../core/contracts/sql.ts';
-import type { IdempotencyRecord } from '../contract.ts';
+
+/** One answer kept for its Idempotency-Key. */
+export interface IdempotencyRecord {
+  readonly tenantId: string;
+  /** SHA-256 of the key, hex. */
+  readonly keyHash: string;
+  /** SHA-256 of the canonical body, hex. */
+  readonly bodyHash: string;
+  readonly answer: Json;
+  readonly createdAt: number;
+}
 
 interface KeyColumns {
   readonly tenant_id: string;

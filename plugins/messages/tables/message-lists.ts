@@ -1,7 +1,25 @@
 import type { Knex } from 'knex';
 import type { Sql } from '../../../core/contracts/sql.ts';
-import type { MessageFilter, MessageWithContact } from '../contract.ts';
-import { type JoinedColumns, withContacts } from './message-rows.ts';
+import {
+  type Direction,
+  type JoinedColumns,
+  type MessageWithContact,
+  withContacts,
+} from './message-rows.ts';
+
+/** A position in the list of messages: those older than it follow. */
+export interface ListPosition {
+  readonly createdAt: number;
+  readonly id: string;
+}
+
+/** Which messages a list holds, newest first. */
+export interface MessageFilter {
+  readonly direction: Direction | null;
+  readonly accountId: string | null;
+  readonly before: ListPosition | null;
+  readonly limit: number;
+}
 
 /**
  * One page of a tenant's messages, newest first, by (created_at, id). On SQLite pages of both directions are put together

@@ -1,11 +1,70 @@
 import type { Row, Value } from '../../../core/contracts/sql.ts';
-import type {
-  Direction,
-  Media,
-  MessageStatus,
-  MessageWithContact,
-  StoredMessage,
-} from '../contract.ts';
+
+/** Which way a message went. */
+export type Direction = 'inbound' | 'outbound';
+
+/** What became of a message so far; `received` for inbound ones. */
+export type MessageStatus = 'queued' | 'sent' | 'delivered' | 'read' | 'failed' | 'received';
+
+/** The one media object of a message; unknown parts are null. */
+export interface Media {
+  readonly kind: 'image' | 'video' | 'audio' | 'document';
+  /**
+   * Outbound: the given address. Inbound: in rows and stored payloads a reference to the media store, see
+   * `core/media-reference.ts`, of which a fresh address is made whenever it is shown; null when nothing is kept.
+   */
+  readonly url: string | null;
+  readonly mime_type: string | null;
+  readonly file_name: string | null;
+  readonly size: number | null;
+}
+
+/** One row of `messages`. Times are milliseconds since the Unix epoch. */
+export interface StoredMessage {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly accountId: string;
+  readonly channel: string;
+  readonly contactId: string;
+  readonly direction: Direction;
+  readonly text: string;
+  readonly media: Media | null;
+  readonly status: MessageStatus;
+  readonly error: string | null;
+  /** The network's id of it, once known. */
+  readonly networkId: string | null;
+  /** Outbound: the account's order of acceptance, from 1. Null for imported history. */
+  readonly sequence: number | null;
+  /** Live inbound: the tenant's order of arrival, from 1. Null for imported history. */
+  readonly inboundSequence: number | null;
+  /** The first message to a contact that had never written to the account. */
+  readonly opener: boolean;
+  /** Since when the network may know of it; null while it surely does not. */
+  readonly dispatchedAt: number | null;
+  /** How often it may have been handed to the network. */
+  readonly attempts: number;
+  /** The fence of the session that handed it over last. */
+  readonly dispatchFence: number | null;
+  readonly createdAt: number;
+  readonly sentAt: number | null;
+  readonly deliveredAt: number | null;
+  readonly readAt: number | null;
+  readonly failedAt: number | null;
+}
+
+/** What a message tells of its contact. */
+export interface MessageContact {
+  readonly id: string;
+  /** Null where the network hides it. */
+  readonly phone: string | null;
+  /** Empty while unknown. */
+  readonly name: string;
+}
+
+/** A message with its contact, for answers. */
+export interface MessageWithContact extends StoredMessage {
+  readonly contact: MessageContact;
+}
 
 /** A row as the engines return it. */
 export interface MessageColumns {

@@ -1,22 +1,30 @@
 import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
 import type { Tables } from '../../../core/contracts/storage.ts';
 import type { Merges } from '../../contacts/contract.ts';
-import type {
-  Direction,
-  MessageFilter,
-  MessageWithContact,
-  QueuedPlace,
-  StoredMessage,
-} from '../contract.ts';
-import { joinedMessages, listMessages, messagesBy, type Selection } from './message-lists.ts';
+import {
+  joinedMessages,
+  listMessages,
+  type MessageFilter,
+  messagesBy,
+  type Selection,
+} from './message-lists.ts';
 import {
   columns,
+  type Direction,
   fromColumns,
   type MessageColumns,
+  type MessageWithContact,
+  type StoredMessage,
   toChangeableRow,
   toList,
   withContacts,
 } from './message-rows.ts';
+
+/** A queued message's place in its account's order. */
+export interface QueuedPlace {
+  readonly id: string;
+  readonly sequence: number;
+}
 
 /** When messages with one contact were accepted, for the loop guard. */
 export interface MessageTime {

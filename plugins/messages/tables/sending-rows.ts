@@ -1,6 +1,68 @@
 import type { AccountStatus } from '../../accounts/contract.ts';
-import type { Mode, TenantStatus } from '../../tenants/contract.ts';
-import type { AccountFacts, DayCount, SendingAccount, SendingFacts } from '../contract.ts';
+import type { Contact } from '../../contacts/contract.ts';
+import type { Mode, Tenant, TenantStatus } from '../../tenants/contract.ts';
+import type { Thread } from './threads.ts';
+
+/** A tenant as a send must know it. */
+export type SendingTenant = Pick<Tenant, 'id' | 'mode' | 'plan' | 'status' | 'ramp'>;
+
+/** An account as a send must know it. */
+export interface SendingAccount {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly channel: string;
+  readonly status: AccountStatus;
+  /** Its credentials are complete: with status `connecting` it is reconnecting. */
+  readonly linked: boolean;
+  readonly rampDayOne: string | null;
+  /** The number of its latest outbound message, 0 before the first. */
+  readonly sequence: number;
+}
+
+/** A contact as a send must know it. */
+export type SendingContact = Pick<
+  Contact,
+  'id' | 'tenantId' | 'channel' | 'phone' | 'networkId' | 'doNotDisturb' | 'private'
+>;
+
+/** Sends and new contacts of a tenant, or of an account, of one day. */
+export interface DayCount {
+  sends: number;
+  newContacts: number;
+}
+
+/** Whom a send names: by phone, or by id. */
+export interface Naming {
+  readonly tenantId: string;
+  /** Null where none was named. */
+  readonly accountId: string | null;
+  readonly contactId: string | null;
+  /** Counts where there is no id. */
+  readonly phone: string | null;
+}
+
+/** What there is to know of the account that a send names, and of its tenant. */
+export interface AccountFacts {
+  readonly tenant: SendingTenant;
+  /** Null where none was named, and where the tenant has none of that id. */
+  readonly account: SendingAccount | null;
+  readonly tenantCount: DayCount;
+  readonly accountCount: DayCount;
+  /** The revision of the tenant's contacts: while it is the same, none of them has been changed and none has written. */
+  readonly contactsAt: string;
+}
+
+/** What there is to know of what a send names. */
+export interface SendingFacts extends AccountFacts {
+  /** The id that was named, where that is an alias. */
+  readonly alias: string | null;
+  /** On whichever channel. */
+  readonly contact: SendingContact | null;
+  /** What passed between that contact and that account. */
+  readonly thread: Thread | null;
+  /** The contact has written so often that the loop guard must look closer. */
+  readonly busy: boolean;
+}
 
 /** An account `a` that a send names, with its tenant `t` and today's counters: `d` the tenant's, `e` the account's. */
 export interface AccountColumns {

@@ -1,13 +1,16 @@
 import { placeholders, type Sql, type Value } from '../../../core/contracts/sql.ts';
-import type { AccountFacts, Naming, SendingAccount, SendingFacts } from '../contract.ts';
 import {
   type AccountColumns,
+  type AccountFacts,
   accountColumns,
   accountFacts,
   type CandidateColumns,
   candidate,
   counterJoins,
+  type Naming,
+  type SendingAccount,
   type SendingColumns,
+  type SendingFacts,
   sendingFacts,
 } from './sending-rows.ts';
 

@@ -1,6 +1,18 @@
 import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
 import type { OpenerTime } from '../../limits/contract.ts';
-import type { Thread, ThreadKey } from '../contract.ts';
+
+/** One row of `threads`: what passed between an account and a contact. */
+export interface Thread {
+  readonly accountId: string;
+  readonly contactId: string;
+  /** When the account's first message to a contact that had never written was accepted. */
+  readonly openedAt: number | null;
+  /** When the contact first wrote to the account. */
+  readonly inboundAt: number | null;
+}
+
+/** A pair of an account and a contact. */
+export type ThreadKey = Pick<Thread, 'accountId' | 'contactId'>;
 
 interface ThreadColumns {
   readonly account_id: string;

@@ -1,5 +1,26 @@
 import { mysqlNow, placeholders, type Sql } from '../../../core/contracts/sql.ts';
-import type { HeldPlaces, OpenPlaces, OpenWaits } from '../contract.ts';
+
+/** Places of open long polls that were granted together, and are one row of `waits` until the last is given back. */
+export interface HeldPlaces {
+  readonly id: string;
+  /** How many are held still. */
+  readonly held: number;
+}
+
+/** One row of `waits`: open long polls of one tenant, on one process, that end together. */
+export interface OpenPlaces extends HeldPlaces {
+  readonly tenantId: string;
+  readonly processId: string;
+  /** When they end at the latest. */
+  readonly endsAt: number;
+}
+
+/** The open waits of one tenant. */
+export interface OpenWaits {
+  readonly count: number;
+  /** In how many milliseconds the first of them ends at the latest. */
+  readonly firstEndsIn: number;
+}
 
 /** Which waits are counted. */
 export interface WaitFilter {

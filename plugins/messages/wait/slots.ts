@@ -1,6 +1,6 @@
 import type { Clock } from '../../../core/contracts/clock.ts';
 import type { Lane, Tables } from '../../../core/contracts/storage.ts';
-import type { HeldPlaces, OpenPlaces, OpenWaits } from '../contract.ts';
+import type { HeldPlaces, OpenPlaces, OpenWaits } from '../tables/waits.ts';
 
 /** A process that was not heard of for so long is dead, and its waits do not count. */
 const deadAfterMs = 8_000;

@@ -4,8 +4,8 @@ import type { Clock } from '../../../core/contracts/clock.ts';
 import type { Storage } from '../../../core/contracts/storage.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
-import type { MessageWithContact } from '../contract.ts';
 import type { MessageLanes } from '../lanes.ts';
+import type { MessageWithContact } from '../tables/message-rows.ts';
 import type { GrantedPlaces, NoPlace, PlaceInput } from './slots.ts';
 import { Waiter } from './waiter.ts';
 

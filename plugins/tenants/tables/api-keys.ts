@@ -1,6 +1,18 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
-import type { ApiKey, HashedKey, KeyOwner, TenantRow } from '../contract.ts';
+import type { ApiKey, Tenant, TenantRow } from '../contract.ts';
 import { toTenant } from './tenants.ts';
+
+/** A key as it is stored. */
+export interface HashedKey extends ApiKey {
+  /** SHA-256 of the key, hex. */
+  readonly hash: string;
+}
+
+/** Whose key it is. */
+export interface KeyOwner {
+  readonly keyId: string;
+  readonly tenant: Tenant;
+}
 
 interface KeyRow {
   readonly id: string;

@@ -1,5 +1,12 @@
 import { placeholders, type Row, type Sql } from '../../../core/contracts/sql.ts';
-import type { Mode, Tenant, TenantChanges, TenantRow } from '../contract.ts';
+import type { Mode, Tenant, TenantRow, TenantStatus } from '../contract.ts';
+
+/** What can be changed of a tenant; what is absent stays. */
+export interface TenantChanges {
+  readonly plan?: string;
+  readonly status?: TenantStatus;
+  readonly disabled?: readonly string[];
+}
 
 const columns = ['id', 'name', 'mode', 'plan', 'status', 'disabled', 'ramp', 'created_at'] as const;
 

@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { StoredMessage } from '../../../plugins/messages/contract.ts';
 import { answered, failed, receive, takenByNetworkAt } from '../../../plugins/messages/status.ts';
+import type { StoredMessage } from '../../../plugins/messages/tables/message-rows.ts';
 
 const queued: StoredMessage = {
   id: 'msg_1',

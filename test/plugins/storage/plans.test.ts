@@ -4,7 +4,7 @@ import type { Row } from '../../../core/contracts/sql.ts';
 import type { Tables } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
 import { createLog } from '../../../core/log.ts';
-import type { ListPosition } from '../../../plugins/messages/contract.ts';
+import type { ListPosition } from '../../../plugins/messages/tables/message-lists.ts';
 import { type Connections, connect } from '../../../plugins/storage/connection.ts';
 import { Executor } from '../../../plugins/storage/executor.ts';
 import { migrate } from '../../../plugins/storage/migrations/migrate.ts';

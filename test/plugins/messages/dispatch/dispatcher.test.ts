@@ -1,11 +1,14 @@
 import t from 'tap';
 import { DriverError, type ReceiptEvent } from '../../../../core/contracts/driver.ts';
 import { createLog } from '../../../../core/log.ts';
-import type { MessageStatus, MessageWithContact } from '../../../../plugins/messages/contract.ts';
 import {
   Dispatcher,
   type DispatcherParts,
 } from '../../../../plugins/messages/dispatch/dispatcher.ts';
+import type {
+  MessageStatus,
+  MessageWithContact,
+} from '../../../../plugins/messages/tables/message-rows.ts';
 import { databases } from '../../../harness/databases.ts';
 import {
   acceptedId,

@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import type { DriverContact, HistoryMessage } from '../../../../core/contracts/driver.ts';
 import { makeChangeLane } from '../../../../plugins/contacts/change.ts';
 import type { Contact } from '../../../../plugins/contacts/contract.ts';
-import type { MessageWithContact } from '../../../../plugins/messages/contract.ts';
+import type { MessageWithContact } from '../../../../plugins/messages/tables/message-rows.ts';
 import { databases } from '../../../harness/databases.ts';
 import {
   acceptedId,

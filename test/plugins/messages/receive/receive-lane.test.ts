@@ -9,8 +9,8 @@ import { GatewayError } from '../../../../core/errors.ts';
 import { newId } from '../../../../core/ids.ts';
 import { makeChangeLane } from '../../../../plugins/contacts/change.ts';
 import type { Contact } from '../../../../plugins/contacts/contract.ts';
-import type { MessageWithContact } from '../../../../plugins/messages/contract.ts';
 import type { StoredEvent } from '../../../../plugins/messages/tables/events.ts';
+import type { MessageWithContact } from '../../../../plugins/messages/tables/message-rows.ts';
 import type { Delivery } from '../../../../plugins/webhooks/contract.ts';
 import { databases } from '../../../harness/databases.ts';
 import {

@@ -1,7 +1,6 @@
 import t from 'tap';
 import type { Contact } from '../../../../plugins/contacts/contract.ts';
 import { guardSettings, makeLimitRules } from '../../../../plugins/limits/rules.ts';
-import type { SendingAccount, SendingTenant } from '../../../../plugins/messages/contract.ts';
 import { decideSend } from '../../../../plugins/messages/send/decide.ts';
 import type {
   SendDecision,
@@ -14,6 +13,10 @@ import {
   keyPlace,
   type SendLedger,
 } from '../../../../plugins/messages/send/ledger.ts';
+import type {
+  SendingAccount,
+  SendingTenant,
+} from '../../../../plugins/messages/tables/sending-rows.ts';
 import { threadPlace } from '../../../../plugins/messages/threads.ts';
 
 const now = Date.parse('2026-03-10T23:00:00.000Z');

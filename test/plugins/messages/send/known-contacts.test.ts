@@ -1,10 +1,10 @@
 import t from 'tap';
 import { makeChangeLane } from '../../../../plugins/contacts/change.ts';
-import type { SendingFacts } from '../../../../plugins/messages/contract.ts';
 import { ArrivalLine } from '../../../../plugins/messages/receive/arrival-line.ts';
 import type { SendInput } from '../../../../plugins/messages/send/input.ts';
 import { KnownContacts } from '../../../../plugins/messages/send/known-contacts.ts';
 import { SendingTable } from '../../../../plugins/messages/tables/sending.ts';
+import type { SendingFacts } from '../../../../plugins/messages/tables/sending-rows.ts';
 import { databases } from '../../../harness/databases.ts';
 import { codeOf, forgetContact, inbound, makeTenant, openStage, type Stage } from '../stage.ts';
 

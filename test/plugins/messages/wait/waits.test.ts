@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { systemClock } from '../../../../core/contracts/clock.ts';
 import type { Lane } from '../../../../core/contracts/storage.ts';
-import type { MessageWithContact } from '../../../../plugins/messages/contract.ts';
+import type { MessageWithContact } from '../../../../plugins/messages/tables/message-rows.ts';
 import type { WaitRequest, WaitResult } from '../../../../plugins/messages/wait/waits.ts';
 import { databases } from '../../../harness/databases.ts';
 import { FaultyServer } from '../../storage/faulty-server.ts';
