@@ -73,7 +73,7 @@ export class Deliverer {
       receiverIds === null
         ? this.#receivers.all()
         : receiverIds.flatMap((id) => this.#receivers.get(id) ?? []);
-    for (const run of runs) run.hungry = true;
+    for (const run of runs) run.apply('wake');
     if (runs.length > 0) this.#look.call();
     const now = this.#parts.clock.monotonic();
     const held = runs.filter((run) => run.mayAct(now)).length;
@@ -94,7 +94,7 @@ export class Deliverer {
       const run = this.#receivers.get(receiverId);
       if (run === undefined || !run.takeFresh(starts, readAt, now)) return receiverId;
       this.#begin(run);
-      if (run.hungry) this.#look.call();
+      if (run.needsPoll) this.#look.call();
       return hasOthers ? receiverId : [];
     });
   }
@@ -116,15 +116,16 @@ export class Deliverer {
     const { storage, plans } = this.#parts;
     const looks = this.#looks();
     // Before they are read: what wakes one meanwhile is to be looked at once more.
-    for (const { run } of looks) run.looked(this.#parts.clock.monotonic());
+    for (const { run } of looks) run.poll(this.#parts.clock.monotonic());
     try {
       const windows = await readWindows(storage.read, plans, looks, this.#now.now());
       for (const window of windows) this.#take(window);
     } catch (error) {
-      for (const { run } of looks) run.hungry = true;
+      for (const { run } of looks) run.apply('wake');
       throw error;
     }
-    if (looks.some(({ run }) => run.hungry)) this.#look.call();
+    for (const { run } of looks) run.apply('polled');
+    if (looks.some(({ run }) => run.needsPoll)) this.#look.call();
     this.#letGo();
   }
 
@@ -132,18 +133,15 @@ export class Deliverer {
     if (this.#stopping) return [];
     const { clock, settings } = this.#parts;
     const now = clock.monotonic();
-    const hungry = this.#receivers
-      .all()
-      .filter((run) => run.mayAct(now) && (run.hungry || now - run.lookedAt >= sweepMs));
-    const contenders = hungry.map((run) => {
+    const runs = this.#receivers.all().filter((run) => run.isToBePolled(now, sweepMs));
+    const contenders = runs.map((run) => {
       return { room: run.room(this.#concurrencyOf(run)), failing: run.failing };
     });
     const shares = shareOut(contenders, freeSlots(settings.inFlight, this.#open));
-    return hungry.flatMap((run, index) => {
+    return runs.flatMap((run, index) => {
       const slots = shares[index] ?? 0;
-      const isEnding = run.paused && run.underWay.size === 0;
-      if (slots === 0 && !run.runsLow(settings.concurrency) && !isEnding) {
-        run.passedOver = true;
+      if (!run.canUsePoll(slots, settings.concurrency)) {
+        run.apply('skip');
         return [];
       }
       // For the next time that there is not enough for all.
@@ -152,13 +150,10 @@ export class Deliverer {
     });
   }
 
-  #take({ run, receiver, start, end, more, unseen }: Window): void {
-    run.health = receiver.health;
-    run.more = more;
-    if (unseen) run.hungry = true;
-    run.found(start, end, this.#parts.clock.monotonic());
+  #take(window: Window): void {
+    const { run } = window;
+    const ending = run.found(window, this.#parts.clock.monotonic());
     this.#begin(run);
-    const ending = end.filter((id) => !run.hasBegun(id));
     if (ending.length > 0) this.#track(this.#end(run, ending));
   }
 
@@ -170,20 +165,18 @@ export class Deliverer {
   /** Begins what the last look at a receiver has found, as far as there is room. */
   #begin(run: ReceiverRun): void {
     const { clock, settings } = this.#parts;
-    while ((run.hasAhead || run.hasHanded) && run.room(this.#concurrencyOf(run)) > 0) {
+    while (run.hasReady && run.room(this.#concurrencyOf(run)) > 0) {
       const free = freeSlots(settings.inFlight, this.#open);
       const now = clock.monotonic();
       if (this.#stopping || !run.mayAct(now) || (run.failing ? free.failing : free.all) < 1) {
-        run.hungry = true;
+        run.apply('wake');
         return;
       }
       const start = run.next(now);
       if (start === undefined) break;
       this.#track(this.#deliver(run, start));
     }
-    if (run.hasAhead) run.more = true;
-    // A look ends what does not go out any more.
-    if (run.hasHanded && run.paused) run.hungry = true;
+    run.leave();
   }
 
   async #deliver(run: ReceiverRun, start: Start): Promise<void> {
@@ -203,7 +196,7 @@ export class Deliverer {
     if (outcome !== null) {
       const { now, dueAt, health } = outcome;
       this.#now.atLeast(now);
-      if (health !== undefined) run.health = health;
+      if (health !== undefined) run.updateHealth(health);
       if (dueAt !== null) this.#dueIn(dueAt - now);
     }
     if (run.hasHanded) this.#begin(run);
@@ -211,10 +204,9 @@ export class Deliverer {
   }
 
   async #end(run: ReceiverRun, deliveryIds: readonly string[]): Promise<void> {
-    run.ending = true;
+    run.apply('drain');
     await this.#outcomes.end(deliveryIds);
-    run.ending = false;
-    run.hungry = true;
+    run.apply('drained');
     this.#look.call();
   }
 
@@ -228,14 +220,12 @@ export class Deliverer {
     if (this.#stopping) return;
     const now = this.#parts.clock.monotonic();
     for (const run of this.#receivers.all()) {
-      if (run.busy) run.idleSince = null;
-      else if (run.lost) this.#receivers.forget(run);
-      else {
-        run.idleSince ??= now;
-        const left = run.idleSince + lingerMs - now;
-        if (left <= 0) this.#track(this.#receivers.release(run));
-        else this.#lingering.in(left + 1);
-      }
+      const idleMs = run.idleMs(now);
+      if (idleMs === null) continue;
+      const left = lingerMs - idleMs;
+      if (run.state.lease === 'lost') this.#receivers.forget(run);
+      else if (left <= 0) this.#track(this.#receivers.release(run));
+      else this.#lingering.in(left + 1);
     }
   }
 

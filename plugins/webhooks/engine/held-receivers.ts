@@ -95,24 +95,23 @@ export class HeldReceivers {
   async release(run: ReceiverRun): Promise<void> {
     const { storage, log } = this.#parts;
     const { lease } = run;
-    run.releasing = true;
-    run.idleSince = null;
+    run.release();
     try {
       const input = { lease, stopping: this.#stopping };
       const { over, dueAt, now } = await storage.submit(releaseLane, input);
       // It may have been won again meanwhile.
       if (run.lease !== lease) return;
-      run.releasing = false;
       if (!over) {
-        run.hungry = true;
+        run.apply('keep');
+        run.apply('wake');
         this.#listener.look();
         return;
       }
       this.#runs.delete(run.receiverId);
       if (dueAt !== null) this.#listener.dueIn(dueAt - now);
-      if (run.hungry) this.#claiming.kick();
+      if (run.needsPoll) this.#claiming.kick();
     } catch (error) {
-      run.releasing = false;
+      if (run.lease === lease) run.apply('keep');
       log.warn({ err: error, receiver: run.receiverId }, 'a receiver could not be given back');
     }
   }
@@ -144,16 +143,16 @@ export class HeldReceivers {
 
   async #renew(): Promise<void> {
     const { storage, clock } = this.#parts;
-    const runs = this.all().filter((run) => !run.lost && !run.releasing);
+    const runs = this.all().filter(({ state }) => state.lease === 'held');
     this.#skipped = false;
     if (runs.length === 0) return;
     const deadline = leaseDeadline(clock.monotonic(), this.#leaseMs);
     const leases = runs.map((run) => run.lease);
     const { renewed, lost } = await storage.submit(renewLane, { leases, leaseMs: this.#leaseMs });
     runs.forEach((run, index) => {
-      if (run.lease !== leases[index] || run.releasing) return;
-      if (renewed.has(run.receiverId)) run.deadline = deadline;
-      else if (lost.has(run.receiverId)) run.lost = true;
+      if (run.lease !== leases[index] || run.state.lease !== 'held') return;
+      if (renewed.has(run.receiverId)) run.renewed(deadline);
+      else if (lost.has(run.receiverId)) run.apply('lose');
       else this.#skipped = true;
     });
   }

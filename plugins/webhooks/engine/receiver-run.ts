@@ -1,7 +1,8 @@
 import type { DueDelivery, Health, LeasedReceiver, ReceiverLease } from '../contract.ts';
 import { isFailing, requestsAtOnce } from '../health.ts';
 import { HandedOver } from './handed.ts';
-import type { Start } from './windows.ts';
+import { initialState, type ReceiverState, type Trigger, transition } from './receiver-state.ts';
+import type { Start, Window } from './windows.ts';
 
 /** By how much the local deadline is shorter than the lease, milliseconds. */
 const marginMs = 1_000;
@@ -32,137 +33,173 @@ export function leaseDeadline(sentAt: number, leaseMs: number): number {
   return sentAt + leaseMs - Math.min(marginMs, leaseMs / 4);
 }
 
+/** What a run takes of what a poll found. */
+export type Found = Pick<Window, 'receiver' | 'start' | 'end' | 'more' | 'unseen'>;
+
 /** A receiver that this process works at, from the lease that it won to its release. */
 export class ReceiverRun {
   readonly receiverId: string;
   readonly tenantId: string;
-  lease: ReceiverLease;
-  health: Health;
+  #state = initialState;
+  #lease: ReceiverLease;
+  #health: Health;
   /** When the lease ends, on the monotonic clock. */
-  deadline: number;
-  /** Another process has the lease: only what is under way is brought to its end. */
-  lost = false;
-  /** The lease is just being given up. */
-  releasing = false;
-  /** Deliveries are just being ended that do not go out. */
-  ending = false;
-  /** There may be something due that was not looked at. */
-  hungry = true;
-  /** The last look may not have shown everything that can begin once something under way has ended. */
-  more = false;
-  /** Since the last look there was none for want of room, though something may have been due. */
-  passedOver = false;
-  /** When it was last looked at what is due, on the monotonic clock. */
-  lookedAt = 0;
+  #deadline: number;
+  /** When the last poll began, on the monotonic clock. */
+  #polledAt = 0;
   /** Since when there is nothing to do, on the monotonic clock. */
-  idleSince: number | null = null;
+  #idleSince: number | null = null;
   /** Requests that are open. */
-  open = 0;
+  #open = 0;
   /** Deliveries that were begun and whose outcome is not stored yet. */
-  readonly underWay = new Map<string, DueDelivery>();
-  /** Those of them that were not answered yet: later first attempts about the same subject wait for theirs. */
-  readonly unanswered = new Map<string, DueDelivery>();
-  /** What the last look found beyond the requests that it could open; it may begin as soon as others have ended. */
+  readonly #underWay = new Set<string>();
+  /** First attempts among them that were not answered yet: later ones about the same subject wait for theirs. */
+  readonly #unanswered = new Set<DueDelivery>();
+  /** What the last poll found beyond the requests that it could open; it may begin as soon as others have ended. */
   #ahead: Start[] = [];
   /** Until when that may begin, on the monotonic clock. */
   #freshUntil = 0;
-  /** What was made by this process and need not be looked for. */
+  /** What was made by this process and needs no poll. */
   readonly #handed = new HandedOver(mostHanded);
   /** How long the latest answer took, milliseconds; infinite before the first. */
   #answerMs = Number.POSITIVE_INFINITY;
-  /** What was begun since the last look, which does not know of it. */
+  /** What was begun since the last poll, which does not know of it. */
   readonly #begun = new Set<string>();
 
   constructor({ receiver, lease }: LeasedReceiver, deadline: number) {
     this.receiverId = receiver.id;
     this.tenantId = receiver.tenantId;
-    this.health = receiver.health;
-    this.lease = lease;
-    this.deadline = deadline;
+    this.#health = receiver.health;
+    this.#lease = lease;
+    this.#deadline = deadline;
+  }
+
+  get lease(): ReceiverLease {
+    return this.#lease;
+  }
+
+  get state(): ReceiverState {
+    return this.#state;
+  }
+
+  /** Something has happened that changes no more than the state. */
+  apply(trigger: Trigger): void {
+    this.#state = transition(this.#state, trigger);
   }
 
   /** The lease was won again while attempts from an earlier one are still under way. */
   resume({ receiver, lease }: LeasedReceiver, deadline: number): void {
-    this.lease = lease;
-    this.deadline = deadline;
-    this.health = receiver.health;
-    this.lost = false;
-    this.releasing = false;
-    this.hungry = true;
+    this.#lease = lease;
+    this.#deadline = deadline;
+    this.#health = receiver.health;
+    this.apply('win');
+  }
+
+  /** The lease was renewed. */
+  renewed(deadline: number): void {
+    this.#deadline = deadline;
+  }
+
+  /** The lease is just being given back. */
+  release(): void {
+    this.#idleSince = null;
+    this.apply('release');
+  }
+
+  /** The receiver's health was read or changed. */
+  updateHealth(health: Health): void {
+    this.#health = health;
   }
 
   get paused(): boolean {
-    return this.health.disabledAt !== null;
+    return this.#health.disabledAt !== null;
   }
 
   get failing(): boolean {
-    return isFailing(this.health);
+    return isFailing(this.#health);
   }
 
   /** Whether attempts may begin. */
   mayAct(monotonic: number): boolean {
-    return !this.lost && !this.releasing && !this.ending && monotonic < this.deadline;
+    const { lease, work } = this.#state;
+    return lease === 'held' && work !== 'draining' && monotonic < this.#deadline;
   }
 
   /** Further requests that it may open. */
   room(concurrency: number): number {
     if (this.paused) return 0;
-    const atOnce = requestsAtOnce(this.health, concurrency);
-    return Math.min(atOnce - this.open, atOnce * underWayFactor - this.underWay.size);
+    const atOnce = requestsAtOnce(this.#health, concurrency);
+    return Math.min(atOnce - this.#open, atOnce * underWayFactor - this.#underWay.size);
   }
 
-  /** Whether there is, or may be, something to do. */
-  get busy(): boolean {
-    const isWorking = this.underWay.size > 0 || this.ending || this.releasing;
-    return isWorking || ((this.hungry || this.hasHanded) && !this.lost);
+  /** For how long there has been nothing to do, milliseconds; null while there is, or may be, something. */
+  idleMs(monotonic: number): number | null {
+    const { lease, work } = this.#state;
+    const isWorking = this.#underWay.size > 0 || work === 'draining' || lease === 'releasing';
+    const mayBegin = (this.needsPoll || this.hasHanded) && lease !== 'lost';
+    this.#idleSince = isWorking || mayBegin ? null : (this.#idleSince ?? monotonic);
+    return this.#idleSince === null ? null : monotonic - this.#idleSince;
   }
 
-  /** It is just being looked at what is due. */
-  looked(monotonic: number): void {
-    this.hungry = false;
-    this.lookedAt = monotonic;
+  get needsPoll(): boolean {
+    return this.#state.work === 'wanted';
+  }
+
+  /** Whether it is to be polled: something may be due, or the last poll is so many milliseconds ago. */
+  isToBePolled(monotonic: number, sweepMs: number): boolean {
+    return this.mayAct(monotonic) && (this.needsPoll || monotonic - this.#polledAt >= sweepMs);
+  }
+
+  /** Whether a poll has any use: for requests, to read ahead, or to end what does not go out of one that is paused. */
+  canUsePoll(slots: number, concurrency: number): boolean {
+    // Less than a third of what is read ahead is left.
+    const runsLow = this.#ahead.length * 3 < this.ahead(concurrency);
+    return slots > 0 || runsLow || (this.paused && this.#underWay.size === 0);
+  }
+
+  /** A poll begins. */
+  poll(monotonic: number): void {
+    this.apply('poll');
+    this.#polledAt = monotonic;
     this.#begun.clear();
   }
 
-  /** How many attempts a look is to find beyond those that can begin at once: what may begin while it is fresh. */
+  /** What a poll need not find: what is under way, and first attempts about a subject of which one is unanswered. */
+  exceptions(): { readonly except: string[]; readonly exceptFirstOf: DueDelivery[] } {
+    return { except: [...this.#underWay], exceptFirstOf: [...this.#unanswered] };
+  }
+
+  /** How many attempts a poll is to find beyond those that can begin at once: what may begin while it is fresh. */
   ahead(concurrency: number): number {
     if (this.paused) return 0;
     const each = Math.min(freshMs / this.#answerMs, aheadFactor);
-    return Math.floor(requestsAtOnce(this.health, concurrency) * each);
-  }
-
-  /** Whether less than a third of them are left. */
-  runsLow(concurrency: number): boolean {
-    return this.#ahead.length * 3 < this.ahead(concurrency);
+    return Math.floor(requestsAtOnce(this.#health, concurrency) * each);
   }
 
   /**
-   * Takes what a look has found, in place of what the one before left. However long the look took, what can begin now
+   * Takes what a poll has found, in place of what the one before left. However long the poll took, what can begin now
    * does: else nothing would as long as the database is slow.
-   * @param end the ids of those that are over without an attempt
+   * @returns the ids of those that are to be ended without an attempt
    */
-  found(start: readonly Start[], end: readonly string[], monotonic: number): void {
-    this.passedOver = false;
-    this.#ahead = start.filter(({ delivery }) => !this.hasBegun(delivery.id));
-    this.#freshUntil = Math.max(this.lookedAt + freshMs, monotonic + beginMs);
-    if (this.#ahead.length < start.length) this.more = true;
-    const left = this.#handed.giveWay(start, end, this.lookedAt);
-    const late = this.#handed.dropBefore(this.lookedAt - freshMs);
-    if (left || late) this.hungry = true;
+  found({ receiver, start, end, more, unseen }: Found, monotonic: number): readonly string[] {
+    this.#health = receiver.health;
+    this.apply(more ? 'foundPart' : 'foundAll');
+    this.#ahead = start.filter(({ delivery }) => !this.#begun.has(delivery.id));
+    this.#freshUntil = Math.max(this.#polledAt + freshMs, monotonic + beginMs);
+    if (this.#ahead.length < start.length) this.apply('leave');
+    const left = this.#handed.giveWay(start, end, this.#polledAt);
+    const late = this.#handed.dropBefore(this.#polledAt - freshMs);
+    if (unseen || left || late) this.apply('wake');
+    return end.filter((id) => !this.#begun.has(id));
   }
 
   /**
    * Takes first attempts whose deliveries have just become durable, in order, about subjects of which no earlier event
-   * was raised; answers whether it did. Those that it did not take are to be looked for.
+   * was raised; answers whether it did. Those that it did not take need a poll.
    * @param readAt when their subscriptions were read, on the monotonic clock
    */
   takeFresh(starts: readonly Start[], readAt: number, monotonic: number): boolean {
     return !this.paused && this.mayAct(monotonic) && this.#handed.take(starts, readAt);
-  }
-
-  /** Whether something that was found has not begun. */
-  get hasAhead(): boolean {
-    return this.#ahead.length > 0;
   }
 
   /** Whether something that was handed over has not begun. */
@@ -170,67 +207,62 @@ export class ReceiverRun {
     return !this.#handed.isEmpty;
   }
 
-  /** Whether a delivery was begun while the last look was under way. */
-  hasBegun(deliveryId: string): boolean {
-    return this.#begun.has(deliveryId);
+  /** Whether something that was found or handed over has not begun. */
+  get hasReady(): boolean {
+    return this.#ahead.length > 0 || this.hasHanded;
   }
 
-  /** The next attempt of those found that may begin, if the look is recent enough, else of those handed over. */
+  /** The next attempt of those found that may begin, if the poll is recent enough, else of those handed over. */
   next(monotonic: number): Start | undefined {
     if (monotonic > this.#freshUntil) this.#drop();
-    const place = this.#ahead.findIndex(({ delivery }) => !this.#holdsBack(delivery));
-    if (place >= 0) return this.#ahead.splice(place, 1)[0];
-    if (this.#owesLook) return undefined;
-    if (this.#handed.dropBefore(monotonic - freshMs)) this.hungry = true;
+    const index = this.#ahead.findIndex(({ delivery }) => !this.#holdsBack(delivery));
+    if (index >= 0) return this.#ahead.splice(index, 1)[0];
+    // Fairness: a slow receiver that was skipped polls before it takes what was handed over, else its retries starve.
+    if (this.#state.turn === 'skipped' && this.#answerMs > freshMs / 2) return undefined;
+    if (this.#handed.dropBefore(monotonic - freshMs)) this.apply('wake');
     return this.#handed.next(({ delivery }) => !this.#holdsBack(delivery));
+  }
+
+  /** What is left of those does not begin now. */
+  leave(): void {
+    if (this.#ahead.length > 0) this.apply('leave');
+    // A poll ends what does not go out any more.
+    if (this.hasHanded && this.paused) this.apply('wake');
   }
 
   /** A request is opened. */
   begin({ delivery }: Start): void {
     this.#begun.add(delivery.id);
-    this.underWay.set(delivery.id, delivery);
-    this.unanswered.set(delivery.id, delivery);
-    this.open += 1;
+    this.#underWay.add(delivery.id);
+    if (delivery.attempts === 0) this.#unanswered.add(delivery);
+    this.#open += 1;
   }
 
   /** A request was answered, or failed. */
   answered({ delivery }: Start, durationMs: number): void {
     this.#answerMs = durationMs;
-    this.unanswered.delete(delivery.id);
-    this.open -= 1;
-    this.#ended();
+    this.#unanswered.delete(delivery);
+    this.#open -= 1;
+    this.apply('ended');
   }
 
   /** What came of a delivery is stored. */
   stored({ delivery }: Start): void {
-    this.underWay.delete(delivery.id);
-    this.#ended();
-  }
-
-  /**
-   * What a look finds is too old when a slow receiver has room again, so that one which never has enough of it would be
-   * given what is new for ever, and its retries would wait: there a look comes before what was handed over.
-   */
-  get #owesLook(): boolean {
-    return this.passedOver && this.#answerMs > freshMs / 2;
+    this.#underWay.delete(delivery.id);
+    this.apply('ended');
   }
 
   #drop(): void {
-    if (this.#ahead.length > 0) this.hungry = true;
+    if (this.#ahead.length > 0) this.apply('wake');
     this.#ahead = [];
   }
 
   /** A first attempt waits for the one before it about the same subject. */
   #holdsBack({ attempts, webhookId, subject }: DueDelivery): boolean {
     if (attempts > 0) return false;
-    for (const one of this.unanswered.values()) {
-      if (one.attempts === 0 && one.webhookId === webhookId && one.subject === subject) return true;
+    for (const one of this.#unanswered) {
+      if (one.webhookId === webhookId && one.subject === subject) return true;
     }
     return false;
-  }
-
-  /** Something under way has ended: what had to wait for it can begin. */
-  #ended(): void {
-    if (this.more) this.hungry = true;
   }
 }

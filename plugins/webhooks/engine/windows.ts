@@ -53,12 +53,8 @@ export async function readWindows(
   if (looks.length === 0) return [];
   const limits = new Map(looks.map((look) => [look.run.receiverId, limitOf(look)]));
   const requests = looks.map(({ run }) => {
-    return {
-      receiverId: run.receiverId,
-      except: [...run.underWay.keys()],
-      exceptFirstOf: [...run.unanswered.values()].filter(({ attempts }) => attempts === 0),
-      limit: limits.get(run.receiverId) ?? fewest,
-    };
+    const { receiverId } = run;
+    return { receiverId, ...run.exceptions(), limit: limits.get(receiverId) ?? fewest };
   });
   // What is held back does not show, and may begin once what it waits for is answered.
   const holding = new Set(

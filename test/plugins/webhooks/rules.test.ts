@@ -12,7 +12,11 @@ import type {
   Webhook,
 } from '../../../plugins/webhooks/contract.ts';
 import { Gathering } from '../../../plugins/webhooks/engine/alarm.ts';
-import { leaseDeadline, ReceiverRun } from '../../../plugins/webhooks/engine/receiver-run.ts';
+import {
+  type Found,
+  leaseDeadline,
+  ReceiverRun,
+} from '../../../plugins/webhooks/engine/receiver-run.ts';
 import { freeSlots, shareOut } from '../../../plugins/webhooks/engine/slots.ts';
 import { choose } from '../../../plugins/webhooks/engine/windows.ts';
 import { afterAttemptAt, isFailing, requestsAtOnce } from '../../../plugins/webhooks/health.ts';
@@ -329,11 +333,18 @@ t.test('what begins', async (t) => {
   t.same(chosen([a], 9, {}, null), [[], ['a'], false], 'its event is gone');
 });
 
+const proven = { ...untouched, lastSuccessAt: 1 };
+const receiverOf = (health: Health) => {
+  return { id: 'receiver', tenantId: 'ten_1', url: webhook.url, health };
+};
+const lease = { receiverId: 'receiver', owner: 'process', number: 1, expiresAt: 9 };
+/** What a poll finds, of a receiver that answers well. */
+const batch = (start: Found['start'], end: Found['end'] = []): Found => {
+  return { receiver: receiverOf(proven), start, end, more: false, unseen: false };
+};
+
 t.test('what was found begins in order, once, and while it is fresh', async (t) => {
-  const proven = { ...untouched, lastSuccessAt: 1 };
-  const receiver = { id: 'receiver', tenantId: 'ten_1', url: webhook.url, health: proven };
-  const lease = { receiverId: 'receiver', owner: 'process', number: 1, expiresAt: 9 };
-  const run = new ReceiverRun({ receiver, lease }, 9_000);
+  const run = new ReceiverRun({ receiver: receiverOf(proven), lease }, 9_000);
   const start = (id: string, facts: Partial<DueDelivery> = {}) => {
     const { log: _, ...rest } = delivery;
     const event = { payload: '{}', createdAt: 1 };
@@ -343,8 +354,8 @@ t.test('what was found begins in order, once, and while it is fresh', async (t) 
   const b = start('b', { subject: 'm' });
   const retry = start('c', { subject: 'm', attempts: 1 });
   const d = start('d');
-  run.looked(1_000);
-  run.found([a, b, retry, d], [], 1_000);
+  run.poll(1_000);
+  run.found(batch([a, b, retry, d]), 1_000);
   t.equal(run.next(1_001), a);
   run.begin(a);
   t.equal(run.next(1_001), retry, 'a retry does not wait');
@@ -352,32 +363,36 @@ t.test('what was found begins in order, once, and while it is fresh', async (t) 
   t.equal(run.next(1_001), d);
   run.begin(d);
   t.equal(run.next(1_001), undefined, 'b waits for a');
-  t.same([run.hasAhead, run.open, run.underWay.size], [true, 3, 3]);
+  t.same([run.hasReady, run.room(10), run.exceptions().except], [true, 7, ['a', 'c', 'd']]);
   run.answered(a, 5);
   t.equal(run.next(1_002), b, 'until a was answered, stored or not');
   run.begin(b);
-  run.found([a, b, d, start('e')], [], 0);
+  run.found(batch([a, b, d, start('e')]), 0);
   t.equal(run.next(1_002)?.delivery.id, 'e', 'a look that knew less begins nothing again');
-  t.same([run.next(1_002), run.more], [undefined, true]);
-  run.found([start('f')], [], 0);
-  t.equal(run.hungry, false);
-  run.looked(1_040);
+  t.same([run.next(1_002), run.state.batch], [undefined, 'partial']);
+  run.found(batch([start('f')]), 0);
+  t.equal(run.needsPoll, false);
+  run.poll(1_040);
   t.equal(run.next(1_051), undefined, 'what is not fresh any more is looked for again');
-  t.same([run.hungry, run.hasAhead], [true, false]);
-  run.looked(2_000);
-  run.found([start('g'), start('h')], [], 2_060);
+  t.same([run.needsPoll, run.hasReady], [true, false]);
+  run.poll(2_000);
+  run.found(batch([start('g'), start('h')]), 2_060);
   t.equal(run.next(2_060)?.delivery.id, 'g', 'however long the look took');
   t.equal(run.next(2_066), undefined, 'the rest when it is looked for again');
-  run.looked(2_070);
-  run.found([], [], 2_070);
+  run.poll(2_070);
+  run.found(batch([]), 2_070);
 
-  t.same([run.ahead(10), run.runsLow(10)], [100, true], 'as much as may begin while it is fresh');
+  t.same(
+    [run.ahead(10), run.canUsePoll(0, 10)],
+    [100, true],
+    'as much as may begin while it is fresh',
+  );
   run.answered(retry, 1);
   t.equal(run.ahead(10), 100, 'but no more');
   run.answered(d, 100);
   t.equal(run.ahead(10), 5);
   run.answered(b, 501);
-  t.same([run.ahead(10), run.runsLow(10)], [0, false], 'nothing ahead for one that is slow');
+  t.same([run.ahead(10), run.canUsePoll(0, 10)], [0, false], 'nothing ahead for one that is slow');
 });
 
 t.test('what ends soon after another goes on together', async (t) => {
@@ -399,36 +414,34 @@ t.test('what ends soon after another goes on together', async (t) => {
 });
 
 t.test('what was handed over begins in order, once, and while it is fresh', async (t) => {
-  const receiver = { id: 'receiver', tenantId: 'ten_1', url: webhook.url, health: untouched };
-  const lease = { receiverId: 'receiver', owner: 'process', number: 1, expiresAt: 9 };
-  const run = new ReceiverRun({ receiver, lease }, 9_000);
+  const run = new ReceiverRun({ receiver: receiverOf(untouched), lease }, 9_000);
   const start = (id: string, subject: string) => {
     const { log: _, ...rest } = delivery;
     return { delivery: { ...rest, id, subject }, webhook, event: { payload: '{}', createdAt: 1 } };
   };
   const [a, b, c, d] = [start('a', 'm'), start('b', 'm'), start('c', 'n'), start('d', 'n')];
-  run.looked(1_000);
-  run.found([], [], 0);
+  run.poll(1_000);
+  run.found(batch([]), 0);
   t.equal(run.takeFresh([a, b, c, d], 1_000, 1_001), true);
   t.equal(run.next(1_002), a);
   run.begin(a);
   t.equal(run.next(1_002), c, 'b waits for a');
   run.begin(c);
   t.equal(run.next(1_002), undefined);
-  t.same([run.hasHanded, run.more, run.hungry], [true, false, false]);
+  t.same([run.hasHanded, run.state.batch, run.needsPoll], [true, 'complete', false]);
   run.answered(a, 5);
   t.equal(run.next(1_003), b, 'without a look');
   run.begin(b);
   run.answered(c, 5);
   t.equal(run.next(1_051), undefined, 'what is not fresh any more is looked for');
-  t.same([run.hungry, run.hasHanded, run.busy], [true, false, true]);
+  t.same([run.needsPoll, run.hasHanded, run.idleMs(1_051)], [true, false, null]);
 
-  run.looked(2_000);
+  run.poll(2_000);
   const [e, f, g] = [start('e', 'o'), start('f', 'o'), start('g', 'p')];
   t.equal(run.takeFresh([e, f, g], 2_000, 2_000), true);
-  run.found([e], ['i'], 2_000);
+  run.found(batch([e], ['i']), 2_000);
   t.equal(run.takeFresh([start('i', 'r')], 2_000, 2_001), false, 'a look has ended it');
-  t.equal(run.hungry, true, 'a look that has found a part of a subject is followed by another');
+  t.equal(run.needsPoll, true, 'a look that has found a part of a subject is followed by another');
   t.equal(run.next(2_001), e);
   run.begin(e);
   t.equal(run.next(2_001), g, 'and until then nothing of it overtakes');
@@ -437,7 +450,7 @@ t.test('what was handed over begins in order, once, and while it is fresh', asyn
   t.equal(run.next(2_001), undefined);
   t.equal(run.takeFresh([e, f], 2_001, 2_001), false, 'a look was faster');
   t.equal(run.takeFresh([start('h', 'q')], 2_001, 9_001), false, 'the lease is over');
-  run.health = { ...untouched, disabledAt: 1 };
+  run.updateHealth({ ...untouched, disabledAt: 1 });
   t.equal(run.takeFresh([start('h', 'q')], 2_001, 2_001), false, 'paused');
 });
 
