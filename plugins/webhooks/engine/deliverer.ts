@@ -1,7 +1,7 @@
 import { Loop } from '../../../core/loop.ts';
-import { Alarm, Throttle } from './alarm.ts';
 import { DatabaseClock } from './database-clock.ts';
 import type { FreshDeliveries } from './direct-fan-out.ts';
+import { DueTimer, Throttle } from './due-timer.ts';
 import type { EngineParts } from './environment.ts';
 import { HeldReceivers } from './held-receivers.ts';
 import type { EngineMetrics } from './metrics.ts';
@@ -19,7 +19,7 @@ const lookMs = 2;
 /** How long a receiver is kept to which nothing is due: the next event finds it at hand. */
 const lingerMs = 300;
 /** The shortest wait for a moment at which something falls due, so that many fall due together. */
-const alarmMs = 25;
+const shortestWaitMs = 25;
 
 /** Delivers: opens as many requests to each receiver as it may have, and stores what came of them. */
 export class Deliverer {
@@ -37,8 +37,8 @@ export class Deliverer {
     () => (this.#open.all === 0 ? 0 : lookMs),
     () => this.#looking.kick(),
   );
-  readonly #due = new Alarm(() => this.wake(null));
-  readonly #lingering = new Alarm(() => this.#look.call());
+  readonly #due = new DueTimer(() => this.wake(null));
+  readonly #lingering = new DueTimer(() => this.#look.call());
   #stopping = false;
 
   constructor(parts: EngineParts, metrics: EngineMetrics) {
@@ -230,7 +230,7 @@ export class Deliverer {
   }
 
   #dueIn(ms: number): void {
-    if (!this.#stopping) this.#due.in(Math.max(alarmMs, ms));
+    if (!this.#stopping) this.#due.in(Math.max(shortestWaitMs, ms));
   }
 
   #track(task: Promise<void>): void {

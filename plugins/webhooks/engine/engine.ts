@@ -1,8 +1,8 @@
 import type { Release } from '../../../core/contracts/broker.ts';
 import { Loop } from '../../../core/loop.ts';
-import { Throttle } from './alarm.ts';
 import { Deliverer } from './deliverer.ts';
 import { makeDirectFanOut } from './direct-fan-out.ts';
+import { Throttle } from './due-timer.ts';
 import type { EngineParts } from './environment.ts';
 import { eventsAtOnce, makeFanOutLane } from './fan-out-lane.ts';
 import { type EngineMetrics, engineMetrics } from './metrics.ts';

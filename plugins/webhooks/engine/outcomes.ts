@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Lane } from '../../../core/contracts/storage.ts';
-import { Gathering } from './alarm.ts';
 import { type Ended, type EndInput, makeEndLane } from './end-lane.ts';
 import type { EngineParts } from './environment.ts';
+import { Gathering } from './gathering.ts';
 import type { EngineMetrics } from './metrics.ts';
 import {
   type Attempted,

@@ -11,7 +11,7 @@ import type {
   Health,
   Webhook,
 } from '../../../plugins/webhooks/contract.ts';
-import { Gathering } from '../../../plugins/webhooks/engine/alarm.ts';
+import { Gathering } from '../../../plugins/webhooks/engine/gathering.ts';
 import {
   type Found,
   leaseDeadline,

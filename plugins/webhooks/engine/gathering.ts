@@ -1,0 +1,33 @@
+/**
+ * Gate that callers pass together: the first at once, those after it once in so many milliseconds, or when they are many.
+ * Keeps the process alive until all have passed.
+ */
+export class Gathering {
+  readonly #gapMs: number;
+  readonly #many: number;
+  #waiting: (() => void)[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #last = Number.NEGATIVE_INFINITY;
+
+  constructor(gapMs: number, many: number) {
+    this.#gapMs = gapMs;
+    this.#many = many;
+  }
+
+  /** Resolves, together with those of all who wait meanwhile, when the caller may go on. */
+  wait(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve);
+      if (this.#waiting.length === 1) {
+        const waitMs = Math.max(0, this.#last + this.#gapMs - performance.now());
+        this.#timer = setTimeout(() => this.#goOn(), waitMs);
+      } else if (this.#waiting.length >= this.#many) this.#goOn();
+    });
+  }
+
+  #goOn(): void {
+    clearTimeout(this.#timer);
+    this.#last = performance.now();
+    for (const goOn of this.#waiting.splice(0)) goOn();
+  }
+}
