@@ -199,7 +199,7 @@ export class Deliverer {
       if (health !== undefined) run.updateHealth(health);
       if (dueAt !== null) this.#dueIn(dueAt - now);
     }
-    if (run.hasHanded) this.#begin(run);
+    if (run.hasHandoffs) this.#begin(run);
     this.#look.call();
   }
 

@@ -1,6 +1,6 @@
 import type { DueDelivery, Health, LeasedReceiver, ReceiverLease } from '../contract.ts';
 import { isFailing, requestsAtOnce } from '../health.ts';
-import { HandedOver } from './handed.ts';
+import { HandoffQueue } from './handoff-queue.ts';
 import { initialState, type ReceiverState, type Trigger, transition } from './receiver-state.ts';
 import type { Start, Window } from './windows.ts';
 
@@ -23,7 +23,7 @@ const aheadFactor = 10;
 const underWayFactor = 16;
 
 /** Deliveries that are kept at most which were handed over and could not begin yet. */
-const mostHanded = 64;
+const mostHandedOff = 64;
 
 /**
  * Until when a process may begin attempts under a lease, on its own monotonic clock. Counted from before the
@@ -60,7 +60,7 @@ export class ReceiverRun {
   /** Until when that may begin, on the monotonic clock. */
   #freshUntil = 0;
   /** What was made by this process and needs no poll. */
-  readonly #handed = new HandedOver(mostHanded);
+  readonly #handoffs = new HandoffQueue(mostHandedOff);
   /** How long the latest answer took, milliseconds; infinite before the first. */
   #answerMs = Number.POSITIVE_INFINITY;
   /** What was begun since the last poll, which does not know of it. */
@@ -136,7 +136,7 @@ export class ReceiverRun {
   idleMs(monotonic: number): number | null {
     const { lease, work } = this.#state;
     const isWorking = this.#underWay.size > 0 || work === 'draining' || lease === 'releasing';
-    const mayBegin = (this.needsPoll || this.hasHanded) && lease !== 'lost';
+    const mayBegin = (this.needsPoll || this.hasHandoffs) && lease !== 'lost';
     this.#idleSince = isWorking || mayBegin ? null : (this.#idleSince ?? monotonic);
     return this.#idleSince === null ? null : monotonic - this.#idleSince;
   }
@@ -187,8 +187,8 @@ export class ReceiverRun {
     this.#ahead = start.filter(({ delivery }) => !this.#begun.has(delivery.id));
     this.#freshUntil = Math.max(this.#polledAt + freshMs, monotonic + beginMs);
     if (this.#ahead.length < start.length) this.apply('leave');
-    const left = this.#handed.giveWay(start, end, this.#polledAt);
-    const late = this.#handed.dropBefore(this.#polledAt - freshMs);
+    const left = this.#handoffs.dropFound(start, end, this.#polledAt);
+    const late = this.#handoffs.dropBefore(this.#polledAt - freshMs);
     if (unseen || left || late) this.apply('wake');
     return end.filter((id) => !this.#begun.has(id));
   }
@@ -199,17 +199,17 @@ export class ReceiverRun {
    * @param readAt when their subscriptions were read, on the monotonic clock
    */
   takeFresh(starts: readonly Start[], readAt: number, monotonic: number): boolean {
-    return !this.paused && this.mayAct(monotonic) && this.#handed.take(starts, readAt);
+    return !this.paused && this.mayAct(monotonic) && this.#handoffs.add(starts, readAt);
   }
 
   /** Whether something that was handed over has not begun. */
-  get hasHanded(): boolean {
-    return !this.#handed.isEmpty;
+  get hasHandoffs(): boolean {
+    return !this.#handoffs.isEmpty;
   }
 
   /** Whether something that was found or handed over has not begun. */
   get hasReady(): boolean {
-    return this.#ahead.length > 0 || this.hasHanded;
+    return this.#ahead.length > 0 || this.hasHandoffs;
   }
 
   /** The next attempt of those found that may begin, if the poll is recent enough, else of those handed over. */
@@ -219,15 +219,15 @@ export class ReceiverRun {
     if (index >= 0) return this.#ahead.splice(index, 1)[0];
     // Fairness: a slow receiver that was skipped polls before it takes what was handed over, else its retries starve.
     if (this.#state.turn === 'skipped' && this.#answerMs > freshMs / 2) return undefined;
-    if (this.#handed.dropBefore(monotonic - freshMs)) this.apply('wake');
-    return this.#handed.next(({ delivery }) => !this.#holdsBack(delivery));
+    if (this.#handoffs.dropBefore(monotonic - freshMs)) this.apply('wake');
+    return this.#handoffs.next(({ delivery }) => !this.#holdsBack(delivery));
   }
 
   /** What is left of those does not begin now. */
   leave(): void {
     if (this.#ahead.length > 0) this.apply('leave');
     // A poll ends what does not go out any more.
-    if (this.hasHanded && this.paused) this.apply('wake');
+    if (this.hasHandoffs && this.paused) this.apply('wake');
   }
 
   /** A request is opened. */

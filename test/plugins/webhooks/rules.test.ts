@@ -428,13 +428,13 @@ t.test('what was handed over begins in order, once, and while it is fresh', asyn
   t.equal(run.next(1_002), c, 'b waits for a');
   run.begin(c);
   t.equal(run.next(1_002), undefined);
-  t.same([run.hasHanded, run.state.batch, run.needsPoll], [true, 'complete', false]);
+  t.same([run.hasHandoffs, run.state.batch, run.needsPoll], [true, 'complete', false]);
   run.answered(a, 5);
   t.equal(run.next(1_003), b, 'without a look');
   run.begin(b);
   run.answered(c, 5);
   t.equal(run.next(1_051), undefined, 'what is not fresh any more is looked for');
-  t.same([run.needsPoll, run.hasHanded, run.idleMs(1_051)], [true, false, null]);
+  t.same([run.needsPoll, run.hasHandoffs, run.idleMs(1_051)], [true, false, null]);
 
   run.poll(2_000);
   const [e, f, g] = [start('e', 'o'), start('f', 'o'), start('g', 'p')];

@@ -3,20 +3,20 @@ import type { Start } from './windows.ts';
 /** For how long an id is remembered at least: longer than the answer to a COMMIT may take. */
 const rememberedMs = 15_000;
 
-interface Handed {
+interface Handoff {
   readonly start: Start;
   /** When its subscription was read, on the monotonic clock. */
   readonly at: number;
 }
 
 /**
- * First attempts at one receiver that were handed over when they became durable, in order, until they begin or a look
+ * FIFO of first attempts at one receiver that were handed over after their commit, kept until they begin or a poll
  * has found them. All of one subject come together, and nothing about it was raised before.
  */
-export class HandedOver {
+export class HandoffQueue {
   readonly #most: number;
-  #waiting: Handed[] = [];
-  /** What looks have found lately. COMMIT may be answered later than a look that shows what it stored. */
+  #waiting: Handoff[] = [];
+  /** Ids that polls have found lately: COMMIT may be answered later than a poll that shows what it stored. */
   #found = new Set<string>();
   #foundBefore = new Set<string>();
   #turnedAt = 0;
@@ -30,11 +30,11 @@ export class HandedOver {
     return this.#waiting.length === 0;
   }
 
-  /** Takes them, unless too many wait or a look was faster. Answers whether it did: all or none. */
-  take(starts: readonly Start[], at: number): boolean {
-    const isKnown = ({ delivery: { id } }: Start): boolean =>
+  /** Adds all or none: none if too many wait or a poll was faster. Answers which. */
+  add(starts: readonly Start[], at: number): boolean {
+    const wasFound = ({ delivery: { id } }: Start): boolean =>
       this.#found.has(id) || this.#foundBefore.has(id);
-    if (this.#waiting.length >= this.#most || starts.some(isKnown)) return false;
+    if (this.#waiting.length >= this.#most || starts.some(wasFound)) return false;
     this.#waiting.push(...starts.map((start) => ({ start, at })));
     return true;
   }
@@ -45,7 +45,7 @@ export class HandedOver {
     return index < 0 ? undefined : this.#waiting.splice(index, 1)[0]?.start;
   }
 
-  /** Forgets those whose subscription was read before a moment; answers whether there were any. */
+  /** Drops those whose subscription was read before a moment; answers whether there were any. */
   dropBefore(moment: number): boolean {
     const before = this.#waiting.length;
     this.#waiting = this.#waiting.filter(({ at }) => at >= moment);
@@ -53,11 +53,11 @@ export class HandedOver {
   }
 
   /**
-   * A look has found these: of the subjects among them it is the look that knows the order.
+   * Drops the subjects that a poll has found: it knows their order.
    * @param ended the ids of those that it found and that are over without an attempt
-   * @returns whether that leaves some out that the look has not found
+   * @returns whether the poll has left out some of what was dropped
    */
-  giveWay(found: readonly Start[], ended: readonly string[], monotonic: number): boolean {
+  dropFound(found: readonly Start[], ended: readonly string[], monotonic: number): boolean {
     if (monotonic - this.#turnedAt > rememberedMs) {
       this.#foundBefore = this.#found;
       this.#found = new Set();
@@ -65,16 +65,16 @@ export class HandedOver {
     }
     for (const { delivery } of found) this.#found.add(delivery.id);
     for (const id of ended) this.#found.add(id);
-    const subjects = new Set(found.map(placeOf));
+    const subjects = new Set(found.map(subjectKey));
     const isOver = (start: Start) =>
-      subjects.has(placeOf(start)) || ended.includes(start.delivery.id);
-    const given = this.#waiting.filter(({ start }) => isOver(start));
-    if (given.length === 0) return false;
+      subjects.has(subjectKey(start)) || ended.includes(start.delivery.id);
+    const dropped = this.#waiting.filter(({ start }) => isOver(start));
+    if (dropped.length === 0) return false;
     this.#waiting = this.#waiting.filter(({ start }) => !isOver(start));
-    return given.some(({ start }) => !this.#found.has(start.delivery.id));
+    return dropped.some(({ start }) => !this.#found.has(start.delivery.id));
   }
 }
 
-function placeOf({ delivery: { webhookId, subject } }: Start): string {
+function subjectKey({ delivery: { webhookId, subject } }: Start): string {
   return `${webhookId} ${subject}`;
 }
