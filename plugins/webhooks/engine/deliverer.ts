@@ -1,6 +1,7 @@
 import { Loop } from '../../../core/loop.ts';
 import { DatabaseClock } from './database-clock.ts';
 import type { FreshDeliveries } from './direct-fan-out.ts';
+import { type DueBatch, type DueQuery, type ReadyAttempt, readDueBatches } from './due-batches.ts';
 import { DueTimer, Throttle } from './due-timer.ts';
 import type { EngineParts } from './environment.ts';
 import { HeldReceivers } from './held-receivers.ts';
@@ -10,7 +11,6 @@ import { Outcomes } from './outcomes.ts';
 import type { ReceiverRun } from './receiver-run.ts';
 import { type SendingParts, send } from './send.ts';
 import { freeSlots, shareOut } from './slots.ts';
-import { type Look, readWindows, type Start, type Window } from './windows.ts';
 
 /** A receiver is looked at again after this time even if no message told of anything. */
 const sweepMs = 2_000;
@@ -88,11 +88,11 @@ export class Deliverer {
    */
   takeFresh(fresh: readonly FreshDeliveries[]): readonly string[] {
     const now = this.#parts.clock.monotonic();
-    return fresh.flatMap(({ receiverId, readAt, dueAt, starts, hasOthers }) => {
+    return fresh.flatMap(({ receiverId, readAt, dueAt, ready, hasOthers }) => {
       // Else a look that follows might not find what is due since just now.
       this.#now.atLeast(dueAt);
       const run = this.#receivers.get(receiverId);
-      if (run === undefined || !run.takeFresh(starts, readAt, now)) return receiverId;
+      if (run === undefined || !run.takeFresh(ready, readAt, now)) return receiverId;
       this.#begin(run);
       if (run.needsPoll) this.#look.call();
       return hasOthers ? receiverId : [];
@@ -114,22 +114,22 @@ export class Deliverer {
   /** Shares the free requests out among the receivers to which something may be due, and gives the idle back. */
   async #lookAround(): Promise<void> {
     const { storage, plans } = this.#parts;
-    const looks = this.#looks();
+    const queries = this.#queries();
     // Before they are read: what wakes one meanwhile is to be looked at once more.
-    for (const { run } of looks) run.poll(this.#parts.clock.monotonic());
+    for (const { run } of queries) run.poll(this.#parts.clock.monotonic());
     try {
-      const windows = await readWindows(storage.read, plans, looks, this.#now.now());
-      for (const window of windows) this.#take(window);
+      const batches = await readDueBatches(storage.read, plans, queries, this.#now.now());
+      for (const [run, batch] of batches) this.#take(run, batch);
     } catch (error) {
-      for (const { run } of looks) run.apply('wake');
+      for (const { run } of queries) run.apply('wake');
       throw error;
     }
-    for (const { run } of looks) run.apply('polled');
-    if (looks.some(({ run }) => run.needsPoll)) this.#look.call();
+    for (const { run } of queries) run.apply('polled');
+    if (queries.some(({ run }) => run.needsPoll)) this.#look.call();
     this.#letGo();
   }
 
-  #looks(): readonly Look[] {
+  #queries(): readonly DueQuery[] {
     if (this.#stopping) return [];
     const { clock, settings } = this.#parts;
     const now = clock.monotonic();
@@ -150,11 +150,10 @@ export class Deliverer {
     });
   }
 
-  #take(window: Window): void {
-    const { run } = window;
-    const ending = run.found(window, this.#parts.clock.monotonic());
+  #take(run: ReceiverRun, batch: DueBatch): void {
+    const over = run.found(batch, this.#parts.clock.monotonic());
     this.#begin(run);
-    if (ending.length > 0) this.#track(this.#end(run, ending));
+    if (over.length > 0) this.#track(this.#end(run, over));
   }
 
   #concurrencyOf({ receiverId }: ReceiverRun): number {
@@ -172,27 +171,27 @@ export class Deliverer {
         run.apply('wake');
         return;
       }
-      const start = run.next(now);
-      if (start === undefined) break;
-      this.#track(this.#deliver(run, start));
+      const ready = run.next(now);
+      if (ready === undefined) break;
+      this.#track(this.#deliver(run, ready));
     }
     run.leave();
   }
 
-  async #deliver(run: ReceiverRun, start: Start): Promise<void> {
-    const { delivery, event } = start;
+  async #deliver(run: ReceiverRun, ready: ReadyAttempt): Promise<void> {
+    const { delivery, event } = ready;
     const { failing } = run;
-    run.begin(start);
+    run.begin(ready);
     this.#opened(failing, 1);
-    const attempt = await send(this.#sending, start);
-    run.answered(start, attempt.durationMs);
+    const attempt = await send(this.#sending, ready);
+    run.answered(ready, attempt.durationMs);
     this.#opened(failing, -1);
     this.#begin(run);
     this.#look.call();
     if (attempt.number === 1) this.#metrics.firstAttempt(attempt.at - event.createdAt);
     const input = { deliveryId: delivery.id, receiverId: run.receiverId, attempt };
     const outcome = await this.#outcomes.attempted(input);
-    run.stored(start);
+    run.stored(ready);
     if (outcome !== null) {
       const { now, dueAt, health } = outcome;
       this.#now.atLeast(now);

@@ -1,8 +1,8 @@
 import type { Clock } from '../../../core/contracts/clock.ts';
 import type { PrepareFanOut } from '../../messages/contract.ts';
 import type { Plans } from '../../tenants/contract.ts';
+import type { ReadyAttempt } from './due-batches.ts';
 import { fanOut } from './fan-out.ts';
-import type { Start } from './windows.ts';
 
 /** What was fanned out to one receiver. */
 export interface FreshDeliveries {
@@ -12,7 +12,7 @@ export interface FreshDeliveries {
   /** When they are due, on the database's clock. */
   readonly dueAt: number;
   /** First attempts that no earlier event has to go before, in order. */
-  readonly starts: readonly Start[];
+  readonly ready: readonly ReadyAttempt[];
   /** There are others, which may have to wait for earlier ones. */
   readonly hasOthers: boolean;
 }
@@ -41,8 +41,8 @@ export function makeDirectFanOut(parts: DirectFanOutParts): PrepareFanOut {
       await withCommit.receivers.wake(receiverIds, now, true);
       const fresh = receiverIds.map((receiverId): FreshDeliveries => {
         const all = waiting.filter(({ delivery }) => delivery.receiverId === receiverId);
-        const starts = all.filter(({ event }) => event.first);
-        return { receiverId, readAt, dueAt: now, starts, hasOthers: starts.length < all.length };
+        const ready = all.filter(({ event }) => event.first);
+        return { receiverId, readAt, dueAt: now, ready, hasOthers: ready.length < all.length };
       });
       afterCommit(() => {
         suppressed(made.length - waiting.length);

@@ -1,10 +1,10 @@
-import type { Start } from './windows.ts';
+import type { ReadyAttempt } from './due-batches.ts';
 
 /** For how long an id is remembered at least: longer than the answer to a COMMIT may take. */
 const rememberedMs = 15_000;
 
 interface Handoff {
-  readonly start: Start;
+  readonly attempt: ReadyAttempt;
   /** When its subscription was read, on the monotonic clock. */
   readonly at: number;
 }
@@ -31,18 +31,18 @@ export class HandoffQueue {
   }
 
   /** Adds all or none: none if too many wait or a poll was faster. Answers which. */
-  add(starts: readonly Start[], at: number): boolean {
-    const wasFound = ({ delivery: { id } }: Start): boolean =>
+  add(attempts: readonly ReadyAttempt[], at: number): boolean {
+    const wasFound = ({ delivery: { id } }: ReadyAttempt): boolean =>
       this.#found.has(id) || this.#foundBefore.has(id);
-    if (this.#waiting.length >= this.#most || starts.some(wasFound)) return false;
-    this.#waiting.push(...starts.map((start) => ({ start, at })));
+    if (this.#waiting.length >= this.#most || attempts.some(wasFound)) return false;
+    this.#waiting.push(...attempts.map((attempt) => ({ attempt, at })));
     return true;
   }
 
   /** Takes out the first that may begin. */
-  next(mayBegin: (start: Start) => boolean): Start | undefined {
-    const index = this.#waiting.findIndex(({ start }) => mayBegin(start));
-    return index < 0 ? undefined : this.#waiting.splice(index, 1)[0]?.start;
+  next(mayBegin: (attempt: ReadyAttempt) => boolean): ReadyAttempt | undefined {
+    const index = this.#waiting.findIndex(({ attempt }) => mayBegin(attempt));
+    return index < 0 ? undefined : this.#waiting.splice(index, 1)[0]?.attempt;
   }
 
   /** Drops those whose subscription was read before a moment; answers whether there were any. */
@@ -57,7 +57,7 @@ export class HandoffQueue {
    * @param ended the ids of those that it found and that are over without an attempt
    * @returns whether the poll has left out some of what was dropped
    */
-  dropFound(found: readonly Start[], ended: readonly string[], monotonic: number): boolean {
+  dropFound(found: readonly ReadyAttempt[], ended: readonly string[], monotonic: number): boolean {
     if (monotonic - this.#turnedAt > rememberedMs) {
       this.#foundBefore = this.#found;
       this.#found = new Set();
@@ -66,15 +66,15 @@ export class HandoffQueue {
     for (const { delivery } of found) this.#found.add(delivery.id);
     for (const id of ended) this.#found.add(id);
     const subjects = new Set(found.map(subjectKey));
-    const isOver = (start: Start) =>
-      subjects.has(subjectKey(start)) || ended.includes(start.delivery.id);
-    const dropped = this.#waiting.filter(({ start }) => isOver(start));
+    const isOver = ({ attempt }: Handoff) =>
+      subjects.has(subjectKey(attempt)) || ended.includes(attempt.delivery.id);
+    const dropped = this.#waiting.filter(isOver);
     if (dropped.length === 0) return false;
-    this.#waiting = this.#waiting.filter(({ start }) => !isOver(start));
-    return dropped.some(({ start }) => !this.#found.has(start.delivery.id));
+    this.#waiting = this.#waiting.filter((one) => !isOver(one));
+    return dropped.some(({ attempt }) => !this.#found.has(attempt.delivery.id));
   }
 }
 
-function subjectKey({ delivery: { webhookId, subject } }: Start): string {
+function subjectKey({ delivery: { webhookId, subject } }: ReadyAttempt): string {
   return `${webhookId} ${subject}`;
 }

@@ -1,8 +1,8 @@
 import type { DueDelivery, Health, LeasedReceiver, ReceiverLease } from '../contract.ts';
 import { isFailing, requestsAtOnce } from '../health.ts';
+import type { DueBatch, ReadyAttempt } from './due-batches.ts';
 import { HandoffQueue } from './handoff-queue.ts';
 import { initialState, type ReceiverState, type Trigger, transition } from './receiver-state.ts';
-import type { Start, Window } from './windows.ts';
 
 /** By how much the local deadline is shorter than the lease, milliseconds. */
 const marginMs = 1_000;
@@ -33,9 +33,6 @@ export function leaseDeadline(sentAt: number, leaseMs: number): number {
   return sentAt + leaseMs - Math.min(marginMs, leaseMs / 4);
 }
 
-/** What a run takes of what a poll found. */
-export type Found = Pick<Window, 'receiver' | 'start' | 'end' | 'more' | 'unseen'>;
-
 /** A receiver that this process works at, from the lease that it won to its release. */
 export class ReceiverRun {
   readonly receiverId: string;
@@ -56,7 +53,7 @@ export class ReceiverRun {
   /** First attempts among them that were not answered yet: later ones about the same subject wait for theirs. */
   readonly #unanswered = new Set<DueDelivery>();
   /** What the last poll found beyond the requests that it could open; it may begin as soon as others have ended. */
-  #ahead: Start[] = [];
+  #ahead: ReadyAttempt[] = [];
   /** Until when that may begin, on the monotonic clock. */
   #freshUntil = 0;
   /** What was made by this process and needs no poll. */
@@ -181,16 +178,16 @@ export class ReceiverRun {
    * does: else nothing would as long as the database is slow.
    * @returns the ids of those that are to be ended without an attempt
    */
-  found({ receiver, start, end, more, unseen }: Found, monotonic: number): readonly string[] {
+  found({ receiver, ready, over, more, isFull }: DueBatch, monotonic: number): readonly string[] {
     this.#health = receiver.health;
     this.apply(more ? 'foundPart' : 'foundAll');
-    this.#ahead = start.filter(({ delivery }) => !this.#begun.has(delivery.id));
+    this.#ahead = ready.filter(({ delivery }) => !this.#begun.has(delivery.id));
     this.#freshUntil = Math.max(this.#polledAt + freshMs, monotonic + beginMs);
-    if (this.#ahead.length < start.length) this.apply('leave');
-    const left = this.#handoffs.dropFound(start, end, this.#polledAt);
+    if (this.#ahead.length < ready.length) this.apply('leave');
+    const left = this.#handoffs.dropFound(ready, over, this.#polledAt);
     const late = this.#handoffs.dropBefore(this.#polledAt - freshMs);
-    if (unseen || left || late) this.apply('wake');
-    return end.filter((id) => !this.#begun.has(id));
+    if (isFull || left || late) this.apply('wake');
+    return over.filter((id) => !this.#begun.has(id));
   }
 
   /**
@@ -198,8 +195,8 @@ export class ReceiverRun {
    * was raised; answers whether it did. Those that it did not take need a poll.
    * @param readAt when their subscriptions were read, on the monotonic clock
    */
-  takeFresh(starts: readonly Start[], readAt: number, monotonic: number): boolean {
-    return !this.paused && this.mayAct(monotonic) && this.#handoffs.add(starts, readAt);
+  takeFresh(attempts: readonly ReadyAttempt[], readAt: number, monotonic: number): boolean {
+    return !this.paused && this.mayAct(monotonic) && this.#handoffs.add(attempts, readAt);
   }
 
   /** Whether something that was handed over has not begun. */
@@ -213,7 +210,7 @@ export class ReceiverRun {
   }
 
   /** The next attempt of those found that may begin, if the poll is recent enough, else of those handed over. */
-  next(monotonic: number): Start | undefined {
+  next(monotonic: number): ReadyAttempt | undefined {
     if (monotonic > this.#freshUntil) this.#drop();
     const index = this.#ahead.findIndex(({ delivery }) => !this.#holdsBack(delivery));
     if (index >= 0) return this.#ahead.splice(index, 1)[0];
@@ -231,7 +228,7 @@ export class ReceiverRun {
   }
 
   /** A request is opened. */
-  begin({ delivery }: Start): void {
+  begin({ delivery }: ReadyAttempt): void {
     this.#begun.add(delivery.id);
     this.#underWay.add(delivery.id);
     if (delivery.attempts === 0) this.#unanswered.add(delivery);
@@ -239,7 +236,7 @@ export class ReceiverRun {
   }
 
   /** A request was answered, or failed. */
-  answered({ delivery }: Start, durationMs: number): void {
+  answered({ delivery }: ReadyAttempt, durationMs: number): void {
     this.#answerMs = durationMs;
     this.#unanswered.delete(delivery);
     this.#open -= 1;
@@ -247,7 +244,7 @@ export class ReceiverRun {
   }
 
   /** What came of a delivery is stored. */
-  stored({ delivery }: Start): void {
+  stored({ delivery }: ReadyAttempt): void {
     this.#underWay.delete(delivery.id);
     this.apply('ended');
   }

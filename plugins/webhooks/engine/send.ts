@@ -1,9 +1,9 @@
 import { withFreshMedia } from '../../../core/media-reference.ts';
 import { attempt } from '../attempt.ts';
 import type { Attempt } from '../contract.ts';
+import type { ReadyAttempt } from './due-batches.ts';
 import type { EngineParts } from './environment.ts';
 import type { OpenedSecrets } from './opened-secrets.ts';
-import type { Start } from './windows.ts';
 
 /** What attempts are made with. */
 export type SendingParts = Pick<EngineParts, 'egress' | 'clock' | 'settings' | 'log' | 'mint'> & {
@@ -16,7 +16,7 @@ export type SendingParts = Pick<EngineParts, 'egress' | 'clock' | 'settings' | '
  */
 export async function send(
   parts: SendingParts,
-  { delivery, webhook, event }: Start,
+  { delivery, webhook, event }: ReadyAttempt,
 ): Promise<Attempt> {
   const { egress, clock, settings, secrets, log, mint } = parts;
   const { timeoutMs, connectTimeoutMs } = settings;

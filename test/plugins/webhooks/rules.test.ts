@@ -11,14 +11,10 @@ import type {
   Health,
   Webhook,
 } from '../../../plugins/webhooks/contract.ts';
+import { choose, type DueBatch } from '../../../plugins/webhooks/engine/due-batches.ts';
 import { Gathering } from '../../../plugins/webhooks/engine/gathering.ts';
-import {
-  type Found,
-  leaseDeadline,
-  ReceiverRun,
-} from '../../../plugins/webhooks/engine/receiver-run.ts';
+import { leaseDeadline, ReceiverRun } from '../../../plugins/webhooks/engine/receiver-run.ts';
 import { freeSlots, shareOut } from '../../../plugins/webhooks/engine/slots.ts';
-import { choose } from '../../../plugins/webhooks/engine/windows.ts';
 import { afterAttemptAt, isFailing, requestsAtOnce } from '../../../plugins/webhooks/health.ts';
 import { goesOut, hasWebhooks, wants } from '../../../plugins/webhooks/matching.ts';
 import { afterAttempt } from '../../../plugins/webhooks/retry.ts';
@@ -302,35 +298,32 @@ t.test('what begins', async (t) => {
   const body = { payload: '{}', createdAt: 1 };
   const chosen = (
     deliveries: readonly DueDelivery[],
-    slots: number,
     other: object = {},
     event: EventBody | null = body,
   ) => {
     const rows = deliveries.map((delivery) => ({ delivery, event }));
-    const { start, end, more } = choose(rows, slots, { ...facts, ...other });
-    return [start.map((one) => one.delivery.id), end, more];
+    const { ready, over, more } = choose(rows, { ...facts, ...other });
+    return [ready.map((one) => one.delivery.id), over, more];
   };
   const [a, b, c] = [due('a'), due('b'), due('c')];
-  t.same(chosen([a, b, c], 10), [['a', 'b', 'c'], [], false]);
-  t.same(chosen([a, b, c], 2), [['a', 'b'], [], true]);
-  t.same(chosen([a, b, c], 0), [[], [], true]);
+  t.same(chosen([a, b, c]), [['a', 'b', 'c'], [], false]);
   const same = [due('b', { subject: 'm' }), due('a', { subject: 'm' })];
-  t.same(chosen(same, 1), [['a', 'b'], [], true], 'in the order of the events');
+  t.same(chosen(same), [['a', 'b'], [], true], 'in the order of the events');
   const retry = due('a', { subject: 'm', attempts: 1 });
-  t.same(
-    chosen([retry, due('b', { subject: 'm' })], 10),
-    [['a', 'b'], [], false],
-    'no retry waits',
-  );
+  t.same(chosen([retry, due('b', { subject: 'm' })]), [['a', 'b'], [], false], 'no retry waits');
   const two = [due('a', { subject: 'm' }), due('b', { subject: 'm', webhookId: 'wh_2' })];
-  t.same(chosen(two, 10), [['a', 'b'], [], false], 'subscriptions are independent');
-  t.same(chosen([due('b', { dueAt: 1 }), due('a', { dueAt: 2 })], 1), [['b'], [], true], 'by time');
+  t.same(chosen(two), [['a', 'b'], [], false], 'subscriptions are independent');
+  t.same(
+    chosen([due('a', { dueAt: 2 }), due('b', { dueAt: 1 })]),
+    [['b', 'a'], [], false],
+    'by time',
+  );
   const off = [due('a', { webhookId: 'wh_off' }), due('b', { webhookId: 'wh_gone' })];
-  t.same(chosen([...off, due('c', { webhookId: 'wh_moved' })], 9), [[], ['a', 'b', 'c'], false]);
-  t.same(chosen([a], 9, { allowed: false }), [[], ['a'], false]);
+  t.same(chosen([...off, due('c', { webhookId: 'wh_moved' })]), [[], ['a', 'b', 'c'], false]);
+  t.same(chosen([a], { allowed: false }), [[], ['a'], false]);
   const paused = { ...receiver, health: { ...untouched, disabledAt: 1 } };
-  t.same(chosen([a, b], 9, { receiver: paused }), [[], ['a', 'b'], false]);
-  t.same(chosen([a], 9, {}, null), [[], ['a'], false], 'its event is gone');
+  t.same(chosen([a, b], { receiver: paused }), [[], ['a', 'b'], false]);
+  t.same(chosen([a], {}, null), [[], ['a'], false], 'its event is gone');
 });
 
 const proven = { ...untouched, lastSuccessAt: 1 };
@@ -339,8 +332,8 @@ const receiverOf = (health: Health) => {
 };
 const lease = { receiverId: 'receiver', owner: 'process', number: 1, expiresAt: 9 };
 /** What a poll finds, of a receiver that answers well. */
-const batch = (start: Found['start'], end: Found['end'] = []): Found => {
-  return { receiver: receiverOf(proven), start, end, more: false, unseen: false };
+const batch = (ready: DueBatch['ready'], over: DueBatch['over'] = []): DueBatch => {
+  return { receiver: receiverOf(proven), ready, over, more: false, isFull: false };
 };
 
 t.test('what was found begins in order, once, and while it is fresh', async (t) => {
