@@ -12,13 +12,13 @@ import type { ReceiverRun } from './receiver-run.ts';
 import { type SendingParts, send } from './send.ts';
 import { freeSlots, shareOut } from './slots.ts';
 
-/** A receiver is looked at again after this time even if no message told of anything. */
+/** Sweep: a receiver is polled again after this time even without a message. */
 const sweepMs = 2_000;
-/** Between two looks: several requests end meanwhile and are replaced together. */
-const lookMs = 2;
-/** How long a receiver is kept to which nothing is due: the next event finds it at hand. */
+/** Gap between two polls: several requests end meanwhile and are replaced together. */
+const pollGapMs = 2;
+/** For how long an idle receiver is kept: the next event need not claim it. */
 const lingerMs = 300;
-/** The shortest wait for a moment at which something falls due, so that many fall due together. */
+/** Shortest wait for a delivery that falls due, so that many fall due together. */
 const shortestWaitMs = 25;
 
 /** Delivers: opens as many requests to each receiver as it may have, and stores what came of them. */
@@ -32,13 +32,13 @@ export class Deliverer {
   /** Requests that are open. */
   readonly #open = { all: 0, failing: 0 };
   readonly #tasks = new Set<Promise<void>>();
-  readonly #looking: Loop;
-  readonly #look = new Throttle(
-    () => (this.#open.all === 0 ? 0 : lookMs),
-    () => this.#looking.kick(),
+  readonly #polling: Loop;
+  readonly #poll = new Throttle(
+    () => (this.#open.all === 0 ? 0 : pollGapMs),
+    () => this.#polling.kick(),
   );
   readonly #due = new DueTimer(() => this.wake(null));
-  readonly #lingering = new DueTimer(() => this.#look.call());
+  readonly #lingering = new DueTimer(() => this.#poll.call());
   #stopping = false;
 
   constructor(parts: EngineParts, metrics: EngineMetrics) {
@@ -48,25 +48,25 @@ export class Deliverer {
     this.#outcomes = new Outcomes(parts, metrics);
     this.#now = new DatabaseClock(parts.clock);
     this.#receivers = new HeldReceivers(parts, this.#now, {
-      look: () => this.#look.call(),
+      poll: () => this.#poll.call(),
       dueIn: (ms) => this.#dueIn(ms),
     });
-    this.#looking = new Loop(
+    this.#polling = new Loop(
       () => sweepMs,
-      () => this.#lookAround(),
+      () => this.#pollRound(),
       (error) => parts.log.warn({ err: error }, 'reading deliveries that are due failed'),
     );
   }
 
   start(): void {
     this.#receivers.start();
-    this.#looking.kick();
+    this.#polling.kick();
   }
 
   /**
    * Something may be due.
    * @param receiverIds to whom; null when that is not known
-   * @returns whether this process holds all of them, so that no other can deliver to them
+   * @returns whether this process has the leases of all of them, so that no other can deliver to them
    */
   wake(receiverIds: readonly string[] | null): boolean {
     const runs =
@@ -74,7 +74,7 @@ export class Deliverer {
         ? this.#receivers.all()
         : receiverIds.flatMap((id) => this.#receivers.get(id) ?? []);
     for (const run of runs) run.apply('wake');
-    if (runs.length > 0) this.#look.call();
+    if (runs.length > 0) this.#poll.call();
     const now = this.#parts.clock.monotonic();
     const held = runs.filter((run) => run.mayAct(now)).length;
     const all = receiverIds !== null && held === receiverIds.length;
@@ -83,18 +83,18 @@ export class Deliverer {
   }
 
   /**
-   * Takes deliveries that have just become durable: what can begin does so at once, without being looked for.
-   * @returns the receivers that have to be looked at all the same
+   * Takes deliveries that have just become durable: what can begin does so at once, without a poll.
+   * @returns the receivers that need a poll all the same
    */
   takeFresh(fresh: readonly FreshDeliveries[]): readonly string[] {
     const now = this.#parts.clock.monotonic();
     return fresh.flatMap(({ receiverId, readAt, dueAt, ready, hasOthers }) => {
-      // Else a look that follows might not find what is due since just now.
+      // Else a poll that follows might not find what is due since just now.
       this.#now.atLeast(dueAt);
       const run = this.#receivers.get(receiverId);
       if (run === undefined || !run.takeFresh(ready, readAt, now)) return receiverId;
       this.#begin(run);
-      if (run.needsPoll) this.#look.call();
+      if (run.needsPoll) this.#poll.call();
       return hasOthers ? receiverId : [];
     });
   }
@@ -103,19 +103,19 @@ export class Deliverer {
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#outcomes.stopping();
-    for (const timer of [this.#due, this.#lingering, this.#look]) timer.stop();
-    await Promise.all([this.#receivers.stopClaiming(), this.#looking.stop()]);
+    for (const timer of [this.#due, this.#lingering, this.#poll]) timer.stop();
+    await Promise.all([this.#receivers.stopClaiming(), this.#polling.stop()]);
     while (this.#tasks.size > 0) await Promise.all(this.#tasks);
     await this.#receivers.stop();
     // What was due to them is for others.
     this.#parts.broker.toAll('deliveries', {});
   }
 
-  /** Shares the free requests out among the receivers to which something may be due, and gives the idle back. */
-  async #lookAround(): Promise<void> {
+  /** Polls the receivers to which something may be due, sharing out the free requests, and gives the idle back. */
+  async #pollRound(): Promise<void> {
     const { storage, plans } = this.#parts;
     const queries = this.#queries();
-    // Before they are read: what wakes one meanwhile is to be looked at once more.
+    // Before they are read: what wakes one meanwhile needs another poll.
     for (const { run } of queries) run.poll(this.#parts.clock.monotonic());
     try {
       const batches = await readDueBatches(storage.read, plans, queries, this.#now.now());
@@ -125,7 +125,7 @@ export class Deliverer {
       throw error;
     }
     for (const { run } of queries) run.apply('polled');
-    if (queries.some(({ run }) => run.needsPoll)) this.#look.call();
+    if (queries.some(({ run }) => run.needsPoll)) this.#poll.call();
     this.#letGo();
   }
 
@@ -161,7 +161,7 @@ export class Deliverer {
     return Math.max(0, settings.concurrency - testsOpen(receiverId));
   }
 
-  /** Begins what the last look at a receiver has found, as far as there is room. */
+  /** Begins what the last poll of a receiver has found, as far as there is room. */
   #begin(run: ReceiverRun): void {
     const { clock, settings } = this.#parts;
     while (run.hasReady && run.room(this.#concurrencyOf(run)) > 0) {
@@ -187,7 +187,7 @@ export class Deliverer {
     run.answered(ready, attempt.durationMs);
     this.#opened(failing, -1);
     this.#begin(run);
-    this.#look.call();
+    this.#poll.call();
     if (attempt.number === 1) this.#metrics.firstAttempt(attempt.at - event.createdAt);
     const input = { deliveryId: delivery.id, receiverId: run.receiverId, attempt };
     const outcome = await this.#outcomes.attempted(input);
@@ -199,14 +199,14 @@ export class Deliverer {
       if (dueAt !== null) this.#dueIn(dueAt - now);
     }
     if (run.hasHandoffs) this.#begin(run);
-    this.#look.call();
+    this.#poll.call();
   }
 
   async #end(run: ReceiverRun, deliveryIds: readonly string[]): Promise<void> {
     run.apply('drain');
     await this.#outcomes.end(deliveryIds);
     run.apply('drained');
-    this.#look.call();
+    this.#poll.call();
   }
 
   #opened(failing: boolean, by: 1 | -1): void {

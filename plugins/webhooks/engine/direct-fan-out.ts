@@ -17,7 +17,7 @@ export interface FreshDeliveries {
   readonly hasOthers: boolean;
 }
 
-/** Who is told what a direct fan-out has made, after the commit. */
+/** What a direct fan-out goes by, and what it calls after the commit. */
 export interface DirectFanOutParts {
   readonly plans: Plans;
   readonly clock: Pick<Clock, 'monotonic'>;

@@ -41,11 +41,11 @@ export interface EngineParts {
   readonly settings: EngineSettings;
   /** Test deliveries that are open to a receiver, which gets so many requests fewer. */
   readonly testsOpen: (receiverId: string) => number;
-  /** Whether this process has the role `webhooks`; without it, it only tells others that there is work. */
+  /** Whether this process has the role `webhooks`; without it, it only notifies others of work. */
   readonly delivers: boolean;
 }
 
-/** For how long a process holds a receiver without renewal: longer than any attempt takes. */
+/** How long a lease lasts without renewal: longer than any attempt takes. */
 export function leaseMsOf(settings: EngineSettings): number {
   return settings.timeoutMs + 5_000;
 }

@@ -14,7 +14,7 @@ export interface FannedOut {
 /** What the lane needs besides the database. */
 export interface FanOutParts {
   readonly plans: Plans;
-  /** Told of the receivers that something is due to, after the commit. */
+  /** Called after the commit with the receivers that something is due to. */
   due(receiverIds: readonly string[]): void;
 }
 

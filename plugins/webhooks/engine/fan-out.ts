@@ -25,9 +25,9 @@ export function fanOut<Event extends FannedEvent>(
 ): readonly MadeDelivery<Event>[] {
   const ofTenant = new Map<string, Subscription[]>();
   for (const webhook of webhooks) {
-    const known = ofTenant.get(webhook.tenantId);
-    if (known === undefined) ofTenant.set(webhook.tenantId, [webhook]);
-    else known.push(webhook);
+    const wanted = ofTenant.get(webhook.tenantId);
+    if (wanted === undefined) ofTenant.set(webhook.tenantId, [webhook]);
+    else wanted.push(webhook);
   }
   return events.flatMap((event) => {
     const tenant = tenants.get(event.tenantId);

@@ -4,7 +4,7 @@ import { type EngineParts, leaseMsOf } from './environment.ts';
 import { claimLane, releaseLane, renewLane } from './lease-lanes.ts';
 import { leaseDeadline, ReceiverRun } from './receiver-run.ts';
 
-/** Between two looks for what messages between processes may have missed. */
+/** Sweep: between two claims of what messages between processes may have missed. */
 const sweepMs = 2_000;
 /** How soon leases are renewed again that somebody had locked. */
 const skippedMs = 500;
@@ -12,10 +12,10 @@ const skippedMs = 500;
 const claimAtOnce = 250;
 const heldAtMost = 5_000;
 
-/** Who is told of what happens to the receivers. */
+/** Gets notified of changes of the receivers. */
 export interface HeldReceiversListener {
   /** There may be something to do for one that is held. */
-  look(): void;
+  poll(): void;
   /** Something falls due in so many milliseconds. */
   dueIn(ms: number): void;
 }
@@ -41,7 +41,7 @@ export class HeldReceivers {
     this.#claiming = new Loop(
       () => sweepMs,
       () => this.#claim(),
-      (error) => log.warn({ err: error }, 'looking for deliveries that are due failed'),
+      (error) => log.warn({ err: error }, 'claiming receivers that something is due to failed'),
     );
     this.#renewing = new Loop(
       () => (this.#skipped ? skippedMs : this.#leaseMs / 3),
@@ -55,7 +55,7 @@ export class HeldReceivers {
     this.#renewing.kick();
   }
 
-  /** Looks for receivers that are due and free. */
+  /** Claims receivers that are due and free. */
   claim(): void {
     this.#claiming.kick();
   }
@@ -104,7 +104,7 @@ export class HeldReceivers {
       if (!over) {
         run.apply('keep');
         run.apply('wake');
-        this.#listener.look();
+        this.#listener.poll();
         return;
       }
       this.#runs.delete(run.receiverId);
@@ -119,7 +119,7 @@ export class HeldReceivers {
   async #claim(): Promise<void> {
     const { storage, broker, clock } = this.#parts;
     const { receivers } = storage.read;
-    this.#now.tell(await storage.now());
+    this.#now.set(await storage.now());
     while (!this.#stopping && (await receivers.hasDue(this.#now.now()))) {
       const limit = Math.min(claimAtOnce, heldAtMost - this.#runs.size);
       if (limit <= 0) return;
@@ -127,13 +127,13 @@ export class HeldReceivers {
       const owner = broker.processId;
       const input = { owner, leaseMs: this.#leaseMs, limit, held: [...this.#runs.keys()] };
       const claimed = await storage.submit(claimLane, input);
-      this.#now.tell(claimed.now);
+      this.#now.set(claimed.now);
       for (const leased of claimed.receivers) {
-        const known = this.#runs.get(leased.receiver.id);
-        if (known !== undefined) known.resume(leased, deadline);
+        const run = this.#runs.get(leased.receiver.id);
+        if (run !== undefined) run.resume(leased, deadline);
         else this.#runs.set(leased.receiver.id, new ReceiverRun(leased, deadline));
       }
-      if (claimed.receivers.length > 0) this.#listener.look();
+      if (claimed.receivers.length > 0) this.#listener.poll();
       if (claimed.receivers.length < limit) break;
     }
     const now = this.#now.now();

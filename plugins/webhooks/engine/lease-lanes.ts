@@ -1,13 +1,13 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { LeasedReceiver, ReceiverLease, ReceiverRenewal } from '../contract.ts';
 
-/** A process that has room looks for receivers to which something is due. */
+/** A process has room for receivers to which something is due. */
 export interface ClaimInput {
   /** The broker's `processId`. */
   readonly owner: string;
   readonly leaseMs: number;
   readonly limit: number;
-  /** The receivers that it knows to hold. */
+  /** The receivers whose leases it already has. */
   readonly held: readonly string[];
 }
 
@@ -33,9 +33,9 @@ export const claimLane: Lane<ClaimInput, Claimed> = {
     return outputs;
   },
   async recover(unit, { owner, held }) {
-    const known = new Set(held);
+    const heldIds = new Set(held);
     const owned = await unit.receivers.ownedBy(owner, unit.now);
-    const receivers = owned.filter(({ receiver }) => !known.has(receiver.id));
+    const receivers = owned.filter(({ receiver }) => !heldIds.has(receiver.id));
     return receivers.length === 0 ? undefined : { receivers, now: unit.now };
   },
 };
@@ -64,7 +64,7 @@ export interface ReleaseInput {
   readonly stopping: boolean;
 }
 
-/** Whether the lease is over, and when the receiver is looked at again; null: not before something comes. */
+/** Whether the lease is over, and when something falls due to the receiver; null: not before the next event. */
 export interface Released {
   readonly over: boolean;
   readonly dueAt: number | null;

@@ -13,8 +13,8 @@ export interface EngineMetrics {
   ended(outcome: DeliveryOutcome, count?: number): void;
   /** @param delayMs from the event to its delivery's first attempt */
   firstAttempt(delayMs: number): void;
-  /** What stands in the database; shown until it is told anew. */
-  standing(retries: number, paused: number): void;
+  /** Gauges read from the database, shown until the next reading. */
+  setGauges(retries: number, paused: number): void;
 }
 
 /** Registers the engine's metrics; once for each process. */
@@ -32,26 +32,26 @@ export function engineMetrics(metrics: Metrics): EngineMetrics {
     },
     delayBuckets,
   );
-  const stands = { retries: 0, paused: 0 };
+  const gauges = { retries: 0, paused: 0 };
   metrics.gauge(
     {
       name: 'gateway_webhook_waiting_retries',
       help: 'Webhook deliveries of all processes that wait for a retry.',
     },
-    () => stands.retries,
+    () => gauges.retries,
   );
   metrics.gauge(
     {
       name: 'gateway_webhook_paused_receivers',
       help: 'Webhook addresses of all tenants that are paused.',
     },
-    () => stands.paused,
+    () => gauges.paused,
   );
   return {
     ended: (outcome, count = 1) => {
       if (count > 0) outcomes.add({ outcome }, count);
     },
     firstAttempt: (delayMs) => delay.observe({}, Math.max(0, delayMs) / 1_000),
-    standing: (retries, paused) => Object.assign(stands, { retries, paused }),
+    setGauges: (retries, paused) => Object.assign(gauges, { retries, paused }),
   };
 }

@@ -22,11 +22,11 @@ export class OpenedSecrets {
    */
   of({ id, sealedSecret }: Pick<Webhook, 'id' | 'sealedSecret'>): string | null {
     if (sealedSecret === null) return null;
-    const place = `${id} ${sealedSecret}`;
-    const known = this.#opened.get(place);
-    if (known !== undefined) return known;
+    const key = `${id} ${sealedSecret}`;
+    const opened = this.#opened.get(key);
+    if (opened !== undefined) return opened;
     const secret = this.#secrets.open(sealedSecret, signingSecretContext(id));
-    keepNewest(this.#opened, place, secret, mostSecrets);
+    keepNewest(this.#opened, key, secret, mostSecrets);
     return secret;
   }
 }

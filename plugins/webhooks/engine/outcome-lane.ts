@@ -31,8 +31,8 @@ export type OutcomeRules = RetryRules & { readonly pause: PauseRules };
 
 /**
  * Stores what came of attempts, in their deliveries and in the health of their receivers. Rows are locked in the
- * order deliveries, receivers, each by id. A repeated input changes nothing more: the delivery moves
- * from one attempt to the next only once, and the counts move with it.
+ * order deliveries, receivers, each by id. A repeated input changes nothing more: an attempt counts once, in its delivery
+ * and in the health.
  */
 export function makeOutcomeLane(
   rules: OutcomeRules,
@@ -51,7 +51,7 @@ export function makeOutcomeLane(
       );
       const retrying = new Map(webhooks.map((webhook) => [webhook.id, webhook.retriesEnabled]));
       const healths = new Map(receivers.map(({ id, health }) => [id, health]));
-      const moved = new Set<string>();
+      const changed = new Set<string>();
       const touched = new Set<string>();
       const results = inputs.map(({ deliveryId, receiverId, attempt }) => {
         const delivery = deliveries.get(deliveryId);
@@ -63,7 +63,7 @@ export function makeOutcomeLane(
         const retries = retrying.get(delivery.webhookId) ?? false;
         const next = afterAttempt(delivery, attempt, retries, rules, now);
         deliveries.set(deliveryId, next);
-        moved.add(deliveryId);
+        changed.add(deliveryId);
         const health = healths.get(receiverId);
         if (health !== undefined) {
           healths.set(receiverId, afterAttemptAt(health, delivery, attempt, rules.pause, now));
@@ -71,7 +71,7 @@ export function makeOutcomeLane(
         }
         return resultOf(next);
       });
-      await unit.withCommit.deliveries.save([...moved].flatMap((id) => deliveries.get(id) ?? []));
+      await unit.withCommit.deliveries.save([...changed].flatMap((id) => deliveries.get(id) ?? []));
       await unit.withCommit.receivers.saveHealth(
         [...touched].flatMap((id) => {
           const health = healths.get(id);

@@ -11,9 +11,9 @@ import {
   type OutcomeInput,
 } from './outcome-lane.ts';
 
-/** Pause before something is stored again that the database could not take, and how often while stopping. */
+/** Pause before another try to store something, and the most tries while stopping. */
 const againMs = 500;
-const farewells = 4;
+const triesWhileStopping = 4;
 
 /**
  * While requests end well, what came of those of so many milliseconds is stored in one transaction, or of so many: nobody
@@ -48,7 +48,7 @@ export class Outcomes {
   /** Stores an attempt, however often the database has to be asked; null when the stop was in the way. */
   async attempted(input: OutcomeInput): Promise<Outcome | null> {
     const { storage, log } = this.#parts;
-    let left = farewells;
+    let left = triesWhileStopping;
     // A failure is stored at once: it is what a receiver that fails is spared, or paused, by.
     if (input.attempt.failure === null) await this.#gathering.wait();
     for (;;) {

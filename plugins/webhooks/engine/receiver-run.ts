@@ -79,7 +79,7 @@ export class ReceiverRun {
     return this.#state;
   }
 
-  /** Something has happened that changes no more than the state. */
+  /** A trigger that changes no more than the state. */
   apply(trigger: Trigger): void {
     this.#state = transition(this.#state, trigger);
   }

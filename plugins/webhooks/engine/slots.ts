@@ -1,4 +1,4 @@
-/** What the distribution of requests knows of a receiver. */
+/** A receiver as the distribution of requests sees it. */
 export interface Contender {
   /** Further requests that it may have open. */
   readonly room: number;

@@ -59,7 +59,7 @@ export function startUpkeep(
         deliveries.waitingRetries(),
         receivers.paused(),
       ]);
-      metrics.standing(retries, paused);
+      metrics.setGauges(retries, paused);
     },
     failed,
   );
