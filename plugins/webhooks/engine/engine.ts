@@ -8,13 +8,13 @@ import { eventsAtOnce, makeFanOutLane } from './fan-out-lane.ts';
 import { type EngineMetrics, engineMetrics } from './metrics.ts';
 import { startUpkeep } from './upkeep.ts';
 
-/** Between two looks for events that no message told of. */
+/** Sweep: between two rounds without a message. */
 const sweepMs = 5_000;
 /** Between two rounds of the fan-out, and longer while nobody wants the events: the next takes more at once. */
 const busyMs = 2;
 const unwantedMs = 100;
 /** Between two messages to the processes that deliver. */
-const tellMs = 25;
+const notifyMs = 25;
 
 /** The running engine. */
 export interface Engine {
@@ -24,17 +24,17 @@ export interface Engine {
 
 /**
  * Starts the delivery of events in this process: from the outbox to one delivery for each subscription, and to its
- * receiver. A process without the role only tells the others of its events. Called once, while booting.
+ * receiver. A process without the role only notifies the others of its events. Called once, while booting.
  */
 export async function startEngine(parts: EngineParts): Promise<Engine> {
   const { storage, broker, clock, outbox, plans } = parts;
   storage.onCommit('deliveries', () => broker.toAll('deliveries', {}));
   if (parts.delivers) return startDelivering(parts);
-  const telling = new Throttle(
-    () => tellMs,
+  const notifying = new Throttle(
+    () => notifyMs,
     () => broker.toWorker('events', {}),
   );
-  storage.onCommit('events', () => telling.call());
+  storage.onCommit('events', () => notifying.call());
   const metrics = engineMetrics(parts.metrics);
   outbox.fanOutWith(
     makeDirectFanOut({
@@ -45,7 +45,7 @@ export async function startEngine(parts: EngineParts): Promise<Engine> {
       suppressed: (count) => metrics.ended('suppressed', count),
     }),
   );
-  return { stop: async () => telling.stop() };
+  return { stop: async () => notifying.stop() };
 }
 
 async function startDelivering(parts: EngineParts): Promise<Engine> {
@@ -53,9 +53,9 @@ async function startDelivering(parts: EngineParts): Promise<Engine> {
   const metrics = engineMetrics(parts.metrics);
   const deliverer = new Deliverer(parts, metrics);
   const due = (receiverIds: readonly string[]): void => {
-    // This process need not wait for its own message, and to what it holds nobody else delivers.
+    // This process need not wait for its own message, and to receivers that it leases nobody else delivers.
     if (deliverer.wake(receiverIds)) return;
-    broker.toAll('deliveries', { receivers: [...receiverIds], toldBy: broker.processId });
+    broker.toAll('deliveries', { receivers: [...receiverIds], sentBy: broker.processId });
   };
   const fanOut = new FanOut(parts, metrics, due);
   outbox.fanOutWith(
@@ -70,18 +70,18 @@ async function startDelivering(parts: EngineParts): Promise<Engine> {
     }),
   );
   const releases: Release[] = [
-    await broker.work('events', 1, () => fanOut.ring()),
+    await broker.work('events', 1, () => fanOut.kick()),
     await broker.listen('deliveries', (message) => {
-      if (!isToldBy(broker.processId, message)) deliverer.wake(receiversOf(message));
+      if (!isSentBy(broker.processId, message)) deliverer.wake(receiversOf(message));
     }),
   ];
   // This process fans out what it raised itself: no message need come back for it.
-  storage.onCommit('events', () => fanOut.ring());
+  storage.onCommit('events', () => fanOut.kick());
   broker.onReady(() => {
-    fanOut.ring();
+    fanOut.kick();
     deliverer.wake(null);
   });
-  fanOut.ring();
+  fanOut.kick();
   deliverer.start();
   const upkeep = startUpkeep(parts, metrics);
   return {
@@ -104,7 +104,7 @@ class FanOut {
   readonly #throttle: Throttle;
   #wanted = true;
 
-  /** @param due told of the receivers that something is due to */
+  /** @param due called with the receivers that something is due to */
   constructor(
     { storage, plans, log }: EngineParts,
     metrics: EngineMetrics,
@@ -130,7 +130,7 @@ class FanOut {
   }
 
   /** There may be events. */
-  ring(): void {
+  kick(): void {
     this.#throttle.call();
   }
 
@@ -141,9 +141,9 @@ class FanOut {
   }
 }
 
-function isToldBy(processId: string, message: unknown): boolean {
+function isSentBy(processId: string, message: unknown): boolean {
   const isObject = typeof message === 'object' && message !== null;
-  return isObject && 'toldBy' in message && message.toldBy === processId;
+  return isObject && 'sentBy' in message && message.sentBy === processId;
 }
 
 /** The receivers that a message names; null when it names none. */
