@@ -33,7 +33,7 @@ export function leaseDeadline(sentAt: number, leaseMs: number): number {
   return sentAt + leaseMs - Math.min(marginMs, leaseMs / 4);
 }
 
-/** A receiver that this process works at, from the lease that it won to its release. */
+/** A receiver that this process delivers to, from the lease that it won to its release. Its states: `transition`. */
 export class ReceiverRun {
   readonly receiverId: string;
   readonly tenantId: string;
@@ -56,7 +56,7 @@ export class ReceiverRun {
   #ahead: ReadyAttempt[] = [];
   /** Until when that may begin, on the monotonic clock. */
   #freshUntil = 0;
-  /** What was made by this process and needs no poll. */
+  /** What was handed over and needs no poll. */
   readonly #handoffs = new HandoffQueue(mostHandedOff);
   /** How long the latest answer took, milliseconds; infinite before the first. */
   #answerMs = Number.POSITIVE_INFINITY;
@@ -211,7 +211,7 @@ export class ReceiverRun {
 
   /** The next attempt of those found that may begin, if the poll is recent enough, else of those handed over. */
   next(monotonic: number): ReadyAttempt | undefined {
-    if (monotonic > this.#freshUntil) this.#drop();
+    if (monotonic > this.#freshUntil && this.#ahead.splice(0).length > 0) this.apply('wake');
     const index = this.#ahead.findIndex(({ delivery }) => !this.#holdsBack(delivery));
     if (index >= 0) return this.#ahead.splice(index, 1)[0];
     // Fairness: a slow receiver that was skipped polls before it takes what was handed over, else its retries starve.
@@ -220,7 +220,7 @@ export class ReceiverRun {
     return this.#handoffs.next(({ delivery }) => !this.#holdsBack(delivery));
   }
 
-  /** What is left of those does not begin now. */
+  /** What is left of these does not begin now. */
   leave(): void {
     if (this.#ahead.length > 0) this.apply('leave');
     // A poll ends what does not go out any more.
@@ -247,11 +247,6 @@ export class ReceiverRun {
   stored({ delivery }: ReadyAttempt): void {
     this.#underWay.delete(delivery.id);
     this.apply('ended');
-  }
-
-  #drop(): void {
-    if (this.#ahead.length > 0) this.apply('wake');
-    this.#ahead = [];
   }
 
   /** A first attempt waits for the one before it about the same subject. */
