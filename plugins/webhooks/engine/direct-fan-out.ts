@@ -1,8 +1,8 @@
-import type { Clock } from '../../../core/contracts/clock.ts';
 import type { PrepareFanOut } from '../../messages/contract.ts';
-import type { Plans } from '../../tenants/contract.ts';
 import type { ReadyAttempt } from './due-batches.ts';
+import type { EngineParts } from './environment.ts';
 import { fanOut } from './fan-out.ts';
+import type { EngineMetrics } from './metrics.ts';
 
 /** What was fanned out to one receiver. */
 export interface FreshDeliveries {
@@ -17,17 +17,15 @@ export interface FreshDeliveries {
   readonly hasOthers: boolean;
 }
 
-/** What a direct fan-out goes by, and what it calls after the commit. */
-export interface DirectFanOutParts {
-  readonly plans: Plans;
-  readonly clock: Pick<Clock, 'monotonic'>;
-  due(fresh: readonly FreshDeliveries[]): void;
-  suppressed(count: number): void;
-}
-
-/** Makes the fan-out of events in the transaction that raises them: see `Outbox`. */
-export function makeDirectFanOut(parts: DirectFanOutParts): PrepareFanOut {
-  const { plans, clock, due, suppressed } = parts;
+/**
+ * Makes the fan-out of events in the transaction that raises them: see `Outbox`.
+ * @param due called after the commit with what was made
+ */
+export function makeDirectFanOut(
+  { plans, clock }: Pick<EngineParts, 'plans' | 'clock'>,
+  metrics: EngineMetrics,
+  due: (fresh: readonly FreshDeliveries[]) => void,
+): PrepareFanOut {
   return async (tables, tenantIds) => {
     const readAt = clock.monotonic();
     const subscriptions = await tables.webhooks.subscriptionsOf(tenantIds);
@@ -45,7 +43,7 @@ export function makeDirectFanOut(parts: DirectFanOutParts): PrepareFanOut {
         return { receiverId, readAt, dueAt: now, ready, hasOthers: ready.length < all.length };
       });
       afterCommit(() => {
-        suppressed(made.length - waiting.length);
+        metrics.ended('suppressed', made.length - waiting.length);
         if (fresh.length > 0) due(fresh);
       });
     };

@@ -27,7 +27,7 @@ export interface Engine {
  * receiver. A process without the role only notifies the others of its events. Called once, while booting.
  */
 export async function startEngine(parts: EngineParts): Promise<Engine> {
-  const { storage, broker, clock, outbox, plans } = parts;
+  const { storage, broker, outbox } = parts;
   storage.onCommit('deliveries', () => broker.toAll('deliveries', {}));
   if (parts.delivers) return startDelivering(parts);
   const notifying = new Throttle(
@@ -37,19 +37,15 @@ export async function startEngine(parts: EngineParts): Promise<Engine> {
   storage.onCommit('events', () => notifying.call());
   const metrics = engineMetrics(parts.metrics);
   outbox.fanOutWith(
-    makeDirectFanOut({
-      plans,
-      clock,
-      due: (fresh) =>
-        broker.toAll('deliveries', { receivers: fresh.map(({ receiverId }) => receiverId) }),
-      suppressed: (count) => metrics.ended('suppressed', count),
-    }),
+    makeDirectFanOut(parts, metrics, (fresh) =>
+      broker.toAll('deliveries', { receivers: fresh.map(({ receiverId }) => receiverId) }),
+    ),
   );
   return { stop: async () => notifying.stop() };
 }
 
 async function startDelivering(parts: EngineParts): Promise<Engine> {
-  const { storage, broker, clock, outbox, plans } = parts;
+  const { storage, broker, outbox } = parts;
   const metrics = engineMetrics(parts.metrics);
   const deliverer = new Deliverer(parts, metrics);
   const due = (receiverIds: readonly string[]): void => {
@@ -59,14 +55,9 @@ async function startDelivering(parts: EngineParts): Promise<Engine> {
   };
   const fanOut = new FanOut(parts, metrics, due);
   outbox.fanOutWith(
-    makeDirectFanOut({
-      plans,
-      clock,
-      due(fresh) {
-        const left = deliverer.takeFresh(fresh);
-        if (left.length > 0) due(left);
-      },
-      suppressed: (count) => metrics.ended('suppressed', count),
+    makeDirectFanOut(parts, metrics, (fresh) => {
+      const left = deliverer.takeFresh(fresh);
+      if (left.length > 0) due(left);
     }),
   );
   const releases: Release[] = [
@@ -110,7 +101,7 @@ class FanOut {
     metrics: EngineMetrics,
     due: (receiverIds: readonly string[]) => void,
   ) {
-    const lane = makeFanOutLane({ plans, due });
+    const lane = makeFanOutLane(plans, due);
     this.#loop = new Loop(
       () => sweepMs,
       async () => {

@@ -11,12 +11,7 @@ export interface FannedOut {
   readonly suppressed: number;
 }
 
-/** What the lane needs besides the database. */
-export interface FanOutParts {
-  readonly plans: Plans;
-  /** Called after the commit with the receivers that something is due to. */
-  due(receiverIds: readonly string[]): void;
-}
+type Due = (receiverIds: readonly string[]) => void;
 
 /** Events that one transaction fans out; fewer in a round mean that no more wait. */
 export const eventsAtOnce = 500;
@@ -24,21 +19,22 @@ export const eventsAtOnce = 500;
 /**
  * Takes the oldest events out of the outbox and makes one delivery for each subscription that wants one. Processes
  * that fan out at once do so in turns.
+ * @param due called after the commit with the receivers that something is due to
  */
-export function makeFanOutLane(parts: FanOutParts): Lane<null, FannedOut> {
+export function makeFanOutLane(plans: Plans, due: Due): Lane<null, FannedOut> {
   return {
     name: 'webhooks.fan-out',
     maxBatch: 1,
     locks: () => [],
     async run(unit, inputs) {
       const outputs: FannedOut[] = [];
-      for (const _ of inputs) outputs.push(await fanOutOldest(unit, parts));
+      for (const _ of inputs) outputs.push(await fanOutOldest(unit, plans, due));
       return outputs;
     },
   };
 }
 
-async function fanOutOldest(unit: Unit, { plans, due }: FanOutParts): Promise<FannedOut> {
+async function fanOutOldest(unit: Unit, plans: Plans, due: Due): Promise<FannedOut> {
   const { events, now } = await unit.events.waitingForChange(eventsAtOnce);
   if (events.length === 0) return { events: 0, waiting: 0, suppressed: 0 };
   const tenantIds = events.map((event) => event.tenantId);
