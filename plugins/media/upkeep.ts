@@ -1,3 +1,4 @@
+import { spread } from '../../core/backoff.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { Loop } from '../../core/loop.ts';
@@ -38,8 +39,7 @@ export function startUpkeep(parts: UpkeepParts): Upkeep {
   const usual = Math.max(fastestMs, Math.min(slowestMs, retention.keptMs / 10));
   const stopping = new AbortController();
   const loop = new Loop(
-    // Processes that started together spread out.
-    () => usual * (0.8 + Math.random() * 0.4),
+    () => spread(usual, 0.2),
     () => sweep(parts, stopping.signal),
     (error) => log.warn({ err: error }, 'a sweep of the media failed'),
   );

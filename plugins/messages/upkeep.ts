@@ -1,5 +1,7 @@
+import { spread } from '../../core/backoff.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
+import { Loop } from '../../core/loop.ts';
 import type { ForgetInput, MessageLanes } from './lanes.ts';
 
 /** How often to look for messages that nobody will send: often enough for the shortest expiry of a test. */
@@ -33,23 +35,25 @@ export interface UpkeepParts {
  */
 export function startUpkeep(parts: UpkeepParts): { stop(): Promise<void> } {
   const { storage, lanes, expireMs, idempotencyMs, eventsMs, log } = parts;
-  const every = (ms: number, slowest: number): number =>
-    Math.max(fastestMs, Math.min(slowest, ms / 10));
+  const stopping = new AbortController();
+  const failed = (error: unknown): void => log.warn({ err: error }, 'a round of upkeep failed');
+  const every = (ms: number, slowest: number, round: () => Promise<void>): Loop => {
+    const usual = Math.max(fastestMs, Math.min(slowest, ms / 10));
+    return new Loop(() => spread(usual, 0.2), round, failed);
+  };
   const forgetting = (keptMs: number, forget: (input: ForgetInput) => Promise<number>) =>
-    repeat(
-      every(keptMs, slowestForgettingMs),
-      (stop) => deleteOld(storage, keptMs, forget, stop),
-      log,
-    );
-  const rounds = [
-    repeat(every(expireMs, slowestMs), () => expireMessages(parts), log),
+    every(keptMs, slowestForgettingMs, () => deleteOld(storage, keptMs, forget, stopping.signal));
+  const loops = [
+    every(expireMs, slowestMs, () => expireMessages(parts)),
     forgetting(idempotencyMs, lanes.forgetKeys),
     forgetting(eventsMs, lanes.forgetEvents),
     forgetting(keptWaitsMs, lanes.forgetWaits),
   ];
+  for (const loop of loops) loop.rest();
   return {
     async stop() {
-      await Promise.all(rounds.map((round) => round.stop()));
+      stopping.abort();
+      await Promise.all(loops.map((loop) => loop.stop()));
     },
   };
 }
@@ -71,30 +75,4 @@ async function deleteOld(
   while (deleted === rowsAtOnce && !stop.aborted) {
     deleted = await forget({ before, limit: rowsAtOnce });
   }
-}
-
-/** Runs a task again and again, with a pause after each run; a failure is logged and changes nothing. */
-function repeat(everyMs: number, task: (stop: AbortSignal) => Promise<void>, log: GatewayLog) {
-  let timer: NodeJS.Timeout;
-  let running: Promise<void> = Promise.resolve();
-  const stopping = new AbortController();
-  const schedule = (): void => {
-    // Processes that started together spread out.
-    timer = setTimeout(run, everyMs * (0.8 + Math.random() * 0.4)).unref();
-  };
-  const run = (): void => {
-    running = task(stopping.signal)
-      .catch((error: unknown) => log.warn({ err: error }, 'a round of upkeep failed'))
-      .then(() => {
-        if (!stopping.signal.aborted) schedule();
-      });
-  };
-  schedule();
-  return {
-    async stop() {
-      stopping.abort();
-      clearTimeout(timer);
-      await running;
-    },
-  };
 }
