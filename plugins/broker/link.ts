@@ -1,4 +1,5 @@
 import { type Channel, Connection } from 'rabbitmq-client';
+import { doubled, spread } from '../../core/backoff.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { RabbitmqTiming } from './timing.ts';
 import { within } from './within.ts';
@@ -181,9 +182,9 @@ export class Link {
     // One that is lost as soon as it is up is no success to start from anew.
     if (wasUp && performance.now() - this.#upSince > timing.setUpMs) this.#failures = 0;
     log[level]({ connection: name, err: error }, 'no connection to RabbitMQ; it is tried again');
-    const pause = Math.min(timing.retryMs * 2 ** this.#failures, timing.retryMaxMs);
+    const pause = doubled(timing.retryMs, this.#failures, timing.retryMaxMs);
     this.#failures += 1;
-    this.#retry = setTimeout(() => this.start(), pause * (0.75 + Math.random() / 2));
+    this.#retry = setTimeout(() => this.start(), spread(pause, 0.25));
   }
 
   #end(): void {

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { doubled } from '../../../core/backoff.ts';
 import { DriverError, type OutboundMessage } from '../../../core/contracts/driver.ts';
 import type { Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
@@ -286,5 +287,5 @@ export class Dispatcher {
 }
 
 function pauseMs(tries: number): number {
-  return Math.min(lastPauseMs, firstPauseMs * 2 ** Math.min(tries - 1, 10));
+  return doubled(firstPauseMs, tries - 1, lastPauseMs);
 }
