@@ -1,6 +1,7 @@
 import type { Driver } from '../../../core/contracts/driver.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
+import { SerialQueues } from '../../../core/serial.ts';
 import type { ConnectOutput, ConnectUndo } from '../lanes/connect.ts';
 import { isRefused } from '../status.ts';
 import type { AccountRow } from '../tables/accounts.ts';
@@ -18,7 +19,7 @@ type Begun = Extract<ConnectOutput, { kind: 'begun' }>;
 export class Connecting {
   readonly #environment: SessionEnvironment;
   readonly #host: SessionHost;
-  readonly #lines = new Map<string, Promise<unknown>>();
+  readonly #queues = new SerialQueues();
 
   constructor(environment: SessionEnvironment, host: SessionHost) {
     this.#environment = environment;
@@ -32,15 +33,7 @@ export class Connecting {
    */
   connect(request: ConnectRequest, signal: AbortSignal): Promise<SessionAnswer> {
     const number = `${request.tenantId}|${request.channel}|${request.identifier}`;
-    const before = this.#lines.get(number) ?? Promise.resolve();
-    const turn = before.then(() => this.#connect(request, signal));
-    const line = turn
-      .catch(() => undefined)
-      .then(() => {
-        if (this.#lines.get(number) === line) this.#lines.delete(number);
-      });
-    this.#lines.set(number, line);
-    return turn;
+    return this.#queues.run(number, () => this.#connect(request, signal));
   }
 
   async #connect(request: ConnectRequest, signal: AbortSignal): Promise<SessionAnswer> {

@@ -2,6 +2,7 @@ import type { RequestContext } from '../../../core/contracts/broker.ts';
 import { DriverError } from '../../../core/contracts/driver.ts';
 import type { Json } from '../../../core/contracts/json.ts';
 import { GatewayError } from '../../../core/errors.ts';
+import { SerialQueues } from '../../../core/serial.ts';
 import { specifiedChannels } from '../../../core/specified-channels.ts';
 import { Connecting, restingView, viewOf } from './connecting.ts';
 import type { SessionEnvironment } from './environment.ts';
@@ -23,7 +24,7 @@ export class SessionRequests {
   readonly #host: SessionHost;
   readonly #connecting: Connecting;
   /** One value at a time for each account: the second finds what the first has changed. */
-  readonly #answering = new Map<string, Promise<unknown>>();
+  readonly #answering = new SerialQueues();
 
   constructor(environment: SessionEnvironment, host: SessionHost) {
     this.#environment = environment;
@@ -48,7 +49,7 @@ export class SessionRequests {
       case 'view':
         return this.#view(request.accountId);
       case 'answer':
-        return this.#answerInTurn(request, signal);
+        return this.#answering.run(request.accountId, () => this.#answer(request, signal));
       case 'removed':
         return this.#removed(request.accountId);
     }
@@ -69,22 +70,6 @@ export class SessionRequests {
     if (row !== undefined && row.removedAt === null) return { kind: 'not_here' };
     await runner.logOut();
     return { kind: 'done' };
-  }
-
-  #answerInTurn(
-    request: SessionRequest & { operation: 'answer' },
-    signal: AbortSignal,
-  ): Promise<SessionAnswer> {
-    const { accountId } = request;
-    const before = this.#answering.get(accountId) ?? Promise.resolve();
-    const turn = before.then(() => this.#answer(request, signal));
-    const line = turn
-      .catch(() => undefined)
-      .then(() => {
-        if (this.#answering.get(accountId) === line) this.#answering.delete(accountId);
-      });
-    this.#answering.set(accountId, line);
-    return turn;
   }
 
   async #answer(

@@ -1,4 +1,5 @@
 import type { DriverEvent } from '../../../core/contracts/driver.ts';
+import { SerialQueue } from '../../../core/serial.ts';
 
 /** The kinds of events that each keep their own order. */
 export type Kind = Exclude<DriverEvent['type'], 'step' | 'state'>;
@@ -19,13 +20,11 @@ export class Turns {
     contacts: new Line(1),
     history: new Line(1),
   };
-  #states: Promise<unknown> = Promise.resolve();
+  readonly #states = new SerialQueue();
 
   /** Takes a step or a state, after all that were emitted before. */
   state<Result>(take: () => Promise<Result>): Promise<Result> {
-    const turn = this.#states.then(take);
-    this.#states = turn.catch(() => undefined);
-    return turn;
+    return this.#states.run(take);
   }
 
   /**
@@ -33,7 +32,7 @@ export class Turns {
    * before it, of which the last 63 may still be under way.
    */
   event<Result>(kind: Kind, take: () => Promise<Result>): Promise<Result> {
-    return this.#lines[kind].take(this.#states, take);
+    return this.#lines[kind].take(this.#states.idle, take);
   }
 }
 
