@@ -1,4 +1,5 @@
 import type { Lane, Lock } from '../../core/contracts/storage.ts';
+import { SerialQueue } from '../../core/serial.ts';
 import { type Settled, settle } from './batches.ts';
 import { Breaker } from './breaker.ts';
 import { unavailable } from './faults.ts';
@@ -25,7 +26,7 @@ export class Lanes {
   readonly #parts: UnitParts;
   readonly #queues = new Map<string, Queue>();
   readonly #running = new Set<Promise<void>>();
-  #lastTurn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new SerialQueue();
   #closed = false;
 
   constructor(parts: Omit<UnitParts, 'breaker'>) {
@@ -149,10 +150,7 @@ export class Lanes {
   }
 
   #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.#parts.connections.dialect === 'mysql') return work();
-    const turn = this.#lastTurn.then(work);
-    this.#lastTurn = turn.catch(() => undefined);
-    return turn;
+    return this.#parts.connections.dialect === 'mysql' ? work() : this.#turns.run(work);
   }
 }
 

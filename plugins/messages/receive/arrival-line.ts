@@ -1,4 +1,5 @@
 import type { MessageEvent } from '../../../core/contracts/driver.ts';
+import { SerialQueue } from '../../../core/serial.ts';
 
 /**
  * The messages of one session that are on their way into the database, in the order in which the session reported
@@ -6,7 +7,7 @@ import type { MessageEvent } from '../../../core/contracts/driver.ts';
  */
 export class ArrivalLine {
   readonly #waiting = new Set<MessageEvent>();
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #preparing = new SerialQueue();
 
   /** Takes a place behind all others; one that is tried again keeps its place. */
   enter(event: MessageEvent): void {
@@ -20,9 +21,7 @@ export class ArrivalLine {
 
   /** Prepares one message after the other, in the order of the calls. */
   prepare<Result>(work: () => Promise<Result>): Promise<Result> {
-    const turn = this.#last.then(work);
-    this.#last = turn.catch(() => undefined);
-    return turn;
+    return this.#preparing.run(work);
   }
 
   /** Those that wait, the first one first. */
