@@ -1,0 +1,47 @@
+/**
+ * Settles as the work does, or rejects when it takes longer; the work itself goes on, and what it comes to later is
+ * dropped. Keeps the process alive until then.
+ * @param late what it rejects with; a text names the work, for an error that says how long it took
+ */
+export async function withTimeout<Result>(
+  ms: number,
+  late: Error | string,
+  work: Promise<Result>,
+): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(typeof late === 'string' ? new Error(`${late} took longer than ${ms} ms`) : late);
+    }, ms);
+  });
+  try {
+    return await Promise.race([work, over]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Resolves when the work settles, or after so many milliseconds, whichever comes first. */
+export async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  await withTimeout(ms, 'it', work).catch(() => undefined);
+}
+
+/**
+ * Settles as the work does, or rejects as soon as the signal aborts, with its reason; the work itself goes on.
+ * @param late gets what the work comes to after that
+ */
+export function untilAborted<Result>(
+  signal: AbortSignal,
+  work: Promise<Result>,
+  late: (result: Result) => void = () => undefined,
+): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      work.then(late, () => undefined);
+      reject(signal.reason);
+    };
+    if (signal.aborted) return onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
