@@ -3,6 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { DriverLog } from '../core/contracts/driver.ts';
 import { pluginFacts } from '../core/kernel.ts';
 import type { GatewayLog } from '../core/log.ts';
+import { withTimeout } from '../core/waiting.ts';
 import { ConfigError } from './error.ts';
 import { makeWithOptions, type OutsideFactory } from './outside-options.ts';
 
@@ -68,17 +69,9 @@ function isFactory(value: unknown): value is Factory {
 }
 
 /** @throws ConfigError when it is not made in time */
-async function inTime(making: Promise<unknown>, outside: OutsidePackage): Promise<unknown> {
+function inTime(making: Promise<unknown>, outside: OutsidePackage): Promise<unknown> {
   const { name, noun, makingMs } = outside;
   const field = outside.fields.name;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const message = `${field}: ${name} did not make its ${noun} within ${makingMs / 1_000} s`;
-    timer = setTimeout(() => reject(new ConfigError(field, message)), makingMs);
-  });
-  try {
-    return await Promise.race([making, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const message = `${field}: ${name} did not make its ${noun} within ${makingMs / 1_000} s`;
+  return withTimeout(makingMs, new ConfigError(field, message), making);
 }

@@ -1,9 +1,9 @@
 import type { Channel } from 'rabbitmq-client';
 import type { GatewayLog } from '../../core/log.ts';
+import { atMost } from '../../core/waiting.ts';
 import type { LinkSession } from './link.ts';
 import type { RabbitmqTiming } from './timing.ts';
 import type { Topology } from './topology.ts';
-import { within } from './within.ts';
 
 /**
  * Until a work queue is tried again that failed or was deleted. A RabbitMQ 3.10 that was not done with telling a
@@ -56,7 +56,7 @@ export class Attachment {
     const { session, channel } = attempt;
     if (channel === null) return;
     const { patienceMs } = this.#options.timing;
-    await within(patienceMs, 'closing', session.closeChannel(channel)).catch(() => undefined);
+    await atMost(patienceMs, session.closeChannel(channel));
   }
 
   /** The channel has failed: tries another one a little later. */

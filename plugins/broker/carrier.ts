@@ -1,5 +1,6 @@
 import type { AsyncMessage, ReturnedMessage } from 'rabbitmq-client';
 import type { GatewayLog } from '../../core/log.ts';
+import { withTimeout } from '../../core/waiting.ts';
 import type { BrokerLimits } from './contract.ts';
 import { Inbox } from './inbox.ts';
 import { Link, type LinkSession } from './link.ts';
@@ -8,7 +9,6 @@ import { Publisher } from './publisher.ts';
 import { Pulse } from './pulse.ts';
 import type { RabbitmqTiming } from './timing.ts';
 import type { Topology } from './topology.ts';
-import { within } from './within.ts';
 import { WorkSenders } from './work-senders.ts';
 import { Workers } from './workers.ts';
 
@@ -93,7 +93,7 @@ export class Carrier {
     const { timing, log } = this.#options;
     if (this.#outbound.session !== null) {
       const sent = Promise.all([this.publisher.idle(), this.workSenders.idle()]);
-      await within(timing.closeMs, 'sending the last messages', sent).catch((error: unknown) =>
+      await withTimeout(timing.closeMs, 'sending the last messages', sent).catch((error: unknown) =>
         log.warn({ err: error }, 'the stop was not clean'),
       );
     }

@@ -1,12 +1,12 @@
 import type { AsyncMessage, Channel } from 'rabbitmq-client';
 import type { MessageHandler, Release } from '../../core/contracts/broker.ts';
 import type { GatewayLog } from '../../core/log.ts';
+import { withTimeout } from '../../core/waiting.ts';
 import { Consumer } from './consumer.ts';
 import type { BrokerLimits } from './contract.ts';
 import type { LinkSession } from './link.ts';
 import { keysOf, textOf } from './outgoing.ts';
 import type { Topology } from './topology.ts';
-import { within } from './within.ts';
 
 /** What an inbox is made with. */
 export interface InboxOptions {
@@ -104,7 +104,7 @@ export class Inbox {
     const attached = this.#attached;
     if (attached === null) return;
     try {
-      await within(this.#options.patienceMs, what, order(attached));
+      await withTimeout(this.#options.patienceMs, what, order(attached));
     } catch (error) {
       attached.session.fail(error instanceof Error ? error : new Error(String(error)));
     }

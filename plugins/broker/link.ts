@@ -1,8 +1,8 @@
 import { type Channel, Connection } from 'rabbitmq-client';
 import { doubled, spread } from '../../core/backoff.ts';
 import type { GatewayLog } from '../../core/log.ts';
+import { atMost, withTimeout } from '../../core/waiting.ts';
 import type { RabbitmqTiming } from './timing.ts';
-import { within } from './within.ts';
 
 /** What a link is made with. */
 export interface LinkOptions {
@@ -148,9 +148,7 @@ export class Link {
     const session = this.#session;
     if (session === null) return;
     this.#end();
-    await within(this.#options.timing.closeMs, 'the farewell', session.leave()).catch(
-      () => undefined,
-    );
+    await atMost(this.#options.timing.closeMs, session.leave());
     session.destroy();
   }
 
@@ -159,7 +157,7 @@ export class Link {
     if (this.#session !== session) return;
     this.#hasBegun = true;
     try {
-      await within(timing.setUpMs, 'the set-up', setUp(session));
+      await withTimeout(timing.setUpMs, 'the set-up', setUp(session));
     } catch (error) {
       session.fail(error instanceof Error ? error : new Error(String(error)));
       return;

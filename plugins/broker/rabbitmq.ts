@@ -3,6 +3,7 @@ import type { AsyncMessage } from 'rabbitmq-client';
 import type { MessageHandler, Release, RequestHandler } from '../../core/contracts/broker.ts';
 import type { Json } from '../../core/contracts/json.ts';
 import type { GatewayLog } from '../../core/log.ts';
+import { withTimeout } from '../../core/waiting.ts';
 import { Answering } from './answering.ts';
 import { Asking } from './asking.ts';
 import { Carrier } from './carrier.ts';
@@ -10,7 +11,6 @@ import { type BrokerLimits, type ClosableBroker, defaultLimits } from './contrac
 import { type Outgoing, textOf } from './outgoing.ts';
 import { defaultTiming, type RabbitmqTiming } from './timing.ts';
 import { Topology } from './topology.ts';
-import { within } from './within.ts';
 
 /** Routing keys of one message: they travel in its header, which must fit the smallest frame. */
 const mostKeys = 64;
@@ -138,7 +138,7 @@ export class RabbitmqBroker implements ClosableBroker {
     this.#asking.close();
     this.#answering.close();
     const releases = Promise.all([...this.#releases].map((release) => release()));
-    const over = within(this.#timing.closeMs, 'the end of the handlers', releases);
+    const over = withTimeout(this.#timing.closeMs, 'the end of the handlers', releases);
     await over.catch((error: unknown) => this.#log.warn({ err: error }, 'the stop was not clean'));
     await this.#carrier.close();
   }
