@@ -13,13 +13,3 @@ export function contain(
     return Promise.resolve();
   }
 }
-
-/** Resolves when the promise settles or after so many milliseconds, whichever comes first. */
-export async function atMost(ms: number, promise: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([promise.catch(() => undefined), late]);
-  clearTimeout(timer);
-}

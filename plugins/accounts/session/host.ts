@@ -1,10 +1,11 @@
 import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
+import { atMost } from '../../../core/waiting.ts';
 import type { Fence, SessionPart } from '../contract.ts';
 import { leaveLane } from '../lanes/leases.ts';
 import { isPairing } from '../status.ts';
 import type { AccountRow } from '../tables/accounts.ts';
-import { atMost, contain } from './contain.ts';
+import { contain } from './contain.ts';
 import type { SessionEnvironment } from './environment.ts';
 import { ProcessLease } from './process-lease.ts';
 import { SessionRunner } from './runner.ts';

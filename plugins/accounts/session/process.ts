@@ -1,7 +1,7 @@
 import type { Release } from '../../../core/contracts/broker.ts';
 import { Loop } from '../../../core/loop.ts';
+import { atMost } from '../../../core/waiting.ts';
 import { beatLane, beatMs, goneLane } from '../lanes/processes.ts';
-import { atMost } from './contain.ts';
 import type { SessionEnvironment } from './environment.ts';
 import { SessionHost } from './host.ts';
 import { LeaseKeeper } from './lease-keeper.ts';

@@ -4,6 +4,7 @@ import type { Json } from '../../../core/contracts/json.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { SerialQueues } from '../../../core/serial.ts';
 import { specifiedChannels } from '../../../core/specified-channels.ts';
+import { untilAborted } from '../../../core/waiting.ts';
 import { Connecting, restingView, viewOf } from './connecting.ts';
 import type { SessionEnvironment } from './environment.ts';
 import type { SessionHost } from './host.ts';
@@ -82,13 +83,12 @@ export class SessionRequests {
     const step = runner.pairing?.step ?? null;
     if (step?.type !== 'ask' || step.field !== field) return { kind: 'not_awaited' };
     if (signal.aborted) throw unreachable();
-    const late = untilAborted(signal);
     try {
-      const outcome = await Promise.race([runner.answer(field, value), late.promise]);
-      if (outcome === 'late') return await this.#abandon(runner);
+      const outcome = await untilAborted(signal, runner.answer(field, value));
       if (!outcome.accepted) return { kind: 'wrong', detail: outcome.detail };
       return await this.#after(runner);
     } catch (error) {
+      if (signal.aborted && error === signal.reason) return await this.#abandon(runner);
       if (error instanceof GatewayError) throw error;
       if (!(error instanceof DriverError)) {
         const { channel } = runner.live.account;
@@ -97,8 +97,6 @@ export class SessionRequests {
         if (!specifiedChannels.has(channel)) throw new GatewayError('driver_failed');
       }
       throw unreachable();
-    } finally {
-      late.release();
     }
   }
 
@@ -129,15 +127,4 @@ export class SessionRequests {
 
 function unreachable(): GatewayError {
   return new GatewayError('connection_service_unreachable');
-}
-
-function untilAborted(signal: AbortSignal) {
-  let release = (): void => undefined;
-  const promise = new Promise<'late'>((resolve) => {
-    const onAbort = (): void => resolve('late');
-    if (signal.aborted) onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    release = () => signal.removeEventListener('abort', onAbort);
-  });
-  return { promise, release: () => release() };
 }

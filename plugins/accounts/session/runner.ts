@@ -7,12 +7,13 @@ import type {
 } from '../../../core/contracts/driver.ts';
 import type { Json } from '../../../core/contracts/json.ts';
 import type { GatewayLog } from '../../../core/log.ts';
+import { atMost } from '../../../core/waiting.ts';
 import type { Fence } from '../contract.ts';
 import { rowChanged } from '../lanes/restrict.ts';
 import { details } from '../reasons.ts';
 import { type Happening, move } from '../status.ts';
 import type { AccountRow } from '../tables/accounts.ts';
-import { atMost, contain } from './contain.ts';
+import { contain } from './contain.ts';
 import { FencedCredentials, type Phase } from './credentials.ts';
 import { isAnswerOutcome } from './driver-values.ts';
 import type { SessionEnvironment } from './environment.ts';

@@ -21,23 +21,3 @@ export function startDeadline(ms: number, parent: AbortSignal, reason: Error): D
     },
   };
 }
-
-/**
- * Settles as the work does, or rejects as soon as the signal aborts, with its reason.
- * @param late gets what the work comes to after that
- */
-export function untilAborted<Result>(
-  signal: AbortSignal,
-  work: Promise<Result>,
-  late: (result: Result) => void = () => undefined,
-): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      work.then(late, () => undefined);
-      reject(signal.reason);
-    };
-    if (signal.aborted) return onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
-}
