@@ -1,5 +1,6 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { keepNewest } from '../../core/newest.ts';
+import { withTimeout } from '../../core/waiting.ts';
 import type { Connections } from './agent.ts';
 import { takeAnswer } from './answer.ts';
 import type {
@@ -35,20 +36,15 @@ export class GuardedEgress implements ClosableEgress {
   }
 
   async refusal(url: string): Promise<string | null> {
-    const over = new AbortController();
     const { connectTimeoutMs, lookUp, rules } = this.#settings;
     try {
       const { host, isAddress } = readTarget(url, rules);
       if (isAddress) return null;
-      const late = sleep(connectTimeoutMs, undefined, { signal: over.signal }).then(() => {
-        throw new EgressError('timeout', 'The host could not be looked up in time.');
-      });
-      await Promise.race([allowedAddresses(host, lookUp, rules), late]);
+      const late = new EgressError('timeout', 'The host could not be looked up in time.');
+      await withTimeout(connectTimeoutMs, late, allowedAddresses(host, lookUp, rules));
       return null;
     } catch (error) {
       return failureOf(error).message;
-    } finally {
-      over.abort();
     }
   }
 

@@ -1,6 +1,7 @@
 import type { ReceiptEvent } from '../../core/contracts/driver.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
+import { withTimeout } from '../../core/waiting.ts';
 import type { LiveSession, SessionPart } from '../accounts/contract.ts';
 import type { MediaService } from '../media/contract.ts';
 import { abandonQueued } from './dispatch/abandon.ts';
@@ -112,6 +113,7 @@ async function sweep(storage: Storage, dispatchers: Dispatchers): Promise<void> 
 /**
  * Enters receipts. One that comes before the answer of its send is kept with the message when it names it by
  * reference; when it names only an id that the answer will bring, it waits for that answer, and those behind it too.
+ * @throws Error when that answer takes too long
  */
 async function receipts(
   lanes: MessageLanes,
@@ -127,23 +129,10 @@ async function receipts(
     if (unknown === undefined) return;
     if (underWay === null || unknown === waitedFor) left = others;
     else {
-      await inTime(underWay);
+      const late = new Error('the send that this receipt may belong to is not answered yet');
+      await withTimeout(answerWaitMs, late, underWay);
       waitedFor = unknown;
     }
-  }
-}
-
-/** @throws Error when the answer of the send under way takes too long */
-async function inTime(underWay: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const error = new Error('the send that this receipt may belong to is not answered yet');
-    timer = setTimeout(reject, answerWaitMs, error);
-  });
-  try {
-    await Promise.race([underWay, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Lane, Mark, Storage, Tables } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
+import { withTimeout } from '../../core/waiting.ts';
 import { type Connections, connect } from './connection.ts';
 import type { StorageContents } from './contents.ts';
 import { Executor } from './executor.ts';
@@ -119,15 +120,8 @@ class KnexStorage implements OpenStorage {
   }
 }
 
-/** Rejects when the answer takes too long; what comes of it later is dropped. */
-async function inTime(answer: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(reject, pingMs, new Error('the database did not answer within a second'));
-  });
-  try {
-    await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** @throws Error when the answer takes too long */
+function inTime(answer: Promise<unknown>): Promise<unknown> {
+  const late = new Error('the database did not answer within a second');
+  return withTimeout(pingMs, late, answer);
 }
