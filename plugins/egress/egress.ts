@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { keepNewest } from '../../core/newest.ts';
+import { LRUCache } from 'lru-cache';
 import { withTimeout } from '../../core/waiting.ts';
 import type { Connections } from './agent.ts';
 import { takeAnswer } from './answer.ts';
@@ -19,14 +19,14 @@ import type { EgressSettings } from './settings.ts';
 import { readTarget, type Target } from './target.ts';
 
 const maxRedirects = 3;
-/** How many addresses are kept as read; those read longest ago go first. */
+/** How many addresses are kept as read; those used longest ago go first. */
 const mostTargets = 1_000;
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
 /** The `egress` of the container: one pool of connections for all, opened with the first request. */
 export class GuardedEgress implements ClosableEgress {
   readonly #settings: EgressSettings;
-  readonly #targets = new Map<string, Target>();
+  readonly #targets = new LRUCache<string, Target>({ max: mostTargets });
   readonly #underWay = new Set<Deadline>();
   #isClosed = false;
   #connections: Promise<Connections> | undefined;
@@ -91,7 +91,7 @@ export class GuardedEgress implements ClosableEgress {
     const known = this.#targets.get(url);
     if (known !== undefined) return known;
     const target = readTarget(url, this.#settings.rules);
-    keepNewest(this.#targets, url, target, mostTargets);
+    this.#targets.set(url, target);
     return target;
   }
 

@@ -1,4 +1,4 @@
-import { keepNewest } from '../../../core/newest.ts';
+import { LRUCache } from 'lru-cache';
 import type { AccountFacts, SendingContact, SendingFacts } from '../tables/sending-rows.ts';
 import type { Thread } from '../tables/threads.ts';
 import type { SendInput } from './input.ts';
@@ -31,21 +31,22 @@ export interface KnownContact {
  */
 export class KnownContacts {
   readonly #monotonic: () => number;
-  readonly #most: number;
-  readonly #revisions = new Map<string, Revision>();
-  readonly #contacts = new Map<string, KnownContact>();
+  // Read by `peek`: to be used makes neither younger.
+  readonly #revisions: LRUCache<string, Revision>;
+  readonly #contacts: LRUCache<string, KnownContact>;
 
   /** @param monotonic milliseconds that never go back */
   constructor(monotonic: () => number, most = mostContacts) {
     this.#monotonic = monotonic;
-    this.#most = most;
+    this.#revisions = new LRUCache({ max: most });
+    this.#contacts = new LRUCache({ max: most });
   }
 
   /** The cached contact that a send names, if it is probably current; null where the send names no account. */
   recall(send: SendInput): KnownContact | null {
-    const revision = this.#revisions.get(send.tenantId);
+    const revision = this.#revisions.peek(send.tenantId);
     if (revision === undefined || !revision.steady) return null;
-    const known = this.#contacts.get(placeOf(send.tenantId, send.accountId, nameOf(send)));
+    const known = this.#contacts.peek(placeOf(send.tenantId, send.accountId, nameOf(send)));
     if (known === undefined || known.revision !== revision) return null;
     return this.#monotonic() - known.learnedAt > rememberMs ? null : known;
   }
@@ -75,7 +76,7 @@ export class KnownContacts {
     this.#noteRevisions([...facts, ...accounts]);
     const found = new Map<string, KnownContact>();
     for (const { tenant, account, contact, thread, busy } of facts) {
-      const revision = this.#revisions.get(tenant.id);
+      const revision = this.#revisions.peek(tenant.id);
       if (revision === undefined || busy || account === null || contact === null) continue;
       if (thread === null || contact.channel !== account.channel) continue;
       const known = { contact, thread, revision, learnedAt };
@@ -85,17 +86,17 @@ export class KnownContacts {
     for (const send of sends) {
       const place = placeOf(send.tenantId, send.accountId, nameOf(send));
       const known = found.get(place);
-      if (known !== undefined) keepNewest(this.#contacts, place, known, this.#most);
+      if (known !== undefined) this.#contacts.set(place, known);
     }
   }
 
   #noteRevisions(read: readonly AccountFacts[]): void {
     for (const [tenantId, at] of new Map(read.map((one) => [one.tenant.id, one.contactsAt]))) {
-      const revision = this.#revisions.get(tenantId);
+      const revision = this.#revisions.peek(tenantId);
       const isSame = revision?.at === at;
       const next = isSame ? revision : { at, steady: false };
       next.steady = isSame;
-      keepNewest(this.#revisions, tenantId, next, this.#most);
+      this.#revisions.set(tenantId, next);
     }
   }
 }
