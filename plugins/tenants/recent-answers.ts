@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 /** How long and how much `RecentAnswers` remembers. */
 export interface Remembering {
   /** Counted from the moment the question was asked, so that no answer is ever older. */
@@ -19,12 +21,14 @@ interface Entry<Answer> {
 export class RecentAnswers<Answer> {
   readonly #ask: (question: string) => Promise<Answer>;
   readonly #remembering: Remembering;
-  // In the order of asking: the oldest is the first to go.
-  readonly #entries = new Map<string, Entry<Answer>>();
+  // Read by `peek`, so that what was asked longest ago goes first, however often it is wanted.
+  readonly #entries: LRUCache<string, Entry<Answer>>;
 
   constructor(ask: (question: string) => Promise<Answer>, remembering: Remembering) {
     this.#ask = ask;
     this.#remembering = remembering;
+    // Each of size one: `max` would set room aside for the most entries at once.
+    this.#entries = new LRUCache({ maxSize: remembering.maxEntries, sizeCalculation: () => 1 });
   }
 
   /** How many answers are remembered. */
@@ -35,26 +39,17 @@ export class RecentAnswers<Answer> {
   /** The answer, at most `maxAgeMs` old. @throws what `ask` throws */
   get(question: string): Promise<Answer> {
     const now = this.#remembering.monotonic();
-    const known = this.#entries.get(question);
+    const known = this.#entries.peek(question);
     if (known !== undefined && now - known.askedAt < this.#remembering.maxAgeMs) {
       return known.answer;
     }
     const entry = { askedAt: now, answer: this.#ask(question) };
-    this.#entries.delete(question);
     this.#entries.set(question, entry);
-    this.#forgetOldest();
     entry.answer.catch(() => this.#forget(question, entry));
     return entry.answer;
   }
 
   #forget(question: string, entry: Entry<Answer>): void {
-    if (this.#entries.get(question) === entry) this.#entries.delete(question);
-  }
-
-  #forgetOldest(): void {
-    for (const question of this.#entries.keys()) {
-      if (this.#entries.size <= this.#remembering.maxEntries) return;
-      this.#entries.delete(question);
-    }
+    if (this.#entries.peek(question) === entry) this.#entries.delete(question);
   }
 }

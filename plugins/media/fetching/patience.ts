@@ -1,3 +1,5 @@
+import { LRUCache } from 'lru-cache';
+
 /** Pauses before the second and the third try, milliseconds. */
 const pausesMs = [1_000, 5_000];
 
@@ -10,17 +12,17 @@ const rememberedMs = 600_000;
  * holds up those behind it, so that three tries must do.
  */
 export class Patience {
-  readonly #failures = new Map<string, { readonly count: number; readonly at: number }>();
+  readonly #failures = new LRUCache<string, { readonly count: number; readonly at: number }>({
+    max: remembered,
+  });
 
   /** Notes one more failure; answers the pause before the next try, or null when there is none. */
   pauseAfter(address: string, now: number): number | null {
     const before = this.#failures.get(address);
     const count = before === undefined || now - before.at > rememberedMs ? 0 : before.count;
     const pause = pausesMs[count] ?? null;
-    this.#failures.delete(address);
-    if (pause !== null) this.#failures.set(address, { count: count + 1, at: now });
-    const [oldest] = this.#failures.keys();
-    if (this.#failures.size > remembered && oldest !== undefined) this.#failures.delete(oldest);
+    if (pause === null) this.#failures.delete(address);
+    else this.#failures.set(address, { count: count + 1, at: now });
     return pause;
   }
 
