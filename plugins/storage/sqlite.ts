@@ -13,6 +13,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import knexModule, { type Knex } from 'knex';
 import BetterSqliteClient from 'knex/lib/dialects/better-sqlite3/index.js';
 import Libsql from 'libsql';
+import { LRUCache } from 'lru-cache';
 import type { GatewayLog } from '../../core/log.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import { type Bound, bindable } from './bindings.ts';
@@ -128,13 +129,8 @@ class LibsqlClient extends BetterSqliteClient {
   }
 }
 
-/** The prepared statements of one connection. */
-interface Prepared {
-  /** By their text, the one that was used last at the end. */
-  readonly statements: Map<string, Libsql.Statement>;
-  /** How long their texts are together. */
-  characters: number;
-}
+/** The prepared statements of one connection, by their text. */
+type Prepared = LRUCache<string, Libsql.Statement>;
 
 const prepared = new WeakMap<Libsql.Database, Prepared>();
 
@@ -160,18 +156,17 @@ function runStatement(
 }
 
 function statementOf(connection: Libsql.Database, sql: string): Libsql.Statement {
-  const known = prepared.get(connection) ?? { statements: new Map(), characters: 0 };
-  prepared.set(connection, known);
-  const { statements } = known;
-  const statement = statements.get(sql) ?? connection.prepare(sql);
-  if (!statements.delete(sql)) known.characters += sql.length;
+  const statements = prepared.get(connection) ?? statementCache();
+  prepared.set(connection, statements);
+  const known = statements.get(sql);
+  if (known !== undefined) return known;
+  const statement = connection.prepare(sql);
   statements.set(sql, statement);
-  for (const oldest of statements.keys()) {
-    if (known.characters <= mostCharacters) break;
-    statements.delete(oldest);
-    known.characters -= oldest.length;
-  }
   return statement;
+}
+
+function statementCache(): Prepared {
+  return new LRUCache({ maxSize: mostCharacters, sizeCalculation: (_, sql) => sql.length });
 }
 
 /** Puts into a query of knex's what its dialect expects there. */
