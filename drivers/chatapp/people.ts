@@ -1,4 +1,5 @@
 import { Long, type tl } from '@mtcute/core';
+import { LRUCache } from 'lru-cache';
 import type { DriverContact, DriverEvent } from '../../core/contracts/driver.ts';
 import type { Sheet } from './storage/sheet.ts';
 
@@ -31,7 +32,11 @@ const cacheSize = 500;
 export class People {
   readonly #sheet: Sheet;
   /** As they are kept. */
-  readonly #cache = new Map<number, Person>();
+  readonly #cache = new LRUCache<number, Person>({
+    // `max` would set room aside for so many with each account.
+    maxSize: cacheSize,
+    sizeCalculation: () => 1,
+  });
   /** Those who changed and are not kept yet. */
   readonly #changed = new Map<number, Person>();
 
@@ -64,7 +69,7 @@ export class People {
   /** Notes people who changed for the next write: the gateway holds those it is to be told of. */
   keep(changes: Iterable<Change>): void {
     for (const { person } of changes) {
-      this.#remember(person);
+      this.#cache.set(person.id, person);
       this.#sheet.put(nameOf(person.id), JSON.stringify(person));
       // Unless the person has changed again meanwhile.
       if (this.#changed.get(person.id) === person) this.#changed.delete(person.id);
@@ -96,18 +101,10 @@ export class People {
     for (const text of stored.values()) {
       // Only this class writes under these names.
       const person = JSON.parse(text) as Person;
-      this.#remember(person);
+      this.#cache.set(person.id, person);
       found.set(person.id, person);
     }
     return found;
-  }
-
-  #remember(person: Person): void {
-    this.#cache.delete(person.id);
-    this.#cache.set(person.id, person);
-    if (this.#cache.size <= cacheSize) return;
-    const [oldest] = this.#cache.keys();
-    if (oldest !== undefined) this.#cache.delete(oldest);
   }
 }
 
