@@ -1,9 +1,15 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { constants } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
 import t from 'tap';
 import { startProcess } from './harness/processes.ts';
 import { ResultFilter, readResults } from './results.ts';
 import { startMariadb } from './servers/mariadb.ts';
+import { killGroup } from './servers/processes.ts';
+import { Provider } from './servers/provide.ts';
+import { makeFolder } from './servers/server.ts';
 
 t.test('the closing line of tap is counted', async (t) => {
   t.same(readResults('ok 1 - a\n# { total: 2, pass: 2 }\n'), { passed: 2, failed: 0 });
@@ -43,6 +49,46 @@ t.test('a private database keeps what it committed through a crash', async (t) =
   t.match(await answer, [{ b: 2 }]);
   await after.end();
 });
+
+t.test('a server is started once, for the first who asks', async (t) => {
+  const file = join(await makeFolder('provider'), 'servers.json');
+  const provider = new Provider(file);
+  const [url, again] = await Promise.all([
+    provider.provide('mariadb'),
+    provider.provide('mariadb'),
+  ]);
+  await provider.settled();
+  const { mariadb, ...others } = JSON.parse(await readFile(file, 'utf8'));
+  t.teardown(() => killGroup(mariadb.running[0].pid));
+  t.equal(again, url);
+  t.equal(mariadb.url, url);
+  t.same(others, {});
+});
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  t.test(`a run starts what its file asks for, and ${signal} ends both`, async (t) => {
+    const folder = await makeFolder('run');
+    const run = startProcess(t, ['test/run.ts', 'test/servers/borrower.ts'], {
+      TMPDIR: folder,
+      TEST_MARIADB_URL: undefined,
+      TEST_AMQP_URL: undefined,
+    });
+    const [, url = ''] = await run.waitFor(/borrowed (\S+)/, 90_000);
+    await (await createConnection(url)).end();
+    const isOwn = (name: string) => name.startsWith('messaging-gateway-test-');
+    const [own = ''] = (await readdir(folder)).filter(isOwn);
+    const made = await readdir(join(folder, own));
+    t.ok(made.some((name) => name.startsWith('mariadb-')));
+    t.notOk(
+      made.some((name) => name.startsWith('rabbitmq-')),
+      'nobody asked for RabbitMQ',
+    );
+
+    t.same(await run.kill(signal), { code: 128 + constants.signals[signal], signal: null });
+    await t.rejects(createConnection(url), 'nobody listens');
+    t.same((await readdir(folder)).filter(isOwn), []);
+  });
+}
 
 t.test('a process is waited for and killed', async (t) => {
   const process = startProcess(t, ['-e', 'console.log("up 7"); setInterval(() => {}, 1000)']);

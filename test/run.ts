@@ -1,14 +1,12 @@
-import { mkdtempSync } from 'node:fs';
+import { existsSync, mkdtempSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compileProgram } from './program.ts';
+import { askForServers } from './servers/borrow.ts';
 import { lendServers } from './servers/lend.ts';
-import type { ServerName } from './servers/provide.ts';
 import { runTap, type TapRun } from './tap.ts';
 
-/** The servers that the tests use: `npm test` provides each of them. */
-const servers: readonly ServerName[] = ['mariadb', 'rabbitmq'];
-
+const args = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'messaging-gateway-test-'));
 const serversFile = join(folder, 'servers.json');
 const interrupted = new AbortController();
@@ -20,11 +18,13 @@ if (process.env.npm_lifecycle_event !== undefined) endWithParent(process.ppid);
 let run: TapRun = { passed: 0, failed: 0, exitCode: 1 };
 try {
   process.env.TEST_SCALE ??= '0.05';
-  run = await lendServers(servers, serversFile, async () => {
+  run = await lendServers(serversFile, async () => {
+    // A file that is named gets what it asks for; all files need every server.
+    if (!args.some((arg) => existsSync(arg))) await askForServers();
     process.env.TEST_PROGRAM ??= await compileProgram();
     return interrupted.signal.aborted
       ? run
-      : await runTap(process.argv.slice(2), join(folder, 'output.tap'), interrupted.signal);
+      : await runTap(args, join(folder, 'output.tap'), interrupted.signal);
   });
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);

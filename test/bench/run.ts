@@ -9,6 +9,7 @@ import { cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compileProgram } from '../program.ts';
+import { askForServers } from '../servers/borrow.ts';
 import { lendServers } from '../servers/lend.ts';
 import { accept, acceptEmbedded } from './accept.ts';
 import type { Bench, BenchRun } from './bench.ts';
@@ -53,7 +54,7 @@ if (unknown !== undefined) {
 const chosen = benches.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
 const profiles = resolve('bench-profiles');
 const folder = mkdtempSync(join(tmpdir(), 'messaging-gateway-bench-'));
-const rows = await lendServers(['mariadb', 'rabbitmq'], join(folder, 'servers.json'), runAll);
+const rows = await lendServers(join(folder, 'servers.json'), runAll);
 const table = tableOf(rows);
 console.log(`\n${table}`);
 const machine = { node: process.version, cores: cpus().length, at: new Date().toISOString() };
@@ -61,6 +62,7 @@ writeFileSync('bench.json', `${JSON.stringify({ machine, rows }, null, 2)}\n`);
 process.exit(rows.some(({ reached }) => reached === false) ? 1 : 0);
 
 async function runAll(): Promise<readonly Row[]> {
+  await askForServers();
   process.env.TEST_PROGRAM = await compileProgram();
   const found: Row[] = [];
   for (const bench of chosen) {

@@ -6,6 +6,7 @@ import { createMariadb } from '../harness/databases.ts';
 import { freePort } from '../harness/ports.ts';
 import { type ProjectProcess, startProcess } from '../harness/processes.ts';
 import { until } from '../harness/story.ts';
+import { serverUrl } from '../servers/borrow.ts';
 import { startHaproxy } from '../servers/haproxy.ts';
 import { makeFolder } from '../servers/server.ts';
 
@@ -20,7 +21,7 @@ t.test('the balancer of compose.yaml before two gateways', async (t) => {
   const [port, metricsPort, ownPort] = [await freePort(), await freePort(), await freePort()];
   const env = {
     DATABASE_URL: database.url,
-    AMQP_URL: process.env.TEST_AMQP_URL,
+    AMQP_URL: await serverUrl('rabbitmq'),
     GATEWAY_SECRET: randomBytes(32).toString('base64'),
     TEST_API_KEY: key,
     GATEWAY_LIMITS__REQUESTS_PER_S: '0',

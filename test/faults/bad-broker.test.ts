@@ -3,6 +3,7 @@ import { storyDatabases, type TestDatabase } from '../harness/databases.ts';
 import { followCursors, killWithReceipts, type Workplace } from '../harness/exactness.ts';
 import { type GatewayOptions, runGateway } from '../harness/gateway.ts';
 import { scaled } from '../harness/scale.ts';
+import { serverUrl } from '../servers/borrow.ts';
 
 const program = ['test/harness/unreliable-main.ts'];
 
@@ -17,9 +18,7 @@ async function open(t: Test, engine: TestDatabase): Promise<Workplace> {
     const gateway = await runGateway(t, { databaseUrl, program, settings: lease });
     return { gateways: [gateway], databaseUrl };
   }
-  const { TEST_AMQP_URL } = process.env;
-  if (!TEST_AMQP_URL) throw new Error('TEST_AMQP_URL is not set: run this file with `npm test`.');
-  const settings = { ...lease, AMQP_URL: TEST_AMQP_URL };
+  const settings = { ...lease, AMQP_URL: await serverUrl('rabbitmq') };
   const options: GatewayOptions = { databaseUrl, program, settings };
   const first = await runGateway(t, options);
   const { dataDir, secret, key, liveKey } = first;

@@ -9,6 +9,7 @@ import { openRows } from '../harness/rows.ts';
 import { scaled } from '../harness/scale.ts';
 import { bodyOf, outbox, pair, phoneNumber, type ShownMessage, until } from '../harness/story.ts';
 import { checkDeliveries, subscribe } from '../harness/subscriber.ts';
+import { serverUrl } from '../servers/borrow.ts';
 
 const accounts = 4;
 const people = scaled(400, 24);
@@ -45,9 +46,7 @@ async function open(t: Test, engine: TestDatabase) {
     const gateway = await runGateway(t, { databaseUrl, settings: lease });
     return { gateways: [gateway] as const, databaseUrl };
   }
-  const { TEST_AMQP_URL } = process.env;
-  if (!TEST_AMQP_URL) throw new Error('TEST_AMQP_URL is not set: run this file with `npm test`.');
-  const settings = { ...lease, AMQP_URL: TEST_AMQP_URL };
+  const settings = { ...lease, AMQP_URL: await serverUrl('rabbitmq') };
   const options: GatewayOptions = { databaseUrl, settings };
   const first = await runGateway(t, options);
   const { dataDir, secret, key, liveKey } = first;

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createConnection } from 'mysql2/promise';
+import { serverUrl } from '../servers/borrow.ts';
 import { makeFolder } from '../servers/server.ts';
 import { scale } from './scale.ts';
 
@@ -43,10 +44,7 @@ async function createSqlite(): Promise<Database> {
 
 /** Makes a fresh database on the server that the run provides. */
 export async function createMariadb(): Promise<Database> {
-  const server = process.env.TEST_MARIADB_URL;
-  if (!server) {
-    throw new Error('TEST_MARIADB_URL is not set: run this file with `npm test -- FILE`.');
-  }
+  const server = await serverUrl('mariadb');
   const name = `test_${randomBytes(8).toString('hex')}`;
   await execute(server, `CREATE DATABASE ${name} CHARACTER SET utf8mb4`);
   const url = new URL(server);

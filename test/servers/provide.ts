@@ -1,66 +1,73 @@
-import { writeFile } from 'node:fs/promises';
+import { writeFileSync } from 'node:fs';
+import { type ServerName, variables } from './borrow.ts';
 import { canInstall, install } from './install.ts';
 import { hasMariadb, startMariadb } from './mariadb.ts';
 import { hasRabbitmq, startRabbitmq } from './rabbitmq.ts';
-import type { Server } from './server.ts';
+import type { RunningCommand } from './server.ts';
 
 const kinds = {
-  mariadb: {
-    variable: 'TEST_MARIADB_URL',
-    package: 'mariadb-server',
-    isInstalled: hasMariadb,
-    start: startMariadb,
-  },
-  rabbitmq: {
-    variable: 'TEST_AMQP_URL',
-    package: 'rabbitmq-server',
-    isInstalled: hasRabbitmq,
-    start: startRabbitmq,
-  },
+  mariadb: { package: 'mariadb-server', isInstalled: hasMariadb, start: startMariadb },
+  rabbitmq: { package: 'rabbitmq-server', isInstalled: hasRabbitmq, start: startRabbitmq },
 } as const;
 
-export type ServerName = keyof typeof kinds;
-
-/**
- * Sees to it that every named server can be reached: the one in its environment variable, else a
- * private one, whose programs are installed first if need be. Answers the variables for the tests
- * and writes pids and start commands of what it started to `file`.
- * @throws if programs are missing and cannot be installed here; the message says what to do.
- */
-export async function provideServers(
-  names: readonly ServerName[],
-  file: string,
-): Promise<Record<string, string>> {
-  const wanted = names.filter((name) => !process.env[kinds[name].variable]);
-  await installMissing(wanted);
-  const started = await Promise.allSettled(
-    wanted.map(async (name): Promise<[ServerName, Server]> => [name, await kinds[name].start()]),
-  );
-  const servers = started.flatMap((outcome) =>
-    outcome.status === 'fulfilled' ? [outcome.value] : [],
-  );
-  const failure = started.find((outcome) => outcome.status === 'rejected');
-  if (failure !== undefined) {
-    await Promise.all(servers.map(([, server]) => server.remove()));
-    throw failure.reason;
-  }
-  const description = servers.map(([name, { url, running }]) => [name, { url, running }]);
-  await writeFile(file, JSON.stringify(Object.fromEntries(description), null, 2));
-  return Object.fromEntries(servers.map(([name, { url }]) => [kinds[name].variable, url]));
+interface Started {
+  readonly url: string;
+  readonly running: readonly RunningCommand[];
 }
 
-async function installMissing(names: readonly ServerName[]): Promise<void> {
-  const missing = names.filter((name) => !kinds[name].isInstalled());
-  if (missing.length === 0) return;
-  const packages = missing.map((name) => kinds[name].package);
-  if (canInstall()) {
-    console.error(`Installing ${packages.join(' and ')} for the tests…`);
-    await install(packages);
-    return;
+/** The private servers of a run: each is started once, when it is first asked for. */
+export class Provider {
+  readonly #file: string;
+  readonly #urls = new Map<ServerName, Promise<string>>();
+  readonly #started = new Map<ServerName, Started>();
+  #installed: Promise<void> = Promise.resolve();
+
+  /** `file` is where to note the pids and commands of what was started. */
+  constructor(file: string) {
+    this.#file = file;
   }
-  const variables = missing.map((name) => kinds[name].variable);
-  throw new Error(
-    `The tests need ${packages.join(' and ')}: install them so that their programs are in the ` +
-      `PATH, or set ${variables.join(' and ')} to servers that the tests may use.`,
-  );
+
+  /**
+   * Resolves with the url once the server answers; its programs are installed first if need be.
+   * @throws if programs are missing and cannot be installed here; the message says what to do.
+   */
+  provide(name: ServerName): Promise<string> {
+    const url = this.#urls.get(name) ?? this.#start(name);
+    this.#urls.set(name, url);
+    return url;
+  }
+
+  /** Resolves when nothing is being started: all that runs is in the file. */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#urls.values());
+  }
+
+  async #start(name: ServerName): Promise<string> {
+    // Two installations at once would trip over each other.
+    const installed = this.#installed.then(() => installMissing(name));
+    this.#installed = installed.catch(() => {});
+    await installed;
+    const { url, running } = await kinds[name].start();
+    this.#started.set(name, { url, running });
+    writeFileSync(this.#file, JSON.stringify(Object.fromEntries(this.#started), null, 2));
+    return url;
+  }
+}
+
+/** Whether the run can provide a server of this name. */
+export function isServerName(name: string): name is ServerName {
+  return Object.hasOwn(kinds, name);
+}
+
+async function installMissing(name: ServerName): Promise<void> {
+  const kind = kinds[name];
+  if (kind.isInstalled()) return;
+  if (!canInstall()) {
+    throw new Error(
+      `The tests need ${kind.package}: install it so that its programs are in the PATH, or set ` +
+        `${variables[name]} to a server that the tests may use.`,
+    );
+  }
+  console.error(`Installing ${kind.package} for the tests…`);
+  await install([kind.package]);
 }

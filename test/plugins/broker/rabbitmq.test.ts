@@ -3,10 +3,10 @@ import t from 'tap';
 import type { Json } from '../../../core/contracts/json.ts';
 import { brokerContract } from '../../contract/broker.ts';
 import { until } from '../../harness/story.ts';
+import { serverUrl } from '../../servers/borrow.ts';
 import { jobs, RabbitmqWorld } from './rabbitmq-world.ts';
 
-const url = process.env.TEST_AMQP_URL;
-if (!url) throw new Error('TEST_AMQP_URL is not set: run this file with `npm test -- FILE`.');
+const url = await serverUrl('rabbitmq');
 
 t.test('the contract', async (t) => {
   brokerContract(t, async (t) => {

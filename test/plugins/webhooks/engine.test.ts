@@ -7,6 +7,7 @@ import { MemoryHub } from '../../../plugins/broker/hub.ts';
 import type { Attempt, Webhook } from '../../../plugins/webhooks/contract.ts';
 import { makeOutcomeLane } from '../../../plugins/webhooks/engine/outcome-lane.ts';
 import { databases } from '../../harness/databases.ts';
+import { serverUrl } from '../../servers/borrow.ts';
 import { RabbitmqWorld } from '../broker/rabbitmq-world.ts';
 import { until } from '../messages/stage.ts';
 import { FaultyServer } from '../storage/faulty-server.ts';
@@ -544,13 +545,12 @@ for (const engine of databases) {
 }
 
 t.test('over RabbitMQ', { buffered: true }, async (t) => {
-  const { TEST_AMQP_URL } = process.env;
-  if (!TEST_AMQP_URL) throw new Error('TEST_AMQP_URL is not set: run this file with `npm test`.');
+  const amqpUrl = await serverUrl('rabbitmq');
   const mariadb = databases.find(({ name }) => name === 'mariadb');
   if (mariadb === undefined) throw new Error('MariaDB is one of the databases');
   const database = await mariadb.create();
   t.teardown(() => database.drop());
-  const world = new RabbitmqWorld(t, TEST_AMQP_URL);
+  const world = new RabbitmqWorld(t, amqpUrl);
   const internet = new Internet();
   const [asking, first, second] = [await world.open(), await world.open(), await world.open()];
   const api = await openEngine(t, database.url, internet, { broker: asking, delivers: false });
