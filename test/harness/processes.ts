@@ -90,18 +90,12 @@ export function startProcess(
   env: NodeJS.ProcessEnv = {},
   folder = project,
 ): ProjectProcess {
-  // tap adds a loader to every child through NODE_OPTIONS; only coverage is worth its 200 ms.
-  const covered = process.env._TAPJS_PROCESSINFO_COVERAGE_ === '1';
   // A bench that looks where the time goes; written when the process ends by itself.
   const { BENCH_PROFILES: profiles } = process.env;
   const profiled = profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`];
   const command = [process.execPath, ...profiled, ...compiled(args)];
-  return startProgram(
-    t,
-    covered ? command : ['env', '-u', 'NODE_OPTIONS', ...command],
-    env,
-    folder,
-  );
+  // tap adds a loader to every child through NODE_OPTIONS, which takes 200 ms.
+  return startProgram(t, ['env', '-u', 'NODE_OPTIONS', ...command], env, folder);
 }
 
 /** The program as the run has compiled it; what is no part of it, or not run by `npm test`, is left to tsx. */
