@@ -1,16 +1,16 @@
-import { keepNewest } from '../../../core/newest.ts';
+import { LRUCache } from 'lru-cache';
 import type { Secrets } from '../../secrets/contract.ts';
 import type { Webhook } from '../contract.ts';
 import { signingSecretContext } from '../secret.ts';
 
-/** How many opened secrets are kept; those opened longest ago go first. */
+/** How many opened secrets are kept; those used longest ago go first. */
 const mostSecrets = 1_000;
 
-/** The signing secrets of subscriptions, each opened once for as long as it is among the last that were. */
+/** The signing secrets of subscriptions, each opened once for as long as it is among the last used. */
 export class OpenedSecrets {
   readonly #secrets: Pick<Secrets, 'open'>;
   /** By subscription and sealed text: a new secret is another text. */
-  readonly #opened = new Map<string, string>();
+  readonly #opened = new LRUCache<string, string>({ max: mostSecrets });
 
   constructor(secrets: Pick<Secrets, 'open'>) {
     this.#secrets = secrets;
@@ -26,7 +26,7 @@ export class OpenedSecrets {
     const opened = this.#opened.get(key);
     if (opened !== undefined) return opened;
     const secret = this.#secrets.open(sealedSecret, signingSecretContext(id));
-    keepNewest(this.#opened, key, secret, mostSecrets);
+    this.#opened.set(key, secret);
     return secret;
   }
 }
