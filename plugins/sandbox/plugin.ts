@@ -1,4 +1,5 @@
 import { gatewayPlugin } from '../../core/kernel.ts';
+import type {} from '../accounts/contract.ts';
 import type {} from './contract.ts';
 import { sandboxOperations } from './operations.ts';
 

@@ -1,6 +1,7 @@
 import { provide } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { keyAuthenticator } from './authenticator.ts';
+import type {} from './contract.ts';
 import { configuredPlans } from './plans.ts';
 import { tenantsService } from './service.ts';
 
