@@ -41,7 +41,7 @@ export class HeldReceivers {
     this.#claiming = new Loop(
       () => sweepMs,
       () => this.#claim(),
-      (error) => log.warn({ err: error }, 'claiming receivers that something is due to failed'),
+      (error) => log.warn({ err: error }, 'claiming receivers with due deliveries failed'),
     );
     this.#renewing = new Loop(
       () => (this.#skipped ? skippedMs : this.#leaseMs / 3),
