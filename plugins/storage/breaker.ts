@@ -6,6 +6,9 @@ import { faultOf, saysServerIsGone, unavailable } from './faults.ts';
 /** The least time from the start of one probe to the start of the next. */
 const probeEveryMs = 1_000;
 
+/** A probe that may close the circuit writes as much as an ordinary batch: on a full disk a little goes in for a while. */
+const probeLength = 256 * 1_024;
+
 /** For so long no statement may have passed before connections that break one after the other open the circuit. */
 const brokenMs = 1_000;
 
@@ -15,7 +18,7 @@ type State = 'closed' | 'unwritable' | 'unreachable';
 /** A write whose success closes the circuit. */
 interface Probe {
   readonly begunAt: number;
-  readonly result: Promise<void>;
+  readonly result: Promise<unknown>;
   settled: boolean;
 }
 
@@ -25,7 +28,7 @@ interface Probe {
  * probe at a time writes, at most one a second, until one succeeds.
  */
 export class Breaker {
-  readonly #write: () => Promise<void>;
+  readonly #write: (length: number) => Promise<unknown>;
   readonly #opened: () => void;
   readonly #conditions: Readonly<Record<Exclude<State, 'closed'>, LastingCondition>>;
   #state: State = 'closed';
@@ -36,10 +39,10 @@ export class Breaker {
   #stopped = false;
 
   /**
-   * @param write writes something of its own, past the circuit; rejects when it cannot
+   * @param write writes so many characters of its own, past the circuit; rejects when it cannot
    * @param opened called each time the circuit opens
    */
-  constructor(write: () => Promise<void>, opened: () => void, log: GatewayLog) {
+  constructor(write: (length: number) => Promise<unknown>, opened: () => void, log: GatewayLog) {
     this.#write = write;
     this.#opened = opened;
     this.#conditions = {
@@ -88,11 +91,11 @@ export class Breaker {
    * Writes, and closes the circuit if that succeeds. Whoever asks within a second of the last probe, or while it is under
    * way, shares its result.
    */
-  probe(): Promise<void> {
+  probe(): Promise<unknown> {
     const last = this.#probe;
     const now = performance.now();
     if (last !== null && (!last.settled || now - last.begunAt < probeEveryMs)) return last.result;
-    const result = this.#write();
+    const result = this.#write(this.#state === 'closed' ? 0 : probeLength);
     const probe: Probe = { begunAt: now, result, settled: false };
     this.#probe = probe;
     result

@@ -30,7 +30,7 @@ export class Lanes {
   #closed = false;
 
   constructor(parts: Omit<UnitParts, 'breaker'>) {
-    const probe = () => this.#enter(probeLane, undefined);
+    const probe = (length: number) => this.#enter(probeLane, length);
     this.breaker = new Breaker(probe, () => this.#refuseWaiting(), parts.log);
     this.#parts = { ...parts, breaker: this.breaker };
   }
@@ -155,12 +155,12 @@ export class Lanes {
 }
 
 /** Writes and takes it back: nothing stays, and no row is another process's as well. */
-const probeLane: Lane<void, void> = {
+const probeLane: Lane<number, null> = {
   name: 'storage.probe',
   locks: () => [],
   run: async ({ withCommit }, inputs) => {
-    await withCommit.marks.probe();
-    return inputs;
+    await withCommit.marks.probe(Math.max(...inputs));
+    return inputs.map(() => null);
   },
 };
 

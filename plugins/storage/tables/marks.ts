@@ -20,10 +20,10 @@ export class MarkTable {
     this.db = db;
   }
 
-  /** Writes a mark and deletes it. */
-  async probe(): Promise<void> {
+  /** Writes a mark of so many characters and deletes it. */
+  async probe(length: number): Promise<void> {
     const name = `probe ${randomUUID()}`;
-    await this.db.insert('marks', [{ name, value: '' }]);
+    await this.db.insert('marks', [{ name, value: ' '.repeat(length) }]);
     await this.db.run('delete from marks where name = ?', [name], { recurs: true });
   }
 
