@@ -161,8 +161,3 @@ export class GatewayError extends Error {
       options.retryAfterS === undefined ? undefined : Math.max(1, Math.ceil(options.retryAfterS));
   }
 }
-
-/** The table's text for a code, for answers that are made without an error being thrown. */
-export function errorText(code: ErrorCode): string {
-  return errorTable[code].text;
-}

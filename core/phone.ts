@@ -2,7 +2,7 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js';
 
 const e164 = /^\+[1-9][0-9]{6,14}$/;
 
-/** Texts that were looked at, with what came of it: most numbers are written to again. */
+/** Cache of parsed texts, each with its result: most numbers are written to again. */
 const known = new Map<string, string | null>();
 const mostKnown = 20_000;
 

@@ -1,7 +1,8 @@
 /**
- * Settles as the work does, or rejects when it takes longer; the work itself goes on, and what it comes to later is
- * dropped. Keeps the process alive until then.
- * @param late what it rejects with; a text names the work, for an error that says how long it took
+ * Time-out: answers as the work does, or rejects after `ms`. The work itself goes on, and its later result is dropped.
+ * Keeps the process alive meanwhile.
+ * @param ms milliseconds
+ * @param late the error of the rejection, or the name of the work for an error that says how long it may take
  */
 export async function withTimeout<Result>(
   ms: number,

@@ -19,7 +19,7 @@ let run: TapRun = { passed: 0, failed: 0, exitCode: 1 };
 try {
   process.env.TEST_SCALE ??= '0.05';
   run = await lendServers(serversFile, async () => {
-    // A file that is named gets what it asks for; all files need every server.
+    // Named files start the servers that they ask for; a run of all files starts every server first.
     if (!args.some((arg) => existsSync(arg))) await askForServers();
     process.env.TEST_PROGRAM ??= await compileProgram();
     return interrupted.signal.aborted

@@ -42,9 +42,9 @@ export interface Sql {
    * the number of rows that matched, on both dialects.
    */
   readonly knex: Knex;
-  /** What a raw query ends with that locks what it reads; SQLite has one writer at a time and needs no lock. */
+  /** Clause that ends a raw query and locks the rows it reads; empty on SQLite, which has one writer at a time. */
   readonly locking: string;
-  /** The same, but what others have locked is left out instead of being waited for. */
+  /** The same clause, which skips rows that others have locked instead of waiting for them. */
   readonly lockingFree: string;
   /**
    * The database's clock in a statement, milliseconds since the Unix epoch, as it stood when the statement began: unlike

@@ -3,7 +3,7 @@ import t from 'tap';
 import { Type } from 'typebox';
 import { systemClock } from '../../core/contracts/clock.ts';
 import { eventDescriptions, eventTypes } from '../../core/contracts/events.ts';
-import { type ErrorCode, errorTable, errorText, GatewayError } from '../../core/errors.ts';
+import { type ErrorCode, errorTable, GatewayError } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { createLog } from '../../core/log.ts';
 import {
@@ -23,7 +23,7 @@ t.test('every refusal has a status and a sentence', async (t) => {
     const error = new GatewayError(code as ErrorCode);
     t.match(error, { code, status, message: text, retryAfterS: undefined, details: undefined });
   }
-  t.equal(errorText('unauthorized'), 'Invalid API key');
+  t.equal(errorTable.unauthorized.text, 'Invalid API key');
   // The codes of the specification's error table with their statuses.
   for (const [code, status] of [
     ['no_connected_account', 409],

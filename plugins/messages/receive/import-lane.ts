@@ -5,7 +5,7 @@ import { newId } from '../../../core/ids.ts';
 import type { ConnectOptions } from '../../accounts/contract.ts';
 import type { ContactKey } from '../../contacts/contract.ts';
 import { storedNetworkId } from '../network-ids.ts';
-import type { StoredMessage } from '../tables/message-rows.ts';
+import { newMessage, type StoredMessage } from '../tables/message-rows.ts';
 import type { Thread } from '../tables/threads.ts';
 import { threadPlace } from '../threads.ts';
 import { ContactResolver, contactKey } from './contact-resolver.ts';
@@ -111,6 +111,7 @@ function importHistory(input: ImportInput, people: ContactResolver, now: number)
     const outbound = message.direction === 'outbound';
     return [
       {
+        ...newMessage,
         id: newId('msg'),
         tenantId,
         accountId: fence.accountId,
@@ -120,19 +121,9 @@ function importHistory(input: ImportInput, people: ContactResolver, now: number)
         text: message.text,
         media: describedMedia(message.media),
         status: outbound ? 'sent' : 'received',
-        error: null,
         networkId: storedNetworkId(message.networkId),
-        sequence: null,
-        inboundSequence: null,
-        opener: false,
-        dispatchedAt: null,
-        attempts: 0,
-        dispatchFence: null,
         createdAt: at,
         sentAt: outbound ? at : null,
-        deliveredAt: null,
-        readAt: null,
-        failedAt: null,
       } satisfies StoredMessage,
     ];
   });

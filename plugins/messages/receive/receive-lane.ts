@@ -6,7 +6,7 @@ import type { Contact, ContactKey } from '../../contacts/contract.ts';
 import type { KeptMedia, TakenMedia } from '../../media/contract.ts';
 import { messageEvent } from '../events.ts';
 import { storedNetworkId } from '../network-ids.ts';
-import type { StoredMessage } from '../tables/message-rows.ts';
+import { newMessage, type StoredMessage } from '../tables/message-rows.ts';
 import type { ThreadKey } from '../tables/threads.ts';
 import { threadPlace } from '../threads.ts';
 import { whoseTurn } from './arrival-line.ts';
@@ -150,6 +150,7 @@ function draftOf(
 ): StoredMessage {
   const { tenantId, channel, fence, event } = input;
   return {
+    ...newMessage,
     id: newId('msg'),
     tenantId,
     accountId: fence.accountId,
@@ -159,18 +160,7 @@ function draftOf(
     text: event.text,
     media: file === null ? describedMedia(event.media) : storedMedia(file),
     status: 'received',
-    error: null,
     networkId: storedNetworkId(event.networkId),
-    sequence: null,
-    inboundSequence: null,
-    opener: false,
-    dispatchedAt: null,
-    attempts: 0,
-    dispatchFence: null,
     createdAt: now,
-    sentAt: null,
-    deliveredAt: null,
-    readAt: null,
-    failedAt: null,
   };
 }

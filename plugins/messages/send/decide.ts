@@ -2,6 +2,7 @@ import type { SendAnswer } from '../../../core/contracts/messages.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { timestamp } from '../../../core/schemas.ts';
 import { limitEvent } from '../events.ts';
+import { newMessage } from '../tables/message-rows.ts';
 import type { SendingAccount, SendingContact, SendingTenant } from '../tables/sending-rows.ts';
 import { threadPlace } from '../threads.ts';
 import { chooseAccount, chooseContact, flagRefusal } from './choose.ts';
@@ -150,6 +151,7 @@ function accept(
   const sequence = (ledger.sequences.get(account.id) ?? account.sequence) + 1;
   ledger.sequences.set(account.id, sequence);
   ledger.newMessages.push({
+    ...newMessage,
     id: send.id,
     tenantId: send.tenantId,
     accountId: account.id,
@@ -159,19 +161,9 @@ function accept(
     text: send.text,
     media: send.media,
     status: 'queued',
-    error: null,
-    networkId: null,
     sequence,
-    inboundSequence: null,
     opener,
-    dispatchedAt: null,
-    attempts: 0,
-    dispatchFence: null,
     createdAt: now,
-    sentAt: null,
-    deliveredAt: null,
-    readAt: null,
-    failedAt: null,
   });
   const answer: SendAnswer = {
     id: send.id,

@@ -52,6 +52,22 @@ export interface StoredMessage {
   readonly failedAt: number | null;
 }
 
+/** State of a message that nothing has happened to yet. */
+export const newMessage = {
+  error: null,
+  networkId: null,
+  sequence: null,
+  inboundSequence: null,
+  opener: false,
+  dispatchedAt: null,
+  attempts: 0,
+  dispatchFence: null,
+  sentAt: null,
+  deliveredAt: null,
+  readAt: null,
+  failedAt: null,
+} satisfies Partial<StoredMessage>;
+
 /** What a message tells of its contact. */
 export interface MessageContact {
   readonly id: string;

@@ -31,7 +31,7 @@ export interface DayCount {
   newContacts: number;
 }
 
-/** Whom a send names: by phone, or by id. */
+/** Account and contact that a send names, the contact by phone or by id. */
 export interface Naming {
   readonly tenantId: string;
   /** Null where none was named. */
@@ -60,7 +60,7 @@ export interface SendingFacts extends AccountFacts {
   readonly contact: SendingContact | null;
   /** What passed between that contact and that account. */
   readonly thread: Thread | null;
-  /** The contact has written so often that the loop guard must look closer. */
+  /** The contact has written so often that the loop guard has to count its messages. */
   readonly busy: boolean;
 }
 

@@ -84,7 +84,7 @@ export class Deliverer {
 
   /**
    * Takes deliveries that have just become durable: what can begin does so at once, without a poll.
-   * @returns the receivers that need a poll all the same
+   * @returns the receivers that still need a poll, as not all that is due to them was taken
    */
   takeFresh(fresh: readonly FreshDeliveries[]): readonly string[] {
     const now = this.#parts.clock.monotonic();

@@ -70,7 +70,7 @@ export async function readDueBatches(
       const allowed = hasWebhooks(tenants.get(run.tenantId), plans);
       const choice = choose(rows, { webhooks, receiver, allowed });
       const isFull = rows.length === request.limit;
-      // What is held back does not show, and may begin once what it waits for is answered.
+      // First attempts behind an unanswered one are not read: another poll finds them once it is answered.
       const more = choice.more || isFull || request.exceptFirstOf.length > 0;
       return [[run, { ...choice, receiver, more, isFull }]];
     }),

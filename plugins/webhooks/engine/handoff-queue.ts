@@ -16,7 +16,7 @@ interface Handoff {
 export class HandoffQueue {
   readonly #most: number;
   #waiting: Handoff[] = [];
-  /** Ids that polls have found lately: COMMIT may be answered later than a poll that shows what it stored. */
+  /** Ids that recent polls have found: a delivery may be handed over after a poll has found it, as its COMMIT is answered late. */
   #found = new Set<string>();
   #foundBefore = new Set<string>();
   #turnedAt = 0;

@@ -61,7 +61,7 @@ interface DueWithBodyColumns extends DueColumns {
   readonly raised_at: number | null;
 }
 
-/** What to look for on behalf of one receiver. */
+/** Query for what is due to one receiver. */
 export interface DueRequest {
   readonly receiverId: string;
   /** Deliveries that are under way. */
@@ -71,7 +71,7 @@ export interface DueRequest {
   readonly limit: number;
 }
 
-/** Receivers whose deliveries one statement looks for. */
+/** Receivers whose deliveries one statement reads. */
 const receiversAtOnce = 100;
 
 /** The indexes in whose order a log is listed: all of a subscription, and what is in one state. */
@@ -299,7 +299,7 @@ const dueColumns = 'id, webhook_id, receiver_id, event_id, event_type, subject, 
 const attemptedColumns =
   'id, webhook_id, receiver_id, event_type, state, attempts, retries, replayed, due_at, log';
 
-/** The part of a statement that looks for one receiver. */
+/** Part of a statement that reads for one receiver. */
 function dueOf(now: number) {
   return ({ receiverId, except, exceptFirstOf, limit }: DueRequest) => {
     const others = except.length === 0 ? '' : `and id not in (${except.map(() => '?').join(', ')})`;

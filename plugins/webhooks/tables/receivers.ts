@@ -132,7 +132,7 @@ export class ReceiverTable {
   }
 
   /**
-   * Sees to it that somebody looks at these receivers at a moment, or earlier.
+   * Makes these receivers due at a moment, or earlier.
    * @param announced whether the caller tells the other processes which they are, instead of the mark
    */
   async wake(ids: readonly string[], dueAt: number, announced = false): Promise<void> {
@@ -235,7 +235,7 @@ export class ReceiverTable {
     return standing(leases, rows);
   }
 
-  /** Gives leases up; each receiver is looked at again at its `dueAt`, or when something comes for it. */
+  /** Gives leases up; each receiver is claimed again at its `dueAt`, or when something comes for it. */
   async release(
     released: readonly { readonly receiverId: string; readonly dueAt: number | null }[],
   ): Promise<void> {
