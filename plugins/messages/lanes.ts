@@ -13,7 +13,6 @@ import type { ReceiveInput, ReceiveOutput } from './receive/input.ts';
 import { makeReceiveLane } from './receive/receive-lane.ts';
 import { type AcceptParts, makeAcceptLane } from './send/accept-lane.ts';
 import type { SendDecision, SendInput } from './send/input.ts';
-import { KnownContacts } from './send/known-contacts.ts';
 import type { HeldPlaces } from './tables/waits.ts';
 import {
   closeWaitsLane,
@@ -106,8 +105,7 @@ export interface LaneParts extends AcceptParts {
 /** Makes the lanes, once for each storage. */
 export function makeLanes(parts: LaneParts): MessageLanes {
   const { storage, broker, clock, forgetContact, outbox, expireMs, waits, log } = parts;
-  const known = new KnownContacts(() => clock.monotonic());
-  const accept = makeAcceptLane(parts, known);
+  const accept = makeAcceptLane(parts);
   const session = makeSessionLane(expireMs, outbox, log);
   const receive = makeReceiveLane(broker, forgetContact);
   const importing = makeImportLane(forgetContact);

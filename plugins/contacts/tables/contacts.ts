@@ -51,7 +51,7 @@ export class ContactTable {
     await this.db.insert('contacts', contacts.map(toRow));
   }
 
-  /** Stores everything of a contact that can change. The caller has locked the tenants, whose revision goes on. */
+  /** Stores everything of a contact that can change. The caller has locked the tenants. */
   async save(contacts: readonly Contact[]): Promise<void> {
     if (contacts.length === 0) return;
     const rows = contacts.map(toRow).map((row) => ({
@@ -64,16 +64,7 @@ export class ContactTable {
       private: row.private ?? null,
       automation_paused: row.automation_paused ?? null,
     }));
-    const tenantIds = [...new Set(contacts.map(({ tenantId }) => tenantId))];
-    await Promise.all([
-      this.db.updateEach('contacts', 'id', rows),
-      this.db.run(
-        `update tenants set contacts_revision = contacts_revision + 1
-         where id in (${placeholders(tenantIds.length)})`,
-        tenantIds,
-        { recurs: tenantIds.length === 1 },
-      ),
-    ]);
+    await this.db.updateEach('contacts', 'id', rows);
   }
 
   /** Takes contacts away that became aliases; what named them was moved before. */

@@ -1,23 +1,23 @@
 import type { ReceiptEvent } from '../../../core/contracts/driver.ts';
 import type { Fence } from '../../accounts/contract.ts';
 import { receive } from '../status.ts';
-import type { SessionLedger } from './session-ledger.ts';
+import type { SessionBatch } from './session-batch.ts';
 
 /**
  * Enters receipts, which move messages forward, each with its event, up to the first that names no message of the
  * account; answers that one and those behind it. Called by the session lane.
  */
 export function enterReceipts(
-  ledger: SessionLedger,
+  batch: SessionBatch,
   { accountId }: Fence,
   receipts: readonly ReceiptEvent[],
 ): readonly ReceiptEvent[] {
   for (const [n, receipt] of receipts.entries()) {
     const { reference, networkId } = receipt;
-    const found = ledger.find(accountId, reference) ?? ledger.findNamed(accountId, networkId);
+    const found = batch.find(accountId, reference) ?? batch.findNamed(accountId, networkId);
     if (found === null) return receipts.slice(n);
     const step = receive(found.message, receipt);
-    if (step !== null) ledger.enter(step, found.contact);
+    if (step !== null) batch.enter(step, found.contact);
   }
   return [];
 }

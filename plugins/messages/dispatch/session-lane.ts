@@ -3,9 +3,9 @@ import type { GatewayLog } from '../../../core/log.ts';
 import { logFailed } from '../log-failed.ts';
 import type { EventOutbox } from '../outbox.ts';
 import { enterReceipts } from './receipts.ts';
+import type { SessionFacts } from './session-batch.ts';
 import type { SessionInput, SessionOutput } from './session-input.ts';
-import type { SessionFacts } from './session-ledger.ts';
-import { loadSession, loadSessionLedger, tenantIdsOf } from './session-load.ts';
+import { loadSession, loadSessionBatch, tenantIdsOf } from './session-load.ts';
 import { enterStep } from './step.ts';
 import { findStrangers } from './strangers.ts';
 
@@ -32,20 +32,20 @@ export function makeSessionLane(
     async run(unit, inputs, facts) {
       const { held } = facts;
       const standing = inputs.filter(({ fence }) => held.has(fence.accountId));
-      const ledger = await loadSessionLedger(unit, standing, facts);
-      const strangers = await findStrangers(unit, standing, ledger);
+      const batch = await loadSessionBatch(unit, standing, facts);
+      const strangers = await findStrangers(unit, standing, batch);
       const outputs = inputs.map(({ fence, step, receipts }): SessionOutput => {
         if (!held.has(fence.accountId)) return { held: false };
-        const left = enterReceipts(ledger, fence, receipts);
+        const left = enterReceipts(batch, fence, receipts);
         const rules = { expireMs, strangers };
-        const message = step === null ? null : enterStep(ledger, fence, step, rules);
+        const message = step === null ? null : enterStep(batch, fence, step, rules);
         return { held: true, message, left };
       });
-      await unit.withCommit.messages.save([...ledger.changed.values()]);
-      logFailed(unit, log, ledger.changed.values());
-      if (ledger.events.length > 0) {
+      await unit.withCommit.messages.save([...batch.changed.values()]);
+      logFailed(unit, log, batch.changed.values());
+      if (batch.events.length > 0) {
         const fanOut = facts.fanOut ?? (await outbox.prepare(unit, tenantIdsOf(inputs)));
-        await fanOut(unit, ledger.events);
+        await fanOut(unit, batch.events);
       }
       return outputs;
     },

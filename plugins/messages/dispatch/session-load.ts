@@ -1,8 +1,8 @@
 import type { Tables, Unit } from '../../../core/contracts/storage.ts';
 import { storedNetworkId } from '../network-ids.ts';
 import type { EventOutbox } from '../outbox.ts';
+import { networkPlace, SessionBatch, type SessionFacts } from './session-batch.ts';
 import type { SessionInput } from './session-input.ts';
-import { networkPlace, type SessionFacts, SessionLedger } from './session-ledger.ts';
 
 /** Reads what sessions name, with their messages locked. */
 export async function loadSession(
@@ -28,14 +28,14 @@ export async function loadSession(
 }
 
 /**
- * Makes the ledger of a batch.
+ * Makes the batch of a batch.
  * @param inputs those whose session holds its lease
  */
-export async function loadSessionLedger(
+export async function loadSessionBatch(
   unit: Unit,
   inputs: readonly SessionInput[],
   facts: SessionFacts,
-): Promise<SessionLedger> {
+): Promise<SessionBatch> {
   const known = new Set(facts.messages.map(({ id }) => id));
   const rest = await loadNamed(
     unit,
@@ -48,7 +48,7 @@ export async function loadSessionLedger(
     unit.messages.forChange(ids),
     unit.contacts.ofMessages(ids),
   ]);
-  return new SessionLedger(unit.now, {
+  return new SessionBatch(unit.now, {
     ...facts,
     messages: [...facts.messages, ...messages],
     contacts: [...facts.contacts, ...contacts],

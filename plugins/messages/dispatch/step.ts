@@ -4,8 +4,8 @@ import { threadPlace } from '../threads.ts';
 import { decideDispatch } from './decide.ts';
 import { outboundMessage } from './outbound-message.ts';
 import { enterOutcome } from './outcome.ts';
+import type { SessionBatch } from './session-batch.ts';
 import type { DispatchStep } from './session-input.ts';
-import type { SessionLedger } from './session-ledger.ts';
 
 /** What a step is decided by besides the rows. */
 export interface StepRules {
@@ -17,21 +17,21 @@ export interface StepRules {
 
 /** Enters a step; answers the message that may be handed over now, null when `next` does not go out. */
 export function enterStep(
-  ledger: SessionLedger,
+  batch: SessionBatch,
   { accountId, number }: Fence,
   { outcome, next, deduplicates, closedToStrangers }: DispatchStep,
   { expireMs, strangers }: StepRules,
 ): OutboundMessage | null {
-  const last = ledger.find(accountId, outcome?.id);
+  const last = batch.find(accountId, outcome?.id);
   if (last !== null && outcome !== null) {
-    const step = enterOutcome(last.message, outcome, number, ledger.now);
-    if (step !== null) ledger.enter(step, last.contact);
+    const step = enterOutcome(last.message, outcome, number, batch.now);
+    if (step !== null) batch.enter(step, last.contact);
   }
-  const found = ledger.find(accountId, next?.id);
+  const found = batch.find(accountId, next?.id);
   if (found === null) return null;
   const { message, contact } = found;
   const dispatch = decideDispatch(message, contact, {
-    now: ledger.now,
+    now: batch.now,
     fence: number,
     deduplicates,
     again: next?.again ?? false,
@@ -41,9 +41,9 @@ export function enterStep(
   });
   if (dispatch === null) return null;
   if ('end' in dispatch) {
-    ledger.enter(dispatch.end, contact, dispatch.silent);
+    batch.enter(dispatch.end, contact, dispatch.silent);
     return null;
   }
-  ledger.enter({ message: dispatch.go, raised: [] }, contact);
+  batch.enter({ message: dispatch.go, raised: [] }, contact);
   return outboundMessage(dispatch.go, contact);
 }

@@ -1,7 +1,7 @@
 import type { Unit } from '../../../core/contracts/storage.ts';
 import { threadPlace } from '../threads.ts';
+import type { SessionBatch } from './session-batch.ts';
 import type { SessionInput } from './session-input.ts';
-import type { SessionLedger } from './session-ledger.ts';
 
 /**
  * Which contacts never wrote to the account and were never reached by it. Asked only for accounts that the
@@ -10,11 +10,11 @@ import type { SessionLedger } from './session-ledger.ts';
 export async function findStrangers(
   unit: Unit,
   inputs: readonly SessionInput[],
-  ledger: SessionLedger,
+  batch: SessionBatch,
 ): Promise<ReadonlySet<string>> {
   const strangers = new Set<string>();
   for (const { fence, step } of inputs) {
-    const found = ledger.find(fence.accountId, step?.next?.id);
+    const found = batch.find(fence.accountId, step?.next?.id);
     if (step === null || step.closedToStrangers === null || found === null) continue;
     const key = { accountId: fence.accountId, contactId: found.message.contactId };
     const [thread] = await unit.threads.byKeys([key]);

@@ -1,8 +1,8 @@
 import { GatewayError } from '../../../core/errors.ts';
 import { specifiedChannels } from '../../../core/specified-channels.ts';
 import type { SendingAccount, SendingContact, SendingTenant } from '../tables/sending-rows.ts';
+import { contactPlace, type SendBatch } from './batch.ts';
 import type { SendInput, SendRules } from './input.ts';
-import { contactPlace, type SendLedger } from './ledger.ts';
 
 /**
  * The account a send goes out from, of those by id. Named: it must be usable, that is connected, or reconnecting with its
@@ -37,18 +37,18 @@ function isReconnecting(account: SendingAccount): boolean {
 
 /**
  * The contact a send goes to: the one whose id or phone is given, or a new one where the network reaches any
- * number. A new one is returned without being entered in the ledger.
+ * number. A new one is returned without being entered in the batch.
  */
 export function chooseContact(
   rules: SendRules,
-  ledger: SendLedger,
+  batch: SendBatch,
   tenant: SendingTenant,
   account: SendingAccount,
   send: SendInput,
 ): SendingContact | GatewayError {
   if (send.contactId !== null) {
-    const id = ledger.aliases.get(send.contactId) ?? send.contactId;
-    const contact = ledger.contacts.get(id);
+    const id = batch.aliases.get(send.contactId) ?? send.contactId;
+    const contact = batch.contacts.get(id);
     if (contact?.tenantId !== tenant.id) return new GatewayError('contact_not_found');
     if (send.phone !== null && contact.phone !== send.phone) {
       const message = 'phone and contact_id name different contacts; give one of them';
@@ -60,7 +60,7 @@ export function chooseContact(
   }
   const phone = send.phone ?? '';
   const place = contactPlace(tenant.id, account.channel, phone);
-  const known = ledger.contacts.get(ledger.contactsByPhone.get(place) ?? '');
+  const known = batch.contacts.get(batch.contactsByPhone.get(place) ?? '');
   if (known !== undefined) return known;
   if (rules.recipients(account.channel, tenant.mode) === 'contacts') {
     const message = `On ${account.channel} only an existing contact can be messaged.`;
@@ -70,7 +70,7 @@ export function chooseContact(
     return new GatewayError(code, { message });
   }
   return {
-    id: rules.newContactId(ledger.now),
+    id: rules.newContactId(batch.now),
     tenantId: tenant.id,
     channel: account.channel,
     phone,

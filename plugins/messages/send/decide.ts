@@ -5,41 +5,41 @@ import { limitEvent } from '../events.ts';
 import { newMessage } from '../tables/message-rows.ts';
 import type { SendingAccount, SendingContact, SendingTenant } from '../tables/sending-rows.ts';
 import { threadPlace } from '../threads.ts';
+import { contactPlace, keyPlace, noticePlace, type SendBatch } from './batch.ts';
 import { chooseAccount, chooseContact, flagRefusal } from './choose.ts';
 import type { SendDecision, SendInput, SendRules } from './input.ts';
-import { contactPlace, keyPlace, noticePlace, type SendLedger } from './ledger.ts';
 
 /**
- * Decides one send on what the ledger holds and enters the decision there, so that the next one sees it.
+ * Decides one send on what the batch holds and enters the decision there, so that the next one sees it.
  * The checks run in this order: idempotency, tenant suspended, account, contact, contact flags, loop
  * guard, opener burst, daily send cap, new-contact cap. A refused send enters nothing, except
  * the first limit event of the day and the count of refused openers. No I/O.
  */
-export function decideSend(rules: SendRules, ledger: SendLedger, send: SendInput): SendDecision {
-  const earlier = earlierAnswer(rules, ledger, send);
+export function decideSend(rules: SendRules, batch: SendBatch, send: SendInput): SendDecision {
+  const earlier = earlierAnswer(rules, batch, send);
   if (earlier !== null) return earlier;
-  const tenant = ledger.tenants.get(send.tenantId);
+  const tenant = batch.tenants.get(send.tenantId);
   if (tenant === undefined) return { refused: new GatewayError('unauthorized') };
   if (tenant.status === 'suspended') return { refused: new GatewayError('account_suspended') };
-  const account = chooseAccount(ledger.accounts, send);
+  const account = chooseAccount(batch.accounts, send);
   if (account instanceof GatewayError) return { refused: account };
-  const contact = chooseContact(rules, ledger, tenant, account, send);
+  const contact = chooseContact(rules, batch, tenant, account, send);
   if (contact instanceof GatewayError) return { refused: contact };
   const refusal =
     flagRefusal(contact) ??
-    loopRefusal(rules, ledger, contact) ??
-    openerRefusal(rules, ledger, account, contact) ??
-    capRefusal(rules, ledger, tenant, account, !ledger.contacts.has(contact.id));
+    loopRefusal(rules, batch, contact) ??
+    openerRefusal(rules, batch, account, contact) ??
+    capRefusal(rules, batch, tenant, account, !batch.contacts.has(contact.id));
   if (refusal !== null) return { refused: refusal };
-  return { accepted: accept(ledger, account, contact, send) };
+  return { accepted: accept(batch, account, contact, send) };
 }
 
 /** What an earlier send with the same Idempotency-Key was answered. */
-function earlierAnswer(rules: SendRules, ledger: SendLedger, send: SendInput): SendDecision | null {
+function earlierAnswer(rules: SendRules, batch: SendBatch, send: SendInput): SendDecision | null {
   if (send.idempotency === null) return null;
   const { keyHash, bodyHash } = send.idempotency;
-  const kept = ledger.keys.get(keyPlace(send.tenantId, keyHash));
-  if (kept === undefined || kept.createdAt <= ledger.now - rules.idempotencyMs) return null;
+  const kept = batch.keys.get(keyPlace(send.tenantId, keyHash));
+  if (kept === undefined || kept.createdAt <= batch.now - rules.idempotencyMs) return null;
   if (kept.bodyHash !== bodyHash) return { refused: new GatewayError('idempotency_conflict') };
   // Entered by `accept` below and by nobody else.
   return { accepted: kept.answer as SendAnswer };
@@ -47,46 +47,46 @@ function earlierAnswer(rules: SendRules, ledger: SendLedger, send: SendInput): S
 
 function loopRefusal(
   rules: SendRules,
-  ledger: SendLedger,
+  batch: SendBatch,
   contact: SendingContact,
 ): GatewayError | null {
-  const outbound = ledger.outbound.get(contact.id) ?? [];
-  const inbound = ledger.inbound.get(contact.id) ?? [];
-  const wait = rules.limits.loopGuard(outbound, inbound, ledger.now);
+  const outbound = batch.outbound.get(contact.id) ?? [];
+  const inbound = batch.inbound.get(contact.id) ?? [];
+  const wait = rules.limits.loopGuard(outbound, inbound, batch.now);
   if (wait === null) return null;
   return new GatewayError('loop_guard', { retryAfterS: wait / 1000 });
 }
 
 function openerRefusal(
   rules: SendRules,
-  ledger: SendLedger,
+  batch: SendBatch,
   account: SendingAccount,
   contact: SendingContact,
 ): GatewayError | null {
-  if (ledger.threads.has(threadPlace(account.id, contact.id))) return null;
-  const wait = rules.limits.openerBurst(ledger.openers.get(account.id) ?? [], ledger.now);
+  if (batch.threads.has(threadPlace(account.id, contact.id))) return null;
+  const wait = rules.limits.openerBurst(batch.openers.get(account.id) ?? [], batch.now);
   if (wait === null) return null;
-  const refused = listOf(ledger.refusedOpeners, account.id);
-  refused.push(ledger.now);
-  ledger.newRefusals.push({ accountId: account.id, at: ledger.now });
-  const hold = rules.limits.safetyHold(refused, ledger.now);
-  if (hold !== null) ledger.holds.set(account.id, hold);
+  const refused = listOf(batch.refusedOpeners, account.id);
+  refused.push(batch.now);
+  batch.newRefusals.push({ accountId: account.id, at: batch.now });
+  const hold = rules.limits.safetyHold(refused, batch.now);
+  if (hold !== null) batch.holds.set(account.id, hold);
   return new GatewayError('opener_burst', { retryAfterS: wait / 1000 });
 }
 
 function capRefusal(
   rules: SendRules,
-  ledger: SendLedger,
+  batch: SendBatch,
   tenant: SendingTenant,
   account: SendingAccount,
   newContact: boolean,
 ): GatewayError | null {
-  const caps = rules.limits.caps(tenant, account, ledger.now);
-  const ofTenant = ledger.counts.get(tenant.id) ?? { sends: 0, newContacts: 0 };
-  const ofAccount = ledger.counts.get(account.id) ?? { sends: 0, newContacts: 0 };
-  const retryAfterS = rules.limits.secondsToMidnight(ledger.now);
+  const caps = rules.limits.caps(tenant, account, batch.now);
+  const ofTenant = batch.counts.get(tenant.id) ?? { sends: 0, newContacts: 0 };
+  const ofAccount = batch.counts.get(account.id) ?? { sends: 0, newContacts: 0 };
+  const retryAfterS = rules.limits.secondsToMidnight(batch.now);
   if (ofTenant.sends >= caps.tenant.sends) {
-    notice(rules, ledger, tenant, 'daily_send_cap');
+    notice(rules, batch, tenant, 'daily_send_cap');
     const message = `The plan's ${caps.tenant.sends} sends of this UTC day are used up.`;
     return new GatewayError('daily_send_cap', { message, retryAfterS });
   }
@@ -96,7 +96,7 @@ function capRefusal(
   }
   if (!newContact) return null;
   if (ofTenant.newContacts >= caps.tenant.newContacts) {
-    notice(rules, ledger, tenant, 'new_contact_cap');
+    notice(rules, batch, tenant, 'new_contact_cap');
     const message = `The plan's ${caps.tenant.newContacts} new contacts of this UTC day are used up.`;
     return new GatewayError('new_contact_cap', { message, retryAfterS });
   }
@@ -110,30 +110,30 @@ function capRefusal(
 /** Raises the limit event; the table knows whether the tenant had it today for this reason. */
 function notice(
   rules: SendRules,
-  ledger: SendLedger,
+  batch: SendBatch,
   tenant: SendingTenant,
   reason: 'daily_send_cap' | 'new_contact_cap',
 ): void {
-  const day = rules.limits.day(ledger.now);
+  const day = rules.limits.day(batch.now);
   const place = noticePlace(tenant.id, day, reason);
-  if (ledger.newNotices.has(place)) return;
-  ledger.newNotices.set(place, {
+  if (batch.newNotices.has(place)) return;
+  batch.newNotices.set(place, {
     notice: { tenantId: tenant.id, day, reason },
-    event: limitEvent(tenant.id, reason, ledger.now),
+    event: limitEvent(tenant.id, reason, batch.now),
   });
 }
 
 function accept(
-  ledger: SendLedger,
+  batch: SendBatch,
   account: SendingAccount,
   contact: SendingContact,
   send: SendInput,
 ): SendAnswer {
-  const { now } = ledger;
-  const newContact = !ledger.contacts.has(contact.id);
-  if (newContact) enterContact(ledger, contact);
+  const { now } = batch;
+  const newContact = !batch.contacts.has(contact.id);
+  if (newContact) enterContact(batch, contact);
   const thread = threadPlace(account.id, contact.id);
-  const opener = !ledger.threads.has(thread);
+  const opener = !batch.threads.has(thread);
   if (opener) {
     const opened = {
       accountId: account.id,
@@ -141,16 +141,16 @@ function accept(
       openedAt: now,
       inboundAt: null,
     };
-    ledger.threads.set(thread, opened);
-    ledger.newThreads.set(thread, opened);
-    listOf(ledger.openers, account.id).push(now);
+    batch.threads.set(thread, opened);
+    batch.newThreads.set(thread, opened);
+    listOf(batch.openers, account.id).push(now);
   }
-  listOf(ledger.outbound, contact.id).push(now);
-  count(ledger, send.tenantId, '', newContact);
-  count(ledger, send.tenantId, account.id, newContact);
-  const sequence = (ledger.sequences.get(account.id) ?? account.sequence) + 1;
-  ledger.sequences.set(account.id, sequence);
-  ledger.newMessages.push({
+  listOf(batch.outbound, contact.id).push(now);
+  count(batch, send.tenantId, '', newContact);
+  count(batch, send.tenantId, account.id, newContact);
+  const sequence = (batch.sequences.get(account.id) ?? account.sequence) + 1;
+  batch.sequences.set(account.id, sequence);
+  batch.newMessages.push({
     ...newMessage,
     id: send.id,
     tenantId: send.tenantId,
@@ -174,36 +174,36 @@ function accept(
   };
   if (send.idempotency !== null) {
     const record = { tenantId: send.tenantId, ...send.idempotency, answer, createdAt: now };
-    ledger.keys.set(keyPlace(send.tenantId, record.keyHash), record);
-    ledger.newKeys.push(record);
+    batch.keys.set(keyPlace(send.tenantId, record.keyHash), record);
+    batch.newKeys.push(record);
   }
   return answer;
 }
 
-function enterContact(ledger: SendLedger, contact: SendingContact): void {
+function enterContact(batch: SendBatch, contact: SendingContact): void {
   const { id, tenantId, channel, phone } = contact;
-  ledger.contacts.set(id, contact);
+  batch.contacts.set(id, contact);
   // The next send of this batch to the same number finds it there.
-  if (phone !== null) ledger.contactsByPhone.set(contactPlace(tenantId, channel, phone), id);
-  ledger.newContacts.push({
+  if (phone !== null) batch.contactsByPhone.set(contactPlace(tenantId, channel, phone), id);
+  batch.newContacts.push({
     ...contact,
     name: '',
     nameSet: false,
     automationPaused: false,
-    createdAt: ledger.now,
+    createdAt: batch.now,
   });
 }
 
-function count(ledger: SendLedger, tenantId: string, accountId: string, newContact: boolean): void {
+function count(batch: SendBatch, tenantId: string, accountId: string, newContact: boolean): void {
   const key = accountId === '' ? tenantId : accountId;
-  const total = ledger.counts.get(key) ?? { sends: 0, newContacts: 0 };
-  const added = ledger.newCounts.get(key) ?? { tenantId, accountId, sends: 0, newContacts: 0 };
+  const total = batch.counts.get(key) ?? { sends: 0, newContacts: 0 };
+  const added = batch.newCounts.get(key) ?? { tenantId, accountId, sends: 0, newContacts: 0 };
   for (const counter of [total, added]) {
     counter.sends += 1;
     if (newContact) counter.newContacts += 1;
   }
-  ledger.counts.set(key, total);
-  ledger.newCounts.set(key, added);
+  batch.counts.set(key, total);
+  batch.newCounts.set(key, added);
 }
 
 function listOf(lists: Map<string, number[]>, key: string): number[] {

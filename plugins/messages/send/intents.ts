@@ -2,8 +2,8 @@ import type { AcceptedPlace } from '../contract.ts';
 import type { IdleSession } from '../dispatch/dispatchers.ts';
 import { outboundMessage } from '../dispatch/outbound-message.ts';
 import type { StoredMessage } from '../tables/message-rows.ts';
+import type { SendBatch } from './batch.ts';
 import type { SendInput } from './input.ts';
-import type { SendLedger } from './ledger.ts';
 
 /** Answers an account's session if it is idle here at this moment. */
 export type FindIdle = (accountId: string) => IdleSession | null;
@@ -35,7 +35,7 @@ export function idleSessions(
 export function enterIntents(
   messages: readonly StoredMessage[],
   idle: ReadonlyMap<string, IdleSession>,
-  { contacts, now }: Pick<SendLedger, 'contacts' | 'now'>,
+  { contacts, now }: Pick<SendBatch, 'contacts' | 'now'>,
 ): readonly Accepted[] {
   return messages.map((message) => {
     const session = idle.get(message.accountId);

@@ -1,39 +1,44 @@
 import type { Tables, Unit } from '../../../core/contracts/storage.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import type { IdempotencyRecord } from '../tables/idempotency.ts';
-import type { DayCount, SendingAccount, SendingFacts } from '../tables/sending-rows.ts';
+import type { DayCount, SendingAccount, SendSnapshot } from '../tables/sending-rows.ts';
 import type { Thread } from '../tables/threads.ts';
 import { threadPlace } from '../threads.ts';
+import { contactPlace, keyPlace, type SendBatch } from './batch.ts';
 import { chooseAccount } from './choose.ts';
-import { completeFacts, type EarlyFacts, readFacts } from './facts.ts';
 import type { SendInput, SendRules } from './input.ts';
-import type { KnownContacts } from './known-contacts.ts';
-import { contactPlace, keyPlace, type SendLedger } from './ledger.ts';
 
-/** What is read behind the locks, before the clock is known. */
-export interface EarlyLedger {
-  readonly named: EarlyFacts;
+/** By how much the database's clock may go on between `prefetch` and `loadBatch`. */
+const slackMs = 60_000;
+
+/** What is read behind the locks, before the database's clock is known. */
+export interface SendPrefetch {
+  /** The day of the counters, by this process's clock. */
+  readonly day: string;
+  /** What there is to know of what the sends name. */
+  readonly snapshots: readonly SendSnapshot[];
   /** To choose from where no account is named. */
   readonly candidates: readonly SendingAccount[];
   readonly keys: readonly IdempotencyRecord[];
 }
 
-/** The first half of `loadLedger`: nearly always all of it. */
-export async function loadEarly(
+/** The first half of `loadBatch`: nearly always all of it. */
+export async function prefetch(
   tables: Tables,
-  rules: SendRules,
-  known: KnownContacts,
+  { limits }: SendRules,
   sends: readonly SendInput[],
-): Promise<EarlyLedger> {
+): Promise<SendPrefetch> {
+  const day = limits.day(Date.now());
   const tenantIds = [...new Set(sends.map((send) => send.tenantId))];
   const choosing = sends.filter((send) => send.accountId === null).map((send) => send.tenantId);
   const hashes = sends.flatMap((send) => send.idempotency?.keyHash ?? []);
-  const [named, candidates, keys] = await Promise.all([
-    readFacts(tables, rules, known, sends),
+  const { messages, windowMs } = limits.guards.loopGuard;
+  const [snapshots, candidates, keys] = await Promise.all([
+    tables.sending.snapshots(sends, { messages, windowMs: windowMs + slackMs }, day),
     tables.sending.candidates([...new Set(choosing)]),
     tables.idempotency.find(tenantIds, hashes),
   ]);
-  return { named, candidates, keys };
+  return { day, snapshots, candidates, keys };
 }
 
 /** An account that a send of this batch goes out from, and the contact where it is known. */
@@ -45,28 +50,25 @@ interface Pair {
 }
 
 /**
- * Reads what a batch of sends is decided on, whatever the batch: most in one round trip, `early`, the rest only for those
- * whom it can matter to. The tenants are locked, so that nobody else accepts, receives or changes contacts for them
- * meanwhile.
+ * Reads what a batch of sends is decided on: most in one round trip, the `prefetch`, the rest only for those whom it can
+ * matter to. The tenants are locked, so that nobody else accepts, receives or changes contacts for them meanwhile.
  */
-export async function loadLedger(
+export async function loadBatch(
   unit: Unit,
   rules: SendRules,
-  known: KnownContacts,
   sends: readonly SendInput[],
-  { named, candidates, keys }: EarlyLedger,
-): Promise<SendLedger> {
+  { day, snapshots, candidates, keys }: SendPrefetch,
+): Promise<SendBatch> {
   const { now } = unit;
   const today = rules.limits.day(now);
-  const facts = await completeFacts(unit, rules, known, named);
-  const tenants = new Map(facts.map(({ tenant }) => [tenant.id, tenant]));
-  const ofFacts = facts.flatMap(({ account }) => account ?? []);
-  const accounts = new Map([...ofFacts, ...candidates].map((account) => [account.id, account]));
+  const tenants = new Map(snapshots.map(({ tenant }) => [tenant.id, tenant]));
+  const named = snapshots.flatMap(({ account }) => account ?? []);
+  const accounts = new Map([...named, ...candidates].map((account) => [account.id, account]));
   const contacts = new Map(
-    facts.flatMap(({ contact }) => (contact ? [[contact.id, contact]] : [])),
+    snapshots.flatMap(({ contact }) => (contact ? [[contact.id, contact]] : [])),
   );
   const aliases = new Map(
-    facts.flatMap(({ alias, contact }) => (alias && contact ? [[alias, contact.id]] : [])),
+    snapshots.flatMap(({ alias, contact }) => (alias && contact ? [[alias, contact.id]] : [])),
   );
   const contactsByPhone = new Map<string, string>();
   for (const { id, tenantId, channel, phone } of contacts.values()) {
@@ -83,8 +85,8 @@ export async function loadLedger(
     return [{ accountId: account.id, contactId, named: send.accountId !== null }];
   });
   const [threads, counts] = await Promise.all([
-    loadThreads(unit, facts, pairs),
-    loadCounts(unit, facts, named.day, pairs, today),
+    loadThreads(unit, snapshots, pairs),
+    loadCounts(unit, snapshots, day, pairs, today),
   ]);
   return {
     now,
@@ -94,7 +96,7 @@ export async function loadLedger(
     aliases,
     contactsByPhone,
     threads,
-    ...(await loadGuards(unit, rules, facts, pairs, threads)),
+    ...(await loadGuards(unit, rules, snapshots, pairs, threads)),
     counts,
     keys: new Map(keys.map((key) => [keyPlace(key.tenantId, key.keyHash), key])),
     newContacts: [],
@@ -112,14 +114,14 @@ export async function loadLedger(
 /** The threads of all pairs, by `threadPlace`. */
 async function loadThreads(
   unit: Unit,
-  facts: readonly SendingFacts[],
+  snapshots: readonly SendSnapshot[],
   pairs: readonly Pair[],
 ): Promise<Map<string, Thread>> {
   const rest = pairs.flatMap(({ accountId, contactId, named }) =>
     named || contactId === undefined ? [] : [{ accountId, contactId }],
   );
-  const known = facts.flatMap(({ thread }) => thread ?? []);
-  const threads = [...known, ...(await unit.threads.byKeys(rest))];
+  const named = snapshots.flatMap(({ thread }) => thread ?? []);
+  const threads = [...named, ...(await unit.threads.byKeys(rest))];
   return new Map(
     threads.map((thread) => [threadPlace(thread.accountId, thread.contactId), thread]),
   );
@@ -128,7 +130,7 @@ async function loadThreads(
 /** Today's counters of the tenants and of all accounts in question, by id. */
 async function loadCounts(
   unit: Unit,
-  facts: readonly SendingFacts[],
+  snapshots: readonly SendSnapshot[],
   day: string,
   pairs: readonly Pair[],
   today: string,
@@ -136,7 +138,7 @@ async function loadCounts(
   const counts = new Map<string, DayCount>();
   const isToday = day === today;
   const tenantIds = new Set<string>();
-  for (const { tenant, account, tenantCount, accountCount } of facts) {
+  for (const { tenant, account, tenantCount, accountCount } of snapshots) {
     tenantIds.add(tenant.id);
     if (!isToday) continue;
     // They are counted further.
@@ -159,12 +161,14 @@ async function loadCounts(
 async function loadGuards(
   unit: Unit,
   { limits }: SendRules,
-  facts: readonly SendingFacts[],
+  snapshots: readonly SendSnapshot[],
   pairs: readonly Pair[],
   threads: ReadonlyMap<string, Thread>,
-): Promise<Pick<SendLedger, 'openers' | 'refusedOpeners' | 'outbound' | 'inbound'>> {
+): Promise<Pick<SendBatch, 'openers' | 'refusedOpeners' | 'outbound' | 'inbound'>> {
   const { openerBurst, loopGuard, safety } = limits.guards;
-  const busy = facts.flatMap(({ busy, contact }) => (busy && contact !== null ? contact.id : []));
+  const busy = snapshots.flatMap(({ busy, contact }) =>
+    busy && contact !== null ? contact.id : [],
+  );
   const opening = pairs
     .filter((pair) => !threads.has(threadPlace(pair.accountId, pair.contactId ?? '')))
     .map(({ accountId }) => accountId);

@@ -41,19 +41,13 @@ export interface Naming {
   readonly phone: string | null;
 }
 
-/** What there is to know of the account that a send names, and of its tenant. */
-export interface AccountFacts {
+/** What there is to know of what a send names. */
+export interface SendSnapshot {
   readonly tenant: SendingTenant;
   /** Null where none was named, and where the tenant has none of that id. */
   readonly account: SendingAccount | null;
   readonly tenantCount: DayCount;
   readonly accountCount: DayCount;
-  /** The revision of the tenant's contacts: while it is the same, none of them has been changed and none has written. */
-  readonly contactsAt: string;
-}
-
-/** What there is to know of what a send names. */
-export interface SendingFacts extends AccountFacts {
   /** The id that was named, where that is an alias. */
   readonly alias: string | null;
   /** On whichever channel. */
@@ -64,15 +58,16 @@ export interface SendingFacts extends AccountFacts {
   readonly busy: boolean;
 }
 
-/** An account `a` that a send names, with its tenant `t` and today's counters: `d` the tenant's, `e` the account's. */
-export interface AccountColumns {
+/**
+ * An account `a` and a contact `c` that a send names, with the thread `h` of the two, the tenant `t` and today's
+ * counters: `d` the tenant's, `e` the account's.
+ */
+export interface SendingColumns {
   readonly tenant: string;
   readonly mode: Mode;
   readonly plan: string;
   readonly tenant_status: TenantStatus;
   readonly ramp: number;
-  readonly contacts_revision: number | string;
-  readonly inbound_sequence: number | string;
   readonly account: string | null;
   readonly account_channel: string;
   readonly account_status: AccountStatus;
@@ -83,15 +78,28 @@ export interface AccountColumns {
   readonly tenant_contacts: number | null;
   readonly account_sends: number | null;
   readonly account_contacts: number | null;
+  /** The id that was named, where it is an alias of the contact's. */
+  readonly alias: string | null;
+  readonly contact: string | null;
+  readonly channel: string;
+  readonly phone: string | null;
+  readonly network_id: string | null;
+  readonly do_not_disturb: number;
+  readonly private: number;
+  readonly busy: number;
+  readonly thread: string | null;
+  readonly opened_at: number | null;
+  readonly inbound_at: number | null;
 }
 
-/** What is selected of them. */
-export const accountColumns = `t.id as tenant, t.mode, t.plan, t.status as tenant_status, t.ramp,
-  t.contacts_revision, t.inbound_sequence,
+/** What is selected of the tables; `alias` and `busy` are computed. */
+export const sendingColumns = `t.id as tenant, t.mode, t.plan, t.status as tenant_status, t.ramp,
   a.id as account, a.channel as account_channel, a.status as account_status, a.linked,
   a.ramp_day_one, a.outbound_sequence,
   d.sends as tenant_sends, d.new_contacts as tenant_contacts,
-  e.sends as account_sends, e.new_contacts as account_contacts`;
+  e.sends as account_sends, e.new_contacts as account_contacts,
+  c.id as contact, c.channel, c.phone, c.network_id, c.do_not_disturb, c.private,
+  h.account_id as thread, h.opened_at, h.inbound_at`;
 
 /** The joins to both counters; each `?` is the day. */
 export const counterJoins = `left join usage_counters d
@@ -109,24 +117,21 @@ export interface CandidateColumns {
   readonly outbound_sequence: number | string;
 }
 
-/** The same with the contact `c` that the send names, and the thread `h` of the two. */
-export interface SendingColumns extends AccountColumns {
-  /** The id that was named, where it is an alias of the contact's. */
-  readonly alias: string | null;
-  readonly contact: string | null;
-  readonly channel: string;
-  readonly phone: string | null;
-  readonly network_id: string | null;
-  readonly do_not_disturb: number;
-  readonly private: number;
-  readonly busy: number;
-  readonly thread: string | null;
-  readonly opened_at: number | null;
-  readonly inbound_at: number | null;
+/** A row as an account that a send may choose. */
+export function candidate(row: CandidateColumns): SendingAccount {
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    channel: row.channel,
+    status: row.status,
+    linked: row.linked === 1,
+    rampDayOne: row.ramp_day_one,
+    sequence: Number(row.outbound_sequence),
+  };
 }
 
-/** A row as what is known of an account. */
-export function accountFacts(row: AccountColumns): AccountFacts {
+/** A row as what there is to know of what a send names. */
+export function snapshotOf(row: SendingColumns): SendSnapshot {
   return {
     tenant: {
       id: row.tenant,
@@ -149,27 +154,6 @@ export function accountFacts(row: AccountColumns): AccountFacts {
           },
     tenantCount: count(row.tenant_sends, row.tenant_contacts),
     accountCount: count(row.account_sends, row.account_contacts),
-    contactsAt: `${row.contacts_revision} ${row.inbound_sequence}`,
-  };
-}
-
-/** A row as an account that a send may choose. */
-export function candidate(row: CandidateColumns): SendingAccount {
-  return {
-    id: row.id,
-    tenantId: row.tenant_id,
-    channel: row.channel,
-    status: row.status,
-    linked: row.linked === 1,
-    rampDayOne: row.ramp_day_one,
-    sequence: Number(row.outbound_sequence),
-  };
-}
-
-/** A row as what is known of what a send names. */
-export function sendingFacts(row: SendingColumns): SendingFacts {
-  return {
-    ...accountFacts(row),
     alias: row.alias,
     contact:
       row.contact === null

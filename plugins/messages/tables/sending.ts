@@ -1,17 +1,14 @@
 import { placeholders, type Sql, type Value } from '../../../core/contracts/sql.ts';
 import {
-  type AccountColumns,
-  type AccountFacts,
-  accountColumns,
-  accountFacts,
   type CandidateColumns,
   candidate,
   counterJoins,
   type Naming,
   type SendingAccount,
   type SendingColumns,
-  type SendingFacts,
-  sendingFacts,
+  type SendSnapshot,
+  sendingColumns,
+  snapshotOf,
 } from './sending-rows.ts';
 
 /** From how many live messages within how many milliseconds on a contact is busy; never with a count of 0. */
@@ -53,35 +50,18 @@ export class SendingTable {
    * account says which of them is meant; none without the tenant. The caller has locked the tenants.
    * @param day of the counters
    */
-  async facts(
+  async snapshots(
     namings: readonly Naming[],
     busy: Busy,
     day: string,
-  ): Promise<readonly SendingFacts[]> {
+  ): Promise<readonly SendSnapshot[]> {
     const byId = namings.filter(({ contactId }) => contactId !== null);
     const byPhone = namings.filter(({ contactId }) => contactId === null);
     const rows = await Promise.all([
       this.#named(byId, ({ contactId }) => contactId, 'id', busy, day),
       this.#named(byPhone, ({ phone }) => phone, 'phone', busy, day),
     ]);
-    return rows.flat().map(sendingFacts);
-  }
-
-  /**
-   * The same of accounts alone, for sends to contacts that are known already; none for an account that is gone. The
-   * caller has locked the tenants.
-   * @param day of the counters
-   */
-  async accounts(ids: readonly string[], day: string): Promise<readonly AccountFacts[]> {
-    if (ids.length === 0) return [];
-    const rows = await this.db.rows<AccountColumns>(
-      `select ${this.#inThisOrder} ${accountColumns}
-       from accounts a join tenants t on t.id = a.tenant_id
-       ${counterJoins} where a.id in (${placeholders(ids.length)}) and a.removed_at is null`,
-      [day, day, ...ids],
-      { recurs: ids.length === 1 },
-    );
-    return rows.map(accountFacts);
+    return rows.flat().map(snapshotOf);
   }
 
   /**
@@ -117,10 +97,8 @@ export class SendingTable {
     const named =
       others.length === 0 ? this.#one(first, column) : this.#many([first, ...others], column);
     return this.db.rows<SendingColumns>(
-      `select ${this.#inThisOrder} ${accountColumns},
-         ${named.alias} as alias, c.id as contact, c.channel, c.phone, c.network_id, c.do_not_disturb, c.private,
-         ${messages === 0 ? '0' : this.#busy(messages)} as busy,
-         h.account_id as thread, h.opened_at, h.inbound_at
+      `select ${this.#inThisOrder} ${sendingColumns},
+         ${named.alias} as alias, ${messages === 0 ? '0' : this.#busy(messages)} as busy
        from ${named.from}
        left join threads h on h.account_id = a.id and h.contact_id = c.id
        ${counterJoins} ${named.where}`,

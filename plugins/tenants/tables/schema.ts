@@ -23,7 +23,6 @@ export const tenantSchema: readonly Table[] = [
       ramp: zero,
       inbound_sequence: zero,
       // Counts the changes of its contacts.
-      contacts_revision: zero,
       // The mode, in the two tenants that the first start makes: unique, so that they are made once.
       first_of: nullable(words(4)),
       created_at: integer,

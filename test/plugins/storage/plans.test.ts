@@ -331,7 +331,7 @@ function reads(ids: readonly string[]): readonly Read[] {
   // Each name, tenant, account, contact, thread and counter, and the messages that make a contact busy.
   const busy = { messages: 10, windowMs: Date.now() - start };
   add('accept: contacts by id', 13 * (7 + 10), ({ sending }) =>
-    sending.facts(
+    sending.snapshots(
       tenants.flatMap((tenantId) =>
         [1, 2, 3].map((n) => ({
           tenantId,
@@ -345,7 +345,7 @@ function reads(ids: readonly string[]): readonly Read[] {
     ),
   );
   add('accept: contacts by phone', 101 * (7 + 10), ({ sending }) =>
-    sending.facts(
+    sending.snapshots(
       phones.map((phone) => ({
         tenantId: 'ten_big',
         accountId: accountOf('ten_big', 0),
@@ -363,25 +363,18 @@ function reads(ids: readonly string[]): readonly Read[] {
       const contactId = contact === 'known' ? contactOf('ten_big', 7) : 'con_nobody';
       const naming = { tenantId: 'ten_big', accountId };
       add(`accept: one ${contact} phone, ${accountId}`, 7 + 12, ({ sending }) =>
-        sending.facts([{ ...naming, contactId: null, phone }], busy, 'day 3'),
+        sending.snapshots([{ ...naming, contactId: null, phone }], busy, 'day 3'),
       );
       add(`accept: one ${contact} contact, ${accountId}`, 7 + 12, ({ sending }) =>
-        sending.facts([{ ...naming, contactId, phone: null }], busy, 'day 3'),
+        sending.snapshots([{ ...naming, contactId, phone: null }], busy, 'day 3'),
       );
     }
   }
-  // Of each account its tenant, both counters and the processes.
-  add('accept: accounts of known contacts', 4 * 5, ({ sending }) =>
-    sending.accounts(accounts, 'day 3'),
-  );
-  add('accept: one account of known contacts', 5, ({ sending }) =>
-    sending.accounts([accountOf('ten_big', 0)], 'day 3'),
-  );
   for (const id of [contactOf('ten_big', 7), aliasOf('ten_big', 7), 'con_nobody']) {
     add(`contact ${id}`, 4, (tables) => tables.contacts.find('ten_big', id));
   }
   add('accept: one alias', 7 + 12, ({ sending }) =>
-    sending.facts(
+    sending.snapshots(
       [
         {
           tenantId: 'ten_big',

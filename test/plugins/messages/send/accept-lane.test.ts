@@ -1,7 +1,8 @@
 import t from 'tap';
+import { type ChangeInput, makeChangeLane } from '../../../../plugins/contacts/change.ts';
 import { ArrivalLine } from '../../../../plugins/messages/receive/arrival-line.ts';
 import { databases } from '../../../harness/databases.ts';
-import { acceptedId, codeOf, makeTenant, openStage, type Stage } from '../stage.ts';
+import { acceptedId, codeOf, forgetContact, makeTenant, openStage, type Stage } from '../stage.ts';
 
 /** How often each code came. */
 function tally(codes: readonly string[]): Record<string, number> {
@@ -243,6 +244,36 @@ for (const engine of databases) {
       const many = await count(120);
       t.ok(one <= 30, `${one} statements for one send`);
       t.ok(many <= one + 2, `${many} statements for 120 sends of five tenants`);
+    },
+  );
+
+  t.test(
+    `a contact's flag binds every send after its change was answered, ${engine.name}`,
+    async (t) => {
+      const database = await engine.create();
+      t.teardown(() => database.drop());
+      const first = await openStage(t, database.url);
+      const second = engine.name === 'mariadb' ? await openStage(t, database.url) : first;
+      const changes = makeChangeLane({ forgetContact });
+      const { tenantId, accountIds } = await makeTenant(first);
+      const [accountId = ''] = accountIds;
+      const ask = async () => codeOf(await first.send({ tenantId, accountId, phone: phone(1) }));
+      await ask();
+      const [contact] = await first.storage.read.contacts.list(tenantId, {
+        ...{ channel: null, phone: null, before: null, limit: 1 },
+      });
+      const change = (input: ChangeInput) => second.storage.submit(changes, input);
+      let wrong = 0;
+      for (let round = 0; round < 20; round += 1) {
+        const doNotDisturb = round % 2 === 0;
+        const sending = Array.from({ length: 20 }, ask);
+        await change({ tenantId, id: contact?.id ?? '', changes: { doNotDisturb } });
+        const expected = doNotDisturb ? 'contact_do_not_disturb' : 'accepted';
+        const later = await Promise.all([ask(), ask(), ask()]);
+        wrong += later.filter((code) => code !== expected).length;
+        await Promise.all(sending);
+      }
+      t.equal(wrong, 0);
     },
   );
 

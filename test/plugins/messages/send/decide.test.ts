@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { Contact } from '../../../../plugins/contacts/contract.ts';
 import { guardSettings, makeLimitRules } from '../../../../plugins/limits/rules.ts';
+import { contactPlace, keyPlace, type SendBatch } from '../../../../plugins/messages/send/batch.ts';
 import { decideSend } from '../../../../plugins/messages/send/decide.ts';
 import type {
   SendDecision,
@@ -8,11 +9,6 @@ import type {
   SendRules,
 } from '../../../../plugins/messages/send/input.ts';
 import { enterIntents, idleSessions } from '../../../../plugins/messages/send/intents.ts';
-import {
-  contactPlace,
-  keyPlace,
-  type SendLedger,
-} from '../../../../plugins/messages/send/ledger.ts';
 import type {
   SendingAccount,
   SendingTenant,
@@ -87,8 +83,8 @@ interface Facts {
   readonly accountCount?: readonly [number, number];
 }
 
-/** A ledger as the load step makes it, with Ada as an old friend of the account. */
-function ledgerOf(facts: Facts = {}): SendLedger {
+/** A batch as the load step makes it, with Ada as an old friend of the account. */
+function batchOf(facts: Facts = {}): SendBatch {
   const contacts = facts.contacts ?? [ada];
   const counts = ([sends, newContacts]: readonly [number, number]) => ({ sends, newContacts });
   return {
@@ -282,32 +278,32 @@ const table: readonly Row[] = [
 
 t.test('every refusal, in the decided order', async (t) => {
   for (const [name, facts, send, expected] of table) {
-    const ledger = ledgerOf(facts);
-    const decision = decideSend(rules, ledger, send);
+    const batch = batchOf(facts);
+    const decision = decideSend(rules, batch, send);
     t.same(outcome(decision), expected, name);
     if ('refused' in decision) {
-      t.same(ledger.newMessages, [], `${name}: nothing is stored`);
-      t.same(ledger.newContacts, [], `${name}: no contact is made`);
-      t.equal(ledger.newCounts.size, 0, `${name}: nothing is counted`);
+      t.same(batch.newMessages, [], `${name}: nothing is stored`);
+      t.same(batch.newContacts, [], `${name}: no contact is made`);
+      t.equal(batch.newCounts.size, 0, `${name}: nothing is counted`);
     } else {
-      t.equal(ledger.newMessages.length, 1, `${name}: one message is stored`);
+      t.equal(batch.newMessages.length, 1, `${name}: one message is stored`);
     }
   }
 });
 
 t.test('a batch: each send sees the ones before it', async (t) => {
-  const ledger = ledgerOf({ tenantCount: [48, 9] });
-  const decide = (send: SendInput) => outcome(decideSend(rules, ledger, send))[0];
+  const batch = batchOf({ tenantCount: [48, 9] });
+  const decide = (send: SendInput) => outcome(decideSend(rules, batch, send))[0];
   t.equal(decide({ ...toStranger, id: 'msg_1' }), 'accepted by acc_1');
   t.equal(decide({ ...toStranger, id: 'msg_2' }), 'accepted by acc_1', 'a contact by now');
   t.equal(decide(toAda), 'daily_send_cap');
-  t.equal(ledger.newContacts.length, 1);
-  t.equal(ledger.newThreads.size, 1);
+  t.equal(batch.newContacts.length, 1);
+  t.equal(batch.newThreads.size, 1);
   t.same(
-    ledger.newMessages.map((message) => message.opener),
+    batch.newMessages.map((message) => message.opener),
     [true, false],
   );
-  t.same(ledger.newCounts.get('ten_1'), {
+  t.same(batch.newCounts.get('ten_1'), {
     tenantId: 'ten_1',
     accountId: '',
     sends: 2,
@@ -316,10 +312,10 @@ t.test('a batch: each send sees the ones before it', async (t) => {
 });
 
 t.test('limit events: once a batch, day and reason, for the plan only', async (t) => {
-  const ledger = ledgerOf({ tenantCount: [50, 0] });
-  decideSend(rules, ledger, toAda);
-  decideSend(rules, ledger, toAda);
-  const raised = [...ledger.newNotices.values()];
+  const batch = batchOf({ tenantCount: [50, 0] });
+  decideSend(rules, batch, toAda);
+  decideSend(rules, batch, toAda);
+  const raised = [...batch.newNotices.values()];
   t.same(
     raised.map(({ notice }) => notice),
     [{ tenantId: 'ten_1', day: '2026-03-10', reason: 'daily_send_cap' }],
@@ -342,32 +338,32 @@ t.test('limit events: once a batch, day and reason, for the plan only', async (t
       },
     ],
   );
-  const ramp = ledgerOf({ accounts: [ramped], tenantCount: [20, 0], accountCount: [20, 0] });
+  const ramp = batchOf({ accounts: [ramped], tenantCount: [20, 0], accountCount: [20, 0] });
   decideSend(rules, ramp, toAda);
   t.equal(ramp.newNotices.size, 0, 'a ramp refusal raises none');
 });
 
 t.test('refused openers restrict the account', async (t) => {
-  const ledger = ledgerOf({ openers: 5 });
-  decideSend(rules, ledger, toStranger);
-  t.equal(ledger.holds.size, 0);
-  decideSend(rules, ledger, toStranger);
-  t.same([...ledger.holds], [['acc_1', now + 3_600_000]]);
-  t.equal(ledger.newRefusals.length, 2);
+  const batch = batchOf({ openers: 5 });
+  decideSend(rules, batch, toStranger);
+  t.equal(batch.holds.size, 0);
+  decideSend(rules, batch, toStranger);
+  t.same([...batch.holds], [['acc_1', now + 3_600_000]]);
+  t.equal(batch.newRefusals.length, 2);
 });
 
 t.test('idempotency', async (t) => {
   const key = { keyHash: 'k', bodyHash: 'b' };
   const keyed: SendInput = { ...toAda, idempotency: key };
-  const ledger = ledgerOf();
-  const first = decideSend(rules, ledger, keyed);
-  const twin = decideSend(rules, ledger, { ...keyed, id: 'msg_2' });
+  const batch = batchOf();
+  const first = decideSend(rules, batch, keyed);
+  const twin = decideSend(rules, batch, { ...keyed, id: 'msg_2' });
   t.same(twin, first, 'the twin gets the first answer');
-  t.equal(ledger.newMessages.length, 1);
+  t.equal(batch.newMessages.length, 1);
   const other = { ...keyed, idempotency: { ...key, bodyHash: 'other' } };
-  t.same(outcome(decideSend(rules, ledger, other)), ['idempotency_conflict', 409]);
+  t.same(outcome(decideSend(rules, batch, other)), ['idempotency_conflict', 409]);
 
-  const capped = ledgerOf({ tenantCount: [50, 0], tenant: { status: 'suspended' } });
+  const capped = batchOf({ tenantCount: [50, 0], tenant: { status: 'suspended' } });
   const kept = { tenantId: 'ten_1', ...key, answer: { id: 'msg_0' }, createdAt: now - 86_399_999 };
   capped.keys.set(keyPlace('ten_1', 'k'), kept);
   t.same(decideSend(rules, capped, keyed), { accepted: { id: 'msg_0' } }, 'before other checks');
@@ -390,22 +386,22 @@ t.test(
     t.same([...idle], [['acc_1', { fence, next: 5 }]]);
     t.same(asked, ['acc_1', 'acc_2'], 'of accounts that are named, each once where it is idle');
 
-    const ledger = ledgerOf({ contacts: [{ ...ada, networkId: 'ada@net' }] });
-    decideSend(rules, ledger, named);
-    const [message] = ledger.newMessages;
+    const batch = batchOf({ contacts: [{ ...ada, networkId: 'ada@net' }] });
+    decideSend(rules, batch, named);
+    const [message] = batch.newMessages;
     if (message === undefined) throw new Error('refused');
     const enter = (...sequences: readonly number[]) =>
       enterIntents(
         sequences.map((sequence) => ({ ...message, sequence })),
         idle,
-        ledger,
+        batch,
       ).map(({ intended, message: { attempts, dispatchedAt, dispatchFence } }) => {
         return [intended?.reference ?? null, attempts, dispatchedAt, dispatchFence];
       });
     const waits = [null, 0, null, null];
     t.same(enter(5, 6), [['msg_1', 1, now, 7], waits]);
     t.same(enter(6, 7), [waits, waits], 'another came before');
-    const [one] = enterIntents([{ ...message, sequence: 5 }], idle, ledger);
+    const [one] = enterIntents([{ ...message, sequence: 5 }], idle, batch);
     t.same(one?.intended, {
       reference: 'msg_1',
       attempt: 1,
@@ -413,7 +409,7 @@ t.test(
       text: 'Hello',
       media: null,
     });
-    const [other] = enterIntents([{ ...message, sequence: 5 }], new Map(), ledger);
+    const [other] = enterIntents([{ ...message, sequence: 5 }], new Map(), batch);
     t.equal(other?.intended, null, 'its lease does not stand');
   },
 );

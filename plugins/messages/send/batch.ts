@@ -26,9 +26,9 @@ export interface NewNotice {
 
 /**
  * What a batch of sends is decided on, and what the decisions add to it: each send sees the ones before
- * it. Made anew by `loadLedger` for every run of the lane. Maps by `tenant`, `account` or `contact` hold ids.
+ * it. Made anew by `loadBatch` for every run of the lane. Maps by `tenant`, `account` or `contact` hold ids.
  */
-export interface SendLedger {
+export interface SendBatch {
   readonly now: number;
   readonly tenants: ReadonlyMap<string, SendingTenant>;
   readonly accounts: ReadonlyMap<string, SendingAccount>;

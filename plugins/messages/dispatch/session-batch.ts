@@ -19,7 +19,7 @@ export interface SessionFacts {
 }
 
 /** The messages that a batch of inputs is decided on, with the changes of the inputs decided so far. */
-export class SessionLedger {
+export class SessionBatch {
   /** The database's clock. */
   readonly now: number;
   readonly changed = new Map<string, StoredMessage>();
