@@ -2,10 +2,10 @@ import type { OutboundMessage } from '../../core/contracts/driver.ts';
 import type { EventType } from '../../core/contracts/events.ts';
 import type { Json } from '../../core/contracts/json.ts';
 import type { Tables, Unit } from '../../core/contracts/storage.ts';
-import type { QueuedPlace } from './tables/messages.ts';
+import type { QueuePosition } from './tables/messages.ts';
 
-/** A newly accepted message's place, as the process that accepted it knows it. */
-export interface AcceptedPlace extends QueuedPlace {
+/** A newly accepted message's position in its queue, as the process that accepted it knows it. */
+export interface AcceptedPosition extends QueuePosition {
   /** What its session hands over at once, as the intent is stored with the acceptance; null where it is not. */
   readonly intended: OutboundMessage | null;
 }

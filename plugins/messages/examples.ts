@@ -51,5 +51,5 @@ export const queuedExample = {
   created_at: '2026-01-31T09:30:00.000Z',
 };
 
-/** What a cursor looks like. */
+/** A cursor, as an example. */
 export const cursorExample = 'dGhlIGhhc2ggb2YgaXQgYWxsIA';

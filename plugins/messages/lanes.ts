@@ -13,15 +13,15 @@ import type { ReceiveInput, ReceiveOutput } from './receive/input.ts';
 import { makeReceiveLane } from './receive/receive-lane.ts';
 import { type AcceptParts, makeAcceptLane } from './send/accept-lane.ts';
 import type { SendDecision, SendInput } from './send/input.ts';
-import type { HeldPlaces } from './tables/waits.ts';
+import type { HeldSlots } from './tables/waits.ts';
 import {
   closeWaitsLane,
-  type GrantedPlaces,
+  type GrantedSlots,
   makeOpenWaitLane,
   mayPass,
-  type NoPlace,
-  type PlaceInput,
-  type SlotInput,
+  type NoSlot,
+  type OpenWaitInput,
+  type WaitInput,
 } from './wait/slots.ts';
 
 /** The session that asks. */
@@ -34,7 +34,7 @@ export interface MessageLanes {
   dispatch(session: AskingSession, step: DispatchStep): Promise<SessionOutput>;
   /**
    * Enters receipts in their order, up to the first that names no message of the account; answers that one and those
-   * behind it. `lost`: the session does not hold its lease any more.
+   * behind it. `lost`: the session has lost its lease.
    */
   receipts(
     session: AskingSession,
@@ -43,11 +43,11 @@ export interface MessageLanes {
   receive(input: ReceiveInput): Promise<ReceiveOutput>;
   import(input: ImportInput): Promise<ImportOutput>;
   expire(accountId: string): Promise<void>;
-  /** Asks whether a wait may be answered that takes no place; null: it may. Reads only. */
-  passWait(input: PlaceInput): Promise<NoPlace | null>;
-  openWait(input: SlotInput): Promise<GrantedPlaces | NoPlace>;
-  /** Stores how many of these places are held still. */
-  closeWaits(places: readonly HeldPlaces[]): Promise<void>;
+  /** Asks whether a wait may be answered that takes no slot; null: it may. Reads only. */
+  passWait(input: WaitInput): Promise<NoSlot | null>;
+  openWait(input: OpenWaitInput): Promise<GrantedSlots | NoSlot>;
+  /** Stores how many of these slots are held still. */
+  closeWaits(slots: readonly HeldSlots[]): Promise<void>;
   /** Deletes expired Idempotency-Keys. */
   forgetKeys(input: ForgetInput): Promise<number>;
   forgetEvents(input: ForgetInput): Promise<number>;

@@ -47,7 +47,7 @@ export default gatewayPlugin(
       outbox,
       forgetContact: forget,
       findIdle: (accountId) => dispatchers.idle(accountId),
-      tellHosts: (accepted) => hosts.tell(accepted),
+      notifyHosts: (accepted) => hosts.notify(accepted),
       expireMs,
       waits: config.limits.waits,
       log,

@@ -7,7 +7,7 @@ import type { MediaService } from '../media/contract.ts';
 import { abandonQueued } from './dispatch/abandon.ts';
 import { Dispatcher } from './dispatch/dispatcher.ts';
 import type { Dispatchers } from './dispatch/dispatchers.ts';
-import { placesOf } from './dispatch/envelope.ts';
+import { positionsOf } from './dispatch/envelope.ts';
 import { outboundMessage } from './dispatch/outbound-message.ts';
 import type { MessageLanes } from './lanes.ts';
 import { Arrivals } from './receive/arrivals.ts';
@@ -16,7 +16,7 @@ import { type ImportInput, importSize } from './receive/import-lane.ts';
 /** How many accounts one statement of the sweep names. */
 const sweepSize = 500;
 
-/** How long a receipt that names an id nobody knows yet waits for the answer of the send under way. */
+/** How long a receipt with an id that is not stored yet waits for the answer of the send under way. */
 const answerWaitMs = 5_000;
 
 /** What the part of the messages in a session works with. */
@@ -35,8 +35,8 @@ export function makeSessionPart(parts: SessionPartParts): SessionPart {
   const arrivals = new Arrivals({ read: storage.read, media: parts.media });
   const bySession = new WeakMap<LiveSession, Dispatcher>();
   const dispatcherOf = (session: LiveSession): Dispatcher => {
-    const known = bySession.get(session);
-    if (known !== undefined) return known;
+    const existing = bySession.get(session);
+    if (existing !== undefined) return existing;
     const dispatcher = new Dispatcher(session, { read: storage.read, step: lanes.dispatch, log });
     bySession.set(session, dispatcher);
     dispatchers.add(session, dispatcher);
@@ -55,7 +55,7 @@ export function makeSessionPart(parts: SessionPartParts): SessionPart {
       await dispatcher.closed();
     },
     wake(accountId, envelope) {
-      dispatchers.get(accountId)?.wake(placesOf(envelope, accountId));
+      dispatchers.get(accountId)?.wake(positionsOf(envelope, accountId));
     },
     sweep() {
       sweep(storage, dispatchers).catch((error: unknown) => {
@@ -66,25 +66,25 @@ export function makeSessionPart(parts: SessionPartParts): SessionPart {
       switch (event.type) {
         case 'message':
           return arrivals.settle(session, event, async (ready) =>
-            standing(await lanes.receive({ ...receiver(session), ...ready })),
+            ensureHeld(await lanes.receive({ ...receiver(session), ...ready })),
           );
         case 'receipts':
           return receipts(lanes, session, dispatcherOf(session), event.receipts);
         case 'identity': {
-          const told = importInput(session, { contacts: [event] });
-          standing(await lanes.import({ ...told, takesContacts: false, isPresent: true }));
+          const input = importInput(session, { contacts: [event] });
+          ensureHeld(await lanes.import({ ...input, takesContacts: false, isPresent: true }));
           return;
         }
         case 'contacts':
           for (let start = 0; start < event.contacts.length; start += importSize) {
             const contacts = event.contacts.slice(start, start + importSize);
-            standing(await lanes.import(importInput(session, { contacts })));
+            ensureHeld(await lanes.import(importInput(session, { contacts })));
           }
           return;
         case 'history':
           for (let start = 0; start < event.messages.length; start += importSize) {
             const history = event.messages.slice(start, start + importSize);
-            standing(await lanes.import(importInput(session, { history })));
+            ensureHeld(await lanes.import(importInput(session, { history })));
           }
       }
     },
@@ -105,7 +105,7 @@ async function sweep(storage: Storage, dispatchers: Dispatchers): Promise<void> 
   for (let start = 0; start < ids.length; start += sweepSize) {
     const part = ids.slice(start, start + sweepSize);
     for (const id of await storage.read.messages.accountsWithQueued(part)) {
-      dispatchers.get(id)?.look();
+      dispatchers.get(id)?.poll();
     }
   }
 }
@@ -124,7 +124,7 @@ async function receipts(
   let waitedFor: ReceiptEvent | null = null;
   for (let left = all; left.length > 0; ) {
     const underWay = dispatcher.outcomeUnderWay();
-    left = standing(await lanes.receipts(session, left));
+    left = ensureHeld(await lanes.receipts(session, left));
     const [unknown, ...others] = left;
     if (unknown === undefined) return;
     if (underWay === null || unknown === waitedFor) left = others;
@@ -156,8 +156,8 @@ function importInput(
   };
 }
 
-/** @throws Error when the session holds its account no more, as it was removed or another process has it: what it reports is not acknowledged and comes again elsewhere */
-function standing<Output>(output: Output): Exclude<Output, 'lost'> {
-  if (output === 'lost') throw new Error('this session does not hold its account any more');
+/** @throws Error when the session has lost its account: what the session reports is not acknowledged, and comes again */
+function ensureHeld<Output>(output: Output): Exclude<Output, 'lost'> {
+  if (output === 'lost') throw new Error('this session has lost its account');
   return output as Exclude<Output, 'lost'>;
 }

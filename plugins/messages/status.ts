@@ -4,8 +4,8 @@ import { failures } from './failures.ts';
 import { storedNetworkId } from './network-ids.ts';
 import type { StoredMessage } from './tables/message-rows.ts';
 
-/** A message after a step, and the statuses whose events the step raises, each with the message as it was then. */
-export interface Step {
+/** A message after a change of its status, and the statuses whose events the change raises, each with the message as it was then. */
+export interface StatusChange {
   readonly message: StoredMessage;
   readonly raised: readonly { readonly status: EventStatus; readonly message: StoredMessage }[];
 }
@@ -24,14 +24,14 @@ const rank = { queued: 0, sent: 1, delivered: 2, read: 3 } as const;
  * reports, and takes effect in `answered`.
  * @returns null when it changes nothing
  */
-export function receive(message: StoredMessage, receipt: Receipt): Step | null {
+export function receive(message: StoredMessage, receipt: Receipt): StatusChange | null {
   if (message.direction !== 'outbound') return null;
   if (message.status === 'queued') {
     const kept = message.dispatchedAt === null ? null : keep(message, receipt);
     return kept === null ? null : { message: kept, raised: [] };
   }
-  const moved = move(message, receipt);
-  return moved === null ? null : { message: moved, raised: raise(moved) };
+  const changed = advance(message, receipt);
+  return changed === null ? null : { message: changed, raised: raise(changed) };
 }
 
 /** The send was answered: the network took the message. Receipts that had come before take effect, in order. */
@@ -39,7 +39,7 @@ export function answered(
   message: StoredMessage,
   networkId: string | null,
   at: number,
-): Step | null {
+): StatusChange | null {
   if (message.status !== 'queued') return null;
   const sent: StoredMessage = {
     ...message,
@@ -55,10 +55,10 @@ export function answered(
   let current = sent;
   const raised = [...raise(sent)];
   for (const receipt of keptReceipts(message)) {
-    const moved = move(current, receipt);
-    if (moved === null) continue;
-    current = moved;
-    raised.push(...raise(moved));
+    const changed = advance(current, receipt);
+    if (changed === null) continue;
+    current = changed;
+    raised.push(...raise(changed));
   }
   return { message: current, raised };
 }
@@ -74,9 +74,9 @@ export function takenByNetworkAt(message: StoredMessage): number | null {
 }
 
 /** The message failed before the network took it, or nobody will ever know. Null when it is not queued any more. */
-export function failed(message: StoredMessage, error: string, at: number): Step | null {
+export function failed(message: StoredMessage, error: string, at: number): StatusChange | null {
   if (message.status !== 'queued') return null;
-  const moved: StoredMessage = {
+  const changed: StoredMessage = {
     ...message,
     status: 'failed',
     error,
@@ -85,10 +85,10 @@ export function failed(message: StoredMessage, error: string, at: number): Step 
     readAt: null,
     failedAt: at,
   };
-  return { message: moved, raised: raise(moved) };
+  return { message: changed, raised: raise(changed) };
 }
 
-function move(message: StoredMessage, receipt: Receipt): StoredMessage | null {
+function advance(message: StoredMessage, receipt: Receipt): StoredMessage | null {
   if (message.status === 'failed' || message.status === 'received') return null;
   const { status, error } = receipt;
   const at = Math.max(receipt.at, message.sentAt ?? message.createdAt, message.deliveredAt ?? 0);
@@ -132,6 +132,6 @@ function keptReceipts(message: StoredMessage): readonly Receipt[] {
   return kept;
 }
 
-function raise(message: StoredMessage): Step['raised'] {
+function raise(message: StoredMessage): StatusChange['raised'] {
   return message.status === 'queued' ? [] : [{ status: message.status, message }];
 }

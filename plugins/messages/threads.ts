@@ -1,4 +1,4 @@
 /** The key of a thread in a map. */
-export function threadPlace(accountId: string, contactId: string): string {
+export function threadKey(accountId: string, contactId: string): string {
   return `${accountId} ${contactId}`;
 }

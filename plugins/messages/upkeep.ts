@@ -4,7 +4,7 @@ import type { GatewayLog } from '../../core/log.ts';
 import { Loop } from '../../core/loop.ts';
 import type { ForgetInput, MessageLanes } from './lanes.ts';
 
-/** How often to look for messages that nobody will send: often enough for the shortest expiry of a test. */
+/** How often messages that nobody will send are searched: often enough for the shortest expiry of a test. */
 const slowestMs = 10_000;
 const fastestMs = 500;
 
@@ -24,7 +24,7 @@ export interface UpkeepParts {
   readonly lanes: Pick<MessageLanes, 'expire' | 'forgetKeys' | 'forgetEvents' | 'forgetWaits'>;
   readonly expireMs: number;
   readonly idempotencyMs: number;
-  /** How long events are kept, whether or not anybody has been told of them. */
+  /** How long events are kept, whether or not they were delivered. */
   readonly eventsMs: number;
   readonly log: GatewayLog;
 }

@@ -1,5 +1,5 @@
 import { Connection } from 'rabbitmq-client';
-import { placesOf } from '../../plugins/messages/dispatch/envelope.ts';
+import { positionsOf } from '../../plugins/messages/dispatch/envelope.ts';
 import type { Teardown } from '../harness/processes.ts';
 import { until } from '../harness/story.ts';
 
@@ -28,7 +28,7 @@ export async function countAtBroker(
     },
     (message) => {
       const body = parsed(message.body);
-      for (const key of keys) counted += placesOf(body, key).length;
+      for (const key of keys) counted += positionsOf(body, key).length;
       lastAt = performance.now();
     },
   );

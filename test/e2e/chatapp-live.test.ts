@@ -92,7 +92,7 @@ async function byCode(t: Test, stage: Stage): Promise<void> {
 
   const wait = api.get('/messages/wait?timeout_s=20');
   await until('the wait to be open', async () => {
-    const [row] = await stage.rows.rows<{ n: number }>('select sum(places) as n from waits');
+    const [row] = await stage.rows.rows<{ n: number }>('select sum(slots) as n from waits');
     return Number(row?.n) > 0 ? true : undefined;
   });
   await control.write(phone, { from: friend.phone, name: friend.name, text: 'Hello gateway' });

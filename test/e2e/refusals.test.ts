@@ -61,7 +61,7 @@ t.test('every refusal of one gateway', async (t) => {
       main.api.get(`/messages/wait?timeout_s=${seconds}`, {}, over.signal).catch(() => undefined),
     );
     await until('two open waits', async () => {
-      const [row] = await rows.rows<{ n: number }>('select sum(places) as n from waits');
+      const [row] = await rows.rows<{ n: number }>('select sum(slots) as n from waits');
       return Number(row?.n) === 2 ? true : undefined;
     });
     const call = 'GET /messages/wait?timeout_s=0';

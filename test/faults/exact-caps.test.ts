@@ -221,9 +221,9 @@ async function idempotentTwins(t: Test, fleet: Fleet): Promise<void> {
   t.match(await usage(tenant.api), { sends: 2, new_contacts: 1 });
 }
 
-/** How many places the open waits of a tenant hold. */
-async function placesOf({ rows }: Fleet, tenant: FleetTenant): Promise<number> {
-  const sql = 'select sum(places) as n from waits where tenant_id = ?';
+/** How many slots the open waits of a tenant hold. */
+async function slotsOf({ rows }: Fleet, tenant: FleetTenant): Promise<number> {
+  const sql = 'select sum(slots) as n from waits where tenant_id = ?';
   const [row] = await rows.rows<{ n: number | string | null }>(sql, [tenant.id]);
   return Number(row?.n);
 }
@@ -234,7 +234,7 @@ async function waits(t: Test, fleet: Fleet): Promise<void> {
     api.get(`/messages/wait?timeout_s=${timeoutS}`, {}, signal);
   const open = (count: number): Promise<true> =>
     until(`${count} open waits`, async () =>
-      (await placesOf(fleet, tenant)) === count ? true : undefined,
+      (await slotsOf(fleet, tenant)) === count ? true : undefined,
     );
   const other = tenant.clients.at(-1) ?? tenant.api;
 

@@ -18,7 +18,7 @@ export async function abandonQueued(
 ): Promise<void> {
   for (;;) {
     const queued = await unit.messages.queuedForChange(accountId, pageSize);
-    const moved = await changeQueued(unit, log, queued, (message) => {
+    const changed = await changeQueued(unit, log, queued, (message) => {
       if (message.dispatchedAt === null) {
         return failed(message, failures.account(reason), unit.now);
       }
@@ -27,6 +27,6 @@ export async function abandonQueued(
         ? failed(message, failures.delivery_uncertain(), unit.now)
         : answered(message, null, takenAt);
     });
-    if (moved < pageSize) return;
+    if (changed < pageSize) return;
   }
 }

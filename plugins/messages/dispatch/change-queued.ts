@@ -3,7 +3,7 @@ import type { GatewayLog } from '../../../core/log.ts';
 import type { EventRecord } from '../contract.ts';
 import { messageEvent } from '../events.ts';
 import { logFailed } from '../log-failed.ts';
-import type { Step } from '../status.ts';
+import type { StatusChange } from '../status.ts';
 import type { StoredMessage } from '../tables/message-rows.ts';
 
 /** How many messages are changed at once. */
@@ -14,7 +14,7 @@ export async function changeQueued(
   unit: Unit,
   log: GatewayLog,
   messages: readonly StoredMessage[],
-  decide: (message: StoredMessage) => Step | null,
+  decide: (message: StoredMessage) => StatusChange | null,
 ): Promise<number> {
   const contacts = await unit.contacts.byIds(messages.map((message) => message.contactId));
   const contactOf = new Map(contacts.map((contact) => [contact.id, contact]));

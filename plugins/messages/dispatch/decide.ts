@@ -1,14 +1,14 @@
 import type { AccountReason } from '../../accounts/contract.ts';
 import type { Contact } from '../../contacts/contract.ts';
 import { failures } from '../failures.ts';
-import { answered, failed, type Step, takenByNetworkAt } from '../status.ts';
+import { answered, failed, type StatusChange, takenByNetworkAt } from '../status.ts';
 import type { StoredMessage } from '../tables/message-rows.ts';
 
 /** How often a message may be handed to the network without an answer before it fails as uncertain. */
 const mostAttempts = 20;
 
-/** What the decision about the next message goes by. */
-export interface DispatchFacts {
+/** What the next message is decided on, besides itself and its contact. */
+export interface DispatchSnapshot {
   readonly now: number;
   /** The number of the fence under which it would go out. */
   readonly fence: number;
@@ -27,44 +27,48 @@ export interface DispatchFacts {
 export type Dispatch =
   /** Hand it over, after its row, as changed here, is durable. */
   | { readonly go: StoredMessage }
-  /** It goes no further: what became of it, and whether its events are raised. */
-  | { readonly end: Step; readonly silent: boolean };
+  /** The message ends here: what became of it, and whether its events are raised. */
+  | { readonly end: StatusChange; readonly silent: boolean };
 
 /** Decides whether a queued message goes out now. Undispatched ones obey flags, restriction and expiry. */
 export function decideDispatch(
   message: StoredMessage,
   contact: Contact,
-  facts: DispatchFacts,
+  snapshot: DispatchSnapshot,
 ): Dispatch | null {
   if (message.status !== 'queued') return null;
   const go = (attempts: number): Dispatch => ({
-    go: { ...message, attempts, dispatchedAt: facts.now, dispatchFence: facts.fence },
+    go: { ...message, attempts, dispatchedAt: snapshot.now, dispatchFence: snapshot.fence },
   });
   if (message.dispatchedAt !== null) {
     const takenAt = takenByNetworkAt(message);
     if (takenAt !== null) return end(answered(message, null, takenAt));
     // The intent of this very session, stored by a COMMIT whose answer got lost: nothing went out yet.
-    if (message.dispatchFence === facts.fence && !facts.again) return go(message.attempts);
-    if (facts.deduplicates && message.attempts < mostAttempts) return go(message.attempts + 1);
-    return end(failed(message, failures.delivery_uncertain(), facts.now));
+    if (message.dispatchFence === snapshot.fence && !snapshot.again) return go(message.attempts);
+    if (snapshot.deduplicates && message.attempts < mostAttempts) return go(message.attempts + 1);
+    return end(failed(message, failures.delivery_uncertain(), snapshot.now));
   }
-  const error = refusal(message, contact, facts);
+  const error = refusal(message, contact, snapshot);
   if (error === null) return go(message.attempts + 1);
-  return end(failed(message, error, facts.now), contact.private);
+  return end(failed(message, error, snapshot.now), contact.private);
 }
 
-function refusal(message: StoredMessage, contact: Contact, facts: DispatchFacts): string | null {
+function refusal(
+  message: StoredMessage,
+  contact: Contact,
+  snapshot: DispatchSnapshot,
+): string | null {
   if (contact.private) return failures.contact_private();
   if (contact.doNotDisturb) return failures.contact_do_not_disturb();
-  if (message.createdAt <= facts.now - facts.expireMs) {
-    return failures.expired(facts.expireMs / 3_600_000);
+  if (message.createdAt <= snapshot.now - snapshot.expireMs) {
+    return failures.expired(snapshot.expireMs / 3_600_000);
   }
-  if (facts.closedToStrangers !== null && facts.stranger) {
-    return failures.account(facts.closedToStrangers);
+  if (snapshot.closedToStrangers !== null && snapshot.stranger) {
+    return failures.account(snapshot.closedToStrangers);
   }
   return null;
 }
 
-function end(step: Step | null, silent = false): Dispatch | null {
-  return step === null ? null : { end: step, silent };
+function end(change: StatusChange | null, silent = false): Dispatch | null {
+  return change === null ? null : { end: change, silent };
 }

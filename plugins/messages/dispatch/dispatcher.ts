@@ -4,14 +4,14 @@ import { DriverError, type OutboundMessage } from '../../../core/contracts/drive
 import type { Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { LiveSession } from '../../accounts/contract.ts';
-import type { AcceptedPlace } from '../contract.ts';
+import type { AcceptedPosition } from '../contract.ts';
 import { failures } from '../failures.ts';
-import type { QueuedPlace } from '../tables/messages.ts';
+import type { QueuePosition } from '../tables/messages.ts';
 import { InterruptibleSleep } from './interruptible-sleep.ts';
 import type { Outcome } from './outcome.ts';
 import type { DispatchStep, SessionOutput } from './session-input.ts';
 
-/** Places read at once, and kept at most. */
+/** Positions read at once, and kept at most. */
 const pageSize = 200;
 
 /** Pauses between tries, milliseconds: doubled from the first to the last. */
@@ -19,8 +19,8 @@ const firstPauseMs = 250;
 const lastPauseMs = 15_000;
 
 /** How often, and how fast, the outcome of the last send is tried to be stored after the session's end. */
-const farewellTries = 8;
-const farewellPauseMs = 200;
+const drainTries = 8;
+const drainPauseMs = 200;
 
 /** What a dispatcher works with. */
 export interface DispatcherParts {
@@ -39,16 +39,16 @@ type Attempt =
 
 /**
  * Sends one session's messages, strictly in the order of their sequence: n only after n−1 is sent or final.
- * It knows places in the queue only; rows are read and changed by the lane. An envelope counts as a
- * place when it is exactly the next one; anything else makes it read the queue.
+ * The dispatcher knows positions in the queue only; the lane reads and changes rows. An envelope counts as a
+ * position when it is exactly the next one; anything else makes the dispatcher read the queue.
  */
 export class Dispatcher {
   readonly #session: LiveSession;
   readonly #parts: DispatcherParts;
   readonly #sleep: InterruptibleSleep;
   /** What is to be sent, in order and without a gap. */
-  readonly #queue: QueuedPlace[] = [];
-  /** The sequence up to which the queue is known; null before a read has found something. */
+  readonly #queue: QueuePosition[] = [];
+  /** The sequence up to which the queue was read; null before a read has found something. */
   #tail: number | null = null;
   /** There may be queued messages after those in `#queue`. */
   #unread = true;
@@ -72,18 +72,18 @@ export class Dispatcher {
    */
   nextIfIdle(): number | null {
     const isBusy = this.#running !== null || this.#queue.length > 0 || this.#unread;
-    // Should this process end between the two, only a network that de-duplicates is told again.
+    // Should this process end between the two, only a network that de-duplicates is asked again.
     const mayRepeat = this.#session.capabilities.deduplicates;
     return isBusy || !mayRepeat || this.#tail === null || !this.#isFree() ? null : this.#tail + 1;
   }
 
   /**
-   * Takes places in the order of their sequence, and goes on. False when another process has the account by now.
-   * @param places from an envelope, or of what this process has accepted
+   * Takes positions in the order of their sequence, and goes on. False when another process has the account by now.
+   * @param positions from an envelope, or of what this process has accepted
    */
-  wake(places: readonly (QueuedPlace & Partial<AcceptedPlace>)[]): boolean {
+  wake(positions: readonly (QueuePosition & Partial<AcceptedPosition>)[]): boolean {
     if (this.#fenced) return false;
-    for (const { id, sequence, intended = null } of places) {
+    for (const { id, sequence, intended = null } of positions) {
       if (this.#tail !== null && sequence <= this.#tail) continue;
       const follows = this.#tail !== null && sequence === this.#tail + 1;
       const isKnown = intended !== null ? this.#queue.length === 0 : !this.#unread;
@@ -99,8 +99,8 @@ export class Dispatcher {
     return true;
   }
 
-  /** Messages may be waiting that no envelope told of: looks into the database. */
-  look(): void {
+  /** Reads the queue: messages may be waiting of which no envelope has come. */
+  poll(): void {
     if (this.#queue.length === 0) this.#unread = true;
     this.#start();
   }
@@ -108,7 +108,7 @@ export class Dispatcher {
   /** The session can send (again): ends a pause and goes on. */
   ready(): void {
     this.#unread = true;
-    this.#sleep.ring();
+    this.#sleep.wake();
     this.#start();
   }
 
@@ -183,7 +183,7 @@ export class Dispatcher {
     }
   }
 
-  /** Reads the queue when it is empty and may not be known to its end. */
+  /** Reads the queue when it is empty and may not have been read to its end. */
   async #fillQueue(): Promise<void> {
     for (let tries = 1; this.#queue.length === 0 && this.#unread && this.#maySend(); tries += 1) {
       this.#unread = false;
@@ -207,7 +207,7 @@ export class Dispatcher {
    */
   async #store(
     outcome: Outcome | null,
-    next: QueuedPlace | undefined,
+    next: QueuePosition | undefined,
   ): Promise<(SessionOutput & { held: true }) | null> {
     const { fence, signal, capabilities, restriction, restrictionReason } = this.#session;
     const step: DispatchStep = {
@@ -217,7 +217,7 @@ export class Dispatcher {
       closedToStrangers:
         restriction === 'new_contacts' ? (restrictionReason ?? 'safety_limits') : null,
     };
-    let farewells = 0;
+    let drains = 0;
     for (let tries = 1; ; tries += 1) {
       try {
         const answer = await this.#parts.step(this.#session, step);
@@ -230,8 +230,8 @@ export class Dispatcher {
           'a send could not be stored',
         );
         if (!signal.aborted) await this.#sleep.sleep(pauseMs(tries));
-        else if (outcome === null || ++farewells > farewellTries) return null;
-        else await pause(farewellPauseMs);
+        else if (outcome === null || ++drains > drainTries) return null;
+        else await pause(drainPauseMs);
       }
     }
   }
@@ -256,13 +256,13 @@ export class Dispatcher {
         ? error
         : new DriverError('driver_failed', String(error), { certain: false });
     const { account, capabilities, signal } = this.#session;
-    const facts = {
+    const context = {
       account: account.id,
       message: id,
       code: failure.code,
       certain: failure.certain,
     };
-    this.#parts.log.info(facts, 'a message was not sent');
+    this.#parts.log.info(context, 'a message was not sent');
     const asked = failure.retryAfterMs;
     if (failure.certain && asked === null) {
       return { kind: 'failed', id, error: failures.driver(failure) };

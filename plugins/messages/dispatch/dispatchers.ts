@@ -1,5 +1,5 @@
 import type { Fence, LiveSession } from '../../accounts/contract.ts';
-import type { AcceptedPlace } from '../contract.ts';
+import type { AcceptedPosition } from '../contract.ts';
 import type { Dispatcher } from './dispatcher.ts';
 
 /** A session of this process that has handed over all that is queued and would hand over the next message at once. */
@@ -47,12 +47,12 @@ export class Dispatchers {
    * Hands newly queued messages to the account's session if it is here, connected and within its lease, when no other
    * process can send them. Answers whether it did; the database still decides whether they go out.
    */
-  wake(accountId: string, places: readonly AcceptedPlace[]): boolean {
+  wake(accountId: string, positions: readonly AcceptedPosition[]): boolean {
     const held = this.#held.get(accountId);
     if (held === undefined) return false;
     const isHost = held.session.connected && held.session.mayAct();
     // A stored intent that cannot be carried out any more is to be taken back.
-    const isIntended = places.some(({ intended }) => intended !== null);
-    return (isHost || isIntended) && held.dispatcher.wake(places) && isHost;
+    const isIntended = positions.some(({ intended }) => intended !== null);
+    return (isHost || isIntended) && held.dispatcher.wake(positions) && isHost;
   }
 }

@@ -1,18 +1,18 @@
-import type { QueuedPlace } from '../tables/messages.ts';
+import type { QueuePosition } from '../tables/messages.ts';
 
 /** Newly accepted messages, as their hosts are notified: by account, in order of acceptance. */
 export type QueuedEnvelope = {
   readonly queued: { [accountId: string]: [id: string, sequence: number][] };
 };
 
-/** The places that an envelope names of an account; none when it is not one of ours. */
-export function placesOf(envelope: unknown, accountId: string): readonly QueuedPlace[] {
+/** The positions that an envelope names of an account; none when it is not one of ours. */
+export function positionsOf(envelope: unknown, accountId: string): readonly QueuePosition[] {
   const queued = memberOf(envelope, 'queued');
-  const places = memberOf(queued, accountId);
-  if (!Array.isArray(places)) return [];
-  return places.flatMap((place: unknown) => {
-    if (!Array.isArray(place)) return [];
-    const [id, sequence]: readonly unknown[] = place;
+  const positions = memberOf(queued, accountId);
+  if (!Array.isArray(positions)) return [];
+  return positions.flatMap((position: unknown) => {
+    if (!Array.isArray(position)) return [];
+    const [id, sequence]: readonly unknown[] = position;
     return typeof id === 'string' && typeof sequence === 'number' ? [{ id, sequence }] : [];
   });
 }

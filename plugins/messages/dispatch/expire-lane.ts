@@ -36,9 +36,9 @@ async function expire(
   const before = unit.now - expireMs;
   for (;;) {
     const waiting = await unit.messages.queuedForChange(accountId, pageSize, before, true);
-    const moved = await changeQueued(unit, log, waiting, (message) =>
+    const changed = await changeQueued(unit, log, waiting, (message) =>
       failed(message, failures.expired(expireMs / 3_600_000), unit.now),
     );
-    if (moved < pageSize) return;
+    if (changed < pageSize) return;
   }
 }

@@ -1,25 +1,25 @@
 import type { Broker } from '../../../core/contracts/broker.ts';
-import type { AcceptedPlace } from '../contract.ts';
+import type { AcceptedPosition } from '../contract.ts';
 import type { Dispatchers } from './dispatchers.ts';
 import type { QueuedEnvelope } from './envelope.ts';
 
-/** How often other processes are told at most. What comes in between is told as one. */
+/** Pause between two notices to other processes, milliseconds; what comes in between is one notice. */
 const everyMs = 10;
 
-/** So many messages are told without waiting any longer. */
+/** The most messages of one notice: so many do not wait any longer. */
 const mostWaiting = 256;
 
 /**
- * Tells the hosts of accounts of queued messages: this process itself at once, others through the broker. The first to
- * be told goes out at once, too; of many, those of some milliseconds together, as every message of the broker has a
- * cost of its own, however little is in it.
+ * Notifies the hosts of accounts of queued messages: this process itself at once, others through the broker. The first
+ * notice goes out at once, too; of many, those of some milliseconds together, as every message of the broker has a cost
+ * of its own, however little is in it.
  */
 export class HostNotifier {
   readonly #broker: Pick<Broker, 'toHosts'>;
   readonly #dispatchers: Pick<Dispatchers, 'wake'>;
   #waiting: QueuedEnvelope['queued'] = {};
   #count = 0;
-  /** Runs while others have only just been told. */
+  /** Runs while the last notice is younger than `everyMs`. */
   #pause: NodeJS.Timeout | null = null;
   #stopped = false;
 
@@ -28,18 +28,18 @@ export class HostNotifier {
     this.#dispatchers = dispatchers;
   }
 
-  /** Tells them of messages that are durable, by account and in order; what gets lost is found by a sweep. */
-  tell(accepted: ReadonlyMap<string, readonly AcceptedPlace[]>): void {
-    for (const [accountId, places] of accepted) {
-      if (this.#dispatchers.wake(accountId, places)) continue;
+  /** Notifies them of messages that are durable, by account and in order; what gets lost is found by a sweep. */
+  notify(accepted: ReadonlyMap<string, readonly AcceptedPosition[]>): void {
+    for (const [accountId, positions] of accepted) {
+      if (this.#dispatchers.wake(accountId, positions)) continue;
       this.#waiting[accountId] ??= [];
-      for (const { id, sequence } of places) this.#waiting[accountId].push([id, sequence]);
-      this.#count += places.length;
+      for (const { id, sequence } of positions) this.#waiting[accountId].push([id, sequence]);
+      this.#count += positions.length;
     }
     if (this.#pause === null || this.#count >= mostWaiting) this.#flush();
   }
 
-  /** Tells others of what waits, and from now on of everything at once. Called before the broker stops. */
+  /** Notifies others of what waits, and from now on of everything at once. Called before the broker stops. */
   stop(): void {
     this.#stopped = true;
     if (this.#pause !== null) clearTimeout(this.#pause);

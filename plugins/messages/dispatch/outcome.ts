@@ -1,5 +1,5 @@
 import { failures } from '../failures.ts';
-import { answered, failed, type Step, takenByNetworkAt } from '../status.ts';
+import { answered, failed, type StatusChange, takenByNetworkAt } from '../status.ts';
 import type { StoredMessage } from '../tables/message-rows.ts';
 
 /** What became of a message that was handed to the network. */
@@ -15,7 +15,7 @@ export function enterOutcome(
   outcome: Outcome,
   fence: number,
   now: number,
-): Step | null {
+): StatusChange | null {
   switch (outcome.kind) {
     case 'sent':
       return answered(message, outcome.networkId, outcome.at);

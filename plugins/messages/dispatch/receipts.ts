@@ -16,8 +16,8 @@ export function enterReceipts(
     const { reference, networkId } = receipt;
     const found = batch.find(accountId, reference) ?? batch.findNamed(accountId, networkId);
     if (found === null) return receipts.slice(n);
-    const step = receive(found.message, receipt);
-    if (step !== null) batch.enter(step, found.contact);
+    const change = receive(found.message, receipt);
+    if (change !== null) batch.enter(change, found.contact);
   }
   return [];
 }

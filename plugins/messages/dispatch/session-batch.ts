@@ -2,17 +2,17 @@ import type { Contact } from '../../contacts/contract.ts';
 import type { FanOut, RaisedEvent } from '../contract.ts';
 import { messageEvent } from '../events.ts';
 import { storedNetworkId } from '../network-ids.ts';
-import type { Step } from '../status.ts';
+import type { StatusChange } from '../status.ts';
 import type { StoredMessage } from '../tables/message-rows.ts';
 
 /** What is read behind the locks of the leases. */
-export interface SessionFacts {
-  /** The accounts whose session still holds its lease. */
+export interface SessionPrefetch {
+  /** The accounts whose session has a valid lease. */
   readonly held: ReadonlySet<string>;
   /** Locked. */
   readonly messages: readonly StoredMessage[];
   readonly contacts: readonly Contact[];
-  /** The ids of messages that receipts name by the network's id only, by `networkPlace`. */
+  /** The ids of messages that receipts name by the network's id only, by `networkKey`. */
   readonly named: ReadonlyMap<string, string>;
   /** Read ahead where events are to be expected. */
   readonly fanOut: FanOut | null;
@@ -28,10 +28,10 @@ export class SessionBatch {
   /** The messages about which nothing was raised yet when the batch began. */
   readonly #quiet: ReadonlySet<string>;
   readonly #contacts: ReadonlyMap<string, Contact>;
-  /** The ids of messages by `networkPlace`. */
+  /** The ids of messages by `networkKey`. */
   readonly #named: Map<string, string>;
 
-  constructor(now: number, { messages, contacts, named }: SessionFacts) {
+  constructor(now: number, { messages, contacts, named }: SessionPrefetch) {
     this.now = now;
     this.#messages = new Map(messages.map((message) => [message.id, message]));
     this.#quiet = new Set(messages.flatMap(({ id, status }) => (status === 'queued' ? id : [])));
@@ -53,16 +53,16 @@ export class SessionBatch {
   /** A message that this account sent, by the network's id. */
   findNamed(accountId: string, networkId: string | null) {
     if (networkId === null) return null;
-    return this.find(accountId, this.#named.get(networkPlace(accountId, networkId)));
+    return this.find(accountId, this.#named.get(networkKey(accountId, networkId)));
   }
 
   /** Enters what became of a message. */
-  enter({ message, raised }: Step, contact: Contact, silent = false): void {
+  enter({ message, raised }: StatusChange, contact: Contact, silent = false): void {
     const { id, accountId, networkId } = message;
     this.#messages.set(id, message);
     this.changed.set(id, message);
     // A receipt that comes right behind the answer may name the id that the answer brought.
-    if (networkId !== null) this.#named.set(networkPlace(accountId, networkId), id);
+    if (networkId !== null) this.#named.set(networkKey(accountId, networkId), id);
     if (silent) return;
     for (const one of raised) {
       const event = messageEvent(one.message, contact, one.status, this.now);
@@ -72,6 +72,6 @@ export class SessionBatch {
 }
 
 /** The key of a message by its network id. */
-export function networkPlace(accountId: string, networkId: string): string {
+export function networkKey(accountId: string, networkId: string): string {
   return `${accountId} ${storedNetworkId(networkId)}`;
 }

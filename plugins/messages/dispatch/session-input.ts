@@ -20,7 +20,7 @@ export interface SessionInput {
 
 /** The answer to a session. */
 export type SessionOutput =
-  /** It does not hold its lease any more; nothing was stored. */
+  /** The session has lost its lease; nothing was stored. */
   | { readonly held: false }
   | {
       readonly held: true;

@@ -3,7 +3,7 @@ import type { GatewayLog } from '../../../core/log.ts';
 import { logFailed } from '../log-failed.ts';
 import type { EventOutbox } from '../outbox.ts';
 import { enterReceipts } from './receipts.ts';
-import type { SessionFacts } from './session-batch.ts';
+import type { SessionPrefetch } from './session-batch.ts';
 import type { SessionInput, SessionOutput } from './session-input.ts';
 import { loadSession, loadSessionBatch, tenantIdsOf } from './session-load.ts';
 import { enterStep } from './step.ts';
@@ -22,18 +22,18 @@ export function makeSessionLane(
   expireMs: number,
   outbox: EventOutbox,
   log: GatewayLog,
-): Lane<SessionInput, SessionOutput, SessionFacts> {
+): Lane<SessionInput, SessionOutput, SessionPrefetch> {
   return {
     name: 'messages.session',
     atOnce: 2,
     patienceMs,
     locks: ({ fence }) => [`lease:${fence.accountId}`],
     early: (tables, inputs) => loadSession(tables, inputs, outbox),
-    async run(unit, inputs, facts) {
-      const { held } = facts;
-      const standing = inputs.filter(({ fence }) => held.has(fence.accountId));
-      const batch = await loadSessionBatch(unit, standing, facts);
-      const strangers = await findStrangers(unit, standing, batch);
+    async run(unit, inputs, prefetched) {
+      const { held } = prefetched;
+      const valid = inputs.filter(({ fence }) => held.has(fence.accountId));
+      const batch = await loadSessionBatch(unit, valid, prefetched);
+      const strangers = await findStrangers(unit, valid, batch);
       const outputs = inputs.map(({ fence, step, receipts }): SessionOutput => {
         if (!held.has(fence.accountId)) return { held: false };
         const left = enterReceipts(batch, fence, receipts);
@@ -44,7 +44,7 @@ export function makeSessionLane(
       await unit.withCommit.messages.save([...batch.changed.values()]);
       logFailed(unit, log, batch.changed.values());
       if (batch.events.length > 0) {
-        const fanOut = facts.fanOut ?? (await outbox.prepare(unit, tenantIdsOf(inputs)));
+        const fanOut = prefetched.fanOut ?? (await outbox.prepare(unit, tenantIdsOf(inputs)));
         await fanOut(unit, batch.events);
       }
       return outputs;

@@ -1,7 +1,7 @@
 import type { Tables, Unit } from '../../../core/contracts/storage.ts';
 import { storedNetworkId } from '../network-ids.ts';
 import type { EventOutbox } from '../outbox.ts';
-import { networkPlace, SessionBatch, type SessionFacts } from './session-batch.ts';
+import { networkKey, SessionBatch, type SessionPrefetch } from './session-batch.ts';
 import type { SessionInput } from './session-input.ts';
 
 /** Reads what sessions name, with their messages locked. */
@@ -9,7 +9,7 @@ export async function loadSession(
   tables: Tables,
   inputs: readonly SessionInput[],
   outbox: EventOutbox,
-): Promise<SessionFacts> {
+): Promise<SessionPrefetch> {
   const ids = inputs.flatMap(({ step, receipts }) => [
     ...[step?.outcome?.id ?? [], step?.next?.id ?? []].flat(),
     ...receipts.flatMap(({ reference }) => reference ?? []),
@@ -28,30 +28,30 @@ export async function loadSession(
 }
 
 /**
- * Makes the batch of a batch.
- * @param inputs those whose session holds its lease
+ * Makes the batch, with what receipts name by id beside what was prefetched.
+ * @param inputs those whose session has a valid lease
  */
 export async function loadSessionBatch(
   unit: Unit,
   inputs: readonly SessionInput[],
-  facts: SessionFacts,
+  prefetched: SessionPrefetch,
 ): Promise<SessionBatch> {
-  const known = new Set(facts.messages.map(({ id }) => id));
+  const loaded = new Set(prefetched.messages.map(({ id }) => id));
   const rest = await loadNamed(
     unit,
     inputs,
-    ({ reference }) => reference !== null && !known.has(reference),
+    ({ reference }) => reference !== null && !loaded.has(reference),
   );
-  const named = new Map([...facts.named, ...rest]);
-  const ids = [...named.values()].filter((id) => !known.has(id));
+  const named = new Map([...prefetched.named, ...rest]);
+  const ids = [...named.values()].filter((id) => !loaded.has(id));
   const [messages, contacts] = await Promise.all([
     unit.messages.forChange(ids),
     unit.contacts.ofMessages(ids),
   ]);
   return new SessionBatch(unit.now, {
-    ...facts,
-    messages: [...facts.messages, ...messages],
-    contacts: [...facts.contacts, ...contacts],
+    ...prefetched,
+    messages: [...prefetched.messages, ...messages],
+    contacts: [...prefetched.contacts, ...contacts],
     named,
   });
 }
@@ -73,5 +73,5 @@ async function loadNamed(
     }),
   );
   const found = await tables.messages.byNetworkIds('outbound', references);
-  return new Map(found.map((one) => [networkPlace(one.accountId, one.networkId), one.id]));
+  return new Map(found.map((one) => [networkKey(one.accountId, one.networkId), one.id]));
 }

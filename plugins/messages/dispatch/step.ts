@@ -1,6 +1,6 @@
 import type { OutboundMessage } from '../../../core/contracts/driver.ts';
 import type { Fence } from '../../accounts/contract.ts';
-import { threadPlace } from '../threads.ts';
+import { threadKey } from '../threads.ts';
 import { decideDispatch } from './decide.ts';
 import { outboundMessage } from './outbound-message.ts';
 import { enterOutcome } from './outcome.ts';
@@ -24,8 +24,8 @@ export function enterStep(
 ): OutboundMessage | null {
   const last = batch.find(accountId, outcome?.id);
   if (last !== null && outcome !== null) {
-    const step = enterOutcome(last.message, outcome, number, batch.now);
-    if (step !== null) batch.enter(step, last.contact);
+    const change = enterOutcome(last.message, outcome, number, batch.now);
+    if (change !== null) batch.enter(change, last.contact);
   }
   const found = batch.find(accountId, next?.id);
   if (found === null) return null;
@@ -36,7 +36,7 @@ export function enterStep(
     deduplicates,
     again: next?.again ?? false,
     closedToStrangers,
-    stranger: strangers.has(threadPlace(accountId, contact.id)),
+    stranger: strangers.has(threadKey(accountId, contact.id)),
     expireMs,
   });
   if (dispatch === null) return null;

@@ -1,5 +1,5 @@
 import type { Unit } from '../../../core/contracts/storage.ts';
-import { threadPlace } from '../threads.ts';
+import { threadKey } from '../threads.ts';
 import type { SessionBatch } from './session-batch.ts';
 import type { SessionInput } from './session-input.ts';
 
@@ -21,7 +21,7 @@ export async function findStrangers(
     const opened = thread !== undefined && thread.inboundAt === null && thread.openedAt !== null;
     if (!opened) continue;
     const reached = await unit.messages.reached(key.accountId, [key.contactId]);
-    if (reached.length === 0) strangers.add(threadPlace(key.accountId, key.contactId));
+    if (reached.length === 0) strangers.add(threadKey(key.accountId, key.contactId));
   }
   return strangers;
 }

@@ -9,12 +9,12 @@ export class ArrivalLine {
   readonly #waiting = new Set<MessageEvent>();
   readonly #preparing = new SerialQueue();
 
-  /** Takes a place behind all others; one that is tried again keeps its place. */
+  /** Enters a message behind all others; one that is tried again keeps its position. */
   enter(event: MessageEvent): void {
     this.#waiting.add(event);
   }
 
-  /** It is stored, or will not be. */
+  /** The message is stored, or will not be. */
   leave(event: MessageEvent): void {
     this.#waiting.delete(event);
   }
@@ -30,16 +30,16 @@ export class ArrivalLine {
   }
 }
 
-/** A message and the line it stands in. */
+/** A message and its line. */
 export interface Arrival {
   readonly line: ArrivalLine;
   readonly event: MessageEvent;
 }
 
 /**
- * Those of a batch that may be stored in its order: all that came before them in their session are stored, or stand
- * before them in the batch. The first of a session always may, wherever it stands: tried again at the same pace, messages
- * that once met in the wrong order would do so for ever. Pure.
+ * Those of a batch that may be stored in its order: all that came before them in their session are stored, or come
+ * before them in the batch. The first of a session always may, wherever it is in the batch: tried again at the same
+ * pace, messages that once met in the wrong order would do so for ever. Pure.
  */
 export function whoseTurn(batch: readonly Arrival[]): ReadonlySet<MessageEvent> {
   const turn = new Set<MessageEvent>();

@@ -25,13 +25,13 @@ const longestName = 200;
 const longestPhone = 40;
 
 /**
- * The contacts of one batch of events: those that are known, those that are met for the first time, and those that turn
+ * The contacts of one batch of events: those that are stored, those that are met for the first time, and those that turn
  * out to be one person. Recognise and meet while deciding, then store. The tenants are locked meanwhile.
  */
 export class ContactResolver {
   readonly #now: number;
   readonly #contacts = new Map<string, Contact>();
-  readonly #idsByPlace = new Map<string, string>();
+  readonly #idsByKey = new Map<string, string>();
   readonly #added = new Set<string>();
   readonly #changed = new Set<string>();
   /** The contacts as they are in the database, by id. */
@@ -52,7 +52,7 @@ export class ContactResolver {
   }
 
   /**
-   * The known contact of this key, after its addresses were brought up to date by the rule above.
+   * The stored contact of this key, after its addresses were brought up to date by the rule above.
    * @param isPresent whether the key is what the network says now; else two contacts that disagree with it stay as they
    *   are, and the private one of them is answered, or the one with the network id
    */
@@ -67,27 +67,27 @@ export class ContactResolver {
       const isKept = byNetworkId === undefined || (byNetworkId.phone !== null && !isPresent);
       return isKept ? byNetworkId : this.#change({ ...byNetworkId, phone });
     }
-    if (byPhone.networkId !== null && isPresent) return this.#moved(byPhone, byNetworkId, key);
+    if (byPhone.networkId !== null && isPresent) return this.#givePhone(byPhone, byNetworkId, key);
     if (byNetworkId === undefined) {
       return byPhone.networkId === null ? this.#change({ ...byPhone, networkId }) : byPhone;
     }
     if (byPhone.networkId === null && (byNetworkId.phone === null || isPresent)) {
-      return this.#merged(byPhone, byNetworkId, key);
+      return this.#merge(byPhone, byNetworkId, key);
     }
     return byPhone.private ? byPhone : byNetworkId;
   }
 
   /**
-   * The contact of this key, made when it is new. Of a known one the network's name is followed until it was set through
+   * The contact of this key, made when it is new. Of a stored one the network's name is followed until it was set through
    * the API.
    * @param flags what a new one starts with
    */
-  meet(key: ContactKey, told: string | null, flags: ContactFlags = noFlags): Contact {
-    const known = this.recognise(key, false);
-    const name = (told ?? '').slice(0, longestName);
-    if (known === undefined) return this.#add(key, name, flags);
-    if (name === '' || name === known.name || known.nameSet) return known;
-    return this.#change({ ...known, name });
+  meet(key: ContactKey, networkName: string | null, flags: ContactFlags = noFlags): Contact {
+    const stored = this.recognise(key, false);
+    const name = (networkName ?? '').slice(0, longestName);
+    if (stored === undefined) return this.#add(key, name, flags);
+    if (name === '' || name === stored.name || stored.nameSet) return stored;
+    return this.#change({ ...stored, name });
   }
 
   /** The contact that this id of one that `recognise` or `meet` has answered names by now. */
@@ -123,13 +123,13 @@ export class ContactResolver {
     return [{ ...stored, phone: null }];
   }
 
-  #at(key: ContactKey): Contact | undefined {
-    const [place = ''] = placesOf(key);
-    return this.#contacts.get(this.#idsByPlace.get(place) ?? '');
+  #at(contactKey: ContactKey): Contact | undefined {
+    const [key = ''] = keysOf(contactKey);
+    return this.#contacts.get(this.#idsByKey.get(key) ?? '');
   }
 
   /** Gives the phone of one contact to the contact of the network id, which is made when there is none. */
-  #moved(from: Contact, to: Contact | undefined, key: ContactKey): Contact {
+  #givePhone(from: Contact, to: Contact | undefined, key: ContactKey): Contact {
     this.#change({ ...from, phone: null });
     // The name stays behind: it may be another person's.
     if (to === undefined) return this.#add(key, '', flagsOfBoth(from, from));
@@ -137,7 +137,7 @@ export class ContactResolver {
     return this.#change({ ...to, ...flagsOfBoth(from, to), phone: key.phone });
   }
 
-  #merged(one: Contact, other: Contact, { phone, networkId }: ContactKey): Contact {
+  #merge(one: Contact, other: Contact, { phone, networkId }: ContactKey): Contact {
     // What is made in this batch is the younger one, whatever the clocks of other processes say.
     const kept =
       this.#added.has(one.id) === this.#added.has(other.id)
@@ -182,14 +182,14 @@ export class ContactResolver {
 
   #leave(id: string): void {
     const contact = this.#contacts.get(id);
-    for (const place of contact === undefined ? [] : placesOf(contact)) {
-      this.#idsByPlace.delete(place);
+    for (const key of contact === undefined ? [] : keysOf(contact)) {
+      this.#idsByKey.delete(key);
     }
   }
 
   #enter(contact: Contact): void {
     this.#contacts.set(contact.id, contact);
-    for (const place of placesOf(contact)) this.#idsByPlace.set(place, contact.id);
+    for (const key of keysOf(contact)) this.#idsByKey.set(key, contact.id);
   }
 }
 
@@ -205,9 +205,9 @@ export function contactKey(
   return phone === null && networkId === null ? null : { tenantId, channel, phone, networkId };
 }
 
-function placesOf({ tenantId, channel, phone, networkId }: ContactKey): string[] {
-  const places: string[] = [];
-  if (phone !== null) places.push(`${tenantId} ${channel} phone ${phone}`);
-  if (networkId !== null) places.push(`${tenantId} ${channel} network ${networkId}`);
-  return places;
+function keysOf({ tenantId, channel, phone, networkId }: ContactKey): string[] {
+  const keys: string[] = [];
+  if (phone !== null) keys.push(`${tenantId} ${channel} phone ${phone}`);
+  if (networkId !== null) keys.push(`${tenantId} ${channel} network ${networkId}`);
+  return keys;
 }

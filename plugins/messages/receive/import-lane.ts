@@ -7,7 +7,7 @@ import type { ContactKey } from '../../contacts/contract.ts';
 import { storedNetworkId } from '../network-ids.ts';
 import { newMessage, type StoredMessage } from '../tables/message-rows.ts';
 import type { Thread } from '../tables/threads.ts';
-import { threadPlace } from '../threads.ts';
+import { threadKey } from '../threads.ts';
 import { ContactResolver, contactKey } from './contact-resolver.ts';
 import type { Receiver } from './input.ts';
 import { describedMedia } from './media.ts';
@@ -16,7 +16,7 @@ import type { ContactFlags } from './merge.ts';
 /** A part of an account's address book or of its past. */
 export interface ImportInput extends Receiver {
   readonly options: ConnectOptions;
-  /** Whether contacts that are not known yet are made, too. */
+  /** Whether contacts that are not stored yet are made, too. */
   readonly takesContacts: boolean;
   /** Whether the contacts are as the network knows them now, so that a number may have changed hands. */
   readonly isPresent: boolean;
@@ -24,7 +24,7 @@ export interface ImportInput extends Receiver {
   readonly history: readonly HistoryMessage[];
 }
 
-/** `lost`: the session does not hold its lease any more. */
+/** `lost`: the session has lost its lease. */
 export type ImportOutput = 'stored' | 'lost';
 
 /** The most contacts or messages of one input. */
@@ -42,13 +42,13 @@ export function makeImportLane(forget: Messages['forgetContact']): Lane<ImportIn
     locks: ({ tenantId, fence }) => [`tenant:${tenantId}`, `lease:${fence.accountId}`],
     async run(unit, inputs) {
       const held = await unit.leases.heldBy(inputs.map((input) => input.fence));
-      const standing = inputs.filter((input) => held.has(input.fence.accountId));
+      const valid = inputs.filter((input) => held.has(input.fence.accountId));
       const people = new ContactResolver(
         unit.now,
-        await unit.contacts.byKeys(standing.flatMap(keysOf)),
+        await unit.contacts.byKeys(valid.flatMap(keysOf)),
       );
       const drafts: StoredMessage[] = [];
-      for (const input of standing) {
+      for (const input of valid) {
         importContacts(input, people);
         if (input.options.importHistory) drafts.push(...importHistory(input, people, unit.now));
       }
@@ -88,10 +88,10 @@ function importContacts(
   for (const contact of contacts) {
     const key = contactKey(tenantId, channel, contact);
     if (key === null) continue;
-    const known = people.recognise(key, isPresent);
+    const stored = people.recognise(key, isPresent);
     // Else the address book only completes contacts that are there for another reason.
-    if (known === undefined && !takesContacts) continue;
-    if (known?.private !== true) people.meet(key, contact.name, flags);
+    if (stored === undefined && !takesContacts) continue;
+    if (stored?.private !== true) people.meet(key, contact.name, flags);
   }
 }
 
@@ -129,7 +129,7 @@ function importHistory(input: ImportInput, people: ContactResolver, now: number)
   });
 }
 
-/** Leaves out what is stored already, or stands twice in the same import. */
+/** Leaves out what is stored already, or comes twice in the same import. */
 async function onlyNew(
   messages: readonly StoredMessage[],
   find: (
@@ -147,29 +147,29 @@ async function onlyNew(
     }
   }
   return messages.filter((message) => {
-    const place = `${message.accountId} ${message.direction} ${message.networkId}`;
-    if (seen.has(place)) return false;
-    seen.add(place);
+    const key = `${message.accountId} ${message.direction} ${message.networkId}`;
+    if (seen.has(key)) return false;
+    seen.add(key);
     return true;
   });
 }
 
 /** A contact that wrote, or was written to, before the account was connected is no stranger to it. */
-function threadsOf(messages: readonly StoredMessage[], known: readonly Thread[]): Thread[] {
+function threadsOf(messages: readonly StoredMessage[], stored: readonly Thread[]): Thread[] {
   const threads = new Map(
-    known.map((thread) => [threadPlace(thread.accountId, thread.contactId), thread]),
+    stored.map((thread) => [threadKey(thread.accountId, thread.contactId), thread]),
   );
   const changed = new Map<string, Thread>();
   for (const { accountId, contactId, direction, createdAt } of messages) {
-    const place = threadPlace(accountId, contactId);
-    const thread = threads.get(place) ?? { accountId, contactId, openedAt: null, inboundAt: null };
+    const key = threadKey(accountId, contactId);
+    const thread = threads.get(key) ?? { accountId, contactId, openedAt: null, inboundAt: null };
     const inboundAt =
       direction === 'inbound'
         ? Math.min(thread.inboundAt ?? createdAt, createdAt)
         : thread.inboundAt;
     const next = { ...thread, inboundAt };
-    threads.set(place, next);
-    changed.set(place, next);
+    threads.set(key, next);
+    changed.set(key, next);
   }
   return [...changed.values()];
 }

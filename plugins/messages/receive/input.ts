@@ -17,6 +17,6 @@ export interface ReceiveInput extends Receiver, Arrival {
 
 /**
  * `ignored`: stored before, or from somebody who is private or cannot be named. `early`: one before it in its line is
- * not stored yet, to be tried again. `lost`: the session does not hold its lease any more.
+ * not stored yet, to be tried again. `lost`: the session has lost its lease.
  */
 export type ReceiveOutput = 'stored' | 'ignored' | 'early' | 'lost';

@@ -1,7 +1,7 @@
 import type { Unit } from '../../../core/contracts/storage.ts';
 import type { Contact, Merges } from '../../contacts/contract.ts';
 import type { Thread } from '../tables/threads.ts';
-import { threadPlace } from '../threads.ts';
+import { threadKey } from '../threads.ts';
 
 /** The one of two contacts that stays when they turn out to be one person: the older. */
 export function olderOf(one: Contact, other: Contact): Contact {
@@ -32,7 +32,7 @@ export function joined(kept: Contact, gone: Contact): Contact {
 }
 
 /**
- * Moves what contacts have to those that take their place, and leaves aliases of them: a constant number of statements,
+ * Moves what contacts have to those that replace them, and leaves aliases of them: a constant number of statements,
  * each over all their messages, while the tenants are locked. The phones and network ids of those that go are free afterwards.
  */
 export async function storeMerges(unit: Unit, merges: Merges): Promise<void> {
@@ -51,19 +51,19 @@ export async function storeMerges(unit: Unit, merges: Merges): Promise<void> {
  * neither is an opener any more where the other was none.
  */
 function joinedThreads(threads: readonly Thread[], merges: Merges): readonly Thread[] {
-  const byPlace = new Map<string, Thread>();
+  const byKey = new Map<string, Thread>();
   for (const { accountId, contactId, openedAt, inboundAt } of threads) {
     const kept = merges.get(contactId) ?? contactId;
-    const place = threadPlace(accountId, kept);
-    const other = byPlace.get(place);
-    byPlace.set(place, {
+    const key = threadKey(accountId, kept);
+    const other = byKey.get(key);
+    byKey.set(key, {
       accountId,
       contactId: kept,
       openedAt: earlier(openedAt, other?.openedAt ?? null),
       inboundAt: earlier(inboundAt, other?.inboundAt ?? null),
     });
   }
-  return [...byPlace.values()];
+  return [...byKey.values()];
 }
 
 function earlier(one: number | null, other: number | null): number | null {

@@ -8,7 +8,7 @@ import { messageEvent } from '../events.ts';
 import { storedNetworkId } from '../network-ids.ts';
 import { newMessage, type StoredMessage } from '../tables/message-rows.ts';
 import type { ThreadKey } from '../tables/threads.ts';
-import { threadPlace } from '../threads.ts';
+import { threadKey } from '../threads.ts';
 import { whoseTurn } from './arrival-line.ts';
 import { ContactResolver, contactKey } from './contact-resolver.ts';
 import { inboundTopic } from './inbound-topic.ts';
@@ -24,25 +24,25 @@ import { describedMedia, storedMedia } from './media.ts';
 export function makeReceiveLane(
   broker: Broker,
   forget: Messages['forgetContact'],
-): Lane<ReceiveInput, ReceiveOutput, ReceiveFacts> {
+): Lane<ReceiveInput, ReceiveOutput, ReceivePrefetch> {
   return {
     name: 'messages.receive',
     locks: ({ tenantId, fence }) => [`tenant:${tenantId}`, `lease:${fence.accountId}`],
-    early: loadFacts,
-    async run(unit, inputs, facts) {
-      const { held, seen, files, tenants } = facts;
-      const people = new ContactResolver(unit.now, facts.contacts);
+    early: prefetch,
+    async run(unit, inputs, prefetched) {
+      const { held, seen, files, tenants } = prefetched;
+      const people = new ContactResolver(unit.now, prefetched.contacts);
       const turn = whoseTurn(inputs);
       const senders = inputs.map((input): Contact | Exclude<ReceiveOutput, 'stored'> => {
         const { accountId } = input.fence;
         if (!held.has(accountId)) return 'lost';
         if (!turn.has(input.event)) return 'early';
-        const place = networkPlace(networkReference(input));
+        const id = networkKey(networkReference(input));
         const key = keyOf(input);
-        const isRepeated = seen.has(place);
+        const isRepeated = seen.has(id);
         if (key === null || people.recognise(key, !isRepeated)?.private === true) return 'ignored';
         if (isRepeated) return 'ignored';
-        seen.add(place);
+        seen.add(id);
         return people.meet(key, input.event.from.name);
       });
       const kept: KeptMedia[] = [];
@@ -55,7 +55,7 @@ export function makeReceiveLane(
         const contact = people.byId(sender.id);
         if (contact.private) return 'ignored';
         const { accountId } = input.fence;
-        threads.set(threadPlace(accountId, contact.id), { accountId, contactId: contact.id });
+        threads.set(threadKey(accountId, contact.id), { accountId, contactId: contact.id });
         // A file that was swept meanwhile is as one that could not be fetched.
         const file = input.taken !== null && files.has(input.taken.key) ? input.taken : null;
         const draft = draftOf(input, file, contact.id, unit.now);
@@ -70,7 +70,7 @@ export function makeReceiveLane(
       });
       if (drafts.length === 0) return outputs;
       const { withCommit } = unit;
-      const messages = numbered(drafts, facts.sequences);
+      const messages = numbered(drafts, prefetched.sequences);
       await withCommit.threads.wroteFirst([...threads.values()], unit.now);
       await withCommit.messages.insert(messages);
       const latest = new Map(messages.map((one) => [one.tenantId, one.inboundSequence ?? 0]));
@@ -89,10 +89,10 @@ export function makeReceiveLane(
 }
 
 /** What a batch is decided on. */
-interface ReceiveFacts {
-  /** The accounts whose fences stand. */
+interface ReceivePrefetch {
+  /** The accounts whose lease is valid. */
   readonly held: ReadonlySet<string>;
-  /** The places of the network ids that are stored. */
+  /** The keys of the network ids that are stored. */
   readonly seen: Set<string>;
   readonly contacts: readonly Contact[];
   /** The latest number of each tenant. */
@@ -103,7 +103,7 @@ interface ReceiveFacts {
   readonly tenants: ReadonlySet<string>;
 }
 
-async function loadFacts(tables: Tables, inputs: readonly ReceiveInput[]): Promise<ReceiveFacts> {
+async function prefetch(tables: Tables, inputs: readonly ReceiveInput[]): Promise<ReceivePrefetch> {
   const tenantIds = [...new Set(inputs.map((input) => input.tenantId))];
   const [held, stored, contacts, sequences, files, tenants] = await Promise.all([
     tables.leases.heldBy(inputs.map((input) => input.fence)),
@@ -113,7 +113,7 @@ async function loadFacts(tables: Tables, inputs: readonly ReceiveInput[]): Promi
     tables.media.waitingForChange(inputs.flatMap((input) => input.taken?.key ?? [])),
     tables.webhooks.subscribers(tenantIds),
   ]);
-  return { held, seen: new Set(stored.map(networkPlace)), contacts, sequences, files, tenants };
+  return { held, seen: new Set(stored.map(networkKey)), contacts, sequences, files, tenants };
 }
 
 /** Gives each message the next number of its tenant. */
@@ -130,7 +130,7 @@ function numbered(
   });
 }
 
-function networkPlace({ accountId, networkId }: ReturnType<typeof networkReference>): string {
+function networkKey({ accountId, networkId }: ReturnType<typeof networkReference>): string {
   return `${accountId} ${networkId}`;
 }
 

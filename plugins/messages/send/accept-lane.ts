@@ -1,7 +1,7 @@
 import type { Clock } from '../../../core/contracts/clock.ts';
 import type { Lane, Tables, Unit } from '../../../core/contracts/storage.ts';
 import { timestamp } from '../../../core/schemas.ts';
-import type { AcceptedPlace } from '../contract.ts';
+import type { AcceptedPosition } from '../contract.ts';
 import type { IdleSession } from '../dispatch/dispatchers.ts';
 import type { SendBatch } from './batch.ts';
 import { decideSend } from './decide.ts';
@@ -15,20 +15,20 @@ export interface AcceptParts {
   readonly rules: SendRules;
   readonly findIdle: FindIdle;
   /** Notifies the hosts of accounts of what was accepted for these, in order; what gets lost is found by a sweep. */
-  tellHosts(accepted: ReadonlyMap<string, readonly AcceptedPlace[]>): void;
+  notifyHosts(accepted: ReadonlyMap<string, readonly AcceptedPosition[]>): void;
   /** Begins to restrict an account for safety; what gets lost is begun again by its next refused opener. */
   restrict(accountId: string, until: number): void;
 }
 
-/** What the lane reads behind its locks: the idle sessions that hold their lease, and what sends are decided on. */
-type Early = readonly [ReadonlyMap<string, IdleSession>, SendPrefetch];
+/** What the lane reads behind its locks: idle sessions whose lease is valid, and what sends are decided on. */
+type Prefetched = readonly [ReadonlyMap<string, IdleSession>, SendPrefetch];
 
 /**
  * The lane of `POST /messages`: under the tenant's lock, so that caps, guards and idempotent twins are exact
  * across processes, and under the leases of idle sessions, which need no further transaction to hand a message over.
  * After the commit the accounts' hosts are notified, which may get lost.
  */
-export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision, Early> {
+export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision, Prefetched> {
   return {
     name: 'messages.accept',
     locks: (send) => [`tenant:${send.tenantId}`],
@@ -38,12 +38,12 @@ export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision
         lockIdle(tables, idleSessions(sends, parts.findIdle)),
         prefetch(tables, parts.rules, sends),
       ]),
-    async run(unit, sends, [idle, early]) {
-      const batch = await loadBatch(unit, parts.rules, sends, early);
+    async run(unit, sends, [idle, prefetched]) {
+      const batch = await loadBatch(unit, parts.rules, sends, prefetched);
       const decisions = sends.map((send) => decideSend(parts.rules, batch, send));
       const accepted = enterIntents(batch.newMessages, idle, batch);
       await writeBatch(unit, parts.rules, batch, accepted);
-      if (accepted.length > 0) unit.afterCommit(() => parts.tellHosts(byAccount(accepted)));
+      if (accepted.length > 0) unit.afterCommit(() => parts.notifyHosts(byAccount(accepted)));
       for (const [accountId, until] of batch.holds) {
         unit.afterCommit(() => parts.restrict(accountId, until));
       }
@@ -99,15 +99,17 @@ async function writeBatch(
   await withCommit.events.record(events);
 }
 
-function byAccount(accepted: readonly Accepted[]): ReadonlyMap<string, readonly AcceptedPlace[]> {
-  const places = new Map<string, AcceptedPlace[]>();
+function byAccount(
+  accepted: readonly Accepted[],
+): ReadonlyMap<string, readonly AcceptedPosition[]> {
+  const positions = new Map<string, AcceptedPosition[]>();
   for (const { message, intended } of accepted) {
     const { accountId, id, sequence } = message;
     if (sequence === null) continue;
-    const place = { id, sequence, intended };
-    const known = places.get(accountId);
-    if (known === undefined) places.set(accountId, [place]);
-    else known.push(place);
+    const position = { id, sequence, intended };
+    const earlier = positions.get(accountId);
+    if (earlier === undefined) positions.set(accountId, [position]);
+    else earlier.push(position);
   }
-  return places;
+  return positions;
 }

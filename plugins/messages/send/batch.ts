@@ -35,9 +35,9 @@ export interface SendBatch {
   readonly contacts: Map<string, SendingContact>;
   /** The ids of contacts by those of their aliases that are named. */
   readonly aliases: ReadonlyMap<string, string>;
-  /** Contact ids by `contactPlace`. */
+  /** Contact ids by `phoneKey`. */
   readonly contactsByPhone: Map<string, string>;
-  /** By `threadPlace`. */
+  /** By `threadKey`. */
   readonly threads: Map<string, Thread>;
   /** Times of accepted openers, by account. */
   readonly openers: Map<string, number[]>;
@@ -48,7 +48,7 @@ export interface SendBatch {
   readonly inbound: Map<string, number[]>;
   /** By tenant id and by account id. */
   readonly counts: Map<string, DayCount>;
-  /** By tenant and key hash: `keyPlace`. */
+  /** By tenant and key hash: `answerKey`. */
   readonly keys: Map<string, IdempotencyRecord>;
 
   // What there is to write.
@@ -59,7 +59,7 @@ export interface SendBatch {
   /** The latest number of each account that a message was accepted for. */
   readonly sequences: Map<string, number>;
   readonly newCounts: Map<string, NewCount>;
-  /** Limit events that may have been raised today already, by `noticePlace`. */
+  /** Limit events that may have been raised today already, by `noticeKey`. */
   readonly newNotices: Map<string, NewNotice>;
   readonly newKeys: IdempotencyRecord[];
   readonly newRefusals: { readonly accountId: string; readonly at: number }[];
@@ -67,17 +67,17 @@ export interface SendBatch {
   readonly holds: Map<string, number>;
 }
 
-/** Where a contact stands in `contactsByPhone`. */
-export function contactPlace(tenantId: string, channel: string, phone: string): string {
+/** The key of a contact in `contactsByPhone`. */
+export function phoneKey(tenantId: string, channel: string, phone: string): string {
   return `${tenantId} ${channel} ${phone}`;
 }
 
-/** Where an answer stands in `keys`. */
-export function keyPlace(tenantId: string, keyHash: string): string {
+/** The key of an answer in `keys`. */
+export function answerKey(tenantId: string, keyHash: string): string {
   return `${tenantId} ${keyHash}`;
 }
 
-/** Where a limit event stands in `newNotices`. */
-export function noticePlace(tenantId: string, day: string, reason: string): string {
+/** The key of a limit event in `newNotices`. */
+export function noticeKey(tenantId: string, day: string, reason: string): string {
   return `${tenantId} ${day} ${reason}`;
 }

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../../core/errors.ts';
 import { specifiedChannels } from '../../../core/specified-channels.ts';
 import type { SendingAccount, SendingContact, SendingTenant } from '../tables/sending-rows.ts';
-import { contactPlace, type SendBatch } from './batch.ts';
+import { phoneKey, type SendBatch } from './batch.ts';
 import type { SendInput, SendRules } from './input.ts';
 
 /**
@@ -59,9 +59,9 @@ export function chooseContact(
     return new GatewayError('contact_channel_mismatch', { message });
   }
   const phone = send.phone ?? '';
-  const place = contactPlace(tenant.id, account.channel, phone);
-  const known = batch.contacts.get(batch.contactsByPhone.get(place) ?? '');
-  if (known !== undefined) return known;
+  const key = phoneKey(tenant.id, account.channel, phone);
+  const stored = batch.contacts.get(batch.contactsByPhone.get(key) ?? '');
+  if (stored !== undefined) return stored;
   if (rules.recipients(account.channel, tenant.mode) === 'contacts') {
     const message = `On ${account.channel} only an existing contact can be messaged.`;
     const code = specifiedChannels.has(account.channel)

@@ -4,13 +4,13 @@ import { timestamp } from '../../../core/schemas.ts';
 import { limitEvent } from '../events.ts';
 import { newMessage } from '../tables/message-rows.ts';
 import type { SendingAccount, SendingContact, SendingTenant } from '../tables/sending-rows.ts';
-import { threadPlace } from '../threads.ts';
-import { contactPlace, keyPlace, noticePlace, type SendBatch } from './batch.ts';
+import { threadKey } from '../threads.ts';
+import { answerKey, noticeKey, phoneKey, type SendBatch } from './batch.ts';
 import { chooseAccount, chooseContact, flagRefusal } from './choose.ts';
 import type { SendDecision, SendInput, SendRules } from './input.ts';
 
 /**
- * Decides one send on what the batch holds and enters the decision there, so that the next one sees it.
+ * Decides one send on what the batch has and enters the decision there, so that the next one sees it.
  * The checks run in this order: idempotency, tenant suspended, account, contact, contact flags, loop
  * guard, opener burst, daily send cap, new-contact cap. A refused send enters nothing, except
  * the first limit event of the day and the count of refused openers. No I/O.
@@ -38,7 +38,7 @@ export function decideSend(rules: SendRules, batch: SendBatch, send: SendInput):
 function earlierAnswer(rules: SendRules, batch: SendBatch, send: SendInput): SendDecision | null {
   if (send.idempotency === null) return null;
   const { keyHash, bodyHash } = send.idempotency;
-  const kept = batch.keys.get(keyPlace(send.tenantId, keyHash));
+  const kept = batch.keys.get(answerKey(send.tenantId, keyHash));
   if (kept === undefined || kept.createdAt <= batch.now - rules.idempotencyMs) return null;
   if (kept.bodyHash !== bodyHash) return { refused: new GatewayError('idempotency_conflict') };
   // Entered by `accept` below and by nobody else.
@@ -63,7 +63,7 @@ function openerRefusal(
   account: SendingAccount,
   contact: SendingContact,
 ): GatewayError | null {
-  if (batch.threads.has(threadPlace(account.id, contact.id))) return null;
+  if (batch.threads.has(threadKey(account.id, contact.id))) return null;
   const wait = rules.limits.openerBurst(batch.openers.get(account.id) ?? [], batch.now);
   if (wait === null) return null;
   const refused = listOf(batch.refusedOpeners, account.id);
@@ -115,9 +115,9 @@ function notice(
   reason: 'daily_send_cap' | 'new_contact_cap',
 ): void {
   const day = rules.limits.day(batch.now);
-  const place = noticePlace(tenant.id, day, reason);
-  if (batch.newNotices.has(place)) return;
-  batch.newNotices.set(place, {
+  const key = noticeKey(tenant.id, day, reason);
+  if (batch.newNotices.has(key)) return;
+  batch.newNotices.set(key, {
     notice: { tenantId: tenant.id, day, reason },
     event: limitEvent(tenant.id, reason, batch.now),
   });
@@ -132,7 +132,7 @@ function accept(
   const { now } = batch;
   const newContact = !batch.contacts.has(contact.id);
   if (newContact) enterContact(batch, contact);
-  const thread = threadPlace(account.id, contact.id);
+  const thread = threadKey(account.id, contact.id);
   const opener = !batch.threads.has(thread);
   if (opener) {
     const opened = {
@@ -174,7 +174,7 @@ function accept(
   };
   if (send.idempotency !== null) {
     const record = { tenantId: send.tenantId, ...send.idempotency, answer, createdAt: now };
-    batch.keys.set(keyPlace(send.tenantId, record.keyHash), record);
+    batch.keys.set(answerKey(send.tenantId, record.keyHash), record);
     batch.newKeys.push(record);
   }
   return answer;
@@ -184,7 +184,7 @@ function enterContact(batch: SendBatch, contact: SendingContact): void {
   const { id, tenantId, channel, phone } = contact;
   batch.contacts.set(id, contact);
   // The next send of this batch to the same number finds it there.
-  if (phone !== null) batch.contactsByPhone.set(contactPlace(tenantId, channel, phone), id);
+  if (phone !== null) batch.contactsByPhone.set(phoneKey(tenantId, channel, phone), id);
   batch.newContacts.push({
     ...contact,
     name: '',

@@ -1,4 +1,4 @@
-import type { AcceptedPlace } from '../contract.ts';
+import type { AcceptedPosition } from '../contract.ts';
 import type { IdleSession } from '../dispatch/dispatchers.ts';
 import { outboundMessage } from '../dispatch/outbound-message.ts';
 import type { StoredMessage } from '../tables/message-rows.ts';
@@ -9,7 +9,7 @@ import type { SendInput } from './input.ts';
 export type FindIdle = (accountId: string) => IdleSession | null;
 
 /** An accepted message as it is stored, and as its session hands it over at once; null where it has to wait. */
-export interface Accepted extends Pick<AcceptedPlace, 'intended'> {
+export interface Accepted extends Pick<AcceptedPosition, 'intended'> {
   readonly message: StoredMessage;
 }
 
@@ -29,8 +29,8 @@ export function idleSessions(
 /**
  * Enters the intent to send with the acceptance itself, where the message is the very next one of an idle session: it is
  * spared a transaction of its own. As everywhere the intent is durable before the message is handed over, under a
- * lease that its transaction has locked and found to stand.
- * @param idle the sessions whose leases stand, by account
+ * lease that its transaction has locked and found valid.
+ * @param idle the sessions whose leases are valid, by account
  */
 export function enterIntents(
   messages: readonly StoredMessage[],

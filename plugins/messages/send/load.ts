@@ -3,8 +3,8 @@ import { GatewayError } from '../../../core/errors.ts';
 import type { IdempotencyRecord } from '../tables/idempotency.ts';
 import type { DayCount, SendingAccount, SendSnapshot } from '../tables/sending-rows.ts';
 import type { Thread } from '../tables/threads.ts';
-import { threadPlace } from '../threads.ts';
-import { contactPlace, keyPlace, type SendBatch } from './batch.ts';
+import { threadKey } from '../threads.ts';
+import { answerKey, phoneKey, type SendBatch } from './batch.ts';
 import { chooseAccount } from './choose.ts';
 import type { SendInput, SendRules } from './input.ts';
 
@@ -41,11 +41,11 @@ export async function prefetch(
   return { day, snapshots, candidates, keys };
 }
 
-/** An account that a send of this batch goes out from, and the contact where it is known. */
+/** An account that a send of this batch goes out from, and the contact where it is stored. */
 interface Pair {
   readonly accountId: string;
   readonly contactId: string | undefined;
-  /** The send has named its account: the thread was looked up with the contact. */
+  /** The send has named its account: the thread was read with the contact. */
   readonly named: boolean;
 }
 
@@ -72,15 +72,15 @@ export async function loadBatch(
   );
   const contactsByPhone = new Map<string, string>();
   for (const { id, tenantId, channel, phone } of contacts.values()) {
-    if (phone !== null) contactsByPhone.set(contactPlace(tenantId, channel, phone), id);
+    if (phone !== null) contactsByPhone.set(phoneKey(tenantId, channel, phone), id);
   }
   const pairs = sends.flatMap((send): Pair[] => {
     const account = chooseAccount(accounts, send);
     if (account instanceof GatewayError) return [];
-    const place = contactPlace(send.tenantId, account.channel, send.phone ?? '');
+    const key = phoneKey(send.tenantId, account.channel, send.phone ?? '');
     const contactId =
       send.contactId === null
-        ? contactsByPhone.get(place)
+        ? contactsByPhone.get(key)
         : (aliases.get(send.contactId) ?? send.contactId);
     return [{ accountId: account.id, contactId, named: send.accountId !== null }];
   });
@@ -98,7 +98,7 @@ export async function loadBatch(
     threads,
     ...(await loadGuards(unit, rules, snapshots, pairs, threads)),
     counts,
-    keys: new Map(keys.map((key) => [keyPlace(key.tenantId, key.keyHash), key])),
+    keys: new Map(keys.map((key) => [answerKey(key.tenantId, key.keyHash), key])),
     newContacts: [],
     newThreads: new Map(),
     newMessages: [],
@@ -111,7 +111,7 @@ export async function loadBatch(
   };
 }
 
-/** The threads of all pairs, by `threadPlace`. */
+/** The threads of all pairs, by `threadKey`. */
 async function loadThreads(
   unit: Unit,
   snapshots: readonly SendSnapshot[],
@@ -122,9 +122,7 @@ async function loadThreads(
   );
   const named = snapshots.flatMap(({ thread }) => thread ?? []);
   const threads = [...named, ...(await unit.threads.byKeys(rest))];
-  return new Map(
-    threads.map((thread) => [threadPlace(thread.accountId, thread.contactId), thread]),
-  );
+  return new Map(threads.map((thread) => [threadKey(thread.accountId, thread.contactId), thread]));
 }
 
 /** Today's counters of the tenants and of all accounts in question, by id. */
@@ -141,7 +139,7 @@ async function loadCounts(
   for (const { tenant, account, tenantCount, accountCount } of snapshots) {
     tenantIds.add(tenant.id);
     if (!isToday) continue;
-    // They are counted further.
+    // Copies: the decisions count on.
     counts.set(tenant.id, { ...tenantCount });
     if (account !== null) counts.set(account.id, { ...accountCount });
   }
@@ -170,7 +168,7 @@ async function loadGuards(
     busy && contact !== null ? contact.id : [],
   );
   const opening = pairs
-    .filter((pair) => !threads.has(threadPlace(pair.accountId, pair.contactId ?? '')))
+    .filter((pair) => !threads.has(threadKey(pair.accountId, pair.contactId ?? '')))
     .map(({ accountId }) => accountId);
   const [openers, times] = await Promise.all([
     unit.threads.openersSince(

@@ -24,7 +24,7 @@ export function makeSend(
   };
 }
 
-/** Sends bodies that other plugins have put together, which no route has looked at. */
+/** Sends bodies that other plugins have put together, which no route has validated. */
 export function checkedSend(send: Send, maxText: number): Send {
   // Compiled for the first of them: most gateways have no such plugin.
   let check: ValidateFunction | undefined;

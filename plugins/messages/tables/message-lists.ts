@@ -13,7 +13,7 @@ export interface ListPosition {
   readonly id: string;
 }
 
-/** Which messages a list holds, newest first. */
+/** Which messages a list has, newest first. */
 export interface MessageFilter {
   readonly direction: Direction | null;
   readonly accountId: string | null;
@@ -45,7 +45,7 @@ export async function listMessages(
 
 /**
  * The messages, under the name `m`.
- * @param index the columns of the index to read by. MariaDB and MySQL are told: for a page in the middle they
+ * @param index the columns of the index to read by. MariaDB and MySQL are forced: for a page in the middle they
  *   would read the whole tenant from its newest message on, and for the head of a queue the whole queue.
  */
 export function messagesBy({ knex, dialect }: Sql, index: readonly string[]): Knex.Raw | string {

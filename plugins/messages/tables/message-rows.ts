@@ -68,7 +68,7 @@ export const newMessage = {
   failedAt: null,
 } satisfies Partial<StoredMessage>;
 
-/** What a message tells of its contact. */
+/** What a message shows of its contact. */
 export interface MessageContact {
   readonly id: string;
   /** Null where the network hides it. */

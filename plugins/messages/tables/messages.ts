@@ -20,8 +20,8 @@ import {
   withContacts,
 } from './message-rows.ts';
 
-/** A queued message's place in its account's order. */
-export interface QueuedPlace {
+/** A queued message's position in its account's order. */
+export interface QueuePosition {
   readonly id: string;
   readonly sequence: number;
 }
@@ -154,8 +154,8 @@ export class MessageTable {
   }
 
   /** An account's queued messages in the order of acceptance. */
-  async queuedOf(accountId: string, limit: number): Promise<readonly QueuedPlace[]> {
-    const rows: readonly QueuedPlace[] = await this.db
+  async queuedOf(accountId: string, limit: number): Promise<readonly QueuePosition[]> {
+    const rows: readonly QueuePosition[] = await this.db
       .knex('messages')
       .select('id', 'sequence')
       .where({ account_id: accountId, status: 'queued' })
@@ -220,7 +220,7 @@ export class MessageTable {
     return rows.map((row) => row.id);
   }
 
-  /** Moves all messages of contacts to those that take their place. */
+  /** Moves all messages of contacts to those that replace them. */
   async moveContacts(merges: Merges): Promise<void> {
     await this.db.replaceEach('messages', 'contact_id', merges);
   }

@@ -111,7 +111,7 @@ export const messageSchema: readonly Table[] = [
       process_id: id,
       ends_at: integer,
       // Number of waits that the row counts for.
-      places: one,
+      slots: one,
     },
     primary: ['id'],
     indexes: [['tenant_id'], ['process_id']],

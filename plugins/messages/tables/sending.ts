@@ -17,7 +17,7 @@ export interface Busy {
   readonly windowMs: number;
 }
 
-/** What an id or a number of ours looks like. Nothing else can be found, and not every text fits the list of names. */
+/** The form of our ids and of phone numbers. Nothing else can be found, and not every text fits the list of names. */
 const fit = /^[!-~]{1,60}$/;
 
 /** A contact, by id or number, and the account that a send names; null where it names none, or one that cannot be. */
@@ -30,7 +30,7 @@ interface Name {
 /** Where names become tenants `t`, accounts `a` and contacts `c`, with the values of both pieces of SQL. */
 interface Named {
   readonly from: string;
-  /** What tells the alias that was named; `null` where none can be. */
+  /** The alias that was named; `null` where none can be. */
   readonly alias: string;
   readonly where: string;
   readonly inFrom: readonly Value[];
@@ -118,7 +118,7 @@ export class SendingTable {
     const index = `contacts_tenant_id_${isKey ? 'channel_' : ''}phone`;
     const contact =
       column === 'phone'
-        ? `left join contacts c ${this.#told(index)} on c.tenant_id = t.id ${ofChannel} and c.phone = ?`
+        ? `left join contacts c ${this.#forceIndex(index)} on c.tenant_id = t.id ${ofChannel} and c.phone = ?`
         : `left join contact_aliases x on x.id = ?
        left join contacts c on c.tenant_id = t.id and c.id = coalesce(x.contact_id, ?)`;
     return {
@@ -134,10 +134,10 @@ export class SendingTable {
 
   #many(names: readonly Name[], column: 'id' | 'phone'): Named {
     const [list, cross] = this.db.dialect === 'mysql' ? [mysqlNames, ''] : [sqliteNames, 'cross'];
-    // Both engines are told: else they read the tenant.
+    // Forced on both engines: else they read the tenant.
     const contact =
       column === 'phone'
-        ? `left join contacts c ${this.#told('contacts_tenant_id_phone')}
+        ? `left join contacts c ${this.#forceIndex('contacts_tenant_id_phone')}
          on c.tenant_id = t.id and c.phone = names.name`
         : `left join contact_aliases x on x.id = names.name
        left join contacts c on c.tenant_id = t.id and c.id = coalesce(x.contact_id, names.name)`;
@@ -158,13 +158,13 @@ export class SendingTable {
   /** Whether the contact's message that would make it busy is young enough. */
   #busy(messages: number): string {
     const index = 'messages_contact_id_direction_created_at';
-    return `(select m.created_at from messages m ${this.#told(index)}
+    return `(select m.created_at from messages m ${this.#forceIndex(index)}
        where m.contact_id = c.id and m.direction = 'inbound' and m.created_at > ${this.db.clock} - ?
          and m.inbound_sequence is not null
        order by m.created_at desc limit 1 offset ${Math.trunc(messages - 1)}) is not null`;
   }
 
-  #told(index: string): string {
+  #forceIndex(index: string): string {
     return this.db.dialect === 'mysql' ? `force index (${index})` : `indexed by ${index}`;
   }
 }

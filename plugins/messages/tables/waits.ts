@@ -1,14 +1,14 @@
 import { mysqlNow, placeholders, type Sql } from '../../../core/contracts/sql.ts';
 
-/** Places of open long polls that were granted together, and are one row of `waits` until the last is given back. */
-export interface HeldPlaces {
+/** Slots of open long polls that were granted together, and are one row of `waits` until the last is given back. */
+export interface HeldSlots {
   readonly id: string;
   /** How many are held still. */
   readonly held: number;
 }
 
 /** One row of `waits`: open long polls of one tenant, on one process, that end together. */
-export interface OpenPlaces extends HeldPlaces {
+export interface OpenSlots extends HeldSlots {
   readonly tenantId: string;
   readonly processId: string;
   /** When they end at the latest. */
@@ -44,18 +44,18 @@ export class WaitTable {
     this.db = db;
   }
 
-  /** Stores places that are taken; repeatable. */
-  async open(places: readonly OpenPlaces[]): Promise<void> {
+  /** Stores slots that are taken; repeatable. */
+  async open(slots: readonly OpenSlots[]): Promise<void> {
     await this.db.upsert(
       'waits',
-      places.map(({ id, tenantId, processId, endsAt, held }) => ({
+      slots.map(({ id, tenantId, processId, endsAt, held }) => ({
         id,
         tenant_id: tenantId,
         process_id: processId,
         ends_at: endsAt,
-        places: held,
+        slots: held,
       })),
-      { key: ['id'], set: ['ends_at', 'places'] },
+      { key: ['id'], set: ['ends_at', 'slots'] },
     );
   }
 
@@ -68,7 +68,7 @@ export class WaitTable {
     const now = this.db.dialect === 'mysql' ? mysqlNow : String(Date.now());
     const left = except.length === 0 ? '' : `and w.id not in (${placeholders(except.length)})`;
     // A sum is a decimal on MySQL, which comes as text.
-    const sum = `cast(sum(w.places) as ${this.db.dialect === 'mysql' ? 'signed' : 'integer'})`;
+    const sum = `cast(sum(w.slots) as ${this.db.dialect === 'mysql' ? 'signed' : 'integer'})`;
     const rows = await this.db.rows<{ tenant_id: string; open: number; first: number }>(
       `select w.tenant_id, ${sum} as open, min(w.ends_at) - ${now} as first
        from waits w left join processes p on p.id = w.process_id
@@ -81,19 +81,19 @@ export class WaitTable {
   }
 
   /** Gives back what is not held any more; repeatable. */
-  async keep(places: readonly HeldPlaces[]): Promise<void> {
-    const held = places.filter((one) => one.held > 0);
+  async keep(slots: readonly HeldSlots[]): Promise<void> {
+    const held = slots.filter((one) => one.held > 0);
     await this.db.updateEach(
       'waits',
       'id',
-      held.map((one) => ({ id: one.id, places: one.held })),
+      held.map((one) => ({ id: one.id, slots: one.held })),
     );
-    await this.#delete(places.filter((one) => one.held === 0).map((one) => one.id));
+    await this.#delete(slots.filter((one) => one.held === 0).map((one) => one.id));
   }
 
   /**
    * Deletes a bounded number of rows that were over before a moment: their processes did not come to it. They are
-   * looked up without a lock, so that nobody waits who just opens one. Answers how many.
+   * read without a lock, so that nobody waits who just opens one. Answers how many.
    */
   async deleteOver(moment: number, limit: number): Promise<number> {
     const rows = await this.db.rows<{ id: string }>(

@@ -1,19 +1,19 @@
 import type { Clock } from '../../../core/contracts/clock.ts';
 import type { Lane, Tables } from '../../../core/contracts/storage.ts';
-import type { HeldPlaces, OpenPlaces, OpenWaits } from '../tables/waits.ts';
+import type { HeldSlots, OpenSlots, OpenWaits } from '../tables/waits.ts';
 
 /** A process that was not heard of for so long is dead, and its waits do not count. */
 const deadAfterMs = 8_000;
 
-/** A wait that asks whether there is a place. */
-export interface PlaceInput {
+/** A wait that asks whether there is a free slot. */
+export interface WaitInput {
   readonly tenantId: string;
   /** The process the wait is open on. */
   readonly processId: string;
 }
 
-/** A wait that asks for a place. */
-export interface SlotInput extends PlaceInput {
+/** A wait that asks for a slot. */
+export interface OpenWaitInput extends WaitInput {
   /** Made by the caller. */
   readonly id: string;
   readonly timeoutMs: number;
@@ -21,29 +21,29 @@ export interface SlotInput extends PlaceInput {
   readonly deadline: number;
 }
 
-/** There is no place; one gets free after so many milliseconds at the latest. */
-export interface NoPlace {
+/** There is no free slot; one gets free after so many milliseconds at the latest. */
+export interface NoSlot {
   readonly retryAfterMs: number;
 }
 
 /**
- * Places that were granted together. All who hold one have the same object: each counts down when it needs its place
+ * Slots that were granted together. All who hold one have the same object: each counts down when it needs its slot
  * no more, before it closes.
  */
-export interface GrantedPlaces extends HeldPlaces {
+export interface GrantedSlots extends HeldSlots {
   held: number;
 }
 
 /**
- * The lane that opens waits: under the tenant's lock, so that the tenant's places are counted exactly, over all
+ * The lane that opens waits: under the tenant's lock, so that the tenant's slots are counted exactly, over all
  * processes that live. Waits of a batch that take as long as each other are one row, which has the id of the first and
  * the end of the last.
- * @param places how many waits one tenant may have open
+ * @param slots how many waits one tenant may have open
  */
 export function makeOpenWaitLane(
-  places: number,
+  slots: number,
   clock: Clock,
-): Lane<SlotInput, GrantedPlaces | NoPlace, ReadonlyMap<string, OpenWaits>> {
+): Lane<OpenWaitInput, GrantedSlots | NoSlot, ReadonlyMap<string, OpenWaits>> {
   return {
     name: 'messages.open-wait',
     locks: ({ tenantId }) => [`tenant:${tenantId}`],
@@ -56,12 +56,12 @@ export function makeOpenWaitLane(
       ),
     async run(unit, inputs, stored) {
       const open = new Map(stored);
-      const opened = new Map<string, GrantedPlaces & OpenPlaces & { endsAt: number }>();
+      const opened = new Map<string, GrantedSlots & OpenSlots & { endsAt: number }>();
       const monotonic = clock.monotonic();
       const outputs = inputs.map(({ id, tenantId, processId, timeoutMs, deadline }) => {
-        const refused = refusal(open.get(tenantId), places);
+        const refused = refusal(open.get(tenantId), slots);
         if (refused !== null) return refused;
-        // Not all of its time: some went by until here, and the place must not outlast the wait.
+        // Not all of its time: some went by until here, and the slot must not outlast the wait.
         const leftMs = Math.max(0, Math.round(deadline - monotonic));
         const { count = 0, firstEndsIn = leftMs } = open.get(tenantId) ?? {};
         open.set(tenantId, { count: count + 1, firstEndsIn: Math.min(firstEndsIn, leftMs) });
@@ -78,39 +78,39 @@ export function makeOpenWaitLane(
   };
 }
 
-/** Null when a wait that is answered at once may be: it takes no place, but is none too many either. */
+/** Null when a wait that is answered at once may be: it takes no slot, but is none too many either. */
 export async function mayPass(
   read: Pick<Tables, 'waits'>,
-  input: PlaceInput,
-  places: number,
-): Promise<NoPlace | null> {
-  return refusal((await openWaits(read, [input], [])).get(input.tenantId), places);
+  input: WaitInput,
+  slots: number,
+): Promise<NoSlot | null> {
+  return refusal((await openWaits(read, [input], [])).get(input.tenantId), slots);
 }
 
 function openWaits(
   { waits }: Pick<Tables, 'waits'>,
-  inputs: readonly PlaceInput[],
+  inputs: readonly WaitInput[],
   except: readonly string[],
 ): Promise<ReadonlyMap<string, OpenWaits>> {
   return waits.openOf({
     tenantIds: inputs.map((input) => input.tenantId),
-    // Who asks is alive. From its end on a wait only answers what it has: the refused were told to come then.
+    // Who asks is alive. From its end on a wait only answers what it has: the refused were asked to come then.
     processIds: inputs.map((input) => input.processId),
     aliveMs: deadAfterMs,
     except,
   });
 }
 
-function refusal(open: OpenWaits | undefined, places: number): NoPlace | null {
+function refusal(open: OpenWaits | undefined, slots: number): NoSlot | null {
   const { count = 0, firstEndsIn = 0 } = open ?? {};
-  return count < places ? null : { retryAfterMs: firstEndsIn };
+  return count < slots ? null : { retryAfterMs: firstEndsIn };
 }
 
 /**
- * The lane that gives places back. What it stores is how many are held at that moment: it may run again, and what a
+ * The lane that gives slots back. What it stores is how many are held at that moment: it may run again, and what a
  * failed run has left is put right by the next of the same row.
  */
-export const closeWaitsLane: Lane<readonly HeldPlaces[], void> = {
+export const closeWaitsLane: Lane<readonly HeldSlots[], void> = {
   name: 'messages.close-waits',
   locks: () => [],
   async run(unit, inputs) {

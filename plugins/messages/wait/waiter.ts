@@ -12,12 +12,12 @@ export interface WaiterOptions {
 export class Waiter {
   readonly tenantId: string;
   readonly keyId: string;
-  /** Where it reads from; null before it is fixed. */
+  /** The number after which it reads; null before the first read. */
   position: number | null = null;
   #woken = false;
   #ended = false;
   #revoked = false;
-  #rouse: (() => void) | null = null;
+  #resolve: (() => void) | null = null;
 
   constructor({ tenantId, keyId, signal }: WaiterOptions) {
     this.tenantId = tenantId;
@@ -26,7 +26,7 @@ export class Waiter {
     else signal.addEventListener('abort', () => this.end(), { once: true });
   }
 
-  /** It is to answer with what it has. */
+  /** The long poll is to answer with what it has. */
   get ended(): boolean {
     return this.#ended;
   }
@@ -35,12 +35,12 @@ export class Waiter {
    * Before each read: from here on a wake-up counts for the next one.
    * @throws GatewayError `unauthorized` when the key was revoked
    */
-  look(): void {
+  noteRead(): void {
     if (this.#revoked) throw new GatewayError('unauthorized');
     this.#woken = false;
   }
 
-  /** Resolves after `ms`, or as soon as there is a reason to look again; at once when one came since `look`. */
+  /** Resolves after `ms`, or as soon as there is a reason to read again; at once when one came since `noteRead`. */
   sleep(ms: number): Promise<void> {
     return new Promise((resolve) => {
       if (this.#woken) {
@@ -48,7 +48,7 @@ export class Waiter {
         return;
       }
       const timer = setTimeout(resolve, ms);
-      this.#rouse = () => {
+      this.#resolve = () => {
         clearTimeout(timer);
         resolve();
       };
@@ -58,7 +58,7 @@ export class Waiter {
   /** There may be something to read. */
   wake(): void {
     this.#woken = true;
-    this.#rouse?.();
+    this.#resolve?.();
   }
 
   /** The client went away or the gateway stops. */

@@ -6,17 +6,17 @@ import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { MessageLanes } from '../lanes.ts';
 import type { MessageWithContact } from '../tables/message-rows.ts';
-import type { GrantedPlaces, NoPlace, PlaceInput } from './slots.ts';
+import type { GrantedSlots, NoSlot, WaitInput } from './slots.ts';
 import { Waiter } from './waiter.ts';
 
 /** The most messages of one answer. */
 const pageSize = 50;
 
-/** How often all waits look for what no wake-up told of, and whether their keys are still good. */
+/** How often all waits poll for what no wake-up has brought, and check whether their keys are still good. */
 const rescanMs = 3_000;
 const keyCheckMs = 1_000;
 
-/** Pause before places are given back again that the database could not take. */
+/** Pause before slots are given back again that the database could not take. */
 const giveBackAgainMs = 250;
 
 /** How many rows of them are remembered for that; further ones end by their time. */
@@ -52,14 +52,14 @@ export interface WaitsParts {
 
 /**
  * The open long polls of this process. Each registers first, then reads, then sleeps, so that nothing which
- * commits meanwhile is missed; readers at the same position share one read. Only one that has to sleep takes a place.
+ * commits meanwhile is missed; readers at the same position share one read. Only one that has to sleep takes a slot.
  */
 export class Waits {
   readonly #parts: WaitsParts;
   readonly #byTenant = new Map<string, Set<Waiter>>();
   readonly #reads = new Map<string, Promise<WaitResult>>();
-  /** Rows of places of which some are held no more, which the database does not know yet. */
-  readonly #freed = new Set<GrantedPlaces>();
+  /** Rows of slots of which some are held no more, which is not stored yet. */
+  readonly #freed = new Set<GrantedSlots>();
   #freeing: Promise<void> | null = null;
   #freeAgain: NodeJS.Timeout | undefined;
   readonly #timers: NodeJS.Timeout[];
@@ -85,22 +85,22 @@ export class Waits {
    * @throws GatewayError `wait_concurrency`, `unauthorized` when the key is revoked meanwhile, `unavailable`
    */
   async wait(request: WaitRequest): Promise<WaitResult> {
-    // Counted from when it was asked for, as its place is, however late that is granted.
+    // Counted from when it was asked for, as its slot is, however late that is granted.
     const deadline = this.#parts.clock.monotonic() + request.timeoutMs;
     const waiter = new Waiter(request);
     this.#enter(waiter);
     try {
       if (this.#stopping) waiter.end();
-      waiter.look();
-      // Places that an outage of the database left taken are the tenant's own.
+      waiter.noteRead();
+      // Slots that an outage of the database left taken are the tenant's own.
       if (this.#freed.size > 0) await this.#startFreeing();
       const first = await this.#first(request);
       waiter.position = first.position;
       if (first.messages.length === 0 && !this.#isOver(waiter, deadline)) {
-        return await this.#inPlace(waiter, request, first, deadline);
+        return await this.#inSlot(waiter, request, first, deadline);
       }
-      const refused = await this.#parts.lanes.passWait(this.#placeOf(request));
-      if (refused !== null) throw noPlace(refused);
+      const refused = await this.#parts.lanes.passWait(this.#inputOf(request));
+      if (refused !== null) throw noSlot(refused);
       return first;
     } finally {
       this.#leave(waiter);
@@ -116,7 +116,7 @@ export class Waits {
     for (const waiter of this.#byTenant.get(tenantId) ?? []) waiter.wake();
   }
 
-  /** Looks for what no wake-up told of: one statement for all waits of this process. */
+  /** Polls for what no wake-up has brought: one statement for all waits of this process. */
   rescan(): void {
     if (this.#byTenant.size === 0) return;
     this.#parts.read.tenants.inboundSequences([...this.#byTenant.keys()]).then(
@@ -161,8 +161,8 @@ export class Waits {
     return { messages: [], position: latest.get(tenantId) ?? 0 };
   }
 
-  /** Sleeps in a place of the tenant's until there is something after what was read first. */
-  async #inPlace(
+  /** Sleeps in a slot of the tenant's until there is something after what was read first. */
+  async #inSlot(
     waiter: Waiter,
     request: WaitRequest,
     nothing: WaitResult,
@@ -172,28 +172,28 @@ export class Waits {
     const { clock, lanes } = this.#parts;
     const id = randomUUID();
     // What may be stored, should nobody learn of it.
-    let places: GrantedPlaces = { id, held: 1 };
+    let slots: GrantedSlots = { id, held: 1 };
     try {
-      const opened = await lanes.openWait({ ...this.#placeOf(request), id, timeoutMs, deadline });
-      if ('retryAfterMs' in opened) throw noPlace(opened);
-      places = opened;
+      const opened = await lanes.openWait({ ...this.#inputOf(request), id, timeoutMs, deadline });
+      if ('retryAfterMs' in opened) throw noSlot(opened);
+      slots = opened;
       while (!this.#isOver(waiter, deadline)) {
         await waiter.sleep(deadline - clock.monotonic());
-        waiter.look();
+        waiter.noteRead();
         const page = await this.#page(tenantId, accountId, nothing.position);
         if (page.messages.length > 0) return page;
       }
       return nothing;
     } finally {
-      // Before the answer goes out, so that the client's next wait finds the place free.
-      await this.#giveBack(places);
+      // Before the answer goes out, so that the client's next wait finds the slot free.
+      await this.#giveBack(slots);
     }
   }
 
-  /** Resolves when the place is free; all that are given back at the same moment are so together. Never rejects. */
-  #giveBack(places: GrantedPlaces): Promise<void> {
-    places.held -= 1;
-    this.#freed.add(places);
+  /** Resolves when the slot is free; all that are given back at the same moment are so together. Never rejects. */
+  #giveBack(slots: GrantedSlots): Promise<void> {
+    slots.held -= 1;
+    this.#freed.add(slots);
     return this.#startFreeing();
   }
 
@@ -210,7 +210,7 @@ export class Waits {
     this.#freeing = null;
     await this.#parts.lanes.closeWaits(freed).catch((error: unknown) => {
       this.#parts.log.warn({ err: error }, 'waits could not be closed: they are closed later');
-      for (const places of freed) if (this.#freed.size < mostFreed) this.#freed.add(places);
+      for (const slots of freed) if (this.#freed.size < mostFreed) this.#freed.add(slots);
       if (this.#stopping) return;
       this.#freeAgain ??= setTimeout(() => {
         this.#freeAgain = undefined;
@@ -219,7 +219,7 @@ export class Waits {
     });
   }
 
-  #placeOf({ tenantId }: WaitRequest): PlaceInput {
+  #inputOf({ tenantId }: WaitRequest): WaitInput {
     return { tenantId, processId: this.#parts.processId };
   }
 
@@ -260,6 +260,6 @@ export class Waits {
   }
 }
 
-function noPlace({ retryAfterMs }: NoPlace): GatewayError {
+function noSlot({ retryAfterMs }: NoSlot): GatewayError {
   return new GatewayError('wait_concurrency', { retryAfterS: retryAfterMs / 1000 });
 }

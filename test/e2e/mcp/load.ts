@@ -42,7 +42,7 @@ async function allAtOnce(
     postMcp(mcpUrl, key, { body: toolCall('wait_for_messages', { timeout_s: 50 }) }),
   );
   await until('all to wait', async () => {
-    const [open] = await rows.rows<{ n: number }>('select sum(places) as n from waits');
+    const [open] = await rows.rows<{ n: number }>('select sum(slots) as n from waits');
     return Number(open?.n) === calls ? true : undefined;
   });
   await sleep(100); // from their place in the table to their place in the line

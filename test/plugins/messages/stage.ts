@@ -112,7 +112,7 @@ export async function openStage(
     outbox: new EventOutbox(),
     forgetContact,
     findIdle: (accountId) => accepting.idle(accountId),
-    tellHosts: (accepted) => hosts.tell(accepted),
+    notifyHosts: (accepted) => hosts.notify(accepted),
     expireMs: options.expireMs ?? 86_400_000,
     waits: 2,
     log,

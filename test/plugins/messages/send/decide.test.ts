@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { Contact } from '../../../../plugins/contacts/contract.ts';
 import { guardSettings, makeLimitRules } from '../../../../plugins/limits/rules.ts';
-import { contactPlace, keyPlace, type SendBatch } from '../../../../plugins/messages/send/batch.ts';
+import { answerKey, phoneKey, type SendBatch } from '../../../../plugins/messages/send/batch.ts';
 import { decideSend } from '../../../../plugins/messages/send/decide.ts';
 import type {
   SendDecision,
@@ -13,7 +13,7 @@ import type {
   SendingAccount,
   SendingTenant,
 } from '../../../../plugins/messages/tables/sending-rows.ts';
-import { threadPlace } from '../../../../plugins/messages/threads.ts';
+import { threadKey } from '../../../../plugins/messages/threads.ts';
 
 const now = Date.parse('2026-03-10T23:00:00.000Z');
 
@@ -94,11 +94,11 @@ function batchOf(facts: Facts = {}): SendBatch {
     contacts: new Map(contacts.map((contact) => [contact.id, contact])),
     aliases: new Map(),
     contactsByPhone: new Map(
-      contacts.map((one) => [contactPlace(one.tenantId, one.channel, one.phone ?? ''), one.id]),
+      contacts.map((one) => [phoneKey(one.tenantId, one.channel, one.phone ?? ''), one.id]),
     ),
     threads: new Map(
       ['acc_1', 'acc_2'].map((accountId) => [
-        threadPlace(accountId, ada.id),
+        threadKey(accountId, ada.id),
         { accountId, contactId: ada.id, openedAt: null, inboundAt: 1 },
       ]),
     ),
@@ -365,9 +365,9 @@ t.test('idempotency', async (t) => {
 
   const capped = batchOf({ tenantCount: [50, 0], tenant: { status: 'suspended' } });
   const kept = { tenantId: 'ten_1', ...key, answer: { id: 'msg_0' }, createdAt: now - 86_399_999 };
-  capped.keys.set(keyPlace('ten_1', 'k'), kept);
+  capped.keys.set(answerKey('ten_1', 'k'), kept);
   t.same(decideSend(rules, capped, keyed), { accepted: { id: 'msg_0' } }, 'before other checks');
-  capped.keys.set(keyPlace('ten_1', 'k'), { ...kept, createdAt: now - 86_400_000 });
+  capped.keys.set(answerKey('ten_1', 'k'), { ...kept, createdAt: now - 86_400_000 });
   t.same(outcome(decideSend(rules, capped, keyed)), ['account_suspended', 403], 'expired');
   t.equal(capped.newKeys.length, 0, 'a refusal is not kept');
 });

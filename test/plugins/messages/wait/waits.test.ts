@@ -53,9 +53,9 @@ for (const engine of databases) {
     // One for each row of waits that opened together.
     const rows = async (tenantId: string): Promise<number[]> => {
       const { read } = stage.storage.connections;
-      return await read('waits').where('tenant_id', tenantId).orderBy('places').pluck('places');
+      return await read('waits').where('tenant_id', tenantId).orderBy('slots').pluck('slots');
     };
-    const places = async (tenantId: string): Promise<number> =>
+    const slots = async (tenantId: string): Promise<number> =>
       (await rows(tenantId)).reduce((sum, held) => sum + held, 0);
 
     t.test('what came before, what comes, and nothing', async (t) => {
@@ -65,7 +65,7 @@ for (const engine of databases) {
       t.same(empty, { messages: [], position: 1 }, 'without a cursor it starts from now');
       const coming = stage.waits.wait(request(tenantId, { position: 1 }));
       const elsewhere = other.waits.wait(request(tenantId));
-      await until('both to be open', async () => (await places(tenantId)) === 2);
+      await until('both to be open', async () => (await slots(tenantId)) === 2);
       await pause(50);
       await stage.part.receive(session, inbound('b'));
       t.same(texts(await coming), ['b']);
@@ -102,7 +102,7 @@ for (const engine of databases) {
       });
     });
 
-    t.test('two places, over all processes', async (t) => {
+    t.test('two slots, over all processes', async (t) => {
       const { tenantId, session } = await open();
       const attempts = Array.from({ length: 20 }, (_, n) =>
         (n % 2 === 0 ? stage : other).waits.wait(request(tenantId, { timeoutMs: 3_000 })).then(
@@ -110,7 +110,7 @@ for (const engine of databases) {
           (error: { code: string; retryAfterS: number }) => `${error.code} ${error.retryAfterS}`,
         ),
       );
-      await until('two to be open', async () => (await places(tenantId)) === 2);
+      await until('two to be open', async () => (await slots(tenantId)) === 2);
       const refused: string[] = [];
       for (const attempt of attempts) attempt.then((outcome) => refused.push(outcome));
       await until('the others to be refused', () => refused.length === 18);
@@ -133,7 +133,7 @@ for (const engine of databases) {
       const two = [stage, other].map((process) =>
         process.waits.wait(request(tenantId, { timeoutMs: 2_000 })),
       );
-      await until('both to be open', async () => (await places(tenantId)) === 2);
+      await until('both to be open', async () => (await slots(tenantId)) === 2);
       const refused = { code: 'wait_concurrency', retryAfterS: Number };
       await t.rejects(stage.waits.wait(behind), refused);
       await stage.part.receive(session, inbound('b'));
@@ -162,7 +162,7 @@ for (const engine of databases) {
       const timeoutMs = 20_000;
       const waiting = stage.waits.wait(request(tenantId, { timeoutMs, signal: client.signal }));
       ask();
-      await until('the place', async () => (await places(tenantId)) === 1);
+      await until('the place', async () => (await slots(tenantId)) === 1);
       const { read } = stage.storage.connections;
       const [endsAt] = await read('waits').where('tenant_id', tenantId).pluck('ends_at');
       t.ok(Date.now() - begunAt >= 350, 'it had to wait for its place');
@@ -178,7 +178,7 @@ for (const engine of databases) {
       const client = new AbortController();
       const gone = stage.waits.wait(request(tenantId, { signal: client.signal }));
       const stays = other.waits.wait(request(tenantId, { timeoutMs: 2_000 }));
-      await until('both to be open', async () => (await places(tenantId)) === 2);
+      await until('both to be open', async () => (await slots(tenantId)) === 2);
       client.abort();
       await gone;
       const next = stage.waits.wait(request(tenantId, { timeoutMs: 0 }));
@@ -186,13 +186,13 @@ for (const engine of databases) {
       await stays;
     });
 
-    t.test('places that were taken together are given back one by one', async (t) => {
+    t.test('slots that were taken together are given back one by one', async (t) => {
       const { tenantId } = await open();
       const clients = [new AbortController(), new AbortController()];
       const waiting = clients.map(({ signal }) =>
         stage.waits.wait(request(tenantId, { position: 0, signal })),
       );
-      await until('both to be open', async () => (await places(tenantId)) === 2);
+      await until('both to be open', async () => (await slots(tenantId)) === 2);
       t.same(await rows(tenantId), [2], 'one row for both');
       const third = (process: Stage) => process.waits.wait(request(tenantId, { timeoutMs: 0 }));
       for (const process of [stage, other]) {
@@ -202,7 +202,7 @@ for (const engine of databases) {
       await waiting[0];
       t.same(await rows(tenantId), [1], 'and still for the one that is left');
       const late = other.waits.wait(request(tenantId, { timeoutMs: 2_000 }));
-      await until('another in its place', async () => (await places(tenantId)) === 2);
+      await until('another in its place', async () => (await slots(tenantId)) === 2);
       for (const process of [stage, other]) {
         await t.rejects(third(process), { code: 'wait_concurrency' }, 'no third');
       }
@@ -225,7 +225,7 @@ for (const engine of databases) {
       };
       const followers = [twice([stage, other]), twice([stage, other])];
       for (let n = 0; n < rounds; n += 1) {
-        await until('both to wait', async () => (await places(tenantId)) === 2);
+        await until('both to wait', async () => (await slots(tenantId)) === 2);
         await stage.part.receive(session, inbound(`again ${n}`));
       }
       await t.resolves(Promise.all(followers), 'nobody was refused');
@@ -240,7 +240,7 @@ for (const engine of databases) {
       const waiting = clients.map(({ signal }) =>
         waits.wait(request(tenantId, { position: 0, signal })),
       );
-      await until('both to be open', async () => (await places(tenantId)) === 2);
+      await until('both to be open', async () => (await slots(tenantId)) === 2);
       lanes.closeWaits = async () => Promise.reject(new Error('the database is away'));
       clients[0]?.abort();
       await waiting[0];
@@ -251,7 +251,7 @@ for (const engine of databases) {
       t.same(await rows(tenantId), [], 'both at once');
     });
 
-    t.test('places of dead processes and of waits that are over do not count', async (t) => {
+    t.test('slots of dead processes and of waits that are over do not count', async (t) => {
       const { tenantId } = await open();
       await stage.run(async (unit) => {
         const dead = { tenantId, processId: 'dead', endsAt: unit.now + 50_000 };
@@ -265,7 +265,7 @@ for (const engine of databases) {
       });
       await stage.waits.wait(request(tenantId, { timeoutMs: 0 }));
       await stage.waits.wait(request(tenantId, { timeoutMs: 20 }));
-      t.equal(await places(tenantId), 6);
+      t.equal(await slots(tenantId), 6);
       const now = await stage.storage.now();
       await stage.lanes.forgetWaits({ before: now, limit: 10 });
       t.same(await rows(tenantId), [1, 2], 'what is over is deleted');
@@ -390,8 +390,8 @@ t.test('after an outage of the database a tenant may wait at once', async (t) =>
   const interrupted = [wait(), wait()];
   const { read } = other.storage.connections;
   await until('both to be open', async () => {
-    const held: number[] = await read('waits').pluck('places');
-    return held.reduce((sum, places) => sum + places, 0) === 2;
+    const held: number[] = await read('waits').pluck('slots');
+    return held.reduce((sum, slots) => sum + slots, 0) === 2;
   });
 
   line.goDown();
@@ -411,5 +411,5 @@ t.test('after an outage of the database a tenant may wait at once', async (t) =>
   await pause(500);
   client.abort();
   for (const one of again) t.same(await one, { messages: [], position: 0 }, 'it was let in');
-  t.same(await read('waits').pluck('places'), [], 'every place is free again');
+  t.same(await read('waits').pluck('slots'), [], 'every place is free again');
 });
