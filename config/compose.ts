@@ -12,6 +12,7 @@ import api from '../plugins/api/plugin.ts';
 import broker from '../plugins/broker/plugin.ts';
 import contacts from '../plugins/contacts/plugin.ts';
 import egress from '../plugins/egress/plugin.ts';
+import events from '../plugins/events/plugin.ts';
 import limits from '../plugins/limits/plugin.ts';
 import mcp from '../plugins/mcp/plugin.ts';
 import media from '../plugins/media/plugin.ts';
@@ -51,6 +52,7 @@ export async function composeGateway(
     broker,
     tenants,
     egress,
+    events,
     media,
     drivers.plugin,
     accounts,

@@ -4,6 +4,8 @@ import { makeAccountTables } from '../plugins/accounts/tables/index.ts';
 import { accountSchema } from '../plugins/accounts/tables/schema.ts';
 import { makeContactTables } from '../plugins/contacts/tables/index.ts';
 import { contactSchema } from '../plugins/contacts/tables/schema.ts';
+import { makeEventTables } from '../plugins/events/tables/index.ts';
+import { eventSchema } from '../plugins/events/tables/schema.ts';
 import { makeLimitTables } from '../plugins/limits/tables/index.ts';
 import { limitSchema } from '../plugins/limits/tables/schema.ts';
 import { makeMediaTables } from '../plugins/media/tables/index.ts';
@@ -29,6 +31,7 @@ export function makeTables(sql: Sql): Tables {
     ...makeContactTables(sql),
     ...makeLimitTables(sql),
     media,
+    ...makeEventTables(sql),
     ...makeMessageTables(sql, media),
     ...makeWebhookTables(sql, toTenant),
   };
@@ -42,6 +45,7 @@ const firstTables = creating('001-first-tables', 1, [
   ...contactSchema,
   ...limitSchema,
   ...mediaSchema,
+  ...eventSchema,
   ...messageSchema,
   ...webhookSchema,
 ]);

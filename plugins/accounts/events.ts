@@ -1,5 +1,5 @@
 import { timestamp } from '../../core/schemas.ts';
-import type { EventRecord } from '../messages/contract.ts';
+import type { EventRecord } from '../events/contract.ts';
 import type { AccountEvent } from './status.ts';
 import type { AccountRow } from './tables/accounts.ts';
 

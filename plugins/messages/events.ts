@@ -2,7 +2,7 @@ import type { EventType } from '../../core/contracts/events.ts';
 import type { Json } from '../../core/contracts/json.ts';
 import { timestamp } from '../../core/schemas.ts';
 import type { Contact } from '../contacts/contract.ts';
-import type { EventRecord } from './contract.ts';
+import type { EventRecord } from '../events/contract.ts';
 import type { MessageContact, StoredMessage } from './tables/message-rows.ts';
 
 /** The message events an outbound message goes through, by the status that raises them. */

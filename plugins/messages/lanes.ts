@@ -1,13 +1,13 @@
 import type { Broker } from '../../core/contracts/broker.ts';
 import type { ReceiptEvent } from '../../core/contracts/driver.ts';
 import type { Messages } from '../../core/contracts/messages.ts';
-import type { Lane, Storage, Unit } from '../../core/contracts/storage.ts';
+import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { LiveSession } from '../accounts/contract.ts';
+import type { Outbox } from '../events/contract.ts';
 import { makeExpireLane } from './dispatch/expire-lane.ts';
 import type { DispatchStep, SessionOutput } from './dispatch/session-input.ts';
 import { makeSessionLane } from './dispatch/session-lane.ts';
-import type { EventOutbox } from './outbox.ts';
 import { type ImportInput, type ImportOutput, makeImportLane } from './receive/import-lane.ts';
 import type { ReceiveInput, ReceiveOutput } from './receive/input.ts';
 import { makeReceiveLane } from './receive/receive-lane.ts';
@@ -48,43 +48,6 @@ export interface MessageLanes {
   openWait(input: OpenWaitInput): Promise<GrantedSlots | NoSlot>;
   /** Stores how many of these slots are held still. */
   closeWaits(slots: readonly HeldSlots[]): Promise<void>;
-  /** Deletes expired Idempotency-Keys. */
-  forgetKeys(input: ForgetInput): Promise<number>;
-  forgetEvents(input: ForgetInput): Promise<number>;
-  /** Deletes waits that were over before a moment, and whose process did not close them. */
-  forgetWaits(input: ForgetInput): Promise<number>;
-}
-
-/** What is old enough to be deleted; the answer is how much was. */
-export interface ForgetInput {
-  /** Stored before this moment. */
-  readonly before: number;
-  readonly limit: number;
-}
-
-const forgetKeysLane = forgetLane('messages.forget-keys', (unit, { before, limit }) =>
-  unit.idempotency.deleteBefore(before, limit),
-);
-const forgetEventsLane = forgetLane('messages.forget-events', (unit, { before, limit }) =>
-  unit.events.deleteBefore(before, limit),
-);
-const forgetWaitsLane = forgetLane('messages.forget-waits', (unit, { before, limit }) =>
-  unit.waits.deleteOver(before, limit),
-);
-
-function forgetLane(
-  name: string,
-  forget: (unit: Unit, input: ForgetInput) => Promise<number>,
-): Lane<ForgetInput, number> {
-  return {
-    name,
-    locks: () => [],
-    async run(unit, inputs) {
-      const deleted: number[] = [];
-      for (const input of inputs) deleted.push(await forget(unit, input));
-      return deleted;
-    },
-  };
 }
 
 /** What the lanes are made with. */
@@ -94,7 +57,7 @@ export interface LaneParts extends AcceptParts {
   /** Forgets contacts that turn out to be one person with a private one. */
   readonly forgetContact: Messages['forgetContact'];
   /** Takes the events of sent messages. */
-  readonly outbox: EventOutbox;
+  readonly outbox: Pick<Outbox, 'prepare'>;
   /** After which an undispatched message fails. */
   readonly expireMs: number;
   /** How many waits one tenant may have open. */
@@ -125,8 +88,5 @@ export function makeLanes(parts: LaneParts): MessageLanes {
     passWait: (input) => mayPass(storage.read, input, waits),
     openWait: (input) => storage.submit(openWait, input),
     closeWaits: (input) => storage.submit(closeWaitsLane, input),
-    forgetKeys: (input) => storage.submit(forgetKeysLane, input),
-    forgetEvents: (input) => storage.submit(forgetEventsLane, input),
-    forgetWaits: (input) => storage.submit(forgetWaitsLane, input),
   };
 }

@@ -7,7 +7,6 @@ import { Dispatchers } from './dispatch/dispatchers.ts';
 import { HostNotifier } from './dispatch/host-notifier.ts';
 import { forgetContact } from './forget-contact.ts';
 import { makeLanes } from './lanes.ts';
-import { EventOutbox } from './outbox.ts';
 import { getMessage } from './read/get-message.ts';
 import { listMessages } from './read/list-messages.ts';
 import { viewOf } from './read/view.ts';
@@ -24,17 +23,15 @@ const hourMs = 3_600_000;
 /** Messages: accepting, dispatching, receipts, receiving, reading and waiting. */
 export default gatewayPlugin(
   'messages',
-  ['storage', 'broker', 'secrets', 'tenants', 'limits', 'media', 'accounts'],
+  ['storage', 'broker', 'secrets', 'tenants', 'events', 'limits', 'media', 'accounts'],
   async (app) => {
     const { cradle } = app.container;
     const { accounts, authenticator, broker, channels, clock, config, cursors } = cradle;
-    const { limits, media, sessions, storage } = cradle;
+    const { limits, media, outbox, sessions, storage } = cradle;
     const log = cradle.log.child({ plugin: 'messages' });
     const expireMs = config.messages.expire_h * hourMs;
     const idempotencyMs = config.messages.idempotency_h * hourMs;
-    const eventsMs = config.messages.events_h * hourMs;
     const dispatchers = new Dispatchers();
-    const outbox = new EventOutbox();
     const hosts = new HostNotifier(broker, dispatchers);
     const forget: Messages['forgetContact'] = async (unit, tenantId, contactId) => {
       await forgetContact(unit, tenantId, contactId, log);
@@ -78,10 +75,9 @@ export default gatewayPlugin(
       if (tenantId !== null) waits.wake(tenantId);
     });
     broker.onReady(() => waits.rescan());
-    const upkeep = startUpkeep({ storage, lanes, expireMs, idempotencyMs, eventsMs, log });
+    const upkeep = startUpkeep({ storage, lanes, expireMs, idempotencyMs, log });
     const send = makeSend((input) => lanes.accept(input), config.webhooks.allow_http);
     const mint: MintAddress = (key) => media.mint(key);
-    provide(app.container, 'outbox', outbox);
     provide(app.container, 'messages', {
       send: checkedSend(send, config.messages.max_text),
       async find({ tenantId }, id) {

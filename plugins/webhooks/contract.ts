@@ -4,7 +4,7 @@
  * event to one subscription. Times are milliseconds since the Unix epoch, by the database's clock.
  */
 import type { EventType } from '../../core/contracts/events.ts';
-import type { EventBody } from '../messages/contract.ts';
+import type { EventBody } from '../events/contract.ts';
 import type { Tenant } from '../tenants/contract.ts';
 
 /** One subscription. */

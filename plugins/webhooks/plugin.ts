@@ -1,3 +1,4 @@
+import { provideSingleton } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { startEngine } from './engine/engine.ts';
 import { makeWebhookOperations } from './make-operations.ts';
@@ -8,7 +9,7 @@ const hourMs = 3_600_000;
 /** Webhooks: subscriptions with their operations, and the delivery of events to them. */
 export default gatewayPlugin(
   'webhooks',
-  ['observability', 'storage', 'secrets', 'broker', 'tenants', 'egress', 'media', 'messages'],
+  ['observability', 'storage', 'secrets', 'broker', 'tenants', 'egress', 'media', 'events'],
   async (app) => {
     const { cradle } = app.container;
     const { broker, clock, cursors, egress, media, metrics, outbox, plans, secrets } = cradle;
@@ -40,6 +41,7 @@ export default gatewayPlugin(
       testsOpen: (receiverId) => tests.open(receiverId),
       delivers: roles.includes('webhooks'),
     });
+    provideSingleton(app.container, 'directFanOut', () => engine.directFanOut);
     app.addHook('onClose', async () => {
       await Promise.all([made.stop(), engine.stop()]);
     });

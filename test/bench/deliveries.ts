@@ -1,9 +1,9 @@
 import { newId } from '../../core/ids.ts';
 import { createLog } from '../../core/log.ts';
 import { RabbitmqBroker } from '../../plugins/broker/rabbitmq.ts';
-import type { EventRecord } from '../../plugins/messages/contract.ts';
+import type { EventRecord } from '../../plugins/events/contract.ts';
+import { EventTable } from '../../plugins/events/tables/events.ts';
 import { messageEvent } from '../../plugins/messages/events.ts';
-import { EventTable } from '../../plugins/messages/tables/events.ts';
 import type { StoredMessage } from '../../plugins/messages/tables/message-rows.ts';
 import { Executor } from '../../plugins/storage/executor.ts';
 import { freePort } from '../harness/ports.ts';

@@ -1,6 +1,6 @@
 import type { Unit } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
-import type { EventRecord } from '../contract.ts';
+import type { EventRecord } from '../../events/contract.ts';
 import { messageEvent } from '../events.ts';
 import { logFailed } from '../log-failed.ts';
 import type { StatusChange } from '../status.ts';

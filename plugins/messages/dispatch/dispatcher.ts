@@ -4,7 +4,6 @@ import { DriverError, type OutboundMessage } from '../../../core/contracts/drive
 import type { Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { LiveSession } from '../../accounts/contract.ts';
-import type { AcceptedPosition } from '../contract.ts';
 import { failures } from '../failures.ts';
 import type { QueuePosition } from '../tables/messages.ts';
 import { InterruptibleSleep } from './interruptible-sleep.ts';
@@ -28,6 +27,12 @@ export interface DispatcherParts {
   /** Submits to the session lane. */
   step(session: Pick<LiveSession, 'account' | 'fence'>, step: DispatchStep): Promise<SessionOutput>;
   readonly log: GatewayLog;
+}
+
+/** A newly accepted message's position in its queue, as the process that accepted it knows it. */
+export interface AcceptedPosition extends QueuePosition {
+  /** What its session hands over at once, as the intent is stored with the acceptance; null where it is not. */
+  readonly intended: OutboundMessage | null;
 }
 
 /** What one try to send came to. */

@@ -1,6 +1,5 @@
 import type { Fence, LiveSession } from '../../accounts/contract.ts';
-import type { AcceptedPosition } from '../contract.ts';
-import type { Dispatcher } from './dispatcher.ts';
+import type { AcceptedPosition, Dispatcher } from './dispatcher.ts';
 
 /** A session of this process that has handed over all that is queued and would hand over the next message at once. */
 export interface IdleSession {

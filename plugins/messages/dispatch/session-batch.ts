@@ -1,5 +1,5 @@
 import type { Contact } from '../../contacts/contract.ts';
-import type { FanOut, RaisedEvent } from '../contract.ts';
+import type { RaisedEvent, StoreEvents } from '../../events/contract.ts';
 import { messageEvent } from '../events.ts';
 import { storedNetworkId } from '../network-ids.ts';
 import type { StatusChange } from '../status.ts';
@@ -15,7 +15,7 @@ export interface SessionPrefetch {
   /** The ids of messages that receipts name by the network's id only, by `networkKey`. */
   readonly named: ReadonlyMap<string, string>;
   /** Read ahead where events are to be expected. */
-  readonly fanOut: FanOut | null;
+  readonly storeEvents: StoreEvents | null;
 }
 
 /** The messages that a batch of inputs is decided on, with the changes of the inputs decided so far. */

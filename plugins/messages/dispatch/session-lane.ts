@@ -1,7 +1,7 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
+import type { Outbox } from '../../events/contract.ts';
 import { logFailed } from '../log-failed.ts';
-import type { EventOutbox } from '../outbox.ts';
 import { enterReceipts } from './receipts.ts';
 import type { SessionPrefetch } from './session-batch.ts';
 import type { SessionInput, SessionOutput } from './session-input.ts';
@@ -20,7 +20,7 @@ const patienceMs = 20;
  */
 export function makeSessionLane(
   expireMs: number,
-  outbox: EventOutbox,
+  outbox: Pick<Outbox, 'prepare'>,
   log: GatewayLog,
 ): Lane<SessionInput, SessionOutput, SessionPrefetch> {
   return {
@@ -44,8 +44,8 @@ export function makeSessionLane(
       await unit.withCommit.messages.save([...batch.changed.values()]);
       logFailed(unit, log, batch.changed.values());
       if (batch.events.length > 0) {
-        const fanOut = prefetched.fanOut ?? (await outbox.prepare(unit, tenantIdsOf(inputs)));
-        await fanOut(unit, batch.events);
+        const store = prefetched.storeEvents ?? (await outbox.prepare(unit, tenantIdsOf(inputs)));
+        await store(unit, batch.events);
       }
       return outputs;
     },

@@ -1,6 +1,6 @@
 import type { Tables, Unit } from '../../../core/contracts/storage.ts';
+import type { Outbox } from '../../events/contract.ts';
 import { storedNetworkId } from '../network-ids.ts';
-import type { EventOutbox } from '../outbox.ts';
 import { networkKey, SessionBatch, type SessionPrefetch } from './session-batch.ts';
 import type { SessionInput } from './session-input.ts';
 
@@ -8,7 +8,7 @@ import type { SessionInput } from './session-input.ts';
 export async function loadSession(
   tables: Tables,
   inputs: readonly SessionInput[],
-  outbox: EventOutbox,
+  outbox: Pick<Outbox, 'prepare'>,
 ): Promise<SessionPrefetch> {
   const ids = inputs.flatMap(({ step, receipts }) => [
     ...[step?.outcome?.id ?? [], step?.next?.id ?? []].flat(),
@@ -17,14 +17,14 @@ export async function loadSession(
   const expectsEvents = inputs.some(
     ({ step, receipts }) => receipts.length > 0 || (step?.outcome ?? null) !== null,
   );
-  const [held, messages, contacts, named, fanOut] = await Promise.all([
+  const [held, messages, contacts, named, storeEvents] = await Promise.all([
     tables.leases.heldBy(inputs.map(({ fence }) => fence)),
     tables.messages.forChange(ids),
     tables.contacts.ofMessages(ids),
     loadNamed(tables, inputs, ({ reference }) => reference === null),
     expectsEvents ? outbox.prepare(tables, tenantIdsOf(inputs)) : null,
   ]);
-  return { held, messages, contacts, named, fanOut };
+  return { held, messages, contacts, named, storeEvents };
 }
 
 /**

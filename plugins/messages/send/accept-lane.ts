@@ -1,7 +1,7 @@
 import type { Clock } from '../../../core/contracts/clock.ts';
 import type { Lane, Tables, Unit } from '../../../core/contracts/storage.ts';
 import { timestamp } from '../../../core/schemas.ts';
-import type { AcceptedPosition } from '../contract.ts';
+import type { AcceptedPosition } from '../dispatch/dispatcher.ts';
 import type { IdleSession } from '../dispatch/dispatchers.ts';
 import type { SendBatch } from './batch.ts';
 import { decideSend } from './decide.ts';

@@ -1,6 +1,6 @@
 import type { Contact } from '../../contacts/contract.ts';
+import type { EventRecord } from '../../events/contract.ts';
 import type { LimitNotice } from '../../limits/contract.ts';
-import type { EventRecord } from '../contract.ts';
 import type { IdempotencyRecord } from '../tables/idempotency.ts';
 import type { StoredMessage } from '../tables/message-rows.ts';
 import type {

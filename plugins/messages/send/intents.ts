@@ -1,4 +1,4 @@
-import type { AcceptedPosition } from '../contract.ts';
+import type { AcceptedPosition } from '../dispatch/dispatcher.ts';
 import type { IdleSession } from '../dispatch/dispatchers.ts';
 import { outboundMessage } from '../dispatch/outbound-message.ts';
 import type { StoredMessage } from '../tables/message-rows.ts';

@@ -1,6 +1,5 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
 import type { Tables } from '../../../core/contracts/storage.ts';
-import { EventTable } from './events.ts';
 import { IdempotencyTable } from './idempotency.ts';
 import { MessageTable } from './messages.ts';
 import { SendingTable } from './sending.ts';
@@ -13,7 +12,6 @@ export interface MessageTables {
   readonly sending: SendingTable;
   readonly threads: ThreadTable;
   readonly idempotency: IdempotencyTable;
-  readonly events: EventTable;
   readonly waits: WaitTable;
 }
 
@@ -28,7 +26,6 @@ export function makeMessageTables(sql: Sql, media: Tables['media']): MessageTabl
     sending: new SendingTable(sql),
     threads: new ThreadTable(sql),
     idempotency: new IdempotencyTable(sql),
-    events: new EventTable(sql),
     waits: new WaitTable(sql),
   };
 }

@@ -13,7 +13,7 @@ import {
   zero,
 } from '../../../core/contracts/schema.ts';
 
-/** The tables of messages, of the outbox of events and of open waits. */
+/** The tables of messages and of open waits. */
 export const messageSchema: readonly Table[] = [
   {
     name: 'threads',
@@ -81,27 +81,6 @@ export const messageSchema: readonly Table[] = [
     },
     primary: ['tenant_id', 'key_hash'],
     indexes: [['created_at']],
-  },
-  {
-    name: 'events',
-    columns: {
-      id,
-      tenant_id: id,
-      type: words(60),
-      subject: id,
-      payload: text,
-      state: zero,
-      created_at: integer,
-    },
-    primary: ['id'],
-    indexes: [['state', 'id'], ['created_at'], ['subject']],
-  },
-  {
-    // Locks: one row for each job that runs in one process at a time.
-    name: 'turns',
-    columns: { name: words(40) },
-    primary: ['name'],
-    rows: [{ name: 'fan-out' }],
   },
   {
     name: 'waits',

@@ -1,7 +1,7 @@
-import type { PrepareFanOut } from '../../messages/contract.ts';
+import type { PrepareEvents } from '../../events/contract.ts';
 import type { ReadyAttempt } from './due-batches.ts';
 import type { EngineParts } from './environment.ts';
-import { fanOut } from './fan-out.ts';
+import { makeDeliveries } from './fan-out.ts';
 import type { EngineMetrics } from './metrics.ts';
 
 /** What was fanned out to one receiver. */
@@ -18,21 +18,21 @@ export interface FreshDeliveries {
 }
 
 /**
- * Makes the fan-out of events in the transaction that raises them: see `Outbox`.
+ * Makes the fan-out of events in the transaction that raises them, for the outbox.
  * @param due called after the commit with what was made
  */
 export function makeDirectFanOut(
   { plans, clock }: Pick<EngineParts, 'plans' | 'clock'>,
   metrics: EngineMetrics,
   due: (fresh: readonly FreshDeliveries[]) => void,
-): PrepareFanOut {
+): PrepareEvents {
   return async (tables, tenantIds) => {
     const readAt = clock.monotonic();
     const subscriptions = await tables.webhooks.subscriptionsOf(tenantIds);
     return async ({ withCommit, now, afterCommit }, raised) => {
       const kept = await withCommit.events.recordFannedOut(raised);
       const events = kept.map((event, n) => ({ ...event, first: raised[n]?.first ?? false }));
-      const made = fanOut(events, subscriptions, plans, now);
+      const made = makeDeliveries(events, subscriptions, plans, now);
       const waiting = made.filter(({ delivery }) => delivery.state === 'waiting');
       const receiverIds = [...new Set(waiting.map(({ delivery }) => delivery.receiverId))];
       await withCommit.deliveries.add(made.map(({ delivery }) => delivery));

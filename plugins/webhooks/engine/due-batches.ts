@@ -1,5 +1,5 @@
 import type { Tables } from '../../../core/contracts/storage.ts';
-import type { EventBody } from '../../messages/contract.ts';
+import type { EventBody } from '../../events/contract.ts';
 import type { Plans } from '../../tenants/contract.ts';
 import type { DueDelivery, DueWithBody, Receiver, Webhook } from '../contract.ts';
 import { goesOut, hasWebhooks } from '../matching.ts';

@@ -1,5 +1,6 @@
 import type { Release } from '../../../core/contracts/broker.ts';
 import { Loop } from '../../../core/loop.ts';
+import type { PrepareEvents } from '../../events/contract.ts';
 import { Deliverer } from './deliverer.ts';
 import { makeDirectFanOut } from './direct-fan-out.ts';
 import { Throttle } from './due-timer.ts';
@@ -18,6 +19,8 @@ const notifyMs = 25;
 
 /** The running engine. */
 export interface Engine {
+  /** Fans events out in the transaction that raises them. */
+  readonly directFanOut: PrepareEvents;
   /** Waits for the attempts that are under way and gives everything back. Never rejects. */
   stop(): Promise<void>;
 }
@@ -34,18 +37,16 @@ export async function startEngine(parts: EngineParts): Promise<Engine> {
     () => notifyMs,
     () => broker.toWorker('events', {}),
   );
-  storage.onCommit('events', () => notifying.call());
+  outbox.onCommit(() => notifying.call());
   const metrics = engineMetrics(parts.metrics);
-  outbox.fanOutWith(
-    makeDirectFanOut(parts, metrics, (fresh) =>
-      broker.toAll('deliveries', { receivers: fresh.map(({ receiverId }) => receiverId) }),
-    ),
+  const directFanOut = makeDirectFanOut(parts, metrics, (fresh) =>
+    broker.toAll('deliveries', { receivers: fresh.map(({ receiverId }) => receiverId) }),
   );
-  return { stop: async () => notifying.stop() };
+  return { directFanOut, stop: async () => notifying.stop() };
 }
 
 async function startDelivering(parts: EngineParts): Promise<Engine> {
-  const { storage, broker, outbox } = parts;
+  const { broker, outbox } = parts;
   const metrics = engineMetrics(parts.metrics);
   const deliverer = new Deliverer(parts, metrics);
   const due = (receiverIds: readonly string[]): void => {
@@ -53,13 +54,11 @@ async function startDelivering(parts: EngineParts): Promise<Engine> {
     if (deliverer.wake(receiverIds)) return;
     broker.toAll('deliveries', { receivers: [...receiverIds], sentBy: broker.processId });
   };
-  const fanOut = new FanOut(parts, metrics, due);
-  outbox.fanOutWith(
-    makeDirectFanOut(parts, metrics, (fresh) => {
-      const left = deliverer.takeFresh(fresh);
-      if (left.length > 0) due(left);
-    }),
-  );
+  const fanOut = new FanOutLoop(parts, metrics, due);
+  const directFanOut = makeDirectFanOut(parts, metrics, (fresh) => {
+    const left = deliverer.takeFresh(fresh);
+    if (left.length > 0) due(left);
+  });
   const releases: Release[] = [
     await broker.work('events', 1, () => fanOut.kick()),
     await broker.listen('deliveries', (message) => {
@@ -67,7 +66,7 @@ async function startDelivering(parts: EngineParts): Promise<Engine> {
     }),
   ];
   // This process fans out what it raised itself: no message need come back for it.
-  storage.onCommit('events', () => fanOut.kick());
+  outbox.onCommit(() => fanOut.kick());
   broker.onReady(() => {
     fanOut.kick();
     deliverer.wake(null);
@@ -76,6 +75,7 @@ async function startDelivering(parts: EngineParts): Promise<Engine> {
   deliverer.start();
   const upkeep = startUpkeep(parts, metrics);
   return {
+    directFanOut,
     async stop() {
       await fanOut.stop();
       await deliverer.stop();
@@ -90,7 +90,7 @@ async function startDelivering(parts: EngineParts): Promise<Engine> {
 }
 
 /** Takes events out of the outbox whenever there may be some. */
-class FanOut {
+class FanOutLoop {
   readonly #loop: Loop;
   readonly #throttle: Throttle;
   #wanted = true;

@@ -4,7 +4,7 @@ import type { Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { MintAddress } from '../../../core/media-reference.ts';
 import type { Egress } from '../../egress/contract.ts';
-import type { Outbox } from '../../messages/contract.ts';
+import type { Outbox } from '../../events/contract.ts';
 import type { Metrics } from '../../observability/contract.ts';
 import type { Secrets } from '../../secrets/contract.ts';
 import type { Plans } from '../../tenants/contract.ts';
@@ -28,8 +28,7 @@ export interface EngineSettings {
 export interface EngineParts {
   readonly storage: Storage;
   readonly broker: Broker;
-  /** Fans events out as they are raised. */
-  readonly outbox: Outbox;
+  readonly outbox: Pick<Outbox, 'onCommit'>;
   readonly egress: Egress;
   readonly secrets: Pick<Secrets, 'open'>;
   readonly plans: Plans;

@@ -1,6 +1,6 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { Plans } from '../../tenants/contract.ts';
-import { fanOut } from './fan-out.ts';
+import { makeDeliveries } from './fan-out.ts';
 
 /** What one round of the fan-out did. */
 export interface FannedOut {
@@ -38,7 +38,7 @@ async function fanOutOldest(unit: Unit, plans: Plans, due: Due): Promise<FannedO
   const { events, now } = await unit.events.waitingForChange(eventsAtOnce);
   if (events.length === 0) return { events: 0, waiting: 0, suppressed: 0 };
   const tenantIds = events.map((event) => event.tenantId);
-  const made = fanOut(events, await unit.webhooks.subscriptionsOf(tenantIds), plans, now);
+  const made = makeDeliveries(events, await unit.webhooks.subscriptionsOf(tenantIds), plans, now);
   const deliveries = made.map(({ delivery }) => delivery);
   await unit.withCommit.deliveries.add(deliveries);
   await unit.withCommit.events.markFannedOut(events.map((event) => event.id));

@@ -17,7 +17,7 @@ export interface MadeDelivery<Event extends FannedEvent> {
 }
 
 /** Makes one delivery for each event and subscription that wants it, in the order of the events. Pure but for the ids. */
-export function fanOut<Event extends FannedEvent>(
+export function makeDeliveries<Event extends FannedEvent>(
   events: readonly Event[],
   { webhooks, tenants }: Subscriptions,
   plans: Plans,

@@ -29,7 +29,6 @@ import { Dispatchers } from '../../../plugins/messages/dispatch/dispatchers.ts';
 import { HostNotifier } from '../../../plugins/messages/dispatch/host-notifier.ts';
 import { forgetContact as forget } from '../../../plugins/messages/forget-contact.ts';
 import { type MessageLanes, makeLanes } from '../../../plugins/messages/lanes.ts';
-import { EventOutbox } from '../../../plugins/messages/outbox.ts';
 import { inboundTopic } from '../../../plugins/messages/receive/inbound-topic.ts';
 import type { SendDecision, SendInput } from '../../../plugins/messages/send/input.ts';
 import { makeSessionPart, type SessionPartParts } from '../../../plugins/messages/session-part.ts';
@@ -109,7 +108,8 @@ export async function openStage(
     storage,
     broker,
     clock: systemClock,
-    outbox: new EventOutbox(),
+    // Events wait, to be found.
+    outbox: { prepare: async () => (unit, events) => unit.withCommit.events.record(events) },
     forgetContact,
     findIdle: (accountId) => accepting.idle(accountId),
     notifyHosts: (accepted) => hosts.notify(accepted),

@@ -8,7 +8,7 @@ import { createLog } from '../../../core/log.ts';
 import type { MemoryHub } from '../../../plugins/broker/hub.ts';
 import { MemoryBroker } from '../../../plugins/broker/memory.ts';
 import type { EgressAnswer, EgressOutcome, EgressPost } from '../../../plugins/egress/contract.ts';
-import type { EventRecord, PrepareFanOut } from '../../../plugins/messages/contract.ts';
+import type { EventRecord, PrepareEvents } from '../../../plugins/events/contract.ts';
 import { PrometheusMetrics } from '../../../plugins/observability/metrics.ts';
 import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
 import { makeStorage, type OpenStorage } from '../../../plugins/storage/storage.ts';
@@ -116,7 +116,7 @@ export interface EngineProcess {
   /** The metrics in Prometheus' format. */
   metrics(): Promise<string>;
   /** How it fans events out in the transaction that raises them. */
-  readonly prepare: PrepareFanOut;
+  readonly prepare: PrepareEvents;
   /** Runs something in a transaction of this process. */
   run<Result>(work: (unit: Unit) => Promise<Result>): Promise<Result>;
   stop(): Promise<void>;
@@ -134,16 +134,12 @@ export async function openEngine(
   const memory = new MemoryBroker({ log, ...(options.hub === undefined ? {} : options) });
   const name = options.name ?? 'one';
   const metrics = new PrometheusMetrics();
-  let prepare: PrepareFanOut | undefined;
+  const through = options.through?.(storage) ?? storage;
   const engine = await startEngine({
     testsOpen: () => 0,
-    storage: options.through?.(storage) ?? storage,
+    storage: through,
     broker: options.broker ?? memory,
-    outbox: {
-      fanOutWith(given) {
-        prepare = given;
-      },
-    },
+    outbox: { onCommit: (listener) => through.onCommit('events', listener) },
     egress: {
       refusal: async () => null,
       post: (request) => internet.post(name, request),
@@ -174,7 +170,6 @@ export async function openEngine(
     maxBatch: 1,
     run: async (unit, inputs) => Promise.all(inputs.map((input) => input(unit))),
   };
-  if (prepare === undefined) throw new Error('the engine fans out what is raised');
   let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     await engine.stop();
@@ -184,7 +179,7 @@ export async function openEngine(
   t.teardown(() => (stopped ??= stop()));
   return {
     storage,
-    prepare,
+    prepare: engine.directFanOut,
     metrics: () => metrics.text(),
     // The lane's type forgets the result's; it is the work's own.
     run: (input) => storage.submit(work, input) as never,

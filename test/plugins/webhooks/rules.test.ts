@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import t from 'tap';
 import type { EgressOutcome, EgressPost } from '../../../plugins/egress/contract.ts';
-import type { EventBody } from '../../../plugins/messages/contract.ts';
+import type { EventBody } from '../../../plugins/events/contract.ts';
 import { attempt, attemptHeaders } from '../../../plugins/webhooks/attempt.ts';
 import type {
   Attempt,

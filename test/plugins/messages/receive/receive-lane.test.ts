@@ -9,7 +9,7 @@ import { GatewayError } from '../../../../core/errors.ts';
 import { newId } from '../../../../core/ids.ts';
 import { makeChangeLane } from '../../../../plugins/contacts/change.ts';
 import type { Contact } from '../../../../plugins/contacts/contract.ts';
-import type { StoredEvent } from '../../../../plugins/messages/tables/events.ts';
+import type { StoredEvent } from '../../../../plugins/events/tables/events.ts';
 import type { MessageWithContact } from '../../../../plugins/messages/tables/message-rows.ts';
 import type { Delivery } from '../../../../plugins/webhooks/contract.ts';
 import { databases } from '../../../harness/databases.ts';

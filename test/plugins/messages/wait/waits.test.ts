@@ -3,6 +3,7 @@ import t from 'tap';
 import { systemClock } from '../../../../core/contracts/clock.ts';
 import type { Lane } from '../../../../core/contracts/storage.ts';
 import type { MessageWithContact } from '../../../../plugins/messages/tables/message-rows.ts';
+import { pruneWaits } from '../../../../plugins/messages/upkeep.ts';
 import type { WaitRequest, WaitResult } from '../../../../plugins/messages/wait/waits.ts';
 import { databases } from '../../../harness/databases.ts';
 import { FaultyServer } from '../../storage/faulty-server.ts';
@@ -267,9 +268,9 @@ for (const engine of databases) {
       await stage.waits.wait(request(tenantId, { timeoutMs: 20 }));
       t.equal(await slots(tenantId), 6);
       const now = await stage.storage.now();
-      await stage.lanes.forgetWaits({ before: now, limit: 10 });
+      await stage.storage.submit(pruneWaits, { before: now, limit: 10 });
       t.same(await rows(tenantId), [1, 2], 'what is over is deleted');
-      await stage.lanes.forgetWaits({ before: now + 60_000, limit: 1 });
+      await stage.storage.submit(pruneWaits, { before: now + 60_000, limit: 1 });
       t.equal((await rows(tenantId)).length, 1, 'a part at a time');
     });
 

@@ -1,0 +1,72 @@
+import { spread } from './backoff.ts';
+import type { Lane, Storage, Unit } from './contracts/storage.ts';
+import type { GatewayLog } from './log.ts';
+import { Loop } from './loop.ts';
+
+/** Between two rounds: often enough for the shortest times of a test. */
+const slowestMs = 60_000;
+const fastestMs = 500;
+
+/** Rows that one transaction deletes. */
+const rowsAtOnce = 1_000;
+
+/** What is old enough to be deleted. */
+export interface PruneInput {
+  /** Stored before this moment. */
+  readonly before: number;
+  readonly limit: number;
+}
+
+/** Deletes old rows of one kind; answers how many. */
+export type PruneLane = Lane<PruneInput, number>;
+
+/** Makes such a lane. */
+export function pruneLane(
+  name: string,
+  prune: (unit: Unit, input: PruneInput) => Promise<number>,
+): PruneLane {
+  return {
+    name,
+    locks: () => [],
+    async run(unit, inputs) {
+      const deleted: number[] = [];
+      for (const input of inputs) deleted.push(await prune(unit, input));
+      return deleted;
+    },
+  };
+}
+
+/** What old rows are deleted with. */
+export interface PruningParts {
+  readonly storage: Pick<Storage, 'now' | 'submit'>;
+  /** How long rows are kept, in milliseconds; a round comes after a tenth of it, or after a minute. */
+  readonly keptMs: number;
+  readonly log: GatewayLog;
+}
+
+/** Starts to delete old rows now and then, a portion at a time. Safe beside the rounds of other processes. */
+export function startPruning(
+  lane: PruneLane,
+  { storage, keptMs, log }: PruningParts,
+): { stop(): Promise<void> } {
+  const usualMs = Math.max(fastestMs, Math.min(slowestMs, keptMs / 10));
+  let stopped = false;
+  const loop = new Loop(
+    () => spread(usualMs, 0.2),
+    async () => {
+      const before = (await storage.now()) - keptMs;
+      let deleted = rowsAtOnce;
+      while (deleted === rowsAtOnce && !stopped) {
+        deleted = await storage.submit(lane, { before, limit: rowsAtOnce });
+      }
+    },
+    (error) => log.warn({ err: error }, 'a round of upkeep failed'),
+  );
+  loop.rest();
+  return {
+    stop() {
+      stopped = true;
+      return loop.stop();
+    },
+  };
+}
