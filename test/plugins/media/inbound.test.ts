@@ -236,7 +236,7 @@ for (const engine of databases) {
 
       const fenced = { ...event, networkId: 'y' };
       lanes.receive = async () => 'lost';
-      await t.rejects(stage.part.receive(session, fenced), /does not hold its account/);
+      await t.rejects(stage.part.receive(session, fenced), /has lost its account/);
       lanes.receive = receive;
       t.same((await rows()).sort(), [1, 2], 'its file is given up');
       const hanging = { ...inbound('z'), media: opened(() => new Promise(() => undefined)) };

@@ -272,7 +272,7 @@ for (const engine of databases) {
       } as const;
       await t.rejects(
         stage.part.receive(stale, { type: 'receipts', receipts: [receipt] }),
-        /does not hold its account/,
+        /has lost its account/,
       );
       t.equal(stale.handed.length, 0);
       t.match(await message(stage, tenantId, id), { status: 'queued', dispatchedAt: null });
