@@ -1,11 +1,10 @@
 import { provide } from '../core/container.ts';
-import type { Driver } from '../core/contracts/driver.ts';
 import { type GatewayParts, type GatewayPlugin, gatewayPlugin } from '../core/kernel.ts';
 import type { GatewayLog } from '../core/log.ts';
 import { SimulatedControl } from '../drivers/simulated/control.ts';
 import { makeSimulatedDriver } from '../drivers/simulated/driver.ts';
 import { SimulatedNetwork } from '../drivers/simulated/launch.ts';
-import type { ChannelRegistry } from '../plugins/accounts/contract.ts';
+import type {} from '../plugins/accounts/contract.ts';
 import accounts from '../plugins/accounts/plugin.ts';
 import { details } from '../plugins/accounts/reasons.ts';
 import api from '../plugins/api/plugin.ts';
@@ -18,7 +17,7 @@ import mcp from '../plugins/mcp/plugin.ts';
 import media from '../plugins/media/plugin.ts';
 import messages from '../plugins/messages/plugin.ts';
 import observability from '../plugins/observability/plugin.ts';
-import type { SimulatedNetworkControl } from '../plugins/sandbox/contract.ts';
+import type {} from '../plugins/sandbox/contract.ts';
 import sandbox from '../plugins/sandbox/plugin.ts';
 import secrets from '../plugins/secrets/plugin.ts';
 import databaseLock from '../plugins/storage/lock-plugin.ts';
@@ -43,7 +42,6 @@ export async function composeGateway(
   config: GatewayConfig,
   log: GatewayLog,
 ): Promise<GatewayParts> {
-  const drivers = makeDrivers(config, log);
   const before = [
     observability,
     databaseLock,
@@ -54,7 +52,7 @@ export async function composeGateway(
     egress,
     events,
     media,
-    drivers.plugin,
+    driversPlugin(config, log),
     accounts,
     limits,
     messages,
@@ -70,62 +68,49 @@ export async function composeGateway(
     bodyLimit: config.limits.body_bytes,
     drainMs: config.shutdown.drain_s * 1000,
     plugins: [...before, ...outside, ...after],
-    prepare(container) {
-      provide(container, 'config', config);
-      provide(container, 'channels', drivers.channels);
-      provide(container, 'simulatedNetwork', drivers.simulatedNetwork);
-    },
+    prepare: (container) => provide(container, 'config', config),
   };
-}
-
-interface Drivers {
-  readonly channels: ChannelRegistry;
-  readonly simulatedNetwork: SimulatedNetworkControl;
-  /** Stops what the drivers share, once the sessions above it are closed. */
-  readonly plugin: GatewayPlugin;
 }
 
 /**
- * A test tenant's channels all run on the simulated network, which is only started when somebody needs it. A
- * live tenant's run on the channel's own driver, where there is one.
+ * The drivers, and what they share, which stops once the sessions above it are closed. A test tenant's channels all run on
+ * the simulated network, which is only started when somebody needs it. A live tenant's run on the channel's own driver,
+ * where there is one.
  */
-function makeDrivers(config: GatewayConfig, log: GatewayLog): Drivers {
-  const names = Object.keys(config.channels);
-  const network = new SimulatedNetwork({
-    url: config.simulated_network_url,
-    dataDir: config.data_dir,
-    log: log.child({ driver: 'simulated' }),
-  });
-  const control = new SimulatedControl(network);
-  const simulated = new Map(names.map((name) => [name, makeSimulatedDriver(network, name)]));
-  let live: ReadonlyMap<string, Driver> = new Map();
-  return {
-    channels: {
+function driversPlugin(config: GatewayConfig, log: GatewayLog): GatewayPlugin {
+  return gatewayPlugin('drivers', ['observability'], async (app) => {
+    const names = Object.keys(config.channels);
+    const network = new SimulatedNetwork({
+      url: config.simulated_network_url,
+      dataDir: config.data_dir,
+      log: log.child({ driver: 'simulated' }),
+    });
+    const control = new SimulatedControl(network);
+    const simulated = new Map(names.map((name) => [name, makeSimulatedDriver(network, name)]));
+    const faults = new CountedDriverFaults(log, app.container.cradle.metrics);
+    const release = takeStrayFaults(faults);
+    const watch = new StallWatch(faults);
+    const parts = { faults, watch, heldBack: details.stalled };
+    const live = await makeChannelDrivers(config, {
+      log,
+      folder: process.cwd(),
+      contain: (channel, driver) => {
+        watch.start();
+        return new ContainedDriver(channel, driver, parts);
+      },
+    });
+    provide(app.container, 'driverFaults', faults);
+    provide(app.container, 'simulatedNetwork', control);
+    provide(app.container, 'channels', {
       driverOf: (channel, mode) => (mode === 'test' ? simulated : live).get(channel) ?? null,
       channels: () => names,
-    },
-    simulatedNetwork: control,
-    plugin: gatewayPlugin('drivers', ['observability'], async (app) => {
-      const faults = new CountedDriverFaults(log, app.container.cradle.metrics);
-      provide(app.container, 'driverFaults', faults);
-      const release = takeStrayFaults(faults);
-      const watch = new StallWatch(faults);
-      const parts = { faults, watch, heldBack: details.stalled };
-      live = await makeChannelDrivers(config, {
-        log,
-        folder: process.cwd(),
-        contain: (channel, driver) => {
-          watch.start();
-          return new ContainedDriver(channel, driver, parts);
-        },
-      });
-      app.addHook('onClose', async () => {
-        for (const driver of [...simulated.values(), ...live.values()]) await driver.close?.();
-        release();
-        watch.stop();
-        control.close();
-        await network.stop();
-      });
-    }),
-  };
+    });
+    app.addHook('onClose', async () => {
+      for (const driver of [...simulated.values(), ...live.values()]) await driver.close?.();
+      release();
+      watch.stop();
+      control.close();
+      await network.stop();
+    });
+  });
 }

@@ -22,7 +22,10 @@ export function createGatewayContainer(): Container {
   return createContainer<Cradle>({ injectionMode: InjectionMode.PROXY, strict: true });
 }
 
-/** Registers a ready-made value under a name of the cradle. A name that is taken fails the boot. */
+/**
+ * Registers a value under a name of the cradle: what comes from outside, or was opened while booting. A name that is
+ * taken fails the boot.
+ */
 export function provide<Name extends keyof Cradle & string>(
   container: Container,
   name: Name,
@@ -32,14 +35,23 @@ export function provide<Name extends keyof Cradle & string>(
   container.register(name, asValue(value));
 }
 
-/** Registers a maker under a name of the cradle; made once, when first asked for. */
-export function provideSingleton<Name extends keyof Cradle & string>(
+/**
+ * Registers a maker under a name of the cradle; made once, when first asked for. It takes other services from the cradle,
+ * as late as it likes: who uses them need not boot after them. A name that is taken fails the boot.
+ * @param dispose called with what was made when all plugins have been stopped, in no order; where order matters, use a
+ *   hook
+ */
+export function provideSingleton<
+  Name extends keyof Cradle & string,
+  Service extends Cradle[Name] = Cradle[Name],
+>(
   container: Container,
   name: Name,
-  make: (cradle: Cradle) => Cradle[Name],
+  make: (cradle: Cradle) => Service,
+  dispose: (service: Service) => Promise<void> | void = () => undefined,
 ): void {
   refuseTaken(container, name);
-  container.register(name, asFunction(make).singleton());
+  container.register(name, asFunction(make).singleton().disposer(dispose));
 }
 
 function refuseTaken(container: Container, name: string): void {

@@ -82,6 +82,8 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   app.addHook('preClose', async () => stopping.abort());
   guardConnections(app, parts.drainMs ?? 500);
   const container = createGatewayContainer();
+  // The first hook to close is the last to run.
+  app.addHook('onClose', () => container.dispose());
   const operations = new OperationRegistry();
   app.decorate('container', container);
   app.decorate('operations', operations);

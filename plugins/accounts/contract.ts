@@ -175,7 +175,7 @@ export interface Sessions {
   attach(part: SessionPart): void;
 }
 
-/** The drivers, by channel and mode. Filled by `config/compose.ts` before the plugins boot. */
+/** The drivers, by channel and mode. Made by the drivers' plugin of `config/compose.ts`. */
 export interface ChannelRegistry {
   /** Null: this channel is not there for this mode, which answers 403 `channel_not_enabled`. */
   driverOf(channel: string, mode: Mode): Driver | null;

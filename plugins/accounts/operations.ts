@@ -1,12 +1,15 @@
+import type { Accounts } from '../../core/contracts/accounts.ts';
 import type { AnyOperation } from '../../core/operation.ts';
 import { type AnyChannelParts, anyChannelOperations } from './operations/any-channel.ts';
 import { chatappOperations } from './operations/chatapp.ts';
-import { type ListParts, listAccounts } from './operations/list-accounts.ts';
+import { listAccounts } from './operations/list-accounts.ts';
 import { listChannels } from './operations/list-channels.ts';
 import { msgappOperations } from './operations/msgapp.ts';
 
 /** The operations of accounts and connections: the specification's in its order, then those of any channel. */
-export function accountOperations(parts: ListParts & AnyChannelParts): readonly AnyOperation[] {
+export function accountOperations(
+  parts: Pick<Accounts, 'list'> & AnyChannelParts,
+): readonly AnyOperation[] {
   return [
     listAccounts(parts),
     ...chatappOperations(parts.connections),

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
-import { provide } from '../../core/container.ts';
+import { provideSingleton } from '../../core/container.ts';
+import type { Caller } from '../../core/contracts/caller.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { assembleAccounts } from './assemble.ts';
 import { accountMetrics } from './metrics.ts';
@@ -50,14 +51,10 @@ export default gatewayPlugin(
       },
       random: Math.random,
     });
-    provide(app.container, 'sessions', sessions);
-    // The limits boot later, so they are looked up at each call.
-    const listParts = { storage: cradle.storage, limits: () => cradle.limits };
-    provide(app.container, 'accounts', {
-      ...accounts,
-      list: (caller) => accountsOf(listParts, caller),
-    });
-    app.operations.add(...accountOperations({ ...listParts, channels, connections }));
+    const list = (caller: Caller) => accountsOf(cradle, caller);
+    provideSingleton(app.container, 'sessions', () => sessions);
+    provideSingleton(app.container, 'accounts', () => ({ ...accounts, list }));
+    app.operations.add(...accountOperations({ list, channels, connections }));
     app.addHook('onReady', () => {
       loopDelay.start();
       return process.start();

@@ -1,4 +1,4 @@
-import { provide } from '../../core/container.ts';
+import { provideSingleton } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { makeChangeLane } from './change.ts';
 import { contactOperations, viewOf } from './operations.ts';
@@ -7,12 +7,12 @@ import { contactOperations, viewOf } from './operations.ts';
 export default gatewayPlugin('contacts', ['storage', 'secrets', 'messages'], async (app) => {
   const { cursors, messages, storage } = app.container.cradle;
   const change = makeChangeLane(messages);
-  provide(app.container, 'contacts', {
+  provideSingleton(app.container, 'contacts', () => ({
     async find({ tenantId }, id) {
       const found = await storage.read.contacts.find(tenantId, id);
       return found === null ? null : viewOf(found);
     },
-  });
+  }));
   app.operations.add(
     ...contactOperations({
       find: (tenantId, id) => storage.read.contacts.find(tenantId, id),

@@ -1,18 +1,21 @@
-import { provide } from '../../core/container.ts';
+import { type Cradle, provideSingleton } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { isPublicAddress } from './addresses.ts';
-import './contract.ts';
+import type { ClosableEgress } from './contract.ts';
 import { GuardedEgress } from './egress.ts';
 import { networkLookUp } from './names/look-up.ts';
 
 /** Of the time to connect; the rest is for the connection itself. */
 const lookUpShare = 0.6;
 
-/** Provides `egress`. Boots before whoever sends through it, so that it is closed after them. */
-export default gatewayPlugin('egress', [], async (app) => {
-  const { webhooks } = app.container.cradle.config;
+/** Provides `egress`, which is closed after whoever sends through it. */
+export default gatewayPlugin('egress', [], async ({ container }) => {
+  provideSingleton(container, 'egress', makeEgress, (egress) => egress.close());
+});
+
+function makeEgress({ config: { webhooks } }: Cradle): ClosableEgress {
   const connectTimeoutMs = webhooks.connect_timeout_s * 1000;
-  const egress = new GuardedEgress({
+  return new GuardedEgress({
     rules: {
       allowHttp: webhooks.allow_http,
       isAllowed: webhooks.allow_private_targets ? () => true : isPublicAddress,
@@ -20,6 +23,4 @@ export default gatewayPlugin('egress', [], async (app) => {
     connectTimeoutMs,
     lookUp: networkLookUp({ timeoutMs: connectTimeoutMs * lookUpShare }),
   });
-  provide(app.container, 'egress', egress);
-  app.addHook('onClose', () => egress.close());
-});
+}

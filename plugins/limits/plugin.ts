@@ -1,4 +1,4 @@
-import { provide } from '../../core/container.ts';
+import { provideSingleton } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { getUsage } from './operations.ts';
 import { guardSettings, makeLimitRules } from './rules.ts';
@@ -6,15 +6,17 @@ import { accountLimits, tenantUsage } from './usage.ts';
 
 /** Caps, ramp, guards and the usage record. */
 export default gatewayPlugin('limits', ['storage', 'tenants'], async (app) => {
-  const { config, plans, storage } = app.container.cradle;
-  const rules = makeLimitRules(guardSettings(config.limits), (name) => plans.plan(name));
-  provide(app.container, 'limits', {
-    rules,
-    ofAccounts: (caller, accounts) => accountLimits(storage, rules, caller, accounts),
+  provideSingleton(app.container, 'limits', ({ config, plans, storage }) => {
+    const rules = makeLimitRules(guardSettings(config.limits), (name) => plans.plan(name));
+    return {
+      rules,
+      ofAccounts: (caller, accounts) => accountLimits(storage, rules, caller, accounts),
+    };
   });
+  const { limits, plans, storage } = app.container.cradle;
   app.operations.add(
     getUsage({
-      usage: (tenantId) => tenantUsage(storage, rules, tenantId),
+      usage: (tenantId) => tenantUsage(storage, limits.rules, tenantId),
       plan: (name) => plans.plan(name),
     }),
   );

@@ -1,4 +1,4 @@
-import { provide } from '../../core/container.ts';
+import { provideSingleton } from '../../core/container.ts';
 import type { Messages } from '../../core/contracts/messages.ts';
 import { newId } from '../../core/ids.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
@@ -78,14 +78,14 @@ export default gatewayPlugin(
     const upkeep = startUpkeep({ storage, lanes, expireMs, idempotencyMs, log });
     const send = makeSend((input) => lanes.accept(input), config.webhooks.allow_http);
     const mint: MintAddress = (key) => media.mint(key);
-    provide(app.container, 'messages', {
+    provideSingleton(app.container, 'messages', () => ({
       send: checkedSend(send, config.messages.max_text),
       async find({ tenantId }, id) {
         const found = await storage.read.messages.find(tenantId, id);
         return found === null ? null : viewOf(found, mint);
       },
       forgetContact: forget,
-    });
+    }));
     app.operations.add(
       sendMessage({ maxText: config.messages.max_text, send }),
       listMessages({

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { provide } from '../../core/container.ts';
+import { provide, provideSingleton } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { checkCanary } from './canary.ts';
 import './contract.ts';
@@ -14,5 +14,5 @@ export default gatewayPlugin('secrets', ['storage'], async (app: FastifyInstance
   const secrets = makeSecrets(await loadKeyring(config, isSealed));
   await checkCanary(storage, secrets);
   provide(app.container, 'secrets', secrets);
-  provide(app.container, 'cursors', makeCursors(secrets.derive('cursor')));
+  provideSingleton(app.container, 'cursors', () => makeCursors(secrets.derive('cursor')));
 });

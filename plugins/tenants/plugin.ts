@@ -1,4 +1,4 @@
-import { provide } from '../../core/container.ts';
+import { provideSingleton } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { keyAuthenticator } from './authenticator.ts';
 import type {} from './contract.ts';
@@ -7,21 +7,15 @@ import { tenantsService } from './service.ts';
 
 /** Tenants, their plans and the keys that name them. */
 export default gatewayPlugin('tenants', ['storage'], async ({ container }) => {
-  const { config, storage, clock, log } = container.cradle;
-  const plans = configuredPlans(config.plans);
-  provide(container, 'plans', plans);
-  provide(
-    container,
-    'authenticator',
+  provideSingleton(container, 'plans', ({ config }) => configuredPlans(config.plans));
+  provideSingleton(container, 'authenticator', ({ config, storage, clock }) =>
     keyAuthenticator(storage.read, {
       maxAgeMs: config.tenants.cache_s * 1000,
       maxEntries: config.tenants.cache_entries,
       monotonic: () => clock.monotonic(),
     }),
   );
-  provide(
-    container,
-    'tenants',
+  provideSingleton(container, 'tenants', ({ config, storage, plans, log }) =>
     tenantsService({ storage, plans, channels: Object.keys(config.channels), log }),
   );
 });

@@ -125,6 +125,28 @@ t.test('a name of the container is taken once', async (t) => {
   );
 });
 
+t.test('a service takes what boots later, and is disposed after all plugins', async (t) => {
+  const order: string[] = [];
+  const gateway = await boot([
+    gatewayPlugin('one', [], async (app) => {
+      provideSingleton(
+        app.container,
+        'firstKeys',
+        ({ isAlone }) => ({ live: isAlone ? 'alone' : null, test: null }),
+        () => void order.push('disposed'),
+      );
+      app.addHook('onClose', async () => void order.push('one'));
+    }),
+    gatewayPlugin('two', ['one'], async (app) => {
+      provideSingleton(app.container, 'isAlone', () => true);
+      app.addHook('onClose', async () => void order.push('two'));
+    }),
+  ]);
+  t.equal(gateway.cradle.firstKeys.live, 'alone');
+  await gateway.close();
+  t.same(order, ['two', 'one', 'disposed']);
+});
+
 t.test("an error of a plugin's own means one thing", async (t) => {
   const gone = { code: 'thing_gone', status: 410, text: 'It is gone.' };
   const registry = new OperationRegistry();

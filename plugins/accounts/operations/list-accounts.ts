@@ -1,23 +1,16 @@
 import { Type } from 'typebox';
-import type { AccountView } from '../../../core/contracts/accounts.ts';
+import type { Cradle } from '../../../core/container.ts';
+import type { Accounts, AccountView } from '../../../core/contracts/accounts.ts';
 import type { Caller } from '../../../core/contracts/caller.ts';
-import type { Storage } from '../../../core/contracts/storage.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, nullableTimestamp, timestamp } from '../../../core/schemas.ts';
-import type { Limits } from '../../limits/contract.ts';
+import type {} from '../../limits/contract.ts';
 import { causeOf } from '../status.ts';
 import { Account } from './schemas.ts';
 
-/** What the list works with. */
-export interface ListParts {
-  readonly storage: Pick<Storage, 'read'>;
-  /** Asked at each call: the limits boot after the accounts. */
-  limits(): Pick<Limits, 'ofAccounts'>;
-}
-
 /** `GET /accounts`. */
-export function listAccounts(parts: ListParts): AnyOperation {
+export function listAccounts({ list }: Pick<Accounts, 'list'>): AnyOperation {
   return operation({
     id: 'list_accounts',
     method: 'GET',
@@ -61,22 +54,22 @@ export function listAccounts(parts: ListParts): AnyOperation {
       },
     ],
     async handler({ caller }) {
-      return { status: 200, body: { accounts: [...(await accountsOf(parts, caller))] } };
+      return { status: 200, body: { accounts: [...(await list(caller))] } };
     },
   });
 }
 
 /**
- * The caller's accounts as the API shows them, oldest first.
+ * The caller's accounts as the API shows them, oldest first. Takes its services from the cradle when it is called.
  * @throws GatewayError `api_not_enabled`, `unavailable`
  */
 export async function accountsOf(
-  { storage, limits }: ListParts,
+  cradle: Pick<Cradle, 'limits' | 'storage'>,
   caller: Caller,
 ): Promise<readonly AccountView[]> {
   if (caller.disabled.has('api')) throw new GatewayError('api_not_enabled');
-  const rows = await storage.read.accounts.ofTenants([caller.tenantId]);
-  const today = await limits().ofAccounts(caller, rows);
+  const rows = await cradle.storage.read.accounts.ofTenants([caller.tenantId]);
+  const today = await cradle.limits.ofAccounts(caller, rows);
   return rows.flatMap((row) => {
     const account = today.get(row.id);
     if (account === undefined) return [];
