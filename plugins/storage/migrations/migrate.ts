@@ -8,6 +8,7 @@ import { begin } from '../transaction.ts';
 import { createTable } from './schema.ts';
 import type { MigrationStep } from './steps.ts';
 
+// Not `knex.migrate`: its lock stays taken after a kill on MariaDB, and a second process fails where this one waits.
 const doneSteps: Table = {
   name: 'schema_steps',
   columns: { name: words(100), major: integer, applied_at: integer },
