@@ -1,0 +1,37 @@
+/** Marks the errors of every copy of this module: a driver package may have one of its own. */
+const mark = Symbol.for('messaging-gateway.DriverError');
+
+/** Why a send, or an answer, did not work out. */
+export class DriverError extends Error {
+  /** Holds for the errors of another copy too. */
+  static override [Symbol.hasInstance](value: unknown): value is DriverError {
+    return typeof value === 'object' && value !== null && mark in value;
+  }
+  /** Stable, lower case with underscores; the first word of the message's `error`. */
+  readonly code: string;
+  /** True when the network surely did not take the message. */
+  readonly certain: boolean;
+  /** Not null: try again after this many milliseconds; the message keeps its place in the queue. */
+  readonly retryAfterMs: number | null;
+  readonly [mark] = true;
+  constructor(
+    code: string,
+    message: string,
+    options: { certain: boolean; retryAfterMs?: number | null; cause?: unknown },
+  ) {
+    super(message, { cause: options.cause });
+    this.name = 'DriverError';
+    this.code = code;
+    this.certain = options.certain;
+    this.retryAfterMs = options.retryAfterMs ?? null;
+  }
+}
+
+/** The session is not connected: nothing was sent, and nothing can be for now. */
+export function notConnected(cause?: unknown): DriverError {
+  return new DriverError('not_connected', 'the session is not connected', {
+    certain: true,
+    retryAfterMs: 0,
+    cause,
+  });
+}
