@@ -1,19 +1,17 @@
 import { type Static, Type } from 'typebox';
 import { Closed, Nullable, OneOf } from '../core/schemas.ts';
-import {
-  Channels,
-  Drivers,
-  Limits,
-  Mcp,
-  Media,
-  Messages,
-  Plans,
-  Plugins,
-  Sessions,
-  Shutdown,
-  Tenants,
-  Webhooks,
-} from './sections.ts';
+import { ChannelsSettings } from './sections/channels.ts';
+import { DriversSettings } from './sections/drivers.ts';
+import { LimitsSettings } from './sections/limits.ts';
+import { McpSettings } from './sections/mcp.ts';
+import { MediaSettings } from './sections/media.ts';
+import { MessagesSettings } from './sections/messages.ts';
+import { PlansSettings } from './sections/plans.ts';
+import { PluginsSettings } from './sections/plugins.ts';
+import { SessionsSettings } from './sections/sessions.ts';
+import { ShutdownSettings } from './sections/shutdown.ts';
+import { TenantsSettings } from './sections/tenants.ts';
+import { WebhooksSettings } from './sections/webhooks.ts';
 
 /** What a process can do; `ROLES` picks some of them. */
 export const roles = ['api', 'sessions', 'webhooks'] as const;
@@ -174,18 +172,18 @@ export const configSchema = Closed({
       'x-secret': 'password',
     }),
   ),
-  plans: Plans,
-  limits: Limits,
-  tenants: Tenants,
-  sessions: Sessions,
-  messages: Messages,
-  webhooks: Webhooks,
-  media: Media,
-  mcp: Mcp,
-  channels: Channels,
-  plugins: Plugins,
-  drivers: Drivers,
-  shutdown: Shutdown,
+  plans: PlansSettings,
+  limits: LimitsSettings,
+  tenants: TenantsSettings,
+  sessions: SessionsSettings,
+  messages: MessagesSettings,
+  webhooks: WebhooksSettings,
+  media: MediaSettings,
+  mcp: McpSettings,
+  channels: ChannelsSettings,
+  plugins: PluginsSettings,
+  drivers: DriversSettings,
+  shutdown: ShutdownSettings,
 });
 
 /**
