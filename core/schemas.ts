@@ -1,5 +1,8 @@
 import { type Static, type TProperties, type TSchema, type TUnsafe, Type } from 'typebox';
 
+/** A JSON Schema as plain data. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
 /** A closed object: an unknown field is an error that names it. Every request schema is made of these. */
 export function Closed<Properties extends TProperties>(
   properties: Properties,

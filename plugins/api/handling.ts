@@ -1,15 +1,16 @@
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../../core/contracts/caller.ts';
 import type { AnyOperation, OperationRequest } from '../../core/operation.ts';
+import type { JsonSchema } from '../../core/schemas.ts';
 import type { RequestParts } from './contract.ts';
 import { type Input, InputValidator } from './input.ts';
 import type { CallSignal, OpenCalls } from './open-calls.ts';
 import { InputReader } from './reader.ts';
-import { type JsonSchema, withoutNames } from './schemas.ts';
+import { withoutNames } from './schemas.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who calls; set by the gate, on requests to operations only. */
+    /** Who calls; set by admission, on requests to operations only. */
     caller: Caller | null;
   }
 }

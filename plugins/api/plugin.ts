@@ -2,9 +2,9 @@ import { provide } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import type { AnyOperation } from '../../core/operation.ts';
 import { publicUrl } from '../../core/public-url.ts';
+import { Admission } from './admission.ts';
 import { takeContentType } from './body.ts';
-import { guardTheEdge } from './edge.ts';
-import { Gate } from './gate.ts';
+import { guardServer } from './error-handler.ts';
 import { OperationHandling } from './handling.ts';
 import { OpenCalls } from './open-calls.ts';
 import { registerDocs } from './openapi/routes.ts';
@@ -21,15 +21,19 @@ export default gatewayPlugin('api', ['tenants'], async (app) => {
   const openCalls = new OpenCalls();
   const operations = app.operations.all();
   const isTried = (operation: AnyOperation) => !app.operations.isFromOutside(operation);
-  const gate = new Gate({ authenticator, clock, requestsPerS: config.limits.requests_per_s });
+  const admission = new Admission({
+    authenticator,
+    clock,
+    requestsPerS: config.limits.requests_per_s,
+  });
   const handlings = operations.map(
     (operation) => new OperationHandling(operation, { bodyLimit, openCalls, isTried }),
   );
-  provide(app.container, 'requestHandling', makeRequestHandling({ gate, handlings, log }));
+  provide(app.container, 'requestHandling', makeRequestHandling({ admission, handlings, log }));
 
   app.decorateRequest('caller', null);
   app.decorateRequest('contentType', undefined);
-  guardTheEdge(app, log, bodyLimit);
+  guardServer(app, log, bodyLimit);
   // Runs after the preClose hooks of the plugins before, which answer their long polls first.
   app.addHook('preClose', async () => openCalls.stop());
 
@@ -40,7 +44,7 @@ export default gatewayPlugin('api', ['tenants'], async (app) => {
       scope.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
       scope.setChildLoggerFactory((parent) => parent);
       scope.addHook('onRequest', async (request) => {
-        await gate.pass(request);
+        await admission.pass(request);
         takeContentType(request);
       });
       for (const handling of handlings) scope.route(routeOf(handling));

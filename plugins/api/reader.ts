@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { AnyOperation } from '../../core/operation.ts';
 import { announcesBody, checkContentType, readBody } from './body.ts';
+import { checkQueryEncoding, TextCoercion } from './coercion.ts';
 import { type Input, type InputValidator, noHeaders, nothing } from './input.ts';
 import { parseBody } from './json.ts';
-import { checkQueryEncoding, TextReader } from './texts.ts';
 
 /** A request as the HTTP layer knows it. */
 export interface RawInput {
@@ -17,15 +17,15 @@ export interface RawInput {
 export class InputReader {
   readonly #validator: InputValidator;
   readonly #bodyLimit: number;
-  readonly #params: TextReader | null;
-  readonly #query: TextReader;
+  readonly #params: TextCoercion | null;
+  readonly #query: TextCoercion;
 
   /** @param bodyLimit in bytes */
   constructor({ params, query }: AnyOperation, validator: InputValidator, bodyLimit: number) {
     this.#validator = validator;
     this.#bodyLimit = bodyLimit;
-    this.#params = params === null ? null : new TextReader('path', params);
-    this.#query = new TextReader('query', query ?? nothing);
+    this.#params = params === null ? null : new TextCoercion('path', params);
+    this.#query = new TextCoercion('query', query ?? nothing);
   }
 
   /** @throws GatewayError for whatever is wrong with the request */

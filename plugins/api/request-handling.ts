@@ -1,21 +1,21 @@
 import type { GatewayLog } from '../../core/log.ts';
 import type { AnyOperation } from '../../core/operation.ts';
 import { asGatewayError, refusalOf } from '../../core/refusal.ts';
+import type { Admission } from './admission.ts';
 import type { RequestHandling } from './contract.ts';
-import { logRefusal } from './edge.ts';
-import type { Gate } from './gate.ts';
+import { logRefusal } from './error-handler.ts';
 import type { OperationHandling } from './handling.ts';
 
 /** What is shared with the routes. */
 export interface RequestHandlingParts {
-  readonly gate: Gate;
+  readonly admission: Admission;
   readonly handlings: readonly OperationHandling[];
   readonly log: GatewayLog;
 }
 
 /** Lets others do what the routes do, by the same objects. */
 export function makeRequestHandling({
-  gate,
+  admission,
   handlings,
   log,
 }: RequestHandlingParts): RequestHandling {
@@ -26,8 +26,8 @@ export function makeRequestHandling({
     return handling;
   };
   return {
-    identify: (request) => gate.identify(request),
-    admit: (caller, operation, cost) => gate.admit(caller, operation, cost),
+    identify: (request) => admission.identify(request),
+    admit: (caller, operation, cost) => admission.admit(caller, operation, cost),
     async serve(operation, parts, reply) {
       const handling = handlingOf(operation);
       const { status, body } = await handling.parts(reply.request, parts);

@@ -1,5 +1,4 @@
-/** A JSON Schema as plain data. */
-export type JsonSchema = { readonly [keyword: string]: unknown };
+import type { JsonSchema } from '../../core/schemas.ts';
 
 /** Keywords that hold values, not schemas. */
 const valueKeywords = new Set(['enum', 'const', 'default', 'examples', 'required']);

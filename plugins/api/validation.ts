@@ -1,10 +1,11 @@
 import { Ajv2020, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
-import { complaints, type RequestPart } from '../../core/complaints.ts';
 import { GatewayError } from '../../core/errors.ts';
-import { type JsonSchema, refuseOpen, withoutNames } from './schemas.ts';
+import type { JsonSchema } from '../../core/schemas.ts';
+import { type RequestPart, validationDetails } from '../../core/validation-messages.ts';
+import { refuseOpen, withoutNames } from './schemas.ts';
 
-/** Larger values are not searched for every mistake: the list of complaints could become as large. */
+/** Larger values are not searched for every mistake: the list of details could become as large. */
 const thoroughUpTo = 16_384;
 
 function makeAjv(options: Options): Ajv2020 {
@@ -61,7 +62,7 @@ export class PartValidator {
       this.#checkAll(value);
       errors = this.#checkAll.errors ?? errors;
     }
-    const details = complaints(this.#part, errors);
+    const details = validationDetails(this.#part, errors);
     throw new GatewayError('invalid_request', { message: details[0]?.message, details });
   }
 }

@@ -1,7 +1,5 @@
 import type { AnyOperation } from '../../core/operation.ts';
-
-/** A JSON Schema as plain data. */
-export type JsonSchema = { readonly [keyword: string]: unknown };
+import type { JsonSchema } from '../../core/schemas.ts';
 
 /** The arguments of a tool, by the part of the request that each belongs to. */
 export interface ArgumentSchemas {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type JsonSchema, mapSchema, plainSchema } from '../schemas.ts';
+import type { JsonSchema } from '../../../core/schemas.ts';
+import { mapSchema, plainSchema } from '../schemas.ts';
 
 /** Keywords that describe a schema without changing what it accepts. */
 const annotations = ['description', 'title', 'examples', 'default', 'deprecated'];

@@ -7,7 +7,7 @@ import {
 } from '../../../core/errors.ts';
 import type { AnyOperation } from '../../../core/operation.ts';
 import { refusalOf } from '../../../core/refusal.ts';
-import type { JsonSchema } from '../schemas.ts';
+import type { JsonSchema } from '../../../core/schemas.ts';
 
 const details = {
   type: 'array',

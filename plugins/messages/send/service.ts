@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { complaints } from '../../../core/complaints.ts';
 import type { Messages, SendBody } from '../../../core/contracts/messages.ts';
 import { type ErrorDetail, GatewayError } from '../../../core/errors.ts';
+import { validationDetails } from '../../../core/validation-messages.ts';
 import type { SendDecision, SendInput } from './input.ts';
 import { sendInput } from './request.ts';
 import { sendBody } from './schemas.ts';
@@ -30,7 +30,7 @@ export function checkedSend(send: Send, maxText: number): Send {
   let check: ValidateFunction | undefined;
   return async (caller, body, idempotencyKey) => {
     check ??= new Ajv2020({ strict: false, validateSchema: false }).compile(sendBody(maxText));
-    if (!check(body)) throw refused(complaints('body', check.errors ?? []));
+    if (!check(body)) throw refused(validationDetails('body', check.errors ?? []));
     refuseOddText(body);
     return await send(caller, body, idempotencyKey);
   };

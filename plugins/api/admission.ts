@@ -6,8 +6,8 @@ import type { AnyOperation } from '../../core/operation.ts';
 import { presentedKey } from './authentication.ts';
 import { RateLimiter } from './rate.ts';
 
-/** What a gate needs to know. */
-export interface GateOptions {
+/** What admission needs. */
+export interface AdmissionOptions {
   readonly authenticator: Authenticator;
   readonly clock: Clock;
   /** Per key; 0 is off. */
@@ -19,13 +19,13 @@ const wrongKeysPerS = 10;
 const wrongKeysAtOnce = 50;
 
 /** What every request to an operation passes before anything of its body is read. One per gateway. */
-export class Gate {
+export class Admission {
   readonly #authenticator: Authenticator;
   readonly #clock: Clock;
   readonly #limiter: RateLimiter | null;
   readonly #wrongKeys = new RateLimiter(wrongKeysPerS, wrongKeysAtOnce);
 
-  constructor({ authenticator, clock, requestsPerS }: GateOptions) {
+  constructor({ authenticator, clock, requestsPerS }: AdmissionOptions) {
     this.#authenticator = authenticator;
     this.#clock = clock;
     this.#limiter = requestsPerS > 0 ? new RateLimiter(requestsPerS) : null;

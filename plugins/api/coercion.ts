@@ -1,5 +1,5 @@
-import type { RequestPart } from '../../core/complaints.ts';
 import { GatewayError } from '../../core/errors.ts';
+import type { RequestPart } from '../../core/validation-messages.ts';
 import { plainSchema } from './schemas.ts';
 
 const kinds = ['integer', 'number', 'boolean'] as const;
@@ -11,7 +11,7 @@ const numeric = /^-?\d{1,20}(?:\.\d{1,20})?$/;
  * Reads what path and query hold as text. `5` becomes a number where the schema says integer or number,
  * `true` and `false` become booleans where it says boolean; whatever else stays for the validator to refuse.
  */
-export class TextReader {
+export class TextCoercion {
   readonly #part: RequestPart;
   readonly #kinds = new Map<string, Kind>();
 

@@ -10,7 +10,7 @@ import { requestIdOf } from './request-id.ts';
  * What holds for every request of the whole server, known path or not: a request id, one error shape,
  * 404 before anything of the body is read, and a line in the log.
  */
-export function guardTheEdge(app: FastifyInstance, log: GatewayLog, bodyLimit: number): void {
+export function guardServer(app: FastifyInstance, log: GatewayLog, bodyLimit: number): void {
   app.setGenReqId(({ headers }) => requestIdOf(headers['x-request-id']));
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);

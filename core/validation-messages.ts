@@ -8,10 +8,13 @@ export type RequestPart = 'path' | 'query' | 'header' | 'body';
 const maxDetails = 20;
 
 /** Ajv's errors as sentences that name the field, for a person. At least one. */
-export function complaints(part: RequestPart, errors: readonly ErrorObject[]): ErrorDetail[] {
+export function validationDetails(
+  part: RequestPart,
+  errors: readonly ErrorObject[],
+): ErrorDetail[] {
   const details: ErrorDetail[] = [];
   for (const error of withoutBranches(errors)) {
-    const detail = complaint(part, error, errors);
+    const detail = validationDetail(part, error, errors);
     if (details.some(({ message }) => message === detail.message)) continue;
     details.push(detail);
     if (details.length === maxDetails) break;
@@ -19,7 +22,7 @@ export function complaints(part: RequestPart, errors: readonly ErrorObject[]): E
   return details;
 }
 
-/** Of a choice (`anyOf`) only the most precise complaints stay: those deeper than the choice, else the choice. */
+/** Of a choice (`anyOf`) only the most precise errors stay: those deeper than the choice, else the choice. */
 function withoutBranches(errors: readonly ErrorObject[]): readonly ErrorObject[] {
   let kept = errors;
   for (const choice of errors) {
@@ -40,7 +43,7 @@ function isListOfRequired(branches: readonly ErrorObject[]): boolean {
   return branches.every((error) => error.keyword === 'required');
 }
 
-/** Where the complaint points, one level deeper for a field that is missing or too many. */
+/** Path of the field that is wrong, one level deeper for a field that is missing or too many. */
 function where({ keyword, instancePath, params }: ErrorObject): string {
   if (keyword === 'required') return `${instancePath}/${params.missingProperty}`;
   if (keyword === 'additionalProperties') {
@@ -49,7 +52,7 @@ function where({ keyword, instancePath, params }: ErrorObject): string {
   return instancePath;
 }
 
-function complaint(
+function validationDetail(
   part: RequestPart,
   error: ErrorObject,
   all: readonly ErrorObject[],
