@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Mark } from './storage.ts';
+import type { CommitTopic } from './storage.ts';
 
 /** The two families of databases; MariaDB counts as `mysql`. */
 export type Dialect = 'mysql' | 'sqlite';
@@ -36,7 +36,7 @@ export interface StatementOptions {
 export interface Sql {
   readonly dialect: Dialect;
   /** What the transaction brings that others want to know once it is durable, see `Storage.onCommit`. */
-  readonly marks: Set<Mark>;
+  readonly commitTopics: Set<CommitTopic>;
   /**
    * Builds queries, bound to the transaction or to the reading connections. `update` and `delete` answer
    * the number of rows that matched, on both dialects.

@@ -12,7 +12,7 @@
 export type Lock = `tenant:${string}` | `lease:${string}` | `receiver:${string}`;
 
 /** What a transaction may bring that somebody in this process wants to know as soon as it is durable. */
-export type Mark = 'events' | 'deliveries';
+export type CommitTopic = 'events' | 'deliveries';
 
 /**
  * The nouns' SQL, one table object a table: `unit.messages`, `storage.read.accounts`, … Each plugin
@@ -101,7 +101,7 @@ export interface Storage {
    * Calls back after each commit of this process that put events into the outbox, or made deliveries due. Like
    * every signal after a commit it may be lost. For booting plugins.
    */
-  onCommit(mark: Mark, listener: () => void): void;
+  onCommit(mark: CommitTopic, listener: () => void): void;
   /** The database's clock, milliseconds since the Unix epoch. */
   now(): Promise<number>;
   /** Resolves when the database answers, rejects when it does not within a second. For readiness. */

@@ -6,7 +6,7 @@ import { openMysql } from './mysql.ts';
 import { openSqlite } from './sqlite.ts';
 
 /** The connections of one process to its database. */
-export interface Connections {
+export interface DatabasePools {
   readonly dialect: Dialect;
   /** For transactions. On SQLite a single connection. */
   readonly write: Knex;
@@ -20,7 +20,7 @@ export interface Connections {
  * Opens the database that DATABASE_URL names. Connects with the first statement.
  * @throws StartRefusal when the address is of neither kind
  */
-export function connect(url: string, log: GatewayLog): Connections {
+export function connect(url: string, log: GatewayLog): DatabasePools {
   const dialect = dialectOf(url);
   const { write, read } =
     dialect === 'mysql' ? openMysql(url, log) : openSqlite(url.slice('sqlite:'.length), log);

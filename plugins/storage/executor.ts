@@ -8,7 +8,7 @@ import {
   type UpsertRule,
   type Value,
 } from '../../core/contracts/sql.ts';
-import type { Mark } from '../../core/contracts/storage.ts';
+import type { CommitTopic } from '../../core/contracts/storage.ts';
 import { bindable } from './bindings.ts';
 import type { Statement } from './pipeline.ts';
 
@@ -21,7 +21,7 @@ const fewRows = 2;
 /** `Sql` on a transaction or on connections, as `core/contracts/sql.ts` describes it for both dialects. */
 export class Executor implements Sql {
   readonly dialect: Dialect;
-  readonly marks: Set<Mark>;
+  readonly commitTopics: Set<CommitTopic>;
   readonly #way: Way;
   /** Where statements are kept instead of being run; null: they are run. */
   readonly #kept: Statement[] | null;
@@ -29,18 +29,18 @@ export class Executor implements Sql {
   constructor(
     way: Knex | Way,
     dialect: Dialect,
-    marks = new Set<Mark>(),
+    marks = new Set<CommitTopic>(),
     kept: Statement[] | null = null,
   ) {
     this.#way = typeof way === 'function' ? through(way) : way;
     this.dialect = dialect;
-    this.marks = marks;
+    this.commitTopics = marks;
     this.#kept = kept;
   }
 
   /** One of the same transaction that keeps its statements in a list. It can write only, and tells no counts. */
   keeping(kept: Statement[]): Executor {
-    return new Executor(this.#way, this.dialect, this.marks, kept);
+    return new Executor(this.#way, this.dialect, this.commitTopics, kept);
   }
 
   get knex(): Knex {

@@ -16,14 +16,14 @@ export function literal(escaping: Escaping, value: Bound): string {
 }
 
 /** Spells a value. */
-export type Spell = (value: Bound) => string;
+export type FormatValue = (value: Bound) => string;
 
 /**
  * A statement with its values in the places of its question marks, which stand for nothing else in it. mysql2's own
  * `format` looks for them character by character.
  * @throws Error when there are not as many places as values
  */
-export function spelled(spell: Spell, sql: string, bindings: readonly Bound[]): string {
+export function interpolate(spell: FormatValue, sql: string, bindings: readonly Bound[]): string {
   let text = '';
   let rest = 0;
   for (const value of bindings) {

@@ -1,7 +1,7 @@
 import { provide } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { lockDatabase } from './database-lock.ts';
-import { openingRefusal, type Place } from './opening.ts';
+import { type DatabaseLocation, openingRefusal } from './opening.ts';
 
 declare module '../../core/container.ts' {
   interface Cradle {
@@ -24,7 +24,7 @@ export default gatewayPlugin('database-lock', [], async (app) => {
 });
 
 /** @throws StartRefusal when another gateway has the database, or its folder will not do */
-function locked(place: Place, how: 'alone' | 'shared'): () => void {
+function locked(place: DatabaseLocation, how: 'alone' | 'shared'): () => void {
   try {
     return lockDatabase(place.database_url.slice('sqlite:'.length), how);
   } catch (error) {

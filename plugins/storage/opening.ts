@@ -5,7 +5,7 @@ import { faultOf } from './faults.ts';
 import type { OpenStorage } from './storage.ts';
 
 /** Where the database is, as the configuration has it. */
-export interface Place {
+export interface DatabaseLocation {
   readonly database_url: string;
   readonly data_dir: string;
 }
@@ -17,7 +17,7 @@ type Advice = readonly [wrong: string, remedy: string];
  * The sentence for an error that the database, or the file system, gave while it was opened.
  * @returns the error itself where it is the gateway's own fault
  */
-export function openingRefusal(error: unknown, place: Place): unknown {
+export function openingRefusal(error: unknown, place: DatabaseLocation): unknown {
   if (!(error instanceof Error) || error instanceof StartRefusal) return error;
   const { database_url: url } = place;
   const sentence = url.startsWith('sqlite:')
@@ -46,7 +46,7 @@ export async function refuseDamaged({ dialect, connections }: OpenStorage): Prom
   throw Object.assign(new Error(found?.quick_check), { code: 'SQLITE_CORRUPT' });
 }
 
-function fileSentence(error: Error, file: string, { data_dir }: Place): string | null {
+function fileSentence(error: Error, file: string, { data_dir }: DatabaseLocation): string | null {
   const folder = dirname(file);
   const setting = folder === resolve(data_dir) ? 'DATA_DIR' : 'DATABASE_URL';
   const { code } = error as NodeJS.ErrnoException;

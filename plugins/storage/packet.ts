@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Escaping, literal, type Spell, spelled } from './literals.ts';
+import { type Escaping, type FormatValue, interpolate, literal } from './literals.ts';
 import type { Statement } from './pipeline.ts';
 
 /** The text of several statements that travel together. */
@@ -18,7 +18,7 @@ export interface PacketKind {
   /** BEGIN comes first. */
   readonly begins: boolean;
   /** One answer to all statements is enough: who asks wants to know no more than that they were carried out. */
-  readonly untold: boolean;
+  readonly discardAnswers: boolean;
 }
 
 /** How long the server lets a transaction idle before it ends it, in seconds: its process may have been stopped. */
@@ -61,7 +61,7 @@ export interface Preparing {
  * is a packet of its own on the line, for which both sides are woken.
  */
 export class PacketWriter {
-  readonly #spell: Spell;
+  readonly #spell: FormatValue;
   /** By text; null: nothing is prepared on this connection. */
   #recurring: Map<string, Recurring> | null;
   /** Whether the server takes several statements as one. */
@@ -77,7 +77,7 @@ export class PacketWriter {
   }
 
   /** Writes at least one statement. Each gets its values by itself, so that none can get those of another. */
-  write(statements: readonly Statement[], { begins, untold }: PacketKind): Packet {
+  write(statements: readonly Statement[], { begins, discardAnswers }: PacketKind): Packet {
     const fresh = new Set<Recurring>();
     const texts = statements.map((statement) => this.#textOf(statement, fresh));
     const bounds = this.#hasBlocks ? [] : [mysqlBounds];
@@ -88,7 +88,7 @@ export class PacketWriter {
     ];
     const after = endings.has(texts.at(-1)) ? bounds.map(({ end }) => end) : [];
     // So many go by themselves, the others in one block.
-    const single = untold && this.#hasBlocks ? singleOf(texts) : texts.length;
+    const single = discardAnswers && this.#hasBlocks ? singleOf(texts) : texts.length;
     const block = texts.slice(single);
     const rest = block.length === 0 ? texts : [...texts.slice(0, single), blockOf(block)];
     return {
@@ -113,7 +113,7 @@ export class PacketWriter {
   /** @param fresh takes what has to be prepared first */
   #textOf({ sql, bindings, recurs }: Statement, fresh: Set<Recurring>): string {
     const recurring = recurs === true && bindings.length > 0 ? this.#recurringOf(sql) : null;
-    if (recurring === null) return spelled(this.#spell, sql, bindings);
+    if (recurring === null) return interpolate(this.#spell, sql, bindings);
     if (!recurring.isPrepared) fresh.add(recurring);
     return `execute ${recurring.name} using ${bindings.map(this.#spell).join(', ')}`;
   }

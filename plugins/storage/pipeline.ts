@@ -14,12 +14,12 @@ export interface Statement {
 }
 
 /** What the server answered to one statement, as mysql2 gives it: the rows or the counts, and the columns. */
-export type Answer = readonly [rows: unknown, fields: unknown];
+export type StatementResult = readonly [rows: unknown, fields: unknown];
 
 interface Waiting extends Statement {
   /** Nobody looks at its answer. */
-  readonly untold: boolean;
-  resolve(answer: Answer): void;
+  readonly discardAnswers: boolean;
+  resolve(answer: StatementResult): void;
   reject(error: unknown): void;
 }
 
@@ -49,7 +49,7 @@ export class Pipeline {
    * Asks a statement together with whatever else is asked in this turn of the microtasks. Rejects once the transaction
    * is being ended: the connection may be another's by then.
    */
-  ask(statement: Statement): Promise<Answer> {
+  ask(statement: Statement): Promise<StatementResult> {
     if (this.#over) return Promise.reject(new Error('the transaction is over'));
     return this.#ask(statement);
   }
@@ -84,9 +84,9 @@ export class Pipeline {
     return this.#begun || this.#waiting.length > 0;
   }
 
-  #ask(statement: Statement, untold = false): Promise<Answer> {
+  #ask(statement: Statement, discardAnswers = false): Promise<StatementResult> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ ...statement, untold, resolve, reject });
+      this.#waiting.push({ ...statement, discardAnswers, resolve, reject });
       if (this.#waiting.length === 1) process.nextTick(() => this.#send());
     });
   }
@@ -128,7 +128,7 @@ export class Pipeline {
     try {
       return this.#writer.write(sent, {
         begins: !this.#begun,
-        untold: sent.every(({ untold }) => untold),
+        discardAnswers: sent.every(({ discardAnswers }) => discardAnswers),
       });
     } catch (error) {
       for (const { reject } of sent) reject(error);

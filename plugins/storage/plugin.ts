@@ -7,7 +7,7 @@ import { Loop } from '../../core/loop.ts';
 import type { StorageContents } from './contents.ts';
 import './contract.ts';
 import { migrate, waitForDatabase } from './migrations/migrate.ts';
-import { openingRefusal, type Place, refuseDamaged } from './opening.ts';
+import { type DatabaseLocation, openingRefusal, refuseDamaged } from './opening.ts';
 import { makeStorage, type OpenStorage } from './storage.ts';
 
 /** How long a start waits for a database that is just being started itself. */
@@ -40,7 +40,7 @@ export function storagePlugin(contents: StorageContents): GatewayPlugin {
  * @throws StartRefusal that says what to change
  */
 export async function openStorage(
-  place: Place,
+  place: DatabaseLocation,
   contents: StorageContents,
   log: GatewayLog,
   waitMs: number,

@@ -1,7 +1,7 @@
-import type { Lane, Mark, Storage, Tables } from '../../core/contracts/storage.ts';
+import type { CommitTopic, Lane, Storage, Tables } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { withTimeout } from '../../core/waiting.ts';
-import { type Connections, connect } from './connection.ts';
+import { connect, type DatabasePools } from './connection.ts';
 import type { StorageContents } from './contents.ts';
 import { Executor } from './executor.ts';
 import { Lanes } from './lanes.ts';
@@ -29,7 +29,7 @@ export interface StorageOptions {
 /** A storage together with what only its owner may do. */
 export interface OpenStorage extends Storage {
   /** For migrations and tests. */
-  readonly connections: Connections;
+  readonly connections: DatabasePools;
   /** Makes the file of an embedded database smaller where clean-ups left a good part of it free. */
   shrink(): Promise<void>;
   /** Refuses further inputs, waits until those that were taken are decided, and closes all connections. */
@@ -46,14 +46,14 @@ export function makeStorage({ url, log, contents }: StorageOptions): OpenStorage
 }
 
 class KnexStorage implements OpenStorage {
-  readonly connections: Connections;
+  readonly connections: DatabasePools;
   readonly read: Tables;
   readonly #reader: Executor;
   readonly #lanes: Lanes;
-  readonly #listeners: { readonly mark: Mark; readonly listener: () => void }[] = [];
+  readonly #listeners: { readonly mark: CommitTopic; readonly listener: () => void }[] = [];
   #closing: Promise<void> | undefined;
 
-  constructor(connections: Connections, log: GatewayLog, contents: StorageContents) {
+  constructor(connections: DatabasePools, log: GatewayLog, contents: StorageContents) {
     this.connections = connections;
     this.#reader = new Executor(connections.read, connections.dialect);
     this.#lanes = new Lanes({
@@ -73,7 +73,7 @@ class KnexStorage implements OpenStorage {
     return this.#lanes.submit(lane, input);
   }
 
-  onCommit(mark: Mark, listener: () => void): void {
+  onCommit(mark: CommitTopic, listener: () => void): void {
     this.#listeners.push({ mark, listener });
   }
 
@@ -110,7 +110,7 @@ class KnexStorage implements OpenStorage {
     await this.#lanes.between(() => shrinkSqlite(write, null));
   }
 
-  #tell(mark: Mark): void {
+  #tell(mark: CommitTopic): void {
     for (const known of this.#listeners) if (known.mark === mark) known.listener();
   }
 

@@ -1,5 +1,5 @@
 import type { Knex } from 'knex';
-import type { Connections } from './connection.ts';
+import type { DatabasePools } from './connection.ts';
 import type { Ask } from './executor.ts';
 import { beginMysql } from './mysql.ts';
 import type { Statement } from './pipeline.ts';
@@ -21,6 +21,6 @@ export interface Transaction {
 }
 
 /** Begins a transaction. The caller ends it with `commit` or `rollBack`. */
-export function begin({ dialect, write }: Connections): Promise<Transaction> {
+export function begin({ dialect, write }: DatabasePools): Promise<Transaction> {
   return dialect === 'mysql' ? beginMysql(write) : beginSqlite(write);
 }

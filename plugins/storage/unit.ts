@@ -1,9 +1,9 @@
 import type { Knex } from 'knex';
 import { mysqlNow, placeholders, type Sql } from '../../core/contracts/sql.ts';
-import type { Lock, Mark, Tables, Unit } from '../../core/contracts/storage.ts';
+import type { CommitTopic, Lock, Tables, Unit } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { Breaker } from './breaker.ts';
-import type { Connections } from './connection.ts';
+import type { DatabasePools } from './connection.ts';
 import type { LockRows, StorageContents } from './contents.ts';
 import { type Ask, Executor, type Way } from './executor.ts';
 import { faultOf, fitForLog, leavesCommitOpen } from './faults.ts';
@@ -12,13 +12,13 @@ import { begin, type Transaction } from './transaction.ts';
 
 /** What a transaction needs of the storage it belongs to. */
 export interface UnitParts {
-  readonly connections: Connections;
+  readonly connections: DatabasePools;
   readonly contents: StorageContents;
   readonly log: GatewayLog;
   /** Takes notice of what the database does. */
   readonly breaker: Pick<Breaker, 'noticed' | 'passed' | 'unavailable'>;
   /** Told of each mark of a transaction that became durable. */
-  committed(mark: Mark): void;
+  committed(mark: CommitTopic): void;
 }
 
 /** The result of a committed transaction; `signal` runs what was meant for after the commit. */
@@ -101,7 +101,7 @@ export async function transact<Result, Early>(
       ? refused
       : error;
   }
-  for (const mark of executor.marks) signals.push(() => parts.committed(mark));
+  for (const mark of executor.commitTopics) signals.push(() => parts.committed(mark));
   const signal = () => signalAll(signals, parts.log);
   try {
     await transaction.commit(last);

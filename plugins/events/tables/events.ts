@@ -50,7 +50,7 @@ export class EventTable {
     subscribers: ReadonlySet<string> | null = null,
   ): Promise<void> {
     const waits = ({ tenantId }: EventRecord): boolean => subscribers?.has(tenantId) ?? true;
-    if (events.some(waits)) this.db.marks.add('events');
+    if (events.some(waits)) this.db.commitTopics.add('events');
     await this.db.insert(
       'events',
       events.map((event) => toRow(kept(event), waits(event) ? waiting : fannedOut)),

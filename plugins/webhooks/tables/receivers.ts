@@ -146,7 +146,7 @@ export class ReceiverTable {
       [dueAt, dueAt, ...woken],
       { recurs: woken.length === 1 },
     );
-    if (!announced) this.db.marks.add('deliveries');
+    if (!announced) this.db.commitTopics.add('deliveries');
   }
 
   /** Whether `claimDue` would find something. Without a lock. */

@@ -1,4 +1,4 @@
-import type { Connections } from '../../../plugins/storage/connection.ts';
+import type { DatabasePools } from '../../../plugins/storage/connection.ts';
 import { Executor } from '../../../plugins/storage/executor.ts';
 import { accountRow, insert } from '../seed.ts';
 import { statementMs, withoutIndexes } from './bare-table.ts';
@@ -60,7 +60,7 @@ const scratchTables = {
  * database computes it, for which a million rows are little.
  */
 export async function seedHistories(
-  { write, dialect }: Pick<Connections, 'write' | 'dialect'>,
+  { write, dialect }: Pick<DatabasePools, 'write' | 'dialect'>,
   pasts: readonly Past[],
 ): Promise<readonly History[]> {
   const executor = new Executor(write, dialect);

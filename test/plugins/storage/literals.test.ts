@@ -1,6 +1,6 @@
 import mysql2 from 'mysql2';
 import t from 'tap';
-import { literal, spelled } from '../../../plugins/storage/literals.ts';
+import { interpolate, literal } from '../../../plugins/storage/literals.ts';
 
 const { format } = mysql2;
 const escaping = { escape: mysql2.escape };
@@ -34,13 +34,13 @@ t.test('a value is spelled as mysql2 spells it', async (t) => {
 t.test('a statement gets its values in order', async (t) => {
   const sql = `insert into \`things\` (a, b) values ${'(?, ?), '.repeat(values.length).slice(0, -2)} on duplicate key update a = ?`;
   const bindings = [...values, ...values, 'last'];
-  t.equal(spelled(spell, sql, bindings), format(sql, bindings));
-  t.equal(spelled(spell, 'COMMIT', []), 'COMMIT');
+  t.equal(interpolate(spell, sql, bindings), format(sql, bindings));
+  t.equal(interpolate(spell, 'COMMIT', []), 'COMMIT');
 });
 
 t.test('a value too many or too few is refused', async (t) => {
   const wrong = { message: /other than \d places/ };
-  t.throws(() => spelled(spell, 'select ?', []), wrong);
-  t.throws(() => spelled(spell, 'select ?', [1, 2]), wrong);
-  t.throws(() => spelled(spell, "select '?', ?", [1]), wrong, 'a question mark is a place');
+  t.throws(() => interpolate(spell, 'select ?', []), wrong);
+  t.throws(() => interpolate(spell, 'select ?', [1, 2]), wrong);
+  t.throws(() => interpolate(spell, "select '?', ?", [1]), wrong, 'a question mark is a place');
 });

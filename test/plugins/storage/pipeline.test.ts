@@ -194,7 +194,7 @@ t.test('a server that cannot keep what recurs is asked in plain words', async (t
   const writer = new PacketWriter(connection, true);
   const one = (sql: string) => ({ sql, bindings: [1], recurs: true });
   const asked = (sql: string) => new Pipeline(connection, writer, 30_000).ask(one(sql));
-  const alone = { begins: false, untold: false };
+  const alone = { begins: false, discardAnswers: false };
   const text = (sql: string) => writer.write([one(sql)], alone).sql;
   t.match(await asked('select ? as one'), [[{ one: 1 }]]);
   // As if the connection had become another's in between.

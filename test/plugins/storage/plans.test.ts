@@ -5,7 +5,7 @@ import type { Tables } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
 import { createLog } from '../../../core/log.ts';
 import type { ListPosition } from '../../../plugins/messages/tables/message-lists.ts';
-import { type Connections, connect } from '../../../plugins/storage/connection.ts';
+import { connect, type DatabasePools } from '../../../plugins/storage/connection.ts';
 import { Executor } from '../../../plugins/storage/executor.ts';
 import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
 import { makeStorage } from '../../../plugins/storage/storage.ts';
@@ -83,7 +83,7 @@ function rowsOf<Item>(items: readonly Item[], row: (item: Item) => Row): Row[] {
   return items.map(row);
 }
 
-async function fill(connections: Connections): Promise<string[]> {
+async function fill(connections: DatabasePools): Promise<string[]> {
   const ids: string[] = [];
   await connections.write.transaction(async (transaction) => {
     const db = new Executor(transaction, connections.dialect);
