@@ -2,7 +2,7 @@ import type { AsyncMessage } from 'rabbitmq-client';
 import type { Release, RequestHandler } from '../../core/contracts/broker.ts';
 import type { Json } from '../../core/contracts/json.ts';
 import type { GatewayLog } from '../../core/log.ts';
-import { type Outgoing, textOf } from './outgoing.ts';
+import { bodyText, type Outgoing } from './outgoing.ts';
 import { Reply } from './reply.ts';
 import type { Topology } from './topology.ts';
 
@@ -64,7 +64,7 @@ export class Answering {
     const time = timeoutMs - Math.min(timeoutMs * transitShare, transitMs);
     const timer = setTimeout(() => late.abort(), time);
     late.signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
-    void this.#answer(handler, subject, textOf(message.body), late.signal).then((answer) => {
+    void this.#answer(handler, subject, bodyText(message.body), late.signal).then((answer) => {
       clearTimeout(timer);
       this.#open.delete(key);
       // Whoever was told to undo it has undone it: the asker must not hear that it was done.

@@ -4,7 +4,7 @@ import { withTimeout } from '../../core/waiting.ts';
 import type { BrokerLimits } from './contract.ts';
 import { Inbox } from './inbox.ts';
 import { Link, type LinkSession } from './link.ts';
-import { textOf } from './outgoing.ts';
+import { bodyText } from './outgoing.ts';
 import { Publisher } from './publisher.ts';
 import { Pulse } from './pulse.ts';
 import type { RabbitmqTiming } from './timing.ts';
@@ -138,7 +138,7 @@ export class Carrier {
   }
 
   #addressed(message: AsyncMessage): void {
-    if (message.type === 'pulse') this.pulse.cameBack(textOf(message.body));
+    if (message.type === 'pulse') this.pulse.cameBack(bodyText(message.body));
     else this.#options.onAddressed(message);
   }
 

@@ -5,7 +5,7 @@ import { withTimeout } from '../../core/waiting.ts';
 import { Consumer } from './consumer.ts';
 import type { BrokerLimits } from './contract.ts';
 import type { LinkSession } from './link.ts';
-import { keysOf, textOf } from './outgoing.ts';
+import { bodyText, keysOf } from './outgoing.ts';
 import type { Topology } from './topology.ts';
 
 /** What an inbox is made with. */
@@ -57,7 +57,7 @@ export class Inbox {
       const { exchange, body } = message;
       for (const routingKey of keysOf(message)) {
         const consumers = this.#consumers.get(keyOf({ exchange, routingKey }))?.group ?? [];
-        for (const consumer of consumers) consumer.offer(textOf(body));
+        for (const consumer of consumers) consumer.offer(bodyText(body));
       }
     });
     // From here on new bindings are made at once: none is missed between the two lines.

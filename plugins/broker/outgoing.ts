@@ -22,7 +22,7 @@ export interface Outgoing {
 const longestKey = 255;
 
 /** Whether AMQP can carry it. */
-export function isSendable(outgoing: Outgoing): boolean {
+export function fitsAmqp(outgoing: Outgoing): boolean {
   const { routingKey, copies = [] } = outgoing;
   return [routingKey, ...copies].every((key) => Buffer.byteLength(key) <= longestKey);
 }
@@ -48,7 +48,7 @@ export function envelopeOf(outgoing: Outgoing): Envelope {
 }
 
 /** The text of a message that arrived; ours are all text, another's may be anything. */
-export function textOf(body: unknown): string {
+export function bodyText(body: unknown): string {
   if (typeof body === 'string') return body;
   return Buffer.isBuffer(body) ? body.toString('utf8') : JSON.stringify(body ?? null);
 }

@@ -1,7 +1,7 @@
 import type { Channel, ReturnedMessage } from 'rabbitmq-client';
 import type { GatewayLog } from '../../core/log.ts';
 import { isCode } from './link.ts';
-import { envelopeOf, isSendable, type Outgoing, timeLeft } from './outgoing.ts';
+import { envelopeOf, fitsAmqp, type Outgoing, timeLeft } from './outgoing.ts';
 
 /** Sent and not yet confirmed at once. */
 const windowSize = 256;
@@ -56,7 +56,7 @@ export class Publisher {
   /** Takes a message; drops it when too many are waiting. */
   put(outgoing: Outgoing): void {
     const { log, buffer } = this.#options;
-    if (!isSendable(outgoing)) {
+    if (!fitsAmqp(outgoing)) {
       log.error({ key: outgoing.routingKey }, 'a message was dropped: its name is too long');
       return;
     }

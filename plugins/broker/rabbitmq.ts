@@ -8,7 +8,7 @@ import { Answering } from './answering.ts';
 import { Asking } from './asking.ts';
 import { Carrier } from './carrier.ts';
 import { type BrokerLimits, type ClosableBroker, defaultLimits } from './contract.ts';
-import { type Outgoing, textOf } from './outgoing.ts';
+import { bodyText, type Outgoing } from './outgoing.ts';
 import { defaultTiming, type RabbitmqTiming } from './timing.ts';
 import { Topology } from './topology.ts';
 
@@ -148,7 +148,7 @@ export class RabbitmqBroker implements ClosableBroker {
     const { type, correlationId = '', replyTo } = message;
     if (type === 'request') this.#answering.asked(message);
     else if (type === 'cancel') this.#answering.cancelled(replyTo, correlationId);
-    else if (type === 'answer') this.#asking.answered(correlationId, textOf(message.body));
+    else if (type === 'answer') this.#asking.answered(correlationId, bodyText(message.body));
     else if (type === 'nobody') this.#asking.nobodyThere(correlationId);
   }
 

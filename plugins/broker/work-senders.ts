@@ -1,7 +1,7 @@
 import type { GatewayLog } from '../../core/log.ts';
 import { Attachment } from './attachment.ts';
 import type { LinkSession } from './link.ts';
-import { type Outgoing, textOf } from './outgoing.ts';
+import { bodyText, type Outgoing } from './outgoing.ts';
 import { Publisher } from './publisher.ts';
 import type { RabbitmqTiming } from './timing.ts';
 import type { Topology } from './topology.ts';
@@ -62,7 +62,7 @@ export class WorkSenders {
       onRefused: () => attachment.fail(new Error('the queue takes nothing')),
       onReturn: (message) => {
         attachment.fail(new Error('somebody deleted the queue'));
-        publisher.put(this.#outgoing(queue, textOf(message.body)));
+        publisher.put(this.#outgoing(queue, bodyText(message.body)));
       },
     });
     const attachment = new Attachment({

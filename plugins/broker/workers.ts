@@ -5,7 +5,7 @@ import { Attachment } from './attachment.ts';
 import { Consumer, type Fate } from './consumer.ts';
 import type { BrokerLimits } from './contract.ts';
 import type { LinkSession } from './link.ts';
-import { textOf } from './outgoing.ts';
+import { bodyText } from './outgoing.ts';
 import type { RabbitmqTiming } from './timing.ts';
 import type { Topology } from './topology.ts';
 
@@ -57,7 +57,7 @@ export class Workers {
       async attach(channel) {
         await channel.basicQos({ prefetchCount: prefetch });
         await channel.basicConsume({ queue: topology.work(queue) }, (message) =>
-          consumer.offer(textOf(message.body), (fate) => settle(channel, message, fate)),
+          consumer.offer(bodyText(message.body), (fate) => settle(channel, message, fate)),
         );
       },
     });

@@ -8,7 +8,7 @@ export type ContactChanges = Partial<
 >;
 
 /** One change. */
-export interface ChangeInput {
+export interface ContactChangeInput {
   readonly tenantId: string;
   readonly id: string;
   readonly changes: ContactChanges;
@@ -18,9 +18,9 @@ export interface ChangeInput {
  * The lane of changes to contacts: under the tenant's lock, so that no message of a contact that becomes private is
  * accepted or received meanwhile. Answers the contact as it is then, null when the tenant has none with this id or alias.
  */
-export function makeChangeLane(
+export function makeContactChangeLane(
   messages: Pick<Messages, 'forgetContact'>,
-): Lane<ChangeInput, Contact | null> {
+): Lane<ContactChangeInput, Contact | null> {
   return {
     name: 'contacts.change',
     maxBatch: 32,

@@ -5,7 +5,7 @@ import { GatewayError } from '../../core/errors.ts';
 import { type AnyOperation, operation } from '../../core/operation.ts';
 import { parsePhoneInAddress } from '../../core/phone.ts';
 import { Closed, timestamp } from '../../core/schemas.ts';
-import type { ChangeInput, ContactChanges } from './change.ts';
+import type { ContactChangeInput, ContactChanges } from './change.ts';
 import type { Contact } from './contract.ts';
 import {
   ChangeContactBody,
@@ -19,7 +19,7 @@ import type { ContactFilter } from './tables/contacts.ts';
 export interface ContactOperationsParts {
   find(tenantId: string, id: string): Promise<Contact | null>;
   list(tenantId: string, filter: ContactFilter): Promise<readonly Contact[]>;
-  change(input: ChangeInput): Promise<Contact | null>;
+  change(input: ContactChangeInput): Promise<Contact | null>;
   readonly cursors: {
     issue(operation: string, tenantId: string, position: Json): string;
     read(operation: string, tenantId: string, cursor: string, field?: string): Json;
@@ -83,7 +83,7 @@ function listContacts({ list, cursors }: ContactOperationsParts): AnyOperation {
       const last = found.length > limit ? contacts.at(-1) : undefined;
       const next_cursor =
         last === undefined ? null : cursors.issue(id, tenantId, [last.createdAt, last.id]);
-      return { status: 200, body: { contacts: contacts.map(viewOf), next_cursor } };
+      return { status: 200, body: { contacts: contacts.map(contactView), next_cursor } };
     },
   });
 }
@@ -117,7 +117,7 @@ function getContact({ find }: ContactOperationsParts): AnyOperation {
       },
     ],
     async handler({ caller, params }) {
-      return { status: 200, body: viewOf(foundOr404(await find(caller.tenantId, params.id))) };
+      return { status: 200, body: contactView(foundOr404(await find(caller.tenantId, params.id))) };
     },
   });
 }
@@ -154,7 +154,7 @@ function changeContact({ change }: ContactOperationsParts): AnyOperation {
     async handler({ caller, params, body }) {
       const changes = changesOf(body);
       const contact = await change({ tenantId: caller.tenantId, id: params.id, changes });
-      return { status: 200, body: viewOf(foundOr404(contact)) };
+      return { status: 200, body: contactView(foundOr404(contact)) };
     },
   });
 }
@@ -169,7 +169,7 @@ function changesOf(body: Static<typeof ChangeContactBody>): ContactChanges {
 }
 
 /** A contact as the API shows it. */
-export function viewOf(contact: Contact): ContactView {
+export function contactView(contact: Contact): ContactView {
   return {
     id: contact.id,
     phone: contact.phone,

@@ -1,16 +1,16 @@
 import { provideSingleton } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
-import { makeChangeLane } from './change.ts';
-import { contactOperations, viewOf } from './operations.ts';
+import { makeContactChangeLane } from './change.ts';
+import { contactOperations, contactView } from './operations.ts';
 
 /** Contacts: their flags and their three operations. They are made by messages and imports. */
 export default gatewayPlugin('contacts', ['storage', 'secrets', 'messages'], async (app) => {
   const { cursors, messages, storage } = app.container.cradle;
-  const change = makeChangeLane(messages);
+  const change = makeContactChangeLane(messages);
   provideSingleton(app.container, 'contacts', () => ({
     async find({ tenantId }, id) {
       const found = await storage.read.contacts.find(tenantId, id);
-      return found === null ? null : viewOf(found);
+      return found === null ? null : contactView(found);
     },
   }));
   app.operations.add(

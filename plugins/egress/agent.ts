@@ -6,7 +6,7 @@ import type { EgressSettings } from './settings.ts';
  * The guarded connections that all requests share. There is no bound to those of one origin, as a request that waits for
  * another's would be delayed by it; callers bound what they ask for.
  */
-export class Connections {
+export class GuardedConnections {
   readonly agent: Agent;
   readonly #pools = new Map<string, Pool>();
   /** How many requests were told in this turn of the event loop that they find a free connection, by origin. */

@@ -3,11 +3,11 @@ import { EgressError } from './failures.ts';
 /**
  * All that ends a request early. No AbortSignal, of which every single webhook would need one with its listeners.
  */
-export class Deadline {
+export class RequestDeadline {
   readonly #caller: AbortSignal | undefined;
   readonly #timer: NodeJS.Timeout;
   readonly #onAbort = (): void => this.cut();
-  readonly #onRelease: (deadline: Deadline) => void;
+  readonly #onRelease: (deadline: RequestDeadline) => void;
   #reason: EgressError | null = null;
   #onEnd: ((reason: EgressError) => void) | null = null;
 
@@ -20,7 +20,7 @@ export class Deadline {
   constructor(
     timeoutMs: number,
     caller: AbortSignal | undefined,
-    onRelease: (deadline: Deadline) => void,
+    onRelease: (deadline: RequestDeadline) => void,
   ) {
     this.#caller = caller;
     this.#onRelease = onRelease;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { withTimeout } from '../../core/waiting.ts';
-import type { Connections } from './agent.ts';
+import type { GuardedConnections } from './agent.ts';
 import { takeAnswer } from './answer.ts';
 import type {
   ClosableEgress,
@@ -11,7 +11,7 @@ import type {
   EgressOutcome,
   EgressPost,
 } from './contract.ts';
-import { Deadline } from './deadline.ts';
+import { RequestDeadline } from './deadline.ts';
 import { EgressError, failureOf } from './failures.ts';
 import { openFile } from './file.ts';
 import { allowedAddresses } from './lookup.ts';
@@ -27,9 +27,9 @@ const redirects: readonly number[] = [301, 302, 303, 307, 308];
 export class GuardedEgress implements ClosableEgress {
   readonly #settings: EgressSettings;
   readonly #targets = new LRUCache<string, Target>({ max: mostTargets });
-  readonly #underWay = new Set<Deadline>();
+  readonly #underWay = new Set<RequestDeadline>();
   #isClosed = false;
-  #connections: Promise<Connections> | undefined;
+  #connections: Promise<GuardedConnections> | undefined;
 
   constructor(settings: EgressSettings) {
     this.#settings = settings;
@@ -96,15 +96,15 @@ export class GuardedEgress implements ClosableEgress {
   }
 
   /** Loading undici takes a tenth of a second, which a start need not wait for. */
-  #open(): Promise<Connections> {
+  #open(): Promise<GuardedConnections> {
     this.#connections ??= import('./agent.ts').then(
-      ({ Connections }) => new Connections(this.#settings),
+      ({ GuardedConnections }) => new GuardedConnections(this.#settings),
     );
     return this.#connections;
   }
 
-  #deadline({ timeoutMs, signal }: EgressPost | EgressGet): Deadline {
-    const deadline = new Deadline(timeoutMs, signal, (over) => this.#underWay.delete(over));
+  #deadline({ timeoutMs, signal }: EgressPost | EgressGet): RequestDeadline {
+    const deadline = new RequestDeadline(timeoutMs, signal, (over) => this.#underWay.delete(over));
     this.#underWay.add(deadline);
     if (this.#isClosed) deadline.cut();
     return deadline;
@@ -112,7 +112,7 @@ export class GuardedEgress implements ClosableEgress {
 
   async #follow(
     { url: first, connectTimeoutMs }: EgressGet,
-    deadline: Deadline,
+    deadline: RequestDeadline,
   ): Promise<EgressFile> {
     let { url } = readTarget(first, this.#settings.rules);
     for (let hop = 0; ; hop += 1) {

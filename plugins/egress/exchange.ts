@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import type { Deadline } from './deadline.ts';
+import type { RequestDeadline } from './deadline.ts';
 import { EgressError } from './failures.ts';
 
 /** One request as it goes out. */
@@ -12,7 +12,7 @@ export interface ExchangeRequest {
   /** Until its first byte can be sent. */
   readonly connectTimeoutMs: number;
   /** Ends it with its reason. */
-  readonly deadline: Deadline;
+  readonly deadline: RequestDeadline;
 }
 
 /** Who takes the answer, in this order; after `end`, `failed` or `drop` nothing is called. */

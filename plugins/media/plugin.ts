@@ -8,7 +8,7 @@ import { Spool } from './fetching/spool.ts';
 import { makeMediaService } from './service.ts';
 import { serveMedia } from './serving.ts';
 import { openStore } from './store/choose.ts';
-import { startUpkeep } from './upkeep.ts';
+import { startMediaUpkeep } from './upkeep.ts';
 
 const hourMs = 3_600_000;
 
@@ -30,7 +30,7 @@ export default gatewayPlugin('media', ['storage', 'secrets', 'egress'], async (a
   });
   const timeoutMs = settings.timeout_s * 1_000;
   const retention = { keptMs: settings.keep_h * hourMs, waitingMs: timeoutMs + hourMs };
-  const upkeep = startUpkeep({ storage, store, spool, retention, log });
+  const upkeep = startMediaUpkeep({ storage, store, spool, retention, log });
   const service = makeMediaService({
     storage,
     egress,

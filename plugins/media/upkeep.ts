@@ -15,7 +15,7 @@ const fastestMs = 500;
 const deletions = 8;
 
 /** What the upkeep works with. */
-export interface UpkeepParts {
+export interface MediaUpkeepParts {
   readonly storage: Storage;
   readonly store: MediaStore;
   readonly spool: Spool;
@@ -34,7 +34,7 @@ export interface Upkeep {
  * Starts what has to be done now and then, in every process: give up files that are too old or found no message,
  * and delete what was given up. A row goes only after its file, so that what fails is done again.
  */
-export function startUpkeep(parts: UpkeepParts): Upkeep {
+export function startMediaUpkeep(parts: MediaUpkeepParts): Upkeep {
   const { retention, log } = parts;
   const usual = Math.max(fastestMs, Math.min(slowestMs, retention.keptMs / 10));
   const stopping = new AbortController();
@@ -54,7 +54,7 @@ export function startUpkeep(parts: UpkeepParts): Upkeep {
 }
 
 /** One round, ended early when `stop` aborts. */
-export async function sweep(parts: UpkeepParts, stop: AbortSignal): Promise<void> {
+export async function sweep(parts: MediaUpkeepParts, stop: AbortSignal): Promise<void> {
   const { storage, spool, retention } = parts;
   await spool.sweep();
   let retired = sweepSize;
@@ -72,7 +72,7 @@ export async function sweep(parts: UpkeepParts, stop: AbortSignal): Promise<void
 
 /** Answers the keys of those that are gone. */
 async function deleteFiles(
-  { store, log }: UpkeepParts,
+  { store, log }: MediaUpkeepParts,
   places: readonly MediaPlace[],
 ): Promise<readonly string[]> {
   const deleted: string[] = [];

@@ -51,7 +51,7 @@ export async function answerOf<Value>(
  * @param make whether the call makes a phone that is not known, so that the channel must be told
  * @throws GatewayError `invalid_phone_number`, `invalid_request`, `not_found`
  */
-export async function addressOf(
+export async function phoneAddress(
   sandbox: Sandbox,
   caller: Caller,
   named: { readonly phone: string; readonly channel: string | undefined },

@@ -38,7 +38,7 @@ export const ChannelQuery = Closed({
 });
 
 /** What the phone's owner sees. */
-export const Phone = Closed(
+export const PhoneSchema = Closed(
   {
     phone_number: PhoneNumber,
     channel: Type.String({ examples: ['msgapp_web'] }),
@@ -54,7 +54,7 @@ export const Phone = Closed(
 );
 
 /** What can be changed of a phone. */
-export const PhoneSettings = Closed({
+export const PhoneSettingsSchema = Closed({
   password: Type.Optional(
     Nullable(
       Type.String({
@@ -110,7 +110,7 @@ export const PhoneSettings = Closed({
 });
 
 /** What a contact writes. */
-export const Inbound = Closed({
+export const InboundSchema = Closed({
   from: Closed(
     {
       phone: Type.Optional(PhoneNumber),
@@ -142,13 +142,13 @@ export const Inbound = Closed({
 });
 
 /** A receipt for one message. */
-export const Receipt = Closed({
+export const ReceiptSchema = Closed({
   message_id: Type.String({ description: "the gateway's id of the message", maxLength: 100 }),
   status: OneOf(['sent', 'delivered', 'read', 'failed']),
 });
 
 /** What the network accepted. */
-export const OutboxMessage = Closed(
+export const OutboxMessageSchema = Closed(
   {
     network_id: Type.String({ description: "the network's id" }),
     message_id: Type.String({ description: "the gateway's id" }),
@@ -164,7 +164,7 @@ export const OutboxMessage = Closed(
 );
 
 /** Something that befalls a phone. */
-export const PhoneEvent = Closed({
+export const PhoneEventSchema = Closed({
   type: OneOf(['log_out', 'restrict', 'lift_restriction', 'drop', 'expire_qr', 'replace'], {
     description:
       '`log_out`: the owner unlinks the session. `replace`: another session takes its place. ' +

@@ -4,7 +4,7 @@
 import type { Authenticator } from '../../core/contracts/caller.ts';
 
 /** Live tenants use the networks; a test tenant's channels run on the simulated one. */
-export type Mode = 'live' | 'test';
+export type TenantMode = 'live' | 'test';
 
 /** A suspended tenant is refused on send, and on nothing else. */
 export type TenantStatus = 'active' | 'suspended';
@@ -14,7 +14,7 @@ export interface Tenant {
   /** `ten_…` */
   readonly id: string;
   readonly name: string;
-  readonly mode: Mode;
+  readonly mode: TenantMode;
   /** The plan's name. */
   readonly plan: string;
   readonly status: TenantStatus;
@@ -29,7 +29,7 @@ export interface Tenant {
 export interface TenantRow {
   readonly id: string;
   readonly name: string;
-  readonly mode: Mode;
+  readonly mode: TenantMode;
   readonly plan: string;
   readonly status: TenantStatus;
   readonly disabled: string;
@@ -79,7 +79,7 @@ export interface Plans {
 /** A tenant to be made. */
 export interface TenantRequest {
   readonly name: string;
-  readonly mode: Mode;
+  readonly mode: TenantMode;
   readonly plan: string;
   readonly ramp: boolean;
 }

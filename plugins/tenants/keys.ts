@@ -1,10 +1,10 @@
 import { hash, randomBytes } from 'node:crypto';
 import { newId } from '../../core/ids.ts';
-import type { Mode, NewKey } from './contract.ts';
+import type { NewKey, TenantMode } from './contract.ts';
 import type { HashedKey } from './tables/api-keys.ts';
 
 /** A new key: its prefix shows the mode, 32 random bytes in base64url make it. */
-export function newKey(mode: Mode): NewKey {
+export function newKey(mode: TenantMode): NewKey {
   return { id: newId('key'), key: `gw_${mode}_${randomBytes(32).toString('base64url')}` };
 }
 

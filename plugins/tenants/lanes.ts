@@ -1,5 +1,5 @@
 import type { Lane } from '../../core/contracts/storage.ts';
-import type { ApiKey, Mode, NewKey, Tenant, TenantUpdate } from './contract.ts';
+import type { ApiKey, NewKey, Tenant, TenantMode, TenantUpdate } from './contract.ts';
 import { changeFeatures } from './features.ts';
 import { hashed } from './keys.ts';
 
@@ -90,7 +90,7 @@ export const revokeKeys: Lane<string, ApiKey | null> = {
 
 /** One half of the first pair. */
 interface FirstTenant {
-  readonly mode: Mode;
+  readonly mode: TenantMode;
   readonly id: string;
   readonly name: string;
   readonly plan: string;
@@ -102,7 +102,7 @@ interface FirstTenant {
 
 /** What `begin` did for one mode. */
 export interface Begun {
-  readonly mode: Mode;
+  readonly mode: TenantMode;
   /** This very call made the tenant. */
   readonly made: boolean;
   /** The preset key was revoked by an operator and stays so. */

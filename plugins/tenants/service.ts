@@ -2,7 +2,7 @@ import type { Storage } from '../../core/contracts/storage.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { GatewayLog } from '../../core/log.ts';
-import type { FirstKeys, Mode, NewKey, Plans, Tenants } from './contract.ts';
+import type { FirstKeys, NewKey, Plans, TenantMode, Tenants } from './contract.ts';
 import { changeFeatures, featureNames } from './features.ts';
 import { newKey, presetKey } from './keys.ts';
 import {
@@ -90,7 +90,7 @@ export function tenantsService({ storage, plans, channels, log }: TenantsParts):
       ]);
       logBegun(begun, log);
       // Who has set a key knows it: it is never shown.
-      const generated = (mode: Mode) =>
+      const generated = (mode: TenantMode) =>
         presets[mode] === null && begun.some((one) => one.mode === mode && one.made)
           ? keys[mode].key
           : null;
@@ -99,12 +99,12 @@ export function tenantsService({ storage, plans, channels, log }: TenantsParts):
   };
 }
 
-function firstKey(mode: Mode, presets: FirstKeys): NewKey {
+function firstKey(mode: TenantMode, presets: FirstKeys): NewKey {
   const preset = presets[mode];
   return preset === null ? newKey(mode) : presetKey(preset);
 }
 
-function firstTenant(mode: Mode, key: NewKey, presets: FirstKeys) {
+function firstTenant(mode: TenantMode, key: NewKey, presets: FirstKeys) {
   const name = mode === 'live' ? 'First live tenant' : 'First test tenant';
   return { mode, id: newId('ten'), name, plan: firstPlan, key, preset: presets[mode] !== null };
 }

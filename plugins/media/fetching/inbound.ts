@@ -16,7 +16,7 @@ import { type SpooledFile, tooLarge } from './spool.ts';
 import { kindOf, readType, unknownType } from './types.ts';
 
 /** What taking works with. */
-export interface InboundParts extends DownloadParts {
+export interface InboundMediaParts extends DownloadParts {
   readonly storage: Pick<Storage, 'submit'>;
   readonly store: MediaStore;
   readonly slots: Slots;
@@ -32,9 +32,9 @@ interface Arrived {
 
 /** Takes what came with messages into the store. */
 export class InboundTaker {
-  readonly #parts: InboundParts;
+  readonly #parts: InboundMediaParts;
 
-  constructor(parts: InboundParts) {
+  constructor(parts: InboundMediaParts) {
     this.#parts = parts;
   }
 

@@ -9,7 +9,7 @@ import { inspectFile } from './inspect.ts';
 import { Patience } from './patience.ts';
 import type { Slots } from './slots.ts';
 import type { SpooledFile } from './spool.ts';
-import { isSendable, readType, unknownType } from './types.ts';
+import { isSendableType, readType, unknownType } from './types.ts';
 
 /** What fetching works with. */
 export interface OutboundParts extends DownloadParts {
@@ -43,7 +43,7 @@ export class OutboundFetcher {
     try {
       const name = givenFileName(headers['content-disposition'], url);
       const facts = await inspectFile(file.path, { type: headers['content-type'], name });
-      if (!isSendable(facts.mimeType)) throw notAllowed(facts.mimeType);
+      if (!isSendableType(facts.mimeType)) throw notAllowed(facts.mimeType);
       signal.throwIfAborted();
       return { spooled: file, facts };
     } catch (error) {

@@ -139,7 +139,7 @@ export function kindOf(type: string): MediaKind {
 }
 
 /** Whether files of this type may be sent. Pure. */
-export function isSendable(type: string): boolean {
+export function isSendableType(type: string): boolean {
   return kindOf(type) !== 'document' || documents.has(type);
 }
 

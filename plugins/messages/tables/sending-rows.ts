@@ -1,6 +1,6 @@
 import type { AccountStatus } from '../../accounts/contract.ts';
 import type { Contact } from '../../contacts/contract.ts';
-import type { Mode, Tenant, TenantStatus } from '../../tenants/contract.ts';
+import type { Tenant, TenantMode, TenantStatus } from '../../tenants/contract.ts';
 import type { Thread } from './threads.ts';
 
 /** A tenant as a send must know it. */
@@ -64,7 +64,7 @@ export interface SendSnapshot {
  */
 export interface SendingColumns {
   readonly tenant: string;
-  readonly mode: Mode;
+  readonly mode: TenantMode;
   readonly plan: string;
   readonly tenant_status: TenantStatus;
   readonly ramp: number;

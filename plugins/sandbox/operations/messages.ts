@@ -2,14 +2,21 @@ import { Type } from 'typebox';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, timestamp } from '../../../core/schemas.ts';
 import {
-  addressOf,
   answerOf,
   invalid,
   networkOf,
+  phoneAddress,
   phoneFrom,
   type Sandbox,
 } from '../network-call.ts';
-import { ChannelQuery, Inbound, OutboxMessage, Phone, PhoneParams, Receipt } from '../schemas.ts';
+import {
+  ChannelQuery,
+  InboundSchema,
+  OutboxMessageSchema,
+  PhoneParams,
+  PhoneSchema,
+  ReceiptSchema,
+} from '../schemas.ts';
 
 const params = { phone: '+15550001111' };
 const errors = ['not_found', 'invalid_phone_number', 'unavailable'] as const;
@@ -32,7 +39,7 @@ export function messageOperations(sandbox: Sandbox): readonly AnyOperation[] {
       hints: { readOnly: false, destructive: false, idempotent: false },
       params: PhoneParams,
       query: ChannelQuery,
-      body: Inbound,
+      body: InboundSchema,
       answers: { 200: Closed({ network_id: Type.String({ description: "the network's id" }) }) },
       errors,
       examples: [
@@ -45,7 +52,7 @@ export function messageOperations(sandbox: Sandbox): readonly AnyOperation[] {
       ],
       async handler({ caller, params, query, body }) {
         const named = { phone: params.phone, channel: query.channel };
-        const address = await addressOf(sandbox, caller, named);
+        const address = await phoneAddress(sandbox, caller, named);
         const from = {
           phone:
             body.from.phone === undefined ? null : phoneFrom(body.from.phone, 'body/from/phone'),
@@ -75,8 +82,8 @@ export function messageOperations(sandbox: Sandbox): readonly AnyOperation[] {
       hints: { readOnly: false, destructive: false, idempotent: false },
       params: PhoneParams,
       query: ChannelQuery,
-      body: Receipt,
-      answers: { 200: Phone },
+      body: ReceiptSchema,
+      answers: { 200: PhoneSchema },
       errors: [...errors, 'message_not_found'],
       examples: [
         {
@@ -99,7 +106,7 @@ export function messageOperations(sandbox: Sandbox): readonly AnyOperation[] {
       ],
       async handler({ caller, params, query, body }) {
         const named = { phone: params.phone, channel: query.channel };
-        const address = await addressOf(sandbox, caller, named);
+        const address = await phoneAddress(sandbox, caller, named);
         const { message_id, status } = body;
         const receipt = networkOf(sandbox, caller).receipt(address, message_id, status);
         return { status: 200, body: await answerOf(receipt) };
@@ -119,7 +126,7 @@ export function messageOperations(sandbox: Sandbox): readonly AnyOperation[] {
       params: PhoneParams,
       query: ChannelQuery,
       body: null,
-      answers: { 200: Closed({ messages: Type.Array(OutboxMessage) }) },
+      answers: { 200: Closed({ messages: Type.Array(OutboxMessageSchema) }) },
       errors,
       examples: [
         {
@@ -145,7 +152,7 @@ export function messageOperations(sandbox: Sandbox): readonly AnyOperation[] {
       ],
       async handler({ caller, params, query }) {
         const named = { phone: params.phone, channel: query.channel };
-        const address = await addressOf(sandbox, caller, named);
+        const address = await phoneAddress(sandbox, caller, named);
         const outbox = await answerOf(networkOf(sandbox, caller).outbox(address));
         const messages = outbox.map((message) => ({ ...message, at: timestamp(message.at) }));
         return { status: 200, body: { messages } };

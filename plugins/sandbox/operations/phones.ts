@@ -1,14 +1,20 @@
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import type { SimulatedPhoneSettings } from '../contract.ts';
 import {
-  addressOf,
   answerOf,
   invalid,
   networkOf,
+  phoneAddress,
   phoneFrom,
   type Sandbox,
 } from '../network-call.ts';
-import { ChannelQuery, Phone, PhoneEvent, PhoneParams, PhoneSettings } from '../schemas.ts';
+import {
+  ChannelQuery,
+  PhoneEventSchema,
+  PhoneParams,
+  PhoneSchema,
+  PhoneSettingsSchema,
+} from '../schemas.ts';
 
 const linkedPhone = {
   phone_number: '+15550001111',
@@ -39,11 +45,11 @@ export function phoneOperations(sandbox: Sandbox): readonly AnyOperation[] {
       params: PhoneParams,
       query: ChannelQuery,
       body: null,
-      answers: { 200: Phone },
+      answers: { 200: PhoneSchema },
       errors,
       examples: [{ summary: 'A linked phone', params, answer: { status: 200, body: linkedPhone } }],
       async handler({ caller, params, query }) {
-        const address = await addressOf(sandbox, caller, named(params, query));
+        const address = await phoneAddress(sandbox, caller, named(params, query));
         return { status: 200, body: await answerOf(networkOf(sandbox, caller).phone(address)) };
       },
     }),
@@ -60,9 +66,9 @@ export function phoneOperations(sandbox: Sandbox): readonly AnyOperation[] {
       hints: { readOnly: false, destructive: false, idempotent: true },
       params: PhoneParams,
       query: ChannelQuery,
-      body: PhoneSettings,
+      body: PhoneSettingsSchema,
       bodyOptional: true,
-      answers: { 200: Phone },
+      answers: { 200: PhoneSchema },
       errors,
       examples: [
         {
@@ -74,7 +80,7 @@ export function phoneOperations(sandbox: Sandbox): readonly AnyOperation[] {
         },
       ],
       async handler({ caller, params, query, body }) {
-        const address = await addressOf(sandbox, caller, named(params, query), true);
+        const address = await phoneAddress(sandbox, caller, named(params, query), true);
         const settings: SimulatedPhoneSettings = {
           ...body,
           contacts: body.contacts?.map(({ phone, name }, place) => ({
@@ -105,13 +111,13 @@ export function phoneOperations(sandbox: Sandbox): readonly AnyOperation[] {
       params: PhoneParams,
       query: ChannelQuery,
       body: null,
-      answers: { 200: Phone },
+      answers: { 200: PhoneSchema },
       errors: [...errors, 'nothing_to_scan'],
       examples: [
         { summary: 'The phone is linked', params, answer: { status: 200, body: linkedPhone } },
       ],
       async handler({ caller, params, query }) {
-        const address = await addressOf(sandbox, caller, named(params, query));
+        const address = await phoneAddress(sandbox, caller, named(params, query));
         return { status: 200, body: await answerOf(networkOf(sandbox, caller).scan(address)) };
       },
     }),
@@ -128,8 +134,8 @@ export function phoneOperations(sandbox: Sandbox): readonly AnyOperation[] {
       hints: { readOnly: false, destructive: true, idempotent: false },
       params: PhoneParams,
       query: ChannelQuery,
-      body: PhoneEvent,
-      answers: { 200: Phone },
+      body: PhoneEventSchema,
+      answers: { 200: PhoneSchema },
       errors,
       examples: [
         {
@@ -140,7 +146,7 @@ export function phoneOperations(sandbox: Sandbox): readonly AnyOperation[] {
         },
       ],
       async handler({ caller, params, query, body }) {
-        const address = await addressOf(sandbox, caller, named(params, query));
+        const address = await phoneAddress(sandbox, caller, named(params, query));
         const { type, scope = 'all', for_ms = null } = body;
         const event = networkOf(sandbox, caller).event(address, { type, scope, for_ms });
         return { status: 200, body: await answerOf(event) };

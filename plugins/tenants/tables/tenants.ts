@@ -1,5 +1,5 @@
 import { placeholders, type Row, type Sql } from '../../../core/contracts/sql.ts';
-import type { Mode, Tenant, TenantRow, TenantStatus } from '../contract.ts';
+import type { Tenant, TenantMode, TenantRow, TenantStatus } from '../contract.ts';
 
 /** What can be changed of a tenant; what is absent stays. */
 export interface TenantChanges {
@@ -109,7 +109,7 @@ export function toTenant(row: TenantRow): Tenant {
   };
 }
 
-function toRow(tenant: Tenant, firstOf: Mode | null): Row {
+function toRow(tenant: Tenant, firstOf: TenantMode | null): Row {
   return {
     id: tenant.id,
     name: tenant.name,

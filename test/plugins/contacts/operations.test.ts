@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import type { Caller } from '../../../core/contracts/caller.ts';
 import type { AnyOperation } from '../../../core/operation.ts';
-import { makeChangeLane } from '../../../plugins/contacts/change.ts';
+import { makeContactChangeLane } from '../../../plugins/contacts/change.ts';
 import { contactOperations } from '../../../plugins/contacts/operations.ts';
 import { makeCursors } from '../../../plugins/secrets/cursors.ts';
 import { databases } from '../../harness/databases.ts';
@@ -26,7 +26,7 @@ for (const engine of databases) {
     t.teardown(() => database.drop());
     const stage = await openStage(t, database.url);
     const { storage } = stage;
-    const change = makeChangeLane({ forgetContact });
+    const change = makeContactChangeLane({ forgetContact });
     const operations = contactOperations({
       find: (tenantId, id) => storage.read.contacts.find(tenantId, id),
       list: (tenantId, filter) => storage.read.contacts.list(tenantId, filter),

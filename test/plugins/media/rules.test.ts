@@ -7,7 +7,7 @@ import { Patience } from '../../../plugins/media/fetching/patience.ts';
 import { Slots } from '../../../plugins/media/fetching/slots.ts';
 import {
   decideType,
-  isSendable,
+  isSendableType,
   kindOf,
   readType,
   servedType,
@@ -152,7 +152,7 @@ t.test('types', async (t) => {
     const bytes = Buffer.from(head);
     const cut = what === 'half a character' ? Buffer.from([0x78, 0xc3]) : bytes;
     const decided = decideType({ declared: readType(declared), detected, head: cut, fileName });
-    t.same([decided, isSendable(decided), servedType(decided)], [type, sendable, served], what);
+    t.same([decided, isSendableType(decided), servedType(decided)], [type, sendable, served], what);
   }
   t.same(['image/png', 'image/svg+xml', 'audio/x', 'video/x', 'text/plain'].map(kindOf), [
     'image',

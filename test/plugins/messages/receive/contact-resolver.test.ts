@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import type { DriverContact, HistoryMessage } from '../../../../core/contracts/driver.ts';
-import { makeChangeLane } from '../../../../plugins/contacts/change.ts';
+import { makeContactChangeLane } from '../../../../plugins/contacts/change.ts';
 import type { Contact } from '../../../../plugins/contacts/contract.ts';
 import type { MessageWithContact } from '../../../../plugins/messages/tables/message-rows.ts';
 import { databases } from '../../../harness/databases.ts';
@@ -30,7 +30,7 @@ for (const engine of databases) {
     t.teardown(() => database.drop());
     const stage = await openStage(t, database.url);
     const other = await openStage(t, database.url);
-    const lane = makeChangeLane({ forgetContact });
+    const lane = makeContactChangeLane({ forgetContact });
     const { read, connections } = stage.storage;
 
     const open = async () => {

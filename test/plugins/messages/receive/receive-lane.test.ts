@@ -7,7 +7,7 @@ import type {
 } from '../../../../core/contracts/driver.ts';
 import { GatewayError } from '../../../../core/errors.ts';
 import { newId } from '../../../../core/ids.ts';
-import { makeChangeLane } from '../../../../plugins/contacts/change.ts';
+import { makeContactChangeLane } from '../../../../plugins/contacts/change.ts';
 import type { Contact } from '../../../../plugins/contacts/contract.ts';
 import type { StoredEvent } from '../../../../plugins/events/tables/events.ts';
 import type { MessageWithContact } from '../../../../plugins/messages/tables/message-rows.ts';
@@ -94,7 +94,7 @@ for (const engine of databases) {
     const database = await engine.create();
     t.teardown(() => database.drop());
     const stage = await openStage(t, database.url);
-    const change = makeChangeLane({ forgetContact });
+    const change = makeContactChangeLane({ forgetContact });
     const open = async () => {
       const { tenantId, accountIds } = await makeTenant(stage, 2);
       const [one, two] = accountIds.map(
