@@ -16,7 +16,7 @@ export interface NetworkPlace {
 }
 
 /** In what part a connection speaks. */
-export type Role =
+export type ConnectionRole =
   | ({ readonly role: 'session' } & PhoneAddress)
   | { readonly role: 'control' }
   | { readonly role: 'gateway' };
@@ -34,7 +34,7 @@ const connectTimeoutMs = 5_000;
  */
 export async function connectTo(
   place: NetworkPlace,
-  role: Role,
+  role: ConnectionRole,
   signal: AbortSignal,
 ): Promise<LineSocket> {
   signal.throwIfAborted();

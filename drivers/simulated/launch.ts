@@ -3,7 +3,12 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DriverLog } from '../../core/contracts/driver.ts';
-import { connectTo, NetworkOutOfReach, type NetworkPlace, type Role } from './connection.ts';
+import {
+  type ConnectionRole,
+  connectTo,
+  NetworkOutOfReach,
+  type NetworkPlace,
+} from './connection.ts';
 import type { LineSocket } from './lines.ts';
 import { type NetworkAddress, parseNetworkUrl } from './network/address.ts';
 import { networkFolder, type Running, readRunning, readSecret } from './network/running.ts';
@@ -55,7 +60,7 @@ export class SimulatedNetwork {
    * Connects in a part. The caller sets the connection's handlers at once.
    * @throws NetworkOutOfReach
    */
-  async connect(role: Role, signal: AbortSignal): Promise<LineSocket> {
+  async connect(role: ConnectionRole, signal: AbortSignal): Promise<LineSocket> {
     const place = await this.#place();
     try {
       return await connectTo(place, role, signal);

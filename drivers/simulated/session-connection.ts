@@ -4,11 +4,12 @@ import {
   type OutboundMessage,
   type Sent,
 } from '../../core/contracts/driver.ts';
+import { notConnected } from '../../core/contracts/driver-error.ts';
 import type { LineSocket } from './lines.ts';
-import type { OfferedEvent, SessionNotice, SessionRequest } from './network/protocol.ts';
+import type { DriverRequest, OfferedEvent, SessionNotice } from './network/protocol.ts';
 
 /** Who hears what a connection brings. */
-export interface ConnectionListener {
+export interface SessionConnectionListener {
   /** An event that the network offers; acknowledged when this resolves, given back when it rejects. */
   emit(event: DriverEvent): Promise<void>;
   /** What the network says about the link. The next one waits until this resolved. */
@@ -30,7 +31,7 @@ export class SessionConnection {
   /** Whether the network knows this connection as the linked session. */
   live = false;
   readonly #lines: LineSocket;
-  readonly #listener: ConnectionListener;
+  readonly #listener: SessionConnectionListener;
   readonly #waiting = new Map<number, Waiting>();
   #lastId = 0;
   #notices: Promise<void> = Promise.resolve();
@@ -38,7 +39,7 @@ export class SessionConnection {
   #givenBack: number[] = [];
   #over = false;
 
-  constructor(lines: LineSocket, listener: ConnectionListener) {
+  constructor(lines: LineSocket, listener: SessionConnectionListener) {
     this.#lines = lines;
     this.#listener = listener;
     // The network speaks the protocol of this very version, as its welcome showed.
@@ -46,7 +47,7 @@ export class SessionConnection {
     lines.onClose = () => this.#fail('the simulated network closed the connection');
   }
 
-  write(request: SessionRequest): void {
+  write(request: DriverRequest): void {
     if (!this.#over) this.#lines.write(request);
   }
 
@@ -91,7 +92,7 @@ export class SessionConnection {
     await this.#ask((id) => ({ type: 'log_out', id, token }), signal);
   }
 
-  async #ask(request: (id: number) => SessionRequest, signal: AbortSignal): Promise<SessionNotice> {
+  async #ask(request: (id: number) => DriverRequest, signal: AbortSignal): Promise<SessionNotice> {
     if (this.#over || signal.aborted) throw notConnected();
     this.#lastId += 1;
     const id = this.#lastId;
@@ -154,12 +155,4 @@ export class SessionConnection {
     this.cut(new DriverError('connection_lost', message, { certain: false, retryAfterMs: 0 }));
     this.#listener.lost(message);
   }
-}
-
-/** Nothing was sent, and nothing can be. */
-export function notConnected(): DriverError {
-  return new DriverError('not_connected', 'the session is not connected', {
-    certain: true,
-    retryAfterMs: 0,
-  });
 }

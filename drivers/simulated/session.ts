@@ -10,10 +10,11 @@ import {
   type Sent,
   type Session,
 } from '../../core/contracts/driver.ts';
-import type { Role } from './connection.ts';
+import { notConnected } from '../../core/contracts/driver-error.ts';
+import type { ConnectionRole } from './connection.ts';
 import type { SimulatedNetwork } from './launch.ts';
 import type { SessionNotice } from './network/protocol.ts';
-import { notConnected, SessionConnection } from './session-connection.ts';
+import { SessionConnection } from './session-connection.ts';
 
 /** The name under which the session's token is stored. */
 const tokenName = 'token';
@@ -160,7 +161,7 @@ export class SimulatedSession implements Session {
     return connection;
   }
 
-  #role(): Role {
+  #role(): ConnectionRole {
     const { tenantId, channel, identifier } = this.#account;
     return { role: 'session', network: tenantId, channel, phone: identifier };
   }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { LineSocket } from '../../drivers/simulated/lines.ts';
 import { parseNetworkUrl } from '../../drivers/simulated/network/address.ts';
-import type { Hello, SessionRequest } from '../../drivers/simulated/network/protocol.ts';
+import type { DriverRequest, Hello } from '../../drivers/simulated/network/protocol.ts';
 import type { Teardown } from './processes.ts';
 
 /** Something that a gateway said to the simulated network about a phone; when, on the monotonic clock. */
@@ -10,7 +10,7 @@ export interface Said {
   readonly at: number;
   readonly phone: string;
   /** `hello` opens a connection of a session, `gone` is its end, whoever ended it. */
-  readonly type: 'hello' | 'gone' | SessionRequest['type'];
+  readonly type: 'hello' | 'gone' | DriverRequest['type'];
 }
 
 /** One gateway's way to the simulated network, which writes down what goes over it. */

@@ -3,7 +3,12 @@ import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { Phone, PhoneEvent, PhoneSettings, Receipt } from '../../plugins/sandbox/schemas.ts';
+import {
+  PhoneEventSchema,
+  PhoneSchema,
+  PhoneSettingsSchema,
+  ReceiptSchema,
+} from '../../plugins/sandbox/schemas.ts';
 import { guideBlocks, guideFiles } from '../harness/guide.ts';
 import { outsidePackage } from '../harness/packed.ts';
 import { freePort } from '../harness/ports.ts';
@@ -50,10 +55,10 @@ t.test('over REST: the shell blocks, word for word', async (t) => {
     t.ok(values.length > 3);
     for (const value of values) t.ok(script.includes(call(value)), `${value} is played`);
   };
-  played(PhoneEvent.properties.type, (type) => `"type": "${type}"`);
-  played(PhoneSettings.properties.send, (send) => `"send": "${send}"`);
-  played(Receipt.properties.status, (status) => status);
-  played(Phone.properties.state, (state) => `"state":"${state}"`);
+  played(PhoneEventSchema.properties.type, (type) => `"type": "${type}"`);
+  played(PhoneSettingsSchema.properties.send, (send) => `"send": "${send}"`);
+  played(ReceiptSchema.properties.status, (status) => status);
+  played(PhoneSchema.properties.state, (state) => `"state":"${state}"`);
 });
 
 t.test('from a test: the TypeScript blocks, compiled strictly and run', async (t) => {

@@ -1,7 +1,7 @@
-import { contactsEvents } from './imports.ts';
+import { contactsOffers } from './imports.ts';
 import type { Network } from './network.ts';
 import type { Phone } from './phone.ts';
-import { addressOf, changed, mediaOf, writerOf } from './phone-record.ts';
+import { changed, mediaOf, writerAddress, writerContact } from './phone-record.ts';
 import type {
   ControlCalls,
   ControlRefusal,
@@ -36,7 +36,7 @@ export const controlCalls: {
     phone.record = changed(phone.record, call.settings);
     const tellsContacts = phone.profile.alwaysGivesContacts && phone.linked;
     if (call.settings.contacts !== undefined && tellsContacts) {
-      for (const event of contactsEvents(phone.profile, phone.record)) phone.offer(event);
+      for (const event of contactsOffers(phone.profile, phone.record)) phone.offer(event);
     }
     return phone.view();
   },
@@ -77,12 +77,12 @@ function write(network: Network, phone: Phone, message: InboundText): { network_
   const event = earlier ?? {
     type: 'message',
     networkId,
-    from: writerOf(phone.profile, from),
+    from: writerContact(phone.profile, from),
     text,
     media: media_url === null ? null : mediaOf(media_url),
     at: Date.now(),
   };
-  if (earlier === null) network.store.addWritten(phone.id, networkId, addressOf(from), event);
+  if (earlier === null) network.store.addWritten(phone.id, networkId, writerAddress(from), event);
   phone.offer(event);
   return { network_id: networkId };
 }

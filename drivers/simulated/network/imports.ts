@@ -1,5 +1,5 @@
 import type { ChannelProfile } from '../profiles.ts';
-import { contactOf, historyId, type PhoneRecord } from './phone-record.ts';
+import { historyId, type PhoneRecord, phoneContact } from './phone-record.ts';
 import type { OfferedEvent, PhoneAddress } from './protocol.ts';
 
 /** How many contacts or messages one event carries at most. */
@@ -13,7 +13,7 @@ export function importsOf(
   asked: { readonly contacts: boolean; readonly history: boolean },
 ): readonly OfferedEvent[] {
   const contacts =
-    asked.contacts || profile.alwaysGivesContacts ? contactsEvents(profile, record) : [];
+    asked.contacts || profile.alwaysGivesContacts ? contactsOffers(profile, record) : [];
   if (!asked.history) return contacts;
   const names = new Map(record.contacts.map((contact) => [contact.phone, contact.name]));
   const messages = record.history
@@ -21,7 +21,7 @@ export function importsOf(
     .map((entry, place) => ({
       networkId: historyId(entry, place),
       direction: 'inbound' as const,
-      contact: contactOf(profile, entry.from, names.get(entry.from) ?? null),
+      contact: phoneContact(profile, entry.from, names.get(entry.from) ?? null),
       text: entry.text,
       media: null,
       at: entry.at,
@@ -33,11 +33,11 @@ export function importsOf(
 }
 
 /** The phone's contacts as events. */
-export function contactsEvents(
+export function contactsOffers(
   profile: ChannelProfile,
   { contacts }: PhoneRecord,
 ): readonly OfferedEvent[] {
-  const known = contacts.map(({ phone, name }) => contactOf(profile, phone, name));
+  const known = contacts.map(({ phone, name }) => phoneContact(profile, phone, name));
   return portions(known).map((part) => ({ type: 'contacts', contacts: part }));
 }
 

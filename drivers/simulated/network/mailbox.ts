@@ -8,16 +8,16 @@ const offerAgainMs = 300;
 const longestTimerMs = 2 ** 30;
 
 /** Whoever is handed what a mailbox holds. */
-export interface Receiver {
+export interface OfferListener {
   tell(notice: SessionNotice): void;
 }
 
 /** What a phone keeps for its driver: each event is offered until it is acknowledged, whatever dies meanwhile. */
-export class Mailbox {
+export class PhoneMailbox {
   readonly #store: NetworkStore;
   readonly #phoneId: number;
   readonly #offers = new OfferQueue();
-  #receiver: Receiver | null = null;
+  #receiver: OfferListener | null = null;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(store: NetworkStore, phoneId: number) {
@@ -45,7 +45,7 @@ export class Mailbox {
   }
 
   /** Offers everything to this receiver from now on. */
-  open(receiver: Receiver): void {
+  open(receiver: OfferListener): void {
     this.#receiver = receiver;
     this.#handOut();
   }

@@ -20,7 +20,7 @@ export interface PairedPhone {
 const pairingAlphabet = '123456789ABCDEFGHJKLMNPQRSTVWXYZ';
 
 /** One attempt to link a phone, from the first code to the owner's consent. Lives as long as its connection. */
-export class Pairing {
+export class PhonePairing {
   state: 'pairing' | 'code_sent' | 'password_required' = 'pairing';
   qr: string | null = null;
   pairingCode: string | null = null;

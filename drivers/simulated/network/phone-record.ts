@@ -84,7 +84,7 @@ export function restrictionAt(record: PhoneRecord, now: number): Restriction | n
 }
 
 /** A contact as the driver is told of it. */
-export function contactOf(
+export function phoneContact(
   profile: ChannelProfile,
   phone: string,
   name: string | null,
@@ -93,21 +93,21 @@ export function contactOf(
 }
 
 /** Whoever writes as the driver is told of it, with the addresses that the network shows. */
-export function writerOf(
+export function writerContact(
   profile: ChannelProfile,
   { phone, network_id: networkId = null, name }: Writer,
 ): DriverContact {
   if (phone === null || networkId !== null) return { phone, networkId, name };
-  return contactOf(profile, phone, name);
+  return phoneContact(profile, phone, name);
 }
 
 /** What the network knows a writer by: the phone, unless that is hidden. */
-export function addressOf({ phone, network_id }: Writer): string {
+export function writerAddress({ phone, network_id }: Writer): string {
   return phone ?? network_id ?? '';
 }
 
 /** The phone behind an address, else the id that the network knows somebody by. */
-export function recipientOf({ phone, networkId }: ContactAddress): string {
+export function recipientAddress({ phone, networkId }: ContactAddress): string {
   if (phone !== null) return phone;
   const id = networkId ?? '';
   return /^u[0-9]+$/.test(id) ? `+${id.slice(1)}` : id;

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { type ChannelProfile, profileOf } from '../profiles.ts';
 import { importsOf } from './imports.ts';
-import { Mailbox } from './mailbox.ts';
-import { Pairing } from './pairing.ts';
+import { PhoneMailbox } from './mailbox.ts';
+import { PhonePairing } from './pairing.ts';
 import { newRecord, type PhoneRecord, relinked, restrictionAt } from './phone-record.ts';
 import type {
+  DriverRequest,
   LogOutReason,
   OfferedEvent,
   PhoneAddress,
   PhoneEvent,
   PhoneView,
   SessionNotice,
-  SessionRequest,
 } from './protocol.ts';
 import type { NetworkStore } from './store.ts';
 
@@ -35,9 +35,9 @@ export class Phone {
   readonly profile: ChannelProfile;
   readonly id: number;
   readonly #world: PhoneWorld;
-  readonly #mailbox: Mailbox;
+  readonly #mailbox: PhoneMailbox;
   #record: PhoneRecord;
-  #pairing: { readonly under: Pairing; readonly line: Line } | null = null;
+  #pairing: { readonly under: PhonePairing; readonly line: Line } | null = null;
   #attached: Line | null = null;
   #cutUntil = 0;
 
@@ -49,7 +49,7 @@ export class Phone {
     const record = stored === undefined ? {} : (JSON.parse(stored.record) as Partial<PhoneRecord>);
     this.#record = { ...newRecord, ...record };
     this.id = stored?.id ?? world.store.addPhone(address, JSON.stringify(this.#record));
-    this.#mailbox = new Mailbox(world.store, this.id);
+    this.#mailbox = new PhoneMailbox(world.store, this.id);
   }
 
   get record(): PhoneRecord {
@@ -77,7 +77,7 @@ export class Phone {
     };
   }
 
-  get pairing(): Pairing | null {
+  get pairing(): PhonePairing | null {
     return this.#pairing?.under ?? null;
   }
 
@@ -96,7 +96,7 @@ export class Phone {
   }
 
   /** A driver wants to link the phone; an attempt that is under way elsewhere is given up. */
-  link(line: Line, request: Extract<SessionRequest, { type: 'link' }>): void {
+  link(line: Line, request: Extract<DriverRequest, { type: 'link' }>): void {
     if (!this.profile.capabilities.linkMethods.includes(request.method)) {
       line.tell({
         type: 'refused',
@@ -105,7 +105,7 @@ export class Phone {
       return;
     }
     this.#endPairing();
-    const pairing = new Pairing(
+    const pairing = new PhonePairing(
       {
         phone: this.address.phone,
         profile: this.profile,
@@ -223,7 +223,7 @@ export class Phone {
     this.#endPairing();
   }
 
-  #linked(line: Line, request: Extract<SessionRequest, { type: 'link' }>): void {
+  #linked(line: Line, request: Extract<DriverRequest, { type: 'link' }>): void {
     this.#pairing = null;
     const token = randomBytes(24).toString('base64url');
     this.record = relinked(this.#record, 'replaced', token);

@@ -54,7 +54,7 @@ export interface Leave {
 }
 
 /** From the driver. The one that needs an answer carries an id of the driver's choice. */
-export type SessionRequest =
+export type DriverRequest =
   | {
       readonly type: 'link';
       readonly method: LinkMethod;

@@ -14,7 +14,7 @@ export const usualQuota: Quota = { phones: 2_000, messages: 50_000, bytes: 32 * 
 const slack = 1 / 8;
 
 /** Counts rows and bytes written since a quota was last applied. A network that has just started applies it first. */
-export class Written {
+export class WrittenCount {
   #rows = Number.POSITIVE_INFINITY;
   #bytes = 0;
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Line, Phone } from './phone.ts';
-import { type PhoneRecord, recipientOf, restrictionAt } from './phone-record.ts';
+import { type PhoneRecord, recipientAddress, restrictionAt } from './phone-record.ts';
 import type { SendBehaviour, SentText } from './protocol.ts';
 import type { AcceptedMessage, NetworkStore } from './store.ts';
 
@@ -32,7 +32,7 @@ export function receiveSend(
   const now = Date.now();
   const { id, reference } = sent;
   const { latencyMs, send } = phone.record;
-  const recipient = recipientOf(sent.to);
+  const recipient = recipientAddress(sent.to);
   const earlier = store.accepted(phone.id, reference);
   const refusal = earlier === null ? refusalOf(phone, recipient, now, store) : null;
   if (refusal !== null) {

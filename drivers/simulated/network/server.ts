@@ -6,9 +6,9 @@ import { Network } from './network.ts';
 import {
   type ControlAnswer,
   type ControlRequest,
+  type DriverRequest,
   type Hello,
   protocolVersion,
-  type SessionRequest,
 } from './protocol.ts';
 import type { Quota } from './quota.ts';
 import { SessionLine } from './session-line.ts';
@@ -127,7 +127,7 @@ export class NetworkServer {
   #serveSession(hello: Hello & { role: 'session' }, lines: LineSocket): void {
     const { network, channel, phone } = hello;
     const line = new SessionLine(this.#network, { network, channel, phone }, lines, this.#tick);
-    lines.onFrame = (frame) => line.take(frame as SessionRequest);
+    lines.onFrame = (frame) => line.take(frame as DriverRequest);
     lines.onClose = () => line.gone();
   }
 

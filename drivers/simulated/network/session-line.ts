@@ -1,7 +1,7 @@
 import type { LineSocket } from '../lines.ts';
 import type { Network } from './network.ts';
 import type { Line, Phone } from './phone.ts';
-import type { PhoneAddress, SessionNotice, SessionRequest } from './protocol.ts';
+import type { DriverRequest, PhoneAddress, SessionNotice } from './protocol.ts';
 import { receiveSend } from './sending.ts';
 import type { Tick } from './tick.ts';
 
@@ -39,7 +39,7 @@ export class SessionLine implements Line {
   }
 
   /** One request of the driver. */
-  take(request: SessionRequest): void {
+  take(request: DriverRequest): void {
     if (this.#ended) return;
     if (request.type === 'link') {
       this.#network.findOrMake(this.address).link(this, request);
@@ -50,7 +50,7 @@ export class SessionLine implements Line {
     else this.#act(phone, request);
   }
 
-  #act(phone: Phone, request: Exclude<SessionRequest, { type: 'link' }>): void {
+  #act(phone: Phone, request: Exclude<DriverRequest, { type: 'link' }>): void {
     switch (request.type) {
       case 'resume':
         phone.resume(this, request.token);
@@ -82,7 +82,7 @@ export class SessionLine implements Line {
   }
 
   /** A phone that this network has never seen, for instance because its folder was emptied. */
-  #unknown(request: SessionRequest): void {
+  #unknown(request: DriverRequest): void {
     if (request.type === 'log_out') this.tell({ type: 'left', id: request.id });
     if (request.type === 'resume') this.tell({ type: 'logged_out', reason: 'session_lost' });
   }

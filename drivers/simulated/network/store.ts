@@ -1,6 +1,6 @@
 import Database from 'libsql';
 import type { OfferedEvent, OutboxEntry, PhoneAddress, SentText } from './protocol.ts';
-import { messagesBeyond, phonesBeyond, type Quota, Written } from './quota.ts';
+import { messagesBeyond, phonesBeyond, type Quota, WrittenCount } from './quota.ts';
 import { schema } from './schema.ts';
 
 /** Another process has this network's file open. */
@@ -47,8 +47,8 @@ export class NetworkStore {
   onBegin: () => void = () => undefined;
   /** Called before a commit: what it writes is part of it. */
   beforeCommit: () => void = () => undefined;
-  readonly #phonesWritten = new Written();
-  readonly #messagesWritten = new Written();
+  readonly #phonesWritten = new WrittenCount();
+  readonly #messagesWritten = new WrittenCount();
   #open = false;
 
   /** @throws StoreTaken when another process has it */
