@@ -15,7 +15,7 @@ export function userOf(address: string): string {
 }
 
 /** The phone number of an address, E.164 with `+`; null when the address hides it. */
-export function phoneOf(address: string | null | undefined): string | null {
+export function phoneOfAddress(address: string | null | undefined): string | null {
   const digits = address?.match(/^(\d+)(?:[:_.]\d+)*@(?:s\.whatsapp\.net|c\.us|hosted)$/)?.[1];
   return digits === undefined ? null : `+${digits}`;
 }
@@ -28,7 +28,7 @@ export function hiddenIdOf(address: string | null | undefined): string | null {
 
 /** Whether this is one contact, not a group, a channel or a status broadcast. */
 export function isOneContact(address: string | null | undefined): boolean {
-  return phoneOf(address) !== null || hiddenIdOf(address) !== null;
+  return phoneOfAddress(address) !== null || hiddenIdOf(address) !== null;
 }
 
 /** Whether this is a contact's own list of recipients, each of whom has the message in a conversation of two. */
@@ -40,11 +40,11 @@ export function isBroadcastList(address: string | null | undefined): boolean {
  * A contact by the two addresses that the network tells of it; either may be missing.
  * @returns null when neither names one contact
  */
-export function contactOf(
+export function contactAtAddress(
   one: string | null | undefined,
   other: string | null | undefined,
 ): ContactAddress | null {
-  const phone = phoneOf(one) ?? phoneOf(other);
+  const phone = phoneOfAddress(one) ?? phoneOfAddress(other);
   const networkId = hiddenIdOf(one) ?? hiddenIdOf(other);
   return phone === null && networkId === null ? null : { phone, networkId };
 }

@@ -5,17 +5,18 @@ import type {
   Port,
   Sent,
 } from '../../core/contracts/driver.ts';
+import { notConnected } from '../../core/contracts/driver-error.ts';
 import type { AccountKeys } from './account-keys.ts';
 import { beforeAbort, underFirst } from './before-abort.ts';
 import { type LastEnding, lost } from './close-codes.ts';
-import { Connection } from './connection.ts';
+import { NetworkConnection } from './connection.ts';
 import { ContactBook } from './contact-book.ts';
-import { Inbound } from './inbound.ts';
+import { InboundRelay } from './inbound.ts';
 import type { Library, LibrarySocket } from './library.ts';
-import { isPhoneOf, unknownPhone, wrongPhone } from './linked-phone.ts';
+import { isPhoneOf, unknownPhone, wrongPhoneEnding } from './linked-phone.ts';
 import { Linking, type LinkKind } from './linking.ts';
 import type { MsgappWebOptions } from './options.ts';
-import { notConnected, Outbound } from './outbound.ts';
+import { Outbound } from './outbound.ts';
 import { builtContentOf } from './outbound-content.ts';
 import { Probe } from './probe.ts';
 
@@ -23,7 +24,7 @@ import { Probe } from './probe.ts';
 const unlinkMs = 10_000;
 
 /** What an attempt is made of. */
-export interface AttemptParts {
+export interface ConnectAttemptParts {
   readonly library: Library;
   readonly keys: AccountKeys;
   /** Null: linked already. */
@@ -48,12 +49,12 @@ interface LiveSocket {
 }
 
 /** One try to link or to resume, and the live session that it becomes. Puts the parts of a connection together. */
-export class Attempt {
-  readonly #parts: AttemptParts;
-  readonly #connection: Connection;
+export class ConnectAttempt {
+  readonly #parts: ConnectAttemptParts;
+  readonly #connection: NetworkConnection;
   readonly #linking: Linking | null;
   readonly #over = new AbortController();
-  #inbound: Inbound | null = null;
+  #inbound: InboundRelay | null = null;
   #book: ContactBook | null = null;
   #live: LiveSocket | null = null;
   #probe: Probe | null = null;
@@ -62,11 +63,11 @@ export class Attempt {
   /** How this ends, whatever ends it: what was linked may not be the account's phone. */
   #verdict: ((unlinked: boolean) => LastEnding) | null = null;
 
-  constructor(parts: AttemptParts) {
+  constructor(parts: ConnectAttemptParts) {
     const { library, keys, link, options, account, port } = parts;
     this.#parts = parts;
     this.#linking = link && new Linking(link, (step) => this.#emit({ type: 'step', step }));
-    this.#connection = new Connection(
+    this.#connection = new NetworkConnection(
       { library, keys, options, accountId: account.id, log: port.log },
       link === null ? 'resuming' : 'linking',
       {
@@ -134,7 +135,7 @@ export class Attempt {
     this.#leaveSocket();
     const book = new ContactBook(keys, socket);
     this.#book = book;
-    this.#inbound = new Inbound(
+    this.#inbound = new InboundRelay(
       {
         library,
         keys,
@@ -168,7 +169,9 @@ export class Attempt {
       const own = await isPhoneOf(account.identifier, keys.login.me?.id, socket).catch(() => null);
       if (this.#over.signal.aborted) return;
       if (own === false) {
-        return await this.#refuse(socket, (unlinked) => wrongPhone(keys.login.me?.id, unlinked));
+        return await this.#refuse(socket, (unlinked) =>
+          wrongPhoneEnding(keys.login.me?.id, unlinked),
+        );
       }
       if (own === null) {
         // The next try links anew, and could not unlink this device any more.

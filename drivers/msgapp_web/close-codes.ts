@@ -7,7 +7,7 @@ import type {
 } from '../../core/contracts/driver.ts';
 
 /** What a connection was for when it ended. */
-export type Phase =
+export type ConnectionPhase =
   | 'linking'
   /** Linking, with a code shown to the user. */
   | 'showing'
@@ -103,7 +103,7 @@ const judgements: Readonly<Record<number, Judgement>> = {
 };
 
 /** What the end of a connection means. Pure. */
-export function endingOf(code: CloseCode, phase: Phase): Ending {
+export function endingOf(code: CloseCode, phase: ConnectionPhase): Ending {
   const linking = phase === 'linking' || phase === 'showing';
   if (code === 'unknown') return lost('The connection broke.');
   if (code === 'unreachable') return lost('The network could not be reached.');

@@ -3,10 +3,10 @@ import type { DriverLog, OutboundMessage } from '../../core/contracts/driver.ts'
 import type { AccountKeys } from './account-keys.ts';
 import {
   type CloseCode,
+  type ConnectionPhase,
   closeCodeOf,
   endingOf,
   type LastEnding,
-  type Phase,
 } from './close-codes.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { libraryLog } from './library-log.ts';
@@ -14,7 +14,7 @@ import type { MsgappWebOptions } from './options.ts';
 import { openedMessages, signalRepository } from './signal-repository.ts';
 
 /** What a connection is made of. */
-export interface ConnectionParts {
+export interface NetworkConnectionParts {
   readonly library: Library;
   readonly keys: AccountKeys;
   readonly options: Pick<MsgappWebOptions, 'websocketUrl' | 'webVersion'>;
@@ -23,7 +23,7 @@ export interface ConnectionParts {
 }
 
 /** Who hears of a connection. Nothing is called once it was cut. */
-export interface ConnectionListener {
+export interface NetworkConnectionListener {
   /** A socket was made, nothing has come through it yet. */
   made(socket: LibrarySocket): void;
   /** The network offers this text to be scanned. */
@@ -41,14 +41,18 @@ export interface ConnectionListener {
 }
 
 /** One connection to the network, through as many sockets as the network asks for. */
-export class Connection {
-  phase: Phase;
-  readonly #parts: ConnectionParts;
-  readonly #listener: ConnectionListener;
+export class NetworkConnection {
+  phase: ConnectionPhase;
+  readonly #parts: NetworkConnectionParts;
+  readonly #listener: NetworkConnectionListener;
   #socket: LibrarySocket | null = null;
   #over = false;
 
-  constructor(parts: ConnectionParts, phase: Phase, listener: ConnectionListener) {
+  constructor(
+    parts: NetworkConnectionParts,
+    phase: ConnectionPhase,
+    listener: NetworkConnectionListener,
+  ) {
     this.#parts = parts;
     this.phase = phase;
     this.#listener = listener;

@@ -1,6 +1,12 @@
 import type { ContactAddress, DriverContact } from '../../core/contracts/driver.ts';
 import type { AccountKeys } from './account-keys.ts';
-import { addressOfPhone, contactOf, hiddenIdOf, phoneOf, userOf } from './addresses.ts';
+import {
+  addressOfPhone,
+  contactAtAddress,
+  hiddenIdOf,
+  phoneOfAddress,
+  userOf,
+} from './addresses.ts';
 import type { LibrarySocket } from './library.ts';
 
 /** What is kept of a number or a hidden id, in the account's credentials. */
@@ -43,7 +49,7 @@ export class ContactBook {
     other: string | null | undefined,
     name: string | null,
   ): Promise<DriverContact | null> {
-    const address = contactOf(one, other);
+    const address = contactAtAddress(one, other);
     if (address === null) return null;
     const phone = address.phone ?? (await this.#phoneBehind(address.networkId));
     const networkId =
@@ -72,7 +78,7 @@ export class ContactBook {
     const kept = addressOf(address);
     if (kept === null) return;
     await this.#change(phone, () => ({ address: kept }));
-    const real = phoneOf(kept);
+    const real = phoneOfAddress(kept);
     if (real === null) return;
     await this.#change(real, (before) => ({
       phone: real === phone ? real : (before.phone ?? phone),
@@ -117,7 +123,7 @@ export class ContactBook {
 
   /** From what is stored: the library's own call would ask the network. */
   async #hiddenIdOf(address: string | null): Promise<string | null> {
-    if (phoneOf(address) === null) return null;
+    if (phoneOfAddress(address) === null) return null;
     const user = userOf(address ?? '');
     const hidden = (await this.#keys.get('lid-mapping', [user]))[user];
     return hidden === undefined ? null : hiddenIdOf(`${hidden}@lid`);
@@ -125,7 +131,7 @@ export class ContactBook {
 
   async #phoneBehind(hidden: string | null): Promise<string | null> {
     if (hidden === null) return null;
-    return phoneOf(await this.#socket.signalRepository.lidMapping.getPNForLID(hidden));
+    return phoneOfAddress(await this.#socket.signalRepository.lidMapping.getPNForLID(hidden));
   }
 
   async #entry(place: string): Promise<Entry> {
@@ -155,6 +161,6 @@ function entryName(place: string): string {
 
 /** An address of either kind, without a device. */
 function addressOf(address: string): string | null {
-  const phone = phoneOf(address);
+  const phone = phoneOfAddress(address);
   return phone === null ? hiddenIdOf(address) : addressOfPhone(phone);
 }

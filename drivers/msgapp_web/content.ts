@@ -11,14 +11,14 @@ import { type MediaCarrier, type MediaPart, mediaPart, mediaPartOf } from './med
 import { cardOf } from './vcard.ts';
 
 /** What a person wrote. */
-export interface Written {
+export interface WrittenContent {
   readonly type: 'written';
   readonly text: string;
   readonly media: MediaPart | null;
 }
 
 /** A message's content: what a person wrote, or the kind under which it is left out. */
-export type Content = Written | { readonly type: 'left_out'; readonly kind: LeftOutKind };
+export type Content = WrittenContent | { readonly type: 'left_out'; readonly kind: LeftOutKind };
 
 /** One field's meaning: content, another message inside, or nothing of its own. */
 type Reading =
@@ -163,7 +163,7 @@ export const knownFields = Object.keys(readings) as readonly Field[];
  * A message's content, whatever it is wrapped in. Pure. What a person typed wins as text; a message of which no field
  * is known is one all the same, since the network brings new kinds before the library knows them.
  */
-export function contentOf(message: proto.IMessage): Content {
+export function inboundContentOf(message: proto.IMessage): Content {
   return read(message, 0) ?? written(unsupportedText('message'));
 }
 
@@ -209,15 +209,15 @@ function readingOf<Name extends Field>(field: Name, message: Present): Reading {
   return part === undefined || part === null ? null : readings[field](part);
 }
 
-function written(text: string, media: MediaPart | null = null): Written {
+function written(text: string, media: MediaPart | null = null): WrittenContent {
   return { type: 'written', text, media };
 }
 
-function typed(text: string | null | undefined, what: string): Written {
+function typed(text: string | null | undefined, what: string): WrittenContent {
   return written(text || unsupportedText(what));
 }
 
-function unsupported(what: string): () => Written {
+function unsupported(what: string): () => WrittenContent {
   return () => written(unsupportedText(what));
 }
 
@@ -229,17 +229,21 @@ function inside({ message }: Envelope): Reading {
   return { type: 'inside', message };
 }
 
-function captioned(media: MediaPart): Written {
+function captioned(media: MediaPart): WrittenContent {
   return written(media.part.caption ?? '', media);
 }
 
 /** A text above which there may be a picture. */
-function offered(text: string | null | undefined, what: string, carrier: MediaCarrier): Written {
+function offered(
+  text: string | null | undefined,
+  what: string,
+  carrier: MediaCarrier,
+): WrittenContent {
   const media = mediaPartOf(carrier);
   return media === null ? typed(text, what) : written(text || (media.part.caption ?? ''), media);
 }
 
-function template(part: Template | null | undefined): Written {
+function template(part: Template | null | undefined): WrittenContent {
   if (!part) return typed(null, 'template');
   if ('body' in part || 'header' in part) {
     return offered(part.body?.text || part.header?.title, 'interactive message', part.header ?? {});
@@ -250,11 +254,11 @@ function template(part: Template | null | undefined): Written {
   return typed(null, 'template');
 }
 
-function noted(note: proto.IMessage | null | undefined, what: string): Written {
+function noted(note: proto.IMessage | null | undefined, what: string): WrittenContent {
   return typed(note?.extendedTextMessage?.text || note?.conversation, what);
 }
 
-function poll({ name, options }: proto.Message.IPollCreationMessage): Written {
+function poll({ name, options }: proto.Message.IPollCreationMessage): WrittenContent {
   const names = (options ?? []).map(({ optionName }) => optionName ?? '');
   return written(pollText(name ?? '', names));
 }

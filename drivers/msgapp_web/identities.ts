@@ -1,6 +1,6 @@
 import type { DriverContact, DriverEvent, DriverLog } from '../../core/contracts/driver.ts';
 import type { AccountKeys } from './account-keys.ts';
-import { addressOfPhone, phoneOf } from './addresses.ts';
+import { addressOfPhone, phoneOfAddress } from './addresses.ts';
 import type { ContactBook } from './contact-book.ts';
 import { contactsEvents, type LibraryContact, personOf } from './imports.ts';
 import type { LibrarySocket } from './library.ts';
@@ -80,7 +80,7 @@ export class Identities {
 
   async #paired(phone: string, hidden: string): Promise<void> {
     const { id } = this.#parts.keys.login.me ?? {};
-    if (phoneOf(phone) === phoneOf(id)) return;
+    if (phoneOfAddress(phone) === phoneOfAddress(id)) return;
     const person = await this.#parts.book.person(phone, hidden, null);
     if (person !== null) await this.#parts.emit({ type: 'identity', ...person });
   }

@@ -5,17 +5,19 @@ import type {
   LeftOutKind,
   MessageEvent,
 } from '../../core/contracts/driver.ts';
-import { type Content, contentOf, withheldContent } from './content.ts';
+import { type Content, inboundContentOf, withheldContent } from './content.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { inboundMedia, timeOf } from './media-part.ts';
 
 /** What a contact's message is to the gateway. */
-export type Inbox =
+export type InboundMessage =
   | { readonly type: 'message'; readonly event: MessageEvent }
   | { readonly type: 'left_out'; readonly kind: LeftOutKind };
 
 /** The two addresses of whoever wrote a message; either may be missing. */
-export function writerOf(key: WAMessageKey): readonly [string | undefined, string | undefined] {
+export function writerAddresses(
+  key: WAMessageKey,
+): readonly [string | undefined, string | undefined] {
   const [one, other] = key.participant
     ? [key.participant, key.participantAlt ?? key.remoteJidAlt]
     : [key.remoteJid, key.remoteJidAlt];
@@ -28,13 +30,13 @@ export function writerOf(key: WAMessageKey): readonly [string | undefined, strin
  * @param withheld why the network holds the content back, in its own word; null when it does not
  * @returns null when the content is missing or could not be read
  */
-export function inboxOf(
+export function inboundMessageOf(
   library: Library,
   socket: LibrarySocket,
   message: WAMessage,
   from: DriverContact,
   withheld: string | null,
-): Inbox | null {
+): InboundMessage | null {
   const content = contentIn(message) ?? withheldContent(withheld);
   const { id } = message.key;
   if (content === null || !id) return null;
@@ -60,7 +62,7 @@ export function historyMessageOf(
 }
 
 function contentIn({ message, messageStubType }: WAMessage): Content | null {
-  return message && !messageStubType ? contentOf(message) : null;
+  return message && !messageStubType ? inboundContentOf(message) : null;
 }
 
 function partsOf(

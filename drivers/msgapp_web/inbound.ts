@@ -1,19 +1,19 @@
 import type { BinaryNode, WAMessage } from 'baileys';
 import type { DriverEvent, DriverLog, LeftOutKind } from '../../core/contracts/driver.ts';
 import type { AccountKeys } from './account-keys.ts';
-import { hiddenIdOf, isBroadcastList, isOneContact, phoneOf } from './addresses.ts';
+import { hiddenIdOf, isBroadcastList, isOneContact, phoneOfAddress } from './addresses.ts';
 import { Awaited } from './awaited.ts';
 import type { ContactBook } from './contact-book.ts';
 import { Identities } from './identities.ts';
 import { importedEvents } from './imports.ts';
-import { inboxOf, writerOf } from './inbound-message.ts';
+import { inboundMessageOf, writerAddresses } from './inbound-message.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { libraryLog } from './library-log.ts';
 import { lateFailureOf, receiptsOf } from './receipts.ts';
 import { type Resent, resentIn } from './resent.ts';
 
 /** What the gate is made of. */
-export interface InboundParts {
+export interface InboundRelayParts {
   readonly library: Library;
   readonly keys: AccountKeys;
   readonly book: ContactBook;
@@ -37,8 +37,8 @@ const statusPosts = 'status@broadcast';
  * anybody could have stored it, so each is looked at here first and handed on, and thereby acknowledged, only when
  * the gateway has kept it. What could not be kept is not handed on: the network offers it again.
  */
-export class Inbound {
-  readonly #parts: InboundParts;
+export class InboundRelay {
+  readonly #parts: InboundRelayParts;
   readonly #socket: LibrarySocket;
   readonly #awaited: Awaited;
   readonly #identities: Identities;
@@ -50,7 +50,7 @@ export class Inbound {
   #saidLeftOut = false;
 
   /** To be made before anything has come through the socket. */
-  constructor(parts: InboundParts, socket: LibrarySocket) {
+  constructor(parts: InboundRelayParts, socket: LibrarySocket) {
     this.#parts = parts;
     this.#socket = socket;
     this.#opened = new Promise((resolve) => {
@@ -129,9 +129,9 @@ export class Inbound {
       signalRepository,
       own,
     );
-    const [one, other] = writerOf(fullMessage.key);
+    const [one, other] = writerAddresses(fullMessage.key);
     const [hidden, phone] = hiddenIdOf(one) ? [one, other] : [other, one];
-    if (hidden && phone && hiddenIdOf(hidden) && phoneOf(phone)) {
+    if (hidden && phone && hiddenIdOf(hidden) && phoneOfAddress(phone)) {
       // Which of a contact's two addresses a key stands under depends on this.
       await signalRepository.lidMapping.storeLIDPNMappings([{ lid: hidden, pn: phone }]);
       await signalRepository.migrateSession(phone, hidden);
@@ -151,11 +151,11 @@ export class Inbound {
   /** What a contact wrote. */
   async *#written(message: WAMessage, withheld: string | null): AsyncIterable<DriverEvent> {
     const { library, book, leftOut } = this.#parts;
-    const [one, other] = writerOf(message.key);
+    const [one, other] = writerAddresses(message.key);
     const from = await book.person(one, other, message.pushName || message.verifiedBizName || null);
     if (from === null) return;
     await book.noteAddressing(one, from);
-    const inbox = inboxOf(library, this.#socket, message, from, withheld);
+    const inbox = inboundMessageOf(library, this.#socket, message, from, withheld);
     if (inbox === null) return this.#awaited.add(message);
     if (inbox.type === 'left_out') {
       leftOut(inbox.kind);
@@ -174,7 +174,7 @@ export class Inbound {
     const { key, pushName, at } = envelope ?? { ...message, at: null };
     const messageTimestamp = at ?? message.messageTimestamp ?? Math.floor(Date.now() / 1_000);
     const whole = { ...message, key, pushName, messageTimestamp };
-    if (isOneContact(writerOf(whole.key)[0])) yield* this.#written(whole, null);
+    if (isOneContact(writerAddresses(whole.key)[0])) yield* this.#written(whole, null);
   }
 
   /** Tries again until it works, unless the connection is over. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addressOfPhone, phoneOf } from './addresses.ts';
+import { addressOfPhone, phoneOfAddress } from './addresses.ts';
 import { type LastEnding, lost } from './close-codes.ts';
 import type { LibrarySocket } from './library.ts';
 
@@ -19,14 +19,14 @@ export async function isPhoneOf(
   address: string | undefined,
   socket: Pick<LibrarySocket, 'onWhatsApp'>,
 ): Promise<boolean> {
-  const linked = phoneOf(address);
+  const linked = phoneOfAddress(address);
   if (linked === null || linked === identifier) return linked !== null;
   for (let left = tries; ; left -= 1) {
     const asked = socket.onWhatsApp(addressOfPhone(identifier));
     // An answer that says nothing is none.
     const answer = await asked.catch(() => undefined);
     if (answer !== undefined) {
-      return answer.some(({ jid, exists }) => Boolean(exists) && phoneOf(jid) === linked);
+      return answer.some(({ jid, exists }) => Boolean(exists) && phoneOfAddress(jid) === linked);
     }
     if (left === 1) throw new Error('the network did not say whose number this is');
     await sleep(againMs);
@@ -48,8 +48,8 @@ export function unknownPhone(unlinked: boolean): LastEnding {
  * What the user is told when the phone of another number was linked. Pure.
  * @param unlinked whether the device could be taken off that phone again
  */
-export function wrongPhone(address: string | undefined, unlinked: boolean): LastEnding {
-  const digits = phoneOf(address)?.slice(-4);
+export function wrongPhoneEnding(address: string | undefined, unlinked: boolean): LastEnding {
+  const digits = phoneOfAddress(address)?.slice(-4);
   const who =
     digits === undefined ? 'Another phone' : `The phone of a number that ends in ${digits}`;
   const next = unlinked

@@ -10,7 +10,7 @@ const againTimeoutMs = 60_000;
  * A message as the library sends it, its media fetched.
  * @throws DriverError as `Port.fetchMedia` does
  */
-export async function contentOf(
+export async function outboundContentOf(
   port: Port,
   message: OutboundMessage,
   signal: AbortSignal,
@@ -27,7 +27,7 @@ export async function builtContentOf(
   port: Port,
   message: OutboundMessage,
 ): Promise<object> {
-  const content = await contentOf(port, message, AbortSignal.timeout(againTimeoutMs));
+  const content = await outboundContentOf(port, message, AbortSignal.timeout(againTimeoutMs));
   return await library.generateWAMessageContent(content, {
     upload: socket.waUploadToServer,
     logger: libraryLog(port.log, ''),

@@ -6,11 +6,12 @@ import {
   type Port,
   type Sent,
 } from '../../core/contracts/driver.ts';
+import { notConnected } from '../../core/contracts/driver-error.ts';
 import { beforeAbort } from './before-abort.ts';
 import type { ContactBook } from './contact-book.ts';
 import type { LibrarySocket } from './library.ts';
-import { contentOf } from './outbound-content.ts';
-import { refusalOf } from './receipts.ts';
+import { outboundContentOf } from './outbound-content.ts';
+import { ackRefusal } from './receipts.ts';
 
 /** How long the network may take to answer a send, in milliseconds. */
 const answerTimeoutMs = 60_000;
@@ -73,7 +74,7 @@ export class Outbound {
   ): Promise<BinaryNode | undefined> {
     const { reference, to } = message;
     const destination = (await this.#book.destinationOf(to)) ?? (await this.#lookUp(to));
-    const content = await contentOf(this.#port, message, signal);
+    const content = await outboundContentOf(this.#port, message, signal);
     signal.throwIfAborted();
     const answer: Promise<BinaryNode | undefined> = this.#socket.waitForMessage(
       reference,
@@ -110,20 +111,11 @@ export class Outbound {
   #sent(reference: string, { attrs }: BinaryNode): Sent {
     if (attrs.error) {
       if (attrs.error === '463') this.#onRestricted();
-      const { code, message } = refusalOf(attrs.error);
+      const { code, message } = ackRefusal(attrs.error);
       throw refused(code, message);
     }
     return { networkId: reference, at: attrs.t ? Number(attrs.t) * 1_000 : Date.now() };
   }
-}
-
-/** Nothing was sent, and nothing can be for now. */
-export function notConnected(cause?: unknown): DriverError {
-  return new DriverError('not_connected', 'the session is not connected', {
-    certain: true,
-    retryAfterMs: 0,
-    cause,
-  });
 }
 
 function refused(code: string, message: string): DriverError {

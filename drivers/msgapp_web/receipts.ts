@@ -1,6 +1,6 @@
 import type { BinaryNode } from 'baileys';
 import type { ReceiptEvent } from '../../core/contracts/driver.ts';
-import { hiddenIdOf, isOneContact, phoneOf } from './addresses.ts';
+import { hiddenIdOf, isOneContact, phoneOfAddress } from './addresses.ts';
 
 /** The network's words for how far a message got; those that are missing say nothing of it. */
 const statuses: Readonly<Record<string, ReceiptEvent['status']>> = {
@@ -31,7 +31,7 @@ export function receiptsOf(
 /** The failure that an answer to a send tells of; null when it is none. Pure. */
 export function lateFailureOf({ attrs }: BinaryNode): ReceiptEvent | null {
   if (!attrs.error || !attrs.id) return null;
-  const { code, message } = refusalOf(attrs.error);
+  const { code, message } = ackRefusal(attrs.error);
   return {
     type: 'receipt',
     reference: attrs.id,
@@ -43,7 +43,7 @@ export function lateFailureOf({ attrs }: BinaryNode): ReceiptEvent | null {
 }
 
 /** Why the network did not take a message, by the number in its answer. Pure. */
-export function refusalOf(error: string): { readonly code: string; readonly message: string } {
+export function ackRefusal(error: string): { readonly code: string; readonly message: string } {
   switch (error) {
     case '463':
       return {
@@ -61,10 +61,10 @@ export function refusalOf(error: string): { readonly code: string; readonly mess
 }
 
 function isOwn(address: string | undefined, own: readonly string[]): boolean {
-  const [phone, hidden] = [phoneOf(address), hiddenIdOf(address)];
+  const [phone, hidden] = [phoneOfAddress(address), hiddenIdOf(address)];
   return own.some(
     (mine) =>
-      (phone !== null && phone === phoneOf(mine)) ||
+      (phone !== null && phone === phoneOfAddress(mine)) ||
       (hidden !== null && hidden === hiddenIdOf(mine)),
   );
 }

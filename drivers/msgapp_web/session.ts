@@ -8,13 +8,13 @@ import {
   type Sent,
   type Session,
 } from '../../core/contracts/driver.ts';
+import { notConnected } from '../../core/contracts/driver-error.ts';
 import { AccountKeys } from './account-keys.ts';
-import { Attempt } from './attempt.ts';
+import { ConnectAttempt } from './attempt.ts';
 import { type LastEnding, lost } from './close-codes.ts';
 import { eventOf } from './ending-event.ts';
 import { type Library, loadTrusting, Misconfigured } from './library.ts';
 import type { MsgappWebOptions } from './options.ts';
-import { notConnected } from './outbound.ts';
 
 /** How long leaving the network may take, in milliseconds: less than the gateway waits for the outcome. */
 const logOutTimeoutMs = 2_500;
@@ -25,7 +25,7 @@ export class MsgappWebSession implements Session {
   readonly #account: DriverAccount;
   readonly #port: Port;
   /** What is under way or live. */
-  #attempt: Attempt | null = null;
+  #attempt: ConnectAttempt | null = null;
   /** Counts the calls that begin something: an older one that is still preparing gives up. */
   #turn = 0;
   /** The next look whether a restriction is over. */
@@ -132,10 +132,10 @@ export class MsgappWebSession implements Session {
   }
 
   /** @param look whether a restriction is over: quiet until it is */
-  #connect({ library, keys, method }: Prepared, look: boolean): Attempt {
+  #connect({ library, keys, method }: Prepared, look: boolean): ConnectAttempt {
     const phone = this.#account.identifier;
     let quiet = look;
-    const attempt: Attempt = new Attempt({
+    const attempt: ConnectAttempt = new ConnectAttempt({
       library,
       keys,
       link: method === null ? null : { pairingCodeFor: method === 'pairing_code' ? phone : null },
@@ -195,7 +195,7 @@ export class MsgappWebSession implements Session {
     if (this.#closed) throw new Error('the session is closed');
     return await new Promise<boolean>((resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason));
-      this.#attempt = new Attempt({
+      this.#attempt = new ConnectAttempt({
         ...prepared,
         link: null,
         options: this.#options,

@@ -1,6 +1,10 @@
 import type { proto as Proto } from 'baileys';
 import t from 'tap';
-import { contentOf, knownFields, withheldContent } from '../../../drivers/msgapp_web/content.ts';
+import {
+  inboundContentOf,
+  knownFields,
+  withheldContent,
+} from '../../../drivers/msgapp_web/content.ts';
 import { loadLibrary } from '../../../drivers/msgapp_web/library.ts';
 import { cardOf } from '../../../drivers/msgapp_web/vcard.ts';
 
@@ -93,11 +97,11 @@ t.test(
   async (t) => {
     for (const [content, expected] of kinds) {
       const name = JSON.stringify(content).slice(0, 80);
-      t.same(contentOf(content), { type: 'written', text: expected, media: null }, name);
+      t.same(inboundContentOf(content), { type: 'written', text: expected, media: null }, name);
       const sent = proto.Message.decode(
         proto.Message.encode(proto.Message.fromObject(content)).finish(),
       );
-      t.match(contentOf(sent), { type: 'written', text: expected }, `${name}, as it comes`);
+      t.match(inboundContentOf(sent), { type: 'written', text: expected }, `${name}, as it comes`);
     }
   },
 );
@@ -126,7 +130,7 @@ t.test('files keep their caption', async (t) => {
     ],
     [{ productMessage: { body: 'Shoes', product: { productImage: file } } }, 'image', 'Shoes'],
   ] as const) {
-    t.match(contentOf(content), { type: 'written', text: expected, media: { type } });
+    t.match(inboundContentOf(content), { type: 'written', text: expected, media: { type } });
   }
 });
 
@@ -151,10 +155,10 @@ t.test('what is no message is left out, each under its kind', async (t) => {
     [{ groupStatusMessageV2: text('to all') }, 'status_post'],
     [{ statusMentionMessage: {} }, 'status_post'],
   ] as const) {
-    t.same(contentOf(content), { type: 'left_out', kind }, JSON.stringify(content));
+    t.same(inboundContentOf(content), { type: 'left_out', kind }, JSON.stringify(content));
   }
   t.match(
-    contentOf({ senderKeyDistributionMessage: {}, conversation: 'Hello' }),
+    inboundContentOf({ senderKeyDistributionMessage: {}, conversation: 'Hello' }),
     { type: 'written', text: 'Hello' },
     'what comes beside a text does not hide it',
   );
@@ -163,7 +167,7 @@ t.test('what is no message is left out, each under its kind', async (t) => {
 t.test('a message that is wrapped without end is a message', async (t) => {
   let content: object = { conversation: 'deep' };
   for (let depth = 0; depth < 50; depth += 1) content = { ephemeralMessage: { message: content } };
-  t.match(contentOf(content), { type: 'written', text: '[unsupported: message]' });
+  t.match(inboundContentOf(content), { type: 'written', text: '[unsupported: message]' });
 });
 
 t.test('every field that the library knows has a meaning', async (t) => {

@@ -1,10 +1,10 @@
 import t from 'tap';
 import { AccountKeys } from '../../../drivers/msgapp_web/account-keys.ts';
 import {
-  contactOf,
+  contactAtAddress,
   hiddenIdOf,
   isOneContact,
-  phoneOf,
+  phoneOfAddress,
 } from '../../../drivers/msgapp_web/addresses.ts';
 import { type CloseCode, closeCodeOf, endingOf } from '../../../drivers/msgapp_web/close-codes.ts';
 import { ContactBook } from '../../../drivers/msgapp_web/contact-book.ts';
@@ -13,8 +13,8 @@ import { makeMsgappWebDriver } from '../../../drivers/msgapp_web/driver.ts';
 import { eventOf } from '../../../drivers/msgapp_web/ending-event.ts';
 import { loadLibrary } from '../../../drivers/msgapp_web/library.ts';
 import { libraryLog } from '../../../drivers/msgapp_web/library-log.ts';
-import { isPhoneOf, wrongPhone } from '../../../drivers/msgapp_web/linked-phone.ts';
-import { lateFailureOf, receiptsOf, refusalOf } from '../../../drivers/msgapp_web/receipts.ts';
+import { isPhoneOf, wrongPhoneEnding } from '../../../drivers/msgapp_web/linked-phone.ts';
+import { ackRefusal, lateFailureOf, receiptsOf } from '../../../drivers/msgapp_web/receipts.ts';
 import { resentIn } from '../../../drivers/msgapp_web/resent.ts';
 import { withoutOldChains } from '../../../drivers/msgapp_web/session-record.ts';
 import { openedMessages, signalRepository } from '../../../drivers/msgapp_web/signal-repository.ts';
@@ -114,10 +114,13 @@ t.test('the linked phone is the right one', async (t) => {
   t.equal(await isPhoneOf(brazil, address, network(other)), false);
   t.equal(await isPhoneOf(brazil, undefined, network(ours)), false);
   await t.rejects(isPhoneOf(brazil, address, network()), { message: /did not say/ });
-  const { detail } = { detail: '', ...wrongPhone(address, true) };
+  const { detail } = { detail: '', ...wrongPhoneEnding(address, true) };
   t.match(detail, /ends in 4321/);
   t.notMatch(detail, /8765/, 'no number in full');
-  t.match(wrongPhone(address, false), { reason: 'wrong_phone', detail: /could not be unlinked/ });
+  t.match(wrongPhoneEnding(address, false), {
+    reason: 'wrong_phone',
+    detail: /could not be unlinked/,
+  });
 });
 
 t.test('addresses', async (t) => {
@@ -133,15 +136,15 @@ t.test('addresses', async (t) => {
     ['', null, null],
     [undefined, null, null],
   ] as const) {
-    t.equal(phoneOf(address), phone, `phone of ${address}`);
+    t.equal(phoneOfAddress(address), phone, `phone of ${address}`);
     t.equal(hiddenIdOf(address), hidden, `opaque id of ${address}`);
     t.equal(isOneContact(address), phone !== null || hidden !== null);
   }
-  t.same(contactOf('7712345@lid', '12025550123@s.whatsapp.net'), {
+  t.same(contactAtAddress('7712345@lid', '12025550123@s.whatsapp.net'), {
     phone: '+12025550123',
     networkId: '7712345@lid',
   });
-  t.equal(contactOf('123-456@g.us', undefined), null);
+  t.equal(contactAtAddress('123-456@g.us', undefined), null);
 });
 
 t.test('what a receipt tells', async (t) => {
@@ -185,8 +188,8 @@ t.test('what a receipt tells', async (t) => {
     status: 'failed',
     error: /^refused_by_network: .*479/,
   });
-  t.equal(refusalOf('463').code, 'restricted_new_contacts');
-  t.equal(refusalOf('475').code, 'new_contact_quota');
+  t.equal(ackRefusal('463').code, 'restricted_new_contacts');
+  t.equal(ackRefusal('475').code, 'new_contact_quota');
 });
 
 t.test('a session forgets its oldest receiving chains only', async (t) => {

@@ -1,13 +1,13 @@
 import { addressOfPhone } from '../../../drivers/msgapp_web/addresses.ts';
 import {
   type CloseCode,
+  type ConnectionPhase,
   endingOf,
   type LastEnding,
   lost,
-  type Phase,
 } from '../../../drivers/msgapp_web/close-codes.ts';
 import { eventOf } from '../../../drivers/msgapp_web/ending-event.ts';
-import { wrongPhone } from '../../../drivers/msgapp_web/linked-phone.ts';
+import { wrongPhoneEnding } from '../../../drivers/msgapp_web/linked-phone.ts';
 import { bodyOf, connectionPath, phoneNumber } from '../../harness/story.ts';
 import { linkLive, showQr } from '../../networks/msgapp_web/linking.ts';
 import { type CausedState, causeOf, type Further, isCaused, nothing, said } from './live.ts';
@@ -16,7 +16,7 @@ import type { Place, Row } from './row.ts';
 const stranger = phoneNumber(399);
 let numbers = 300;
 
-function endings(code: CloseCode, phase: Phase): readonly LastEnding[] {
+function endings(code: CloseCode, phase: ConnectionPhase): readonly LastEnding[] {
   const ending = endingOf(code, phase);
   return ending.type === 'restart' ? [] : [ending];
 }
@@ -98,7 +98,7 @@ export const msgappReasons: readonly Row[] = [
     nothing,
     { credentials: 'unreadable' },
   ),
-  ...rows(wrongPhone(addressOfPhone(stranger), true), scannedByAnother),
+  ...rows(wrongPhoneEnding(addressOfPhone(stranger), true), scannedByAnother),
   ...[401, 403].flatMap((code) =>
     endings(code, 'showing').flatMap((ending) =>
       rows(
@@ -133,6 +133,6 @@ const phases = ['linking', 'showing', 'resuming', 'connected'] as const;
 export const msgappCauses: ReadonlySet<string> = new Set(
   [
     ...[...codes, ...words].flatMap((code) => phases.flatMap((phase) => endings(code, phase))),
-    wrongPhone(undefined, true),
+    wrongPhoneEnding(undefined, true),
   ].flatMap((ending) => statesOf(ending).map(causeOf)),
 );

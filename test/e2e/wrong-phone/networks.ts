@@ -1,6 +1,6 @@
 import { wrongPhone as wrongChatappPhone } from '../../../drivers/chatapp/leaving.ts';
 import { addressOfPhone } from '../../../drivers/msgapp_web/addresses.ts';
-import { wrongPhone as wrongMsgappPhone } from '../../../drivers/msgapp_web/linked-phone.ts';
+import { wrongPhoneEnding as wrongMsgappPhone } from '../../../drivers/msgapp_web/linked-phone.ts';
 import { startNetwork as startChatapp } from '../../drivers/chatapp/network-process.ts';
 import type { Client } from '../../harness/client.ts';
 import type { Teardown } from '../../harness/processes.ts';
