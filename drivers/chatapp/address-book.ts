@@ -1,14 +1,14 @@
 import { Long } from '@mtcute/core';
 import type { Port } from '../../core/contracts/driver.ts';
+import type { Client } from './client.ts';
 import type { Memory } from './memory.ts';
 import { eventsOf } from './people.ts';
 import type { Timing } from './timing.ts';
 import { Trouble } from './trouble.ts';
-import type { Wire } from './wire.ts';
 
 /** What the address book works with. */
 export interface AddressBookParts {
-  readonly wire: Wire;
+  readonly client: Client;
   readonly port: Port;
   readonly memory: Memory;
   readonly timing: Timing;
@@ -27,7 +27,7 @@ export class AddressBook {
     this.#parts = parts;
   }
 
-  /** Asks for all contacts and tells those that are new or changed; tries until it worked or the wire is cut. */
+  /** Asks for all contacts and tells those that are new or changed; tries until it worked or the client is cut. */
   async refresh(): Promise<void> {
     this.#again = true;
     if (this.#underWay) return;
@@ -48,14 +48,14 @@ export class AddressBook {
   }
 
   async #take(): Promise<void> {
-    const { wire, port, memory, signal } = this.#parts;
-    const answer = await wire.call({ _: 'contacts.getContacts', hash: Long.ZERO });
+    const { client, port, memory, signal } = this.#parts;
+    const answer = await client.call({ _: 'contacts.getContacts', hash: Long.ZERO });
     if (answer._ !== 'contacts.contacts') return;
     const changed = await memory.people.take(answer.users);
     signal.throwIfAborted();
     for (const event of eventsOf(changed)) await port.emit(event);
     // After the gateway has them: what is kept here is not told again.
     memory.people.keep(changed);
-    await memory.sheet.write();
+    await memory.buffer.write();
   }
 }

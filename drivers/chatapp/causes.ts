@@ -5,12 +5,12 @@ import type {
   RefusedReason,
   StateEvent,
 } from '../../core/contracts/driver.ts';
+import { NoAnswer } from './client.ts';
 import { LoginRefused } from './login/login.ts';
-import { errorName, isRpcError, judge } from './verdict.ts';
-import { NoAnswer } from './wire.ts';
+import { errorName, isRpcError, meaningOfName } from './rpc-errors.ts';
 
 /** What was under way when it went wrong: a login that the user began, or a connection of a linked account. */
-export type Phase = 'login' | 'connection';
+export type FailurePhase = 'login' | 'connection';
 
 /** How a connection broke. */
 export type Break =
@@ -104,7 +104,7 @@ export function disconnected(how: Break): StateEvent {
  * What an attempt has come to that failed with this error. Pure.
  * @param now milliseconds since the Unix epoch
  */
-export function outcomeOf(error: unknown, phase: Phase, now: number): StateEvent {
+export function outcomeOf(error: unknown, phase: FailurePhase, now: number): StateEvent {
   if (error instanceof LoginRefused) return refused(error);
   if (isRpcError(error)) return refusalOutcome(error.code, errorName(error), phase, now);
   if (error instanceof NoAnswer) {
@@ -125,31 +125,40 @@ export function outcomeOf(error: unknown, phase: Phase, now: number): StateEvent
  * @param name the error as the network calls it
  * @param now milliseconds since the Unix epoch
  */
-export function refusalOutcome(code: number, name: string, phase: Phase, now: number): StateEvent {
-  const verdict = judge(code, name);
-  if (verdict.kind === 'wait') return waiting(now + verdict.ms, phase);
+export function refusalOutcome(
+  code: number,
+  name: string,
+  phase: FailurePhase,
+  now: number,
+): StateEvent {
+  const meaning = meaningOfName(code, name);
+  if (meaning.kind === 'wait') return waiting(now + meaning.ms, phase);
   const hindrance = hindrances[name];
   if (hindrance !== undefined) return hindered(hindrance, phase, null);
-  if (verdict.kind === 'internal' || verdict.kind === 'elsewhere') {
+  if (meaning.kind === 'internal' || meaning.kind === 'elsewhere') {
     const detail = `The network could not serve this account (${shown(name)}): it is tried again.`;
     return lost({ reason: 'network_unreachable', detail });
   }
   if (phase === 'login') {
-    const frozen = verdict.kind === 'stopped' ? banned : undefined;
+    const frozen = meaning.kind === 'stopped' ? banned : undefined;
     return refused(logins[name] ?? frozen ?? unknownRefusal(name));
   }
-  if (verdict.kind === 'ended') return loggedOut(verdict.reason);
+  if (meaning.kind === 'ended') return loggedOut(meaning.reason);
   const detail = `The network refused the connection with ${shown(name)}: it is tried again.`;
   return lost({ reason: 'network_unreachable', detail });
 }
 
-function waiting(until: number, phase: Phase): StateEvent {
+function waiting(until: number, phase: FailurePhase): StateEvent {
   const time = new Date(until).toISOString();
   const detail = `The network asks this number to wait until ${time}.`;
   return hindered({ reason: 'rate_limited', detail }, phase, until);
 }
 
-function hindered({ reason, detail }: Hindrance, phase: Phase, retryAt: number | null): StateEvent {
+function hindered(
+  { reason, detail }: Hindrance,
+  phase: FailurePhase,
+  retryAt: number | null,
+): StateEvent {
   return phase === 'login'
     ? refused({ reason, detail: `${detail} Then connect the number again.` }, retryAt)
     : lost({ reason, detail: `${detail} The connection is tried again by itself.` }, retryAt);

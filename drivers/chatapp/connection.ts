@@ -1,18 +1,18 @@
 import type { tl } from '@mtcute/core';
 import type { OutboundMessage, Port, Sent } from '../../core/contracts/driver.ts';
+import { AccountCheck } from './account-check.ts';
 import { AddressBook } from './address-book.ts';
+import type { Client } from './client.ts';
 import type { Memory } from './memory.ts';
+import type { RefusalMeaning } from './rpc-errors.ts';
 import { Sender } from './sending/sender.ts';
-import { Standing } from './standing.ts';
 import type { Timing } from './timing.ts';
-import { Mailbox } from './updates/mailbox.ts';
 import { Translator } from './updates/translator.ts';
-import type { Verdict } from './verdict.ts';
-import type { Wire } from './wire.ts';
+import { UpdateFollower } from './updates/update-follower.ts';
 
 /** What a connection works with. */
-export interface ConnectionParts {
-  readonly wire: Wire;
+export interface ChatappConnectionParts {
+  readonly client: Client;
   readonly port: Port;
   readonly memory: Memory;
   readonly timing: Timing;
@@ -23,55 +23,59 @@ export interface ConnectionParts {
   failed(error: unknown): void;
 }
 
-/** A logged-in account on one wire: everything that goes on until it is stopped or the wire is cut. */
-export class Connection {
-  readonly standing: Standing;
-  readonly #mailbox: Mailbox;
+/** A logged-in account on one client: everything that goes on until it is stopped or the client is cut. */
+export class ChatappConnection {
+  readonly accountCheck: AccountCheck;
+  readonly #updates: UpdateFollower;
   readonly #addressBook: AddressBook;
   readonly #sender: Sender;
   readonly #over = new AbortController();
 
-  constructor(parts: ConnectionParts) {
-    const { sheet, people, progress, marks } = parts.memory;
+  constructor(parts: ChatappConnectionParts) {
+    const { buffer, people, progress, marks } = parts.memory;
     const { signal } = this.#over;
-    parts.wire.signal.addEventListener('abort', () => this.stop(), { once: true });
-    const shared = { ...parts, signal, sheet, people, progress, marks, log: parts.port.log };
-    this.standing = new Standing(shared);
+    parts.client.signal.addEventListener('abort', () => this.stop(), { once: true });
+    const shared = { ...parts, signal, buffer, people, progress, marks, log: parts.port.log };
+    this.accountCheck = new AccountCheck(shared);
     this.#addressBook = new AddressBook(shared);
     const translator = new Translator({
       ...shared,
       asked: (what) => {
         if (what === 'contacts') void this.#addressBook.refresh();
-        else this.standing.askWhetherFrozen().catch(() => undefined);
+        else this.accountCheck.askWhetherFrozen().catch(() => undefined);
       },
     });
-    this.#mailbox = new Mailbox({ ...shared, translator });
-    this.#sender = new Sender({ ...shared, mailbox: this.#mailbox, standing: this.standing });
+    this.#updates = new UpdateFollower({ ...shared, translator });
+    this.#sender = new Sender({
+      ...shared,
+      updates: this.#updates,
+      accountCheck: this.accountCheck,
+    });
   }
 
   /** The gateway knows that the account is connected: begins to take and to watch. */
   start(): void {
     void this.#addressBook.refresh();
-    this.#mailbox.start();
-    this.standing.watch();
+    this.#updates.start();
+    this.accountCheck.watch();
   }
 
-  /** Tells the gateway nothing any more; the wire stays. Idempotent. */
+  /** Tells the gateway nothing any more; the client stays. Idempotent. */
   stop(): void {
     this.#over.abort(new Error('the connection is over'));
   }
 
   /** Takes what the network pushed. */
   pushed(push: tl.TypeUpdates): void {
-    this.#mailbox.push(push);
+    this.#updates.push(push);
   }
 
   /** Takes what a refusal means for the account, whichever call it answered. */
-  judged(verdict: Verdict): void {
-    if (verdict.kind !== 'stopped') return;
-    if (verdict.how === 'banned') void this.standing.stop('banned');
+  judged(meaning: RefusalMeaning): void {
+    if (meaning.kind !== 'stopped') return;
+    if (meaning.how === 'banned') void this.accountCheck.stop('banned');
     // The network says for how long, elsewhere.
-    else this.standing.askWhetherFrozen().catch(() => this.standing.stop('frozen'));
+    else this.accountCheck.askWhetherFrozen().catch(() => this.accountCheck.stop('frozen'));
   }
 
   /** As `Sender.end`. */

@@ -1,6 +1,6 @@
 import type { Driver, DriverCapabilities, DriverContext } from '../../core/contracts/driver.ts';
+import { LocalSessions } from './local-sessions.ts';
 import { chatappOptions } from './options.ts';
-import { Siblings } from './siblings.ts';
 import { type Timing, usualTiming } from './timing.ts';
 
 const capabilities: DriverCapabilities = {
@@ -23,7 +23,7 @@ export async function makeChatappDriver(
   { options }: Pick<DriverContext, 'options'>,
   timing: Timing = usualTiming,
 ): Promise<Driver> {
-  const shared = { options: chatappOptions(options), timing, siblings: new Siblings() };
+  const shared = { options: chatappOptions(options), timing, localSessions: new LocalSessions() };
   const { ChatappSession } = await import('./session.ts');
   return {
     capabilities,

@@ -1,18 +1,18 @@
+import type { Client } from './client.ts';
 import { LoginRefused } from './login/login.ts';
-import { verdictOf } from './verdict.ts';
-import type { Wire } from './wire.ts';
+import { meaningOf } from './rpc-errors.ts';
 
 /**
  * Tells the network that the link is over.
  * @param within milliseconds
  * @returns whether it is over there; false: the network could not be told
  */
-export async function leave(wire: Wire, within: number): Promise<boolean> {
+export async function leave(client: Client, within: number): Promise<boolean> {
   try {
-    await wire.call({ _: 'auth.logOut' }, { within });
+    await client.call({ _: 'auth.logOut' }, { within });
     return true;
   } catch (error) {
-    return verdictOf(error)?.kind === 'ended';
+    return meaningOf(error)?.kind === 'ended';
   }
 }
 
@@ -21,7 +21,7 @@ export async function leave(wire: Wire, within: number): Promise<boolean> {
  * @param phone E.164; null: the network does not show it
  * @param isLeft whether the network knows that it is over
  */
-export function wrongPhone(phone: string | null, isLeft: boolean): LoginRefused {
+export function wrongPhoneRefusal(phone: string | null, isLeft: boolean): LoginRefused {
   const who = phone === null ? 'Another number' : `A number that ends in ${phone.slice(-4)}`;
   const next = isLeft
     ? 'it was logged out again'

@@ -1,7 +1,7 @@
 import { Long, type tl } from '@mtcute/core';
 import { LRUCache } from 'lru-cache';
 import type { DriverContact, DriverEvent } from '../../core/contracts/driver.ts';
-import type { Sheet } from './storage/sheet.ts';
+import type { CredentialBuffer } from './storage/credential-buffer.ts';
 
 /** What is known of a user of the network. */
 export interface Person {
@@ -16,7 +16,7 @@ export interface Person {
 }
 
 /** Somebody who differs from what is kept. */
-export interface Change {
+export interface PersonChange {
   readonly person: Person;
   /** As the gateway was told last; undefined: somebody new. */
   readonly before: Person | undefined;
@@ -30,7 +30,7 @@ const cacheSize = 500;
  * and counts as changed until `keep`: whoever was to tell the gateway and could not finds the change again.
  */
 export class People {
-  readonly #sheet: Sheet;
+  readonly #buffer: CredentialBuffer;
   /** As they are kept. */
   readonly #cache = new LRUCache<number, Person>({
     // `max` would set room aside for so many with each account.
@@ -40,15 +40,15 @@ export class People {
   /** Those who changed and are not kept yet. */
   readonly #changed = new Map<number, Person>();
 
-  constructor(sheet: Sheet) {
-    this.#sheet = sheet;
+  constructor(buffer: CredentialBuffer) {
+    this.#buffer = buffer;
   }
 
   /** Takes what the network says of users; answers those who differ from what is kept. */
-  async take(users: readonly tl.TypeUser[]): Promise<readonly Change[]> {
+  async take(users: readonly tl.TypeUser[]): Promise<readonly PersonChange[]> {
     const given = users.filter((user) => user._ === 'user' && !user.min);
     const kept = await this.#kept(given.map(({ id }) => id));
-    const changed: Change[] = [];
+    const changed: PersonChange[] = [];
     for (const user of given) {
       const before = kept.get(user.id);
       const person = personOf(user, this.#changed.get(user.id) ?? before ?? null);
@@ -58,7 +58,7 @@ export class People {
   }
 
   /** Changes a person who is known already; null when that is no change of what is kept. */
-  async change(id: number, change: Partial<Person>): Promise<Change | null> {
+  async change(id: number, change: Partial<Person>): Promise<PersonChange | null> {
     const kept = (await this.#kept([id])).get(id);
     const before = this.#changed.get(id) ?? kept;
     if (before === undefined) return null;
@@ -67,10 +67,10 @@ export class People {
   }
 
   /** Notes people who changed for the next write: the gateway holds those it is to be told of. */
-  keep(changes: Iterable<Change>): void {
+  keep(changes: Iterable<PersonChange>): void {
     for (const { person } of changes) {
       this.#cache.set(person.id, person);
-      this.#sheet.put(nameOf(person.id), JSON.stringify(person));
+      this.#buffer.put(nameOf(person.id), JSON.stringify(person));
       // Unless the person has changed again meanwhile.
       if (this.#changed.get(person.id) === person) this.#changed.delete(person.id);
     }
@@ -97,7 +97,7 @@ export class People {
       else found.set(id, person);
     }
     if (missing.length === 0) return found;
-    const stored = await this.#sheet.get(missing.map(nameOf));
+    const stored = await this.#buffer.get(missing.map(nameOf));
     for (const text of stored.values()) {
       // Only this class writes under these names.
       const person = JSON.parse(text) as Person;
@@ -109,7 +109,7 @@ export class People {
 }
 
 /** A person as the gateway is told of one. */
-export function contactOf({ id, phone, name }: Person): DriverContact {
+export function personContact({ id, phone, name }: Person): DriverContact {
   return { phone, networkId: String(id), name };
 }
 
@@ -117,13 +117,13 @@ export function contactOf({ id, phone, name }: Person): DriverContact {
  * What the gateway is told of people who changed: first that a phone and an id are one person, or that a name is
  * another, then who of them is in the address book. Pure.
  */
-export function eventsOf(changes: readonly Change[]): DriverEvent[] {
+export function eventsOf(changes: readonly PersonChange[]): DriverEvent[] {
   const identities = changes.flatMap(({ person, before }): DriverEvent[] =>
     before === undefined || (before.phone === person.phone && before.name === person.name)
       ? []
-      : [{ type: 'identity', ...contactOf(person) }],
+      : [{ type: 'identity', ...personContact(person) }],
   );
-  const contacts = changes.flatMap(({ person }) => (person.contact ? [contactOf(person)] : []));
+  const contacts = changes.flatMap(({ person }) => (person.contact ? [personContact(person)] : []));
   return contacts.length === 0 ? identities : [...identities, { type: 'contacts', contacts }];
 }
 
@@ -133,7 +133,7 @@ export function inputPeer({ id, accessHash }: Person): tl.RawInputPeerUser {
 }
 
 /** E.164 of a number as the network writes it. */
-export function phoneOf(digits: string | undefined): string | null {
+export function e164Of(digits: string | undefined): string | null {
   return digits === undefined || digits === '' ? null : `+${digits.replace(/^\+/, '')}`;
 }
 
@@ -153,7 +153,7 @@ function personOf(user: tl.TypeUser, known: Person | null): Person | null {
     id: user.id,
     accessHash: user.accessHash.toString(),
     // Not every message shows the phone again, and it is what the contact goes by.
-    phone: phoneOf(user.phone) ?? known?.phone ?? null,
+    phone: e164Of(user.phone) ?? known?.phone ?? null,
     name: fullName(user.firstName, user.lastName) ?? user.username ?? null,
     contact: user.contact === true,
   };

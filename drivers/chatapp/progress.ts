@@ -1,4 +1,4 @@
-import type { Sheet } from './storage/sheet.ts';
+import type { CredentialBuffer } from './storage/credential-buffer.ts';
 import type { Position } from './updates/sequence.ts';
 
 /** The name under which it is stored. */
@@ -27,19 +27,19 @@ interface Stored {
  * a send whose answer is behind the stored position is among them, and the network tells of any other again.
  */
 export class Progress {
-  readonly #sheet: Sheet;
+  readonly #buffer: CredentialBuffer;
   #position: Position | null = null;
   #since = 0;
   #sent = new Map<string, SentMessage>();
 
-  constructor(sheet: Sheet) {
-    this.#sheet = sheet;
+  constructor(buffer: CredentialBuffer) {
+    this.#buffer = buffer;
   }
 
   /** Takes what is stored, unless this process knows better already. */
   async load(): Promise<void> {
     if (this.#position !== null) return;
-    const text = (await this.#sheet.get([name])).get(name);
+    const text = (await this.#buffer.get([name])).get(name);
     if (text === undefined) return;
     // Only this class writes under this name.
     const stored = JSON.parse(text) as Stored;
@@ -97,6 +97,6 @@ export class Progress {
       position: this.#position,
       sent: [...this.#sent],
     };
-    this.#sheet.put(name, JSON.stringify(stored));
+    this.#buffer.put(name, JSON.stringify(stored));
   }
 }

@@ -11,40 +11,40 @@ import type {
   Session,
   StateEvent,
 } from '../../core/contracts/driver.ts';
+import { notConnected } from '../../core/contracts/driver-error.ts';
+import { WrongPhone } from './account-check.ts';
 import { type Break, disconnected, loggedOut, outcomeOf } from './causes.ts';
-import { Connection } from './connection.ts';
-import { leave, wrongPhone } from './leaving.ts';
+import { Client, NoAnswer } from './client.ts';
+import { ChatappConnection } from './connection.ts';
+import { leave, wrongPhoneRefusal } from './leaving.ts';
+import type { LocalSessions } from './local-sessions.ts';
 import { CodeLogin } from './login/code-login.ts';
 import type { Login } from './login/login.ts';
 import { QrLogin } from './login/qr-login.ts';
 import { Memory } from './memory.ts';
 import type { ChatappOptions } from './options.ts';
-import { phoneOf } from './people.ts';
-import { notConnected } from './sending/failure.ts';
-import type { Siblings } from './siblings.ts';
-import { WrongPhone } from './standing.ts';
+import { e164Of } from './people.ts';
+import { loggableError, meaningOf } from './rpc-errors.ts';
 import { SessionStorage } from './storage/session-storage.ts';
 import type { Timing } from './timing.ts';
 import { stateOf } from './updates/difference.ts';
-import { told, verdictOf } from './verdict.ts';
-import { NoAnswer, Wire } from './wire.ts';
 
 /** What all sessions of a driver share. */
 export interface Shared {
   readonly options: ChatappOptions;
   readonly timing: Timing;
-  readonly siblings: Siblings;
+  readonly localSessions: LocalSessions;
 }
 
 /** One try to link or to resume, with everything that belongs to it. */
 interface Attempt {
   readonly memory: Memory;
   readonly storage: SessionStorage;
-  readonly wire: Wire;
-  /** The network has let somebody in on this wire: leaving it means to log out. */
+  readonly client: Client;
+  /** The network has let somebody in on this client: leaving it means to log out. */
   linked: boolean;
   login: Login | null;
-  connection: Connection | null;
+  connection: ChatappConnection | null;
 }
 
 /** One account's link to the network: at most one attempt at a time. */
@@ -75,7 +75,7 @@ export class ChatappSession implements Session {
       if (!this.#isPresent(number)) return;
       this.#replaced = false;
       this.#memory = new Memory(this.#port.credentials);
-      const attempt = this.#open(number, new SessionStorage(this.#memory.sheet));
+      const attempt = this.#open(number, new SessionStorage(this.#memory.buffer));
       attempt.login = this.#login(number, attempt, method);
       await attempt.login.begin();
     } catch (error) {
@@ -86,7 +86,7 @@ export class ChatappSession implements Session {
   async resume(): Promise<void> {
     const number = this.#begin();
     try {
-      const storage = new SessionStorage(this.#memory.sheet);
+      const storage = new SessionStorage(this.#memory.buffer);
       const isLinked = await storage.load();
       if (this.#replaced || !isLinked) {
         const reason = this.#replaced ? 'replaced' : 'session_lost';
@@ -97,8 +97,8 @@ export class ChatappSession implements Session {
       const attempt = this.#open(number, storage);
       attempt.linked = true;
       const connection = this.#connection(number, attempt);
-      await connection.standing.load();
-      await connection.standing.ask();
+      await connection.accountCheck.load();
+      await connection.accountCheck.ask();
       await this.#connected(number, attempt, connection);
     } catch (error) {
       await this.#failed(number, error);
@@ -128,14 +128,17 @@ export class ChatappSession implements Session {
   async logOut(): Promise<'unlinked' | 'still_linked'> {
     const { id: accountId } = this.#account;
     try {
-      const wire = await this.#wireToLeave();
-      const isLeft = wire === null || (await leave(wire, this.#shared.timing.logOut));
+      const client = await this.#wireToLeave();
+      const isLeft = client === null || (await leave(client, this.#shared.timing.logOut));
       this.#cut();
       if (!isLeft) return 'still_linked';
       await this.#port.credentials.clear();
       return 'unlinked';
     } catch (error) {
-      this.#port.log.info({ accountId, error: told(error) }, 'the log-out is not complete');
+      this.#port.log.info(
+        { accountId, error: loggableError(error) },
+        'the log-out is not complete',
+      );
       return 'still_linked';
     } finally {
       this.#cut();
@@ -144,7 +147,7 @@ export class ChatappSession implements Session {
 
   close(): void {
     this.#closed = true;
-    this.#shared.siblings.closed(this.#number, this);
+    this.#shared.localSessions.closed(this.#number, this);
     this.#cut();
   }
 
@@ -155,7 +158,7 @@ export class ChatappSession implements Session {
     this.#replaced = true;
     if (attempt === null) return;
     attempt.connection?.stop();
-    void leave(attempt.wire, this.#shared.timing.logOut).then(() =>
+    void leave(attempt.client, this.#shared.timing.logOut).then(() =>
       this.#end(number, loggedOut('replaced')),
     );
   }
@@ -172,7 +175,7 @@ export class ChatappSession implements Session {
 
   #cut(): void {
     this.#attempts += 1;
-    this.#attempt?.wire.cut();
+    this.#attempt?.client.cut();
     this.#attempt = null;
   }
 
@@ -182,7 +185,7 @@ export class ChatappSession implements Session {
 
   #open(number: number, storage: SessionStorage): Attempt {
     const { options, timing } = this.#shared;
-    const wire = new Wire(options, timing, storage, {
+    const client = new Client(options, timing, storage, {
       pushed: (push) => {
         attempt.connection?.pushed(push);
         attempt.login?.pushed(push);
@@ -194,7 +197,7 @@ export class ChatappSession implements Session {
     const attempt: Attempt = {
       memory,
       storage,
-      wire,
+      client,
       linked: false,
       login: null,
       connection: null,
@@ -205,7 +208,7 @@ export class ChatappSession implements Session {
 
   #login(number: number, attempt: Attempt, method: string): Login {
     const parts = {
-      wire: attempt.wire,
+      client: attempt.client,
       options: this.#shared.options,
       phone: this.#account.identifier,
       step: (step: Extract<DriverEvent, { type: 'step' }>['step']) =>
@@ -216,9 +219,9 @@ export class ChatappSession implements Session {
     return new QrLogin(parts, (error) => void this.#failed(number, error));
   }
 
-  #connection(number: number, { wire, memory }: Attempt): Connection {
-    return new Connection({
-      wire,
+  #connection(number: number, { client, memory }: Attempt): ChatappConnection {
+    return new ChatappConnection({
+      client,
       memory,
       port: this.#port,
       timing: this.#shared.timing,
@@ -230,29 +233,29 @@ export class ChatappSession implements Session {
 
   async #loggedIn(number: number, attempt: Attempt, user: tl.TypeUser): Promise<void> {
     attempt.linked = true;
-    const phone = user._ === 'user' ? phoneOf(user.phone) : null;
+    const phone = user._ === 'user' ? e164Of(user.phone) : null;
     if (phone !== this.#account.identifier) throw new WrongPhone(phone);
     try {
       await this.#begun(attempt);
     } catch (error) {
       // Nobody will ever have the key of this link.
-      await leave(attempt.wire, this.#shared.timing.logOut);
+      await leave(attempt.client, this.#shared.timing.logOut);
       throw error;
     }
     if (!this.#isPresent(number)) return;
     await this.#connected(number, attempt, this.#connection(number, attempt));
-    if (this.#isPresent(number)) this.#shared.siblings.linked(this.#number, this);
+    if (this.#isPresent(number)) this.#shared.localSessions.linked(this.#number, this);
   }
 
   /** Stores the link with the place from which its updates count. */
-  async #begun({ wire, memory, storage }: Attempt): Promise<void> {
-    memory.progress.begin(await stateOf(wire));
+  async #begun({ client, memory, storage }: Attempt): Promise<void> {
+    memory.progress.begin(await stateOf(client));
     memory.progress.note();
     storage.begin();
-    await memory.sheet.write();
+    await memory.buffer.write();
   }
 
-  async #connected(number: number, attempt: Attempt, connection: Connection): Promise<void> {
+  async #connected(number: number, attempt: Attempt, connection: ChatappConnection): Promise<void> {
     if (!this.#isPresent(number)) return;
     this.#unknownKeys = 0;
     attempt.login = null;
@@ -264,17 +267,17 @@ export class ChatappSession implements Session {
 
   /** The network refused a call: it may mean more than that call. */
   #refused(number: number, attempt: Attempt, error: tl.RpcError): void {
-    const verdict = verdictOf(error);
+    const meaning = meaningOf(error);
     const { connection } = attempt;
-    if (verdict === null || connection === null) return;
-    if (verdict.kind === 'ended') void this.#ended(number, connection, verdict.reason);
-    else connection.judged(verdict);
+    if (meaning === null || connection === null) return;
+    if (meaning.kind === 'ended') void this.#ended(number, connection, meaning.reason);
+    else connection.judged(meaning);
   }
 
   /** The session is gone; sends that were refused for certain are told as such first. */
   async #ended(
     number: number,
-    connection: Connection,
+    connection: ChatappConnection,
     reason: 'logged_out' | 'replaced',
   ): Promise<void> {
     await connection.end(reason);
@@ -295,14 +298,14 @@ export class ChatappSession implements Session {
   async #disown(number: number, attempt: Attempt, { phone }: WrongPhone): Promise<void> {
     attempt.connection?.stop();
     attempt.connection = null;
-    const isLeft = await leave(attempt.wire, this.#shared.timing.logOut);
+    const isLeft = await leave(attempt.client, this.#shared.timing.logOut);
     if (!this.#isPresent(number)) return;
     await this.#port.credentials.clear().catch((error: unknown) => {
-      const facts = { accountId: this.#account.id, error: told(error) };
+      const facts = { accountId: this.#account.id, error: loggableError(error) };
       this.#port.log.warn(facts, 'the credentials of another number are not cleared');
     });
     this.#memory = new Memory(this.#port.credentials);
-    await this.#end(number, outcomeOf(wrongPhone(phone, isLeft), 'login', Date.now()));
+    await this.#end(number, outcomeOf(wrongPhoneRefusal(phone, isLeft), 'login', Date.now()));
   }
 
   async #broken(number: number, how: Break): Promise<void> {
@@ -318,7 +321,7 @@ export class ChatappSession implements Session {
     if (!this.#isPresent(number)) return;
     this.#cut();
     await this.#port.emit(event).catch((error: unknown) => {
-      const facts = { accountId: this.#account.id, error: told(error) };
+      const facts = { accountId: this.#account.id, error: loggableError(error) };
       // The gateway has closed the session, or given it to another process.
       this.#port.log.debug(facts, 'could not report');
     });
@@ -330,33 +333,33 @@ export class ChatappSession implements Session {
     await this.#port.emit(event);
   }
 
-  /** A wire to log out on, on which nothing is told any more; null when nobody is linked. */
-  async #wireToLeave(): Promise<Wire | null> {
+  /** A client to log out on, on which nothing is told any more; null when nobody is linked. */
+  async #wireToLeave(): Promise<Client | null> {
     if (this.#closed) throw new Error('the session is closed');
     const present = this.#attempt;
     if (present?.linked === true) {
       present.connection?.stop();
       present.connection = null;
-      return present.wire;
+      return present.client;
     }
     const number = this.#begin();
-    const storage = new SessionStorage(this.#memory.sheet);
+    const storage = new SessionStorage(this.#memory.buffer);
     if (!(await storage.load())) return null;
     if (!this.#isPresent(number)) throw new Error('the session is closed');
     const { options, timing } = this.#shared;
-    const wire: Wire = new Wire(options, timing, storage, {
+    const client: Client = new Client(options, timing, storage, {
       pushed: () => undefined,
       refused: () => undefined,
-      broken: () => wire.cut(),
+      broken: () => client.cut(),
     });
     const memory = this.#memory;
-    this.#attempt = { memory, storage, wire, linked: true, login: null, connection: null };
-    return wire;
+    this.#attempt = { memory, storage, client, linked: true, login: null, connection: null };
+    return client;
   }
 }
 
 /** Whether the network could not be asked, or could not serve the call for reasons of its own. */
 function isUnanswered(error: unknown): boolean {
-  const kind = verdictOf(error)?.kind;
+  const kind = meaningOf(error)?.kind;
   return error instanceof NoAnswer || kind === 'internal' || kind === 'elsewhere';
 }

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Port } from '../../core/contracts/driver.ts';
+import { loggableError, meaningOf } from './rpc-errors.ts';
 import type { Timing } from './timing.ts';
-import { told, verdictOf } from './verdict.ts';
 
 /** What it works with. */
 export interface TroubleParts {
@@ -37,12 +37,12 @@ export class Trouble {
     const { port, timing, accountId, signal } = this.#parts;
     if (signal.aborted) return;
     this.#failures += 1;
-    const facts = { accountId, error: told(error) };
+    const facts = { accountId, error: loggableError(error) };
     if (this.#failures === 1) port.log.debug(facts, this.#message);
     // Once for each run of failures: the others say nothing new.
     if (this.#failures === 2) port.log.warn(facts, this.#message);
-    const verdict = verdictOf(error);
-    const ms = verdict?.kind === 'wait' ? verdict.ms : timing.retry;
+    const meaning = meaningOf(error);
+    const ms = meaning?.kind === 'wait' ? meaning.ms : timing.retry;
     await pause(ms, undefined, { signal }).catch(() => undefined);
   }
 }

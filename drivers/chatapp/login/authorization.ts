@@ -1,6 +1,6 @@
 import type { tl } from '@mtcute/core';
 import { noSuchNumber } from '../causes.ts';
-import type { Wire } from '../wire.ts';
+import type { Client } from '../client.ts';
 import { LoginRefused } from './login.ts';
 
 /**
@@ -8,9 +8,9 @@ import { LoginRefused } from './login.ts';
  * @throws LoginRefused when the network wants the number to sign up
  */
 export async function letIn(
-  wire: Wire,
+  client: Client,
   authorization: tl.auth.TypeAuthorization,
 ): Promise<tl.TypeUser> {
   if (authorization._ !== 'auth.authorization') throw new LoginRefused(noSuchNumber);
-  return await wire.run((client) => client.notifyLoggedIn(authorization));
+  return await client.run((library) => library.notifyLoggedIn(authorization));
 }

@@ -1,6 +1,6 @@
 import type { tl } from '@mtcute/core';
 import type { AnswerOutcome } from '../../../core/contracts/driver.ts';
-import { isRefusal } from '../verdict.ts';
+import { isRpcErrorNamed } from '../rpc-errors.ts';
 import { letIn } from './authorization.ts';
 import { type Login, type LoginParts, LoginRefused, notAwaited } from './login.ts';
 import { submitPassword, wantsPassword } from './password.ts';
@@ -40,8 +40,8 @@ export class CodeLogin implements Login {
 
   /** Has the network send a code to the owner. False: none is needed. */
   async #askForCode(): Promise<boolean> {
-    const { wire, options, phone, loggedIn } = this.#parts;
-    const sent = await wire.call({
+    const { client, options, phone, loggedIn } = this.#parts;
+    const sent = await client.call({
       _: 'auth.sendCode',
       phoneNumber: digits(phone),
       apiId: options.apiId,
@@ -49,7 +49,7 @@ export class CodeLogin implements Login {
       settings: { _: 'codeSettings' },
     });
     if (sent._ === 'auth.sentCodeSuccess') {
-      await loggedIn(await letIn(wire, sent.authorization));
+      await loggedIn(await letIn(client, sent.authorization));
       return false;
     }
     refuseWithoutCode(sent);
@@ -58,16 +58,16 @@ export class CodeLogin implements Login {
   }
 
   async #code(phoneCode: string): Promise<AnswerOutcome> {
-    const { wire, phone, step, loggedIn } = this.#parts;
+    const { client, phone, step, loggedIn } = this.#parts;
     const phoneCodeHash = this.#phoneCodeHash;
     try {
       const request = { phoneNumber: digits(phone), phoneCodeHash, phoneCode };
-      const authorization = await wire.call({ _: 'auth.signIn', ...request });
-      await loggedIn(await letIn(wire, authorization));
+      const authorization = await client.call({ _: 'auth.signIn', ...request });
+      await loggedIn(await letIn(client, authorization));
       return { accepted: true };
     } catch (error) {
-      if (isRefusal(error, 'PHONE_CODE_INVALID', 'PHONE_CODE_EMPTY')) return wrongCode;
-      if (isRefusal(error, 'PHONE_CODE_EXPIRED')) return await this.#anotherCode();
+      if (isRpcErrorNamed(error, 'PHONE_CODE_INVALID', 'PHONE_CODE_EMPTY')) return wrongCode;
+      if (isRpcErrorNamed(error, 'PHONE_CODE_EXPIRED')) return await this.#anotherCode();
       if (!wantsPassword(error)) throw error;
       this.#awaits = 'password';
       await step({ type: 'ask', field: 'password' });

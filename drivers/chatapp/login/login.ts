@@ -5,12 +5,12 @@ import type {
   LinkStep,
   RefusedReason,
 } from '../../../core/contracts/driver.ts';
+import type { Client } from '../client.ts';
 import type { ChatappOptions } from '../options.ts';
-import type { Wire } from '../wire.ts';
 
 /** What a login works with. */
 export interface LoginParts {
-  readonly wire: Wire;
+  readonly client: Client;
   readonly options: ChatappOptions;
   /** E.164. */
   readonly phone: string;

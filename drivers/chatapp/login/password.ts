@@ -1,6 +1,6 @@
 import { checkPassword } from '@mtcute/core/methods.js';
 import type { AnswerOutcome } from '../../../core/contracts/driver.ts';
-import { isRefusal } from '../verdict.ts';
+import { isRpcErrorNamed } from '../rpc-errors.ts';
 import type { LoginParts } from './login.ts';
 
 /** How often the question is fetched anew when the network has forgotten it meanwhile. */
@@ -13,24 +13,24 @@ const wrongPassword: AnswerOutcome = {
 
 /** Whether the network asks for the second factor. */
 export function wantsPassword(error: unknown): boolean {
-  return isRefusal(error, 'SESSION_PASSWORD_NEEDED');
+  return isRpcErrorNamed(error, 'SESSION_PASSWORD_NEEDED');
 }
 
 /** Hands the second factor in, without ever sending it: the network gets a proof. */
 export async function submitPassword(
-  { wire, loggedIn }: LoginParts,
+  { client, loggedIn }: LoginParts,
   password: string,
 ): Promise<AnswerOutcome> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const user = await wire.run((client, abortSignal) =>
-        checkPassword(client, { password, abortSignal }),
+      const user = await client.run((library, abortSignal) =>
+        checkPassword(library, { password, abortSignal }),
       );
       await loggedIn(user.raw);
       return { accepted: true };
     } catch (error) {
-      if (isRefusal(error, 'PASSWORD_HASH_INVALID', 'PASSWORD_EMPTY')) return wrongPassword;
-      if (attempt >= tries || !isRefusal(error, 'SRP_ID_INVALID', 'SRP_PASSWORD_CHANGED')) {
+      if (isRpcErrorNamed(error, 'PASSWORD_HASH_INVALID', 'PASSWORD_EMPTY')) return wrongPassword;
+      if (attempt >= tries || !isRpcErrorNamed(error, 'SRP_ID_INVALID', 'SRP_PASSWORD_CHANGED')) {
         throw error;
       }
     }

@@ -1,6 +1,6 @@
 import type { tl } from '@mtcute/core';
 import type { AnswerOutcome } from '../../../core/contracts/driver.ts';
-import { isRefusal } from '../verdict.ts';
+import { isRpcErrorNamed } from '../rpc-errors.ts';
 import { letIn } from './authorization.ts';
 import { type Login, type LoginParts, notAwaited } from './login.ts';
 import { submitPassword, wantsPassword } from './password.ts';
@@ -23,7 +23,7 @@ export class QrLogin implements Login {
   constructor(parts: LoginParts, failed: (error: unknown) => void) {
     this.#parts = parts;
     this.#failed = failed;
-    parts.wire.signal.addEventListener('abort', () => clearTimeout(this.#timer));
+    parts.client.signal.addEventListener('abort', () => clearTimeout(this.#timer));
   }
 
   async begin(): Promise<void> {
@@ -53,10 +53,10 @@ export class QrLogin implements Login {
   }
 
   async #look(): Promise<void> {
-    if (this.#over || this.#parts.wire.signal.aborted) return;
-    const { wire, options, step } = this.#parts;
+    if (this.#over || this.#parts.client.signal.aborted) return;
+    const { client, options, step } = this.#parts;
     try {
-      const answer = await wire.call({
+      const answer = await client.call({
         _: 'auth.exportLoginToken',
         apiId: options.apiId,
         apiHash: options.apiHash,
@@ -64,7 +64,7 @@ export class QrLogin implements Login {
       });
       await this.#take(answer);
     } catch (error) {
-      if (isRefusal(error, 'AUTH_TOKEN_EXPIRED')) return await this.#expire();
+      if (isRpcErrorNamed(error, 'AUTH_TOKEN_EXPIRED')) return await this.#expire();
       if (!wantsPassword(error)) throw error;
       this.#over = true;
       this.#awaitsPassword = true;
@@ -104,14 +104,14 @@ export class QrLogin implements Login {
 
   /** The owner's account lives in another data center. */
   async #migrate({ dcId, token }: tl.auth.RawLoginTokenMigrateTo): Promise<void> {
-    const { wire } = this.#parts;
-    await wire.run((client) => client.changePrimaryDc(dcId));
-    await this.#take(await wire.call({ _: 'auth.importLoginToken', token }));
+    const { client } = this.#parts;
+    await client.run((library) => library.changePrimaryDc(dcId));
+    await this.#take(await client.call({ _: 'auth.importLoginToken', token }));
   }
 
   async #finish(authorization: tl.auth.TypeAuthorization): Promise<void> {
     this.#over = true;
-    const { wire, loggedIn } = this.#parts;
-    await loggedIn(await letIn(wire, authorization));
+    const { client, loggedIn } = this.#parts;
+    await loggedIn(await letIn(client, authorization));
   }
 }

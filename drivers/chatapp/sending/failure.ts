@@ -1,16 +1,8 @@
 import { DriverError } from '../../../core/contracts/driver.ts';
-import { errorName, isRpcError, judge } from '../verdict.ts';
+import { errorName, isRpcError, meaningOfName } from '../rpc-errors.ts';
 
 /** How long a message waits that the network will not take from this account for now, in milliseconds. */
 const stoppedPauseMs = 60_000;
-
-/** Nothing was sent, and nothing can be. */
-export function notConnected(): DriverError {
-  return new DriverError('not_connected', 'the session is not connected', {
-    certain: true,
-    retryAfterMs: 0,
-  });
-}
 
 /** The network does not let the account write at all; the message keeps its place. */
 export function stopped(): DriverError {
@@ -40,17 +32,17 @@ export function sendFailure(cause: unknown): DriverError {
     });
   }
   const name = errorName(cause);
-  const verdict = judge(cause.code, name);
-  switch (verdict.kind) {
+  const meaning = meaningOfName(cause.code, name);
+  switch (meaning.kind) {
     case 'wait':
       return new DriverError('flood_wait', 'the network asks to wait', {
         certain: true,
-        retryAfterMs: verdict.ms,
+        retryAfterMs: meaning.ms,
       });
     case 'stopped':
       return stopped();
     case 'ended':
-      return sessionEnded(verdict.reason);
+      return sessionEnded(meaning.reason);
     case 'new_contacts':
       return new DriverError(
         'blocked_by_chatapp',

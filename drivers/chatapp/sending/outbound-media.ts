@@ -1,7 +1,7 @@
 import type { tl } from '@mtcute/core';
 import { uploadFile } from '@mtcute/core/methods.js';
 import { DriverError, type MediaFile } from '../../../core/contracts/driver.ts';
-import type { Wire } from '../wire.ts';
+import type { Client } from '../client.ts';
 
 /** How long an upload may take, in milliseconds. */
 const uploadMs = 600_000;
@@ -16,16 +16,16 @@ const largestPhoto = 10_000_000;
  * @throws as `Wire.call` does; nothing was sent then
  */
 export async function upload(
-  wire: Wire,
+  client: Client,
   file: MediaFile,
   signal: AbortSignal,
 ): Promise<tl.TypeInputMedia> {
   const { fileName, mimeType, size } = file;
   const stream = file.stream();
   try {
-    const { inputFile } = await wire.run(
-      (client, abortSignal) =>
-        uploadFile(client, {
+    const { inputFile } = await client.run(
+      (library, abortSignal) =>
+        uploadFile(library, {
           file: stream,
           fileName,
           fileSize: size,
@@ -37,7 +37,7 @@ export async function upload(
     return mediaOf(file, inputFile);
   } catch (error) {
     // However it ended, no message was handed over yet.
-    if (signal.aborted || wire.signal.aborted) throw notUploaded();
+    if (signal.aborted || client.signal.aborted) throw notUploaded();
     throw error;
   } finally {
     stream.destroy();

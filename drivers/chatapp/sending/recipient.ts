@@ -1,20 +1,20 @@
 import { type ContactAddress, DriverError } from '../../../core/contracts/driver.ts';
+import type { Client } from '../client.ts';
 import type { People, Person } from '../people.ts';
-import { isRpcError } from '../verdict.ts';
-import type { Wire } from '../wire.ts';
+import { isRpcError } from '../rpc-errors.ts';
 
 /**
  * The person at an address: somebody the account has met, or whom the network knows by phone.
  * @throws DriverError `contact_unknown` when there is nobody; what the network answers otherwise
  */
 export async function recipientOf(
-  { people, wire }: { readonly people: People; readonly wire: Wire },
+  { people, client }: { readonly people: People; readonly client: Client },
   { phone, networkId }: ContactAddress,
   signal: AbortSignal,
 ): Promise<Person> {
   const known = networkId === null ? null : await people.find(Number(networkId));
   if (known !== null) return known;
-  const found = phone === null ? null : await byPhone({ people, wire }, phone, signal);
+  const found = phone === null ? null : await byPhone({ people, client }, phone, signal);
   if (found !== null) return found;
   throw new DriverError('contact_unknown', 'the account does not know this contact', {
     certain: true,
@@ -22,12 +22,12 @@ export async function recipientOf(
 }
 
 async function byPhone(
-  { people, wire }: { readonly people: People; readonly wire: Wire },
+  { people, client }: { readonly people: People; readonly client: Client },
   phone: string,
   signal: AbortSignal,
 ): Promise<Person | null> {
   try {
-    const answer = await wire.call(
+    const answer = await client.call(
       { _: 'contacts.resolvePhone', phone: phone.slice(1) },
       { signal },
     );

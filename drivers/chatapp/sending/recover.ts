@@ -1,14 +1,14 @@
 import type { Long, tl } from '@mtcute/core';
 import type { OutboundMessage } from '../../../core/contracts/driver.ts';
+import type { Client } from '../client.ts';
 import { inputPeer, type Person } from '../people.ts';
 import type { Progress, SentMessage } from '../progress.ts';
 import { differenceSince } from '../updates/difference.ts';
 import { history } from '../updates/read-marks.ts';
-import type { Wire } from '../wire.ts';
 
 /** Where a message that the network has may be found. */
 export interface RecoveryParts {
-  readonly wire: Wire;
+  readonly client: Client;
   readonly progress: Progress;
 }
 
@@ -20,7 +20,7 @@ export interface RecoveryParts {
  * @throws when the network does not answer
  */
 export async function recover(
-  { wire, progress }: RecoveryParts,
+  { client, progress }: RecoveryParts,
   message: OutboundMessage,
   person: Person,
   randomId: Long,
@@ -28,18 +28,18 @@ export async function recover(
   const key = randomId.toString();
   const found =
     progress.find(key) ??
-    (await inDifference(wire, progress, randomId)) ??
-    (await inChat(wire, progress, message, person));
+    (await inDifference(client, progress, randomId)) ??
+    (await inChat(client, progress, message, person));
   if (found !== null) progress.sent(key, found);
   return found;
 }
 
 async function inDifference(
-  wire: Wire,
+  client: Client,
   { position }: Progress,
   randomId: Long,
 ): Promise<SentMessage | null> {
-  for await (const part of differenceSince(wire, position)) {
+  for await (const part of differenceSince(client, position)) {
     for (const update of part.updates) {
       if (update._ !== 'updateMessageID' || !update.randomId.eq(randomId)) continue;
       const message = part.messages.find(({ id }) => id === update.id);
@@ -51,12 +51,12 @@ async function inDifference(
 }
 
 async function inChat(
-  wire: Wire,
+  client: Client,
   progress: Progress,
   message: OutboundMessage,
   person: Person,
 ): Promise<SentMessage | null> {
-  const messages = await history(wire, inputPeer(person), {});
+  const messages = await history(client, inputPeer(person), {});
   const found = messages.find((one) => isIt(one, message) && !progress.knows(one.id));
   return found?._ === 'message' ? { id: found.id, at: found.date * 1000 } : null;
 }

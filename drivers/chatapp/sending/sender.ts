@@ -6,16 +6,17 @@ import {
   type Port,
   type Sent,
 } from '../../../core/contracts/driver.ts';
+import { notConnected } from '../../../core/contracts/driver-error.ts';
+import type { AccountCheck } from '../account-check.ts';
+import type { Client } from '../client.ts';
 import { inputPeer, type People, type Person } from '../people.ts';
 import type { Progress, SentMessage } from '../progress.ts';
 import { randomIdOf } from '../random-id.ts';
-import type { Standing } from '../standing.ts';
+import { isRpcErrorNamed, meaningOf } from '../rpc-errors.ts';
 import type { Timing } from '../timing.ts';
-import type { Mailbox } from '../updates/mailbox.ts';
 import type { ReadMarks } from '../updates/read-marks.ts';
-import { isRefusal, verdictOf } from '../verdict.ts';
-import type { Wire } from '../wire.ts';
-import { notConnected, sendFailure, sessionEnded, stopped } from './failure.ts';
+import type { UpdateFollower } from '../updates/update-follower.ts';
+import { sendFailure, sessionEnded, stopped } from './failure.ts';
 import { upload } from './outbound-media.ts';
 import { recipientOf } from './recipient.ts';
 import { recover } from './recover.ts';
@@ -23,17 +24,17 @@ import { takenIn } from './taken.ts';
 
 /** What a sender works with. */
 export interface SenderParts {
-  readonly wire: Wire;
+  readonly client: Client;
   readonly port: Port;
   readonly people: People;
   readonly progress: Progress;
   readonly marks: ReadMarks;
-  readonly mailbox: Mailbox;
-  readonly standing: Standing;
+  readonly updates: UpdateFollower;
+  readonly accountCheck: AccountCheck;
   readonly timing: Timing;
 }
 
-/** Sends the messages of one account over one wire. */
+/** Sends the messages of one account over one client. */
 export class Sender {
   readonly #parts: SenderParts;
   readonly #underWay = new Set<Promise<Sent>>();
@@ -69,9 +70,9 @@ export class Sender {
   }
 
   async #send(message: OutboundMessage, signal: AbortSignal): Promise<Sent> {
-    const { wire, marks, standing } = this.#parts;
-    if (signal.aborted || wire.signal.aborted) throw notConnected();
-    if (standing.isStopped) throw stopped();
+    const { client, marks, accountCheck } = this.#parts;
+    if (signal.aborted || client.signal.aborted) throw notConnected();
+    if (accountCheck.isStopped) throw stopped();
     try {
       const person = await recipientOf(this.#parts, message.to, signal);
       const taken = await this.#taken(message, person, signal);
@@ -79,7 +80,7 @@ export class Sender {
       marks.sent(person.id, taken.id, message.reference);
       return { networkId: String(taken.id), at: taken.at };
     } catch (error) {
-      if (verdictOf(error)?.kind === 'new_contacts') await standing.newContactsOnly();
+      if (meaningOf(error)?.kind === 'new_contacts') await accountCheck.newContactsOnly();
       throw sendFailure(error);
     }
   }
@@ -97,7 +98,7 @@ export class Sender {
     try {
       return await this.#hand(request, person, message.reference, signal);
     } catch (error) {
-      if (!isRefusal(error, 'RANDOM_ID_DUPLICATE')) throw error;
+      if (!isRpcErrorNamed(error, 'RANDOM_ID_DUPLICATE')) throw error;
       return await recover(this.#parts, message, person, randomId);
     }
   }
@@ -114,8 +115,8 @@ export class Sender {
     reference: string,
     signal: AbortSignal,
   ): Promise<SentMessage> {
-    const { wire, mailbox, progress, marks, timing } = this.#parts;
-    const answer = await wire.call(request, { signal, within: timing.send });
+    const { client, updates, progress, marks, timing } = this.#parts;
+    const answer = await client.call(request, { signal, within: timing.send });
     const taken = takenIn(answer, request.randomId);
     if (taken === null) {
       throw new DriverError('no_answer', 'the network did not say which message it took', {
@@ -126,7 +127,7 @@ export class Sender {
     progress.sent(request.randomId.toString(), taken);
     // Before the sequence moves on: a contact may have read it already.
     marks.sent(person.id, taken.id, reference);
-    mailbox.push(answer);
+    updates.push(answer);
     return taken;
   }
 
@@ -136,12 +137,12 @@ export class Sender {
     randomId: Long,
     signal: AbortSignal,
   ): Promise<tl.messages.RawSendMessageRequest | tl.messages.RawSendMediaRequest> {
-    const { wire, port } = this.#parts;
+    const { client, port } = this.#parts;
     const peer = inputPeer(person);
     if (media === null) return { _: 'messages.sendMessage', peer, message: text, randomId };
     const file = await port.fetchMedia(media, signal);
     port.log.debug({ message: reference, size: file.size }, 'uploading media');
-    const uploaded = await upload(wire, file, signal);
+    const uploaded = await upload(client, file, signal);
     return { _: 'messages.sendMedia', peer, media: uploaded, message: text, randomId };
   }
 }

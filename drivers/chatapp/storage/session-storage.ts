@@ -1,7 +1,7 @@
 import type { ITelegramStorageProvider } from '@mtcute/core';
+import type { CredentialBuffer } from './credential-buffer.ts';
 import { KeyRepository } from './keys.ts';
 import { peersKeptElsewhere, referencesKeptNowhere } from './peers.ts';
-import type { Sheet } from './sheet.ts';
 import { ValueRepository } from './values.ts';
 
 /** The name under which the library's keys and values are stored together. */
@@ -25,17 +25,17 @@ export class SessionStorage implements ITelegramStorageProvider {
   readonly peers = peersKeptElsewhere;
   readonly refMessages = referencesKeptNowhere;
   readonly driver = { save: () => this.#save() };
-  readonly #sheet: Sheet;
+  readonly #buffer: CredentialBuffer;
   #begun = false;
   #isNew = false;
 
-  constructor(sheet: Sheet) {
-    this.#sheet = sheet;
+  constructor(buffer: CredentialBuffer) {
+    this.#buffer = buffer;
   }
 
   /** Takes what is stored; answers whether there was a session. */
   async load(): Promise<boolean> {
-    const text = (await this.#sheet.get([name])).get(name);
+    const text = (await this.#buffer.get([name])).get(name);
     if (text === undefined) return false;
     // Only this class writes under this name.
     const stored = JSON.parse(text) as Stored;
@@ -46,7 +46,7 @@ export class SessionStorage implements ITelegramStorageProvider {
     return true;
   }
 
-  /** From now on changes are stored with the next write of the sheet; this one notes all there is. */
+  /** From now on changes are stored with the next write of the buffer; this one notes all there is. */
   begin(): void {
     this.#begun = true;
     this.#note();
@@ -60,12 +60,12 @@ export class SessionStorage implements ITelegramStorageProvider {
     if (!this.#begun || !this.#isNew) return;
     this.#note();
     // The library saves while it closes, and would leave its timers behind if that failed. The next write stores it.
-    await this.#sheet.write().catch(() => undefined);
+    await this.#buffer.write().catch(() => undefined);
   }
 
   #note(): void {
     this.#isNew = false;
     const stored: Stored = { version, keys: this.authKeys.all(), values: this.kv.all() };
-    this.#sheet.put(name, JSON.stringify(stored));
+    this.#buffer.put(name, JSON.stringify(stored));
   }
 }

@@ -1,6 +1,6 @@
 import type { tl } from '@mtcute/core';
-import { isRefusal } from '../verdict.ts';
-import type { Wire } from '../wire.ts';
+import type { Client } from '../client.ts';
+import { isRpcErrorNamed } from '../rpc-errors.ts';
 import { type Position, positionOf } from './sequence.ts';
 
 /** A part of what was missed. */
@@ -19,18 +19,18 @@ export interface MissedPart {
  * asked for. Without a position nothing was missed: the network says where it stands.
  */
 export async function* differenceSince(
-  wire: Wire,
+  client: Client,
   since: Position | null,
 ): AsyncGenerator<MissedPart, void, void> {
   let position = since;
   if (position === null) {
-    yield { ...nothing, position: await stateOf(wire) };
+    yield { ...nothing, position: await stateOf(client) };
     return;
   }
   for (;;) {
-    const answer = await ask(wire, position);
+    const answer = await ask(client, position);
     if (answer === null) {
-      yield { ...nothing, position: await stateOf(wire), skipped: true };
+      yield { ...nothing, position: await stateOf(client), skipped: true };
       return;
     }
     if (answer._ === 'updates.differenceEmpty') {
@@ -54,19 +54,19 @@ export async function* differenceSince(
 const nothing = { messages: [], updates: [], users: [], skipped: false } as const;
 
 /** Where the network stands now. */
-export async function stateOf(wire: Wire): Promise<Position> {
-  return positionOf(await wire.call({ _: 'updates.getState' }));
+export async function stateOf(client: Client): Promise<Position> {
+  return positionOf(await client.call({ _: 'updates.getState' }));
 }
 
 /** Null when the network cannot tell from this position. */
 async function ask(
-  wire: Wire,
+  client: Client,
   { pts, qts, date }: Position,
 ): Promise<tl.updates.TypeDifference | null> {
   try {
-    return await wire.call({ _: 'updates.getDifference', pts, qts, date });
+    return await client.call({ _: 'updates.getDifference', pts, qts, date });
   } catch (error) {
-    if (!isRefusal(error, 'PERSISTENT_TIMESTAMP_INVALID', 'PERSISTENT_TIMESTAMP_EMPTY')) {
+    if (!isRpcErrorNamed(error, 'PERSISTENT_TIMESTAMP_INVALID', 'PERSISTENT_TIMESTAMP_EMPTY')) {
       throw error;
     }
     return null;

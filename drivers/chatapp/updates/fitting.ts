@@ -1,6 +1,6 @@
 import type { tl } from '@mtcute/core';
 import type { Contents } from './contents.ts';
-import { numbersOf, type Position, placeOf } from './sequence.ts';
+import { numbersOf, orderOf, type Position } from './sequence.ts';
 
 /** How many pushes are taken together at most. */
 const mostTogether = 100;
@@ -50,7 +50,7 @@ function fitting(
       fresh.push(update);
       continue;
     }
-    const place = placeOf(numbers, { pts });
+    const place = orderOf(numbers, { pts });
     if (place === 'gap') return null;
     if (place === 'old') continue;
     pts = numbers.pts;

@@ -4,7 +4,7 @@ import type { tl } from '@mtcute/core';
 import { downloadAsIterable } from '@mtcute/core/methods.js';
 import type { InboundMedia, MediaKind } from '../../../core/contracts/driver.ts';
 import { CallLimit } from '../call-limit.ts';
-import type { Wire } from '../wire.ts';
+import type { Client } from '../client.ts';
 
 type Location = tl.RawInputPhotoFileLocation | tl.RawInputDocumentFileLocation;
 
@@ -13,15 +13,15 @@ interface Found extends Omit<InboundMedia, 'url' | 'open'> {
   readonly dcId: number;
 }
 
-/** What a message brought with it, to be opened over this wire; null when it brought no file. */
-export function inboundMedia(
-  wire: Wire,
+/** What a message brought with it, to be opened over this client; null when it brought no file. */
+export function attachmentOf(
+  client: Client,
   media: tl.TypeMessageMedia | undefined,
 ): InboundMedia | null {
   const found = foundIn(media);
   if (found === null) return null;
   const { location, dcId, ...described } = found;
-  return { ...described, url: null, open: (signal) => open(wire, found, signal) };
+  return { ...described, url: null, open: (signal) => open(client, found, signal) };
 }
 
 function foundIn(media: tl.TypeMessageMedia | undefined): Found | null {
@@ -79,10 +79,10 @@ function kindOf(mimeType: string, attributes: readonly tl.TypeDocumentAttribute[
 }
 
 /** The bytes as they come. Resolves once the first are there, so that a refusal is a rejection. */
-async function open(wire: Wire, { location, dcId, size }: Found, signal: AbortSignal) {
-  const limit = new CallLimit([wire.signal, signal], null);
+async function open(client: Client, { location, dcId, size }: Found, signal: AbortSignal) {
+  const limit = new CallLimit([client.signal, signal], null);
   const abortSignal = limit.signal;
-  const chunks = downloadAsIterable(wire.client, location, {
+  const chunks = downloadAsIterable(client.library, location, {
     dcId,
     ...(size === null ? {} : { fileSize: size }),
     abortSignal,

@@ -5,14 +5,14 @@ import {
   pollText,
   unsupportedText,
 } from '../../../core/contracts/inbound-text.ts';
-import { fullName, phoneOf } from '../people.ts';
+import { e164Of, fullName } from '../people.ts';
 
 /**
  * The text of a message that somebody sent: what was typed wins; a file needs none; everything else is named in
  * brackets. decisions: "Inbound kinds". Pure.
  * @param hasFile whether the message is told with its file
  */
-export function textOf(
+export function inboundTextOf(
   { message, media }: Pick<tl.RawMessage, 'message' | 'media'>,
   hasFile: boolean,
 ): string {
@@ -34,7 +34,7 @@ function named(media: tl.TypeMessageMedia): string {
     case 'messageMediaVenue':
       return placeText(media.geo, media.title || media.address || null);
     case 'messageMediaContact': {
-      const phone = phoneOf(media.phoneNumber);
+      const phone = e164Of(media.phoneNumber);
       const name = fullName(media.firstName, media.lastName);
       return contactText(name, phone === null ? [] : [phone]);
     }

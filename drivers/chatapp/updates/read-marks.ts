@@ -1,8 +1,8 @@
 import { Long, type tl } from '@mtcute/core';
 import type { DriverEvent, LeftOutKind, ReceiptEvent } from '../../../core/contracts/driver.ts';
-import { type Change, inputPeer, type People } from '../people.ts';
-import type { Sheet } from '../storage/sheet.ts';
-import type { Wire } from '../wire.ts';
+import type { Client } from '../client.ts';
+import { inputPeer, type People, type PersonChange } from '../people.ts';
+import type { CredentialBuffer } from '../storage/credential-buffer.ts';
 
 /** Messages that were sent and not read, kept in memory for one account at most. */
 const mostUnread = 2_000;
@@ -14,7 +14,7 @@ const mostPages = 10;
 export interface Translated {
   readonly events: readonly DriverEvent[];
   /** Who was changed by it: told and kept with the events. */
-  readonly change?: Change;
+  readonly change?: PersonChange;
   /** It is no message and nothing else that the gateway takes: counted once the events are durable. */
   readonly leftOut?: LeftOutKind;
   /** Called once the events are durable. */
@@ -26,7 +26,7 @@ export interface Translated {
  * each. What was sent before this process began is looked up in the chat, once for each contact.
  */
 export class ReadMarks {
-  readonly #sheet: Sheet;
+  readonly #buffer: CredentialBuffer;
   readonly #people: People;
   /** Unread messages by contact: network id and the gateway's id where this process sent it. */
   readonly #unread = new Map<number, Map<number, string | null>>();
@@ -35,8 +35,8 @@ export class ReadMarks {
   #size = 0;
 
   /** @param since when the account was linked, in seconds: what was sent before is not the gateway's */
-  constructor(sheet: Sheet, people: People, since: () => number) {
-    this.#sheet = sheet;
+  constructor(buffer: CredentialBuffer, people: People, since: () => number) {
+    this.#buffer = buffer;
     this.#people = people;
     this.#since = since;
   }
@@ -54,11 +54,11 @@ export class ReadMarks {
    * A contact has read everything up to a message.
    * @throws when the chat has to be looked up and cannot be
    */
-  async read(wire: Wire, userId: number, upTo: number, at: number): Promise<Translated> {
+  async read(client: Client, userId: number, upTo: number, at: number): Promise<Translated> {
     const unread = this.#unread.get(userId) ?? new Map<number, string | null>();
     const read = new Map([...unread].filter(([id]) => id <= upTo));
     if (!this.#lookedUp.has(userId)) {
-      for (const id of await this.#lookUp(wire, userId, upTo)) {
+      for (const id of await this.#lookUp(client, userId, upTo)) {
         if (!read.has(id)) read.set(id, null);
       }
     }
@@ -69,7 +69,7 @@ export class ReadMarks {
       kept: () => {
         this.#lookedUp.add(userId);
         for (const id of read.keys()) this.#drop(userId, id);
-        this.#sheet.put(nameOf(userId), String(upTo));
+        this.#buffer.put(nameOf(userId), String(upTo));
       },
     };
   }
@@ -90,14 +90,14 @@ export class ReadMarks {
     };
   }
 
-  async #lookUp(wire: Wire, userId: number, upTo: number): Promise<readonly number[]> {
+  async #lookUp(client: Client, userId: number, upTo: number): Promise<readonly number[]> {
     const person = await this.#people.find(userId);
     if (person === null) return [];
-    const mark = Number((await this.#sheet.get([nameOf(userId)])).get(nameOf(userId)) ?? 0);
+    const mark = Number((await this.#buffer.get([nameOf(userId)])).get(nameOf(userId)) ?? 0);
     const found: number[] = [];
     let before = upTo + 1;
     for (let page = 0; page < mostPages; page += 1) {
-      const messages = await history(wire, inputPeer(person), { before, after: mark });
+      const messages = await history(client, inputPeer(person), { before, after: mark });
       const recent = messages.filter((one) => one._ === 'message' && one.date >= this.#since());
       found.push(...recent.flatMap((one) => (one._ === 'message' && one.out ? one.id : [])));
       const oldest = recent.at(-1);
@@ -130,11 +130,11 @@ const deletedUnread = 'deleted_unread: the message was deleted before the contac
 
 /** The newest messages of a chat, newest first, between two ids that are left out. */
 export async function history(
-  wire: Wire,
+  client: Client,
   peer: tl.TypeInputPeer,
   { before = 0, after = 0 }: { readonly before?: number; readonly after?: number },
 ): Promise<readonly tl.TypeMessage[]> {
-  const answer = await wire.call({
+  const answer = await client.call({
     _: 'messages.getHistory',
     peer,
     offsetId: before,

@@ -9,7 +9,7 @@ export interface Position {
 }
 
 /** Where an update stands: before the position, exactly next, or behind something that is missing. */
-export type Place = 'old' | 'next' | 'gap';
+export type UpdateOrder = 'old' | 'next' | 'gap';
 
 /** An update that moves the common sequence forward. */
 export interface Numbered {
@@ -18,7 +18,7 @@ export interface Numbered {
 }
 
 /** Where an update stands. Pure. */
-export function placeOf({ pts, ptsCount }: Numbered, position: Pick<Position, 'pts'>): Place {
+export function orderOf({ pts, ptsCount }: Numbered, position: Pick<Position, 'pts'>): UpdateOrder {
   const before = pts - ptsCount;
   if (before === position.pts) return 'next';
   return before > position.pts ? 'gap' : 'old';

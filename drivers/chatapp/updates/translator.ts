@@ -1,10 +1,10 @@
 import type { tl } from '@mtcute/core';
 import type { DriverContact, LeftOutKind } from '../../../core/contracts/driver.ts';
-import { contactOf, fullName, type People, type Person, phoneOf } from '../people.ts';
+import type { Client } from '../client.ts';
+import { e164Of, fullName, type People, type Person, personContact } from '../people.ts';
 import type { Progress } from '../progress.ts';
-import type { Wire } from '../wire.ts';
-import { inboundMedia } from './inbound-media.ts';
-import { textOf } from './inbound-text.ts';
+import { attachmentOf } from './inbound-media.ts';
+import { inboundTextOf } from './inbound-text.ts';
 import type { ReadMarks, Translated } from './read-marks.ts';
 import { isOfChannel } from './sequence.ts';
 
@@ -16,7 +16,7 @@ export class UnknownSender extends Error {}
 
 /** What a translator works with. */
 export interface TranslatorParts {
-  readonly wire: Wire;
+  readonly client: Client;
   readonly people: People;
   readonly progress: Progress;
   readonly marks: ReadMarks;
@@ -57,7 +57,7 @@ export class Translator {
    * @throws UnknownSender when live
    */
   async update(update: tl.TypeUpdate, date: number, live: boolean): Promise<Translated> {
-    const { wire, marks } = this.#parts;
+    const { client, marks } = this.#parts;
     const left = leftOutUpdates[update._];
     if (left !== undefined) return leftOut(left);
     if (isOfChannel(update)) return nothing;
@@ -66,7 +66,7 @@ export class Translator {
         return await this.message(update.message, live);
       case 'updateReadHistoryOutbox':
         if (update.peer._ !== 'peerUser') return nothing;
-        return await marks.read(wire, update.peer.userId, update.maxId, date * 1000);
+        return await marks.read(client, update.peer.userId, update.maxId, date * 1000);
       case 'updateDeleteMessages': {
         const deleted = marks.deleted(update.messages, date * 1000);
         // Without ids it only moves the sequence.
@@ -81,7 +81,7 @@ export class Translator {
         return await this.#changed(update.userId, name === null ? {} : { name });
       }
       case 'updateUserPhone':
-        return await this.#changed(update.userId, { phone: phoneOf(update.phone) });
+        return await this.#changed(update.userId, { phone: e164Of(update.phone) });
       case 'updateContactsReset':
         this.#parts.asked('contacts');
         return nothing;
@@ -103,7 +103,7 @@ export class Translator {
 
   /** A message of the common sequence, received or sent. @throws UnknownSender when live */
   async message(message: tl.TypeMessage, live: boolean): Promise<Translated> {
-    const { wire, marks, progress } = this.#parts;
+    const { client, marks, progress } = this.#parts;
     if (message._ === 'messageEmpty') return nothing;
     if (message.peerId._ !== 'peerUser') return leftOut('group');
     if (message._ === 'messageService') {
@@ -116,14 +116,14 @@ export class Translator {
       return nothing;
     }
     if (userId === networkItself) return leftOut('protocol');
-    const media = inboundMedia(wire, message.media);
+    const media = attachmentOf(client, message.media);
     return {
       events: [
         {
           type: 'message',
           networkId: String(message.id),
           from: await this.#sender(userId, live),
-          text: textOf(message, media !== null),
+          text: inboundTextOf(message, media !== null),
           media,
           at: message.date * 1000,
         },
@@ -133,7 +133,7 @@ export class Translator {
 
   async #sender(userId: number, live: boolean): Promise<DriverContact> {
     const person = await this.#parts.people.find(userId);
-    if (person !== null) return contactOf(person);
+    if (person !== null) return personContact(person);
     if (live) throw new UnknownSender();
     return { phone: null, networkId: String(userId), name: null };
   }

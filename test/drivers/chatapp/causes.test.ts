@@ -7,7 +7,7 @@ import {
   outcomeOf,
   refusalOutcome,
 } from '../../../drivers/chatapp/causes.ts';
-import { NoAnswer } from '../../../drivers/chatapp/wire.ts';
+import { NoAnswer } from '../../../drivers/chatapp/client.ts';
 
 const now = Date.UTC(2027, 0, 1);
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Long, type tl } from '@mtcute/core';
 import t from 'tap';
 import type { LeftOutKind } from '../../../core/contracts/driver.ts';
-import { textOf } from '../../../drivers/chatapp/updates/inbound-text.ts';
+import { inboundTextOf } from '../../../drivers/chatapp/updates/inbound-text.ts';
 import { friend, startBench } from './bench.ts';
 import { plain, type TlObject } from './network/tl.ts';
 
@@ -189,12 +189,16 @@ t.test('every kind of message that the protocol knows has a text', async (t) => 
   t.same([...kinds].sort(), Object.keys(samples).sort(), 'one that is new needs its own line');
   for (const ofKind of Object.values(samples)) {
     for (const [media, text] of ofKind) {
-      t.equal(textOf({ message: '', media }, false), text, media._);
-      t.equal(textOf({ message: 'as typed', media }, false), 'as typed', 'what was typed wins');
-      t.equal(textOf({ message: '', media }, true), '', 'a file speaks for itself');
+      t.equal(inboundTextOf({ message: '', media }, false), text, media._);
+      t.equal(
+        inboundTextOf({ message: 'as typed', media }, false),
+        'as typed',
+        'what was typed wins',
+      );
+      t.equal(inboundTextOf({ message: '', media }, true), '', 'a file speaks for itself');
     }
   }
-  t.equal(textOf({ message: '' }, false), '[unsupported: empty message]');
+  t.equal(inboundTextOf({ message: '' }, false), '[unsupported: empty message]');
 });
 
 t.test('what a contact sends arrives once, with its text', async (t) => {

@@ -7,8 +7,8 @@ import {
   outcomeOf,
   refusalOutcome,
 } from '../../../drivers/chatapp/causes.ts';
-import { wrongPhone } from '../../../drivers/chatapp/leaving.ts';
-import { NoAnswer } from '../../../drivers/chatapp/wire.ts';
+import { NoAnswer } from '../../../drivers/chatapp/client.ts';
+import { wrongPhoneRefusal } from '../../../drivers/chatapp/leaving.ts';
 import { bodyOf, connectionPath, phoneNumber, untilStatus } from '../../harness/story.ts';
 import { type CausedState, causeOf, type Further, isCaused, nothing, said } from './live.ts';
 import type { Place, Row } from './row.ts';
@@ -123,7 +123,7 @@ export const chatappReasons: readonly Row[] = [
       await chatapp.drop(phone);
     },
   ),
-  ...rows(outcomeOf(wrongPhone(stranger, true), 'login', 0), async (place, phone) => {
+  ...rows(outcomeOf(wrongPhoneRefusal(stranger, true), 'login', 0), async (place, phone) => {
     await place.chatapp.put(stranger, {});
     const { account_id, qr_url } = await begin(place, phone, 'qr');
     await place.chatapp.scan(stranger, qr_url ?? '');
@@ -158,7 +158,7 @@ export const chatappCauses: ReadonlySet<string> = new Set(
       ...Object.entries(errors).map(([name, { code }]) => refusalOutcome(code, name, phase, 0)),
       outcomeOf(new NoAnswer('late'), phase, 0),
       outcomeOf(new Error('of our own'), phase, 0),
-      outcomeOf(wrongPhone(null, true), phase, 0),
+      outcomeOf(wrongPhoneRefusal(null, true), phase, 0),
     ])
     .concat(breaks.map(disconnected), endedReasons.map(loggedOut))
     .flatMap((outcome) => statesOf(outcome).map(causeOf)),

@@ -1,4 +1,4 @@
-import { wrongPhone as wrongChatappPhone } from '../../../drivers/chatapp/leaving.ts';
+import { wrongPhoneRefusal as wrongChatappPhone } from '../../../drivers/chatapp/leaving.ts';
 import { addressOfPhone } from '../../../drivers/msgapp_web/addresses.ts';
 import { wrongPhoneEnding as wrongMsgappPhone } from '../../../drivers/msgapp_web/linked-phone.ts';
 import { startNetwork as startChatapp } from '../../drivers/chatapp/network-process.ts';

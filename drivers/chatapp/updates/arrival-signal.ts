@@ -1,5 +1,5 @@
 /** Wakes whoever waits for something to arrive. One waits at a time; what arrives meanwhile is not forgotten. */
-export class Arrival {
+export class ArrivalSignal {
   #rung = false;
   #wake: (() => void) | null = null;
 

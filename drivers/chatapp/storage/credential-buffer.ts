@@ -4,7 +4,7 @@ import type { CredentialStore } from '../../../core/contracts/driver.ts';
  * What is to be written to the account's credentials next. Changes gather until `write`, which stores all of
  * them or none; a failed write keeps them for the next one. One write at a time.
  */
-export class Sheet {
+export class CredentialBuffer {
   readonly #store: CredentialStore;
   #changes = new Map<string, string | null>();
   #writing: Promise<void> = Promise.resolve();

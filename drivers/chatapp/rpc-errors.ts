@@ -1,7 +1,7 @@
 import { tl } from '@mtcute/core';
 
 /** What a refusal of the network means for the account or the message. */
-export type Verdict =
+export type RefusalMeaning =
   /** The session is gone for good. */
   | { readonly kind: 'ended'; readonly reason: 'logged_out' | 'replaced' }
   /** The account is banned, or frozen: it may do nothing until the network says otherwise. */
@@ -37,7 +37,7 @@ export function errorName({ message, text }: Pick<tl.RpcError, 'message' | 'text
 }
 
 /** Judges a refusal by its HTTP-like code and its name. Pure. */
-export function judge(code: number, name: string): Verdict {
+export function meaningOfName(code: number, name: string): RefusalMeaning {
   const reason = ended[name];
   if (reason !== undefined) return { kind: 'ended', reason };
   if (name === 'USER_DEACTIVATED_BAN') return { kind: 'stopped', how: 'banned' };
@@ -52,12 +52,12 @@ export function judge(code: number, name: string): Verdict {
 }
 
 /** Judges what a call threw; null when it is no refusal of the network but the want of an answer. */
-export function verdictOf(error: unknown): Verdict | null {
-  return isRpcError(error) ? judge(error.code, errorName(error)) : null;
+export function meaningOf(error: unknown): RefusalMeaning | null {
+  return isRpcError(error) ? meaningOfName(error.code, errorName(error)) : null;
 }
 
 /** Whether the network refused with this name. */
-export function isRefusal(error: unknown, ...names: readonly string[]): boolean {
+export function isRpcErrorNamed(error: unknown, ...names: readonly string[]): boolean {
   return isRpcError(error) && names.includes(errorName(error));
 }
 
@@ -67,7 +67,7 @@ export function isRpcError(error: unknown): error is tl.RpcError {
 }
 
 /** What a log line or a person may read of an error: never what was sent with the call. */
-export function told(error: unknown): string {
+export function loggableError(error: unknown): string {
   if (isRpcError(error)) return errorName(error);
   return error instanceof Error ? error.message : 'unknown';
 }

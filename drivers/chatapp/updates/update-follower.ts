@@ -1,13 +1,13 @@
 import type { tl } from '@mtcute/core';
 import type { Port } from '../../../core/contracts/driver.ts';
+import type { Client } from '../client.ts';
 import { eventsOf, type People } from '../people.ts';
 import type { Progress } from '../progress.ts';
-import type { Sheet } from '../storage/sheet.ts';
+import { loggableError } from '../rpc-errors.ts';
+import type { CredentialBuffer } from '../storage/credential-buffer.ts';
 import type { Timing } from '../timing.ts';
 import { Trouble } from '../trouble.ts';
-import { told } from '../verdict.ts';
-import type { Wire } from '../wire.ts';
-import { Arrival } from './arrival.ts';
+import { ArrivalSignal } from './arrival-signal.ts';
 import { type Contents, contentsOf } from './contents.ts';
 import { differenceSince } from './difference.ts';
 import { takeFitting } from './fitting.ts';
@@ -15,11 +15,11 @@ import type { Translated } from './read-marks.ts';
 import type { Position } from './sequence.ts';
 import { type Translator, UnknownSender } from './translator.ts';
 
-/** What a mailbox works with. */
-export interface MailboxParts {
-  readonly wire: Wire;
+/** What a follower of updates works with. */
+export interface UpdateFollowerParts {
+  readonly client: Client;
   readonly port: Port;
-  readonly sheet: Sheet;
+  readonly buffer: CredentialBuffer;
   readonly people: People;
   readonly progress: Progress;
   readonly translator: Translator;
@@ -30,18 +30,18 @@ export interface MailboxParts {
 }
 
 /**
- * Follows the network's updates over one wire: what is pushed, and by asking what was missed. The position moves,
+ * Follows the network's updates over one client: what is pushed, and by asking what was missed. The position moves,
  * and is stored, only when the gateway has kept everything before it, so that nothing is lost and what is told
  * twice carries the same id.
  */
-export class Mailbox {
-  readonly #parts: MailboxParts;
-  readonly #arrival = new Arrival();
+export class UpdateFollower {
+  readonly #parts: UpdateFollowerParts;
+  readonly #arrival = new ArrivalSignal();
   #pending: Contents[] = [];
   /** Something was missed: the network has to be asked. */
   #behind = true;
 
-  constructor(parts: MailboxParts) {
+  constructor(parts: UpdateFollowerParts) {
     this.#parts = parts;
     parts.signal.addEventListener('abort', () => this.#arrival.ring(), { once: true });
   }
@@ -86,11 +86,11 @@ export class Mailbox {
   }
 
   async #catchUp(): Promise<void> {
-    const { wire, progress, port, accountId } = this.#parts;
+    const { client, progress, port, accountId } = this.#parts;
     // What is pushed meanwhile waits its turn; what is said to be missing meanwhile is asked for again.
     this.#behind = false;
     try {
-      for await (const part of differenceSince(wire, progress.position)) {
+      for await (const part of differenceSince(client, progress.position)) {
         if (part.skipped) port.log.warn({ accountId }, 'missed too much: some of it is not told');
         await this.#keep(part.users, part.position, async (translator) => {
           const found: Translated[] = [];
@@ -130,7 +130,7 @@ export class Mailbox {
     position: Position,
     translate: (translator: Translator) => Promise<readonly Translated[]>,
   ): Promise<void> {
-    const { port, people, progress, sheet, translator, accountId, signal } = this.#parts;
+    const { port, people, progress, buffer, translator, accountId, signal } = this.#parts;
     const taken = await people.take(users);
     const translated = await translate(translator);
     const changes = [...taken, ...translated.flatMap(({ change }) => change ?? [])];
@@ -149,9 +149,12 @@ export class Mailbox {
     progress.advance(position);
     if (events.length === 0) return;
     progress.note();
-    await sheet.write().catch((error: unknown) => {
+    await buffer.write().catch((error: unknown) => {
       // The position in memory is right; the stored one is behind and tells more than is needed.
-      port.log.debug({ accountId, error: told(error) }, 'how far updates were taken is not stored');
+      port.log.debug(
+        { accountId, error: loggableError(error) },
+        'how far updates were taken is not stored',
+      );
     });
   }
 }

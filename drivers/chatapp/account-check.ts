@@ -1,10 +1,10 @@
 import type { tl } from '@mtcute/core';
 import type { Port } from '../../core/contracts/driver.ts';
-import { phoneOf } from './people.ts';
-import type { Sheet } from './storage/sheet.ts';
+import type { Client } from './client.ts';
+import { e164Of } from './people.ts';
+import { loggableError, meaningOf } from './rpc-errors.ts';
+import type { CredentialBuffer } from './storage/credential-buffer.ts';
 import type { Timing } from './timing.ts';
-import { told, verdictOf } from './verdict.ts';
-import type { Wire } from './wire.ts';
 
 /** The name under which it is stored that the network has stopped the account. */
 const name = 'stopped';
@@ -16,11 +16,11 @@ const stops: Readonly<Record<Stopped, string>> = {
   frozen: "The network has frozen this account: appeal in the network's own app.",
 };
 
-/** What the standing works with. */
-export interface StandingParts {
-  readonly wire: Wire;
+/** What the check works with. */
+export interface AccountCheckParts {
+  readonly client: Client;
   readonly port: Port;
-  readonly sheet: Sheet;
+  readonly buffer: CredentialBuffer;
   readonly timing: Timing;
   readonly accountId: string;
   /** E.164. */
@@ -45,12 +45,12 @@ export class WrongPhone extends Error {
  * Whether the network lets the account act: asks again and again whether the session still stands, since a
  * revoked one is silent, and tells the gateway when the account is stopped and when it may go on.
  */
-export class Standing {
-  readonly #parts: StandingParts;
+export class AccountCheck {
+  readonly #parts: AccountCheckParts;
   #stopped: Stopped | null = null;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(parts: StandingParts) {
+  constructor(parts: AccountCheckParts) {
     this.#parts = parts;
     parts.signal.addEventListener('abort', () => clearTimeout(this.#timer), { once: true });
   }
@@ -62,26 +62,26 @@ export class Standing {
 
   /** Learns whether the account was stopped when it was last seen. */
   async load(): Promise<void> {
-    const before = (await this.#parts.sheet.get([name])).get(name);
+    const before = (await this.#parts.buffer.get([name])).get(name);
     if (before === 'banned' || before === 'frozen') this.#stopped = before;
   }
 
   /** Asks once. @throws WrongPhone, what the network answers, or the want of an answer */
   async ask(): Promise<void> {
-    const { wire } = this.#parts;
+    const { client } = this.#parts;
     try {
-      const [user] = await wire.call({ _: 'users.getUsers', id: [{ _: 'inputUserSelf' }] });
+      const [user] = await client.call({ _: 'users.getUsers', id: [{ _: 'inputUserSelf' }] });
       this.#refuseAnother(user);
       if (this.#stopped === 'banned') await this.#goOn();
     } catch (error) {
-      const verdict = verdictOf(error);
-      if (verdict?.kind !== 'stopped') throw error;
-      await this.stop(verdict.how);
+      const meaning = meaningOf(error);
+      if (meaning?.kind !== 'stopped') throw error;
+      await this.stop(meaning.how);
     }
     if (this.#stopped === 'frozen') await this.askWhetherFrozen();
   }
 
-  /** Begins to ask from time to time. Ends with the wire. */
+  /** Begins to ask from time to time. Ends with the client. */
   watch(): void {
     const { signal, timing } = this.#parts;
     if (signal.aborted) return;
@@ -91,8 +91,8 @@ export class Standing {
 
   /** The account's settings changed, or it was frozen: asks the network for how long. */
   async askWhetherFrozen(): Promise<void> {
-    const { wire } = this.#parts;
-    const answer = await wire.call({ _: 'help.getAppConfig', hash: 0 });
+    const { client } = this.#parts;
+    const answer = await client.call({ _: 'help.getAppConfig', hash: 0 });
     if (answer._ !== 'help.appConfig' || answer.config._ !== 'jsonObject') return;
     const numbers = new Map(
       answer.config.value.flatMap(({ key, value }) =>
@@ -106,10 +106,10 @@ export class Standing {
 
   /** The network stopped the account. Told once. */
   async stop(how: Stopped, until: number | null = null): Promise<void> {
-    const { port, sheet } = this.#parts;
+    const { port, buffer } = this.#parts;
     if (this.#stopped === how) return;
     this.#stopped = how;
-    sheet.put(name, how);
+    buffer.put(name, how);
     await this.#told(
       port.emit({
         type: 'state',
@@ -120,7 +120,7 @@ export class Standing {
         detail: stops[how],
       }),
     );
-    await this.#told(sheet.write());
+    await this.#told(buffer.write());
   }
 
   /** The network refused a message to somebody who never wrote to the account. */
@@ -141,11 +141,11 @@ export class Standing {
   }
 
   async #goOn(): Promise<void> {
-    const { port, sheet } = this.#parts;
+    const { port, buffer } = this.#parts;
     this.#stopped = null;
-    sheet.put(name, null);
+    buffer.put(name, null);
     await this.#told(port.emit({ type: 'state', state: 'unrestricted' }));
-    await this.#told(sheet.write());
+    await this.#told(buffer.write());
   }
 
   async #watched(): Promise<void> {
@@ -155,24 +155,27 @@ export class Standing {
       this.watch();
     } catch (error) {
       if (signal.aborted) return;
-      const verdict = verdictOf(error);
+      const meaning = meaningOf(error);
       // Rate limit: the session is valid, or it would have been refused as such.
-      if (verdict?.kind === 'wait') return this.watch();
-      port.log.info({ accountId, error: told(error) }, 'the session could not be confirmed');
-      if (verdict?.kind !== 'ended') failed(error);
+      if (meaning?.kind === 'wait') return this.watch();
+      port.log.info(
+        { accountId, error: loggableError(error) },
+        'the session could not be confirmed',
+      );
+      if (meaning?.kind !== 'ended') failed(error);
     }
   }
 
   /** A number can be changed on the network; a session of another number is not the account's. */
   #refuseAnother(user: tl.TypeUser | undefined): void {
-    const phone = user?._ === 'user' ? phoneOf(user.phone) : null;
+    const phone = user?._ === 'user' ? e164Of(user.phone) : null;
     if (phone !== null && phone !== this.#parts.phone) throw new WrongPhone(phone);
   }
 
   async #told(telling: Promise<void>): Promise<void> {
     const { port, accountId } = this.#parts;
     await telling.catch((error: unknown) => {
-      port.log.warn({ accountId, error: told(error) }, 'a restriction could not be told');
+      port.log.warn({ accountId, error: loggableError(error) }, 'a restriction could not be told');
     });
   }
 }

@@ -4,10 +4,10 @@ import { BaseTelegramClient } from '@mtcute/node';
 import { DriverError } from '../../core/contracts/driver.ts';
 import { CallLimit } from './call-limit.ts';
 import type { ChatappOptions } from './options.ts';
+import { isRpcError, loggableError } from './rpc-errors.ts';
 import type { SessionStorage } from './storage/session-storage.ts';
 import type { Timing } from './timing.ts';
 import { CuttableTransport, type TransportListener } from './transport.ts';
-import { isRpcError, told } from './verdict.ts';
 
 /** The network's main data center as its clients number it; one of the operator's own takes that place. */
 const dataCenterId = 2;
@@ -18,8 +18,8 @@ const internalRetries = 3;
 /** The network has this random id already: an answer, not a failure to repeat. */
 const duplicate = 'RANDOM_ID_DUPLICATE';
 
-/** Who hears what a wire brings. */
-export interface WireListener extends Pick<TransportListener, 'broken'> {
+/** Who hears what a client brings. */
+export interface ClientListener extends Pick<TransportListener, 'broken'> {
   /** What the network pushed. */
   pushed(updates: tl.TypeUpdates): void;
   /** The network refused a call. */
@@ -40,9 +40,9 @@ export class NoAnswer extends Error {}
  * One connection of one account to the network: the library's client, which keeps no state of its own here,
  * does not reconnect, waits for nothing and says nothing on the console.
  */
-export class Wire {
-  readonly client: BaseTelegramClient;
-  readonly #listener: WireListener;
+export class Client {
+  readonly library: BaseTelegramClient;
+  readonly #listener: ClientListener;
   readonly #timing: Timing;
   readonly #transport: CuttableTransport;
   readonly #over = new AbortController();
@@ -51,20 +51,20 @@ export class Wire {
     { apiId, apiHash, dataCenter, serverPublicKey }: ChatappOptions,
     timing: Timing,
     storage: SessionStorage,
-    listener: WireListener,
+    listener: ClientListener,
   ) {
     this.#listener = listener;
     this.#timing = timing;
     this.#transport = new CuttableTransport({
       broken: (how) => listener.broken(how),
-      primaryDataCenter: () => this.client.mt.network.getPrimaryDcId(),
+      primaryDataCenter: () => this.library.mt.network.getPrimaryDcId(),
     });
     const address = dataCenter && {
       id: dataCenterId,
       ipAddress: dataCenter.host,
       port: dataCenter.port,
     };
-    this.client = new BaseTelegramClient({
+    this.library = new BaseTelegramClient({
       apiId,
       apiHash,
       storage,
@@ -72,7 +72,7 @@ export class Wire {
       storageOptions: { cleanup: false },
       transport: this.#transport,
       reconnectionStrategy: () => false,
-      // The library advances its state before the gateway holds the message: see mailbox.ts.
+      // The library advances its state before the gateway holds the message: see update-follower.ts.
       updates: false,
       logLevel: LogManager.OFF,
       initConnectionOptions: { deviceModel: 'Messaging gateway' },
@@ -91,13 +91,13 @@ export class Wire {
         ],
       },
     });
-    if (serverPublicKey !== null) addPublicKey(this.client.crypto, serverPublicKey);
-    this.client.onServerUpdate.add((updates) => {
+    if (serverPublicKey !== null) addPublicKey(this.library.crypto, serverPublicKey);
+    this.library.onServerUpdate.add((updates) => {
       if (!this.#over.signal.aborted) listener.pushed(updates);
     });
   }
 
-  /** Aborted once the wire is cut. */
+  /** Aborted once the client is cut. */
   get signal(): AbortSignal {
     return this.#over.signal;
   }
@@ -112,7 +112,7 @@ export class Wire {
   ): Promise<tl.RpcCallReturn[Request['_']]> {
     const answer = await this.run(
       // The library types a call by its literal; a generic request is one of them.
-      (client, abortSignal) => client.call(request as never, { abortSignal }),
+      (library, abortSignal) => library.call(request as never, { abortSignal }),
       limits,
     );
     return answer as tl.RpcCallReturn[Request['_']];
@@ -123,12 +123,12 @@ export class Wire {
    * @throws as `call` does; a DriverError of what the method reads passes through
    */
   async run<Value>(
-    method: (client: BaseTelegramClient, abortSignal: AbortSignal) => Promise<Value>,
+    method: (library: BaseTelegramClient, abortSignal: AbortSignal) => Promise<Value>,
     { signal, within = this.#timing.answer }: CallLimits = {},
   ): Promise<Value> {
     const limit = new CallLimit([this.#over.signal, signal], within);
     try {
-      return await unlessAborted(limit.signal, () => method(this.client, limit.signal));
+      return await unlessAborted(limit.signal, () => method(this.library, limit.signal));
     } catch (error) {
       if (!isRpcError(error)) throw error instanceof DriverError ? error : noAnswer(error);
       if (!this.#over.signal.aborted) this.#listener.refused(error);
@@ -143,12 +143,12 @@ export class Wire {
     if (this.#over.signal.aborted) return;
     this.#over.abort(new Error('the connection is gone'));
     this.#transport.cut();
-    this.client.destroy().catch(() => undefined);
+    this.library.destroy().catch(() => undefined);
   }
 }
 
 function noAnswer(cause: unknown): NoAnswer {
-  return new NoAnswer(told(cause), { cause });
+  return new NoAnswer(loggableError(cause), { cause });
 }
 
 /** Rejects at once when the signal aborts: the library waits on while it is still connecting. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import type { DriverError, DriverEvent } from '../../../core/contracts/driver.ts';
-import { judge } from '../../../drivers/chatapp/verdict.ts';
+import { meaningOfName } from '../../../drivers/chatapp/rpc-errors.ts';
 import { friend, startBench, textTo } from './bench.ts';
 import { quickTiming } from './running-network.ts';
 
@@ -28,7 +28,7 @@ t.test('what refusals mean', async (t) => {
     [400, 'PEER_ID_INVALID', { kind: 'refused' }],
     [401, 'SESSION_PASSWORD_NEEDED', { kind: 'refused' }],
   ];
-  for (const [code, name, verdict] of table) t.same(judge(code, name), verdict, name);
+  for (const [code, name, verdict] of table) t.same(meaningOfName(code, name), verdict, name);
 });
 
 t.test('a session that is revoked', async (t) => {
