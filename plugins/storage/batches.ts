@@ -5,7 +5,7 @@ import { Losses } from './losses.ts';
 import { isSilence } from './pipeline.ts';
 import { CommitUnknown, transact, type UnitParts } from './unit.ts';
 
-/** What became of one input. */
+/** The outcome of one input. */
 export type Settled<Output> =
   | { readonly done: true; readonly output: Output }
   | {
@@ -15,22 +15,24 @@ export type Settled<Output> =
       readonly hopeless: boolean;
     };
 
-/** How often a batch is repeated because others were in its way. */
+/** How often a batch is repeated after a deadlock or a lock time-out. */
 const contentionRepeats = 3;
 
-/** How often it is repeated because the connection was lost. */
+/** How often a batch is repeated after its connection was lost. */
 const connectionRepeats = 1;
 
-/** How many transactions may fail that look whether a COMMIT of unknown outcome took place, and how long to wait in between. */
+/**
+ * How many transactions that look up a COMMIT of unknown outcome may fail, and the pause between them in milliseconds.
+ */
 const lookups = 4;
 const lookupPauseMs = 500;
 
-/** How many COMMITs in a row may be lost of a batch. */
+/** How many COMMITs in a row one batch may lose. */
 const mostLosses = 3;
 
 /**
- * Decides a batch in one transaction; if that fails for another reason than the connection, each
- * input in a transaction of its own, so that a bad one fails alone. Never rejects.
+ * Decides a batch in one transaction. After a failure that is not of the connection each input has a transaction of its
+ * own, so that a bad one fails alone. Never rejects.
  */
 export async function settle<Input, Output, Early>(
   parts: UnitParts,
@@ -44,7 +46,10 @@ export async function settle<Input, Output, Early>(
     if (inputs.length < 2 || error instanceof Hopeless) {
       return inputs.map(() => failure(parts, error));
     }
-    parts.log.warn({ err: error, lane: lane.name, size: inputs.length }, 'a batch is taken apart');
+    parts.log.warn(
+      { err: error, lane: lane.name, size: inputs.length },
+      'a batch failed: each input runs alone',
+    );
   }
   const settled: Settled<Output>[] = [];
   for (const input of inputs) {
@@ -71,8 +76,8 @@ async function settleAlone<Input, Output, Early>(
 }
 
 /**
- * Runs one batch until it is durable, as often as its failures allow. Once the outcome of a COMMIT is open, every further
- * transaction looks up first what that has done.
+ * Runs one batch until it is durable, as often as its failures allow. After a COMMIT of unknown outcome every further
+ * transaction first looks up what that one did.
  */
 async function repeat<Input, Output, Early>(
   parts: UnitParts,
@@ -98,7 +103,7 @@ async function repeat<Input, Output, Early>(
       if (isOpen && lane.recover !== undefined) {
         losses.add(attempt.ran, error.signal);
         if (losses.count > mostLosses) throw new Hopeless(cause);
-        parts.log.warn({ err: error, lane: lane.name }, 'looking up what a lost COMMIT did');
+        parts.log.warn({ err: error, lane: lane.name }, 'a lost COMMIT is looked up');
         lookupsFailed = 0;
       } else if (losses.count > 0) {
         lookupsFailed += 1;
@@ -119,12 +124,12 @@ async function repeat<Input, Output, Early>(
   }
 }
 
-/** What a transaction has run so far of what it was given. */
+/** The inputs that a transaction has run so far. */
 interface Attempt<Input> {
   ran: readonly Input[];
 }
 
-/** Runs one batch in one transaction: of its inputs those that no COMMIT whose outcome is open has decided. */
+/** Runs one batch in one transaction, without inputs that a lost COMMIT has decided. */
 async function runOnce<Input, Output, Early>(
   parts: UnitParts,
   lane: Lane<Input, Output, Early>,
@@ -140,7 +145,7 @@ async function runOnce<Input, Output, Early>(
     signal();
     return result;
   }
-  // Should it throw at once, what became of the locks is still taken notice of.
+  // An async function: a synchronous throw of `early` must not skip the locks.
   const early = async (tables: Tables) => await lane.early?.(tables, inputs);
   const { result, signal } = await transact(parts, { locks, early }, (unit, found) =>
     // Without `early` a lane's `Early` is void.
@@ -166,8 +171,8 @@ async function runAll<Input, Output, Early>(
 }
 
 /**
- * Asks the lane for which inputs the effects of a lost COMMIT are there, and runs the others in the same transaction. It
- * holds the locks of the lost one, and so comes after whatever that still does.
+ * Asks the lane which inputs a lost COMMIT has decided, and runs the others in the same transaction. Its locks make it
+ * wait until the lost transaction has ended.
  */
 async function runRest<Input, Output, Early>(
   lane: Lane<Input, Output, Early>,
@@ -186,11 +191,14 @@ async function runRest<Input, Output, Early>(
   // Without `early` a lane's `Early` is void.
   const early = (await lane.early?.(unit, missing)) as Early;
   const rest = (await runAll(lane, missing, unit, early)).values();
-  // There is one of them for every place that was left open.
+  // One output for each input that had none.
   return found.map((output) => (output === undefined ? (rest.next().value as Output) : output));
 }
 
-/** The connection was lost again, the outcome of a COMMIT could not be found out, or the database takes no writes. */
+/**
+ * Repeating is hopeless: the connection was lost again, the outcome of a COMMIT is unknown, or the database takes no
+ * writes.
+ */
 class Hopeless extends Error {
   constructor(cause: unknown) {
     super('the database cannot be asked', { cause });
@@ -198,7 +206,7 @@ class Hopeless extends Error {
   }
 }
 
-/** An input that could not be decided, with what its caller is told. */
+/** A failed input, with the refusal for its caller. */
 function failure({ breaker }: UnitParts, error: unknown): Settled<never> {
   if (error instanceof Hopeless) {
     return { done: false, error: breaker.unavailable(error.cause), hopeless: true };

@@ -5,8 +5,8 @@ export type Bound = string | number | null;
  * Checks the values of one statement before a driver sees them, so that both engines store the same:
  * - a boolean becomes 0 or 1 (libsql aborts the process on one);
  * - a NUL character becomes U+FFFD (libsql would cut the text there);
- * - anything else that is no text, finite number or null is refused: libsql would store NULL for a
- *   missing value, and mysql2 would spell an object out as SQL.
+ * - anything else but text, a finite number or null is refused: libsql would store NULL for a missing value, and mysql2
+ *   would write an object as SQL.
  * @throws TypeError
  */
 export function bindable(values: readonly unknown[]): Bound[] {

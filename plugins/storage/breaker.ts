@@ -6,10 +6,13 @@ import { faultOf, saysServerIsGone, unavailable } from './faults.ts';
 /** The least time from the start of one probe to the start of the next. */
 const probeEveryMs = 1_000;
 
-/** A probe that may close the circuit writes as much as an ordinary batch: on a full disk a little goes in for a while. */
+/**
+ * The length of a closing probe in characters, that of an ordinary batch: a full disk still takes small writes for a
+ * while.
+ */
 const probeLength = 256 * 1_024;
 
-/** For so long no statement may have passed before connections that break one after the other open the circuit. */
+/** How long no statement may have passed before broken connections open the circuit, in milliseconds. */
 const brokenMs = 1_000;
 
 /** What the database does: everything, reads alone, or nothing. */
@@ -57,20 +60,20 @@ export class Breaker {
     };
   }
 
-  /** What a read or a write is refused with, null where it may pass. */
+  /** The refusal of a read or a write; null where it may pass. */
   refusal(kind: 'read' | 'write'): GatewayError | null {
     const passes = this.#state === 'closed' || (this.#state === 'unwritable' && kind === 'read');
     return passes ? null : this.unavailable(this.#cause);
   }
 
-  /** The refusal of whoever met a failure that `noticed` was given. */
+  /** The refusal for a caller whose failure `noticed` has taken. */
   unavailable(cause: unknown): GatewayError {
     const isOpen = this.#state !== 'closed';
     if (isOpen) this.#conditions[this.#state as Exclude<State, 'closed'>].meet();
     return unavailable(cause, { reported: isOpen });
   }
 
-  /** Takes notice of a failure, which may open the circuit. */
+  /** Notices a failure, which may open the circuit. */
   noticed(error: unknown): void {
     const fault = faultOf(error);
     if (fault === 'unwritable') this.#open('unwritable', error);
@@ -82,15 +85,12 @@ export class Breaker {
     }
   }
 
-  /** Takes notice of a statement that passed. */
+  /** Notices a statement that passed. */
   passed(): void {
     this.#brokenSince = null;
   }
 
-  /**
-   * Writes, and closes the circuit if that succeeds. Whoever asks within a second of the last probe, or while it is under
-   * way, shares its result.
-   */
+  /** Writes, and closes the circuit on success. Callers within a second of the last probe share its result. */
   probe(): Promise<unknown> {
     const last = this.#probe;
     const now = performance.now();

@@ -15,7 +15,7 @@ import type { Statement } from './pipeline.ts';
 /** Bindings of one statement: well below SQLite's 32,766. */
 const maxBindings = 16_000;
 
-/** Insertions of so few rows recur in the same words; those of more differ with their number. */
+/** Inserts of at most so many rows are prepared; larger ones differ in text with every number of rows. */
 const fewRows = 2;
 
 /** `Sql` on a transaction or on connections, as `core/contracts/sql.ts` describes it for both dialects. */
@@ -23,7 +23,7 @@ export class Executor implements Sql {
   readonly dialect: Dialect;
   readonly commitTopics: Set<CommitTopic>;
   readonly #way: Way;
-  /** Where statements are kept instead of being run; null: they are run. */
+  /** The deferred statements; null: statements are run at once. */
   readonly #kept: Statement[] | null;
 
   constructor(
@@ -38,13 +38,16 @@ export class Executor implements Sql {
     this.#kept = kept;
   }
 
-  /** One of the same transaction that keeps its statements in a list. It can write only, and tells no counts. */
+  /**
+   * An executor of the same transaction that defers its statements to COMMIT. It can only write, and answers no counts.
+   */
   keeping(kept: Statement[]): Executor {
     return new Executor(this.#way, this.dialect, this.commitTopics, kept);
   }
 
   get knex(): Knex {
-    if (this.#kept !== null) throw new Error('what travels with COMMIT is given to `run`');
+    if (this.#kept !== null)
+      throw new Error('withCommit tables cannot use the query builder; use run()');
     return this.#way.knex;
   }
 
@@ -84,7 +87,8 @@ export class Executor implements Sql {
 
   async insertIgnore(table: string, rows: readonly Row[]): Promise<number> {
     let inserted = 0;
-    if (this.#kept !== null) throw new Error('COMMIT does not tell what was ignored');
+    if (this.#kept !== null)
+      throw new Error('withCommit tables cannot count ignored rows; use unit');
     for (const part of parts(rows)) {
       if (this.dialect === 'sqlite') {
         const answer = await this.#insertPart('insert into', table, part, 'on conflict do nothing');
@@ -164,9 +168,9 @@ export class Executor implements Sql {
     bindings: readonly Value[] = [],
     { recurs }: StatementOptions = {},
   ): Promise<Result[]> {
-    if (this.#kept !== null) throw new Error('COMMIT brings no rows');
+    if (this.#kept !== null) throw new Error('withCommit tables cannot read; use unit');
     const answer = await this.#way.ask({ sql, bindings: bindable(bindings), recurs });
-    // mysql2 answers [rows, fields], libsql the rows; what they hold is what the SQL selects.
+    // mysql2 answers [rows, fields], libsql the rows; the SQL decides their type.
     return (this.dialect === 'mysql' ? (answer as [Result[]])[0] : answer) as Result[];
   }
 
@@ -218,11 +222,11 @@ export class Executor implements Sql {
 /** Runs a statement: answers what knex's `raw` does. */
 export type Ask = (statement: Statement) => Promise<unknown>;
 
-/** How statements get to the database. */
+/** The two ways of a statement to the database. */
 export interface Way {
-  /** Those that are text already. */
+  /** Raw SQL. */
   readonly ask: Ask;
-  /** Those that are built. */
+  /** Built queries. */
   readonly knex: Knex;
 }
 
@@ -236,7 +240,7 @@ function quoted(name: string): string {
 }
 
 /**
- * What MySQL's `insert ignore` inserted. IGNORE also turns a value that does not fit into a warning: only
+ * The rows that `insert ignore` of MySQL inserted. IGNORE also turns a value that does not fit into a warning: only
  * taken keys may have warned.
  */
 function insertedOf(answer: unknown, table: string, count: number): number {

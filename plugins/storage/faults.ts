@@ -11,7 +11,7 @@ import { isRefusalToPrepare } from './packet.ts';
  */
 export type Fault = 'contention' | 'connection' | 'unwritable' | 'other';
 
-/** MariaDB's and MySQL's error numbers that ask for the transaction to be repeated. */
+/** Error numbers of MariaDB and MySQL after which the transaction is repeated. */
 const contentionNumbers = new Set([
   1205, // lock wait timeout
   1213, // deadlock
@@ -22,7 +22,7 @@ const contentionNumbers = new Set([
   3101, // MySQL's group replication rolled the transaction back
 ]);
 
-/** Those that say that this connection, or the server, is gone or refuses connections for now. */
+/** Error numbers of a connection, or a server, that is gone or refuses for now. */
 const connectionNumbers = new Set([
   1040, // too many connections
   1203, // too many connections of this user
@@ -39,10 +39,10 @@ const connectionNumbers = new Set([
   4031, // disconnected by the server for inactivity
 ]);
 
-/** Those of the two kinds above that say so of the server, and not of this connection alone. */
+/** Error numbers above that concern the whole server, not one connection. */
 const goneNumbers = new Set<unknown>([1047, 1053, 3032]);
 
-/** Those that say that the database takes no writes for now. */
+/** Error numbers of a database that takes no writes for now. */
 const unwritableNumbers = new Set([
   1021, // disk full
   1026, // error writing a file
@@ -59,10 +59,10 @@ const unwritableNumbers = new Set([
   3100, // MySQL's group replication refuses the transaction
 ]);
 
-/** SQLite's codes of the same meaning begin with these. */
+/** SQLite codes of the same meaning begin with these. */
 const unwritableCodes = ['SQLITE_FULL', 'SQLITE_IOERR', 'SQLITE_READONLY', 'SQLITE_CANTOPEN'];
 
-/** What an attempt to connect, or to be answered, ends with while the server is away. */
+/** Codes of a connection attempt, or an answer, that failed because the server is away. */
 const goneCodes = new Set<unknown>([
   'PROTOCOL_SEQUENCE_TIMEOUT',
   'ECONNREFUSED',
@@ -97,7 +97,7 @@ export function faultOf(error: unknown): Fault {
     if (connectionCodes.has(code)) return 'connection';
   }
   if (name === 'KnexTimeoutError') return 'connection';
-  // mysql2 has no code for a statement given to a connection that is known to be closed.
+  // mysql2 gives no code for a statement on a closed connection.
   return fatal === true && errno === undefined ? 'connection' : 'other';
 }
 
@@ -112,7 +112,7 @@ export function saysServerIsGone(error: unknown): boolean {
   return goneNumbers.has(errno) || goneCodes.has(code);
 }
 
-/** The server has carried something out and answered other than was asked: what became of it is to be looked up. */
+/** The server answered other than was asked: the outcome has to be looked up. */
 export class UnexpectedAnswer extends Error {
   constructor() {
     super('the server gave other than one answer to each statement');
@@ -120,7 +120,7 @@ export class UnexpectedAnswer extends Error {
   }
 }
 
-/** Those that a server may give to a block of statements whose last, COMMIT, was carried out. */
+/** Error numbers of a block whose last statement, COMMIT, may have been carried out. */
 const lateNumbers = new Set<unknown>([
   1180, // error during COMMIT
   1317, // the query was interrupted
@@ -128,8 +128,8 @@ const lateNumbers = new Set<unknown>([
 ]);
 
 /**
- * Whether the outcome of a COMMIT that failed like this is unknown: the connection went away after
- * the statement may have reached the server, or what it travelled with was interrupted.
+ * Whether the outcome of a failed COMMIT is unknown: the connection went away after it may have reached the server, or
+ * its block was interrupted.
  */
 export function leavesCommitOpen(error: unknown): boolean {
   if (error instanceof UnexpectedAnswer) return true;
@@ -142,7 +142,7 @@ export function leavesCommitOpen(error: unknown): boolean {
  * @param reported whether the cause has lines of its own in the log, see `GatewayErrorOptions`
  */
 export function unavailable(cause: unknown, { reported = false } = {}): GatewayError {
-  // Spread over two values, so that everybody who was refused does not come back at once.
+  // Two values, so that refused clients do not all return at once.
   const retryAfterS = Math.random() < 0.5 ? 1 : 2;
   return new GatewayError('unavailable', { retryAfterS, cause, reported });
 }
@@ -151,8 +151,8 @@ export function unavailable(cause: unknown, { reported = false } = {}): GatewayE
 const longestMessage = 600;
 
 /**
- * Makes a driver's error fit for a log: without the statement's values, which may be anybody's messages,
- * and without most of a very long statement.
+ * Redacts a driver's error for the log: without the values of its statement, which may be messages, and without most of
+ * a long text.
  */
 export function fitForLog(error: unknown): unknown {
   if (!(error instanceof Error)) return error;

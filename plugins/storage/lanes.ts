@@ -16,12 +16,11 @@ interface Waiting<Input, Output> {
 }
 
 /**
- * Groups what is submitted: while one transaction of a lane is under way, what arrives for it
- * waits, and forms the next one. On MariaDB every lane has its own transaction under way, some lanes several; on SQLite
- * the lanes take turns in the order in which they asked.
+ * Group commit: inputs that arrive during a transaction of their lane form the next one. On MariaDB each lane has its
+ * own transactions, some lanes several at once; on SQLite lanes take turns in the order in which they asked.
  */
 export class Lanes {
-  /** Stands between all that is submitted and the database. */
+  /** The circuit between every input and the database. */
   readonly breaker: Breaker;
   readonly #parts: UnitParts;
   readonly #queues = new Map<string, Queue>();
@@ -41,10 +40,7 @@ export class Lanes {
     return refusal === null ? this.#enter(lane, input) : Promise.reject(refusal);
   }
 
-  /**
-   * Runs work on the database, outside of the lanes, while no transaction of a lane is under way on SQLite. Refused once
-   * the storage is closed.
-   */
+  /** Runs work outside of the lanes, while no lane has a transaction on SQLite. Refused once the storage is closed. */
   between(work: () => Promise<void>): Promise<void> {
     if (this.#closed) return Promise.resolve();
     const turn = this.#inTurn(work).finally(() => this.#running.delete(turn));
@@ -61,7 +57,7 @@ export class Lanes {
     });
   }
 
-  /** Refuses further inputs; resolves once those that wait have been decided. */
+  /** Refuses further inputs; resolves once all waiting inputs are decided. */
   async close(): Promise<void> {
     this.#closed = true;
     this.breaker.stop();
@@ -105,20 +101,20 @@ export class Lanes {
     const turn = this.#turn(lane, queue).then((size) => {
       this.#running.delete(turn);
       queue.underWay -= 1;
-      // Where nothing could be taken, what waits has its turn when those under way have ended.
+      // A blocked queue continues when the transactions that block it have ended.
       const mayGoOn = size > 0 || queue.held.size === 0;
       if (queue.waiting.length > 0 && mayGoOn) this.#schedule(lane, queue);
     });
     this.#running.add(turn);
   }
 
-  /** Decides what waits, as far as nothing under way has locks of it; answers how many inputs that were. */
+  /** Decides the waiting inputs whose locks are free; answers how many those were. */
   async #turn<Input, Output, Early>(
     lane: Lane<Input, Output, Early>,
     queue: Queue<Input, Output, Early>,
   ): Promise<number> {
-    // No timer: one round of the event loop, in which every request that the sockets already hold is
-    // read. libsql works synchronously, so without it each request would be a transaction of its own.
+    // One round of the event loop reads every request that the sockets already have. libsql is synchronous, so each
+    // request would otherwise be a transaction of its own.
     await new Promise(setImmediate);
     return await this.#inTurn(async () => {
       queue.scheduled = false;
@@ -135,14 +131,15 @@ export class Lanes {
       batch.forEach((waiting, index) => {
         answer(waiting, results[index]);
       });
-      // While a server hangs each batch takes seconds to fail: who comes later must not wait for all before.
+      // A hanging server takes seconds to fail a batch: waiting inputs are refused at once instead of one batch after
+      // the other.
       const lost = results.find((result) => !result.done && result.hopeless);
       if (lost !== undefined) for (const waiting of queue.waiting.splice(0)) answer(waiting, lost);
       return batch.length;
     });
   }
 
-  /** What waits would only wait for the failure that is known. */
+  /** Rejects all waiting inputs with the failure that is already known. */
   #refuseWaiting(): void {
     for (const { waiting } of this.#queues.values()) {
       for (const { reject } of waiting.splice(0)) reject(this.breaker.refusal('write'));
@@ -154,7 +151,7 @@ export class Lanes {
   }
 }
 
-/** Writes and takes it back: nothing stays, and no row is another process's as well. */
+/** The write probe: it leaves nothing behind and shares no row with another process. */
 const probeLane: Lane<number, null> = {
   name: 'storage.probe',
   locks: () => [],
@@ -167,19 +164,19 @@ const probeLane: Lane<number, null> = {
 interface Queue<Input = unknown, Output = unknown, Early = unknown> {
   readonly lane: Lane<Input, Output, Early>;
   waiting: Waiting<Input, Output>[];
-  /** A turn is about to begin, which will take what waits by then. */
+  /** A turn is scheduled; it takes what waits when it begins. */
   scheduled: boolean;
   /** Turns that were scheduled and have not ended. */
   underWay: number;
   /** When the last of them took its inputs, by `performance.now`. */
   begunAt: number;
-  /** Rings when a further one may begin. */
+  /** Fires when a further turn may begin. */
   timer: NodeJS.Timeout | undefined;
   /** The locks of the inputs that are being decided. */
   readonly held: Set<Lock>;
 }
 
-/** Takes what waits for no lock of an input under way, nor for one of an input before it that has to wait. */
+/** Dequeues inputs whose locks are neither held by a running batch nor wanted by an earlier queued input. */
 function takeFree<Input, Output, Early>(
   queue: Queue<Input, Output, Early>,
 ): readonly Waiting<Input, Output>[] {

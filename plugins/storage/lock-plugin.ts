@@ -5,7 +5,7 @@ import { type DatabaseLocation, openingRefusal } from './opening.ts';
 
 declare module '../../core/container.ts' {
   interface Cradle {
-    /** No other gateway can serve on this database as long as this one does. */
+    /** Lock of the database: no other gateway serves on it meanwhile. */
     readonly isAlone: boolean;
   }
 }

@@ -1,14 +1,14 @@
-/** A COMMIT whose outcome is open: what its transaction ran, and what is told if it took place. */
+/** A COMMIT of unknown outcome: its inputs, and the signal to run if it took place. */
 interface Loss<Input> {
   readonly ran: ReadonlySet<Input>;
   readonly signal: () => void;
 }
 
-/** The COMMITs of a batch whose outcome is open, in order. Made for each batch; what is looked up stays in it. */
+/** The COMMITs of one batch whose outcome is unknown, in order. */
 export class Losses<Input> {
   readonly #all: Loss<Input>[] = [];
 
-  /** How many there are; 0: nothing has to be looked up. */
+  /** How many COMMITs there are to look up. */
   get count(): number {
     return this.#all.length;
   }
@@ -17,10 +17,7 @@ export class Losses<Input> {
     this.#all.push({ ran: new Set(ran), signal });
   }
 
-  /**
-   * What is to be told of the inputs whose effects are there: for each the signal of the last COMMIT that ran it, as it is
-   * that one which took place where it was run again, and no other signal.
-   */
+  /** After-commit signals for inputs found committed: for each, those of the last attempt that ran it. */
   signalsOf(found: readonly Input[]): readonly (() => void)[] {
     let rest = found;
     const signals: (() => void)[] = [];

@@ -25,13 +25,13 @@ const connectTimeoutMs = 3_000;
 /** How long to wait for a free or new connection. */
 const acquireTimeoutMs = 6_000;
 
-/** How long a statement waits for a row that another transaction holds, in seconds. */
+/** Lock wait time-out in seconds. */
 const lockWaitS = 5;
 
-/** When a packet has no answer after this long the server counts as gone. Longer than one lock wait. */
+/** Time-out of a packet in milliseconds, longer than one lock wait; after it the server counts as gone. */
 const silenceMs = 8_000;
 
-/** What both kinds of connections set; of MariaDB's own variables MySQL knows nothing. */
+/** The settings of both pools. MySQL does not know the variables of MariaDB. */
 const sessionSettings = [
   "SET SESSION sql_mode = 'STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
   "SET SESSION time_zone = '+00:00'",
@@ -44,7 +44,7 @@ const idleSettings = [
 ];
 const unknownVariable = 1193;
 
-/** What writes for each connection that was settled. */
+/** The packet writer of each settled connection. */
 const writers = new WeakMap<Connection, PacketWriter>();
 
 /**
@@ -88,7 +88,7 @@ function open(
     connectTimeout: connectTimeoutMs,
     enableKeepAlive: true,
     keepAliveInitialDelay: 5_000,
-    // SUM is a DECIMAL to the server, and a text to mysql2 unless told.
+    // SUM is a DECIMAL, which mysql2 answers as text by default.
     decimalNumbers: true,
   };
   const preparing: Preparing = { allowed: true };
@@ -151,7 +151,7 @@ class CheckedMysqlClient extends Mysql2Client {
     try {
       return await super._query(connection, Object.assign(query, { bindings, options }));
     } catch (error) {
-      // The answer may still come: this connection cannot be used for anything else.
+      // The connection is unusable: the late answer may still come on it.
       if (isSilence(error)) connection.destroy();
       throw error;
     }
@@ -185,7 +185,7 @@ export async function beginMysql(write: Knex): Promise<Transaction> {
       }),
     commit: (last) => end(() => pipeline.commit(last)),
     async rollBack() {
-      // Whatever the connection still holds goes with it.
+      // A failed rollback destroys the connection, and with it the transaction.
       if (!over) await end(() => pipeline.rollBack().catch(() => connection.destroy()));
     },
   };

@@ -10,7 +10,7 @@ export interface DatabaseLocation {
   readonly data_dir: string;
 }
 
-/** What is wrong, and what to do. */
+/** The fault and its remedy. */
 type Advice = readonly [wrong: string, remedy: string];
 
 /**
@@ -26,12 +26,11 @@ export function openingRefusal(error: unknown, place: DatabaseLocation): unknown
   return sentence === null ? error : new StartRefusal(sentence, { cause: error });
 }
 
-/** A larger file is not read as a whole at each start: 32 MiB take a tenth of a second. */
+/** Largest file that is read through at each start: 32 MiB take a tenth of a second. */
 const checkedBytes = 33_554_432;
 
 /**
- * Reads an embedded database through, unless it is large, so that a damaged one does not come to light in the middle of
- * the work.
+ * Integrity check of an embedded database that is not large, so that damage shows at the start.
  * @throws Error with SQLite's code for it
  */
 export async function refuseDamaged({ dialect, connections }: OpenStorage): Promise<void> {
@@ -72,7 +71,7 @@ function fileSentence(error: Error, file: string, { data_dir }: DatabaseLocation
   return found === undefined ? null : `${path} ${found[0]}: ${found[1]}.`;
 }
 
-/** A password with these characters ends in the wrong place otherwise. */
+/** Characters that end a password in an address unless they are percent-encoded. */
 const encoded = 'with @ : / ? # of a password written as %40 %3A %2F %3F %23';
 
 function serverSentence(error: Error, url: string): string | null {

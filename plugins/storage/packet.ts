@@ -7,24 +7,24 @@ export interface Packet {
   readonly sql: string;
   /** How many answers the server gives to it. */
   readonly answers: number;
-  /** Which of them is that to each statement. */
+  /** The index of the answer to each statement. */
   readonly places: readonly number[];
-  /** The server has carried all of it out. */
+  /** Called once the server has carried the whole packet out. */
   done(): void;
 }
 
-/** What a packet holds beside its statements, and how they go together. */
+/** How a packet is put together beside its statements. */
 export interface PacketKind {
   /** BEGIN comes first. */
   readonly begins: boolean;
-  /** One answer to all statements is enough: who asks wants to know no more than that they were carried out. */
+  /** One answer for all statements is enough: the caller only asks whether they were carried out. */
   readonly discardAnswers: boolean;
 }
 
-/** How long the server lets a transaction idle before it ends it, in seconds: its process may have been stopped. */
+/** Idle time-out of a transaction in seconds: the server ends it when its process was stopped. */
 export const idleTransactionS = 5;
 
-/** MySQL has no such bound for transactions alone, so that of the connection is lowered while one is open. */
+/** MySQL has no idle time-out for transactions, so that of the connection is lowered meanwhile. */
 const mysqlBounds = {
   begin: `SET SESSION wait_timeout = ${idleTransactionS}`,
   end: 'SET SESSION wait_timeout = DEFAULT',
@@ -44,7 +44,7 @@ const preparingNumbers = new Set([
   1615, // the table changed too often while it was prepared again
 ]);
 
-/** Whether the server refused a packet only because of how it was written: the same goes as plain text. */
+/** Whether preparing alone was refused: the same packet passes as plain text. */
 export function isRefusalToPrepare(errno: unknown): boolean {
   return typeof errno === 'number' && preparingNumbers.has(errno);
 }
@@ -56,12 +56,11 @@ export interface Preparing {
 }
 
 /**
- * Puts statements into the words that cost the server of one connection least. MariaDB, not MySQL, executes what it has
- * prepared with values in the text, and carries out several statements in one block, with one answer: each answer
- * is a packet of its own on the line, for which both sides are woken.
+ * Writes statements in the form that costs the server least. MariaDB, unlike MySQL, executes prepared statements with
+ * values in the text, and takes several statements as one block with one answer, which saves a network packet each.
  */
 export class PacketWriter {
-  readonly #spell: FormatValue;
+  readonly #format: FormatValue;
   /** By text; null: nothing is prepared on this connection. */
   #recurring: Map<string, Recurring> | null;
   /** Whether the server takes several statements as one. */
@@ -70,7 +69,7 @@ export class PacketWriter {
 
   /** @param preparing shared with the writers of the pool's other connections */
   constructor(escaping: Escaping, isMariadb: boolean, preparing: Preparing = { allowed: true }) {
-    this.#spell = (value) => literal(escaping, value);
+    this.#format = (value) => literal(escaping, value);
     this.#preparing = preparing;
     this.#recurring = isMariadb ? new Map() : null;
     this.#hasBlocks = isMariadb;
@@ -84,10 +83,10 @@ export class PacketWriter {
     const before = begins ? [...bounds.map(({ begin }) => begin), 'BEGIN'] : [];
     const first = [
       ...before,
-      ...[...fresh].map(({ name, sql }) => `prepare ${name} from ${this.#spell(sql)}`),
+      ...[...fresh].map(({ name, sql }) => `prepare ${name} from ${this.#format(sql)}`),
     ];
     const after = endings.has(texts.at(-1)) ? bounds.map(({ end }) => end) : [];
-    // So many go by themselves, the others in one block.
+    // The count of statements outside of the block.
     const single = discardAnswers && this.#hasBlocks ? singleOf(texts) : texts.length;
     const block = texts.slice(single);
     const rest = block.length === 0 ? texts : [...texts.slice(0, single), blockOf(block)];
@@ -102,8 +101,8 @@ export class PacketWriter {
   }
 
   /**
-   * The server refused to go on as `isRefusalToPrepare` says: what was prepared is forgotten, and nothing further is
-   * prepared, by all writers of the pool where there are too many.
+   * Forgets all prepared statements after `isRefusalToPrepare`, and prepares no more: on the whole pool when the server
+   * has too many.
    */
   stopPreparing(errno: unknown): void {
     this.#recurring = null;
@@ -113,9 +112,9 @@ export class PacketWriter {
   /** @param fresh takes what has to be prepared first */
   #textOf({ sql, bindings, recurs }: Statement, fresh: Set<Recurring>): string {
     const recurring = recurs === true && bindings.length > 0 ? this.#recurringOf(sql) : null;
-    if (recurring === null) return interpolate(this.#spell, sql, bindings);
+    if (recurring === null) return interpolate(this.#format, sql, bindings);
     if (!recurring.isPrepared) fresh.add(recurring);
-    return `execute ${recurring.name} using ${bindings.map(this.#spell).join(', ')}`;
+    return `execute ${recurring.name} using ${bindings.map(this.#format).join(', ')}`;
   }
 
   #recurringOf(sql: string): Recurring | null {
@@ -123,7 +122,7 @@ export class PacketWriter {
     if (known !== undefined) return known;
     if (this.#recurring === null || this.#recurring.size >= mostPrepared) return null;
     if (!this.#preparing.allowed) return null;
-    // Who is handed another's connection finds the same statement under a name, or none.
+    // Named by content hash, so a connection shared by a proxy can never execute another statement under the same name.
     const name = `recurring_${createHash('sha256').update(sql).digest('hex').slice(0, 16)}`;
     const recurring = { sql, name, isPrepared: false };
     this.#recurring.set(sql, recurring);
@@ -131,10 +130,10 @@ export class PacketWriter {
   }
 }
 
-/** From how many characters on a statement costs less by itself: a block copies its statements while it reads them. */
+/** The length in characters from which a statement costs less outside of a block, which copies it. */
 const longStatement = 4_096;
 
-/** How many statements from the first on go by themselves: all up to the last long one, and one that would be alone. */
+/** How many statements precede the block: all up to the last long one, and a single one left over. */
 function singleOf(texts: readonly string[]): number {
   const single = texts.findLastIndex(isLong) + 1;
   return texts.length - single < 2 ? texts.length : single;
@@ -151,6 +150,6 @@ function blockOf(texts: readonly string[]): string {
 interface Recurring {
   readonly sql: string;
   readonly name: string;
-  /** Else it is prepared, or prepared again, before it is executed. */
+  /** Whether it can be executed; else it is prepared first. */
   isPrepared: boolean;
 }

@@ -7,9 +7,9 @@ import { isRefusalToPrepare, type Packet, type PacketWriter } from './packet.ts'
 export interface Statement {
   readonly sql: string;
   readonly bindings: readonly Bound[];
-  /** Asked again and again in these very words, of which there are few: a server that can keeps it prepared. */
+  /** A recurring text, of which there are few: kept prepared where the server can. */
   readonly recurs?: boolean | undefined;
-  /** How long its answer may take, in milliseconds, where that is not what every statement has. */
+  /** Time-out of this statement in milliseconds; absent: that of all statements. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -17,21 +17,20 @@ export interface Statement {
 export type StatementResult = readonly [rows: unknown, fields: unknown];
 
 interface Waiting extends Statement {
-  /** Nobody looks at its answer. */
+  /** The answer is not read by anybody. */
   readonly discardAnswers: boolean;
   resolve(answer: StatementResult): void;
   reject(error: unknown): void;
 }
 
 /**
- * The statements of one transaction on MariaDB or MySQL, with as few round trips as they allow: those that are asked
- * for at the same moment travel together, BEGIN with the first of them, and what was kept for the end with COMMIT. The
- * server carries them out in order and stops at the first error, which all of one packet are told.
+ * Pipeline of one transaction on MariaDB or MySQL. Statements of one turn travel in one packet, BEGIN with the first,
+ * deferred writes with COMMIT. The server stops at the first error, which rejects every statement of the packet.
  */
 export class Pipeline {
   readonly #connection: Connection;
   readonly #writer: PacketWriter;
-  /** When a packet has no answer after this long the server counts as gone. */
+  /** Time-out of a packet in milliseconds; after it the server counts as gone. */
   readonly #silenceMs: number;
   #begun = false;
   #over = false;
@@ -46,8 +45,8 @@ export class Pipeline {
   }
 
   /**
-   * Asks a statement together with whatever else is asked in this turn of the microtasks. Rejects once the transaction
-   * is being ended: the connection may be another's by then.
+   * Sends a statement in the packet of this turn of the microtasks. Rejects once the transaction is being ended: the
+   * connection may be in other hands by then.
    */
   ask(statement: Statement): Promise<StatementResult> {
     if (this.#over) return Promise.reject(new Error('the transaction is over'));
@@ -55,9 +54,8 @@ export class Pipeline {
   }
 
   /**
-   * Sends the last statements, in this order, and COMMIT in one packet, or in several where that would be larger than a
-   * server takes. Where the server refuses one of them, the
-   * transaction is rolled back before this rejects, so before anybody else gets the connection.
+   * Sends the last statements and COMMIT, in order, in as few packets as the size allows. After a refusal the
+   * transaction is rolled back before this rejects, so before the connection is reused.
    */
   async commit(last: readonly Statement[]): Promise<void> {
     this.#over = true;
@@ -67,7 +65,7 @@ export class Pipeline {
         await Promise.all(packet.map((statement) => this.#ask(statement, true)));
       }
     } catch (error) {
-      // Whatever the connection still holds goes with it.
+      // A failed rollback destroys the connection, and with it the transaction.
       await this.rollBack().catch(() => this.#connection.destroy());
       throw error;
     }
@@ -79,7 +77,7 @@ export class Pipeline {
     if (this.#isUsed) await this.#ask({ sql: 'ROLLBACK', bindings: [] });
   }
 
-  /** Something was asked, which may be about to be sent. */
+  /** A statement was asked, sent or not. */
   get #isUsed(): boolean {
     return this.#begun || this.#waiting.length > 0;
   }
@@ -100,7 +98,7 @@ export class Pipeline {
     const timeout = Math.max(...sent.map(({ timeoutMs }) => timeoutMs ?? this.#silenceMs));
     this.#begun = true;
     this.#connection.query(
-      // Without a list of values mysql2 does not read all of the text for their places.
+      // Null keeps mysql2 from searching the text for placeholders.
       { sql: packet.sql, values: null, timeout },
       (error: QueryError | null, rows: unknown, fields: unknown) => {
         if (isSilence(error)) this.#giveUp(error);
@@ -123,7 +121,7 @@ export class Pipeline {
     );
   }
 
-  /** Null where one cannot be written, of which all are told. */
+  /** Null when a statement cannot be written; all statements of the packet reject then. */
   #write(sent: readonly Waiting[]): Packet | null {
     try {
       return this.#writer.write(sent, {
@@ -136,10 +134,10 @@ export class Pipeline {
     }
   }
 
-  /** The answer may still come: this connection cannot be used for anything else. */
+  /** The connection is unusable: the late answer may still come on it. */
   #giveUp(error: unknown): void {
     this.#connection.destroy();
-    // mysql2 tells nothing to what still waits in its queue.
+    // mysql2 does not reject the commands that are still queued.
     for (const { reject } of this.#underWay) reject(error);
   }
 }

@@ -3,8 +3,8 @@ import type { Breaker } from './breaker.ts';
 import { faultOf, isWriteWhileReading, saysServerIsGone } from './faults.ts';
 
 /**
- * Wraps the table objects that read outside of transactions: a read whose connection turns out to be
- * lost is repeated once, on another; then the caller is told `unavailable`.
+ * Wraps the table objects that read outside of transactions: a read on a lost connection is repeated once, on another,
+ * and then throws `unavailable`.
  */
 export function steadied(tables: Tables, breaker: Breaker): Tables {
   const entries = Object.entries(tables).map(([name, table]) => [

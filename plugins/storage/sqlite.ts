@@ -26,8 +26,8 @@ import type { Transaction } from './transaction.ts';
 const writeWaitMs = 5_000;
 
 /**
- * How long a statement may block this process's event loop while another process holds the file.
- * Waiting longer is done between attempts, where other work goes on.
+ * How long a statement may block the event loop while another process has the file. Longer waits are pauses between
+ * attempts.
  */
 const blockingWaitMs = 20;
 
@@ -58,8 +58,8 @@ export function openSqlite(
 }
 
 /**
- * Sees to it that nobody but this user reads the database. SQLite gives its log and its index the mode of the file. A
- * folder that was empty belongs to the gateway alone; one that held something else keeps its mode.
+ * Makes the database readable for this user only. SQLite gives its log and its index the mode of the file. A folder
+ * that was empty belongs to the gateway alone; any other keeps its mode.
  * @throws the file system's error when the file cannot be read and written
  */
 function makePrivate(filename: string): void {
@@ -77,7 +77,7 @@ function makePrivate(filename: string): void {
   }
 }
 
-/** Takes what others may do from a file or folder of this user; leaves alone what is not there or another's. */
+/** Removes the rights of other users from a file or folder of this user. A missing or foreign one stays as it is. */
 function restrict(path: string, mode: number): void {
   const found = statSync(path, { throwIfNoEntry: false });
   const isOwn = found?.uid === process.getuid?.();
@@ -110,7 +110,7 @@ class LibsqlClient extends BetterSqliteClient {
   override async acquireRawConnection(): Promise<Libsql.Database> {
     const connection = new Libsql(filenameOf(this.connectionSettings));
     connection.exec(`PRAGMA busy_timeout = ${blockingWaitMs}`);
-    // Changing the journal mode needs the file for itself, which a second process may have just now.
+    // The journal mode needs the file for itself, which a second process may have just now.
     for (const pragma of this.pragmas()) await whenFree(() => connection.exec(`PRAGMA ${pragma}`));
     return connection;
   }
@@ -169,14 +169,14 @@ function statementCache(): Prepared {
   return new LRUCache({ maxSize: mostCharacters, sizeCalculation: (_, sql) => sql.length });
 }
 
-/** Puts into a query of knex's what its dialect expects there. */
+/** Completes a query of knex as its dialect expects it. */
 function answer(query: Query, found: unknown[] | Libsql.RunResult): void {
   query.response = found;
   if (Array.isArray(found)) return;
   query.context = { lastID: found.lastInsertRowid, changes: found.changes };
 }
 
-/** Begins a transaction that holds the write lock from its start. */
+/** Begins a transaction, which has the write lock from its start. */
 export async function beginSqlite(write: Knex): Promise<Transaction> {
   const { client } = write;
   const connection: Libsql.Database = await client.acquireConnection();
@@ -208,7 +208,7 @@ export async function beginSqlite(write: Knex): Promise<Transaction> {
     builder: (ask) =>
       builderOn(write, async (query) => {
         const bindings = bindable(query.bindings ?? []);
-        // What `ask` above answers.
+        // The same answers as those of `ask`.
         const found = await ask({ sql: query.sql, bindings });
         answer(query, found as unknown[] | Libsql.RunResult);
       }),
@@ -237,7 +237,7 @@ export async function shrinkSqlite(write: Knex, pages: number | null): Promise<v
   const connection: Libsql.Database = await client.acquireConnection();
   try {
     if (connection.inTransaction) return;
-    // As one of knex's queries it would free one page and stay under way.
+    // A query of knex would free one page and stay open.
     connection.exec(
       pages === null ? 'PRAGMA wal_checkpoint(PASSIVE)' : `PRAGMA incremental_vacuum(${pages})`,
     );
@@ -249,7 +249,7 @@ export async function shrinkSqlite(write: Knex, pages: number | null): Promise<v
 class LibsqlWriter extends LibsqlClient {
   protected override pragmas() {
     return [
-      // Before anything is written: an existing file keeps what it has.
+      // Set before the first write: an existing file keeps its setting.
       'auto_vacuum = INCREMENTAL',
       'journal_mode = WAL',
       'synchronous = FULL',

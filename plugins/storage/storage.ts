@@ -15,7 +15,7 @@ const pingMs = 1_000;
 /** How many pages of SQLite are given back in one go: a few milliseconds, in which nothing else is written. */
 const shrinkPages = 256;
 
-/** The file is left alone while no more than this part of it is free: what is free is used again. */
+/** The free part of the file up to which it is not shrunk: free pages are used again. */
 const freePart = 1 / 8;
 
 /** What a storage is made from. */

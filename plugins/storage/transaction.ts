@@ -9,14 +9,14 @@ import { beginSqlite } from './sqlite.ts';
 export interface Transaction {
   /** Runs a statement; answers what the driver does. Rejects once the transaction is being ended. */
   readonly ask: Ask;
-  /** knex's query builder on what `ask` is. */
+  /** The query builder of knex, on `ask`. */
   builder(ask: Ask): Knex;
   /**
    * Runs the last statements and COMMIT.
    * @throws the error of the first that failed: rolled back then, unless `leavesCommitOpen`
    */
   commit(last: readonly Statement[]): Promise<void>;
-  /** Rolls back what has not ended; never rejects, since a lost connection has been rolled back by the server. */
+  /** Rolls back an open transaction. Never rejects: the server has rolled back a lost connection. */
   rollBack(): Promise<void>;
 }
 

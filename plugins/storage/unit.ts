@@ -15,9 +15,9 @@ export interface UnitParts {
   readonly connections: DatabasePools;
   readonly contents: StorageContents;
   readonly log: GatewayLog;
-  /** Takes notice of what the database does. */
+  /** The circuit, which notices failures and passes. */
   readonly breaker: Pick<Breaker, 'noticed' | 'passed' | 'unavailable'>;
-  /** Told of each mark of a transaction that became durable. */
+  /** Called for each topic of a transaction that became durable. */
   committed(mark: CommitTopic): void;
 }
 
@@ -28,8 +28,8 @@ export interface Committed<Result> {
 }
 
 /**
- * The connection was lost while COMMIT ran: whether the transaction is durable has to be looked up.
- * `signal` is for the case that it is; it runs once.
+ * The connection was lost during COMMIT, so that its outcome has to be looked up. `signal` runs the after-commit
+ * signals, once, if it took place.
  */
 export class CommitUnknown extends Error {
   readonly signal: () => void;
@@ -47,7 +47,7 @@ export class CommitUnknown extends Error {
 
 /** How a transaction starts. */
 export interface Opening<Early> {
-  /** Rows to take, in the one order that all use. One that does not exist holds nobody up. */
+  /** Row locks to take, in the global lock order. A missing row locks nothing. */
   readonly locks: readonly Lock[];
   /** Reads behind the locks, see `Lane.early`. */
   early?(tables: Tables): Promise<Early> | undefined;
@@ -70,7 +70,7 @@ export async function transact<Result, Early>(
     try {
       return await transaction.ask(statement);
     } catch (error) {
-      // Of several the first that ended the transaction: it may follow one that did not.
+      // The first error that ended the transaction wins: earlier ones may not have ended it.
       if (refused === undefined || faultOf(refused) === 'other') refused = error;
       throw fitForLog(error);
     }
@@ -81,7 +81,7 @@ export async function transact<Result, Early>(
   const tables = makeTables(executor);
   let result: Result;
   try {
-    // Asked before anything else, so that it comes first in the packet.
+    // The locks are asked first, so that they are first in the packet.
     const locking = dialect === 'mysql' ? lock(transaction.ask, locks, lockable) : Date.now();
     const [now, found] = await Promise.all([locking, early?.(tables)]);
     const unit: Unit = {
@@ -91,12 +91,12 @@ export async function transact<Result, Early>(
       afterCommit: (signal) => void signals.push(signal),
     };
     result = await work(unit, found);
-    // After a deadlock the server has rolled back already, and what followed stands outside of any
-    // transaction: an error that the work caught must not be committed over.
+    // A deadlock has rolled back already, and later statements ran outside of any transaction: work that caught the
+    // error must not commit.
     if (refused !== undefined && faultOf(refused) !== 'other') throw refused;
   } catch (error) {
     await transaction.rollBack();
-    // What the lost connection does to later statements says less than the first error.
+    // The first error says more than those of later statements on the lost connection.
     throw refused !== undefined && faultOf(error) === 'other' && faultOf(refused) !== 'other'
       ? refused
       : error;
@@ -111,7 +111,7 @@ export async function transact<Result, Early>(
   return { result, signal };
 }
 
-/** The way into a transaction: knex's builder is made when it is first asked for. */
+/** How statements enter a transaction. The query builder of knex is made on first use. */
 function wayOf(transaction: Transaction, watched: Ask): Way {
   let builder: Knex | undefined;
   return {
@@ -119,7 +119,7 @@ function wayOf(transaction: Transaction, watched: Ask): Way {
       try {
         return await watched(statement);
       } catch (error) {
-        // As knex does for what it has built.
+        // The statement goes in front of the message, as knex does it.
         if (error instanceof Error) error.message = `${statement.sql} - ${error.message}`;
         throw fitForLog(error);
       }
@@ -131,7 +131,7 @@ function wayOf(transaction: Transaction, watched: Ask): Way {
   };
 }
 
-/** Takes the rows and answers the database's clock as it stood once the last was taken. Asks at once. */
+/** Takes the row locks and answers the clock of the database after the last one. Asks at once. */
 async function lock(
   ask: Ask,
   locks: readonly Lock[],
@@ -145,7 +145,7 @@ async function lock(
        where ${key} in (${placeholders(ids.length)}) order by ${key} for update`;
     return [ask({ sql, bindings: ids, recurs: ids.length === 1 })];
   });
-  // Where nothing was there to be taken.
+  // The clock alone, without anything to lock.
   if (asked.length !== 1) asked.push(ask({ sql: `select ${mysqlNow} as now`, bindings: [] }));
   let now = 0;
   for (const answer of await Promise.all(asked)) now = Math.max(now, ...timesOf(answer));
@@ -163,7 +163,7 @@ function timesOf(answer: unknown): readonly number[] {
 /** MariaDB's or MySQL's clock, milliseconds since the Unix epoch. */
 export async function mysqlClock(sql: Sql): Promise<number> {
   const [row] = await sql.rows<{ now: number }>(`select ${mysqlNow} as now`);
-  if (row === undefined) throw new Error('the database did not tell the time');
+  if (row === undefined) throw new Error('the database answered no time');
   return row.now;
 }
 
@@ -174,7 +174,7 @@ function idsOf(locks: readonly Lock[], prefix: string): string[] {
   return [...new Set(ids)].sort();
 }
 
-/** Runs what was meant for after a commit. */
+/** Runs the after-commit signals. */
 function signalAll(signals: readonly (() => void)[], log: GatewayLog): void {
   for (const signal of signals) {
     try {

@@ -9,7 +9,7 @@ export const markSchema: Table = {
   primary: ['name'],
 };
 
-/** The one mark that stays. */
+/** The only permanent row. */
 const canary = 'canary';
 
 /** The SQL of single values that concern the database as a whole. */
@@ -20,7 +20,7 @@ export class MarkTable {
     this.db = db;
   }
 
-  /** Writes a mark of so many characters and deletes it. */
+  /** Writes a row of so many characters and deletes it. */
   async probe(length: number): Promise<void> {
     const name = `probe ${randomUUID()}`;
     await this.db.insert('marks', [{ name, value: ' '.repeat(length) }]);
@@ -35,12 +35,12 @@ export class MarkTable {
     return row?.value ?? null;
   }
 
-  /** Stores it unless there is one. */
+  /** Stores the value unless there is one. */
   async addCanary(value: string): Promise<void> {
     await this.db.insertIgnore('marks', [{ name: canary, value }]);
   }
 
-  /** Stores it in place of the one there is. */
+  /** Replaces the value. */
   async setCanary(value: string): Promise<void> {
     await this.db.upsert('marks', [{ name: canary, value }], { key: ['name'], set: ['value'] });
   }

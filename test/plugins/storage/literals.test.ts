@@ -39,7 +39,7 @@ t.test('a statement gets its values in order', async (t) => {
 });
 
 t.test('a value too many or too few is refused', async (t) => {
-  const wrong = { message: /other than \d places/ };
+  const wrong = { message: /does not have \d placeholders/ };
   t.throws(() => interpolate(spell, 'select ?', []), wrong);
   t.throws(() => interpolate(spell, 'select ?', [1, 2]), wrong);
   t.throws(() => interpolate(spell, "select '?', ?", [1]), wrong, 'a question mark is a place');

@@ -178,7 +178,7 @@ t.test('a statement with a value too many fails, and with it what travels along'
   const pipeline = () => new Pipeline(connection, writer, 30_000);
   await pipeline().commit([{ sql: 'create table things (n int)', bindings: [] }]);
   const insert = (...bindings: number[]) => ({ sql: 'insert into things values (?)', bindings });
-  const wrong = { message: /other than 2 places/ };
+  const wrong = { message: /does not have 2 placeholders/ };
   const asking = pipeline();
   await t.rejects(asking.ask(insert(1, 2)), wrong);
   await asking.rollBack();
