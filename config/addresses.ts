@@ -1,6 +1,6 @@
 import type { GatewayConfig } from './schema.ts';
 
-/** The addresses that a person is told. */
+/** The addresses that are shown to a person. */
 export interface Addresses {
   readonly baseUrl: string;
   readonly mcpUrl: string;

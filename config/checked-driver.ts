@@ -3,10 +3,10 @@ import { refuseNoDriver } from './driver-shape.ts';
 import { makeWithOptions } from './outside-options.ts';
 
 /**
- * Makes a driver from a factory that came from outside: its options are checked by its own schema, which also fills
- * its defaults in, and what it makes is looked at. The harness for drivers does by this what the gateway does at start.
- * @param field where the options stand, `channels.xmpp.options`
- * @throws Error that names the wrong option, says why what was made is no driver, or is the factory's own
+ * Makes a driver from a factory from outside, as the start of the gateway and the test harness do: the schema checks
+ * and completes its options, and the product is checked too.
+ * @param field path of the options, `channels.xmpp.options`
+ * @throws Error that names the wrong option, says why the product is no driver, or is the factory's own
  */
 export async function makeCheckedDriver(
   factory: DriverFactory,

@@ -34,8 +34,8 @@ import { StallWatch } from './stall-watch.ts';
 import { contents } from './tables.ts';
 
 /**
- * The whole gateway: its plugins in boot order, those from outside among them, and its drivers. A plugin is stopped
- * before those that stand above it.
+ * The whole gateway: its plugins in boot order, those from outside among them, and its drivers. Plugins stop in reverse
+ * order.
  * @throws ConfigError when a plugin from outside cannot be made
  */
 export async function composeGateway(

@@ -17,7 +17,7 @@ import { within } from './within.ts';
 /** How long a call may take before it is said to hang; a driver's `link` and `resume` are then given up. */
 const hangMs = 60_000;
 
-/** How long a driver may take to free what it holds when the gateway stops. */
+/** Time-out of `close` when the gateway stops, milliseconds. */
 const closeMs = 2_000;
 
 /** What a containment works with. */
@@ -33,9 +33,8 @@ export interface ContainmentParts {
 }
 
 /**
- * A driver from outside with the gateway's containment round it: whatever it throws, leaves rejected or never answers
- * is known as its own, and reaches nobody but the account that it concerns. An account whose code keeps the event loop
- * more than once is held back.
+ * A driver from outside, contained: its throws, rejections and hanging calls count as its own, and reach only the
+ * account they concern. An account whose code blocks the event loop repeatedly is held back.
  */
 export class ContainedDriver implements Driver {
   readonly capabilities: Driver['capabilities'];
@@ -76,7 +75,7 @@ export class ContainedDriver implements Driver {
   #contained(rule: IdentifierRule): IdentifierRule {
     const place = this.#place;
     const { faults, watch } = this.#parts;
-    // Of no account: nobody is held back for it.
+    // No account is held back for it.
     const suspect: Suspect = { place, stalled: () => undefined };
     return {
       description: rule.description,

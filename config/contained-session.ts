@@ -66,7 +66,7 @@ export class ContainedSession implements Session, Suspect {
   answer: Session['answer'] = (field, value) =>
     this.#ask('answer', async (session) => await session.answer(field, value));
 
-  /** Waits for as long as it takes: what became of the message only the driver can say. */
+  /** Without a time-out: only the driver knows the outcome of a send. */
   send: Session['send'] = (message, signal) =>
     this.#ask('send', async (session) => await session.send(message, signal));
 
@@ -81,7 +81,7 @@ export class ContainedSession implements Session, Suspect {
     if (inner !== null) this.#run('close', () => inner.session.close());
   }
 
-  /** Its code has kept the event loop: from the second time on the account is held back. */
+  /** Its code has blocked the event loop: from the second time on the account is held back. */
   stalled(): void {
     const { holds } = this.#parts;
     holds.stalled(this.#accountId);
@@ -129,12 +129,12 @@ export class ContainedSession implements Session, Suspect {
       late: () => {
         throw new Error(`${name} did not come back`);
       },
-      // What has become of it was said.
+      // The outcome was emitted already.
       cut: () => undefined,
     });
   }
 
-  /** Asks the driver for what only it can say. @throws DriverError when the account is held back */
+  /** Calls the driver for an answer. @throws DriverError when the account is held back */
   async #ask<Result>(name: string, call: (session: Session) => Promise<Result>): Promise<Result> {
     if (this.#inner === null) throw heldBack(true);
     return await this.#call(this.#inner, name, call, {

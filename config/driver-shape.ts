@@ -27,13 +27,13 @@ const capabilities = {
 let check: ValidateFunction | undefined;
 
 /**
- * Answers what a factory has made as a driver when it is one; types do not hold for code from outside. Pure.
+ * Checks that a factory has made a driver; types prove nothing about code from outside. Pure.
  * @throws Error that says what is wrong with it
  */
 export function refuseNoDriver(made: unknown): Driver {
   const wrong = faultOf(made);
   if (wrong !== null) throw new Error(`what the factory made is no driver: ${wrong}`);
-  // Looked at in every member that the contract requires.
+  // Every member that the contract requires is checked.
   return made as Driver;
 }
 

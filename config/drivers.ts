@@ -20,7 +20,7 @@ const longestMakingMs = 10_000;
 /** What channels are made from. */
 export interface ChannelDriverParts {
   readonly log: GatewayLog;
-  /** Where packages are looked for: the working directory. */
+  /** The folder from which packages are resolved: the working directory. */
   readonly folder: string;
   /** Puts its containment round a driver from outside. */
   contain(channel: string, driver: Driver): Driver;

@@ -1,6 +1,6 @@
 import { configSchema } from './schema.ts';
 
-/** A schema as this folder looks at it: the JSON Schema words and marks that the configuration uses. */
+/** A schema of the configuration: the words of JSON Schema and the `x-` keywords in use. */
 export interface FieldSchema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly unknown[];
@@ -20,7 +20,7 @@ export interface FieldSchema {
   readonly 'x-secret'?: 'all' | 'password';
 }
 
-/** A field's place: names from the top, `['limits', 'waits']`. */
+/** The path of a field: names from the top, `['limits', 'waits']`. */
 export type FieldPath = readonly string[];
 
 /** The whole configuration's schema. */

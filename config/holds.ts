@@ -5,7 +5,7 @@ const longestMs = 3_600_000;
 /** After so long without a standstill earlier ones are forgotten, milliseconds. */
 const forgottenMs = 2 * longestMs;
 
-/** What is known of one account. */
+/** The standstills of one account. */
 interface Standstills {
   readonly count: number;
   readonly at: number;
@@ -13,7 +13,7 @@ interface Standstills {
   readonly until: number;
 }
 
-/** Accounts whose driver has kept the event loop: from the second time on they are held back, longer and longer. */
+/** Accounts whose driver has blocked the event loop: from the second time on they are held back, longer each time. */
 export class Holds {
   readonly #now: () => number;
   readonly #records = new Map<string, Standstills>();
@@ -23,7 +23,7 @@ export class Holds {
     this.#now = now;
   }
 
-  /** Takes note of a standstill. */
+  /** Notes a standstill. */
   stalled(accountId: string): void {
     const now = this.#now();
     for (const [id, { at }] of this.#records) {

@@ -19,7 +19,7 @@ export interface ConfigSources {
  */
 export function loadConfig({ env, file }: ConfigSources): GatewayConfig {
   const tree = defaultsOf(rootSchema) as Tree;
-  // Which variable or file set what, so that a refusal can say where to look.
+  // The origin of each value, variable or file, for refusals.
   const origins = new Map<string, string>();
   if (file !== null) {
     put(tree, [], parseFile(file), file.name, origins);

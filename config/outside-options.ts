@@ -1,15 +1,15 @@
 import { Ajv2020, type ErrorObject } from 'ajv/dist/2020.js';
 import { ConfigError } from './error.ts';
 
-/** What a package from outside exports as default. What it makes the caller has yet to look at. */
+/** The default export of a package from outside; its product is unchecked. */
 export interface OutsideFactory<Context extends object, Made> {
   (context: Context): Made;
   readonly optionsSchema?: object;
 }
 
 /**
- * Has a factory from outside make what it makes, with options that its own schema has checked and completed.
- * @param field where the options stand in the configuration, `channels.xmpp.options`
+ * Calls a factory from outside with options that its own schema has checked and completed.
+ * @param field path of the options in the configuration, `channels.xmpp.options`
  * @throws ConfigError that names the wrong option, or what the factory throws
  */
 export function makeWithOptions<Context extends OptionsContext, Made>(
@@ -29,7 +29,7 @@ interface OptionsContext {
 
 /**
  * Checks the options of a package from outside by its own schema. Pure.
- * @param field where the options stand in the configuration, `channels.xmpp.options`
+ * @param field path of the options in the configuration, `channels.xmpp.options`
  * @returns the options with the schema's defaults filled in
  * @throws ConfigError that names the first wrong field and what it must be; never shows a value
  */

@@ -11,10 +11,10 @@ import { makeWithOptions, type OutsideFactory } from './outside-options.ts';
 export interface OutsidePackage {
   /** Its name, or a file as `./mine.js`. */
   readonly name: string;
-  /** Where packages are looked for: the gateway's working directory. */
+  /** The folder from which packages are resolved: the gateway's working directory. */
   readonly folder: string;
   readonly options: Readonly<Record<string, unknown>>;
-  /** Where the configuration names it, and where its options stand: `channels.xmpp.driver`, `channels.xmpp.options`. */
+  /** Paths in the configuration: `channels.xmpp.driver`, `channels.xmpp.options`. */
   readonly fields: { readonly name: string; readonly options: string };
   /** What it makes, for the person who reads the refusal. */
   readonly noun: 'driver' | 'plugin';

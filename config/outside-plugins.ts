@@ -15,7 +15,7 @@ const makingMs = 30_000;
 /** What plugins are loaded with. */
 export interface OutsidePluginParts {
   readonly log: GatewayLog;
-  /** Where packages are looked for: the working directory. */
+  /** The folder from which packages are resolved: the working directory. */
   readonly folder: string;
   /** What boots before them, and what they may depend on. */
   readonly before: readonly GatewayPlugin[];
@@ -24,9 +24,9 @@ export interface OutsidePluginParts {
 }
 
 /**
- * Makes the plugins that the configuration names, in its order; called once at start, before anything boots. Unlike a
- * driver that cannot be made, which leaves its own channel off, a plugin is part of what the gateway does for
- * everybody: without it operations would be missing, or rules not be kept, and nobody be told. So it stops the start.
+ * Makes the plugins of the configuration, in its order; called once at start, before anything boots. A plugin that
+ * fails stops the start, since operations or rules would be missing for everybody; a driver that fails leaves only its
+ * channel off.
  * @throws ConfigError that names `plugins.NAME` and the field
  */
 export async function loadPlugins(
@@ -50,7 +50,7 @@ export async function loadPlugins(
   return made;
 }
 
-/** The plugin with its place in the configuration told in whatever its boot throws. */
+/** Wraps a plugin: an error of its boot names its path in the configuration. */
 function placed(
   made: unknown,
   field: string,

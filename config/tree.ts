@@ -6,7 +6,7 @@ export function isPlainObject(value: unknown): value is Tree {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Replaces what stands at a path by what `change` makes of it; missing objects are made on the way. */
+/** Replaces the value at a path by what `change` makes of it; missing objects are made on the way. */
 export function setAt(
   tree: Tree,
   path: readonly string[],
@@ -29,7 +29,7 @@ export function setAt(
   if (value !== undefined) at[last] = value;
 }
 
-/** What stands at a path, or undefined. */
+/** The value at a path, or undefined. */
 export function valueAt(tree: unknown, path: readonly string[]): unknown {
   let at = tree;
   for (const name of path) at = isPlainObject(at) ? at[name] : undefined;

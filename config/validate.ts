@@ -4,7 +4,7 @@ import { expected, type FieldPath, isGroup, schemaAt, variableOf } from './field
 import { configSchema, type GatewayConfig } from './schema.ts';
 import { type Tree, valueAt } from './tree.ts';
 
-// It checks one value a start: looking at the schema itself, or making the check fast, would only take time.
+// One value is checked a start: validating the schema itself, or compiling for speed, would only take time.
 const validate = new Ajv({
   strict: false,
   validateSchema: false,

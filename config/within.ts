@@ -1,7 +1,7 @@
-/** What ends the waiting for work from outside. */
+/** The end of waiting for work from outside. */
 export interface Cut<Result> {
   readonly signal: AbortSignal;
-  /** What is answered, or thrown, in place of the work. */
+  /** The answer, or throw, instead of that of the work. */
   readonly instead: () => Result;
 }
 

@@ -5,7 +5,7 @@ import type { FastifyReply } from 'fastify';
 import { GatewayError } from './errors.ts';
 import { rawRefusal, sendRefusal } from './refusal.ts';
 
-/** How long a connection that was refused may go on sending before it is cut, in milliseconds. */
+/** Linger of a refused connection that goes on sending, in milliseconds. */
 const lingerMs = 1_000;
 
 const newline = 10;
@@ -13,14 +13,14 @@ const newline = 10;
 /** The client went away in the middle of its request: nobody reads an answer. */
 const unanswerable = new Set(['ECONNRESET', 'HPE_INVALID_EOF_STATE']);
 
-/** What Node says of a connection on which it could not read a request. */
+/** The error of Node for a connection on which it could not read a request. */
 export interface BrokenRequest extends Error {
   readonly code?: string;
   /** The bytes that arrived last; Fastify's types call it something else. */
   readonly rawPacket?: unknown;
 }
 
-/** Answers what could not be read as HTTP, in the error shape. Called by the HTTP server. */
+/** Answers bytes that are no HTTP, in the error shape. Called by the HTTP server. */
 export function refuseBrokenRequest(error: BrokenRequest, socket: Socket): void {
   if (socket.destroyed || socket.writableEnded) return;
   if (unanswerable.has(error.code ?? '') || !socket.writable) {

@@ -3,47 +3,50 @@ import type { Socket } from 'node:net';
 import { setImmediate as arrivals, setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 
-/** From the first byte of a request to the last of its body, in milliseconds. */
+/** Time-out of a request, from its first byte to the last of its body, in milliseconds. */
 const requestMs = 30_000;
 
-/** Without a byte in either direction, in milliseconds. Node counts it twice where an answer is not taken. */
+/** Time-out without a byte in either direction, in milliseconds. Node counts it twice while an answer is not read. */
 const stallMs = 15_000;
 
-/** Between two requests, in milliseconds. */
+/** Time-out between two requests, in milliseconds. */
 const idleMs = 20_000;
 
-/** A client that was refused before its body had arrived may go on sending for so long, in milliseconds. */
+/** Linger: how long a refused client may go on sending its body, in milliseconds. */
 const lingerMs = 5_000;
 
-/** Clients that are about to ask, or to read an answer, have this long after the last answer was begun. */
+/** Grace of a stopping server after its last answer began, for clients that still read or ask, in milliseconds. */
 const quietForMs = 500;
 
 /** How often a stopping server checks for answers that are still being made, in milliseconds. */
 const pollMs = 20;
 
-/** A turn of the event loop so short had nothing to read; how long to wait for one. Milliseconds. */
+/**
+ * Quiet: a turn of the event loop this short had nothing to read. In milliseconds, for the turn and for the wait for
+ * one.
+ */
 const quietMs = 1;
 const busyMs = 200;
 
 /** Options of a Fastify server: what Node itself limits on its connections. */
 export const connectionLimits = {
   requestTimeout: requestMs,
-  /** `guardConnections` spares who waits for an answer. */
+  /** Not for clients that wait for an answer: `guardConnections` spares them. */
   connectionTimeout: stallMs,
   keepAliveTimeout: idleMs,
   http: {
-    // With a longer time for the head than for all of it Node limits no body at all.
+    // Node limits no body at all when the head may take longer than the request.
     headersTimeout: requestMs,
-    // Node checks requests every 30 s by itself, and would find a late one after twice its time.
+    // Node checks every 30 s by default, so that a late request would last twice its time.
     connectionsCheckingInterval: 1_000,
   },
 } as const;
 
 /**
- * Keeps clients that stall from holding memory or the stop, and lets the others go without breaking a request.
- * Called once for each server that was made with `connectionLimits`, before any plugin is registered.
- * @param drainMs how long a stopping server goes on serving, with `Connection: close` on every answer, so that balancers
- *   see that it is not ready and busy clients leave by themselves
+ * Guards a server against stalled clients, and lets the others finish before it stops. Called once for each server that
+ * was made with `connectionLimits`, before any plugin is registered.
+ * @param drainMs how long a stopping server goes on serving, with `Connection: close` on every answer, so that
+ *   balancers see that it is not ready and busy clients leave by themselves
  */
 export function guardConnections(app: FastifyInstance, drainMs: number): void {
   const server = app.server;
@@ -69,21 +72,21 @@ export function guardConnections(app: FastifyInstance, drainMs: number): void {
   });
 }
 
-/** Destroys the connection of a refused client that goes on sending, but not before it can have read the refusal. */
+/** Destroys the connection of a refused client that goes on sending, once it can have read the refusal. */
 function endLater(request: IncomingMessage): void {
   setTimeout(() => {
     if (!request.complete) request.socket.destroy();
   }, lingerMs).unref();
 }
 
-/** The client has said all and waits for the gateway, not the other way round. */
+/** Whether the gateway still makes the answer: the client has sent its whole request. */
 function isBeingMade(response: ServerResponse): boolean {
   return response.req.complete && !response.headersSent;
 }
 
 /**
- * Resolves right after the process has read all that had arrived and found nothing more, if that comes soon: a request
- * that waits in the system's buffers would be lost with its connection.
+ * Resolves once the process has read all that had arrived, if that is soon: a request in the buffers of the system
+ * would be lost with its connection.
  */
 async function quietMoment(): Promise<void> {
   const deadline = performance.now() + busyMs;
@@ -95,7 +98,7 @@ async function quietMoment(): Promise<void> {
   }
 }
 
-/** Closes what would keep Node's server from closing, once nothing has been answered for a while. */
+/** Closes the connections that remain once nothing has been answered for a while. */
 async function cutWhatStays(server: Server, isAnswering: () => boolean): Promise<void> {
   let quietSince = performance.now();
   while (performance.now() - quietSince < quietForMs) {

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** Whose code it is that runs. */
+/** The driver whose code runs. */
 export interface DriverPlace {
   readonly channel: string;
   readonly accountId: string | null;
@@ -8,12 +8,12 @@ export interface DriverPlace {
 
 const atWork = new AsyncLocalStorage<DriverPlace>();
 
-/** Runs code of a driver from outside: what it starts and leaves behind is known as its own from then on. */
+/** Runs code of a driver from outside: whatever that starts counts as the driver's from then on. */
 export function asDriver<Result>(place: DriverPlace, run: () => Result): Result {
   return atWork.run(place, run);
 }
 
-/** Runs what such a driver calls of the gateway: not the driver's own any more. */
+/** Runs code of the gateway that such a driver calls: it does not count as the driver's. */
 export function asGateway<Result>(run: () => Result): Result {
   return atWork.exit(run);
 }

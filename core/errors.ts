@@ -1,7 +1,4 @@
-/**
- * The one table of refusals: every `error_code` the gateway answers, its HTTP status and the
- * text used when the place that refuses has nothing more precise to say.
- */
+/** The one table of refusals: every `error_code` of the gateway, its HTTP status and its default text. */
 export const errorTable = {
   // every operation
   invalid_request: { status: 400, text: 'The request is not valid.' },
@@ -39,7 +36,7 @@ export const errorTable = {
   contact_do_not_disturb: { status: 422, text: 'The contact is flagged do-not-disturb.' },
   contact_private: { status: 422, text: 'The contact is private.' },
   account_suspended: { status: 403, text: 'The account is suspended.' },
-  loop_guard: { status: 429, text: 'Two automatons seem to be answering each other.' },
+  loop_guard: { status: 429, text: 'Two bots seem to be replying to each other.' },
   opener_burst: { status: 429, text: 'Too many first messages in a short time.' },
   daily_send_cap: { status: 429, text: 'The daily send cap is reached.' },
   new_contact_cap: { status: 429, text: 'The daily new-contact cap is reached.' },
@@ -97,9 +94,9 @@ export interface ErrorDeclaration {
   readonly code: string;
   /** From 400 to 499, and not 401: that is the key's alone. */
   readonly status: number;
-  /** The sentence that is answered when the place that refuses has nothing more precise to say. */
+  /** The default sentence of its refusals. */
   readonly text: string;
-  /** What an agent does after it; `text` when absent. */
+  /** The next step for an agent; `text` when absent. */
   readonly remedy?: string;
 }
 
@@ -108,7 +105,7 @@ export function errorFacts(error: ErrorCode | ErrorDeclaration): ErrorDeclaratio
   return typeof error === 'string' ? { code: error, ...errorTable[error] } : error;
 }
 
-/** One wrong field of a request: where it stands (`body/to/phone`) and what is wrong with it. */
+/** One wrong field of a request: its path (`body/to/phone`) and what is wrong. */
 export interface ErrorDetail {
   readonly path: string;
   readonly message: string;
@@ -124,7 +121,7 @@ export interface GatewayErrorOptions {
   readonly retryAfterS?: number;
   /** What caused it; logged, never sent. */
   readonly cause?: unknown;
-  /** The cause lasts and has lines of its own in the log: those of each who meets it are for debugging only. */
+  /** The cause is a lasting condition with log lines of its own; each refusal is logged for debugging only. */
   readonly reported?: boolean;
 }
 
@@ -136,7 +133,7 @@ const mark = Symbol.for('messaging-gateway.GatewayError');
  * into the answer of `core/errors.ts`' table, or of the declaration. Any other error becomes `internal_error`.
  */
 export class GatewayError extends Error {
-  /** Holds for the errors of another copy too. */
+  /** Also true for errors of another copy of this module. */
   static override [Symbol.hasInstance](value: unknown): value is GatewayError {
     return typeof value === 'object' && value !== null && mark in value;
   }

@@ -21,12 +21,12 @@ declare module './container.ts' {
     readonly log: GatewayLog;
     readonly clock: Clock;
     readonly operations: OperationRegistry;
-    /** Aborted as soon as the gateway stops, while it still serves those who do not know yet. */
+    /** Aborted as soon as the gateway stops; it still serves clients that do not know yet. */
     readonly stopping: AbortSignal;
   }
 }
 
-/** Under which fastify-plugin keeps what it was told. */
+/** The property under which fastify-plugin keeps name and dependencies. */
 const metadata = Symbol.for('plugin-meta');
 
 /** A plugin of the gateway: a Fastify plugin made with `fastify-plugin`, with its name and dependencies. */
@@ -52,7 +52,7 @@ export interface Gateway {
   readonly cradle: Cradle;
   /** Starts to accept connections; answers the address. */
   listen(host: string, port: number): Promise<string>;
-  /** Serves a moment longer for those who do not know yet, answers open long polls, stops the plugins in reverse. */
+  /** Drains: serves for a moment longer, answers open long polls, stops the plugins in reverse order. */
   close(): Promise<void>;
 }
 
@@ -107,10 +107,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   };
 }
 
-/**
- * Names a plugin and what must have booted before it.
- * Called once in every `plugins/x/plugin.ts`.
- */
+/** Names a plugin and those that must have booted before it. Called once in every `plugins/x/plugin.ts`. */
 export function gatewayPlugin(
   name: string,
   dependencies: readonly string[],
@@ -119,7 +116,7 @@ export function gatewayPlugin(
   return fp(boot, { name, dependencies: [...dependencies], fastify: '5.x' });
 }
 
-/** What `gatewayPlugin` was told of a plugin. */
+/** Name and dependencies of a plugin. */
 export interface PluginFacts {
   readonly name: string;
   readonly dependencies: readonly string[];

@@ -1,4 +1,4 @@
-/** Does one thing again and again, never twice at once, until it is stopped. Keeps no process alive. */
+/** A periodic loop: runs never overlap, and keep no process alive. */
 export class Loop {
   readonly #pauseMs: () => number;
   readonly #run: () => Promise<void>;
@@ -15,7 +15,7 @@ export class Loop {
     this.#failed = failed;
   }
 
-  /** Runs now; when a run is under way, once more right after it. */
+  /** Runs now; during a run, once more right after it. */
   kick(): void {
     if (this.#stopped) return;
     if (this.#running !== null) {
@@ -33,7 +33,7 @@ export class Loop {
       });
   }
 
-  /** Runs after a pause: the way to begin where the first run would come too soon. */
+  /** Runs after a pause: the start where a first run at once would be too soon. */
   rest(): void {
     if (this.#stopped) return;
     this.#timer = setTimeout(() => this.kick(), this.#pauseMs());

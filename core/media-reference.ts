@@ -1,7 +1,7 @@
-/** How stored media is named in rows and payloads, where no address that expires may stand. */
+/** The name of stored media in rows and payloads, which keep no address that expires. */
 const scheme = 'media:';
 
-/** What a key of stored media looks like: 32 hexadecimal digits, drawn at random. */
+/** The form of a key of stored media: 32 hexadecimal digits, drawn at random. */
 const keyPattern = /^[0-9a-f]{32}$/;
 
 /** Whether a text is a key of stored media; nothing else may become part of a path. */
@@ -9,7 +9,7 @@ export function isMediaKey(text: string): boolean {
   return keyPattern.test(text);
 }
 
-/** The reference that is stored in place of an address. */
+/** The reference that is stored instead of an address. */
 export function mediaReference(key: string): string {
   return `${scheme}${key}`;
 }

@@ -31,7 +31,7 @@ export type Answer<Answers extends AnswerSchemas> = {
   [Status in keyof Answers & number]: {
     readonly status: Status;
     readonly body: Static<Answers[Status]>;
-    /** This very body answers many calls, and does not change any more: its JSON is written once. */
+    /** Shared: this body answers many calls and never changes, so that its JSON is written once. */
     readonly shared?: true;
   };
 }[keyof Answers & number];
@@ -108,7 +108,7 @@ export interface Operation<
   readonly bodyOptional?: boolean;
   readonly headers?: readonly OperationHeader[];
   readonly answers: Answers;
-  /** The field of its answers that holds a PNG as a data: address; agents get it as a picture instead of text. */
+  /** The field of its answers with a PNG as a data: address; agents get it as a picture instead of text. */
   readonly picture?: string;
   /** The refusals that this operation has beyond those of every operation: of the table, or a plugin's own. */
   readonly errors: readonly (ErrorCode | ErrorDeclaration)[];

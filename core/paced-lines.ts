@@ -1,17 +1,17 @@
-/** How long one line of a kind keeps the next ones of it out of the log, milliseconds. */
+/** Least time between two lines of one kind, milliseconds. */
 const everyMs = 1_000;
 
-/** How many kinds of lines have one each in that time. */
+/** Most kinds of lines that are written in that time. */
 const mostKinds = 10;
 
-/** What a line that may be written says besides: how many were left out since the last one. */
+/** Facts for a line that is written: how many were left out since the last one. */
 export interface PacedFacts {
   readonly left_out?: number;
 }
 
 /**
- * Paces the lines that code from outside causes: one of each kind a second, ten kinds at most. What is left out is
- * counted, and the next line says how many it was.
+ * Rate limit of log lines that code from outside causes: one of each kind a second, ten kinds at most. The next line
+ * counts those that were left out.
  */
 export class PacedLines {
   readonly #now: () => number;
@@ -24,7 +24,7 @@ export class PacedLines {
     this.#now = now;
   }
 
-  /** What the next line of this kind is to say besides; null when it is left out. */
+  /** The facts for the next line of this kind; null when it is left out. */
   take(kind: string): PacedFacts | null {
     const now = this.#now();
     if (now - this.#since >= everyMs) {

@@ -41,7 +41,7 @@ export const Timestamp = Type.String({
 /** A moment, or null when it has not come yet. */
 export const NullableTimestamp = Nullable(Timestamp);
 
-/** The last moment that was spelled: what is decided together has one moment. */
+/** Cache of the last timestamp: items of one transaction have the same moment. */
 let spelled = { at: Number.NaN, text: '' };
 
 /** Milliseconds since the Unix epoch as the `Timestamp` that answers carry. */

@@ -1,7 +1,7 @@
 /**
- * What a plugin package imports: how it is made from its options, named and booted, what it meets in the container, how
- * it declares operations and refuses. `messaging-gateway/plugin`. The types are the promise: whatever else stands in
- * the container belongs to the gateway and changes with it.
+ * The imports of a plugin package: how it is made from its options, named and booted, the types in the container, how
+ * it declares operations and refuses. `messaging-gateway/plugin`. The types are the promise: anything else in the
+ * container belongs to the gateway and changes with it.
  */
 export { type Static, Type } from 'typebox';
 export { type Container, type Cradle, provide, provideSingleton } from '../core/container.ts';

@@ -6,7 +6,7 @@ interface Keys {
   readonly test: string | null;
 }
 
-/** What the first start tells a newcomer, once; empty when this start generated no keys. */
+/** The text for a newcomer, printed by the first start only; empty when this start generated no keys. */
 export function banner(addresses: Addresses | null, keys: Keys): string {
   if (keys.live === null && keys.test === null) return '';
   const lines = [

@@ -8,8 +8,8 @@ import { UsageError, usage } from './usage.ts';
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Does what the arguments behind `main.ts` say and answers the exit code: 0 done, 1 failed, 2 not
- * understood. What goes wrong is told in a sentence on standard error.
+ * Runs the command line and answers the exit code: 0 done, 1 failed, 2 not understood. A failure is one sentence on
+ * standard error.
  */
 export async function runCommandLine(args: readonly string[], env: Environment): Promise<number> {
   try {

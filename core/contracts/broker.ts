@@ -14,7 +14,7 @@ export type MessageHandler = (message: Json) => Promise<void> | void;
 /** Answers one request; a thrown `GatewayError` reaches the asker as the same refusal. */
 export type RequestHandler = (body: Json, context: RequestContext) => Promise<Json>;
 
-/** What a request handler knows of the one who waits. */
+/** The context of a request: whether its asker still waits. */
 export interface RequestContext {
   /** Aborted at the deadline: nobody waits any more and what was begun must be undone. */
   readonly signal: AbortSignal;
@@ -40,7 +40,7 @@ export interface Broker {
    * waits in a bounded buffer while the broker is away and is dropped when that overflows.
    */
   toHost(accountId: string, message: Json): void;
-  /** The same to the hosts of several accounts, as one message: each handler that it concerns gets the whole of it. */
+  /** The same to the hosts of several accounts, as one message: each handler gets the whole of it. */
   toHosts(accountIds: readonly string[], message: Json): void;
   /** To exactly one of the processes that `work` on this queue; waits there if none does. */
   toWorker(queue: string, message: Json): void;
@@ -64,8 +64,8 @@ export interface Broker {
   serve(subject: string, handler: RequestHandler): Promise<Release>;
 
   /**
-   * Called after every (re)connection, and once soon after registration when connected: messages
-   * may have been lost, so look in the database.
+   * Called after every (re)connection, and once soon after registration when connected: messages may have been lost, so
+   * query the database.
    */
   onReady(sweep: () => void): void;
   /** Whether messages are carried right now. For readiness. */

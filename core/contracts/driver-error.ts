@@ -3,7 +3,7 @@ const mark = Symbol.for('messaging-gateway.DriverError');
 
 /** Why a send, or an answer, did not work out. */
 export class DriverError extends Error {
-  /** Holds for the errors of another copy too. */
+  /** Also true for errors of another copy of this module. */
   static override [Symbol.hasInstance](value: unknown): value is DriverError {
     return typeof value === 'object' && value !== null && mark in value;
   }
@@ -11,7 +11,7 @@ export class DriverError extends Error {
   readonly code: string;
   /** True when the network surely did not take the message. */
   readonly certain: boolean;
-  /** Not null: try again after this many milliseconds; the message keeps its place in the queue. */
+  /** Not null: the pause before the next try, milliseconds; the message keeps its queue position. */
   readonly retryAfterMs: number | null;
   readonly [mark] = true;
   constructor(

@@ -14,7 +14,7 @@ export interface DriverFault {
   /** What was called or taken: `send`, `emit`. */
   readonly call: string;
   readonly error?: unknown;
-  /** For how long the event loop stood still, milliseconds. */
+  /** How long the event loop was blocked, milliseconds. */
   readonly ms?: number;
 }
 

@@ -11,7 +11,7 @@ export interface OutboundMessage {
   readonly media: OutboundMedia | null;
 }
 
-/** How a contact is known to the network. At least one of the two is not null. */
+/** The address of a contact on the network. At least one of the two is not null. */
 export interface ContactAddress {
   readonly phone: string | null;
   /** The network's opaque id, as the driver reported it. */

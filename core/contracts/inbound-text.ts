@@ -39,7 +39,7 @@ function bracketed(kind: string, content: string): string {
   return content === '' ? `[${kind}]` : `[${kind}: ${content}]`;
 }
 
-/** One line, without the brackets that would end the line early. */
+/** One line, without brackets of its own. */
 function part(text: string): string {
   const line = text.replaceAll(/[[\]\s]+/g, ' ').trim();
   const characters = [...line];

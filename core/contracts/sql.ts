@@ -4,13 +4,13 @@ import type { CommitTopic } from './storage.ts';
 /** The two families of databases; MariaDB counts as `mysql`. */
 export type Dialect = 'mysql' | 'sqlite';
 
-/** What a column can hold. Booleans are 0 and 1, moments are milliseconds, objects are JSON text. */
+/** A value of a column. Booleans are 0 and 1, moments are milliseconds, objects are JSON text. */
 export type Value = string | number | null;
 
 /** One row by column name. */
 export type Row = Readonly<Record<string, Value>>;
 
-/** How `upsert` treats a row whose key is taken. Columns in neither list keep what they hold. */
+/** How `upsert` treats a row whose key is taken. Columns in no list keep their value. */
 export interface UpsertRule {
   /** The columns of the primary or unique key. */
   readonly key: readonly string[];
@@ -18,24 +18,24 @@ export interface UpsertRule {
   readonly set?: readonly string[];
   /** Columns that the new value is added to. */
   readonly add?: readonly string[];
-  /** Columns that take the new value where they hold none. */
+  /** Columns that take the new value where they are null. */
   readonly fill?: readonly string[];
 }
 
 /** How a raw statement is run. */
 export interface StatementOptions {
-  /** Asked again and again in these very words, of which there are few: a server that can keeps it prepared. */
+  /** A recurring text, of which there are few: kept prepared where the server can. */
   readonly recurs?: boolean;
 }
 
 /**
- * What a table object runs its SQL on: one transaction, or the connections that only read. It
- * carries the few things that MariaDB/MySQL and SQLite spell differently. Every method takes any
- * number of rows, none included, and makes as few statements as the engines allow.
+ * The SQL executor of a table object: one transaction, or the connections that only read. It hides what MariaDB/MySQL
+ * and SQLite write differently. Every method takes any number of rows, none included, and makes as few statements as
+ * the engines allow.
  */
 export interface Sql {
   readonly dialect: Dialect;
-  /** What the transaction brings that others want to know once it is durable, see `Storage.onCommit`. */
+  /** The topics of this transaction, see `Storage.onCommit`. */
   readonly commitTopics: Set<CommitTopic>;
   /**
    * Builds queries, bound to the transaction or to the reading connections. `update` and `delete` answer
@@ -47,7 +47,7 @@ export interface Sql {
   /** The same clause, which skips rows that others have locked instead of waiting for them. */
   readonly lockingFree: string;
   /**
-   * The database's clock in a statement, milliseconds since the Unix epoch, as it stood when the statement began: unlike
+   * The database's clock in a statement, milliseconds since the Unix epoch, at the start of the statement: unlike
    * `Unit.now` it may be a lock wait old.
    */
   readonly clock: string;
@@ -79,7 +79,7 @@ export interface Sql {
    * @returns how many rows matched
    */
   updateEach(table: string, key: string, rows: readonly Row[]): Promise<number>;
-  /** Puts other values in the place of those that a column holds, in one statement, in every row that holds one of them. */
+  /** Replaces values of a column in one statement, in every row that has one of them. */
   replaceEach(table: string, column: string, values: ReadonlyMap<string, string>): Promise<void>;
   /** Runs a raw query (`?` values) and answers its rows. The caller states their type. */
   rows<Result>(

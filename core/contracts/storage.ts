@@ -1,42 +1,39 @@
 /**
- * What the nouns may ask of the storage plugin. The storage owns the transaction, the noun owns
- * the decision: a lane is a kind of decision that many callers ask for at once, and everything
- * that arrives while one transaction is under way is decided together in the next.
+ * The contract of the storage plugin. The storage owns the transaction, the noun owns the decision: a lane is a kind of
+ * decision, and inputs that arrive during one transaction are decided together in the next.
  */
 
 /**
- * A row that a lane takes before anything else, so that nobody else decides about it meanwhile.
- * The storage sorts them (tenants by id, then leases by account id, then receivers), which rules out
- * deadlocks.
+ * A row lock that a lane takes first, so that nobody else decides about the row meanwhile. The storage sorts them
+ * (tenants by id, then leases by account id, then receivers), which rules out deadlocks.
  */
 export type Lock = `tenant:${string}` | `lease:${string}` | `receiver:${string}`;
 
-/** What a transaction may bring that somebody in this process wants to know as soon as it is durable. */
+/** A topic of commits: listeners in this process are notified once such a transaction is durable. */
 export type CommitTopic = 'events' | 'deliveries';
 
 /**
- * The nouns' SQL, one table object a table: `unit.messages`, `storage.read.accounts`, … Each plugin
- * adds its own here by augmentation, in its `tables/index.ts`.
+ * The table objects of all nouns: `unit.messages`, `storage.read.accounts`, … Each plugin adds its own by augmentation,
+ * in its `tables/index.ts`.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: augmented beside the tables themselves
 export interface Tables {}
 
 /**
- * One open transaction, as a lane sees it. Its table objects work inside that transaction; statements that are asked for
- * at the same moment (`Promise.all`) travel to the server together.
+ * One open transaction of a lane. Its table objects work inside it; statements of the same moment (`Promise.all`)
+ * travel to the server together.
  */
 export interface Unit extends Tables {
   /** The database's clock in milliseconds since the Unix epoch, read after the locks were taken. */
   readonly now: number;
   /**
-   * The same tables, to write only: what is written through them is kept and travels with COMMIT, in the order of the
-   * calls, which saves a round trip each. For writes that nothing in the transaction reads any more; those whose outcome
-   * matters, such as how many rows matched, throw.
+   * The same tables, write-only: their statements are deferred to COMMIT, in the order of the calls, which saves round
+   * trips. For writes that nothing in the transaction reads; methods that answer a count throw.
    */
   readonly withCommit: Tables;
   /**
-   * Runs once the transaction is durable, in the order given, and not at all when it rolled back.
-   * Meant for signals that may be lost: a crash right after the commit skips them.
+   * Runs once the transaction is durable, in the order given; after a rollback not at all. For signals that may be
+   * lost: a crash right after the commit skips them.
    */
   afterCommit(signal: () => void): void;
 }
@@ -51,33 +48,29 @@ export interface Lane<Input, Output, Early = void> {
   /** The most inputs one transaction takes; 256 when absent. */
   readonly maxBatch?: number;
   /**
-   * How many transactions of the lane may be under way in a process, on databases that allow several; 1 when absent.
-   * They have no lock in common, and inputs that do are decided in the order of their arrival all the same.
+   * The most transactions of the lane at once in a process, on databases that allow several; 1 when absent. They share
+   * no lock: inputs that do are decided in the order of their arrival.
    */
   readonly atOnce?: number;
   /**
-   * A further transaction begins only once the last one under way is so old, in milliseconds: until then what comes is
-   * gathered for the next, and one that is held up does not hold up the others. 0 when absent: at once.
+   * Least age of the last running transaction before a further one begins, milliseconds; 0 when absent. Inputs are
+   * gathered meanwhile, and a stuck transaction does not block the next.
    */
   readonly patienceMs?: number;
   /** The rows to lock for this input. Pure. */
   locks(input: Input): readonly Lock[];
-  /**
-   * Reads what can be asked for without knowing the clock: it travels to the server behind the locks, in one packet with
-   * them. Called before they are taken; what it reads is read afterwards.
-   */
+  /** First reads, in one packet with the locks: they run after the locks, but are asked before the clock is known. */
   early?(tables: Tables, inputs: readonly Input[]): Promise<Early>;
   /**
-   * Decides all inputs inside one transaction, in order of arrival, and answers as many outputs in
-   * the same order. Refusals are values, never throws: a throw rolls the whole batch back, which is
-   * then run again item by item, so that one bad input fails alone. It may run more than once for the
-   * same input and keeps no state between runs; what was cached is checked again under the locks.
+   * Decides all inputs inside one transaction, in order of arrival, and answers as many outputs in the same order.
+   * Refusals are values: a throw rolls the batch back, and each input runs alone, so that a bad one fails alone. May
+   * run more than once for one input. Keep no state between runs; re-validate anything cached while holding the locks.
    */
   run(unit: Unit, inputs: readonly Input[], early: Early): Promise<readonly Output[]>;
   /**
-   * After a COMMIT whose outcome is unknown (the connection was lost while it ran) the storage asks here, under the same
-   * locks, whether this input's effects are there: the output if so, else undefined, and then `run` follows in the
-   * same transaction. Absent: the input is simply run again, so `run` must then be idempotent.
+   * Called after a COMMIT of unknown outcome, under the same locks: answers the output when the effects of this input
+   * are there, else undefined, and `run` follows in the same transaction. Absent: `run` is repeated, so it must be
+   * idempotent.
    */
   recover?(unit: Unit, input: Input): Promise<Output | undefined>;
 }
@@ -98,8 +91,8 @@ export interface Storage {
    */
   submit<Input, Output, Early>(lane: Lane<Input, Output, Early>, input: Input): Promise<Output>;
   /**
-   * Calls back after each commit of this process that put events into the outbox, or made deliveries due. Like
-   * every signal after a commit it may be lost. For booting plugins.
+   * Calls back after each commit of this process that has the topic: events in the outbox, or deliveries that are due.
+   * May be lost, like every signal after a commit. For booting plugins.
    */
   onCommit(mark: CommitTopic, listener: () => void): void;
   /** The database's clock, milliseconds since the Unix epoch. */
@@ -107,8 +100,8 @@ export interface Storage {
   /** Resolves when the database answers, rejects when it does not within a second. For readiness. */
   ping(): Promise<void>;
   /**
-   * Resolves when the database takes a write, rejects when it does not within a second. Writes at most once a second: who
-   * asks meanwhile shares the answer. For readiness.
+   * Resolves when the database takes a write, rejects when it does not within a second. Writes at most once a second,
+   * and callers share the answer. For readiness.
    */
   probe(): Promise<void>;
 }

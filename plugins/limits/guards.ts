@@ -1,7 +1,7 @@
 import type { GuardSettings } from './contract.ts';
 
 /**
- * The loop guard: two automatons that answer each other.
+ * The loop guard: two bots that reply to each other.
  * @param outbound times of the latest messages to a contact, in any order
  * @param inbound times of its latest messages
  * @returns milliseconds until the next send to it would pass, or null when it passes now

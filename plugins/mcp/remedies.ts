@@ -25,7 +25,7 @@ export const remedies: { readonly [Code in ErrorCode]?: string } = {
   contact_private: 'do not message this contact; tell the user.',
   account_suspended: 'nothing can be sent until the operator lifts it; tell the user.',
   loop_guard:
-    'stop: two automatons seem to answer each other. Ask the user before you go on after `retry_after_s`.',
+    'stop: two bots seem to reply to each other. Ask the user before you go on after `retry_after_s`.',
   opener_burst:
     'too many first messages in a short time; send the next one after `retry_after_s` seconds at the earliest.',
   daily_send_cap: 'nothing more can be sent until `retry_after_s` has passed; tell the user.',
