@@ -6,7 +6,7 @@ import { loggableError, meaningOf } from './rpc-errors.ts';
 import type { CredentialBuffer } from './storage/credential-buffer.ts';
 import type { Timing } from './timing.ts';
 
-/** The name under which it is stored that the network has stopped the account. */
+/** The credential that stores whether the network has stopped the account. */
 const name = 'stopped';
 
 type Stopped = 'banned' | 'frozen';
@@ -27,7 +27,7 @@ export interface AccountCheckParts {
   readonly phone: string;
   /** Aborted when the connection is over. */
   readonly signal: AbortSignal;
-  /** The network does not answer any more, or the account is not the one it was. */
+  /** Called when the network stops answering, or the account is another one. */
   failed(error: unknown): void;
 }
 
@@ -42,8 +42,8 @@ export class WrongPhone extends Error {
 }
 
 /**
- * Whether the network lets the account act: asks again and again whether the session still stands, since a
- * revoked one is silent, and tells the gateway when the account is stopped and when it may go on.
+ * Periodic check of the account: a revoked session is silent, so it is asked for. Emits when the network stops the
+ * account and when it may go on.
  */
 export class AccountCheck {
   readonly #parts: AccountCheckParts;
@@ -60,13 +60,13 @@ export class AccountCheck {
     return this.#stopped !== null;
   }
 
-  /** Learns whether the account was stopped when it was last seen. */
+  /** Loads whether the account was stopped. */
   async load(): Promise<void> {
     const before = (await this.#parts.buffer.get([name])).get(name);
     if (before === 'banned' || before === 'frozen') this.#stopped = before;
   }
 
-  /** Asks once. @throws WrongPhone, what the network answers, or the want of an answer */
+  /** Checks once. @throws WrongPhone, the refusal of the network, or NoAnswer */
   async ask(): Promise<void> {
     const { client } = this.#parts;
     try {
@@ -81,7 +81,7 @@ export class AccountCheck {
     if (this.#stopped === 'frozen') await this.askWhetherFrozen();
   }
 
-  /** Begins to ask from time to time. Ends with the client. */
+  /** Starts the periodic check. Ends with the client. */
   watch(): void {
     const { signal, timing } = this.#parts;
     if (signal.aborted) return;
@@ -89,7 +89,7 @@ export class AccountCheck {
     this.#timer = setTimeout(() => void this.#watched(), timing.probe);
   }
 
-  /** The account's settings changed, or it was frozen: asks the network for how long. */
+  /** Asks for how long the account is frozen, after its settings changed or a call was refused. */
   async askWhetherFrozen(): Promise<void> {
     const { client } = this.#parts;
     const answer = await client.call({ _: 'help.getAppConfig', hash: 0 });
@@ -104,7 +104,7 @@ export class AccountCheck {
     else if (this.#stopped === 'frozen') await this.#goOn();
   }
 
-  /** The network stopped the account. Told once. */
+  /** The network stopped the account. Emitted once. */
   async stop(how: Stopped, until: number | null = null): Promise<void> {
     const { port, buffer } = this.#parts;
     if (this.#stopped === how) return;
@@ -175,7 +175,10 @@ export class AccountCheck {
   async #told(telling: Promise<void>): Promise<void> {
     const { port, accountId } = this.#parts;
     await telling.catch((error: unknown) => {
-      port.log.warn({ accountId, error: loggableError(error) }, 'a restriction could not be told');
+      port.log.warn(
+        { accountId, error: loggableError(error) },
+        'a restriction could not be reported',
+      );
     });
   }
 }

@@ -27,7 +27,7 @@ export class AddressBook {
     this.#parts = parts;
   }
 
-  /** Asks for all contacts and tells those that are new or changed; tries until it worked or the client is cut. */
+  /** Reads all contacts and emits those that are new or changed; retries until it succeeds or the client is cut. */
   async refresh(): Promise<void> {
     this.#again = true;
     if (this.#underWay) return;
@@ -54,7 +54,7 @@ export class AddressBook {
     const changed = await memory.people.take(answer.users);
     signal.throwIfAborted();
     for (const event of eventsOf(changed)) await port.emit(event);
-    // After the gateway has them: what is kept here is not told again.
+    // Stored after the gateway has them: a stored contact is not emitted again.
     memory.people.keep(changed);
     await memory.buffer.write();
   }

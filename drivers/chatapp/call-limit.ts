@@ -1,6 +1,6 @@
 /**
- * Ends one call: when one of several signals aborts, or its time is over. Once released it leaves nothing with the
- * signals, which live far longer than calls; `AbortSignal.any` leaves a reference with each of them for good.
+ * Ends one call when a signal aborts or its time is over. Once released it leaves nothing with the signals, which
+ * outlive calls; `AbortSignal.any` leaves a reference for good.
  */
 export class CallLimit {
   readonly #ended = new AbortController();

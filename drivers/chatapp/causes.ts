@@ -9,7 +9,7 @@ import { NoAnswer } from './client.ts';
 import { LoginRefused } from './login/login.ts';
 import { errorName, isRpcError, meaningOfName } from './rpc-errors.ts';
 
-/** What was under way when it went wrong: a login that the user began, or a connection of a linked account. */
+/** The phase that failed: a login that the user began, or the connection of a linked account. */
 export type FailurePhase = 'login' | 'connection';
 
 /** How a connection broke. */
@@ -101,7 +101,7 @@ export function disconnected(how: Break): StateEvent {
 }
 
 /**
- * What an attempt has come to that failed with this error. Pure.
+ * The state event of an attempt that failed with this error. Pure.
  * @param now milliseconds since the Unix epoch
  */
 export function outcomeOf(error: unknown, phase: FailurePhase, now: number): StateEvent {
@@ -120,7 +120,7 @@ export function outcomeOf(error: unknown, phase: FailurePhase, now: number): Sta
 }
 
 /**
- * What a refusal of the network means for the attempt that it ends. Pure.
+ * The state event of an attempt that the network refused. Pure.
  * @param code as in HTTP
  * @param name the error as the network calls it
  * @param now milliseconds since the Unix epoch
@@ -171,7 +171,7 @@ function unknownRefusal(name: string): Cause<RefusedReason> {
   };
 }
 
-/** The name of an error, unless it is none that a person should read. */
+/** The name of an error, where a person should read it. */
 function shown(name: string): string {
   return /^[A-Z0-9_]{1,64}$/.test(name) ? name : 'an error without a name';
 }

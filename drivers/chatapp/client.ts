@@ -18,7 +18,7 @@ const internalRetries = 3;
 /** The network has this random id already: an answer, not a failure to repeat. */
 const duplicate = 'RANDOM_ID_DUPLICATE';
 
-/** Who hears what a client brings. */
+/** Listener to a client. */
 export interface ClientListener extends Pick<TransportListener, 'broken'> {
   /** What the network pushed. */
   pushed(updates: tl.TypeUpdates): void;
@@ -37,8 +37,8 @@ export interface CallLimits {
 export class NoAnswer extends Error {}
 
 /**
- * One connection of one account to the network: the library's client, which keeps no state of its own here,
- * does not reconnect, waits for nothing and says nothing on the console.
+ * One connection of one account to the network: the library's client, without state of its own, reconnects or lines on
+ * the console.
  */
 export class Client {
   readonly library: BaseTelegramClient;
@@ -68,7 +68,7 @@ export class Client {
       apiId,
       apiHash,
       storage,
-      // A hook for the end of the process for each client would be one too many.
+      // No hook for the end of the process with each client.
       storageOptions: { cleanup: false },
       transport: this.#transport,
       reconnectionStrategy: () => false,
@@ -119,7 +119,7 @@ export class Client {
   }
 
   /**
-   * Runs one of the library's methods that make calls, within the same limits and heard in the same way.
+   * Runs a method of the library that makes calls, within the same limits and with the same listener.
    * @throws as `call` does; a DriverError of what the method reads passes through
    */
   async run<Value>(

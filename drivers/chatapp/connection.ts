@@ -19,11 +19,11 @@ export interface ChatappConnectionParts {
   readonly accountId: string;
   /** E.164. */
   readonly phone: string;
-  /** The network does not answer any more, or the account is not the one it was. */
+  /** Called when the network stops answering, or the account is another one. */
   failed(error: unknown): void;
 }
 
-/** A logged-in account on one client: everything that goes on until it is stopped or the client is cut. */
+/** A logged-in account on one client, until it is stopped or the client is cut. */
 export class ChatappConnection {
   readonly accountCheck: AccountCheck;
   readonly #updates: UpdateFollower;
@@ -53,14 +53,14 @@ export class ChatappConnection {
     });
   }
 
-  /** The gateway knows that the account is connected: begins to take and to watch. */
+  /** Starts updates and checks, once the gateway knows that the account is connected. */
   start(): void {
     void this.#addressBook.refresh();
     this.#updates.start();
     this.accountCheck.watch();
   }
 
-  /** Tells the gateway nothing any more; the client stays. Idempotent. */
+  /** Emits nothing any more; the client stays. Idempotent. */
   stop(): void {
     this.#over.abort(new Error('the connection is over'));
   }
@@ -70,11 +70,11 @@ export class ChatappConnection {
     this.#updates.push(push);
   }
 
-  /** Takes what a refusal means for the account, whichever call it answered. */
+  /** Takes a refusal that concerns the account, of any call. */
   judged(meaning: RefusalMeaning): void {
     if (meaning.kind !== 'stopped') return;
     if (meaning.how === 'banned') void this.accountCheck.stop('banned');
-    // The network says for how long, elsewhere.
+    // The check asks the network for how long.
     else this.accountCheck.askWhetherFrozen().catch(() => this.accountCheck.stop('frozen'));
   }
 

@@ -3,9 +3,9 @@ import { LoginRefused } from './login/login.ts';
 import { meaningOf } from './rpc-errors.ts';
 
 /**
- * Tells the network that the link is over.
+ * Logs out on the network.
  * @param within milliseconds
- * @returns whether it is over there; false: the network could not be told
+ * @returns whether the link is over there; false: the network could not be reached
  */
 export async function leave(client: Client, within: number): Promise<boolean> {
   try {
@@ -17,9 +17,9 @@ export async function leave(client: Client, within: number): Promise<boolean> {
 }
 
 /**
- * Why a link of another number is given up. Pure.
+ * The refusal of a login that linked another number. Pure.
  * @param phone E.164; null: the network does not show it
- * @param isLeft whether the network knows that it is over
+ * @param isLeft whether the link was logged out
  */
 export function wrongPhoneRefusal(phone: string | null, isLeft: boolean): LoginRefused {
   const who = phone === null ? 'Another number' : `A number that ends in ${phone.slice(-4)}`;

@@ -1,17 +1,17 @@
-/** A session of a number, to be told when another takes its place. */
+/** A session that can be replaced. */
 export interface LocalSession {
   /** Another session of this process has linked the number. */
   replaced(): void;
 }
 
 /**
- * The sessions of this process by their number. The network lets a number have many sessions and says nothing
- * of it; here the newest link of a number ends the one before.
+ * Sessions of this process by number. The network allows a number many sessions; here the newest link ends the one
+ * before.
  */
 export class LocalSessions {
   readonly #byNumber = new Map<string, LocalSession>();
 
-  /** This session is the number's from now on. */
+  /** The session owns the number from now on. */
   linked(number: string, session: LocalSession): void {
     const before = this.#byNumber.get(number);
     this.#byNumber.set(number, session);

@@ -4,7 +4,7 @@ import { Progress } from './progress.ts';
 import { CredentialBuffer } from './storage/credential-buffer.ts';
 import { ReadMarks } from './updates/read-marks.ts';
 
-/** What one link of an account remembers from connection to connection; begun anew with each link. */
+/** State of one link that lasts from connection to connection; each new link starts anew. */
 export class Memory {
   readonly buffer: CredentialBuffer;
   readonly people: People;

@@ -62,7 +62,7 @@ function publicKey(given: unknown): string {
     if (key.asymmetricKeyType === 'rsa')
       return key.export({ type: 'pkcs1', format: 'pem' }).toString();
   } catch {
-    // Said below, in words that name the option.
+    // The error below names the option.
   }
   throw new Error('drivers.chatapp.server_public_key must be the PEM of an RSA public key');
 }

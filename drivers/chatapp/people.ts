@@ -3,10 +3,10 @@ import { LRUCache } from 'lru-cache';
 import type { DriverContact, DriverEvent } from '../../core/contracts/driver.ts';
 import type { CredentialBuffer } from './storage/credential-buffer.ts';
 
-/** What is known of a user of the network. */
+/** A user of the network, as the account knows it. */
 export interface Person {
   readonly id: number;
-  /** Without it the network lets nobody be addressed. Decimal. */
+  /** Access hash, decimal: the network lets nobody be addressed without it. */
   readonly accessHash: string;
   /** E.164, when the network shows it to this account. */
   readonly phone: string | null;
@@ -15,10 +15,10 @@ export interface Person {
   readonly contact: boolean;
 }
 
-/** Somebody who differs from what is kept. */
+/** A person who differs from the stored one. */
 export interface PersonChange {
   readonly person: Person;
-  /** As the gateway was told last; undefined: somebody new. */
+  /** The person of the last event; undefined: somebody new. */
   readonly before: Person | undefined;
 }
 
@@ -26,25 +26,25 @@ export interface PersonChange {
 const cacheSize = 500;
 
 /**
- * The people an account has met: kept in its credentials, one for each. Whom the network names is found at once,
- * and counts as changed until `keep`: whoever was to tell the gateway and could not finds the change again.
+ * People whom an account has met, one credential each. A person counts as changed until `keep`, so that an event that
+ * failed is made again.
  */
 export class People {
   readonly #buffer: CredentialBuffer;
-  /** As they are kept. */
+  /** The stored people. */
   readonly #cache = new LRUCache<number, Person>({
-    // `max` would set room aside for so many with each account.
+    // Not `max`, which reserves memory for so many with each account.
     maxSize: cacheSize,
     sizeCalculation: () => 1,
   });
-  /** Those who changed and are not kept yet. */
+  /** Changed people that are not stored yet. */
   readonly #changed = new Map<number, Person>();
 
   constructor(buffer: CredentialBuffer) {
     this.#buffer = buffer;
   }
 
-  /** Takes what the network says of users; answers those who differ from what is kept. */
+  /** Takes users of the network; answers those who differ from the stored ones. */
   async take(users: readonly tl.TypeUser[]): Promise<readonly PersonChange[]> {
     const given = users.filter((user) => user._ === 'user' && !user.min);
     const kept = await this.#kept(given.map(({ id }) => id));
@@ -57,7 +57,7 @@ export class People {
     return changed;
   }
 
-  /** Changes a person who is known already; null when that is no change of what is kept. */
+  /** Changes a known person; null when that changes nothing. */
   async change(id: number, change: Partial<Person>): Promise<PersonChange | null> {
     const kept = (await this.#kept([id])).get(id);
     const before = this.#changed.get(id) ?? kept;
@@ -66,12 +66,12 @@ export class People {
     return this.#differs(person, kept) ? { person, before: kept } : null;
   }
 
-  /** Notes people who changed for the next write: the gateway holds those it is to be told of. */
+  /** Notes changed people for the next write, once the gateway has their events. */
   keep(changes: Iterable<PersonChange>): void {
     for (const { person } of changes) {
       this.#cache.set(person.id, person);
       this.#buffer.put(nameOf(person.id), JSON.stringify(person));
-      // Unless the person has changed again meanwhile.
+      // Not when the person has changed again meanwhile.
       if (this.#changed.get(person.id) === person) this.#changed.delete(person.id);
     }
   }
@@ -108,14 +108,14 @@ export class People {
   }
 }
 
-/** A person as the gateway is told of one. */
+/** A person as a contact of the driver contract. */
 export function personContact({ id, phone, name }: Person): DriverContact {
   return { phone, networkId: String(id), name };
 }
 
 /**
- * What the gateway is told of people who changed: first that a phone and an id are one person, or that a name is
- * another, then who of them is in the address book. Pure.
+ * Events for changed people: first identities (a phone and an id are one person, or a new name), then those in the
+ * address book. Pure.
  */
 export function eventsOf(changes: readonly PersonChange[]): DriverEvent[] {
   const identities = changes.flatMap(({ person, before }): DriverEvent[] =>
@@ -127,7 +127,7 @@ export function eventsOf(changes: readonly PersonChange[]): DriverEvent[] {
   return contacts.length === 0 ? identities : [...identities, { type: 'contacts', contacts }];
 }
 
-/** A person as a message is addressed to one. */
+/** A person as the recipient of a message. */
 export function inputPeer({ id, accessHash }: Person): tl.RawInputPeerUser {
   return { _: 'inputPeerUser', userId: id, accessHash: Long.fromString(accessHash) };
 }
@@ -152,7 +152,7 @@ function personOf(user: tl.TypeUser, known: Person | null): Person | null {
   return {
     id: user.id,
     accessHash: user.accessHash.toString(),
-    // Not every message shows the phone again, and it is what the contact goes by.
+    // The known phone stays: not every message shows it, and it identifies the contact.
     phone: e164Of(user.phone) ?? known?.phone ?? null,
     name: fullName(user.firstName, user.lastName) ?? user.username ?? null,
     contact: user.contact === true,

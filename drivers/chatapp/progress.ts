@@ -5,7 +5,7 @@ import type { Position } from './updates/sequence.ts';
 const name = 'progress';
 const version = 1;
 
-/** How many sent messages are remembered by their random id: far more than can be uncertain at once. */
+/** How many random ids of sent messages are kept: far more than can be uncertain at once. */
 const mostSent = 50;
 
 /** A message that the network has. */
@@ -23,8 +23,8 @@ interface Stored {
 }
 
 /**
- * How far the account has followed the network, and the random ids of its last sends. Both are stored together:
- * a send whose answer is behind the stored position is among them, and the network tells of any other again.
+ * The position in the network's updates, and the random ids of the last sends. Both are stored together: a send whose
+ * answer is before the position is among them, and any other update comes again.
  */
 export class Progress {
   readonly #buffer: CredentialBuffer;
@@ -36,7 +36,7 @@ export class Progress {
     this.#buffer = buffer;
   }
 
-  /** Takes what is stored, unless this process knows better already. */
+  /** Loads the stored progress, unless this process has newer. */
   async load(): Promise<void> {
     if (this.#position !== null) return;
     const text = (await this.#buffer.get([name])).get(name);
@@ -49,14 +49,14 @@ export class Progress {
     this.#sent = new Map(stored.sent);
   }
 
-  /** A new link: nothing of before is of interest. */
+  /** A new link starts without earlier progress. */
   begin(position: Position): void {
     this.#position = position;
     this.#since = position.date;
     this.#sent.clear();
   }
 
-  /** Null when nothing is known: then the network is asked where it stands. */
+  /** Null when there is none: the network is asked for its current position. */
   get position(): Position | null {
     return this.#position;
   }
@@ -83,7 +83,7 @@ export class Progress {
     return this.#sent.get(randomId) ?? null;
   }
 
-  /** Whether a message is one of those remembered. */
+  /** Whether a message is among the last sends. */
   knows(id: number): boolean {
     return [...this.#sent.values()].some((message) => message.id === id);
   }

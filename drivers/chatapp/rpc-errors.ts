@@ -1,6 +1,6 @@
 import { tl } from '@mtcute/core';
 
-/** What a refusal of the network means for the account or the message. */
+/** The meaning of a refusal for the account or the message. */
 export type RefusalMeaning =
   /** The session is gone for good. */
   | { readonly kind: 'ended'; readonly reason: 'logged_out' | 'replaced' }
@@ -36,7 +36,7 @@ export function errorName({ message, text }: Pick<tl.RpcError, 'message' | 'text
   return /: ([A-Z0-9_]+)$/.exec(message)?.[1] ?? text;
 }
 
-/** Judges a refusal by its HTTP-like code and its name. Pure. */
+/** Classifies a refusal by its HTTP-like code and its name. Pure. */
 export function meaningOfName(code: number, name: string): RefusalMeaning {
   const reason = ended[name];
   if (reason !== undefined) return { kind: 'ended', reason };
@@ -51,7 +51,7 @@ export function meaningOfName(code: number, name: string): RefusalMeaning {
   return { kind: 'refused' };
 }
 
-/** Judges what a call threw; null when it is no refusal of the network but the want of an answer. */
+/** Classifies what a call threw; null for a missing answer, which is no refusal. */
 export function meaningOf(error: unknown): RefusalMeaning | null {
   return isRpcError(error) ? meaningOfName(error.code, errorName(error)) : null;
 }
@@ -66,7 +66,7 @@ export function isRpcError(error: unknown): error is tl.RpcError {
   return error instanceof Error && tl.RpcError.is(error);
 }
 
-/** What a log line or a person may read of an error: never what was sent with the call. */
+/** Text of an error for a log line or a person: never what was sent with the call. */
 export function loggableError(error: unknown): string {
   if (isRpcError(error)) return errorName(error);
   return error instanceof Error ? error.message : 'unknown';

@@ -41,7 +41,7 @@ interface Attempt {
   readonly memory: Memory;
   readonly storage: SessionStorage;
   readonly client: Client;
-  /** The network has let somebody in on this client: leaving it means to log out. */
+  /** Logged in on the network: leaving it means to log out. */
   linked: boolean;
   login: Login | null;
   connection: ChatappConnection | null;
@@ -54,11 +54,11 @@ export class ChatappSession implements Session {
   readonly #port: Port;
   #memory: Memory;
   #attempt: Attempt | null = null;
-  /** Each attempt's number: one that is not the present one is over. */
+  /** The number of the present attempt; events of earlier ones are dropped. */
   #attempts = 0;
   #closed = false;
   #replaced = false;
-  /** How often in a row the network did not know the session's key. */
+  /** Connections in a row on which the network did not know the key of the session. */
   #unknownKeys = 0;
 
   constructor(shared: Shared, account: DriverAccount, port: Port) {
@@ -114,7 +114,7 @@ export class ChatappSession implements Session {
     } catch (error) {
       await this.#failed(number, error);
       if (isUnanswered(error)) throw notConnected();
-      // The network has judged the value: the state says how.
+      // The value was accepted or refused; the state event says which.
       return { accepted: true };
     }
   }
@@ -128,7 +128,7 @@ export class ChatappSession implements Session {
   async logOut(): Promise<'unlinked' | 'still_linked'> {
     const { id: accountId } = this.#account;
     try {
-      const client = await this.#wireToLeave();
+      const client = await this.#clientToLeave();
       const isLeft = client === null || (await leave(client, this.#shared.timing.logOut));
       this.#cut();
       if (!isLeft) return 'still_linked';
@@ -151,7 +151,7 @@ export class ChatappSession implements Session {
     this.#cut();
   }
 
-  /** Another session of this process has linked the number: this one leaves. */
+  /** Another session of this process has linked the number: this one logs out. */
   replaced(): void {
     const number = this.#attempts;
     const attempt = this.#attempt;
@@ -167,7 +167,7 @@ export class ChatappSession implements Session {
     return `${this.#account.channel} ${this.#account.identifier}`;
   }
 
-  /** Ends whatever was under way and makes room for a new attempt. */
+  /** Ends the present attempt and begins a new one. */
   #begin(): number {
     this.#cut();
     return this.#attempts;
@@ -238,7 +238,7 @@ export class ChatappSession implements Session {
     try {
       await this.#begun(attempt);
     } catch (error) {
-      // Nobody will ever have the key of this link.
+      // Logged out again: the key of this link was not stored.
       await leave(attempt.client, this.#shared.timing.logOut);
       throw error;
     }
@@ -247,7 +247,7 @@ export class ChatappSession implements Session {
     if (this.#isPresent(number)) this.#shared.localSessions.linked(this.#number, this);
   }
 
-  /** Stores the link with the place from which its updates count. */
+  /** Stores the link with the position from which its updates count. */
   async #begun({ client, memory, storage }: Attempt): Promise<void> {
     memory.progress.begin(await stateOf(client));
     memory.progress.note();
@@ -259,13 +259,13 @@ export class ChatappSession implements Session {
     if (!this.#isPresent(number)) return;
     this.#unknownKeys = 0;
     attempt.login = null;
-    // The gateway may send as soon as it knows, before `emit` has resolved.
+    // Set before `emit` resolves, since the gateway may send at once.
     attempt.connection = connection;
     await this.#emit(number, { type: 'state', state: 'connected' });
     if (this.#isPresent(number)) connection.start();
   }
 
-  /** The network refused a call: it may mean more than that call. */
+  /** A refused call, which may concern the whole session. */
   #refused(number: number, attempt: Attempt, error: tl.RpcError): void {
     const meaning = meaningOf(error);
     const { connection } = attempt;
@@ -274,7 +274,7 @@ export class ChatappSession implements Session {
     else connection.judged(meaning);
   }
 
-  /** The session is gone; sends that were refused for certain are told as such first. */
+  /** Ends a session that is gone, after its refused sends have failed for certain. */
   async #ended(
     number: number,
     connection: ChatappConnection,
@@ -285,7 +285,7 @@ export class ChatappSession implements Session {
     await this.#end(number, loggedOut(reason));
   }
 
-  /** An attempt came to nothing. */
+  /** Ends an attempt that failed. */
   async #failed(number: number, error: unknown): Promise<void> {
     if (!this.#isPresent(number)) return;
     const attempt = this.#attempt;
@@ -294,7 +294,7 @@ export class ChatappSession implements Session {
     else await this.#end(number, outcomeOf(error, phase, Date.now()));
   }
 
-  /** Somebody else is linked: logged out on the network, and nothing of it is kept. */
+  /** Logs the link of another number out, and keeps nothing of it. */
   async #disown(number: number, attempt: Attempt, { phone }: WrongPhone): Promise<void> {
     attempt.connection?.stop();
     attempt.connection = null;
@@ -311,30 +311,30 @@ export class ChatappSession implements Session {
   async #broken(number: number, how: Break): Promise<void> {
     if (!this.#isPresent(number)) return;
     this.#unknownKeys = how === 'key_unknown' ? this.#unknownKeys + 1 : 0;
-    // Once may be the network's mistake.
+    // A single unknown key may be a mistake of the network.
     const isGone = this.#unknownKeys > 1;
     await this.#end(number, isGone ? loggedOut('logged_out') : disconnected(how));
   }
 
-  /** The attempt is over and this is its last word. */
+  /** Ends the attempt with its last event. */
   async #end(number: number, event: StateEvent): Promise<void> {
     if (!this.#isPresent(number)) return;
     this.#cut();
     await this.#port.emit(event).catch((error: unknown) => {
       const facts = { accountId: this.#account.id, error: loggableError(error) };
-      // The gateway has closed the session, or given it to another process.
+      // Rejected when the gateway has closed the session, or given it to another process.
       this.#port.log.debug(facts, 'could not report');
     });
   }
 
-  /** Only the present attempt is heard. Rejects as `Port.emit` does. */
+  /** Emits for the present attempt only. Rejects as `Port.emit` does. */
   async #emit(number: number, event: DriverEvent): Promise<void> {
     if (!this.#isPresent(number)) throw new Error('the session is closed');
     await this.#port.emit(event);
   }
 
-  /** A client to log out on, on which nothing is told any more; null when nobody is linked. */
-  async #wireToLeave(): Promise<Client | null> {
+  /** A client to log out on, silent otherwise; null when nobody is linked. */
+  async #clientToLeave(): Promise<Client | null> {
     if (this.#closed) throw new Error('the session is closed');
     const present = this.#attempt;
     if (present?.linked === true) {

@@ -1,20 +1,20 @@
 /** How long things may take or last, in milliseconds. Tests shorten them. */
 export interface Timing {
-  /** Between two questions whether the session still stands. */
+  /** Interval of checks whether the session is still valid. */
   readonly probe: number;
   /** For one answer of the network, uploads and downloads aside. */
   readonly answer: number;
   /** For the network to take a message that was handed to it; uploads aside. */
   readonly send: number;
-  /** For the network to be told that the link is over; the gateway waits for that only half a second longer. */
+  /** Time-out of a log-out; the gateway waits only half a second longer. */
   readonly logOut: number;
-  /** For the sends under way to be answered once another call was told that the session is gone. */
+  /** Wait for answers of sends under way, after another call said that the session is gone. */
   readonly lastAnswers: number;
-  /** For a piece of the update sequence that is missing to come by itself. */
+  /** Wait for a missing update before it is asked for. */
   readonly gap: number;
-  /** Before what could not be kept, or asked for, is tried again. */
+  /** Pause before a failed store or request is tried again. */
   readonly retry: number;
-  /** How long messages to new contacts are held back once the network refused one; it does not say for how long. */
+  /** Restriction of new contacts after a refusal, for which the network names no end. */
   readonly newContacts: number;
 }
 

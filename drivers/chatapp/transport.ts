@@ -10,10 +10,10 @@ import type { Break } from './causes.ts';
 type Connection = Awaited<ReturnType<TcpTransport['connect']>>;
 type Address = Parameters<TelegramTransport['connect']>[0];
 
-/** What the server says instead of a packet. Source: the protocol's list of transport errors. */
+/** Transport errors of the server. Source: the protocol's list. */
 const transportErrors: Readonly<Record<number, Break>> = { 404: 'key_unknown', 429: 'crowded' };
 
-/** What becomes of the connections. */
+/** Listener to the connections. */
 export interface TransportListener {
   /** A connection could not be made or broke, or the server turned it away. May be called more than once. */
   broken(how: Break): void;
@@ -22,9 +22,8 @@ export interface TransportListener {
 }
 
 /**
- * The library's TCP transport, with two things added that the gateway's contract asks for: a broken connection
- * is told at once, since the library would otherwise wait for its own reconnect, and all of them can be cut
- * from one moment to the next.
+ * The library's TCP transport with two additions for the driver contract: a broken connection is reported at once,
+ * although the library would reconnect, and all connections can be cut synchronously.
  */
 export class CuttableTransport implements TelegramTransport {
   readonly #inner = new TcpTransport();
@@ -88,7 +87,7 @@ export class CuttableTransport implements TelegramTransport {
   }
 }
 
-/** Calls back when it fails, and fails all the same. */
+/** Calls back on failure; the error is thrown on. */
 async function elseCall<Value>(failed: () => void, work: Promise<Value>): Promise<Value> {
   try {
     return await work;

@@ -3,7 +3,7 @@ import type { Port } from '../../core/contracts/driver.ts';
 import { loggableError, meaningOf } from './rpc-errors.ts';
 import type { Timing } from './timing.ts';
 
-/** What it works with. */
+/** What the retries work with. */
 export interface TroubleParts {
   readonly port: Port;
   readonly timing: Timing;
@@ -13,8 +13,8 @@ export interface TroubleParts {
 }
 
 /**
- * Work that fails and is tried again. The first failure is no warning: a session that is about to be closed finds the
- * gateway refusing what it brings, a moment before it is closed.
+ * Retries of failing work. The first failure is logged for debugging only: a session that is about to be closed fails
+ * once more before that.
  */
 export class Trouble {
   readonly #parts: TroubleParts;
@@ -27,19 +27,19 @@ export class Trouble {
     this.#message = message;
   }
 
-  /** It worked. */
+  /** Counts a success: failures start again at none. */
   over(): void {
     this.#failures = 0;
   }
 
-  /** Waits before the next try; as long as the network asks for, or until the connection is over. */
+  /** Pauses before the next try: as long as the network asks for, or until the connection is over. */
   async pause(error: unknown): Promise<void> {
     const { port, timing, accountId, signal } = this.#parts;
     if (signal.aborted) return;
     this.#failures += 1;
     const facts = { accountId, error: loggableError(error) };
     if (this.#failures === 1) port.log.debug(facts, this.#message);
-    // Once for each run of failures: the others say nothing new.
+    // One warning for each run of failures.
     if (this.#failures === 2) port.log.warn(facts, this.#message);
     const meaning = meaningOf(error);
     const ms = meaning?.kind === 'wait' ? meaning.ms : timing.retry;

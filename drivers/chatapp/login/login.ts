@@ -16,7 +16,10 @@ export interface LoginParts {
   readonly phone: string;
   /** Shows the user the next step. */
   step(step: LinkStep): Promise<void>;
-  /** The network let the user in: resolves once the account is connected, or the attempt has ended otherwise. */
+  /**
+   * Called when the network let the user in; resolves once the account is connected, or the attempt has ended
+   * otherwise.
+   */
   loggedIn(user: tl.TypeUser): Promise<void>;
 }
 
@@ -30,7 +33,7 @@ export interface Login {
   pushed(push: tl.TypeUpdates): void;
 }
 
-/** The network will not let the user in, for a reason that the user is told. */
+/** The network refused the login, for a reason that the user reads. */
 export class LoginRefused extends Error implements Cause<RefusedReason> {
   readonly reason: RefusedReason;
   readonly detail: string;

@@ -41,7 +41,7 @@ export class QrLogin implements Login {
     if (push._ === 'updateShort' && push.update._ === 'updateLoginToken') this.#lookAgain();
   }
 
-  /** The code was scanned, or ran out: one look after the other. */
+  /** Polls after a scan or an expired code, one poll at a time. */
   #lookAgain(): void {
     clearTimeout(this.#timer);
     this.#turn = this.#turn

@@ -1,10 +1,10 @@
 import { DriverError } from '../../../core/contracts/driver.ts';
 import { errorName, isRpcError, meaningOfName } from '../rpc-errors.ts';
 
-/** How long a message waits that the network will not take from this account for now, in milliseconds. */
+/** Pause before a message is tried again while the network has stopped the account, in milliseconds. */
 const stoppedPauseMs = 60_000;
 
-/** The network does not let the account write at all; the message keeps its place. */
+/** The network has stopped the account; the message keeps its queue position. */
 export function stopped(): DriverError {
   return new DriverError('blocked_by_chatapp', 'the network has stopped this account', {
     certain: true,

@@ -12,8 +12,8 @@ const photos: readonly string[] = ['image/jpeg', 'image/png', 'image/webp'];
 const largestPhoto = 10_000_000;
 
 /**
- * Hands a file to the network; answers it as a message carries it.
- * @throws as `Wire.call` does; nothing was sent then
+ * Uploads a file; answers it as a message carries it.
+ * @throws as `Client.call` does; nothing was sent then
  */
 export async function upload(
   client: Client,
@@ -36,7 +36,7 @@ export async function upload(
     );
     return mediaOf(file, inputFile);
   } catch (error) {
-    // However it ended, no message was handed over yet.
+    // No message was handed over yet.
     if (signal.aborted || client.signal.aborted) throw notUploaded();
     throw error;
   } finally {

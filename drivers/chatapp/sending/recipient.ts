@@ -32,12 +32,12 @@ async function byPhone(
       { signal },
     );
     const changed = await people.take(answer.users);
-    // Contacts are kept by whoever tells the gateway of them.
+    // Contacts are stored where their events are emitted.
     people.keep(changed.filter(({ person }) => !person.contact));
     return answer.peer._ === 'peerUser' ? await people.find(answer.peer.userId) : null;
   } catch (error) {
     if (isRpcError(error)) throw error;
-    // Asking is not sending: without an answer nothing was handed over.
+    // A failed look-up sends nothing.
     throw new DriverError('no_answer', 'the network did not answer', {
       certain: true,
       retryAfterMs: 0,

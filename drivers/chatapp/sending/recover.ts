@@ -6,16 +6,15 @@ import type { Progress, SentMessage } from '../progress.ts';
 import { differenceSince } from '../updates/difference.ts';
 import { history } from '../updates/read-marks.ts';
 
-/** Where a message that the network has may be found. */
+/** The search for a message that the network already has. */
 export interface RecoveryParts {
   readonly client: Client;
   readonly progress: Progress;
 }
 
 /**
- * Finds the message that the network says it has already: among the last sends, in what happened since the
- * account was last up to date, at last in the chat by its text. It looks for itself: what happened may be
- * waiting for the outcome of this very send.
+ * Finds the message that the network already has: among the last sends, in the updates since the stored position, at
+ * last in the chat by its text. It asks the network itself, since the follower of updates may wait for this very send.
  * @returns null when it is nowhere
  * @throws when the network does not answer
  */

@@ -57,9 +57,9 @@ export class Sender {
   }
 
   /**
-   * The network said that the session is gone: takes no more messages.
-   * @returns resolves once those under way were answered, or `timing.lastAnswers` is over. The network refuses
-   * them too; cut off before they hear of it, they might have been sent.
+   * Takes no more messages: the session is gone.
+   * @returns resolves once the sends under way were answered, or `timing.lastAnswers` is over. The network refuses them
+   *   too; cut off earlier, their outcome would be uncertain.
    */
   async end(reason: 'logged_out' | 'replaced'): Promise<void> {
     this.#ended = reason;
@@ -103,7 +103,7 @@ export class Sender {
     }
   }
 
-  /** The network has it, that is sure; by which id it is not, so that nothing will tell when it is read. */
+  /** Sent for certain, but under an unknown id: no receipt will be matched to it. */
   #nameless({ reference }: OutboundMessage): Sent {
     this.#parts.port.log.warn({ message: reference }, 'the network does not name a message it has');
     return { networkId: `random:${randomIdOf(reference)}`, at: Date.now() };
@@ -125,7 +125,7 @@ export class Sender {
       });
     }
     progress.sent(request.randomId.toString(), taken);
-    // Before the sequence moves on: a contact may have read it already.
+    // Noted before the sequence advances: a contact may have read it already.
     marks.sent(person.id, taken.id, reference);
     updates.push(answer);
     return taken;

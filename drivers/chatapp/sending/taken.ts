@@ -1,7 +1,7 @@
 import type { Long, tl } from '@mtcute/core';
 import type { SentMessage } from '../progress.ts';
 
-/** Which message the network says it took; null when it says nothing of the kind. Pure. */
+/** The message that the network says it took; null when it names none. Pure. */
 export function takenIn(answer: tl.TypeUpdates, randomId: Long): SentMessage | null {
   if (answer._ === 'updateShortSentMessage') return { id: answer.id, at: answer.date * 1000 };
   if (answer._ !== 'updates' && answer._ !== 'updatesCombined') return null;

@@ -1,8 +1,8 @@
 import type { CredentialStore } from '../../../core/contracts/driver.ts';
 
 /**
- * What is to be written to the account's credentials next. Changes gather until `write`, which stores all of
- * them or none; a failed write keeps them for the next one. One write at a time.
+ * Buffer of writes to the account's credentials. Changes gather until `write`, which stores all of them or none; a
+ * failed write keeps them for the next. One write at a time.
  */
 export class CredentialBuffer {
   readonly #store: CredentialStore;

@@ -46,7 +46,7 @@ export class SessionStorage implements ITelegramStorageProvider {
     return true;
   }
 
-  /** From now on changes are stored with the next write of the buffer; this one notes all there is. */
+  /** Begins to store changes with each write of the buffer; notes all there is now. */
   begin(): void {
     this.#begun = true;
     this.#note();
@@ -59,7 +59,8 @@ export class SessionStorage implements ITelegramStorageProvider {
   async #save(): Promise<void> {
     if (!this.#begun || !this.#isNew) return;
     this.#note();
-    // The library saves while it closes, and would leave its timers behind if that failed. The next write stores it.
+    // Ignored: the library saves while it closes, and would leave its timers behind on a failure. The next write stores
+    // it.
     await this.#buffer.write().catch(() => undefined);
   }
 

@@ -1,4 +1,4 @@
-/** Wakes whoever waits for something to arrive. One waits at a time; what arrives meanwhile is not forgotten. */
+/** A signal that something arrived, for one waiter at a time. An arrival without a waiter is remembered. */
 export class ArrivalSignal {
   #rung = false;
   #wake: (() => void) | null = null;

@@ -51,7 +51,7 @@ function created(message: tl.RawMessage, pts: number, ptsCount: number): tl.Type
   return { _: 'updateNewMessage', message, pts, ptsCount };
 }
 
-/** Moves the sequence and says nothing else. */
+/** An update that only advances the sequence. */
 function moved(pts: number, ptsCount: number): tl.TypeUpdate {
   return { _: 'updateDeleteMessages', messages: [], pts, ptsCount };
 }

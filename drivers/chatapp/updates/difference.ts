@@ -3,20 +3,20 @@ import type { Client } from '../client.ts';
 import { isRpcErrorNamed } from '../rpc-errors.ts';
 import { type Position, positionOf } from './sequence.ts';
 
-/** A part of what was missed. */
+/** One part of the missed updates. */
 export interface MissedPart {
   readonly messages: readonly tl.TypeMessage[];
   readonly updates: readonly tl.TypeUpdate[];
   readonly users: readonly tl.TypeUser[];
-  /** Where the account stands once this part is kept. */
+  /** The position once this part is stored. */
   readonly position: Position;
-  /** The network would not tell everything. */
+  /** The network left some updates out. */
   readonly skipped: boolean;
 }
 
 /**
- * Asks the network, part by part, for what happened since a position; each part must be kept before the next is
- * asked for. Without a position nothing was missed: the network says where it stands.
+ * Reads missed updates part by part; each part must be stored before the next is read. Without a position nothing was
+ * missed: the network names its current one.
  */
 export async function* differenceSince(
   client: Client,
@@ -53,12 +53,12 @@ export async function* differenceSince(
 
 const nothing = { messages: [], updates: [], users: [], skipped: false } as const;
 
-/** Where the network stands now. */
+/** The current position of the network. */
 export async function stateOf(client: Client): Promise<Position> {
   return positionOf(await client.call({ _: 'updates.getState' }));
 }
 
-/** Null when the network cannot tell from this position. */
+/** Null when the network has no updates from this position on. */
 async function ask(
   client: Client,
   { pts, qts, date }: Position,

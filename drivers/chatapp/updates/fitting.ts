@@ -9,9 +9,9 @@ const mostTogether = 100;
 export interface Fitting {
   /** Without what was taken before. */
   readonly taken: readonly Contents[];
-  /** Those that stand behind something that is missing. */
+  /** Pushes after a gap. */
   readonly left: Contents[];
-  /** Where the account stands once `taken` is kept. */
+  /** The position once `taken` is stored. */
   readonly position: Position;
 }
 

@@ -13,7 +13,7 @@ interface Found extends Omit<InboundMedia, 'url' | 'open'> {
   readonly dcId: number;
 }
 
-/** What a message brought with it, to be opened over this client; null when it brought no file. */
+/** The attachment of a message, to be opened over this client; null when it has none. */
 export function attachmentOf(
   client: Client,
   media: tl.TypeMessageMedia | undefined,

@@ -8,9 +8,9 @@ import {
 import { e164Of, fullName } from '../people.ts';
 
 /**
- * The text of a message that somebody sent: what was typed wins; a file needs none; everything else is named in
- * brackets. decisions: "Inbound kinds". Pure.
- * @param hasFile whether the message is told with its file
+ * The text of an inbound message: a typed text wins; a file needs none; anything else is named in brackets. decisions:
+ * "Inbound kinds". Pure.
+ * @param hasFile whether the message is emitted with its file
  */
 export function inboundTextOf(
   { message, media }: Pick<tl.RawMessage, 'message' | 'media'>,

@@ -13,7 +13,7 @@ const mostPages = 10;
 /** What an update means to the gateway. */
 export interface Translated {
   readonly events: readonly DriverEvent[];
-  /** Who was changed by it: told and kept with the events. */
+  /** Changed people: emitted and stored with the events. */
   readonly change?: PersonChange;
   /** It is no message and nothing else that the gateway takes: counted once the events are durable. */
   readonly leftOut?: LeftOutKind;
@@ -22,8 +22,8 @@ export interface Translated {
 }
 
 /**
- * Which sent messages were not read yet. The network says only "read up to this one"; the gateway is told of
- * each. What was sent before this process began is looked up in the chat, once for each contact.
+ * Sent messages that are unread. The network only says "read up to this one"; the gateway wants an event for each.
+ * Messages from before this process are read from the chat, once for each contact.
  */
 export class ReadMarks {
   readonly #buffer: CredentialBuffer;

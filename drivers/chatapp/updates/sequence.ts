@@ -1,6 +1,6 @@
 import type { tl } from '@mtcute/core';
 
-/** How far the account has followed the network's updates. */
+/** The position in the network's updates. */
 export interface Position {
   readonly pts: number;
   readonly qts: number;
@@ -8,16 +8,16 @@ export interface Position {
   readonly seq: number;
 }
 
-/** Where an update stands: before the position, exactly next, or behind something that is missing. */
+/** The order of an update: before the position, exactly next, or after a gap. */
 export type UpdateOrder = 'old' | 'next' | 'gap';
 
-/** An update that moves the common sequence forward. */
+/** An update that advances the common sequence. */
 export interface Numbered {
   readonly pts: number;
   readonly ptsCount: number;
 }
 
-/** Where an update stands. Pure. */
+/** The order of an update against a position. Pure. */
 export function orderOf({ pts, ptsCount }: Numbered, position: Pick<Position, 'pts'>): UpdateOrder {
   const before = pts - ptsCount;
   if (before === position.pts) return 'next';

@@ -20,7 +20,7 @@ export interface TranslatorParts {
   readonly people: People;
   readonly progress: Progress;
   readonly marks: ReadMarks;
-  /** The address book or the account's settings changed in a way that has to be asked for. */
+  /** Called when the address book or the account's settings have to be read again. */
   asked(what: 'contacts' | 'settings'): void;
 }
 
@@ -43,7 +43,7 @@ const calls: ReadonlySet<string> = new Set<tl.TypeMessageAction['_']>([
   'messageActionGroupCall',
 ]);
 
-/** Says in the words of the driver contract what the network's updates mean. */
+/** Translates updates of the network into events of the driver contract. */
 export class Translator {
   readonly #parts: TranslatorParts;
 
@@ -69,7 +69,7 @@ export class Translator {
         return await marks.read(client, update.peer.userId, update.maxId, date * 1000);
       case 'updateDeleteMessages': {
         const deleted = marks.deleted(update.messages, date * 1000);
-        // Without ids it only moves the sequence.
+        // Without ids it only advances the sequence.
         return update.messages.length === 0 ? nothing : { ...deleted, leftOut: 'deletion' };
       }
       case 'updateMessageID':

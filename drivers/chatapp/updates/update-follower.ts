@@ -30,15 +30,14 @@ export interface UpdateFollowerParts {
 }
 
 /**
- * Follows the network's updates over one client: what is pushed, and by asking what was missed. The position moves,
- * and is stored, only when the gateway has kept everything before it, so that nothing is lost and what is told
- * twice carries the same id.
+ * Follows the updates of the network over one client: those pushed, and those missed, which it asks for. The position
+ * advances only when the gateway has stored everything before it; a repeated update has the same id.
  */
 export class UpdateFollower {
   readonly #parts: UpdateFollowerParts;
   readonly #arrival = new ArrivalSignal();
   #pending: Contents[] = [];
-  /** Something was missed: the network has to be asked. */
+  /** Updates were missed: the network has to be asked. */
   #behind = true;
 
   constructor(parts: UpdateFollowerParts) {
@@ -51,7 +50,7 @@ export class UpdateFollower {
     void this.#run();
   }
 
-  /** Takes what the network pushed, or answered a send with. */
+  /** Takes a push of the network, or its answer to a send. */
   push(push: tl.TypeUpdates): void {
     const contents = contentsOf(push);
     if (contents === null) this.#behind = true;
@@ -87,7 +86,7 @@ export class UpdateFollower {
 
   async #catchUp(): Promise<void> {
     const { client, progress, port, accountId } = this.#parts;
-    // What is pushed meanwhile waits its turn; what is said to be missing meanwhile is asked for again.
+    // Pushes queue up meanwhile, and later gaps are asked for again.
     this.#behind = false;
     try {
       for await (const part of differenceSince(client, progress.position)) {
@@ -124,7 +123,7 @@ export class UpdateFollower {
     }
   }
 
-  /** Hands events over in their order; moves on once all of them are durable. */
+  /** Emits events in order; advances once all of them are durable. */
   async #keep(
     users: readonly tl.TypeUser[],
     position: Position,
@@ -134,7 +133,7 @@ export class UpdateFollower {
     const taken = await people.take(users);
     const translated = await translate(translator);
     const changes = [...taken, ...translated.flatMap(({ change }) => change ?? [])];
-    // Each as the last change left them.
+    // Each person once, as of the last change.
     const changed = [...new Map(changes.map((one) => [one.person.id, one])).values()];
     signal.throwIfAborted();
     const events = [...eventsOf(changed), ...translated.flatMap((one) => one.events)];
@@ -150,7 +149,7 @@ export class UpdateFollower {
     if (events.length === 0) return;
     progress.note();
     await buffer.write().catch((error: unknown) => {
-      // The position in memory is right; the stored one is behind and tells more than is needed.
+      // A stored position that is behind only repeats updates.
       port.log.debug(
         { accountId, error: loggableError(error) },
         'how far updates were taken is not stored',
