@@ -35,7 +35,7 @@ export class AccountKeys implements SignalKeyStore {
   readonly login: AuthenticationCreds;
   readonly imports: Imports;
   readonly writes: CredentialWrites;
-  /** Hears of each number whose hidden id was not known before: digits of the number, digits of the id. */
+  /** Called for each number with a new hidden id: digits of the number, digits of the id. */
   onPair: (number: string, hidden: string) => void = () => undefined;
   readonly #library: Library;
   #restricted: boolean;
@@ -115,7 +115,7 @@ export class AccountKeys implements SignalKeyStore {
     return found;
   }
 
-  /** New one-time keys are written before this resolves, since the network is told of them next. */
+  /** New one-time keys are written before this resolves, since the network gets them next. */
   async set(data: SignalDataSet): Promise<void> {
     this.#change(data);
     const made = Object.values(data['pre-key'] ?? {}).some((key) => key !== null);

@@ -32,7 +32,7 @@ export interface ConnectAttemptParts {
   readonly options: MsgappWebOptions;
   readonly account: DriverAccount;
   readonly port: Port;
-  /** Like the port's, for as long as the session wants to hear of this attempt. */
+  /** As `Port.emit`, for as long as this is the session's attempt. */
   emit(event: DriverEvent): Promise<void>;
   /** Logged in, and the credentials are stored. What has come in is taken once this resolved. */
   opened(): Promise<void>;
@@ -105,7 +105,7 @@ export class ConnectAttempt {
     await this.#unlink(this.#live.socket, signal);
   }
 
-  /** Ends at once: no byte goes out and nobody is told. Idempotent. */
+  /** Ends at once: no byte goes out and no event is emitted. Idempotent. */
   cut(): void {
     this.#connection.cut();
     this.#finish();
@@ -218,7 +218,7 @@ export class ConnectAttempt {
       content: [{ tag: 'remove-companion-device', attrs: { jid, reason: 'user_initiated' } }],
     });
     const over = new Promise<void>((resolve, reject) => {
-      // The network may end the connection in place of an answer.
+      // The network may end the connection instead of answering.
       this.#over.signal.addEventListener('abort', () =>
         this.#unlinked ? resolve() : reject(this.#over.signal.reason),
       );

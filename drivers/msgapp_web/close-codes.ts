@@ -26,13 +26,13 @@ export type Ending =
   /** The network asks for a new connection with the same credentials. */
   | { readonly type: 'restart' };
 
-/** An ending that the session hears of. */
+/** An ending that reaches the session. */
 export type LastEnding = Exclude<Ending, { readonly type: 'restart' }>;
 
 /** How a connection closed: the network's own code, or what kept it from giving one. */
 export type CloseCode = number | 'unreachable' | 'untrusted' | 'unknown';
 
-/** A loss whose sentence ends with what happens next. */
+/** A loss whose sentence ends with the next step. */
 export function lost(what: string, reason: LostReason = 'network_unreachable'): LastEnding {
   return { type: 'lost', reason, detail: `${what} It is tried again by itself.` };
 }
@@ -53,7 +53,7 @@ const losses: Readonly<Record<number, LastEnding>> = {
   503: lost('The network is not available for now.'),
 };
 
-/** What happens to a login, and to a session that was there. */
+/** The endings of a login, and of a session that was there. */
 interface Judgement {
   readonly linking: LastEnding;
   readonly linked: LastEnding;

@@ -22,7 +22,7 @@ export interface NetworkConnectionParts {
   readonly log: DriverLog;
 }
 
-/** Who hears of a connection. Nothing is called once it was cut. */
+/** Listener to a connection. Nothing is called once it was cut. */
 export interface NetworkConnectionListener {
   /** A socket was made, nothing has come through it yet. */
   made(socket: LibrarySocket): void;
@@ -66,7 +66,7 @@ export class NetworkConnection {
     this.#listener.ended(ending);
   }
 
-  /** Ends at once: no byte goes out, nothing is written, the listener hears no more. Idempotent. */
+  /** Ends at once: no byte goes out, nothing is written, the listener is not called any more. Idempotent. */
   cut(): void {
     if (this.#over) return;
     this.#over = true;

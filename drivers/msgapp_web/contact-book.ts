@@ -104,7 +104,7 @@ export class ContactBook {
     this.#keys.writes.set(new Map([[addressingName, 'hidden']]));
   }
 
-  /** The network does not move an account back. */
+  /** An account does not change back on the network. */
   async #isAddressedByHiddenIds(): Promise<boolean> {
     if (this.#hiddenIds !== null) return this.#hiddenIds;
     const stored = (await this.#keys.writes.get([addressingName])).has(addressingName);

@@ -156,7 +156,7 @@ const readings: Readings = {
 };
 
 /** All fields that are known, in the order in which they are read. */
-// The compiler holds the table to the fields, no more and no less.
+// The compiler checks that the table has every field, and no other.
 export const knownFields = Object.keys(readings) as readonly Field[];
 
 /**

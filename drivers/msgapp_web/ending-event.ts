@@ -1,7 +1,7 @@
 import type { DriverEvent } from '../../core/contracts/driver.ts';
 import type { LastEnding } from './close-codes.ts';
 
-/** What the gateway is told of the end of a connection. Pure; called by the session. */
+/** The state event for the end of a connection. Pure; called by the session. */
 export function eventOf(ending: LastEnding): DriverEvent {
   if (ending.type === 'expired') return { type: 'step', step: { type: 'expired' } };
   const { detail } = ending;

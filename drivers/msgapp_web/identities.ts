@@ -20,7 +20,7 @@ export interface IdentityParts {
   emit(event: DriverEvent): Promise<void>;
 }
 
-/** What the network tells of contacts outside their messages: hidden ids, names, the phone's address book. */
+/** Contact data outside of messages: hidden ids, names, the phone's address book. */
 export class Identities {
   readonly #parts: IdentityParts;
   /** By phone or network id. */
@@ -57,7 +57,7 @@ export class Identities {
     this.#over = true;
   }
 
-  /** Notes the name that a message has told already. */
+  /** Notes the name that a message has brought already. */
   note({ phone, networkId, name }: DriverContact): void {
     const place = phone ?? networkId;
     if (place === null || name === null) return;

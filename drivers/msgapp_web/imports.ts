@@ -7,7 +7,7 @@ import { historyMessageOf } from './inbound-message.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { libraryLog } from './library-log.ts';
 
-/** A contact as the library tells of it. */
+/** A contact in the words of the library. */
 export interface LibraryContact {
   readonly id?: string | undefined;
   readonly lid?: string | undefined;
@@ -53,7 +53,7 @@ export async function* importedEvents(
   if (past.length > 0) yield { type: 'history', messages: past };
 }
 
-/** The contact that the library tells of; null when it is a group. */
+/** The contact of an entry of the library; null for a group. */
 export async function personOf(
   book: ContactBook,
   { id, lid, phoneNumber, name, notify }: LibraryContact,

@@ -14,7 +14,7 @@ export type InboundMessage =
   | { readonly type: 'message'; readonly event: MessageEvent }
   | { readonly type: 'left_out'; readonly kind: LeftOutKind };
 
-/** The two addresses of whoever wrote a message; either may be missing. */
+/** The two addresses of the writer; either may be missing. */
 export function writerAddresses(
   key: WAMessageKey,
 ): readonly [string | undefined, string | undefined] {

@@ -12,7 +12,7 @@ import { libraryLog } from './library-log.ts';
 import { lateFailureOf, receiptsOf } from './receipts.ts';
 import { type Resent, resentIn } from './resent.ts';
 
-/** What the gate is made of. */
+/** What the relay is made of. */
 export interface InboundRelayParts {
   readonly library: Library;
   readonly keys: AccountKeys;
@@ -33,9 +33,8 @@ const againMs = 250;
 const statusPosts = 'status@broadcast';
 
 /**
- * Stands between the network and the library. The library acknowledges a message or a receipt by itself, before
- * anybody could have stored it, so each is looked at here first and handed on, and thereby acknowledged, only when
- * the gateway has kept it. What could not be kept is not handed on: the network offers it again.
+ * Relays messages and receipts from the network to the gateway, then to the library. The library acknowledges by
+ * itself, so it gets each only when the gateway has stored it; the network offers any other again.
  */
 export class InboundRelay {
   readonly #parts: InboundRelayParts;
@@ -84,7 +83,7 @@ export class InboundRelay {
     this.#identities.close();
   }
 
-  /** Takes the place of the library's own listeners, which are then called by `handOn`. */
+  /** Replaces the library's own listeners, which `handOn` calls later. */
   #stand(name: string, take: (node: BinaryNode, handOn: () => void) => void): void {
     const { ws } = this.#socket;
     const listeners = ws.listeners(name);
@@ -132,7 +131,7 @@ export class InboundRelay {
     const [one, other] = writerAddresses(fullMessage.key);
     const [hidden, phone] = hiddenIdOf(one) ? [one, other] : [other, one];
     if (hidden && phone && hiddenIdOf(hidden) && phoneOfAddress(phone)) {
-      // Which of a contact's two addresses a key stands under depends on this.
+      // The address under which a contact's key is stored depends on this.
       await signalRepository.lidMapping.storeLIDPNMappings([{ lid: hidden, pn: phone }]);
       await signalRepository.migrateSession(phone, hidden);
     }
@@ -222,7 +221,7 @@ export class InboundRelay {
   }
 }
 
-/** Why the network holds a message's content back; null when it does not. */
+/** The reason for which the network withholds the content of a message; null when it does not. */
 function withheldAs({ content }: BinaryNode): string | null {
   const part = Array.isArray(content)
     ? content.find(({ tag }) => tag === 'unavailable')

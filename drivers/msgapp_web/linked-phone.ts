@@ -33,10 +33,7 @@ export async function isPhoneOf(
   }
 }
 
-/**
- * What the user is told when nobody could say whose phone was linked. Pure.
- * @param unlinked whether the device could be taken off that phone again
- */
+/** The ending when the linked phone is unknown. Pure. */
 export function unknownPhone(unlinked: boolean): LastEnding {
   const next = unlinked
     ? 'The device was unlinked again.'
@@ -45,7 +42,7 @@ export function unknownPhone(unlinked: boolean): LastEnding {
 }
 
 /**
- * What the user is told when the phone of another number was linked. Pure.
+ * The ending when the phone of another number was linked. Pure.
  * @param unlinked whether the device could be taken off that phone again
  */
 export function wrongPhoneEnding(address: string | undefined, unlinked: boolean): LastEnding {

@@ -3,7 +3,7 @@ import type { InboundMedia, MediaKind } from '../../core/contracts/driver.ts';
 import { beforeAbort } from './before-abort.ts';
 import type { Library, LibrarySocket } from './library.ts';
 
-/** A message's media as the network tells of it. */
+/** The media of a message, as the network describes it. */
 export interface MediaPart {
   /** The library's word for how it is encrypted. */
   readonly type: EncryptedAs;

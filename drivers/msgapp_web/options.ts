@@ -6,7 +6,7 @@ export interface MsgappWebOptions {
   readonly rootPublicKey: Buffer | null;
   /** The version of the network's web client to log in as; null: the one that the library was made for. */
   readonly webVersion: [number, number, number] | null;
-  /** Pause between two looks whether a restriction of the whole account is over. */
+  /** Pause between two checks whether a restriction of the whole account is over. */
   readonly restrictionCheckMs: number;
   /** Pause between two questions whether the network still answers on a connection that is open. */
   readonly probeMs: number;

@@ -28,7 +28,7 @@ export function receiptsOf(
   );
 }
 
-/** The failure that an answer to a send tells of; null when it is none. Pure. */
+/** The failure in an answer to a send; null when it is none. Pure. */
 export function lateFailureOf({ attrs }: BinaryNode): ReceiptEvent | null {
   if (!attrs.error || !attrs.id) return null;
   const { code, message } = ackRefusal(attrs.error);
@@ -42,7 +42,7 @@ export function lateFailureOf({ attrs }: BinaryNode): ReceiptEvent | null {
   };
 }
 
-/** Why the network did not take a message, by the number in its answer. Pure. */
+/** The refusal of a message, by the error number in its answer. Pure. */
 export function ackRefusal(error: string): { readonly code: string; readonly message: string } {
   switch (error) {
     case '463':

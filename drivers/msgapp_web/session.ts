@@ -28,7 +28,7 @@ export class MsgappWebSession implements Session {
   #attempt: ConnectAttempt | null = null;
   /** Counts the calls that begin something: an older one that is still preparing gives up. */
   #turn = 0;
-  /** The next look whether a restriction is over. */
+  /** The timer of the next check whether a restriction is over. */
   #look: NodeJS.Timeout | null = null;
   #closed = false;
 
@@ -146,7 +146,7 @@ export class MsgappWebSession implements Session {
       opened: async () => {
         const lifted = quiet;
         quiet = false;
-        // Both at once: an end that comes while the database is away is told behind them.
+        // Emitted together: while the database is away a later end queues behind them.
         await Promise.all([
           lifted ? this.#port.emit({ type: 'state', state: 'unrestricted' }) : null,
           this.#port.emit({ type: 'state', state: 'connected' }),
@@ -182,11 +182,7 @@ export class MsgappWebSession implements Session {
     await this.#attempt?.leave(signal);
   }
 
-  /**
-   * Connects only to leave: nobody is told.
-   * @returns false when there is nothing to leave
-   * @throws Error when there is, and the network cannot be reached
-   */
+  /** Connects only to log out: nothing is emitted. */
   async #connectSilently(signal: AbortSignal): Promise<boolean> {
     this.#cut();
     const library = await loadTrusting(this.#options.rootPublicKey);
@@ -211,7 +207,7 @@ export class MsgappWebSession implements Session {
     });
   }
 
-  /** Nothing is told once closed. */
+  /** Emits nothing once closed. */
   async #tell(event: DriverEvent): Promise<void> {
     if (this.#closed) return;
     await this.#port.emit(event).catch((error: unknown) => this.#warn(error, 'could not report'));

@@ -4,7 +4,7 @@ import type { Library } from './library.ts';
 import type { LibraryLog } from './library-log.ts';
 import { Transactions } from './transactions.ts';
 
-/** What was decrypted, by its ciphertext: the library decrypts again what the driver has looked at first. */
+/** Cache of decrypted messages by ciphertext: the library decrypts again what the driver has read first. */
 export type OpenedMessages = WeakMap<Uint8Array, Uint8Array>;
 
 /** For one socket. */

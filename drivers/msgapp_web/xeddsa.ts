@@ -3,7 +3,7 @@ import { createPublicKey, verify } from 'node:crypto';
 /** The prime of Curve25519. */
 const prime = 2n ** 255n - 19n;
 
-/** The bit of the last byte that holds a sign in place of a number's highest bit. */
+/** The bit of the last byte with a sign, where a number has its highest bit. */
 const signBit = 0x80;
 
 /**

@@ -100,7 +100,7 @@ export class SimulatedControl {
     return await this.#call('outbox', address);
   }
 
-  /** Something befalls the phone. Refused: `unknown_phone`. */
+  /** Triggers an event of the phone. Refused: `unknown_phone`. */
   async event(address: PhoneAddress, event: PhoneEvent): Promise<ControlOutcome<PhoneView>> {
     return await this.#call('event', { ...address, event });
   }

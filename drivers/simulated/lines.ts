@@ -64,7 +64,7 @@ export class LineSocket {
       try {
         this.onFrame(JSON.parse(line));
       } catch (error) {
-        // Whoever sends what cannot be understood is no longer listened to.
+        // A peer that sends what cannot be understood is ignored from now on.
         this.onUnreadable(error);
         this.#socket.destroy();
         return;

@@ -8,7 +8,7 @@ import { notConnected } from '../../core/contracts/driver-error.ts';
 import type { LineSocket } from './lines.ts';
 import type { DriverRequest, OfferedEvent, SessionNotice } from './network/protocol.ts';
 
-/** Who hears what a connection brings. */
+/** Listener to a connection. */
 export interface SessionConnectionListener {
   /** An event that the network offers; acknowledged when this resolves, given back when it rejects. */
   emit(event: DriverEvent): Promise<void>;
@@ -51,7 +51,7 @@ export class SessionConnection {
     if (!this.#over) this.#lines.write(request);
   }
 
-  /** Cuts at once; whoever still waits for an answer gets this error. */
+  /** Cuts at once; calls that still wait for an answer reject with this error. */
   cut(error: DriverError): void {
     this.#over = true;
     this.#lines.cut();

@@ -18,7 +18,7 @@ import { SessionConnection } from './session-connection.ts';
 
 /** The name under which the session's token is stored. */
 const tokenName = 'token';
-/** How long the network may take to be told that the link is over, in milliseconds. */
+/** Time-out of a log-out, in milliseconds. */
 const logOutTimeoutMs = 3_000;
 
 /** What the user reads while there is no connection. */
@@ -90,7 +90,7 @@ export class SimulatedSession implements Session {
     return { accepted: false, detail: `The ${field} is not the right one.` };
   }
 
-  /** The network carries the address only; fetched all the same, so that what cannot be fetched fails here too. */
+  /** Fetched although the network carries the address only, so that a bad address fails here too. */
   async send(message: OutboundMessage, signal: AbortSignal): Promise<Sent> {
     if (this.#connection === null) throw notConnected();
     if (message.media !== null) await this.#port.fetchMedia(message.media, signal);

@@ -12,7 +12,7 @@ import type {
 } from './protocol.ts';
 import { newNetworkId } from './sending.ts';
 
-/** A control call that cannot be carried out; the asker is told the reason. */
+/** A control call that is refused, with the reason. */
 export class Refused extends Error {
   readonly reason: ControlRefusal;
   constructor(reason: ControlRefusal) {

@@ -4,15 +4,15 @@ import type { NetworkStore } from './store.ts';
 
 /** How long an event waits that the driver could not keep, in milliseconds. */
 const offerAgainMs = 300;
-/** The longest that a timer can count; what is due later is looked at again then. */
+/** The longest timer; later offers are checked again then. */
 const longestTimerMs = 2 ** 30;
 
-/** Whoever is handed what a mailbox holds. */
+/** Listener to the offers of a mailbox. */
 export interface OfferListener {
   tell(notice: SessionNotice): void;
 }
 
-/** What a phone keeps for its driver: each event is offered until it is acknowledged, whatever dies meanwhile. */
+/** The events of a phone for its driver: each is offered until it is acknowledged, across restarts. */
 export class PhoneMailbox {
   readonly #store: NetworkStore;
   readonly #phoneId: number;

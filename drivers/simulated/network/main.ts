@@ -23,7 +23,7 @@ import { NetworkStore, StoreTaken } from './store.ts';
 const takenStatus = 3;
 /** How long a child waits for the gateway that started it, in milliseconds. */
 const firstComerMs = 20_000;
-/** How often a child looks whether it is still wanted, in milliseconds. */
+/** How often a child checks whether it is still wanted, in milliseconds. */
 const lookMs = 1_000;
 
 const { values: options } = parseArgs({

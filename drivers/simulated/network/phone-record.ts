@@ -14,7 +14,7 @@ import type {
   Writer,
 } from './protocol.ts';
 
-/** What a phone remembers, whatever happens to the network's process. */
+/** The stored state of a phone. */
 export interface PhoneRecord {
   readonly password: string | null;
   readonly send: SendBehaviour;
@@ -35,7 +35,7 @@ export interface Restriction {
   readonly until: number | null;
 }
 
-/** How many ended sessions are remembered; an older one is told `session_lost`. */
+/** How many ended sessions are kept; an older one ends as `session_lost`. */
 const rememberedTokens = 50;
 
 /** A phone that nobody has touched. */
@@ -83,7 +83,7 @@ export function restrictionAt(record: PhoneRecord, now: number): Restriction | n
     : restriction;
 }
 
-/** A contact as the driver is told of it. */
+/** A contact of the driver contract. */
 export function phoneContact(
   profile: ChannelProfile,
   phone: string,
@@ -92,7 +92,7 @@ export function phoneContact(
   return { phone, networkId: profile.contactIds ? `u${phone.slice(1)}` : null, name };
 }
 
-/** Whoever writes as the driver is told of it, with the addresses that the network shows. */
+/** The writer of a message as a contact, with the addresses that the network shows. */
 export function writerContact(
   profile: ChannelProfile,
   { phone, network_id: networkId = null, name }: Writer,
@@ -101,7 +101,7 @@ export function writerContact(
   return phoneContact(profile, phone, name);
 }
 
-/** What the network knows a writer by: the phone, unless that is hidden. */
+/** The address of a writer: the phone, unless that is hidden. */
 export function writerAddress({ phone, network_id }: Writer): string {
   return phone ?? network_id ?? '';
 }

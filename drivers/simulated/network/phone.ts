@@ -18,7 +18,7 @@ import type { NetworkStore } from './store.ts';
 /** One connection of a driver, as a phone sees it. */
 export interface Line {
   tell(notice: SessionNotice): void;
-  /** Ends the connection after what was told. */
+  /** Ends the connection after everything that was sent on it. */
   end(): void;
 }
 
@@ -29,7 +29,7 @@ export interface PhoneWorld {
   readonly qrLifetimesMs: readonly number[] | null;
 }
 
-/** One simulated phone: who is linked to it, what waits for it, what befalls it. */
+/** One simulated phone: its linked session, its mailbox and its events. */
 export class Phone {
   readonly address: PhoneAddress;
   readonly profile: ChannelProfile;

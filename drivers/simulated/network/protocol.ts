@@ -135,7 +135,7 @@ export type RestrictionScope = 'all' | 'new_contacts';
 /** How the phone treats what is sent from it. */
 export type SendBehaviour = 'read' | 'deliver' | 'sent' | 'fail' | 'hang';
 
-/** Where the phone stands, as its owner sees it. */
+/** The state of the phone, as its owner sees it. */
 export type PhoneState =
   | 'idle'
   | 'pairing'
@@ -199,7 +199,7 @@ export interface OutboxEntry {
   readonly attempts: number;
 }
 
-/** Something that befalls a phone. `renew_qr` and `refuse_login` are for the contract tests. */
+/** An event of a phone. `renew_qr` and `refuse_login` are for the contract tests. */
 export interface PhoneEvent {
   readonly type:
     | 'log_out'

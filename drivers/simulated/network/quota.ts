@@ -18,7 +18,7 @@ export class WrittenCount {
   #rows = Number.POSITIVE_INFINITY;
   #bytes = 0;
 
-  /** A row was written that holds this text. */
+  /** Counts a written row with this text. */
   add(text: string): void {
     this.#rows += 1;
     this.#bytes += Buffer.byteLength(text);

@@ -31,7 +31,7 @@ export function secretOf(folder: string): string {
   const made = join(folder, `secret.${process.pid}`);
   writeFileSync(made, randomBytes(32).toString('base64url'), { mode: 0o600 });
   try {
-    // Linked into place, so that nobody reads half of it and the first of two that start at once wins.
+    // Linked under its name, so that nobody reads half of it and the first of two that start at once wins.
     linkSync(made, join(folder, 'secret'));
   } catch (error) {
     if (readSecret(folder) === null) throw error;
@@ -44,7 +44,7 @@ export function secretOf(folder: string): string {
 /** Announces a network. Only the one that has the store open may. */
 export function writeRunning(folder: string, running: Running): void {
   const file = join(folder, `running.${running.pid}`);
-  // Renamed into place, so that nobody reads half of it; private, since knowing it is the way in.
+  // Renamed, so that nobody reads half of it; private, since its content is the key to the network.
   writeFileSync(file, JSON.stringify(running), { mode: 0o600 });
   renameSync(file, join(folder, 'running.json'));
 }
@@ -59,7 +59,7 @@ export function readRunning(folder: string): Running | null {
   }
 }
 
-/** Whether the announcement of this network still stands. */
+/** Whether the announcement of this network is still current. */
 export function stands(folder: string, { instance }: Running): boolean {
   return readRunning(folder)?.instance === instance;
 }

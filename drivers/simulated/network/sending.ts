@@ -4,7 +4,7 @@ import { type PhoneRecord, recipientAddress, restrictionAt } from './phone-recor
 import type { SendBehaviour, SentText } from './protocol.ts';
 import type { AcceptedMessage, NetworkStore } from './store.ts';
 
-/** A refusal as the driver is told. */
+/** A refusal in the answer to the driver. */
 export interface SendRefusal {
   readonly code: string;
   readonly message: string;

@@ -247,7 +247,7 @@ export class NetworkStore {
   }
 
   #all(sql: string, ...values: (string | number | null)[]): Record<string, unknown>[] {
-    // Rows are objects by column name unless a statement is told otherwise.
+    // Rows are objects by column name by default.
     return this.#statement(sql).all(...values) as Record<string, unknown>[];
   }
 
