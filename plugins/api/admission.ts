@@ -18,7 +18,7 @@ export interface AdmissionOptions {
 const wrongKeysPerS = 10;
 const wrongKeysAtOnce = 50;
 
-/** What every request to an operation passes before anything of its body is read. One per gateway. */
+/** Admission of a request to an operation, before anything of its body is read: key, mode, rate. One per gateway. */
 export class Admission {
   readonly #authenticator: Authenticator;
   readonly #clock: Clock;
@@ -31,7 +31,7 @@ export class Admission {
     this.#limiter = requestsPerS > 0 ? new RateLimiter(requestsPerS) : null;
   }
 
-  /** Who calls? As `RequestHandling.identify` promises. */
+  /** The caller. As `RequestHandling.identify` promises. */
   async identify(request: FastifyRequest): Promise<Caller> {
     const { headers, rawHeaders } = request.raw;
     const key = presentedKey(headers, rawHeaders);
@@ -42,7 +42,7 @@ export class Admission {
     return caller;
   }
 
-  /** Is the operation there for them, and does that key call too often? As `RequestHandling.admit` promises. */
+  /** Refuses an operation of another mode, and a key that calls too often. As `RequestHandling.admit` promises. */
   admit(caller: Caller, operation: AnyOperation | null, cost?: number): void {
     const mode = operation?.mode;
     if (mode !== undefined && mode !== caller.mode) throw new GatewayError('not_found');
@@ -50,7 +50,7 @@ export class Admission {
     if (retryAfterS > 0) throw new GatewayError('rate_limited', { retryAfterS });
   }
 
-  /** Only wrong keys are counted: whoever shares an address with a guesser is not held up. */
+  /** Only wrong keys are counted: other clients of the same address are not delayed. */
   #refusalOfWrongKey(address: string): GatewayError {
     const retryAfterS = this.#wrongKeys.take(address, this.#clock.monotonic());
     if (retryAfterS === 0) return new GatewayError('unauthorized');
@@ -60,7 +60,7 @@ export class Admission {
     });
   }
 
-  /** All of it, for a request to a route. */
+  /** The whole admission of a request to a route. */
   async pass(request: FastifyRequest): Promise<void> {
     if (hasEmptyPart(request.params as object)) throw new GatewayError('not_found');
     const caller = await this.identify(request);

@@ -8,8 +8,8 @@ type Kind = (typeof kinds)[number];
 const numeric = /^-?\d{1,20}(?:\.\d{1,20})?$/;
 
 /**
- * Reads what path and query hold as text. `5` becomes a number where the schema says integer or number,
- * `true` and `false` become booleans where it says boolean; whatever else stays for the validator to refuse.
+ * Coerces the texts of path and query: `5` becomes a number where the schema says integer or number, `true` and `false`
+ * become booleans where it says boolean. Anything else stays for the validator to refuse.
  */
 export class TextCoercion {
   readonly #part: RequestPart;

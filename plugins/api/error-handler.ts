@@ -7,8 +7,8 @@ import { isEndless } from './body.ts';
 import { requestIdOf } from './request-id.ts';
 
 /**
- * What holds for every request of the whole server, known path or not: a request id, one error shape,
- * 404 before anything of the body is read, and a line in the log.
+ * Sets up what every request of the server has, known path or not: a request id, one error shape, 404 before anything
+ * of the body is read, and a line in the log.
  */
 export function guardServer(app: FastifyInstance, log: GatewayLog, bodyLimit: number): void {
   app.setGenReqId(({ headers }) => requestIdOf(headers['x-request-id']));
@@ -30,7 +30,7 @@ export function guardServer(app: FastifyInstance, log: GatewayLog, bodyLimit: nu
   });
 }
 
-/** A refusal is the client's business; only what is ours is logged, and never what the request held. */
+/** Logs a refusal that is a fault of ours; never what the request contained. */
 export function logRefusal(
   log: GatewayLog,
   refusal: GatewayError,

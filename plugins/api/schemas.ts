@@ -1,6 +1,6 @@
 import type { JsonSchema } from '../../core/schemas.ts';
 
-/** Keywords that hold values, not schemas. */
+/** Keywords with values, not schemas. */
 const valueKeywords = new Set(['enum', 'const', 'default', 'examples', 'required']);
 
 /** A schema as plain data, free of what TypeBox hides in it. */

@@ -67,12 +67,12 @@ export class Answering {
     void this.#answer(handler, subject, bodyText(message.body), late.signal).then((answer) => {
       clearTimeout(timer);
       this.#open.delete(key);
-      // Whoever was told to undo it has undone it: the asker must not hear that it was done.
+      // The handler was aborted and has undone its work: the asker must not get a success.
       if (!late.signal.aborted) reply('answer', answer.text);
     });
   }
 
-  /** Tells every handler that nobody waits any more. */
+  /** Aborts every handler: nobody waits any more. */
   close(): void {
     for (const late of this.#open.values()) late.abort();
   }

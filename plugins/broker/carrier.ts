@@ -12,7 +12,7 @@ import type { Topology } from './topology.ts';
 import { WorkSenders } from './work-senders.ts';
 import { Workers } from './workers.ts';
 
-/** Between two looks at what is overdue. */
+/** Interval of checks for overdue messages. */
 const tickMs = 200;
 
 /** What a carrier is made with. */

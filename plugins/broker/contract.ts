@@ -23,5 +23,5 @@ export interface BrokerLimits {
   readonly retryMs: number;
 }
 
-/** The limits of a broker that is told nothing else. */
+/** The default limits of a broker. */
 export const defaultLimits: BrokerLimits = { buffer: 10_000, attempts: 3, retryMs: 100 };

@@ -21,7 +21,7 @@ export interface Outgoing {
 /** Longer routing keys and names cannot be written as AMQP. */
 const longestKey = 255;
 
-/** Whether AMQP can carry it. */
+/** Whether AMQP can carry the routing keys. */
 export function fitsAmqp(outgoing: Outgoing): boolean {
   const { routingKey, copies = [] } = outgoing;
   return [routingKey, ...copies].every((key) => Buffer.byteLength(key) <= longestKey);

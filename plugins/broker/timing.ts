@@ -11,7 +11,7 @@ export interface RabbitmqTiming {
   /** Before the first new try; it doubles up to `retryMaxMs`. */
   readonly retryMs: number;
   readonly retryMaxMs: number;
-  /** For what is still to be sent, and then for the farewell of each connection, on close. */
+  /** Drain: time for unsent messages on close, and then for the close of each connection. */
   readonly closeMs: number;
   /** AMQP heartbeat in seconds: how RabbitMQ notices a process that hangs; after about twice as long. */
   readonly heartbeatS: number;

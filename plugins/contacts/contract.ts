@@ -17,7 +17,7 @@ export interface Contact {
   readonly createdAt: number;
 }
 
-/** A contact as it is looked for: by any of the two that is not null. */
+/** The address of a contact to find: by any of the two that is not null. */
 export interface ContactKey {
   readonly tenantId: string;
   readonly channel: string;

@@ -9,7 +9,7 @@ import type { EgressSettings } from './settings.ts';
 export class GuardedConnections {
   readonly agent: Agent;
   readonly #pools = new Map<string, Pool>();
-  /** How many requests were told in this turn of the event loop that they find a free connection, by origin. */
+  /** Free connections promised in this turn of the event loop, by origin. */
   readonly #promised = new Map<string, number>();
 
   constructor(settings: EgressSettings) {

@@ -20,7 +20,7 @@ export interface EgressPost {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** For everything: looking up, connecting, sending, the head and the body of the answer. */
+  /** For the whole request: look-up, connecting, sending, head and body of the answer. */
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly signal?: AbortSignal;

@@ -1,7 +1,8 @@
 import { EgressError } from './failures.ts';
 
 /**
- * All that ends a request early. No AbortSignal, of which every single webhook would need one with its listeners.
+ * The deadline of a request, and every other early end. Not an AbortSignal, of which each webhook would need one with
+ * its listeners.
  */
 export class RequestDeadline {
   readonly #caller: AbortSignal | undefined;
@@ -30,17 +31,17 @@ export class RequestDeadline {
     else caller?.addEventListener('abort', this.#onAbort);
   }
 
-  /** Why the request has ended early; null while it may go on. */
+  /** The reason of an early end; null while the request may go on. */
   get reason(): EgressError | null {
     return this.#reason;
   }
 
-  /** Who is told of the end, in place of whoever was before; null: nobody. */
+  /** Sets the listener of the end, in place of the last one; null: none. */
   tell(onEnd: ((reason: EgressError) => void) | null): void {
     this.#onEnd = onEnd;
   }
 
-  /** The caller or the gateway wants no more of it. */
+  /** Ends the request for its caller or the gateway. */
   cut(): void {
     this.#end(new EgressError('connection', 'The request was cut short by the gateway.'));
   }

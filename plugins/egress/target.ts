@@ -12,7 +12,7 @@ export interface TargetRules {
 export interface Target {
   readonly url: URL;
   readonly host: string;
-  /** The host is an address, to which nothing will be looked up. */
+  /** The host is an address: nothing to resolve. */
   readonly isAddress: boolean;
 }
 

@@ -98,7 +98,7 @@ export function inArguments(error: GatewayError, given: unknown): GatewayError {
   return new GatewayError(declaration, { details: named, cause, ...retry });
 }
 
-/** `"25"` looks like an integer to whoever wrote it. */
+/** `"25"` is an integer to its writer. */
 const mustBeOther = /must be an? (integer|number|boolean|object|array)$/;
 
 function withoutPart(text: string): string {

@@ -121,7 +121,7 @@ function makeServer({ tools, call }: ExchangeParts): Server {
   return server;
 }
 
-/** The headers that the transport looks at; the body was read before. */
+/** The headers that the transport reads; the body was read before. */
 function asWebRequest({ headers }: FastifyRequest): Request {
   const web = new Headers();
   for (const name of ['accept', 'content-type', 'mcp-protocol-version']) {

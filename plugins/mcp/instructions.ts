@@ -1,4 +1,4 @@
-/** What the server tells an agent at the beginning. */
+/** The instructions of the server for an agent. */
 export const instructions = `
 Send and receive text messages through the user's connected messaging accounts.
 

@@ -45,7 +45,7 @@ export class MediaAddresses {
       return 'wrong';
     }
     const given = Buffer.from(signature, 'base64url');
-    // Node skips what is no base64url, so that two texts could stand for the same signature.
+    // Node skips characters that are no base64url, so two texts could be the same signature.
     if (given.length !== signatureBytes || given.toString('base64url') !== signature) {
       return 'wrong';
     }

@@ -37,7 +37,7 @@ export interface KeptMedia extends StoredFile {
 /** A fetched file, and how to give it back. */
 export interface LentFile {
   readonly file: MediaFile;
-  /** Deletes it; idempotent. Happens by itself once the signal of the fetch aborts. */
+  /** Deletes the file; idempotent. Called by itself once the signal of the fetch aborts. */
   release(): void;
 }
 

@@ -7,7 +7,7 @@ import type { Spool } from './fetching/spool.ts';
 import { forgetLane, type Retention, retireLane, sweepSize } from './lanes.ts';
 import type { MediaStore } from './store/store.ts';
 
-/** How often to look: often enough for the shortest times of a test. */
+/** The fastest sweep: often enough for the shortest times of a test. */
 const slowestMs = 60_000;
 const fastestMs = 500;
 
@@ -31,8 +31,8 @@ export interface Upkeep {
 }
 
 /**
- * Starts what has to be done now and then, in every process: give up files that are too old or found no message,
- * and delete what was given up. A row goes only after its file, so that what fails is done again.
+ * Starts the periodic sweep of this process: gives up files that are too old or found no message, and deletes them. A
+ * row goes only after its file, so that a failure is repeated.
  */
 export function startMediaUpkeep(parts: MediaUpkeepParts): Upkeep {
   const { retention, log } = parts;

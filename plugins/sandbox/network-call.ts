@@ -14,7 +14,7 @@ export interface Sandbox {
   channels(): readonly string[];
 }
 
-/** Why the network did not carry a call out, as the client is told. */
+/** The refusal of the network, as the client gets it. */
 const refusals: Readonly<Record<string, readonly [ErrorCode, string | undefined]>> = {
   unknown_phone: ['not_found', 'The simulated network knows no such phone.'],
   nothing_to_scan: ['nothing_to_scan', undefined],

@@ -43,7 +43,7 @@ export interface SealedValue {
   readonly lock: Lock;
 }
 
-/** A sealed value and what takes its place. */
+/** A sealed value and its replacement. */
 export interface Resealing {
   readonly value: SealedValue;
   readonly sealed: string;

@@ -24,7 +24,7 @@ export function makeCursors(keys: readonly Buffer[]): Cursors {
 
     read(operation, tenantId, cursor, field) {
       const bytes = Buffer.from(cursor, 'base64url');
-      // Node skips what is no base64url, so that two texts could stand for the same cursor.
+      // Node skips characters that are no base64url, so two texts could be the same cursor.
       if (bytes.length <= macBytes || bytes.toString('base64url') !== cursor) throw refusal(field);
       const given = bytes.subarray(0, macBytes);
       const json = bytes.subarray(macBytes).toString('utf8');

@@ -1,7 +1,7 @@
 import { createHash, hkdfSync } from 'node:crypto';
 import { StartRefusal } from '../../core/start-refusal.ts';
 
-/** One secret of the gateway with the short name that stands in what it sealed. */
+/** One secret of the gateway, with the short name in everything it sealed. */
 export interface Key {
   readonly id: string;
   readonly bytes: Buffer;

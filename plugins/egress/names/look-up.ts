@@ -4,7 +4,7 @@ import { FreshFile } from './fresh-file.ts';
 import { localAddresses, parseHosts } from './hosts.ts';
 import { parseSearch, searchedNames } from './search.ts';
 
-/** How names are looked up. */
+/** How names are resolved. */
 export interface NameSettings {
   /** For a whole lookup: every search domain, name server and repeated question. */
   readonly timeoutMs: number;

@@ -12,7 +12,7 @@ export function parseSearch(text: string): SearchRules {
   for (const line of text.split('\n')) {
     const [keyword, ...values] = line.trim().split(/\s+/);
     if (keyword === 'search' || keyword === 'domain') {
-      // A lone dot stands for the root: no domain at all.
+      // A lone dot is the root: no domain at all.
       domains = values.map((domain) => domain.replace(/\.$/, '')).filter((domain) => domain !== '');
     }
     if (keyword !== 'options') continue;

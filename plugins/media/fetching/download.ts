@@ -81,7 +81,7 @@ function unavailable(message: string, options = {}): MediaFailure {
   return new MediaFailure('media_unavailable', message, options);
 }
 
-/** A sentence as it stands behind a code: `media_unavailable: the host refused the connection`. */
+/** A sentence behind its code: `media_unavailable: the host refused the connection`. */
 function asClause(sentence: string): string {
   return sentence.replace(/\.$/, '').replace(/^[A-Z](?=[a-z ])/, (letter) => letter.toLowerCase());
 }

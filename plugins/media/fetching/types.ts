@@ -11,7 +11,7 @@ export interface TypeFacts {
   readonly fileName: string;
 }
 
-/** The type of a file that nobody can tell. */
+/** The type of a file of unknown content. */
 export const unknownType = 'application/octet-stream';
 
 /** Documents that may be sent. Pictures, films and sound may be sent whatever their format. */

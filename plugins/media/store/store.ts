@@ -13,7 +13,7 @@ export interface MediaStore {
   put(place: MediaPlace, path: string): Promise<void>;
   /** The bytes, or null when there is no such file. The caller reads to the end or destroys. */
   open(place: MediaPlace, range: ByteRange): Promise<Readable | null>;
-  /** Deletes a file; nothing happens when there is none. */
+  /** Deletes a file; a missing one is ignored. */
   remove(place: MediaPlace): Promise<void>;
   close(): void;
 }

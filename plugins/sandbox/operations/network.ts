@@ -7,7 +7,7 @@ const Reachability = Closed({
   reachable: Type.Boolean({ description: 'whether the network can be reached' }),
 });
 
-/** What happens to the network as a whole. */
+/** Events of the network as a whole. */
 export function networkOperations(sandbox: Sandbox): readonly AnyOperation[] {
   return [
     operation({
