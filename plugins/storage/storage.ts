@@ -6,7 +6,7 @@ import type { StorageContents } from './contents.ts';
 import { Executor } from './executor.ts';
 import { Lanes } from './lanes.ts';
 import { read, steadied } from './reading.ts';
-import { shrinkSqlite } from './sqlite.ts';
+import { shrinkSqlite } from './sqlite-transaction.ts';
 import { mysqlClock } from './unit.ts';
 
 /** How long `ping` and `probe` wait. */

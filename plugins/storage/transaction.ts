@@ -3,7 +3,7 @@ import type { DatabasePools } from './connection.ts';
 import type { Ask } from './executor.ts';
 import { beginMysql } from './mysql.ts';
 import type { Statement } from './pipeline.ts';
-import { beginSqlite } from './sqlite.ts';
+import { beginSqlite } from './sqlite-transaction.ts';
 
 /** One open transaction on a connection of its own, which goes back to the pool when it ends. */
 export interface Transaction {
