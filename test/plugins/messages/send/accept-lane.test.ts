@@ -1,5 +1,8 @@
 import t from 'tap';
-import { type ChangeInput, makeChangeLane } from '../../../../plugins/contacts/change.ts';
+import {
+  type ContactChangeInput,
+  makeContactChangeLane,
+} from '../../../../plugins/contacts/change.ts';
 import { ArrivalLine } from '../../../../plugins/messages/receive/arrival-line.ts';
 import { databases } from '../../../harness/databases.ts';
 import { acceptedId, codeOf, forgetContact, makeTenant, openStage, type Stage } from '../stage.ts';
@@ -254,7 +257,7 @@ for (const engine of databases) {
       t.teardown(() => database.drop());
       const first = await openStage(t, database.url);
       const second = engine.name === 'mariadb' ? await openStage(t, database.url) : first;
-      const changes = makeChangeLane({ forgetContact });
+      const changes = makeContactChangeLane({ forgetContact });
       const { tenantId, accountIds } = await makeTenant(first);
       const [accountId = ''] = accountIds;
       const ask = async () => codeOf(await first.send({ tenantId, accountId, phone: phone(1) }));
@@ -262,7 +265,7 @@ for (const engine of databases) {
       const [contact] = await first.storage.read.contacts.list(tenantId, {
         ...{ channel: null, phone: null, before: null, limit: 1 },
       });
-      const change = (input: ChangeInput) => second.storage.submit(changes, input);
+      const change = (input: ContactChangeInput) => second.storage.submit(changes, input);
       let wrong = 0;
       for (let round = 0; round < 20; round += 1) {
         const doNotDisturb = round % 2 === 0;
