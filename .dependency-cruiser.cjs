@@ -139,44 +139,33 @@ module.exports = {
       name: 'public-hands-on',
       comment:
         'public/ is what packages from outside may import, and only hands on: core/ for drivers and plugins, ' +
-        'test/contract/ and test/kit/ for their tests, and types of the simulated network. Nothing of the gateway ' +
+        'testing/ for their tests, and types of the simulated network. Nothing of the gateway ' +
         'imports it.',
       severity: 'error',
       from: { path: '^public/' },
       to: {
         ...local,
-        pathNot: [
-          '^core/',
-          '^test/contract/driver\\.ts$',
-          '^test/kit/',
-          '^drivers/simulated/control\\.ts$',
-        ],
+        pathNot: ['^core/', '^testing/', '^drivers/simulated/control\\.ts$'],
       },
     },
     {
-      name: 'kit-ships-with-the-package',
+      name: 'testing-ships-with-the-package',
       comment:
-        'test/kit/ and test/contract/driver are part of the package, so they may not import the rest of test/, ' +
-        'and of config/ only what makes a driver.',
+        'testing/ is part of the package, so it may not import test/, and of config/ only what makes a driver.',
       severity: 'error',
-      from: { path: '^test/(kit/|contract/driver)' },
+      from: { path: '^testing/' },
       to: {
         ...local,
-        pathNot: [
-          '^core/',
-          '^drivers/simulated/',
-          '^config/checked-driver\\.ts$',
-          '^test/(kit/|contract/driver)',
-        ],
+        pathNot: ['^(core|testing)/', '^drivers/simulated/', '^config/checked-driver\\.ts$'],
       },
     },
     {
-      name: 'kit-runs-without-tap',
+      name: 'testing-runs-without-tap',
       comment:
-        'test/kit/ and test/contract/driver may import tap by `import type` only: the harness and the simulated ' +
-        'network must run where it is not installed.',
+        'testing/ may import tap by `import type` only: the harness and the simulated network must run where it is ' +
+        'not installed.',
       severity: 'error',
-      from: { path: '^test/(kit/|contract/driver)' },
+      from: { path: '^testing/' },
       to: { path: library('tap'), dependencyTypesNot: ['type-only'] },
     },
     {

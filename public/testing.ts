@@ -12,19 +12,19 @@ export type {
   PhoneSettings,
   PhoneView,
 } from '../drivers/simulated/control.ts';
-export * from '../test/contract/driver.ts';
+export * from '../testing/contract/driver.ts';
 export {
   type DriverHarness,
   type HarnessOptions,
   type OpenOptions,
   runDriver,
-} from '../test/kit/driver-harness.ts';
-export type { HarnessAccount, LinkWord, SendOptions } from '../test/kit/harness-account.ts';
-export { simulatedContract } from '../test/kit/simulated-contract.ts';
+} from '../testing/kit/driver-harness.ts';
+export type { HarnessAccount, LinkWord, SendOptions } from '../testing/kit/harness-account.ts';
+export { simulatedContract } from '../testing/kit/simulated-contract.ts';
 export {
   type NetworkOptions,
   type PhonePlace,
   type SimulatedNetworkProcess,
   startSimulatedNetwork,
-} from '../test/kit/simulated-network.ts';
-export type { PhoneMessage, SimulatedPhone } from '../test/kit/simulated-phone.ts';
+} from '../testing/kit/simulated-network.ts';
+export type { PhoneMessage, SimulatedPhone } from '../testing/kit/simulated-phone.ts';

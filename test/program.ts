@@ -4,7 +4,16 @@ import { dirname, join } from 'node:path';
 const project = join(import.meta.dirname, '..');
 
 /** What the program consists of, as in `tsconfig.build.json`, and what tests run in its place or beside it. */
-const rooms = ['core', 'plugins', 'drivers', 'config', 'main.ts', 'test/harness', 'test/bench'];
+const rooms = [
+  'core',
+  'plugins',
+  'drivers',
+  'config',
+  'testing',
+  'main.ts',
+  'test/harness',
+  'test/bench',
+];
 
 /**
  * Compiles the program into a folder of the project, so that the hundreds of processes that the tests start need not

@@ -1,6 +1,6 @@
 /**
  * The contract between the gateway and the code that speaks to one network. Two sides: `Driver` and
- * `Session` are called by the gateway, `Port` is called by the driver. `test/contract/driver.ts`
+ * `Session` are called by the gateway, `Port` is called by the driver. `testing/contract/driver.ts`
  * exercises every clause, so a driver that passes it can be plugged in.
  */
 import type { DriverEvent } from './driver-events.ts';

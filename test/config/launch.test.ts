@@ -21,7 +21,7 @@ const run = promisify(execFile);
 async function smallProject(t: Test) {
   const folder = t.testdir({
     config: { 'said.ts': "export const said: string = 'said';\n" },
-    ...{ core: {}, plugins: { deep: {} }, drivers: {}, public: {} },
+    ...{ core: {}, plugins: { deep: {} }, drivers: {}, public: {}, testing: {} },
     'main.ts':
       "import { said } from './config/said.ts';\nconsole.log(import.meta.filename, said, ...process.argv.slice(1));\n",
     'package.json': '{ "type": "module" }',

@@ -266,11 +266,11 @@ t.test('the packed project, as a driver or plugin from outside finds it', async 
       networks: ['ten_harness', 'ten_other'],
       gone: String,
     });
-    const compiled = await readdir(join(target, 'dist/test'), { recursive: true });
+    const compiled = await readdir(join(target, 'dist/testing'), { recursive: true });
     const programs = compiled.filter((name) => name.endsWith('.js'));
     t.ok(programs.length > 10);
     for (const name of programs) {
-      const text = await readFile(join(target, 'dist/test', name), 'utf8');
+      const text = await readFile(join(target, 'dist/testing', name), 'utf8');
       t.notMatch(text, /['"]tap['"]/, `${name} runs without tap`);
     }
   });

@@ -1,8 +1,8 @@
 import type { Driver, OutboundMessage, Session } from '../../../core/contracts/driver.ts';
 import { makeChatappDriver } from '../../../drivers/chatapp/driver.ts';
 import type { Timing } from '../../../drivers/chatapp/timing.ts';
-import { LogLines } from '../../contract/driver/bench.ts';
-import { MemoryCredentials, MemoryPort } from '../../contract/driver.ts';
+import { LogLines } from '../../../testing/contract/driver/bench.ts';
+import { MemoryCredentials, MemoryPort } from '../../../testing/contract/driver.ts';
 import type { Teardown } from '../../harness/processes.ts';
 import { phoneNumber } from '../../harness/story.ts';
 import { quickTiming, type RunningNetwork, runNetwork } from './running-network.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { makeChatappDriver } from '../../../drivers/chatapp/driver.ts';
-import { driverContract } from '../../contract/driver.ts';
+import { driverContract } from '../../../testing/contract/driver.ts';
 import { quickTiming, runNetwork } from './running-network.ts';
 import { chatappWorld } from './world.ts';
 

@@ -7,8 +7,8 @@ import { MemoryStorage } from '@mtcute/core';
 import { addPublicKey } from '@mtcute/core/utils.js';
 import { BaseTelegramClient } from '@mtcute/node';
 import { makeChatappDriver } from '../../../drivers/chatapp/driver.ts';
-import { LogLines } from '../../contract/driver/bench.ts';
-import { MemoryCredentials, MemoryPort } from '../../contract/driver.ts';
+import { LogLines } from '../../../testing/contract/driver/bench.ts';
+import { MemoryCredentials, MemoryPort } from '../../../testing/contract/driver.ts';
 import type { Provisioned } from './network/control.ts';
 
 const [kind, count] = process.argv.slice(2);

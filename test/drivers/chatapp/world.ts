@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Long } from '@mtcute/core';
 import type { DriverAccount } from '../../../core/contracts/driver.ts';
-import type { SentKind } from '../../contract/driver/world.ts';
-import type { DriverWorld } from '../../contract/driver.ts';
+import type { SentKind } from '../../../testing/contract/driver/world.ts';
+import type { DriverWorld } from '../../../testing/contract/driver.ts';
 import { phoneNumber } from '../../harness/story.ts';
 import type { Control } from './network/control.ts';
 import type { TlObject } from './network/tl.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { driverContract } from '../../contract/driver.ts';
+import { driverContract } from '../../../testing/contract/driver.ts';
 import { hastyDriver, runNetwork } from './running-network.ts';
 import { msgappWebWorld } from './world.ts';
 

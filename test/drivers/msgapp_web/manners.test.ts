@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import t from 'tap';
 import { makeMsgappWebDriver } from '../../../drivers/msgapp_web/driver.ts';
-import { LogLines } from '../../contract/driver/bench.ts';
-import { MemoryPort } from '../../contract/driver.ts';
+import { LogLines } from '../../../testing/contract/driver/bench.ts';
+import { MemoryPort } from '../../../testing/contract/driver.ts';
 import { phoneNumber, until } from '../../harness/story.ts';
 import { startNetwork } from '../../networks/msgapp_web/process.ts';
 import { letLongTimersGo } from './running-network.ts';

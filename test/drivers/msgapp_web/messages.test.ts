@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import type { ContactsEvent, DriverEvent, IdentityEvent } from '../../../core/contracts/driver.ts';
-import { Bench, LogLines, type Opened } from '../../contract/driver/bench.ts';
+import { Bench, LogLines, type Opened } from '../../../testing/contract/driver/bench.ts';
 import { phoneNumber, until } from '../../harness/story.ts';
 import { hastyDriver, runNetwork } from './running-network.ts';
 import { msgappWebWorld } from './world.ts';

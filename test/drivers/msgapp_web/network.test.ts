@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
 import { DriverError, type MediaFile } from '../../../core/contracts/driver.ts';
-import { Bench, LogLines, type Opened } from '../../contract/driver/bench.ts';
+import { Bench, LogLines, type Opened } from '../../../testing/contract/driver/bench.ts';
 import { phoneNumber, until } from '../../harness/story.ts';
 import { FakeNetwork } from '../../networks/msgapp_web/network.ts';
 import { hastyDriver, runNetwork } from './running-network.ts';

@@ -19,8 +19,8 @@ import { resentIn } from '../../../drivers/msgapp_web/resent.ts';
 import { withoutOldChains } from '../../../drivers/msgapp_web/session-record.ts';
 import { openedMessages, signalRepository } from '../../../drivers/msgapp_web/signal-repository.ts';
 import { Transactions } from '../../../drivers/msgapp_web/transactions.ts';
-import { LogLines } from '../../contract/driver/bench.ts';
-import { MemoryCredentials } from '../../contract/driver.ts';
+import { LogLines } from '../../../testing/contract/driver/bench.ts';
+import { MemoryCredentials } from '../../../testing/contract/driver.ts';
 
 /** Every way in which a connection ends: what a login that is under way makes of it, and a session that was there. */
 const endings: readonly (readonly [CloseCode, object, object])[] = [

@@ -1,6 +1,6 @@
 import type { ContactAddress, DriverAccount } from '../../../core/contracts/driver.ts';
-import type { SentKind } from '../../contract/driver/world.ts';
-import type { DriverWorld } from '../../contract/driver.ts';
+import type { SentKind } from '../../../testing/contract/driver/world.ts';
+import type { DriverWorld } from '../../../testing/contract/driver.ts';
 import { phoneNumber } from '../../harness/story.ts';
 import type { FakeNetwork } from '../../networks/msgapp_web/network.ts';
 

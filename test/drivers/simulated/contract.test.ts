@@ -1,7 +1,7 @@
 import t from 'tap';
-import { driverContract } from '../../contract/driver.ts';
-import { simulatedContract } from '../../kit/simulated-contract.ts';
-import { startSimulatedNetwork } from '../../kit/simulated-network.ts';
+import { driverContract } from '../../../testing/contract/driver.ts';
+import { simulatedContract } from '../../../testing/kit/simulated-contract.ts';
+import { startSimulatedNetwork } from '../../../testing/kit/simulated-network.ts';
 
 const network = await startSimulatedNetwork();
 t.teardown(() => network.stop());

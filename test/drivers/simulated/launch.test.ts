@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import { carriedOut, SimulatedControl } from '../../../drivers/simulated/control.ts';
 import { SimulatedNetwork } from '../../../drivers/simulated/launch.ts';
-import { LogLines } from '../../contract/driver/bench.ts';
+import { LogLines } from '../../../testing/contract/driver/bench.ts';
+import { startSimulatedNetwork } from '../../../testing/kit/simulated-network.ts';
 import { startProcess, type Teardown } from '../../harness/processes.ts';
 import { phoneNumber, until } from '../../harness/story.ts';
-import { startSimulatedNetwork } from '../../kit/simulated-network.ts';
 import { temporaryFolder } from './running-network.ts';
 
 const address = { network: 'ten_a', channel: 'msgapp_web', phone: phoneNumber(1) };
@@ -95,7 +95,7 @@ t.test('it survives a SIGKILL of its gateway and is found again', async (t) => {
 t.test('a network of a test ends with that test, however it ends', async (t) => {
   const dataDir = await temporaryFolder(t);
   const program = `
-    import { startSimulatedNetwork } from './test/kit/simulated-network.ts';
+    import { startSimulatedNetwork } from './testing/kit/simulated-network.ts';
     const { url } = await startSimulatedNetwork({ dataDir: process.env.DATA_DIR });
     console.log(url);
     if (process.env.STAYS) setInterval(() => {}, 1000);`;

@@ -2,6 +2,10 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { carriedOut } from '../../../drivers/simulated/control.ts';
+import {
+  type NetworkOptions,
+  startSimulatedNetwork,
+} from '../../../testing/kit/simulated-network.ts';
 import { runGateway } from '../../harness/gateway.ts';
 import { scaled } from '../../harness/scale.ts';
 import {
@@ -13,7 +17,6 @@ import {
   until,
   untilMessage,
 } from '../../harness/story.ts';
-import { type NetworkOptions, startSimulatedNetwork } from '../../kit/simulated-network.ts';
 
 const from = { phone: phoneNumber(9_000), name: 'Ada' };
 

@@ -3,9 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SimulatedControl } from '../../../drivers/simulated/control.ts';
 import { SimulatedNetwork } from '../../../drivers/simulated/launch.ts';
-import { LogLines } from '../../contract/driver/bench.ts';
+import { LogLines } from '../../../testing/contract/driver/bench.ts';
+import {
+  type NetworkOptions,
+  startSimulatedNetwork,
+} from '../../../testing/kit/simulated-network.ts';
 import type { Teardown } from '../../harness/processes.ts';
-import { type NetworkOptions, startSimulatedNetwork } from '../../kit/simulated-network.ts';
 
 /** A simulated network that runs alone. */
 export interface RunningNetwork {

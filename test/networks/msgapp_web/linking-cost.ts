@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { makeMsgappWebDriver } from '../../../drivers/msgapp_web/driver.ts';
 import { loadTrusting } from '../../../drivers/msgapp_web/library.ts';
-import { LogLines } from '../../contract/driver/bench.ts';
-import { MemoryPort } from '../../contract/driver.ts';
+import { LogLines } from '../../../testing/contract/driver/bench.ts';
+import { MemoryPort } from '../../../testing/contract/driver.ts';
 import { phoneNumber } from '../../harness/story.ts';
 import { controlOf } from './control.ts';
 

@@ -4,8 +4,8 @@ import type { Json } from '../../../core/contracts/json.ts';
 import { createLog } from '../../../core/log.ts';
 import { MemoryHub } from '../../../plugins/broker/hub.ts';
 import { MemoryBroker } from '../../../plugins/broker/memory.ts';
-import { brokerContract } from '../../contract/broker.ts';
 import { unreliableBroker } from '../../harness/unreliable-broker.ts';
+import { brokerContract } from './contract.ts';
 
 const log = createLog('silent');
 

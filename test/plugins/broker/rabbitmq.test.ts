@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import type { Json } from '../../../core/contracts/json.ts';
-import { brokerContract } from '../../contract/broker.ts';
 import { until } from '../../harness/story.ts';
 import { serverUrl } from '../../servers/borrow.ts';
+import { brokerContract } from './contract.ts';
 import { jobs, RabbitmqWorld } from './rabbitmq-world.ts';
 
 const url = await serverUrl('rabbitmq');

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
-import { type Broker, RequestUnanswered } from '../../core/contracts/broker.ts';
-import type { Json } from '../../core/contracts/json.ts';
-import { GatewayError } from '../../core/errors.ts';
-import { until } from '../harness/story.ts';
+import { type Broker, RequestUnanswered } from '../../../core/contracts/broker.ts';
+import type { Json } from '../../../core/contracts/json.ts';
+import { GatewayError } from '../../../core/errors.ts';
+import { until } from '../../harness/story.ts';
 
 /** Brokers of several processes that reach each other, fresh for each test. */
 export interface BrokerWorld {
