@@ -1,0 +1,39 @@
+import t from 'tap';
+import { parseBody } from '../../../plugins/api/json.ts';
+
+t.test(
+  'a body of strict JSON is read, and one that readers could understand in two ways is refused',
+  async (t) => {
+    const good = [
+      '{}',
+      '[]',
+      '"a:b{"',
+      '{"a":"\\"","b":{"a":[{"a":1},{"a":":"}]}}',
+      '"\\ud83d\\ude00"',
+      ' 1 ',
+    ];
+    for (const text of good) t.strictSame(parseBody(Buffer.from(text)), JSON.parse(text), text);
+    const bad: [string | Buffer, RegExp][] = [
+      ['', /not valid JSON/],
+      ['{', /not valid JSON/],
+      ['{"a":1,}', /not valid JSON/],
+      ['{"a":"\\"', /not valid JSON/],
+      ['\ufeff{}', /not valid JSON/],
+      ['{"a":1,"a":2}', /twice/],
+      ['{"b":[{"a":1,"\\u0061":2}]}', /twice/],
+      ['{"__proto__":1}', /__proto__/],
+      ['{"a":{"\\u005f_proto__":{}}}', /__proto__/],
+      ['"\\u0000"', /NUL/],
+      ['{"\\u0000":1}', /NUL/],
+      ['"\\ud800"', /surrogate/],
+      ['"\\ude00\\ud83d"', /surrogate/],
+      [`${'['.repeat(65)}${']'.repeat(65)}`, /nested/],
+      ['['.repeat(200_000), /nested/],
+      [Buffer.from([0x22, 0xc3, 0x28, 0x22]), /UTF-8/],
+      [Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), /UTF-8/],
+    ];
+    for (const [text, message] of bad) {
+      t.throws(() => parseBody(Buffer.from(text)), { code: 'invalid_request', message });
+    }
+  },
+);

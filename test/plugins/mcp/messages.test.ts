@@ -1,0 +1,44 @@
+import t from 'tap';
+import { readMessages } from '../../../plugins/mcp/messages.ts';
+import { rpc } from '../../harness/agent.ts';
+
+t.test(
+  'JSON-RPC messages are read, and wrong ones are refused by the standard codes',
+  async (t) => {
+    const call = rpc('tools/call', { name: 'x' }, 7);
+    const notice = JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled' });
+    const free = (): void => undefined;
+    const bad: readonly (readonly [string, number])[] = [
+      ['', -32_700],
+      ['{', -32_700],
+      ['nonsense', -32_700],
+      ['null', -32_600],
+      ['1', -32_600],
+      ['"text"', -32_600],
+      ['[]', -32_600],
+      ['[[]]', -32_600],
+      ['{}', -32_600],
+      ['{"jsonrpc":"1.0","id":1,"method":"ping"}', -32_600],
+      ['{"jsonrpc":"2.0","id":null,"method":"ping"}', -32_600],
+      ['{"jsonrpc":"2.0","id":1,"method":5}', -32_600],
+      [`[${call},{}]`, -32_600],
+      [`[${call},${call}]`, -32_600],
+    ];
+    for (const [text, code] of bad) {
+      t.match(
+        readMessages(text, free),
+        { error: { jsonrpc: '2.0', error: { code }, id: null } },
+        text,
+      );
+    }
+    t.match(readMessages(call, free), { messages: [{ id: 7 }], batch: false });
+    t.match(readMessages(notice, free), { messages: [{ method: 'notifications/cancelled' }] });
+    const mixed = readMessages(`[${call},${notice}]`, free);
+    t.match(mixed, { messages: [{ id: 7 }], batch: true });
+    t.equal(
+      'messages' in mixed && mixed.messages.length,
+      1,
+      'a notice beside a request is dropped',
+    );
+  },
+);

@@ -1,0 +1,42 @@
+import t from 'tap';
+import { Type } from 'typebox';
+import { Closed } from '../../../core/schemas.ts';
+import { toolsOf } from '../../../plugins/mcp/tools.ts';
+import { change, toolOf } from './sample-tool.ts';
+
+t.test('a tool is made from the declaration', async (t) => {
+  const { listed } = toolOf(change);
+  t.strictSame(listed.inputSchema, {
+    type: 'object',
+    properties: {
+      thingId: { minLength: 1, maxLength: 500, type: 'string', description: 'which' },
+      limit: { type: 'integer' },
+      mode: { type: 'string' },
+      body: {
+        type: 'object',
+        required: ['text'],
+        properties: { text: { type: 'string' }, loud: { type: 'boolean' } },
+        additionalProperties: false,
+        description: 'A JSON object with the fields below, never a string that holds JSON.',
+      },
+    },
+    required: ['thingId', 'mode', 'body'],
+    additionalProperties: false,
+  });
+  t.strictSame(listed.annotations, {
+    title: 'Change a thing',
+    readOnlyHint: false,
+    destructiveHint: true,
+    idempotentHint: true,
+    openWorldHint: true,
+  });
+  const look = { ...change, hints: { readOnly: true, destructive: false, idempotent: true } };
+  t.equal(toolOf(look).listed.annotations?.openWorldHint, false, 'who only reads');
+  const hear = { ...look, hints: { ...look.hints, openWorld: true } };
+  t.equal(toolOf(hear).listed.annotations?.openWorldHint, true, 'unless it says so');
+  t.notOk(toolOf({ ...change, bodyOptional: true }).listed.inputSchema.required?.includes('body'));
+  t.strictSame([...toolsOf([{ ...change, tool: null }])], [], 'no tool, none');
+  const twice = Closed({ thingId: Type.String() });
+  t.throws(() => toolsOf([{ ...change, query: twice }]), /"thingId" twice/);
+  t.throws(() => toolsOf([{ ...change, query: Closed({ body: Type.String() }) }]), /"body" twice/);
+});
