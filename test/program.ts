@@ -1,71 +1,103 @@
-import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, readdir, readFile, symlink } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type BuildOptions, build, type OnLoadArgs, type Plugin } from 'esbuild';
 
 const project = join(import.meta.dirname, '..');
 
-/** What the program consists of, as in `tsconfig.build.json`, and what tests run in its place or beside it. */
-const rooms = [
-  'core',
-  'plugins',
-  'drivers',
-  'config',
-  'testing',
-  'main.ts',
-  'test/harness',
-  'test/bench',
+/**
+ * What is never bundled: native code, data files, what a test compares or patches, what is not installed, and CommonJS
+ * that the gateway loads later, whose names a bundle does not know.
+ */
+const apart = [
+  ...['libsql', 'baileys', '@mtcute/*', 'swagger-ui-dist', 'tap', '@tapjs/*', 'esbuild', 'tsx'],
+  ...['typescript', 'better-sqlite3', 'mariadb', 'mysql', 'oracledb', 'pg', 'pg-query-stream'],
+  ...['sqlite3', 'tedious', 'qrcode', 'yaml'],
 ];
 
 /**
- * Compiles the program into a folder of the project, so that the hundreds of processes that the tests start need not
- * do it again and again; a file that has not changed is left alone. Answers the folder.
+ * Compiles the gateway, the tests and every program that a test starts, each with its libraries: to load a file takes
+ * longer than to run it, and a run starts hundreds of processes. `test/public` tests the program as it is shipped.
+ * @param folder empty, and left to the caller
+ * @param tests files or folders; all tests but those of the bench when empty
+ * @returns the folder of the programs, for TEST_PROGRAM: `test/x.test.ts` is its `test/x.test.js`
  */
-export async function compileProgram(): Promise<string> {
-  const folder = join(project, '.tap', 'program');
-  const outputOf = (source: string) => join(folder, source.replace(/\.ts$/, '.js'));
-  const changed: string[] = [];
-  for (const source of await sources()) {
-    if (!(await isNewer(outputOf(source), join(project, source)))) changed.push(source);
-  }
-  if (changed.length === 0) return folder;
-  const compile = await compiler();
-  for (const source of changed) {
-    const output = outputOf(source);
-    await mkdir(dirname(output), { recursive: true });
-    // Another run may be reading it.
-    const fresh = `${output}.${process.pid}`;
-    await writeFile(fresh, compile(await readFile(join(project, source), 'utf8')));
-    await rename(fresh, output);
-  }
+export async function compileWithLibraries(
+  folder: string,
+  tests: readonly string[],
+): Promise<string> {
+  const all = await sourcesIn(['drivers', 'test']);
+  const named = tests.map((name) => relative(project, join(process.cwd(), name)));
+  const isNamed = (name: string) =>
+    named.length === 0
+      ? /^test\/(?!bench\/).*\.test\.ts$/.test(name)
+      : named.some((start) => name === start || name.startsWith(`${start}/`));
+  const isStarted = (name: string) => /(^|[/-])(main|process|smoke|borrower)\.ts$/.test(name);
+  const entryPoints = ['main.ts', ...all.filter((name) => isStarted(name) || isNamed(name))];
+  const options = { entryPoints, splitting: true, sourcesContent: false, external: apart };
+  await compile(folder, { ...options, sourcemap: 'linked', chunkNames: 'chunks/[name]-[hash]' });
   return folder;
 }
 
-/** Loads TypeScript, which takes a second. */
-async function compiler(): Promise<(text: string) => string> {
-  const { default: ts } = await import('typescript');
-  const { config } = ts.readConfigFile(join(project, 'tsconfig.json'), ts.sys.readFile);
-  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, project);
-  // Told a text alone, it would take it for CommonJS.
-  const module = ts.ModuleKind.ESNext;
-  const compilerOptions = { ...options, module, noEmit: false };
-  return (text) => ts.transpileModule(text, { compilerOptions }).outputText;
+/**
+ * Compiles file by file, as `npm run build` does, the program and what the bench runs beside it.
+ * @param folder as above
+ */
+export async function compileAsShipped(folder: string): Promise<string> {
+  const rooms = ['core', 'plugins', 'drivers', 'config', 'testing', 'test/harness', 'test/bench'];
+  const entryPoints = ['main.ts', ...(await sourcesIn(rooms))];
+  await compile(folder, { entryPoints, packages: 'external', plugins: [fileByFile] });
+  return folder;
 }
 
-async function sources(): Promise<readonly string[]> {
-  const found: string[] = [];
-  for (const room of rooms) {
-    if (room.endsWith('.ts')) found.push(room);
-    else {
-      const names = await readdir(join(project, room), { recursive: true });
-      found.push(...names.map((name) => join(room, name)));
-    }
-  }
-  return found.filter((name) => name.endsWith('.ts') && !name.endsWith('.d.ts'));
+async function compile(folder: string, options: BuildOptions): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await symlink(join(project, 'node_modules'), join(folder, 'node_modules'));
+  await build({
+    absWorkingDir: project,
+    outbase: project,
+    outdir: folder,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    logLevel: 'error',
+    // Libraries in CommonJS call it.
+    banner: {
+      js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
+    },
+    ...options,
+    plugins: [...(options.plugins ?? []), placesIn(folder)],
+  });
 }
 
-async function isNewer(output: string, source: string): Promise<boolean> {
-  const [made, changed] = await Promise.all([
-    stat(output).catch(() => null),
-    stat(source).catch(() => null),
-  ]);
-  return made !== null && changed !== null && made.mtimeMs > changed.mtimeMs;
+/** A test finds the files beside its source; the program starts what is compiled beside it. */
+function placesIn(folder: string): Plugin {
+  const load = async ({ path }: OnLoadArgs) => {
+    const name = relative(project, path);
+    const place = name.startsWith('test/') ? path : join(folder, name.replace(/\.ts$/, '.js'));
+    const contents = (await readFile(path, 'utf8'))
+      .replaceAll('import.meta.dirname', JSON.stringify(dirname(place)))
+      .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(place).href));
+    return { contents, loader: 'ts' as const };
+  };
+  const filter = /\.ts$/;
+  return { name: 'places', setup: (build) => build.onLoad({ filter }, load) };
+}
+
+const fileByFile: Plugin = {
+  name: 'file-by-file',
+  setup: (build) =>
+    build.onResolve({ filter: /^\.\.?\/.*\.ts$/ }, ({ path, kind }) =>
+      kind === 'entry-point' ? null : { path: path.replace(/\.ts$/, '.js'), external: true },
+    ),
+};
+
+async function sourcesIn(rooms: readonly string[]): Promise<readonly string[]> {
+  const names = rooms.map(async (room) => {
+    const found = await readdir(join(project, room), { recursive: true });
+    return found.map((name) => join(room, name));
+  });
+  const isSource = (name: string) => name.endsWith('.ts') && !name.endsWith('.d.ts');
+  return (await Promise.all(names)).flat().filter(isSource);
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compileProgram } from './program.ts';
+import { compileWithLibraries } from './program.ts';
 import { askForServers } from './servers/borrow.ts';
 import { lendServers } from './servers/lend.ts';
 import { runTap, type TapRun } from './tap.ts';
@@ -20,8 +20,9 @@ try {
   process.env.TEST_SCALE ??= '0.05';
   run = await lendServers(serversFile, async () => {
     // Named files start the servers that they ask for; a run of all files starts every server first.
-    if (!args.some((arg) => existsSync(arg))) await askForServers();
-    process.env.TEST_PROGRAM ??= await compileProgram();
+    const tests = args.filter((arg) => existsSync(arg));
+    if (tests.length === 0) await askForServers();
+    process.env.TEST_PROGRAM ??= await compileWithLibraries(join(folder, 'program'), tests);
     return interrupted.signal.aborted
       ? run
       : await runTap(args, join(folder, 'output.tap'), interrupted.signal);

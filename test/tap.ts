@@ -11,6 +11,10 @@ import { signalGroup } from './servers/processes.ts';
 /** How long the tests may take to end after a signal. */
 const graceMs = 5_000;
 
+/** tap starts every file with the node that runs it, and has no setting for another. */
+const node = JSON.stringify(join(import.meta.dirname, 'compiled-test.sh'));
+const settingNode = `data:text/javascript,${encodeURIComponent(`process.execPath = ${node}`)}`;
+
 export interface TapRun extends Results {
   readonly exitCode: number;
 }
@@ -28,9 +32,13 @@ export async function runTap(
 ): Promise<TapRun> {
   const drawn = process.stdout.isTTY || args.some((arg) => /^(-R|--reporter)/.test(arg));
   const own = drawn ? [`--output-file=${outputFile}`] : ['--reporter=tap'];
-  const program = createRequire(import.meta.url).resolve('tap/package.json');
-  const child = spawn(process.execPath, [join(program, '../dist/esm/run.mjs'), ...own, ...args], {
+  const manifest = createRequire(import.meta.url).resolve('tap/package.json');
+  const program = [join(manifest, '../dist/esm/run.mjs'), ...own, ...args];
+  // The lines of a coverage are counted by tap's loaders.
+  const replaced = process.env.TAP_RCFILE === undefined ? ['--import', settingNode] : [];
+  const child = spawn(process.execPath, [...replaced, ...program], {
     detached: true,
+    env: { ...process.env, TEST_NODE: process.execPath },
     stdio: ['ignore', drawn ? 'inherit' : 'pipe', 'inherit'],
   });
   const exit = once(child, 'exit');

@@ -8,7 +8,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { compileProgram } from '../program.ts';
+import { compileAsShipped } from '../program.ts';
 import { askForServers } from '../servers/borrow.ts';
 import { lendServers } from '../servers/lend.ts';
 import { accept, acceptEmbedded } from './accept.ts';
@@ -63,7 +63,7 @@ process.exit(rows.some(({ reached }) => reached === false) ? 1 : 0);
 
 async function runAll(): Promise<readonly Row[]> {
   await askForServers();
-  process.env.TEST_PROGRAM = await compileProgram();
+  process.env.TEST_PROGRAM = await compileAsShipped(join(folder, 'program'));
   const found: Row[] = [];
   for (const bench of chosen) {
     console.log(`\n${bench.name}: ${bench.about}`);
