@@ -23,9 +23,9 @@ export const chatappStatuses = [
 /** Those of the family for every channel, where the step is apart from the status. */
 export const connectionStatuses = [...msgappStatuses, 'error'] as const;
 
-export type MsgappStatus = (typeof msgappStatuses)[number];
-export type ChatappStatus = (typeof chatappStatuses)[number];
-export type ConnectionStatus = (typeof connectionStatuses)[number];
+type MsgappStatus = (typeof msgappStatuses)[number];
+type ChatappStatus = (typeof chatappStatuses)[number];
+type ConnectionStatus = (typeof connectionStatuses)[number];
 
 /** What the process that holds the session adds to the record. */
 export interface LiveFacts {

@@ -10,7 +10,7 @@ import type { ConnectOptions } from './contract.ts';
 import { parseIdentifierInAddress } from './identifiers.ts';
 import type { RemoveInput, RemoveOutput } from './lanes/remove.ts';
 import { restingView } from './session/connecting.ts';
-import type { ConnectionView } from './session/messages.ts';
+import type { SessionView } from './session/messages.ts';
 import { stillLinked } from './session/runner.ts';
 import { type SessionDirectory, SessionUnreachable } from './session-directory.ts';
 import { isPairing } from './status.ts';
@@ -41,7 +41,7 @@ export interface ConnectCall {
 export interface Connection {
   /** E.164 with `+`, or another network's own identifier. */
   readonly identifier: string;
-  readonly view: ConnectionView;
+  readonly view: SessionView;
 }
 
 /** Options of a connect that imports nothing. */

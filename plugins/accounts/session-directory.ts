@@ -6,10 +6,10 @@ import { GatewayError } from '../../core/errors.ts';
 import { deadAfterMs } from './lanes/processes.ts';
 import type { Sealer } from './session/credentials.ts';
 import type {
-  ConnectionView,
   ConnectRequest,
   SessionAnswer,
   SessionRequest,
+  SessionView,
 } from './session/messages.ts';
 import { requestContext, sessionSubject } from './session/requests.ts';
 import type { ProcessRow } from './tables/processes.ts';
@@ -53,7 +53,7 @@ export class SessionDirectory {
    * Has a pairing begun where there is room.
    * @throws SessionUnreachable, or the GatewayError of the refusal
    */
-  async connect(request: ConnectRequest): Promise<ConnectionView> {
+  async connect(request: ConnectRequest): Promise<SessionView> {
     const deadline = this.#deadline();
     const full = new Set<string>();
     let silent = new Set<string>();

@@ -9,12 +9,12 @@ import { forgetContact } from './forget-contact.ts';
 import { makeLanes } from './lanes.ts';
 import { getMessage } from './read/get-message.ts';
 import { listMessages } from './read/list-messages.ts';
-import { viewOf } from './read/view.ts';
+import { messageView } from './read/view.ts';
 import { inboundTopic, tenantOf } from './receive/inbound-topic.ts';
 import { sendMessage } from './send/send-message.ts';
 import { checkedSend, makeSend } from './send/service.ts';
 import { makeSessionPart } from './session-part.ts';
-import { startUpkeep } from './upkeep.ts';
+import { startMessageUpkeep } from './upkeep.ts';
 import { waitForMessages } from './wait/wait-for-messages.ts';
 import { Waits } from './wait/waits.ts';
 
@@ -75,14 +75,14 @@ export default gatewayPlugin(
       if (tenantId !== null) waits.wake(tenantId);
     });
     broker.onReady(() => waits.rescan());
-    const upkeep = startUpkeep({ storage, lanes, expireMs, idempotencyMs, log });
+    const upkeep = startMessageUpkeep({ storage, lanes, expireMs, idempotencyMs, log });
     const send = makeSend((input) => lanes.accept(input), config.webhooks.allow_http);
     const mint: MintAddress = (key) => media.mint(key);
     provideSingleton(app.container, 'messages', () => ({
       send: checkedSend(send, config.messages.max_text),
       async find({ tenantId }, id) {
         const found = await storage.read.messages.find(tenantId, id);
-        return found === null ? null : viewOf(found, mint);
+        return found === null ? null : messageView(found, mint);
       },
       forgetContact: forget,
     }));

@@ -38,7 +38,7 @@ export interface UpkeepParts {
  * Starts what has to be done now and then, in every process: fail messages that waited too long, and delete
  * Idempotency-Keys and waits that count no more. Every round is safe beside those of other processes.
  */
-export function startUpkeep(parts: UpkeepParts): { stop(): Promise<void> } {
+export function startMessageUpkeep(parts: UpkeepParts): { stop(): Promise<void> } {
   const { storage, expireMs, idempotencyMs, log } = parts;
   const usualMs = Math.max(fastestMs, Math.min(slowestMs, expireMs / 10));
   const expiring = new Loop(

@@ -3,7 +3,7 @@ import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, Nullable, nullableTimestamp, OneOf, Timestamp } from '../../../core/schemas.ts';
 import { chatappStatus } from '../connection-status.ts';
 import { type Connections, plainOptions } from '../connections.ts';
-import type { ConnectionView } from '../session/messages.ts';
+import type { SessionView } from '../session/messages.ts';
 import { chatappSteps } from './chatapp-steps.ts';
 import { disconnect } from './disconnect.ts';
 import {
@@ -208,7 +208,7 @@ function status(connections: Connections): AnyOperation {
 }
 
 /** What there is to scan: null once the last code ran out, nothing at all when the login goes another way. */
-function tokenOf({ step }: ConnectionView) {
+function tokenOf({ step }: SessionView) {
   if (step?.type === 'expired') return { login_token: null, qr_url: null, expires_at: null };
   if (step?.type !== 'show_qr') return {};
   return {

@@ -3,7 +3,7 @@ import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, Nullable, nullableTimestamp, OneOf, Timestamp } from '../../../core/schemas.ts';
 import { msgappStatus } from '../connection-status.ts';
 import type { Connections } from '../connections.ts';
-import type { ConnectionView } from '../session/messages.ts';
+import type { SessionView } from '../session/messages.ts';
 import { Flag, importFields, importOptions } from './imports.ts';
 import {
   AccountId,
@@ -137,6 +137,6 @@ export function connectMsgapp(connections: Connections): AnyOperation {
   });
 }
 
-function codeOf({ step }: ConnectionView) {
+function codeOf({ step }: SessionView) {
   return step?.type === 'show_code' ? step : null;
 }

@@ -4,7 +4,7 @@ import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, Timestamp, timestamp } from '../../../core/schemas.ts';
 import { msgappStatus } from '../connection-status.ts';
 import type { Connections } from '../connections.ts';
-import type { ConnectionView } from '../session/messages.ts';
+import type { SessionView } from '../session/messages.ts';
 import { isPairing } from '../status.ts';
 import { disconnect } from './disconnect.ts';
 import { connectMsgapp, msgappChannel } from './msgapp-connect.ts';
@@ -171,7 +171,7 @@ function status(connections: Connections): AnyOperation {
 }
 
 /** @throws GatewayError why there is nothing to scan */
-function scannable({ state, options, step }: ConnectionView) {
+function scannable({ state, options, step }: SessionView) {
   if (options.method !== 'qr') throw new GatewayError('qr_not_applicable');
   if (state.status === 'disconnected') throw new GatewayError('qr_expired');
   if (!isPairing(state)) {

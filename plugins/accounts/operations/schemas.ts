@@ -12,7 +12,7 @@ import {
 import { chatappStatuses, connectionStatuses, msgappStatuses } from '../connection-status.ts';
 import type { AccountStatus } from '../contract.ts';
 import { reasonWords } from '../reasons.ts';
-import type { ConnectionView } from '../session/messages.ts';
+import type { SessionView } from '../session/messages.ts';
 import { causeOf } from '../status.ts';
 
 const accountStatuses = [
@@ -113,7 +113,7 @@ export const causeFields = {
 };
 
 /** The same of one connection. One that may only write to no new contacts is `connected`: its sentence alone says so. */
-export function causeView({ state, since, retryAt }: ConnectionView) {
+export function causeView({ state, since, retryAt }: SessionView) {
   return {
     reason: state.reason,
     detail: causeOf(state).detail,

@@ -7,7 +7,7 @@ import { isRefused } from '../status.ts';
 import type { AccountRow } from '../tables/accounts.ts';
 import type { SessionEnvironment } from './environment.ts';
 import type { SessionHost } from './host.ts';
-import type { ConnectionView, ConnectRequest, SessionAnswer } from './messages.ts';
+import type { ConnectRequest, SessionAnswer, SessionView } from './messages.ts';
 import type { SessionRunner } from './runner.ts';
 
 /** How often a record is read again that changed while it was being locked. */
@@ -118,16 +118,16 @@ export class Connecting {
     runner: SessionRunner,
     request: ConnectRequest,
     signal: AbortSignal,
-  ): Promise<ConnectionView> {
+  ): Promise<SessionView> {
     const { pairing } = runner;
-    if (!request.waitForStep || pairing === null) return viewOf(runner);
+    if (!request.waitForStep || pairing === null) return sessionView(runner);
     const news = await pairing.next(signal);
     refuseWhenLate(signal);
     if (news.type === 'lost' && request.unreachable === 'refuse') {
       const { detail } = runner.live.row;
       throw new GatewayError('unavailable', detail === null ? {} : { message: detail });
     }
-    if (news.type !== 'over') return viewOf(runner);
+    if (news.type !== 'over') return sessionView(runner);
     const { id } = runner.live.account;
     const [row] = await this.#environment.storage.read.accounts.find([id]);
     if (row === undefined || !isRefused(row)) throw new GatewayError('unavailable');
@@ -147,7 +147,7 @@ export class Connecting {
 }
 
 /** A connection as its session sees it. */
-export function viewOf(runner: SessionRunner): ConnectionView {
+export function sessionView(runner: SessionRunner): SessionView {
   const { row, connected } = runner.live;
   return {
     ...restingView(row),
@@ -159,7 +159,7 @@ export function viewOf(runner: SessionRunner): ConnectionView {
 }
 
 /** A connection as its record shows it, without a session. */
-export function restingView(row: AccountRow): ConnectionView {
+export function restingView(row: AccountRow): SessionView {
   return {
     accountId: row.id,
     state: row,

@@ -30,7 +30,7 @@ export interface ConnectRequest {
 }
 
 /** A connection as its host sees it. */
-export interface ConnectionView {
+export interface SessionView {
   readonly accountId: string;
   readonly state: AccountState;
   /** When the status or its reason last changed, milliseconds since the Unix epoch. */
@@ -48,7 +48,7 @@ export interface ConnectionView {
 
 /** What comes back. */
 export type SessionAnswer =
-  | { readonly kind: 'view'; readonly view: ConnectionView }
+  | { readonly kind: 'view'; readonly view: SessionView }
   /** Another process holds the session. */
   | { readonly kind: 'elsewhere' }
   /** This process does not hold the session, or not any more. */

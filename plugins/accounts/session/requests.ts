@@ -5,7 +5,7 @@ import { GatewayError } from '../../../core/errors.ts';
 import { SerialQueues } from '../../../core/serial.ts';
 import { specifiedChannels } from '../../../core/specified-channels.ts';
 import { untilAborted } from '../../../core/waiting.ts';
-import { Connecting, restingView, viewOf } from './connecting.ts';
+import { Connecting, restingView, sessionView } from './connecting.ts';
 import type { SessionEnvironment } from './environment.ts';
 import type { SessionHost } from './host.ts';
 import type { SessionAnswer, SessionRequest } from './messages.ts';
@@ -58,7 +58,7 @@ export class SessionRequests {
 
   async #view(accountId: string): Promise<SessionAnswer> {
     const runner = this.#host.runner(accountId);
-    if (runner !== undefined) return { kind: 'view', view: viewOf(runner) };
+    if (runner !== undefined) return { kind: 'view', view: sessionView(runner) };
     if (!this.#host.isParked(accountId)) return { kind: 'not_here' };
     const [row] = await this.#environment.storage.read.accounts.find([accountId]);
     return row === undefined ? { kind: 'not_here' } : { kind: 'view', view: restingView(row) };
@@ -103,7 +103,7 @@ export class SessionRequests {
   /** The connection after a value was taken. The session may be over: refused, or linked elsewhere. */
   async #after(runner: SessionRunner): Promise<SessionAnswer> {
     const { account, signal } = runner.live;
-    if (!signal.aborted) return { kind: 'view', view: viewOf(runner) };
+    if (!signal.aborted) return { kind: 'view', view: sessionView(runner) };
     const [row] = await this.#environment.storage.read.accounts.find([account.id]);
     return row === undefined ? { kind: 'not_here' } : { kind: 'view', view: restingView(row) };
   }

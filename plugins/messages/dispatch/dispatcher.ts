@@ -7,7 +7,7 @@ import type { LiveSession } from '../../accounts/contract.ts';
 import { failures } from '../failures.ts';
 import type { QueuePosition } from '../tables/messages.ts';
 import { InterruptibleSleep } from './interruptible-sleep.ts';
-import type { Outcome } from './outcome.ts';
+import type { SendOutcome } from './outcome.ts';
 import type { DispatchStep, SessionOutput } from './session-input.ts';
 
 /** Positions read at once, and kept at most. */
@@ -37,7 +37,7 @@ export interface AcceptedPosition extends QueuePosition {
 
 /** What one try to send came to. */
 type Attempt =
-  | Exclude<Outcome, { kind: 'returned' }>
+  | Exclude<SendOutcome, { kind: 'returned' }>
   | { readonly kind: 'returned'; readonly id: string; readonly pauseMs: number }
   /** The network may or may not have it; the same reference is sent again. */
   | { readonly kind: 'unknown'; readonly pauseMs: number };
@@ -152,7 +152,7 @@ export class Dispatcher {
   }
 
   async #run(): Promise<void> {
-    let outcome: Outcome | null = null;
+    let outcome: SendOutcome | null = null;
     for (;;) {
       if (outcome === null && this.#intended === null) await this.#fillQueue();
       const intended: OutboundMessage | null = outcome === null ? this.#intended : null;
@@ -211,7 +211,7 @@ export class Dispatcher {
    * the database is away. Null when the session is over or another process has the account.
    */
   async #store(
-    outcome: Outcome | null,
+    outcome: SendOutcome | null,
     next: QueuePosition | undefined,
   ): Promise<(SessionOutput & { held: true }) | null> {
     const { fence, signal, capabilities, restriction, restrictionReason } = this.#session;

@@ -3,7 +3,7 @@ import { answered, failed, type StatusChange, takenByNetworkAt } from '../status
 import type { StoredMessage } from '../tables/message-rows.ts';
 
 /** What became of a message that was handed to the network. */
-export type Outcome =
+export type SendOutcome =
   | { readonly kind: 'sent'; readonly id: string; readonly networkId: string; readonly at: number }
   | { readonly kind: 'failed'; readonly id: string; readonly error: string }
   /** The network surely does not have it; it is tried again later and undispatched until then. */
@@ -12,7 +12,7 @@ export type Outcome =
 /** Enters what became of a message. Null when that changes nothing, as after a repeat. */
 export function enterOutcome(
   message: StoredMessage,
-  outcome: Outcome,
+  outcome: SendOutcome,
   fence: number,
   now: number,
 ): StatusChange | null {

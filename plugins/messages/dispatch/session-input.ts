@@ -1,10 +1,10 @@
 import type { OutboundMessage, ReceiptEvent } from '../../../core/contracts/driver.ts';
 import type { AccountReason, Fence } from '../../accounts/contract.ts';
-import type { Outcome } from './outcome.ts';
+import type { SendOutcome } from './outcome.ts';
 
 /** One step of a session's dispatching: what became of the last message, and which one is to follow. */
 export interface DispatchStep {
-  readonly outcome: Outcome | null;
+  readonly outcome: SendOutcome | null;
   readonly next: { readonly id: string; readonly again: boolean } | null;
   readonly deduplicates: boolean;
   readonly closedToStrangers: AccountReason | null;

@@ -6,7 +6,7 @@ import { Closed } from '../../../core/schemas.ts';
 import { outboundExample } from '../examples.ts';
 import { MessageSchema } from '../schemas.ts';
 import type { MessageWithContact } from '../tables/message-rows.ts';
-import { viewOf } from './view.ts';
+import { messageView } from './view.ts';
 
 /** What `get_message` asks for. */
 export interface GetMessageParts {
@@ -45,7 +45,7 @@ export function getMessage({ find, mint }: GetMessageParts): AnyOperation {
     async handler({ caller, params }) {
       const message = await find(caller.tenantId, params.id);
       if (message === null) throw new GatewayError('message_not_found');
-      return { status: 200, body: viewOf(message, mint) };
+      return { status: 200, body: messageView(message, mint) };
     },
   });
 }

@@ -6,7 +6,7 @@ import { cursorExample, inboundExample, outboundExample } from '../examples.ts';
 import type { ListPosition, MessageFilter } from '../tables/message-lists.ts';
 import type { MessageWithContact } from '../tables/message-rows.ts';
 import { ListAnswer, ListQuery } from './schemas.ts';
-import { viewOf } from './view.ts';
+import { messageView } from './view.ts';
 
 /** What `list_messages` asks for. */
 export interface ListMessagesParts {
@@ -65,7 +65,7 @@ export function listMessages({ list, mint, cursors }: ListMessagesParts): AnyOpe
         last === undefined ? null : cursors.issue(id, tenantId, [last.createdAt, last.id]);
       return {
         status: 200,
-        body: { messages: messages.map((one) => viewOf(one, mint)), next_cursor },
+        body: { messages: messages.map((one) => messageView(one, mint)), next_cursor },
       };
     },
   });

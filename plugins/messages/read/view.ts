@@ -7,7 +7,7 @@ import type { MessageWithContact } from '../tables/message-rows.ts';
  * A message as the API shows it.
  * @param mint makes the address of its media, if that is stored
  */
-export function viewOf(message: MessageWithContact, mint: MintAddress): MessageView {
+export function messageView(message: MessageWithContact, mint: MintAddress): MessageView {
   const { media } = message;
   // What a queued message's row knows beyond that are receipts that wait for the answer to its send.
   const queued = message.status === 'queued';

@@ -9,12 +9,12 @@ import { newMessage, type StoredMessage } from '../tables/message-rows.ts';
 import type { Thread } from '../tables/threads.ts';
 import { threadKey } from '../threads.ts';
 import { ContactResolver, contactKey } from './contact-resolver.ts';
-import type { Receiver } from './input.ts';
+import type { ReceivingAccount } from './input.ts';
 import { describedMedia } from './media.ts';
 import type { ContactFlags } from './merge.ts';
 
 /** A part of an account's address book or of its past. */
-export interface ImportInput extends Receiver {
+export interface ImportInput extends ReceivingAccount {
   readonly options: ConnectOptions;
   /** Whether contacts that are not stored yet are made, too. */
   readonly takesContacts: boolean;

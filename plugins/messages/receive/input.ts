@@ -3,14 +3,14 @@ import type { TakenMedia } from '../../media/contract.ts';
 import type { Arrival } from './arrival-line.ts';
 
 /** The account whose session reports something. */
-export interface Receiver {
+export interface ReceivingAccount {
   readonly fence: Fence;
   readonly tenantId: string;
   readonly channel: string;
 }
 
 /** One inbound message of one session. */
-export interface ReceiveInput extends Receiver, Arrival {
+export interface ReceiveInput extends ReceivingAccount, Arrival {
   /** Its media, when the bytes were taken into the media store. */
   readonly taken: TakenMedia | null;
 }

@@ -25,7 +25,7 @@ export interface MessageFilter {
  * One page of a tenant's messages, newest first, by (created_at, id). On SQLite pages of both directions are put together
  * from those of each, as it has no index of both.
  */
-export async function listMessages(
+export async function messagePage(
   db: Sql,
   tenantId: string,
   filter: MessageFilter,

@@ -3,8 +3,8 @@ import type { Tables } from '../../../core/contracts/storage.ts';
 import type { Merges } from '../../contacts/contract.ts';
 import {
   joinedMessages,
-  listMessages,
   type MessageFilter,
+  messagePage,
   messagesBy,
   type Selection,
 } from './message-lists.ts';
@@ -87,7 +87,7 @@ export class MessageTable {
 
   /** Newest first, by (created_at, id). */
   async list(tenantId: string, filter: MessageFilter): Promise<readonly MessageWithContact[]> {
-    return await listMessages(this.db, tenantId, filter);
+    return await messagePage(this.db, tenantId, filter);
   }
 
   /** The tenant's live inbound messages after a position of its numbering, oldest first. */

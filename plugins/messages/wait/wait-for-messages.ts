@@ -4,7 +4,7 @@ import { GatewayError } from '../../../core/errors.ts';
 import type { MintAddress } from '../../../core/media-reference.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { cursorExample, inboundExample } from '../examples.ts';
-import { viewOf } from '../read/view.ts';
+import { messageView } from '../read/view.ts';
 import { WaitAnswer, WaitQuery } from './schemas.ts';
 import type { WaitRequest, WaitResult } from './waits.ts';
 
@@ -26,7 +26,7 @@ export function waitForMessages({ wait, mint, cursors }: WaitForMessagesParts): 
   const bodies = new WeakMap<WaitResult, Static<typeof WaitAnswer>>();
   const bodyOf = (tenantId: string, result: WaitResult): Static<typeof WaitAnswer> => {
     const body = bodies.get(result) ?? {
-      messages: result.messages.map((one) => viewOf(one, mint)),
+      messages: result.messages.map((one) => messageView(one, mint)),
       next_cursor: cursors.issue(id, tenantId, result.position),
     };
     bodies.set(result, body);

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { createLog } from '../../../core/log.ts';
-import { startUpkeep } from '../../../plugins/messages/upkeep.ts';
+import { startMessageUpkeep } from '../../../plugins/messages/upkeep.ts';
 import { databases } from '../../harness/databases.ts';
 import { makeTenant, openStage, until } from './stage.ts';
 
@@ -29,7 +29,7 @@ for (const engine of databases) {
       storage.connections.read('idempotency_keys').pluck('key_hash');
     t.same((await keys()).sort(), ['old', 'young']);
     const kept = { idempotencyMs: 5_000, expireMs: 24 * hourMs };
-    const upkeep = startUpkeep({ storage, lanes, log: createLog('silent'), ...kept });
+    const upkeep = startMessageUpkeep({ storage, lanes, log: createLog('silent'), ...kept });
     await until('the old to be gone', async () => (await keys()).length <= 1);
     t.same(await keys(), ['young']);
     await upkeep.stop();
