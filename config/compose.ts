@@ -9,6 +9,7 @@ import accounts from '../plugins/accounts/plugin.ts';
 import { details } from '../plugins/accounts/reasons.ts';
 import api from '../plugins/api/plugin.ts';
 import broker from '../plugins/broker/plugin.ts';
+import cluster from '../plugins/cluster/plugin.ts';
 import contacts from '../plugins/contacts/plugin.ts';
 import egress from '../plugins/egress/plugin.ts';
 import events from '../plugins/events/plugin.ts';
@@ -48,6 +49,7 @@ export async function composeGateway(
     storagePlugin(contents),
     secrets,
     broker,
+    cluster,
     tenants,
     egress,
     events,

@@ -1,7 +1,10 @@
 import type { Sql } from '../core/contracts/sql.ts';
 import type { Tables } from '../core/contracts/storage.ts';
 import { makeAccountTables } from '../plugins/accounts/tables/index.ts';
+import { sessionLeases } from '../plugins/accounts/tables/leases.ts';
 import { accountSchema } from '../plugins/accounts/tables/schema.ts';
+import { makeClusterTables } from '../plugins/cluster/tables/index.ts';
+import { clusterSchema } from '../plugins/cluster/tables/schema.ts';
 import { makeContactTables } from '../plugins/contacts/tables/index.ts';
 import { contactSchema } from '../plugins/contacts/tables/schema.ts';
 import { makeEventTables } from '../plugins/events/tables/index.ts';
@@ -24,10 +27,12 @@ import { webhookSchema } from '../plugins/webhooks/tables/schema.ts';
 /** Makes the table objects of all nouns for one transaction, or for the connections that only read. */
 export function makeTables(sql: Sql): Tables {
   const { media } = makeMediaTables(sql);
+  const cluster = makeClusterTables(sql, [sessionLeases]);
   return {
     marks: new MarkTable(sql),
     ...makeTenantTables(sql),
-    ...makeAccountTables(sql),
+    ...cluster.tables,
+    ...makeAccountTables(sql, cluster.leases),
     ...makeContactTables(sql),
     ...makeLimitTables(sql),
     media,
@@ -41,6 +46,7 @@ export function makeTables(sql: Sql): Tables {
 const firstTables = creating('001-first-tables', 1, [
   markSchema,
   ...tenantSchema,
+  ...clusterSchema,
   ...accountSchema,
   ...contactSchema,
   ...limitSchema,

@@ -96,16 +96,6 @@ export interface Fence {
   readonly number: number;
 }
 
-/** The differences between the leases that a process has, all renewed, and those that it believed to have. */
-export interface Renewal {
-  /** Taken by another process, given away or erased. One that this process has taken anew is not lost. */
-  readonly lost: readonly Fence[];
-  /** Ended because the account was removed; nobody else holds them. */
-  readonly revoked: readonly Fence[];
-  /** Leases of this process without a session, such as one that was closed while the database was away. */
-  readonly unheld: readonly Fence[];
-}
-
 /** One open session as the messages plugin sees it; a new object each time the lease is won. */
 export interface LiveSession {
   readonly account: DriverAccount;

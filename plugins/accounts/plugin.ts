@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import { provideSingleton } from '../../core/container.ts';
 import type { Caller } from '../../core/contracts/caller.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
@@ -13,10 +12,10 @@ import { systemTimers } from './session/timers.ts';
 /** Accounts: their records, their connection operations, and the sessions that this process hosts. */
 export default gatewayPlugin(
   'accounts',
-  ['observability', 'database-lock', 'storage', 'secrets', 'broker', 'tenants', 'media'],
+  ['observability', 'storage', 'secrets', 'broker', 'cluster', 'tenants', 'media'],
   async (app) => {
     const { cradle } = app.container;
-    const { sessions: configured, roles, process_name, port } = cradle.config;
+    const { sessions: configured, roles } = cradle.config;
     const loopDelay = new LoopDelay();
     const gate = new LoginGate({
       perSecond: configured.logins_per_s,
@@ -24,11 +23,10 @@ export default gatewayPlugin(
       random: Math.random,
       loopDelayMs: () => loopDelay.longestMs(),
     });
-    // A port that the system chose names nothing that comes back.
-    const usualName = `${hostname()}:${port === 0 ? cradle.broker.processId : port}`;
     const { accounts, sessions, channels, connections, process } = assembleAccounts({
       storage: cradle.storage,
       broker: cradle.broker,
+      cluster: cradle.cluster,
       log: cradle.log.child({ plugin: 'accounts' }),
       clock: cradle.clock,
       timers: systemTimers,
@@ -41,10 +39,7 @@ export default gatewayPlugin(
       plans: cradle.plans,
       roles,
       settings: {
-        processName: process_name ?? usualName,
-        isAlone: cradle.isAlone,
         capacity: configured.capacity,
-        leaseMs: configured.lease_s * 1_000,
         reconnectMaxMs: configured.reconnect_max_s * 1_000,
         pairingTimeoutMs: configured.pairing_timeout_s * 1_000,
         requestTimeoutMs: configured.request_timeout_s * 1_000,
@@ -59,7 +54,6 @@ export default gatewayPlugin(
       loopDelay.start();
       return process.start();
     });
-    app.addHook('onListen', async () => process.inherit());
     app.addHook('onClose', async () => {
       await process.stop();
       loopDelay.stop();

@@ -3,7 +3,7 @@ import { type Broker, RequestUnanswered } from '../../core/contracts/broker.ts';
 import type { Clock } from '../../core/contracts/clock.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
 import { GatewayError } from '../../core/errors.ts';
-import { deadAfterMs } from './lanes/processes.ts';
+import type { ClusterProcess } from '../cluster/contract.ts';
 import type { Sealer } from './session/credentials.ts';
 import type {
   ConnectRequest,
@@ -12,7 +12,6 @@ import type {
   SessionView,
 } from './session/messages.ts';
 import { requestContext, sessionSubject } from './session/requests.ts';
-import type { ProcessRow } from './tables/processes.ts';
 
 /** Between two looks for whoever holds a session that nobody answers for. */
 const lookAgainMs = 200;
@@ -123,9 +122,7 @@ export class SessionDirectory {
     const hosts = await this.#hosts();
     if (hosts.length === 0) throw new SessionUnreachable();
     const account = await storage.read.accounts.present(tenantId, channel, identifier);
-    const { leases } = storage.read;
-    const host =
-      account === undefined ? null : await leases.hostOf(account.id, await storage.now());
+    const host = account === undefined ? null : await this.#hostOf(account.id);
     if (host !== null) {
       if (full.has(host)) throw new GatewayError('connection_service_at_capacity');
       return host;
@@ -135,17 +132,26 @@ export class SessionDirectory {
     }
     const asked = hosts.filter((host) => !full.has(host.id) && !silent.has(host.id));
     // What a heartbeat says of room is up to two seconds old: it gives the order, the process itself decides.
-    const seemsFull = (host: ProcessRow): number => (host.sessions < host.capacity ? 0 : 1);
-    const load = (host: ProcessRow): number =>
+    const seemsFull = (host: ClusterProcess): number => (host.sessions < host.capacity ? 0 : 1);
+    const load = (host: ClusterProcess): number =>
       host.sessions - (host.id === broker.processId ? 1 : 0);
     asked.sort((one, other) => seemsFull(one) - seemsFull(other) || load(one) - load(other));
     return asked[0]?.id ?? null;
   }
 
-  async #hosts(): Promise<readonly ProcessRow[]> {
+  /** The process whose lease of this account is valid by the database's clock; null when none is. */
+  async #hostOf(accountId: string): Promise<string | null> {
     const { storage } = this.#parts;
-    const seen = await storage.read.processes.seenAfter((await storage.now()) - deadAfterMs);
-    return seen.filter((process) => process.roles.includes('sessions'));
+    const [lease] = await storage.read.leases.find([accountId]);
+    if (!lease?.wanted || lease.owner === null) return null;
+    const isValid = await storage.read.leaseHolders.isValid(lease.owner, await storage.now());
+    return isValid ? lease.owner : null;
+  }
+
+  async #hosts(): Promise<readonly ClusterProcess[]> {
+    const { storage } = this.#parts;
+    const living = await storage.read.processes.living(await storage.now());
+    return living.filter((process) => process.roles.includes('sessions'));
   }
 
   /** Null when that process is not there. @throws SessionUnreachable at the deadline */

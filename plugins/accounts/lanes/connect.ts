@@ -77,7 +77,7 @@ async function connectOne(
   const accountId = row?.id ?? input.newAccountId;
   const [lease] = await unit.leases.find([accountId]);
   if (lease?.wanted && lease.owner !== null && lease.owner !== owner) {
-    const dead = await unit.leases.lockDead(unit.now, [lease.owner]);
+    const dead = await unit.leaseHolders.lockDead(unit.now, [lease.owner]);
     if (dead.length === 0) return { kind: 'held', owner: lease.owner };
   }
   if (row === undefined) await insert(unit, input);

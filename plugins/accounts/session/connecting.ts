@@ -81,7 +81,7 @@ export class Connecting {
     known: AccountRow | undefined,
     newAccountId: string,
   ): Promise<ConnectOutput> {
-    const { storage, lanes, broker, settings } = this.#environment;
+    const { storage, lanes, broker, cluster } = this.#environment;
     const { tenantId, mode, channel, identifier, options, forceNew, accountsCap } = request;
     const submit = () =>
       storage.submit(lanes.connect, {
@@ -95,7 +95,7 @@ export class Connecting {
         knownAccountId: known?.id ?? null,
         newAccountId,
         owner: broker.processId,
-        leaseMs: settings.leaseMs,
+        leaseMs: cluster.leaseMs,
       });
     const isHere = known !== undefined && this.#host.runner(known.id) !== undefined;
     return isHere ? submit() : this.#host.reserving(submit);

@@ -3,6 +3,7 @@ import type { Clock } from '../../../core/contracts/clock.ts';
 import type { DriverFaults } from '../../../core/contracts/driver-faults.ts';
 import type { Lane, Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
+import type { Cluster } from '../../cluster/contract.ts';
 import type { MediaService } from '../../media/contract.ts';
 import type { ChannelRegistry, SessionPart } from '../contract.ts';
 import type { ConnectInput, ConnectOutput, ConnectUndo } from '../lanes/connect.ts';
@@ -14,13 +15,8 @@ import type { Timers } from './timers.ts';
 
 /** Times of the session host, in milliseconds. */
 export interface SessionSettings {
-  /** What this process is called in every life of it: it takes over at once what it held in the last one. */
-  readonly processName: string;
-  /** No other process can use this database: nobody takes a lease away, and whatever others held is free. */
-  readonly isAlone: boolean;
   /** Sessions that this process holds. */
   readonly capacity: number;
-  readonly leaseMs: number;
   readonly reconnectMaxMs: number;
   readonly pairingTimeoutMs: number;
   readonly requestTimeoutMs: number;
@@ -37,6 +33,7 @@ export interface SessionLanes {
 export interface SessionEnvironment {
   readonly storage: Storage;
   readonly broker: Broker;
+  readonly cluster: Cluster;
   readonly log: GatewayLog;
   readonly clock: Clock;
   readonly timers: Timers;

@@ -1,13 +1,14 @@
 import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import { atMost } from '../../../core/waiting.ts';
+import type { LeaseKeeping, ProcessLease } from '../../cluster/contract.ts';
 import type { Fence, SessionPart } from '../contract.ts';
+import { fenceOf, tokenOf } from '../fences.ts';
 import { leaveLane } from '../lanes/leases.ts';
 import { isPairing } from '../status.ts';
 import type { AccountRow } from '../tables/accounts.ts';
 import { contain } from './contain.ts';
 import type { SessionEnvironment } from './environment.ts';
-import { ProcessLease } from './process-lease.ts';
 import { SessionRunner } from './runner.ts';
 
 /** How long a clean stop waits for sends under way, and then for what the parts still store. */
@@ -17,8 +18,9 @@ const stopMs = 2_000;
 export class SessionHost {
   readonly #environment: SessionEnvironment;
   readonly #log: GatewayLog;
-  /** Good for every session that is held. */
-  readonly lease: ProcessLease;
+  /** That of the process, until this host has ended. */
+  readonly lease: Pick<ProcessLease, 'isHeld'>;
+  readonly #keeping: LeaseKeeping;
   readonly #runners = new Map<string, SessionRunner>();
   /** Sessions that are over, and still store what they did under their leases. */
   readonly #closing = new Set<SessionRunner>();
@@ -27,14 +29,28 @@ export class SessionHost {
   #reserved = 0;
   /** The claim under way: how many places it may fill, and when it ends. */
   #claim = { places: 0, ended: Promise.resolve() };
-  /** Takings of leases that are under way, and that have ended. */
-  readonly #takings = { underWay: 0, ended: 0 };
   #stopping = false;
+  #ended = false;
 
   constructor(environment: SessionEnvironment) {
     this.#environment = environment;
     this.#log = environment.log;
-    this.lease = new ProcessLease(environment.clock);
+    const { broker, cluster, settings, storage } = environment;
+    this.lease = { isHeld: () => !this.#ended && cluster.lease.isHeld() };
+    this.#keeping = cluster.keep({
+      rows: (tables) => tables.leases.rows,
+      held: () => this.fences().map(tokenOf),
+      lost: (lease) => this.#lost(fenceOf(lease)),
+      revoked: (lease) => this.#revoked(fenceOf(lease)),
+      unheld: async (leases) => {
+        await storage.submit(leaveLane, { fences: leases.map(fenceOf), how: 'release' });
+        broker.toAll('leases', {});
+      },
+      resumed: () => this.#resumed(),
+      expired: () => this.#closeExpired(),
+      freed: () => broker.toAll('leases', {}),
+      load: () => ({ sessions: this.size, capacity: this.#stopping ? 0 : settings.capacity }),
+    });
   }
 
   /** Sessions held, those about to open included. */
@@ -93,19 +109,8 @@ export class SessionHost {
   }
 
   /** Takes leases and opens their sessions. A renewal in between releases no lease as one without a session. */
-  async taking<Result>(work: () => Promise<Result>): Promise<Result> {
-    this.#takings.underWay += 1;
-    try {
-      return await work();
-    } finally {
-      this.#takings.underWay -= 1;
-      this.#takings.ended += 1;
-    }
-  }
-
-  /** Count of the takings that have ended, null while one is under way. The same count twice: none in between. */
-  get takings(): number | null {
-    return this.#takings.underWay > 0 ? null : this.#takings.ended;
+  taking<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.#keeping.taking(work);
   }
 
   /** Takes up an account whose lease was just won by the scan. */
@@ -153,41 +158,9 @@ export class SessionHost {
     return runner;
   }
 
-  /** The leases were renewed. */
-  extend(deadline: number): void {
-    const wasHeld = this.lease.isHeld();
-    this.lease.deadline = deadline;
-    if (!wasHeld) for (const runner of this.#runners.values()) runner.mayActAgain();
-  }
-
-  /** Another process has the lease: closes silently. */
-  lost(fence: Fence): void {
-    this.#forget(fence);
-    const runner = this.#runnerOf(fence);
-    if (runner === undefined) return;
-    this.#log.warn({ account: fence.accountId }, 'another process has taken this session');
-    void runner.close();
-  }
-
-  /** The account was removed. */
-  revoked(fence: Fence): void {
-    this.#forget(fence);
-    void this.#runnerOf(fence)?.logOut();
-  }
-
-  /** Closes all sessions once the local deadline has passed. They are claimed again when the database is back. */
-  closeExpired(): void {
-    if (this.lease.isHeld()) return;
-    for (const runner of this.#runners.values()) {
-      const { accountId } = runner.live.fence;
-      this.#log.warn({ account: accountId }, 'the lease could not be renewed: closing the session');
-      void runner.close();
-    }
-  }
-
   /** Closes whatever was opened while the process stopped; its leases are no longer its own. */
   end(): void {
-    this.lease.deadline = Number.NEGATIVE_INFINITY;
+    this.#ended = true;
     for (const runner of this.#runners.values()) void runner.close();
   }
 
@@ -217,6 +190,35 @@ export class SessionHost {
     const { storage, broker } = this.#environment;
     await storage.submit(leaveLane, { fences, how: 'release' });
     broker.toAll('leases', {});
+  }
+
+  /** The leases are renewed, after they had run out. */
+  #resumed(): void {
+    for (const runner of this.#runners.values()) runner.mayActAgain();
+  }
+
+  /** Another process has the lease: closes silently. */
+  #lost(fence: Fence): void {
+    this.#forget(fence);
+    const runner = this.#runnerOf(fence);
+    if (runner === undefined) return;
+    this.#log.warn({ account: fence.accountId }, 'another process has taken this session');
+    void runner.close();
+  }
+
+  /** The account was removed. */
+  #revoked(fence: Fence): void {
+    this.#forget(fence);
+    void this.#runnerOf(fence)?.logOut();
+  }
+
+  /** Closes all sessions once the local deadline has passed. They are claimed again when the database is back. */
+  #closeExpired(): void {
+    for (const runner of this.#runners.values()) {
+      const { accountId } = runner.live.fence;
+      this.#log.warn({ account: accountId }, 'the lease could not be renewed: closing the session');
+      void runner.close();
+    }
   }
 
   #sweepPart(part: SessionPart): void {

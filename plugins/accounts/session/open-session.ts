@@ -6,10 +6,10 @@ import {
   type Sent,
   type Session,
 } from '../../../core/contracts/driver.ts';
+import type { ProcessLease } from '../../cluster/contract.ts';
 import type { Fence, LiveSession } from '../contract.ts';
 import type { AccountRow } from '../tables/accounts.ts';
 import { isSent } from './driver-values.ts';
-import type { ProcessLease } from './process-lease.ts';
 
 /** The account as drivers know it. */
 export function driverAccount(row: AccountRow): DriverAccount {
@@ -27,7 +27,7 @@ export class OpenSession implements LiveSession {
   connected = false;
   /** The driver's session, once it is open. */
   session: Session | null = null;
-  readonly #lease: ProcessLease;
+  readonly #lease: Pick<ProcessLease, 'isHeld'>;
   /** Told what a broken driver throws. */
   readonly #failed: (call: string, error: unknown) => void;
   readonly #over = new AbortController();
@@ -40,7 +40,7 @@ export class OpenSession implements LiveSession {
     row: AccountRow,
     fence: Fence,
     capabilities: DriverCapabilities,
-    lease: ProcessLease,
+    lease: Pick<ProcessLease, 'isHeld'>,
     failed: (call: string, error: unknown) => void,
   ) {
     this.account = driverAccount(row);

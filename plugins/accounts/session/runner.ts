@@ -8,6 +8,7 @@ import type {
 import type { Json } from '../../../core/contracts/json.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import { atMost } from '../../../core/waiting.ts';
+import type { ProcessLease } from '../../cluster/contract.ts';
 import type { Fence } from '../contract.ts';
 import { rowChanged } from '../lanes/restrict.ts';
 import { details } from '../reasons.ts';
@@ -22,7 +23,6 @@ import { NamedTimers } from './named-timers.ts';
 import { OpenSession } from './open-session.ts';
 import { Pairing, wrongValues } from './pairing.ts';
 import { Participants } from './participants.ts';
-import type { ProcessLease } from './process-lease.ts';
 import { Tries } from './tries.ts';
 
 /** How long a log-out may take before the connection is cut. */
@@ -43,7 +43,7 @@ export interface RunnerOptions {
   readonly row: AccountRow;
   readonly fence: Fence;
   readonly driver: Driver;
-  readonly lease: ProcessLease;
+  readonly lease: Pick<ProcessLease, 'isHeld'>;
   /**
    * Called once, when the session is over.
    * @param closed resolves when all it did is stored

@@ -1,14 +1,13 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
+import type { LeasedTable, LeaseRows } from '../../cluster/contract.ts';
 import { AccountTable } from './accounts.ts';
 import { CredentialTable } from './credentials.ts';
-import { LeaseTable } from './leases.ts';
-import { ProcessTable } from './processes.ts';
+import { LeaseTable, sessionLeases } from './leases.ts';
 
-/** The table objects of accounts, their credentials and leases, and of the processes that hold these. */
+/** The table objects of accounts, their credentials and leases. */
 export interface AccountTables {
   readonly accounts: AccountTable;
   readonly leases: LeaseTable;
-  readonly processes: ProcessTable;
   readonly credentials: CredentialTable;
 }
 
@@ -17,11 +16,13 @@ declare module '../../../core/contracts/storage.ts' {
 }
 
 /** Makes them for one transaction, or for the connections that only read. */
-export function makeAccountTables(sql: Sql): AccountTables {
+export function makeAccountTables(
+  sql: Sql,
+  leases: (table: LeasedTable) => LeaseRows,
+): AccountTables {
   return {
     accounts: new AccountTable(sql),
-    leases: new LeaseTable(sql),
-    processes: new ProcessTable(sql),
+    leases: new LeaseTable(sql, leases(sessionLeases)),
     credentials: new CredentialTable(sql),
   };
 }

@@ -10,7 +10,7 @@ import {
   zero,
 } from '../../../core/contracts/schema.ts';
 
-/** The tables of accounts, their leases and credentials, and of the processes. */
+/** The tables of accounts, their leases and credentials. */
 export const accountSchema: readonly Table[] = [
   {
     name: 'accounts',
@@ -57,23 +57,6 @@ export const accountSchema: readonly Table[] = [
     },
     primary: ['account_id'],
     indexes: [['wanted', 'owner'], ['owner']],
-  },
-  {
-    name: 'lease_holders',
-    columns: { id, expires_at: integer },
-    primary: ['id'],
-  },
-  {
-    name: 'processes',
-    columns: {
-      id,
-      name: words(300),
-      roles: text,
-      sessions: zero,
-      capacity: zero,
-      seen_at: integer,
-    },
-    primary: ['id'],
   },
   {
     name: 'credentials',

@@ -5,10 +5,12 @@ import type { OutboundMessage } from '../../../core/contracts/driver.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { plainOptions } from '../../../plugins/accounts/connections.ts';
 import type { Fence } from '../../../plugins/accounts/contract.ts';
+import { fenceOf, tokenOf } from '../../../plugins/accounts/fences.ts';
 import { credentialLane } from '../../../plugins/accounts/lanes/credentials.ts';
-import { type Claimed, claimLane, renewLane } from '../../../plugins/accounts/lanes/leases.ts';
-import { beatLane } from '../../../plugins/accounts/lanes/processes.ts';
+import { type ClaimedSession, claimSessionsLane } from '../../../plugins/accounts/lanes/leases.ts';
 import type { Timers } from '../../../plugins/accounts/session/timers.ts';
+import type { LeaseKind } from '../../../plugins/cluster/contract.ts';
+import { beatLane, type Renewal, renewLane } from '../../../plugins/cluster/lanes.ts';
 import type { OpenStorage } from '../../../plugins/storage/storage.ts';
 import { databases } from '../../harness/databases.ts';
 import { until } from '../../harness/story.ts';
@@ -41,6 +43,18 @@ async function connected(process: Process, world: World, identifier: string): Pr
   });
   await process.driver.last.state('connected');
   return view.accountId;
+}
+
+/** Renews the leases of a process that believes to have these sessions. */
+async function renewed(
+  storage: OpenStorage,
+  { fences, ...owner }: { owner: string; leaseMs: number; fences: readonly Fence[] },
+): Promise<Renewal> {
+  const kind: Pick<LeaseKind, 'rows'> = { rows: (tables) => tables.leases.rows };
+  const kinds = [{ kind, held: fences.map(tokenOf) }];
+  const [renewal] = await storage.submit(renewLane, { ...owner, kinds });
+  if (renewal === undefined) throw new Error('there is one kind');
+  return renewal;
 }
 
 /** A storage that a test can cut off from its database, and that stops renewing when told. */
@@ -151,18 +165,18 @@ t.test('of a late renewal and a claim of the same leases only one succeeds', asy
     await world.act((unit) => unit.leases.take(ids, owner, 1));
     const rows = await world.storage.read.leases.find(ids);
     fences = rows.map(({ accountId, fence }) => ({ accountId, owner, number: fence }));
-    const claims: Claimed[] = [];
+    const claims: ClaimedSession[] = [];
     const claiming = async () => {
       const input = { owner: 'the other', leaseMs: 60_000, limit: 7 };
-      for (let n = 0; n < 3; n += 1) claims.push(...(await other.submit(claimLane, input)));
+      for (let n = 0; n < 3; n += 1) claims.push(...(await other.submit(claimSessionsLane, input)));
     };
     const renewing = async () => {
       await sleep((round % 8) * 2);
-      return world.storage.submit(renewLane, { owner, leaseMs: 60_000, fences });
+      return renewed(world.storage, { owner, leaseMs: 60_000, fences });
     };
     const [{ lost }] = await Promise.all([renewing(), claiming()]);
-    const idsOf = (list: readonly Fence[]) => list.map(({ accountId }) => accountId).sort();
-    t.same(idsOf(lost), idsOf(claims.map(({ fence }) => fence)), `round ${round}`);
+    const lostIds = lost.map(({ id }) => id).sort();
+    t.same(lostIds, claims.map(({ fence }) => fence.accountId).sort(), `round ${round}`);
     outcomes.add(lost.length);
   }
   t.comment(`lost: ${[...outcomes].sort((one, two) => one - two).join(', ')}`);
@@ -175,13 +189,13 @@ t.test('many that claim at once get each lease once', async (t) => {
     await unit.leases.take(ids, 'dead', 1);
   });
   const storages = [world.storage, (await World.open(t, world.url)).storage];
-  const claims: Claimed[] = [];
+  const claims: ClaimedSession[] = [];
   await Promise.all(
     storages.map(async (storage, process) => {
       // What the other process has locked is skipped, so an empty answer does not mean that all are taken.
       while (claims.length < 40) {
         const input = { owner: `process ${process}`, leaseMs: 60_000, limit: 7 };
-        claims.push(...(await storage.submit(claimLane, input)));
+        claims.push(...(await storage.submit(claimSessionsLane, input)));
       }
     }),
   );
@@ -206,9 +220,9 @@ for (const engine of databases) {
     t.same(await port.credentials.get(['one', 'two']), { two: 'changed' });
 
     const renew = (leaseMs: number) =>
-      storage.submit(renewLane, { owner: fence.owner, fences: [fence], leaseMs });
+      renewed(storage, { owner: fence.owner, fences: [fence], leaseMs });
     const nothing = { lost: [], revoked: [], unheld: [] };
-    await world.act((unit) => unit.leases.expire([fence.owner]));
+    await world.act((unit) => unit.leaseHolders.expire([fence.owner]));
     t.same(await renew(60_000), nothing, 'an expired lease that nobody took keeps its fence');
 
     await world.act((unit) => unit.leases.take([id], 'another', unit.now + 60_000));
@@ -221,7 +235,7 @@ for (const engine of databases) {
     await t.rejects(process.driver.last.state('replaced'), /over/);
     t.equal((await world.row(id)).status, 'connected', '`replaced` under a stale fence is ignored');
     t.ok(process.driver.last.closed);
-    t.same((await renew(leaseMs)).lost, [fence]);
+    t.same((await renew(leaseMs)).lost.map(fenceOf), [fence]);
   });
 }
 
@@ -328,7 +342,7 @@ for (const engine of databases) {
     // The next scan comes before a renewal that the database takes.
     state.lanesAway.add('leases.renew');
     clock.at += 10_000;
-    await world.act((unit) => unit.leases.expire([process.broker.processId]));
+    await world.act((unit) => unit.leaseHolders.expire([process.broker.processId]));
     await sleep(2_000);
     state.lanesAway.clear();
     const live = () => process.process.host.runner(id)?.live;
@@ -342,7 +356,7 @@ for (const engine of databases) {
 t.test('the last place is given to a connect while sessions are looked for', async (t) => {
   const world = await makeWorld(t);
   const { storage, state } = cuttable((await World.open(t, world.url)).storage);
-  state.delaysMs.set(claimLane.name, 500);
+  state.delaysMs.set(claimSessionsLane.name, 500);
   const process = await world.start({ capacity: 1 }, storage);
   await connected(process, world, '+15555000005');
   await t.rejects(connected(process, world, '+15555000006'), {
@@ -383,10 +397,10 @@ for (const engine of databases) {
       const [row] = await world.storage.connections.read('lease_holders').where({ id: 'one' });
       return Number(row?.expires_at);
     };
-    await world.act((unit) => unit.leases.renew('one', 2_000));
-    await world.act((unit) => unit.leases.renew('one', 1_000));
+    await world.act((unit) => unit.leaseHolders.renew('one', 2_000));
+    await world.act((unit) => unit.leaseHolders.renew('one', 1_000));
     t.equal(await expiry(), 2_000);
-    await world.act((unit) => unit.leases.renew('one', 3_000));
+    await world.act((unit) => unit.leaseHolders.renew('one', 3_000));
     t.equal(await expiry(), 3_000);
   });
 }

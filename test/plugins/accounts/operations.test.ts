@@ -10,6 +10,7 @@ import { createGateway } from '../../../core/kernel.ts';
 import { createLog } from '../../../core/log.ts';
 import accounts from '../../../plugins/accounts/plugin.ts';
 import broker from '../../../plugins/broker/plugin.ts';
+import cluster from '../../../plugins/cluster/plugin.ts';
 import egress from '../../../plugins/egress/plugin.ts';
 import limits from '../../../plugins/limits/plugin.ts';
 import media from '../../../plugins/media/plugin.ts';
@@ -52,7 +53,7 @@ async function open(t: Test, url: string, env: Record<string, string> = {}) {
     log: createLog('silent'),
     bodyLimit: 1_000,
     plugins: [
-      ...[observability, databaseLock, storagePlugin(contents), secrets, broker, tenants],
+      ...[observability, databaseLock, storagePlugin(contents), secrets, broker, cluster, tenants],
       ...[egress, media, accounts, limits],
     ],
     prepare(container) {

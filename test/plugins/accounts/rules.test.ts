@@ -17,7 +17,6 @@ import { jittered, nextPause } from '../../../plugins/accounts/session/backoff.t
 import { isDriverEvent, isSent } from '../../../plugins/accounts/session/driver-values.ts';
 import { happeningOf } from '../../../plugins/accounts/session/happening.ts';
 import { Pairing } from '../../../plugins/accounts/session/pairing.ts';
-import { localDeadline } from '../../../plugins/accounts/session/process-lease.ts';
 import { Turns } from '../../../plugins/accounts/session/turns.ts';
 import { unconnected } from '../../../plugins/accounts/status.ts';
 
@@ -132,12 +131,6 @@ t.test('pauses between tries to reconnect', async (t) => {
   t.equal(nextPause(0, 0, 20), 20);
   t.equal(jittered(4_000, 0.5), 3_000);
   t.ok(jittered(1_000, 0.999_999) >= 500, 'at most half is taken off');
-});
-
-t.test('the local deadline is shorter than the lease', async (t) => {
-  t.equal(localDeadline(500, { leaseMs: 9_000, isAlone: false }), 8_500);
-  t.equal(localDeadline(0, { leaseMs: 2_000, isAlone: false }), 1_500);
-  t.equal(localDeadline(0, { leaseMs: 2_000, isAlone: true }), Number.POSITIVE_INFINITY);
 });
 
 t.test('what drivers emit', async (t) => {

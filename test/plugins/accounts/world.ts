@@ -18,6 +18,7 @@ import { LoginGate } from '../../../plugins/accounts/session/login-gate.ts';
 import { systemTimers, type Timers } from '../../../plugins/accounts/session/timers.ts';
 import { MemoryHub } from '../../../plugins/broker/hub.ts';
 import { MemoryBroker } from '../../../plugins/broker/memory.ts';
+import { ClusterMember } from '../../../plugins/cluster/member.ts';
 import type { MediaService } from '../../../plugins/media/contract.ts';
 import { PrometheusMetrics } from '../../../plugins/observability/metrics.ts';
 import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
@@ -146,11 +147,20 @@ export class World {
     const cap = options.accountsCap ?? 10;
     const faults: DriverFault[] = [];
     const metrics = new PrometheusMetrics();
+    const clock = options.clock ?? systemClock;
+    const roles = options.roles ?? ['api', 'sessions'];
+    const cluster = new ClusterMember({
+      ...{ storage, clock, log, roles, processId: broker.processId },
+      name: options.processName ?? broker.processId,
+      isAlone: options.isAlone ?? false,
+      leaseMs: options.leaseMs ?? 9_000,
+    });
     const assembled = assembleAccounts({
       storage,
       broker,
+      cluster,
       log,
-      clock: options.clock ?? systemClock,
+      clock,
       timers: options.timers ?? systemTimers,
       gate: new LoginGate({
         perSecond: options.loginsPerS ?? 1_000,
@@ -181,12 +191,9 @@ export class World {
       },
       faults: { report: (fault) => faults.push(fault) },
       metrics: accountMetrics(metrics),
-      roles: options.roles ?? ['api', 'sessions'],
+      roles,
       settings: {
-        processName: options.processName ?? broker.processId,
-        isAlone: options.isAlone ?? false,
         capacity: options.capacity ?? 100,
-        leaseMs: options.leaseMs ?? 9_000,
         reconnectMaxMs: options.reconnectMaxMs ?? 50,
         pairingTimeoutMs: options.pairingTimeoutMs ?? 60_000,
         requestTimeoutMs: options.requestTimeoutMs ?? 3_000,
@@ -195,11 +202,15 @@ export class World {
     });
     const part = new RecordingPart();
     assembled.sessions.attach(part);
+    await cluster.start();
     await assembled.process.start();
-    if (options.processName !== undefined) assembled.process.inherit();
+    if (options.processName !== undefined) cluster.inherit();
     let stopped: Promise<void> | undefined;
     const stop = async (): Promise<void> => {
-      stopped ??= assembled.process.stop().then(() => broker.close());
+      stopped ??= assembled.process
+        .stop()
+        .then(() => cluster.stop())
+        .then(() => broker.close());
       await stopped;
     };
     this.#t.teardown(stop);

@@ -1,21 +1,8 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
+import type { ClusterProcess } from '../contract.ts';
 
-/**
- * One row of `processes`: a process that was heard of lately. Each beats every second; one not heard of for
- * eight is dead, one that is missing too.
- */
-export interface ProcessRow {
-  /** The broker's `processId`. */
-  readonly id: string;
-  /** What the process is called in every life of it. */
-  readonly name: string;
-  readonly roles: readonly string[];
-  /** Sessions it holds, and how many it can hold. */
-  readonly sessions: number;
-  readonly capacity: number;
-  /** Its last heartbeat, by the database's clock. */
-  readonly seenAt: number;
-}
+/** How long after its last heartbeat a process counts as dead. */
+const deadAfterMs = 8_000;
 
 /** The SQL of running processes. */
 export class ProcessTable {
@@ -26,7 +13,7 @@ export class ProcessTable {
   }
 
   /** Stores heartbeats. */
-  async beat(processes: readonly ProcessRow[]): Promise<void> {
+  async beat(processes: readonly ClusterProcess[]): Promise<void> {
     await this.db.upsert(
       'processes',
       processes.map((process) => ({
@@ -41,14 +28,16 @@ export class ProcessTable {
     );
   }
 
-  /** The processes heard of after a moment, in no particular order. */
-  async seenAfter(moment: number): Promise<readonly ProcessRow[]> {
-    const rows: StoredProcess[] = await this.db.knex('processes').where('seen_at', '>', moment);
+  /** The processes that are alive at a moment of the database's clock, in no particular order. */
+  async living(now: number): Promise<readonly ClusterProcess[]> {
+    const rows: StoredProcess[] = await this.db
+      .knex('processes')
+      .where('seen_at', '>', now - deadAfterMs);
     return rows.map(processOf);
   }
 
   /** The processes of a name, dead ones among them. */
-  async named(name: string): Promise<readonly ProcessRow[]> {
+  async named(name: string): Promise<readonly ClusterProcess[]> {
     const rows: StoredProcess[] = await this.db.knex('processes').where({ name });
     return rows.map(processOf);
   }
@@ -69,7 +58,7 @@ export class ProcessTable {
   }
 }
 
-function processOf(row: StoredProcess): ProcessRow {
+function processOf(row: StoredProcess): ClusterProcess {
   return {
     id: row.id,
     name: row.name,

@@ -1,0 +1,125 @@
+import type { Lane, Unit } from '../../core/contracts/storage.ts';
+import type { ClusterProcess, LeaseKind, LeaseToken } from './contract.ts';
+
+/** Rows of dead processes are deleted after this. */
+const forgottenAfterMs = 60_000;
+
+/** Stores this process's heartbeat by the database's clock. */
+export const beatLane: Lane<Omit<ClusterProcess, 'seenAt'>, null> = {
+  name: 'processes.beat',
+  locks: () => [],
+  run: async (unit, inputs) => {
+    await unit.processes.beat(inputs.map((input) => ({ ...input, seenAt: unit.now })));
+    await unit.processes.removeUnseenSince(unit.now - forgottenAfterMs);
+    return inputs.map(() => null);
+  },
+};
+
+/** Forgets a process that stops, and frees the leases that it could not give away. */
+export const goneLane: Lane<string, null> = {
+  name: 'processes.gone',
+  locks: () => [],
+  run: async (unit, inputs) => {
+    await unit.leaseHolders.expire(inputs);
+    await unit.processes.remove(inputs);
+    return inputs.map(() => null);
+  },
+};
+
+/** A process as its heartbeats show it: one that is alive has moved `seenAt` by the next heartbeat. */
+export type Heartbeat = Pick<ClusterProcess, 'id' | 'seenAt'>;
+
+/** The process that another replaces. */
+export interface InheritInput {
+  readonly owner: string;
+  /** The name that the two have; null: whoever else held a lease is dead. */
+  readonly name: string | null;
+  /** Heartbeats read earlier: who has not beaten since is dead. */
+  readonly read: readonly Heartbeat[];
+}
+
+/**
+ * Frees the leases of dead processes that another replaces, before they run out. Whoever claims them raises the
+ * fence. Answers the heartbeats of all others of the name; of those that are stopping none, as they give their leases
+ * away themselves.
+ */
+export const inheritLane: Lane<InheritInput, readonly Heartbeat[]> = {
+  name: 'leases.inherit',
+  maxBatch: 1,
+  locks: () => [],
+  run: async (unit, inputs) => {
+    const outputs: (readonly Heartbeat[])[] = [];
+    for (const { owner, name, read } of inputs) {
+      if (name === null) {
+        await unit.leaseHolders.expireOthers(owner);
+        outputs.push([]);
+        continue;
+      }
+      const named = await unit.processes.named(name);
+      const others = named.filter(({ id, capacity }) => id !== owner && capacity > 0);
+      const silent = new Map(read.map(({ id, seenAt }) => [id, seenAt]));
+      const dead = others.flatMap(({ id, seenAt }) => (silent.get(id) === seenAt ? [id] : []));
+      await unit.leaseHolders.expire(dead);
+      await unit.processes.remove(dead);
+      outputs.push(others);
+    }
+    return outputs;
+  },
+};
+
+/** What a process believes to hold of one kind. */
+export interface HeldLeases {
+  readonly kind: Pick<LeaseKind, 'rows'>;
+  readonly held: readonly LeaseToken[];
+}
+
+/** The leases of one process, all of which are to be renewed. */
+export interface RenewInput {
+  readonly owner: string;
+  readonly leaseMs: number;
+  readonly kinds: readonly HeldLeases[];
+}
+
+/** The differences between the leases of a kind that a process has, all renewed, and those that it believed to have. */
+export type Renewal = Readonly<Record<'lost' | 'revoked' | 'unheld', readonly LeaseToken[]>>;
+
+/**
+ * Renews all leases of a process by its own row, which nobody else locks while it lives, and answers of each kind what it
+ * has lost. A process that takes expired leases locks that row first, so the leases read after the renewal cannot be taken
+ * until it expires.
+ */
+export const renewLane: Lane<RenewInput, readonly Renewal[]> = {
+  name: 'leases.renew',
+  maxBatch: 1,
+  locks: () => [],
+  run: async (unit, inputs) => {
+    const outputs: (readonly Renewal[])[] = [];
+    for (const { owner, leaseMs, kinds } of inputs) {
+      await unit.leaseHolders.renew(owner, unit.now + leaseMs);
+      outputs.push(await Promise.all(kinds.map((kind) => compare(unit, owner, kind))));
+    }
+    return outputs;
+  },
+};
+
+async function compare(unit: Unit, owner: string, { kind, held }: HeldLeases): Promise<Renewal> {
+  const rows = kind.rows(unit);
+  const owned = await rows.ownedBy(owner);
+  const ownedIds = new Set(owned.map(({ id }) => id));
+  const fallen = held.filter(({ id }) => !ownedIds.has(id));
+  const found = await rows.find(fallen.map(({ id }) => id));
+  const ended = found.filter((row) => !row.wanted && row.owner === owner);
+  const revokedIds = new Set(ended.map(({ id }) => id));
+  // By number as well: one that is given up and the next one of its row are both believed to be held.
+  const heldKeys = new Set(held.map(keyOf));
+  const all = owned.map(({ id, fence }) => ({ id, owner, number: fence }));
+  return {
+    lost: fallen.filter(({ id }) => !revokedIds.has(id)),
+    revoked: fallen.filter(({ id }) => revokedIds.has(id)),
+    unheld: all.filter((lease) => !heldKeys.has(keyOf(lease))),
+  };
+}
+
+function keyOf({ id, number }: LeaseToken): string {
+  return `${id} ${number}`;
+}

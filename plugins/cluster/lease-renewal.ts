@@ -1,0 +1,145 @@
+import type { Clock } from '../../core/contracts/clock.ts';
+import type { Storage } from '../../core/contracts/storage.ts';
+import type { GatewayLog } from '../../core/log.ts';
+import { Loop } from '../../core/loop.ts';
+import type { LeaseKeeping, LeaseKind } from './contract.ts';
+import { renewLane } from './lanes.ts';
+import { type LeaseTerms, LocalLease, localDeadline } from './process-lease.ts';
+
+/** Between two checks of the local deadline. */
+const watchMs = 100;
+
+/** Lateness of such a check that shows that the whole process was at a standstill. */
+const stalledMs = 1_000;
+
+/** How long the leases may take after a standstill to be renewed: long enough for a machine that is still busy. */
+const patienceMs = 5_000;
+
+/** What the renewal works with. */
+export interface RenewalParts extends LeaseTerms {
+  readonly storage: Pick<Storage, 'submit'>;
+  readonly clock: Clock;
+  readonly log: GatewayLog;
+  /** The process that holds the leases. */
+  readonly owner: string;
+}
+
+/** Renews the leases of this process, whatever their kinds, and watches over their local deadline. */
+export class LeaseRenewal {
+  readonly lease: LocalLease;
+  readonly #parts: RenewalParts;
+  readonly #kinds: KeptKind[] = [];
+  readonly #renewing: Loop;
+  #watching: NodeJS.Timeout | null = null;
+  #watchedAt = 0;
+  #patientUntil = 0;
+
+  constructor(parts: RenewalParts) {
+    this.#parts = parts;
+    this.lease = new LocalLease(parts.clock);
+    this.#renewing = new Loop(
+      () => parts.leaseMs / 3,
+      () => this.renew(),
+      (error) => parts.log.warn({ err: error }, 'renewing the leases failed'),
+    );
+  }
+
+  get kinds(): readonly LeaseKind[] {
+    return this.#kinds.map(({ kind }) => kind);
+  }
+
+  keep(kind: LeaseKind): LeaseKeeping {
+    const kept = new KeptKind(kind);
+    this.#kinds.push(kept);
+    return kept;
+  }
+
+  /** Renews, and goes on doing so. A database that is away does not hold it up. */
+  async start(): Promise<void> {
+    const { log, clock } = this.#parts;
+    await this.renew().catch((error) => log.warn({ err: error }, 'the first renewal failed'));
+    this.#renewing.rest();
+    this.#watchedAt = clock.monotonic();
+    this.#watching = setInterval(() => this.#watch(), watchMs).unref();
+  }
+
+  /** The end: from now on nothing may go out under a lease. */
+  async stop(): Promise<void> {
+    if (this.#watching !== null) clearInterval(this.#watching);
+    await this.#renewing.stop();
+    this.lease.deadline = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Renews every lease, and learns which this process has no more. */
+  async renew(): Promise<void> {
+    const { storage, clock, owner, leaseMs } = this.#parts;
+    const kinds = this.#kinds.map((kept) => kept.snapshot());
+    const sentAt = clock.monotonic();
+    const renewals = await storage.submit(renewLane, { owner, leaseMs, kinds });
+    for (const [index, { lost, revoked }] of renewals.entries()) {
+      const kind = kinds[index]?.kind;
+      for (const lease of lost) kind?.lost(lease);
+      for (const lease of revoked) kind?.revoked?.(lease);
+    }
+    this.#extend(localDeadline(sentAt, this.#parts));
+    for (const [index, { unheld }] of renewals.entries()) {
+      const { kind, takings } = kinds[index] ?? {};
+      const isSure = takings !== null && takings === this.#kinds[index]?.takings;
+      if (unheld.length > 0 && isSure) await kind?.unheld(unheld);
+    }
+  }
+
+  #extend(deadline: number): void {
+    const wasHeld = this.lease.isHeld();
+    this.lease.deadline = deadline;
+    if (!wasHeld) for (const { kind } of this.#kinds) kind.resumed();
+  }
+
+  /**
+   * Reports that the local deadline has passed. After a standstill of the process a renewal is waited for first: the
+   * leases may be renewed in the database already, or wanted by nobody.
+   */
+  #watch(): void {
+    const now = this.#parts.clock.monotonic();
+    const ms = now - this.#watchedAt;
+    if (ms > stalledMs) {
+      this.#parts.log.info({ ms: Math.round(ms) }, 'the process stood still');
+      this.#patientUntil = now + patienceMs;
+      this.#renewing.kick();
+    }
+    this.#watchedAt = now;
+    if (now < this.#patientUntil || this.lease.isHeld()) return;
+    for (const { kind } of this.#kinds) kind.expired?.();
+  }
+}
+
+/** One kind of leases, with the count of takings: what a renewal reads while one is under way may be held in a moment. */
+class KeptKind implements LeaseKeeping {
+  readonly kind: LeaseKind;
+  #underWay = 0;
+  #ended = 0;
+
+  constructor(kind: LeaseKind) {
+    this.kind = kind;
+  }
+
+  /** Count of the takings that have ended, null while one is under way. The same count twice: none in between. */
+  get takings(): number | null {
+    return this.#underWay > 0 ? null : this.#ended;
+  }
+
+  snapshot() {
+    const { kind, takings } = this;
+    return { kind, takings, held: kind.held() };
+  }
+
+  async taking<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#underWay += 1;
+    try {
+      return await work();
+    } finally {
+      this.#underWay -= 1;
+      this.#ended += 1;
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import { hostname } from 'node:os';
+import { provide } from '../../core/container.ts';
+import { gatewayPlugin } from '../../core/kernel.ts';
+import './contract.ts';
+import { ClusterMember } from './member.ts';
+
+/** The processes of the gateway: the heartbeat of this one, and its leases. */
+export default gatewayPlugin('cluster', ['database-lock', 'storage', 'broker'], async (app) => {
+  const { broker, clock, config, isAlone, log, storage } = app.container.cradle;
+  const { process_name, port, roles, sessions } = config;
+  // A port that the system chose names nothing that comes back.
+  const usualName = `${hostname()}:${port === 0 ? broker.processId : port}`;
+  const member = new ClusterMember({
+    ...{ storage, clock, roles, isAlone },
+    log: log.child({ plugin: 'cluster' }),
+    processId: broker.processId,
+    name: process_name ?? usualName,
+    leaseMs: sessions.lease_s * 1_000,
+  });
+  provide(app.container, 'cluster', member);
+  app.addHook('onReady', () => member.start());
+  app.addHook('onListen', async () => member.inherit());
+  app.addHook('onClose', () => member.stop());
+});

@@ -1,0 +1,36 @@
+import type { Clock } from '../../core/contracts/clock.ts';
+import type { ProcessLease } from './contract.ts';
+
+/** By how much the local deadline is shorter than the lease, milliseconds. */
+const marginMs = 1_000;
+
+/** What the end of a lease depends on. */
+export interface LeaseTerms {
+  readonly leaseMs: number;
+  /** No other process can use this database: nobody takes a lease away. */
+  readonly isAlone: boolean;
+}
+
+/**
+ * Until when a process may act on its leases, on its own monotonic clock. Counted from before the request that
+ * renewed them was sent, so it ends before the database's expiry whatever that request took. It never ends where
+ * nobody else could take the lease. Pure.
+ */
+export function localDeadline(sentAt: number, { leaseMs, isAlone }: LeaseTerms): number {
+  if (isAlone) return Number.POSITIVE_INFINITY;
+  return sentAt + leaseMs - Math.min(marginMs, leaseMs / 4);
+}
+
+/** The one deadline of this process, which every renewal moves. */
+export class LocalLease implements ProcessLease {
+  deadline = Number.NEGATIVE_INFINITY;
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  isHeld(): boolean {
+    return this.#clock.monotonic() < this.deadline;
+  }
+}

@@ -1,0 +1,8 @@
+import t from 'tap';
+import { localDeadline } from '../../../plugins/cluster/process-lease.ts';
+
+t.test('the local deadline is shorter than the lease', async (t) => {
+  t.equal(localDeadline(500, { leaseMs: 9_000, isAlone: false }), 8_500);
+  t.equal(localDeadline(0, { leaseMs: 2_000, isAlone: false }), 1_500);
+  t.equal(localDeadline(0, { leaseMs: 2_000, isAlone: true }), Number.POSITIVE_INFINITY);
+});
