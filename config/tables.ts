@@ -22,12 +22,13 @@ import { makeTenantTables } from '../plugins/tenants/tables/index.ts';
 import { tenantSchema } from '../plugins/tenants/tables/schema.ts';
 import { toTenant } from '../plugins/tenants/tables/tenants.ts';
 import { makeWebhookTables } from '../plugins/webhooks/tables/index.ts';
+import { receiverLeases } from '../plugins/webhooks/tables/receivers.ts';
 import { webhookSchema } from '../plugins/webhooks/tables/schema.ts';
 
 /** Makes the table objects of all nouns for one transaction, or for the connections that only read. */
 export function makeTables(sql: Sql): Tables {
   const { media } = makeMediaTables(sql);
-  const cluster = makeClusterTables(sql, [sessionLeases]);
+  const cluster = makeClusterTables(sql, [sessionLeases, receiverLeases]);
   return {
     marks: new MarkTable(sql),
     ...makeTenantTables(sql),
@@ -38,7 +39,7 @@ export function makeTables(sql: Sql): Tables {
     media,
     ...makeEventTables(sql),
     ...makeMessageTables(sql, media),
-    ...makeWebhookTables(sql, toTenant),
+    ...makeWebhookTables(sql, toTenant, cluster.leases),
   };
 }
 

@@ -5,7 +5,7 @@ import { Count, Seconds } from './fields.ts';
 /** Accounts' live links. */
 export const SessionsSettings = Closed({
   capacity: Count('sessions that one process holds', 1_000, 1),
-  lease_s: Seconds('for which a process owns a session without renewal', 9, 2),
+  lease_s: Seconds('for which a process owns a session or a webhook URL without renewal', 9, 2),
   logins_per_s: Type.Number({
     description: 'log-ins to the networks that one process begins at most',
     default: 20,

@@ -4,6 +4,7 @@
  * event to one subscription. Times are milliseconds since the Unix epoch, by the database's clock.
  */
 import type { EventType } from '../../core/contracts/events.ts';
+import type { LeaseToken } from '../cluster/contract.ts';
 import type { EventBody } from '../events/contract.ts';
 import type { Tenant } from '../tenants/contract.ts';
 
@@ -81,28 +82,10 @@ export interface Receiver {
   readonly health: Health;
 }
 
-/**
- * The right to deliver to a receiver: one process at a time holds it, which keeps first attempts in order and the
- * number of requests at once bounded. Good while the row has this owner and number.
- */
-export interface ReceiverLease {
-  readonly receiverId: string;
-  /** The broker's `processId`. */
-  readonly owner: string;
-  readonly number: number;
-  readonly expiresAt: number;
-}
-
-/** A receiver with the lease that a process holds on it. */
+/** A receiver with the lease on it: one process at a time delivers, so that first attempts keep their order. */
 export interface LeasedReceiver {
   readonly receiver: Receiver;
-  readonly lease: ReceiverLease;
-}
-
-/** What became of leases that were to be renewed, by receiver; those in neither set were locked by somebody. */
-export interface ReceiverRenewal {
-  readonly renewed: ReadonlySet<string>;
-  readonly lost: ReadonlySet<string>;
+  readonly lease: LeaseToken;
 }
 
 /**

@@ -9,10 +9,14 @@ const hourMs = 3_600_000;
 /** Webhooks: subscriptions with their operations, and the delivery of events to them. */
 export default gatewayPlugin(
   'webhooks',
-  ['observability', 'storage', 'secrets', 'broker', 'tenants', 'egress', 'media', 'events'],
+  [
+    ...['observability', 'storage', 'secrets', 'broker', 'cluster', 'tenants'],
+    ...['egress', 'media', 'events'],
+  ],
   async (app) => {
     const { cradle } = app.container;
-    const { broker, clock, cursors, egress, media, metrics, outbox, plans, secrets } = cradle;
+    const { broker, clock, cluster, cursors, egress, media, metrics, outbox, plans, secrets } =
+      cradle;
     const { stopping, storage } = cradle;
     const { webhooks, roles } = cradle.config;
     const log = cradle.log.child({ plugin: 'webhooks' });
@@ -27,7 +31,7 @@ export default gatewayPlugin(
     });
     app.operations.add(...made.operations);
     const engine = await startEngine({
-      ...{ broker, clock, egress, metrics, outbox, plans, secrets, storage, log, mint },
+      ...{ broker, clock, cluster, egress, metrics, outbox, plans, secrets, storage, log, mint },
       settings: {
         timeoutMs,
         connectTimeoutMs,

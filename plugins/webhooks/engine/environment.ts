@@ -3,6 +3,7 @@ import type { Clock } from '../../../core/contracts/clock.ts';
 import type { Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { MintAddress } from '../../../core/media-reference.ts';
+import type { Cluster } from '../../cluster/contract.ts';
 import type { Egress } from '../../egress/contract.ts';
 import type { Outbox } from '../../events/contract.ts';
 import type { Metrics } from '../../observability/contract.ts';
@@ -29,6 +30,8 @@ export interface EngineParts {
   readonly storage: Storage;
   readonly broker: Broker;
   readonly outbox: Pick<Outbox, 'onCommit'>;
+  /** Renews the leases of receivers. */
+  readonly cluster: Cluster;
   readonly egress: Egress;
   readonly secrets: Pick<Secrets, 'open'>;
   readonly plans: Plans;
@@ -42,9 +45,4 @@ export interface EngineParts {
   readonly testsOpen: (receiverId: string) => number;
   /** Whether this process has the role `webhooks`; without it, it only notifies others of work. */
   readonly delivers: boolean;
-}
-
-/** How long a lease lasts without renewal: longer than any attempt takes. */
-export function leaseMsOf(settings: EngineSettings): number {
-  return settings.timeoutMs + 5_000;
 }

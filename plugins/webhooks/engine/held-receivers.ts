@@ -1,13 +1,12 @@
 import { Loop } from '../../../core/loop.ts';
+import type { LeaseKeeping, LeaseToken } from '../../cluster/contract.ts';
 import type { DatabaseClock } from './database-clock.ts';
-import { type EngineParts, leaseMsOf } from './environment.ts';
-import { claimLane, releaseLane, renewLane } from './lease-lanes.ts';
-import { leaseDeadline, ReceiverRun } from './receiver-run.ts';
+import type { EngineParts } from './environment.ts';
+import { claimReceiversLane, releaseReceiversLane } from './lease-lanes.ts';
+import { ReceiverRun } from './receiver-run.ts';
 
 /** Sweep: between two claims of what messages between processes may have missed. */
 const sweepMs = 2_000;
-/** How soon leases are renewed again that somebody had locked. */
-const skippedMs = 500;
 /** Receivers taken in one transaction, and held at once. */
 const claimAtOnce = 250;
 const heldAtMost = 5_000;
@@ -20,39 +19,38 @@ export interface HeldReceiversListener {
   dueIn(ms: number): void;
 }
 
-/** The receivers that this process works at: won, renewed together, and given back. */
+/** The receivers that this process works at: won, and given back. */
 export class HeldReceivers {
   readonly #parts: EngineParts;
   readonly #now: DatabaseClock;
   readonly #listener: HeldReceiversListener;
-  readonly #leaseMs: number;
+  readonly #keeping: LeaseKeeping;
   readonly #runs = new Map<string, ReceiverRun>();
   readonly #claiming: Loop;
-  readonly #renewing: Loop;
-  #skipped = false;
   #stopping = false;
 
   constructor(parts: EngineParts, now: DatabaseClock, listener: HeldReceiversListener) {
     this.#parts = parts;
     this.#now = now;
     this.#listener = listener;
-    this.#leaseMs = leaseMsOf(parts.settings);
-    const { log } = parts;
+    const { cluster, log } = parts;
+    this.#keeping = cluster.keep({
+      rows: (tables) => tables.receivers.leases,
+      held: () => this.all().flatMap(({ state, lease }) => (state.lease === 'lost' ? [] : lease)),
+      lost: (lease) => this.#lost(lease),
+      unheld: (leases) => this.#releaseUnheld(leases),
+      resumed: () => listener.poll(),
+      freed: () => this.claim(),
+    });
     this.#claiming = new Loop(
       () => sweepMs,
       () => this.#claim(),
       (error) => log.warn({ err: error }, 'claiming receivers with due deliveries failed'),
     );
-    this.#renewing = new Loop(
-      () => (this.#skipped ? skippedMs : this.#leaseMs / 3),
-      () => this.#renew(),
-      (error) => log.warn({ err: error }, 'renewing the leases of receivers failed'),
-    );
   }
 
   start(): void {
     this.#claiming.kick();
-    this.#renewing.kick();
   }
 
   /** Claims receivers that are due and free. */
@@ -68,7 +66,6 @@ export class HeldReceivers {
 
   /** The end, after everything under way: gives all back, due or not. Never rejects. */
   async stop(): Promise<void> {
-    await this.#renewing.stop();
     await Promise.all(this.all().map((run) => this.release(run)));
   }
 
@@ -98,7 +95,7 @@ export class HeldReceivers {
     run.release();
     try {
       const input = { lease, stopping: this.#stopping };
-      const { over, dueAt, now } = await storage.submit(releaseLane, input);
+      const { over, dueAt, now } = await storage.submit(releaseReceiversLane, input);
       // It may have been won again meanwhile.
       if (run.lease !== lease) return;
       if (!over) {
@@ -117,43 +114,48 @@ export class HeldReceivers {
   }
 
   async #claim(): Promise<void> {
-    const { storage, broker, clock } = this.#parts;
+    const { storage, broker, cluster } = this.#parts;
     const { receivers } = storage.read;
+    // A claimed receiver is no use before.
+    await cluster.renewLapsed();
     this.#now.set(await storage.now());
-    while (!this.#stopping && (await receivers.hasDue(this.#now.now()))) {
+    while (!this.#stopping && (await receivers.leases.hasFree(broker.processId, this.#now.now()))) {
       const limit = Math.min(claimAtOnce, heldAtMost - this.#runs.size);
       if (limit <= 0) return;
-      const deadline = leaseDeadline(clock.monotonic(), this.#leaseMs);
-      const owner = broker.processId;
-      const input = { owner, leaseMs: this.#leaseMs, limit, held: [...this.#runs.keys()] };
-      const claimed = await storage.submit(claimLane, input);
-      this.#now.set(claimed.now);
-      for (const leased of claimed.receivers) {
-        const run = this.#runs.get(leased.receiver.id);
-        if (run !== undefined) run.resume(leased, deadline);
-        else this.#runs.set(leased.receiver.id, new ReceiverRun(leased, deadline));
-      }
-      if (claimed.receivers.length > 0) this.#listener.poll();
-      if (claimed.receivers.length < limit) break;
+      const count = await this.#keeping.taking(() => this.#take(limit));
+      if (count > 0) this.#listener.poll();
+      if (count < limit) break;
     }
-    const now = this.#now.now();
-    const next = await receivers.nextDueAt(now);
-    if (next !== null) this.#listener.dueIn(next - now);
+    const next = await receivers.nextDueAt();
+    if (next !== null) this.#listener.dueIn(next - this.#now.now());
   }
 
-  async #renew(): Promise<void> {
-    const { storage, clock } = this.#parts;
-    const runs = this.all().filter(({ state }) => state.lease === 'held');
-    this.#skipped = false;
-    if (runs.length === 0) return;
-    const deadline = leaseDeadline(clock.monotonic(), this.#leaseMs);
-    const leases = runs.map((run) => run.lease);
-    const { renewed, lost } = await storage.submit(renewLane, { leases, leaseMs: this.#leaseMs });
-    runs.forEach((run, index) => {
-      if (run.lease !== leases[index] || run.state.lease !== 'held') return;
-      if (renewed.has(run.receiverId)) run.renewed(deadline);
-      else if (lost.has(run.receiverId)) run.apply('lose');
-      else this.#skipped = true;
-    });
+  /** Claims so many receivers at most, and begins or resumes their runs; answers how many. */
+  async #take(limit: number): Promise<number> {
+    const { storage, broker, cluster } = this.#parts;
+    const { leaseMs } = cluster;
+    const input = { owner: broker.processId, leaseMs, limit };
+    const { receivers, now } = await storage.submit(claimReceiversLane, input);
+    this.#now.set(now);
+    for (const leased of receivers) {
+      const { id } = leased.receiver;
+      const run = this.#runs.get(id);
+      if (run !== undefined) run.resume(leased);
+      else this.#runs.set(id, new ReceiverRun(leased, cluster.lease));
+    }
+    return receivers.length;
+  }
+
+  #lost({ id, number }: LeaseToken): void {
+    const run = this.#runs.get(id);
+    if (run?.lease.number === number) run.apply('lose');
+  }
+
+  async #releaseUnheld(leases: readonly LeaseToken[]): Promise<void> {
+    const { storage } = this.#parts;
+    await Promise.all(
+      leases.map((lease) => storage.submit(releaseReceiversLane, { lease, stopping: true })),
+    );
+    this.claim();
   }
 }

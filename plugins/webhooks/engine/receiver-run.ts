@@ -1,11 +1,9 @@
-import type { DueDelivery, Health, LeasedReceiver, ReceiverLease } from '../contract.ts';
+import type { LeaseToken, ProcessLease } from '../../cluster/contract.ts';
+import type { DueDelivery, Health, LeasedReceiver } from '../contract.ts';
 import { isFailing, requestsAtOnce } from '../health.ts';
 import type { DueBatch, ReadyAttempt } from './due-batches.ts';
 import { HandoffQueue } from './handoff-queue.ts';
 import { initialState, type ReceiverState, type Trigger, transition } from './receiver-state.ts';
-
-/** By how much the local deadline is shorter than the lease, milliseconds. */
-const marginMs = 1_000;
 
 /** For how long what was read ahead may begin: a change of its subscription shows no later than this. */
 const freshMs = 50;
@@ -25,23 +23,14 @@ const underWayFactor = 16;
 /** Deliveries that are kept at most which were handed over and could not begin yet. */
 const mostHandedOff = 64;
 
-/**
- * Until when a process may begin attempts under a lease, on its own monotonic clock. Counted from before the
- * request that won or renewed it was sent, so it ends before the database's expiry. Pure.
- */
-export function leaseDeadline(sentAt: number, leaseMs: number): number {
-  return sentAt + leaseMs - Math.min(marginMs, leaseMs / 4);
-}
-
 /** A receiver that this process delivers to, from the lease that it won to its release. Its states: `transition`. */
 export class ReceiverRun {
   readonly receiverId: string;
   readonly tenantId: string;
   #state = initialState;
-  #lease: ReceiverLease;
+  #lease: LeaseToken;
   #health: Health;
-  /** When the lease ends, on the monotonic clock. */
-  #deadline: number;
+  readonly #processLease: Pick<ProcessLease, 'deadline'>;
   /** When the last poll began, on the monotonic clock. */
   #polledAt = 0;
   /** Since when there is nothing to do, on the monotonic clock. */
@@ -63,15 +52,15 @@ export class ReceiverRun {
   /** What was begun since the last poll, which does not know of it. */
   readonly #begun = new Set<string>();
 
-  constructor({ receiver, lease }: LeasedReceiver, deadline: number) {
+  constructor({ receiver, lease }: LeasedReceiver, processLease: Pick<ProcessLease, 'deadline'>) {
     this.receiverId = receiver.id;
     this.tenantId = receiver.tenantId;
     this.#health = receiver.health;
     this.#lease = lease;
-    this.#deadline = deadline;
+    this.#processLease = processLease;
   }
 
-  get lease(): ReceiverLease {
+  get lease(): LeaseToken {
     return this.#lease;
   }
 
@@ -85,16 +74,10 @@ export class ReceiverRun {
   }
 
   /** The lease was won again while attempts from an earlier one are still under way. */
-  resume({ receiver, lease }: LeasedReceiver, deadline: number): void {
+  resume({ receiver, lease }: LeasedReceiver): void {
     this.#lease = lease;
-    this.#deadline = deadline;
     this.#health = receiver.health;
     this.apply('win');
-  }
-
-  /** The lease was renewed. */
-  renewed(deadline: number): void {
-    this.#deadline = deadline;
   }
 
   /** The lease is just being given back. */
@@ -119,7 +102,7 @@ export class ReceiverRun {
   /** Whether attempts may begin. */
   mayAct(monotonic: number): boolean {
     const { lease, work } = this.#state;
-    return lease === 'held' && work !== 'draining' && monotonic < this.#deadline;
+    return lease === 'held' && work !== 'draining' && monotonic < this.#processLease.deadline;
   }
 
   /** Further requests that it may open. */

@@ -1,6 +1,7 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
+import type { LeasedTable, LeaseRows } from '../../cluster/contract.ts';
 import { DeliveryTable } from './deliveries.ts';
-import { ReceiverTable } from './receivers.ts';
+import { ReceiverTable, receiverLeases } from './receivers.ts';
 import { type TenantOf, WebhookTable } from './webhooks.ts';
 
 /** The table objects of webhook subscriptions, their receivers and the deliveries to these. */
@@ -15,10 +16,14 @@ declare module '../../../core/contracts/storage.ts' {
 }
 
 /** Makes them for one transaction, or for the connections that only read. */
-export function makeWebhookTables(sql: Sql, tenantOf: TenantOf): WebhookTables {
+export function makeWebhookTables(
+  sql: Sql,
+  tenantOf: TenantOf,
+  leases: (table: LeasedTable) => LeaseRows,
+): WebhookTables {
   return {
     webhooks: new WebhookTable(sql, tenantOf),
-    receivers: new ReceiverTable(sql),
+    receivers: new ReceiverTable(sql, leases(receiverLeases)),
     deliveries: new DeliveryTable(sql),
   };
 }

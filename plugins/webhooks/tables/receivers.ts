@@ -1,12 +1,9 @@
 import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
-import type {
-  Health,
-  LastFailure,
-  LeasedReceiver,
-  Receiver,
-  ReceiverLease,
-  ReceiverRenewal,
-} from '../contract.ts';
+import type { LeasedTable, LeaseRows } from '../../cluster/contract.ts';
+import type { Health, LastFailure, Receiver } from '../contract.ts';
+
+/** The leases of receivers: one is claimed while something is due to it. */
+export const receiverLeases: LeasedTable = { table: 'receivers', key: 'id', due: 'due_at' };
 
 interface ReceiverColumns {
   readonly id: string;
@@ -22,13 +19,7 @@ interface ReceiverColumns {
   readonly last_success_at: number | null;
   readonly attempted_at: number | null;
   readonly updated_at: number;
-  readonly due_at: number | null;
-  readonly owner: string | null;
-  readonly fence: number;
-  readonly lease_until: number;
 }
-
-type LeaseColumns = Pick<ReceiverColumns, 'id' | 'owner' | 'fence'>;
 
 /** Counters and marks that stand at nothing. */
 const unpaused = {
@@ -41,10 +32,12 @@ const unpaused = {
 
 /** The SQL of receivers: a tenant's URL, its health, and the lease of the process that delivers to it. */
 export class ReceiverTable {
+  readonly leases: LeaseRows;
   protected readonly db: Sql;
 
-  constructor(db: Sql) {
+  constructor(db: Sql, leases: LeaseRows) {
     this.db = db;
+    this.leases = leases;
   }
 
   async find(ids: readonly string[]): Promise<readonly Receiver[]> {
@@ -149,92 +142,6 @@ export class ReceiverTable {
     if (!announced) this.db.commitTopics.add('deliveries');
   }
 
-  /** Whether `claimDue` would find something. Without a lock. */
-  async hasDue(now: number): Promise<boolean> {
-    const row: unknown = await this.db
-      .knex('receivers')
-      .where('due_at', '<=', now)
-      .andWhere('lease_until', '<=', now)
-      .first('id');
-    return row !== undefined;
-  }
-
-  /** Takes up to `limit` receivers that are due and free; leaves alone what somebody locks. */
-  async claimDue(
-    owner: string,
-    now: number,
-    expiresAt: number,
-    limit: number,
-  ): Promise<readonly LeasedReceiver[]> {
-    const query = this.db
-      .knex('receivers')
-      .select('id')
-      .where('due_at', '<=', now)
-      .andWhere('lease_until', '<=', now)
-      // In the order of the index: a sort would lock every due row, not only those that are taken.
-      .orderBy('due_at')
-      .limit(limit);
-    if (this.db.dialect === 'mysql') query.forUpdate().skipLocked();
-    const due: { id: string }[] = await query;
-    if (due.length === 0) return [];
-    const ids = due.map((row) => row.id);
-    await this.db
-      .knex('receivers')
-      .whereIn('id', ids)
-      .update({ owner, lease_until: expiresAt, fence: this.db.knex.raw('fence + 1') });
-    const taken: readonly ReceiverColumns[] = await this.db.knex('receivers').whereIn('id', ids);
-    return taken.map((row) => leased(row, owner));
-  }
-
-  /** What a process holds at a moment, whether it knows or not. */
-  async ownedBy(owner: string, now: number): Promise<readonly LeasedReceiver[]> {
-    const rows: readonly ReceiverColumns[] = await this.db
-      .knex('receivers')
-      .where('owner', owner)
-      .andWhere('lease_until', '>', now);
-    return rows.map((row) => leased(row, owner));
-  }
-
-  /**
-   * Prolongs leases that still stand, expired or not. What somebody locks at this moment is skipped, so that one
-   * stuck row lets no other lease run out.
-   */
-  async renew(leases: readonly ReceiverLease[], expiresAt: number): Promise<ReceiverRenewal> {
-    if (leases.length === 0) return { renewed: new Set(), lost: new Set() };
-    const query = this.db
-      .knex('receivers')
-      .select('id', 'owner', 'fence')
-      .whereIn(
-        'id',
-        leases.map((lease) => lease.receiverId),
-      )
-      .orderBy('id');
-    if (this.db.dialect === 'mysql') query.forUpdate().skipLocked();
-    const rows: readonly LeaseColumns[] = await query;
-    const renewed = standing(leases, rows);
-    if (renewed.size > 0) {
-      await this.db
-        .knex('receivers')
-        .whereIn('id', [...renewed])
-        .update({ lease_until: expiresAt });
-    }
-    const lost = rows.map((row) => row.id).filter((id) => !renewed.has(id));
-    return { renewed, lost: new Set(lost) };
-  }
-
-  /** The ids of the receivers whose lease still has that owner and number. */
-  async heldBy(leases: readonly ReceiverLease[]): Promise<ReadonlySet<string>> {
-    if (leases.length === 0) return new Set();
-    const rows: readonly LeaseColumns[] = await this.db
-      .knex('receivers')
-      .select('id', 'owner', 'fence')
-      .whereIn(
-        'id',
-        leases.map((lease) => lease.receiverId),
-      );
-    return standing(leases, rows);
-  }
-
   /** Gives leases up; each receiver is claimed again at its `dueAt`, or when something comes for it. */
   async release(
     released: readonly { readonly receiverId: string; readonly dueAt: number | null }[],
@@ -246,18 +153,15 @@ export class ReceiverTable {
         id: receiverId,
         due_at: dueAt,
         owner: null,
-        lease_until: 0,
       })),
     );
   }
 
   /** When the next receiver that nobody works at is due; null when none is. */
-  async nextDueAt(now: number): Promise<number | null> {
-    // Sorted instead of `min`, so that the index is read up to the first one that is free.
+  async nextDueAt(): Promise<number | null> {
     const [row] = await this.db.rows<{ due_at: number }>(
-      `select due_at from receivers where due_at is not null and lease_until <= ?
+      `select due_at from receivers where owner is null and due_at is not null
        order by due_at limit 1`,
-      [now],
     );
     return row?.due_at ?? null;
   }
@@ -269,26 +173,6 @@ export class ReceiverTable {
     );
     return row?.paused ?? 0;
   }
-}
-
-/** Those whose row has the owner and number of the lease. */
-function standing(
-  leases: readonly ReceiverLease[],
-  rows: readonly LeaseColumns[],
-): ReadonlySet<string> {
-  const found = new Map(rows.map((row) => [row.id, row]));
-  const stands = leases.filter(({ receiverId, owner, number }) => {
-    const row = found.get(receiverId);
-    return row?.owner === owner && row.fence === number;
-  });
-  return new Set(stands.map((lease) => lease.receiverId));
-}
-
-function leased(row: ReceiverColumns, owner: string): LeasedReceiver {
-  return {
-    receiver: receiver(row),
-    lease: { receiverId: row.id, owner, number: row.fence, expiresAt: row.lease_until },
-  };
 }
 
 function receiver(row: ReceiverColumns): Receiver {

@@ -50,10 +50,9 @@ export const webhookSchema: readonly Table[] = [
       due_at: nullable(integer),
       owner: nullable(id),
       fence: zero,
-      lease_until: zero,
     },
     primary: ['id'],
-    indexes: [['due_at'], ['owner'], ['disabled_at']],
+    indexes: [['owner', 'due_at'], ['disabled_at']],
   },
   {
     name: 'deliveries',

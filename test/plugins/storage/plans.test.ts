@@ -185,6 +185,25 @@ async function fill(connections: DatabasePools): Promise<string[]> {
         }),
       ),
     );
+    await db.insert('lease_holders', [
+      { id: 'living', expires_at: now },
+      { id: 'dead', expires_at: 1 },
+    ]);
+    await db.insert(
+      'receivers',
+      rowsOf(
+        Array.from({ length: 5_000 }, (_, n) => n),
+        (n) => ({
+          id: `receiver ${n}`,
+          tenant_id: 'ten_big',
+          url: '',
+          updated_at: start,
+          // Most are idle; many are due and worked at, few are free.
+          due_at: n % 5 === 0 || n % 100 === 1 ? start + n : null,
+          owner: n % 5 === 0 ? (n % 500 === 0 ? 'dead' : 'living') : null,
+        }),
+      ),
+    );
     let part: Row[] = [];
     for (const row of messageRows()) {
       ids.push(String(row.id));
@@ -294,6 +313,19 @@ function reads(ids: readonly string[]): readonly Read[] {
       );
     }
   }
+  const leased = (name: string, most: number, run: Read['run']) =>
+    found.push({ name, most, index: null, scans: 'lease_holders', run });
+  leased('receivers: is one due', 10, ({ receivers }) => receivers.leases.hasFree('one', start));
+  add('receivers: the next one due', 5, ({ receivers }) => receivers.nextDueAt());
+  const claim = { owner: 'one', now: start + 10_000, expiresAt: now };
+  // Each is found, taken and read; of the holders every row is looked at.
+  leased('receivers: a claim', 4 * 7 + 20, ({ receivers }) =>
+    receivers.leases.claim({ ...claim, limit: 7 }),
+  );
+  leased('receivers: a claim of more than are free', 4 * 60 + 20, ({ receivers }) =>
+    receivers.leases.claim({ ...claim, limit: 60 }),
+  );
+  leased('sessions: a claim', 30, ({ leases }) => leases.claim({ ...claim, limit: 7 }));
   add('usage: accounts', 15, (tables) => tables.accounts.count('ten_big'));
   const every = 10 * (tenants.length + 500);
   found.push({
@@ -430,7 +462,9 @@ for (const engine of databases) {
     const ids = await fill(connections);
     t.comment(`filled in ${Math.round(performance.now() - begunAt)} ms`);
     if (connections.dialect === 'mysql') {
-      await connections.write.raw('analyze table messages, contacts, threads, accounts, tenants');
+      await connections.write.raw(
+        'analyze table messages, contacts, threads, accounts, tenants, receivers',
+      );
     }
     // One transaction, so that all is asked on the very same connection.
     const transaction = await connections.write.transaction();

@@ -7,6 +7,7 @@ import { newId } from '../../../core/ids.ts';
 import { createLog } from '../../../core/log.ts';
 import type { MemoryHub } from '../../../plugins/broker/hub.ts';
 import { MemoryBroker } from '../../../plugins/broker/memory.ts';
+import { ClusterMember } from '../../../plugins/cluster/member.ts';
 import type { EgressAnswer, EgressOutcome, EgressPost } from '../../../plugins/egress/contract.ts';
 import type { EventRecord, PrepareEvents } from '../../../plugins/events/contract.ts';
 import { PrometheusMetrics } from '../../../plugins/observability/metrics.ts';
@@ -134,12 +135,24 @@ export async function openEngine(
   const memory = new MemoryBroker({ log, ...(options.hub === undefined ? {} : options) });
   const name = options.name ?? 'one';
   const metrics = new PrometheusMetrics();
-  const through = options.through?.(storage) ?? storage;
-  const engine = await startEngine({
-    testsOpen: () => 0,
-    storage: through,
+  const settings = { ...quick, ...options.settings };
+  const delivers = options.delivers ?? true;
+  const shared = {
+    storage: options.through?.(storage) ?? storage,
     broker: options.broker ?? memory,
-    outbox: { onCommit: (listener) => through.onCommit('events', listener) },
+    clock: systemClock,
+    log,
+  };
+  const { processId } = shared.broker;
+  const cluster = new ClusterMember({
+    ...{ ...shared, processId, name: processId, isAlone: false },
+    roles: delivers ? ['webhooks'] : ['api'],
+    leaseMs: settings.timeoutMs + 5_000,
+  });
+  const engine = await startEngine({
+    ...{ ...shared, cluster, settings, delivers },
+    testsOpen: () => 0,
+    outbox: { onCommit: (listener) => shared.storage.onCommit('events', listener) },
     egress: {
       refusal: async () => null,
       post: (request) => internet.post(name, request),
@@ -159,11 +172,8 @@ export async function openEngine(
       names: () => ['p', 'without'],
     },
     metrics,
-    clock: systemClock,
-    log,
-    settings: { ...quick, ...options.settings },
-    delivers: options.delivers ?? true,
   });
+  await cluster.start();
   const work: Lane<(unit: Unit) => Promise<unknown>, unknown> = {
     name: 'test.work',
     locks: () => [],
@@ -173,6 +183,7 @@ export async function openEngine(
   let stopped: Promise<void> | undefined;
   const stop = async (): Promise<void> => {
     await engine.stop();
+    await cluster.stop();
     await memory.close();
     await storage.close();
   };

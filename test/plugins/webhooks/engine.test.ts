@@ -56,6 +56,19 @@ function mostAtOnce(seen: readonly Seen[]): number {
   return Math.max(0, ...counts);
 }
 
+/** The same storage, but for how inputs are submitted to it. */
+function submitting(storage: Storage, submit: Storage['submit']): Storage {
+  return {
+    dialect: storage.dialect,
+    read: storage.read,
+    submit,
+    onCommit: (mark, listener) => storage.onCommit(mark, listener),
+    now: () => storage.now(),
+    ping: () => storage.ping(),
+    probe: () => storage.probe(),
+  };
+}
+
 t.jobs = databases.length + 1;
 for (const engine of databases) {
   t.test(engine.name, { buffered: true, jobs: 4 }, async (t) => {
@@ -398,18 +411,11 @@ for (const engine of databases) {
         let frozen: Promise<void> | null = null;
         let thaw = (): void => undefined;
         const settings = { timeoutMs: 300 };
-        const freezing = (storage: Storage): Storage => ({
-          dialect: storage.dialect,
-          read: storage.read,
-          submit: async (lane, input) => {
+        const freezing = (storage: Storage) =>
+          submitting(storage, async (lane, input) => {
             await frozen;
             return storage.submit(lane, input);
-          },
-          onCommit: (mark, listener) => storage.onCommit(mark, listener),
-          now: () => storage.now(),
-          ping: () => storage.ping(),
-          probe: () => storage.probe(),
-        });
+          });
         const one = await start({ name: 'one', settings, through: freezing });
         const tenantId = await addTenant(one);
         const { url } = await addWebhook(one, tenantId);
@@ -448,6 +454,31 @@ for (const engine of databases) {
         t.equal(internet.seen.length, sent);
         const [receiver] = await two.storage.read.receivers.find(rows.map((row) => row.receiverId));
         t.equal(receiver?.health.totalSuccesses, 2, 'counted once');
+      },
+    );
+
+    t.test(
+      'what was claimed unnoticed is delivered all the same',
+      { buffered: true },
+      async (t) => {
+        const { internet, start } = await open(t);
+        let claims = 0;
+        const forgetful = (storage: Storage) =>
+          submitting(storage, async (lane, input) => {
+            const output = await storage.submit(lane, input);
+            if (lane.name === 'webhooks.claim' && ++claims === 1) {
+              throw new GatewayError('unavailable');
+            }
+            return output;
+          });
+        const one = await start({ settings: { timeoutMs: 300 }, through: forgetful });
+        const tenantId = await addTenant(one);
+        const { url } = await addWebhook(one, tenantId);
+        const begun = performance.now();
+        await raise(one, tenantId, [{ subject: 'm' }]);
+        await until('the attempt', () => internet.at(url).length === 1);
+        t.ok(claims > 1, 'given away and claimed again');
+        t.ok(performance.now() - begun < 5_300, 'before a lease runs out');
       },
     );
 
