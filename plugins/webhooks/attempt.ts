@@ -1,8 +1,8 @@
 import type { Clock } from '../../core/contracts/clock.ts';
 import type { EventType } from '../../core/contracts/events.ts';
 import type { Egress } from '../egress/contract.ts';
-import type { Attempt } from './contract.ts';
 import { signature } from './signature.ts';
+import type { Attempt } from './tables/delivery-rows.ts';
 
 /** What goes to whom, and which attempt at it this is. */
 export interface AttemptRequest {

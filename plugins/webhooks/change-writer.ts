@@ -1,8 +1,8 @@
 import type { Unit } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { Change, Step } from './change.ts';
-import type { Webhook } from './contract.ts';
 import { logPauses } from './pause-lines.ts';
+import type { Webhook } from './tables/webhooks.ts';
 
 /** Collects what the changes of one transaction do, and writes it with a few statements. */
 export class ChangeWriter {

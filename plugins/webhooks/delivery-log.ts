@@ -1,8 +1,10 @@
 import type { Lane, Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { type MintAddress, withFreshMedia } from '../../core/media-reference.ts';
-import type { Delivery, DeliveryFilter, Webhook } from './contract.ts';
 import { replayLane } from './replay.ts';
+import type { DeliveryFilter } from './tables/delivery-log.ts';
+import type { Delivery } from './tables/delivery-rows.ts';
+import type { Webhook } from './tables/webhooks.ts';
 
 /** How many deliveries of a deleted subscription one transaction deletes. */
 const portion = 500;

@@ -1,4 +1,5 @@
-import type { Attempt, Delivery, Health } from './contract.ts';
+import type { Attempt, Delivery } from './tables/delivery-rows.ts';
+import type { Health } from './tables/receivers.ts';
 
 /** When a receiver is paused. */
 export interface PauseRules {

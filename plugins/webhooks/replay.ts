@@ -1,7 +1,8 @@
 import type { Lane } from '../../core/contracts/storage.ts';
 import { GatewayError } from '../../core/errors.ts';
-import type { Delivery, Webhook } from './contract.ts';
 import { testNotReplayed } from './refusals.ts';
+import type { Delivery } from './tables/delivery-rows.ts';
+import type { Webhook } from './tables/webhooks.ts';
 
 /** A delivery that is to be made again. */
 export interface ReplayInput {

@@ -1,4 +1,4 @@
-import type { Attempt, AttemptedDelivery } from './contract.ts';
+import type { Attempt, AttemptedDelivery } from './tables/delivery-rows.ts';
 
 /** How failed deliveries are repeated. */
 export interface RetryRules {

@@ -2,8 +2,9 @@ import type { EventType } from '../../core/contracts/events.ts';
 import type { Lane, Storage } from '../../core/contracts/storage.ts';
 import { newId } from '../../core/ids.ts';
 import { type AttemptParts, attempt } from './attempt.ts';
-import type { Attempt, Delivery, Webhook } from './contract.ts';
 import { samplePayload } from './samples.ts';
+import type { Attempt, Delivery } from './tables/delivery-rows.ts';
+import type { Webhook } from './tables/webhooks.ts';
 
 /** A delivery that was made outside the engine, with the body that was sent. */
 export interface MadeDelivery {

@@ -5,9 +5,10 @@ import type { Egress } from '../egress/contract.ts';
 import type { Secrets } from '../secrets/contract.ts';
 import type { Change, NewWebhook, WebhookChanges } from './change.ts';
 import type { ChangeInput, ChangeOutput } from './change-lane.ts';
-import type { Health, Webhook } from './contract.ts';
 import { urlNotAllowed } from './refusals.ts';
 import { newSigningSecret, signingSecretContext } from './secret.ts';
+import type { Health } from './tables/receivers.ts';
+import type { Webhook } from './tables/webhooks.ts';
 
 /** What subscriptions are made with. */
 export interface SubscriptionsParts {

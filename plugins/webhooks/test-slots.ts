@@ -1,5 +1,5 @@
 import { GatewayError } from '../../core/errors.ts';
-import type { Webhook } from './contract.ts';
+import type { Webhook } from './tables/webhooks.ts';
 
 /**
  * The test deliveries that this process has under way: one of a subscription, and of a receiver no more than it may be

@@ -1,7 +1,8 @@
 import { newId } from '../../../core/ids.ts';
 import type { Plans } from '../../tenants/contract.ts';
-import type { Delivery, Subscription, Subscriptions, Webhook } from '../contract.ts';
 import { goesOut, hasWebhooks, wants } from '../matching.ts';
+import type { Delivery } from '../tables/delivery-rows.ts';
+import type { Subscription, SubscriptionSnapshot, Webhook } from '../tables/webhooks.ts';
 
 /** An event that is fanned out. */
 export type FannedEvent = Pick<Delivery, 'tenantId' | 'subject' | 'createdAt'> & {
@@ -10,7 +11,7 @@ export type FannedEvent = Pick<Delivery, 'tenantId' | 'subject' | 'createdAt'> &
 };
 
 /** A delivery that fan-out made, with what it was made of. */
-export interface MadeDelivery<Event extends FannedEvent> {
+export interface DeliveryOfEvent<Event extends FannedEvent> {
   readonly delivery: Delivery;
   readonly webhook: Webhook;
   readonly event: Event;
@@ -19,10 +20,10 @@ export interface MadeDelivery<Event extends FannedEvent> {
 /** Makes one delivery for each event and subscription that wants it, in the order of the events. Pure but for the ids. */
 export function makeDeliveries<Event extends FannedEvent>(
   events: readonly Event[],
-  { webhooks, tenants }: Subscriptions,
+  { webhooks, tenants }: SubscriptionSnapshot,
   plans: Plans,
   now: number,
-): readonly MadeDelivery<Event>[] {
+): readonly DeliveryOfEvent<Event>[] {
   const ofTenant = new Map<string, Subscription[]>();
   for (const webhook of webhooks) {
     const wanted = ofTenant.get(webhook.tenantId);

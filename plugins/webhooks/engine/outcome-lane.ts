@@ -1,9 +1,10 @@
 import type { Lane, Tables } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
-import type { Attempt, AttemptedDelivery, Health, Receiver } from '../contract.ts';
 import { afterAttemptAt, type PauseRules } from '../health.ts';
 import { logPauses } from '../pause-lines.ts';
 import { afterAttempt, type RetryRules } from '../retry.ts';
+import type { Attempt, AttemptedDelivery } from '../tables/delivery-rows.ts';
+import type { Health, Receiver } from '../tables/receivers.ts';
 
 /** An attempt that is over. */
 export interface OutcomeInput {

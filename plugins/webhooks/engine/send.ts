@@ -1,6 +1,6 @@
 import { withFreshMedia } from '../../../core/media-reference.ts';
 import { attempt } from '../attempt.ts';
-import type { Attempt } from '../contract.ts';
+import type { Attempt } from '../tables/delivery-rows.ts';
 import type { ReadyAttempt } from './due-batches.ts';
 import type { EngineParts } from './environment.ts';
 import type { OpenedSecrets } from './opened-secrets.ts';

@@ -1,8 +1,9 @@
 import type { Cursors } from '../../secrets/contract.ts';
-import type { Attempt, Delivery, Webhook } from '../contract.ts';
 import type { DeliveryLog } from '../delivery-log.ts';
 import type { Sample } from '../sample-delivery.ts';
 import type { Subscriptions } from '../subscriptions.ts';
+import type { Attempt, Delivery } from '../tables/delivery-rows.ts';
+import type { Webhook } from '../tables/webhooks.ts';
 
 /** What the operations on webhooks ask for. */
 export interface WebhookOperationsParts {

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, Nullable, NullableTimestamp, nullableTimestamp } from '../../../core/schemas.ts';
-import type { Webhook } from '../contract.ts';
 import { secretExample, webhookId, webhookParams } from '../examples.ts';
 import { Success, WebhookId, WebhookParams } from '../schemas.ts';
+import type { Webhook } from '../tables/webhooks.ts';
 import type { WebhookOperationsParts } from './parts.ts';
 
 const Answer = Closed({

@@ -1,82 +1,17 @@
-import type { Knex } from 'knex';
-import type { EventType } from '../../../core/contracts/events.ts';
-import { placeholders, type Row, type Sql } from '../../../core/contracts/sql.ts';
-import type {
-  Attempt,
-  AttemptedDelivery,
-  Delivery,
-  DeliveryFilter,
-  DeliveryState,
-  DueDelivery,
-  DueWithBody,
-} from '../contract.ts';
-
-interface DeliveryColumns {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly webhook_id: string;
-  readonly receiver_id: string;
-  readonly event_id: string;
-  readonly event_type: EventType;
-  readonly subject: string;
-  readonly state: DeliveryState;
-  readonly test: number;
-  readonly attempts: number;
-  readonly retries: number;
-  readonly replayed: number;
-  readonly due_at: number | null;
-  readonly log: string;
-  readonly created_at: number;
-}
-
-type DueColumns = Pick<
-  DeliveryColumns,
-  | 'id'
-  | 'webhook_id'
-  | 'receiver_id'
-  | 'event_id'
-  | 'event_type'
-  | 'subject'
-  | 'attempts'
-  | 'due_at'
->;
-
-type AttemptedColumns = Pick<
-  DeliveryColumns,
-  | 'id'
-  | 'webhook_id'
-  | 'receiver_id'
-  | 'event_type'
-  | 'state'
-  | 'attempts'
-  | 'retries'
-  | 'replayed'
-  | 'due_at'
-  | 'log'
->;
-
-interface DueWithBodyColumns extends DueColumns {
-  /** Both null when the event is gone. */
-  readonly payload: string | null;
-  readonly raised_at: number | null;
-}
-
-/** Query for what is due to one receiver. */
-export interface DueRequest {
-  readonly receiverId: string;
-  /** Deliveries that are under way. */
-  readonly except: readonly string[];
-  /** Of these, first attempts are held back. */
-  readonly exceptFirstOf: readonly { readonly webhookId: string; readonly subject: string }[];
-  readonly limit: number;
-}
-
-/** Receivers whose deliveries one statement reads. */
-const receiversAtOnce = 100;
-
-/** The indexes in whose order a log is listed: all of a subscription, and what is in one state. */
-const logIndex = 'deliveries_webhook_id_created_at_id';
-const stateLogIndex = 'deliveries_webhook_id_state_created_at_id';
+import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
+import { type DeliveryFilter, deliveryPage } from './delivery-log.ts';
+import {
+  type AttemptedColumns,
+  type AttemptedDelivery,
+  attemptedColumns,
+  attemptedDelivery,
+  type Delivery,
+  type DeliveryColumns,
+  type DueWithBody,
+  deliveryOf,
+  deliveryRow,
+} from './delivery-rows.ts';
+import { type DueRequest, dueDeliveries } from './due-deliveries.ts';
 
 /** The SQL of deliveries. */
 export class DeliveryTable {
@@ -88,14 +23,14 @@ export class DeliveryTable {
 
   /** Stores new deliveries; one of an event and subscription that has one already is left out. Answers how many came in. */
   async insert(deliveries: readonly Delivery[]): Promise<number> {
-    return await this.db.insertIgnore('deliveries', deliveries.map(toRow));
+    return await this.db.insertIgnore('deliveries', deliveries.map(deliveryRow));
   }
 
   /** The same without an answer, so that it can travel with COMMIT. */
   async add(deliveries: readonly Delivery[]): Promise<void> {
     const key = ['event_id', 'webhook_id'];
     // The row that is there takes the key that it has.
-    await this.db.upsert('deliveries', deliveries.map(toRow), { key, set: key });
+    await this.db.upsert('deliveries', deliveries.map(deliveryRow), { key, set: key });
   }
 
   /** Stores what became of deliveries that their receiver's lock guards. */
@@ -120,7 +55,7 @@ export class DeliveryTable {
     const rows: readonly DeliveryColumns[] = await this.db
       .knex('deliveries')
       .whereIn('id', [...new Set(ids)]);
-    return rows.map(delivery);
+    return rows.map(deliveryOf);
   }
 
   /** One delivery of a subscription; null when there is none with this id. */
@@ -129,29 +64,12 @@ export class DeliveryTable {
       .knex('deliveries')
       .where({ id, webhook_id: webhookId })
       .first();
-    return row === undefined ? null : delivery(row);
+    return row === undefined ? null : deliveryOf(row);
   }
 
   /** A page of a subscription's log, newest first. */
   async list(webhookId: string, filter: DeliveryFilter): Promise<readonly Delivery[]> {
-    const { knex, dialect } = this.db;
-    // Else MariaDB and MySQL would read the whole log, from its newest delivery on, for a page in the middle.
-    const index = filter.state === null ? logIndex : stateLogIndex;
-    const query = knex
-      .from(
-        dialect === 'mysql' ? knex.raw('?? force index (??)', ['deliveries', index]) : 'deliveries',
-      )
-      .where('webhook_id', webhookId);
-    if (filter.state !== null) query.andWhere('state', filter.state);
-    if (filter.event !== null) query.andWhere('event_type', filter.event);
-    if (filter.before !== null) olderThan(query, filter.before);
-    const rows: readonly DeliveryColumns[] = await query
-      .orderBy([
-        { column: 'created_at', order: 'desc' },
-        { column: 'id', order: 'desc' },
-      ])
-      .limit(filter.limit);
-    return rows.map(delivery);
+    return deliveryPage(this.db, webhookId, filter);
   }
 
   /** The rows of these ids, locked until the transaction ends, in the order of the ids; others are skipped. */
@@ -162,7 +80,7 @@ export class DeliveryTable {
       `select * from deliveries where id in (${placeholders(wanted.length)}) order by id ${this.db.locking}`,
       wanted,
     );
-    return rows.map(delivery);
+    return rows.map(deliveryOf);
   }
 
   /** The same, of each row no more than an outcome is decided by. */
@@ -179,21 +97,7 @@ export class DeliveryTable {
 
   /** What is due to each of some receivers, the first of each that fell due. */
   async due(requests: readonly DueRequest[], now: number): Promise<readonly DueWithBody[]> {
-    const found: DueWithBody[] = [];
-    for (let start = 0; start < requests.length; start += receiversAtOnce) {
-      const selects = requests.slice(start, start + receiversAtOnce).map(dueOf(now));
-      // In brackets of their own, as SQLite knows no limit for a part of a union.
-      const all = selects.map(({ sql }) => `select * from (${sql}) as due`).join(' union all ');
-      const due = selects.length === 1 ? selects[0]?.sql : all;
-      const rows = await this.db.rows<DueWithBodyColumns>(
-        `select due.*, e.payload, e.created_at as raised_at
-         from (${due}) as due
-         left join events as e on e.id = due.event_id`,
-        selects.flatMap(({ bindings }) => bindings),
-      );
-      found.push(...rows.map(dueWithBody));
-    }
-    return found;
+    return dueDeliveries(this.db, requests, now);
   }
 
   /** When the first waiting delivery of each of these receivers is due; those without one are left out. */
@@ -279,109 +183,4 @@ export class DeliveryTable {
     );
     return row?.retries ?? 0;
   }
-}
-
-function olderThan(query: Knex.QueryBuilder, [createdAt, id]: readonly [number, string]): void {
-  // The first condition says nothing new; it lets both engines begin inside the index.
-  query
-    .andWhere('created_at', '<=', createdAt)
-    .andWhere((older) =>
-      older
-        .where('created_at', '<', createdAt)
-        .orWhere((same) => same.where('created_at', createdAt).andWhere('id', '<', id)),
-    );
-}
-
-/** The columns of `DueColumns`. */
-const dueColumns = 'id, webhook_id, receiver_id, event_id, event_type, subject, attempts, due_at';
-
-/** The columns of `AttemptedColumns`. */
-const attemptedColumns =
-  'id, webhook_id, receiver_id, event_type, state, attempts, retries, replayed, due_at, log';
-
-/** Part of a statement that reads for one receiver. */
-function dueOf(now: number) {
-  return ({ receiverId, except, exceptFirstOf, limit }: DueRequest) => {
-    const others = except.length === 0 ? '' : `and id not in (${except.map(() => '?').join(', ')})`;
-    const free = exceptFirstOf.map(() => 'and not (webhook_id = ? and subject = ?)').join(' ');
-    return {
-      sql: `select ${dueColumns} from deliveries
-        where receiver_id = ? and state = 'waiting' and due_at <= ? ${others}
-        and (attempts > 0 or (1 = 1 ${free}))
-        order by due_at, id limit ?`,
-      bindings: [
-        receiverId,
-        now,
-        ...except,
-        ...exceptFirstOf.flatMap(({ webhookId, subject }) => [webhookId, subject]),
-        limit,
-      ],
-    };
-  };
-}
-
-function toRow(one: Delivery): Row {
-  return {
-    id: one.id,
-    tenant_id: one.tenantId,
-    webhook_id: one.webhookId,
-    receiver_id: one.receiverId,
-    event_id: one.eventId,
-    event_type: one.eventType,
-    subject: one.subject,
-    state: one.state,
-    test: one.test ? 1 : 0,
-    attempts: one.attempts,
-    retries: one.retries,
-    replayed: one.replayed ? 1 : 0,
-    due_at: one.dueAt,
-    log: JSON.stringify(one.log),
-    created_at: one.createdAt,
-  };
-}
-
-function delivery(row: DeliveryColumns): Delivery {
-  return {
-    ...attemptedDelivery(row),
-    tenantId: row.tenant_id,
-    eventId: row.event_id,
-    subject: row.subject,
-    test: row.test === 1,
-    createdAt: row.created_at,
-  };
-}
-
-function attemptedDelivery(row: AttemptedColumns): AttemptedDelivery {
-  return {
-    id: row.id,
-    webhookId: row.webhook_id,
-    receiverId: row.receiver_id,
-    eventType: row.event_type,
-    state: row.state,
-    attempts: row.attempts,
-    retries: row.retries,
-    replayed: row.replayed === 1,
-    dueAt: row.due_at,
-    // Written by `toRow` and `save` above and by nobody else.
-    log: JSON.parse(row.log) as Attempt[],
-  };
-}
-
-function dueWithBody(row: DueWithBodyColumns): DueWithBody {
-  const { payload, raised_at: createdAt } = row;
-  const event = payload === null || createdAt === null ? null : { payload, createdAt };
-  return { delivery: dueDelivery(row), event };
-}
-
-function dueDelivery(row: DueColumns): DueDelivery {
-  return {
-    id: row.id,
-    webhookId: row.webhook_id,
-    receiverId: row.receiver_id,
-    eventId: row.event_id,
-    eventType: row.event_type,
-    subject: row.subject,
-    attempts: row.attempts,
-    dueAt: row.due_at,
-  };
 }

@@ -1,3 +1,8 @@
+/**
+ * The nouns of webhooks, as the table objects and the other plugins know them: a subscription (`Webhook`), the
+ * receiver behind one or more of them (`Receiver`: one tenant and URL, with its health), and a delivery of one
+ * event to one subscription. Times are milliseconds since the Unix epoch, by the database's clock.
+ */
 import type { Sql } from '../../../core/contracts/sql.ts';
 import type { LeasedTable, LeaseRows } from '../../cluster/contract.ts';
 import { DeliveryTable } from './deliveries.ts';

@@ -1,6 +1,54 @@
+import type { EventType } from '../../../core/contracts/events.ts';
 import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
-import type { LeasedTable, LeaseRows } from '../../cluster/contract.ts';
-import type { Health, LastFailure, Receiver } from '../contract.ts';
+import type { LeasedTable, LeaseRows, LeaseToken } from '../../cluster/contract.ts';
+
+/** Why an attempt failed: an egress failure, or an answer other than 2xx. */
+export type FailureKind = 'timeout' | 'connection' | 'tls' | 'blocked' | 'status';
+
+/** The last failed attempt of a receiver. */
+export interface LastFailure {
+  readonly at: number;
+  readonly event: EventType;
+  readonly deliveryId: string;
+  readonly attempt: number;
+  readonly kind: FailureKind;
+  /** The status answered; null unless `kind` is `status`. */
+  readonly statusCode: number | null;
+  readonly message: string;
+  readonly durationMs: number;
+}
+
+/** Delivery health of one tenant's URL (specification: Webhook delivery health). Totals count attempts. */
+export interface Health {
+  readonly consecutiveFailures: number;
+  readonly totalFailures: number;
+  readonly totalSuccesses: number;
+  /** The first of the consecutive failures; null when there are none. */
+  readonly failingSince: number | null;
+  /** Not null while paused. */
+  readonly disabledAt: number | null;
+  readonly disabledReason: string | null;
+  readonly lastFailure: LastFailure | null;
+  readonly lastSuccessAt: number | null;
+  /** The first attempt since the counters began; null: none yet, and the health shown is null. */
+  readonly attemptedAt: number | null;
+  readonly updatedAt: number;
+}
+
+/** One tenant's URL: where deliveries go, whoever subscribed with it. */
+export interface Receiver {
+  /** SHA-256 of tenant and URL, hex. */
+  readonly id: string;
+  readonly tenantId: string;
+  readonly url: string;
+  readonly health: Health;
+}
+
+/** A receiver with the lease on it: one process at a time delivers, so that first attempts keep their order. */
+export interface LeasedReceiver {
+  readonly receiver: Receiver;
+  readonly lease: LeaseToken;
+}
 
 /** The leases of receivers: one is claimed while something is due to it. */
 export const receiverLeases: LeasedTable = { table: 'receivers', key: 'id', due: 'due_at' };

@@ -1,7 +1,38 @@
 import type { EventType } from '../../../core/contracts/events.ts';
 import { placeholders, type Row, type Sql } from '../../../core/contracts/sql.ts';
 import type { Tenant, TenantRow } from '../../tenants/contract.ts';
-import type { Subscriptions, Webhook } from '../contract.ts';
+
+/** One subscription. */
+export interface Webhook {
+  /** `wh_…` */
+  readonly id: string;
+  readonly tenantId: string;
+  /** Unique in its tenant. */
+  readonly name: string;
+  readonly url: string;
+  /** The receiver of this tenant and URL, see `receiverId`. */
+  readonly receiverId: string;
+  readonly subscribedTo: readonly EventType[];
+  readonly retriesEnabled: boolean;
+  readonly enabled: boolean;
+  /** Sealed; null while signing is off. */
+  readonly sealedSecret: string | null;
+  readonly secretCreatedAt: number | null;
+  readonly createdAt: number;
+}
+
+/** One subscription, with what its receiver is like. */
+export interface Subscription extends Webhook {
+  /** Since when the receiver is paused; null while it is not, or is not there. */
+  readonly pausedAt: number | null;
+}
+
+/** What the events of some tenants are fanned out by. */
+export interface SubscriptionSnapshot {
+  /** Oldest first. */
+  readonly webhooks: readonly Subscription[];
+  readonly tenants: ReadonlyMap<string, Tenant>;
+}
 
 interface WebhookColumns {
   readonly id: string;
@@ -96,7 +127,7 @@ export class WebhookTable {
   }
 
   /** What the events of these tenants are fanned out by, in one statement: it is read with every message that is sent. */
-  async subscriptionsOf(tenantIds: readonly string[]): Promise<Subscriptions> {
+  async subscriptionsOf(tenantIds: readonly string[]): Promise<SubscriptionSnapshot> {
     const wanted = [...new Set(tenantIds)];
     if (wanted.length === 0) return { webhooks: [], tenants: new Map() };
     const rows = await this.db.rows<SubscriptionColumns>(

@@ -13,10 +13,11 @@ import type { EventRecord, PrepareEvents } from '../../../plugins/events/contrac
 import { PrometheusMetrics } from '../../../plugins/observability/metrics.ts';
 import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
 import { makeStorage, type OpenStorage } from '../../../plugins/storage/storage.ts';
-import type { Delivery, Webhook } from '../../../plugins/webhooks/contract.ts';
 import { startEngine } from '../../../plugins/webhooks/engine/engine.ts';
 import type { EngineSettings } from '../../../plugins/webhooks/engine/environment.ts';
 import { receiverId } from '../../../plugins/webhooks/receiver-id.ts';
+import type { Delivery } from '../../../plugins/webhooks/tables/delivery-rows.ts';
+import type { Webhook } from '../../../plugins/webhooks/tables/webhooks.ts';
 import type { Teardown } from '../../harness/processes.ts';
 
 const log = createLog(process.env.LOG_LEVEL ?? 'silent');

@@ -7,7 +7,9 @@ import { createLog } from '../../../core/log.ts';
 import type { Egress, EgressPost } from '../../../plugins/egress/contract.ts';
 import egressPlugin from '../../../plugins/egress/plugin.ts';
 import lockPlugin from '../../../plugins/storage/lock-plugin.ts';
-import type { Delivery, Health, Webhook } from '../../../plugins/webhooks/contract.ts';
+import type { Delivery } from '../../../plugins/webhooks/tables/delivery-rows.ts';
+import type { Health } from '../../../plugins/webhooks/tables/receivers.ts';
+import type { Webhook } from '../../../plugins/webhooks/tables/webhooks.ts';
 import { type Client, client } from '../../harness/client.ts';
 import type { Teardown } from '../../harness/processes.ts';
 

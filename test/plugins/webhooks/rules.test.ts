@@ -3,14 +3,6 @@ import t from 'tap';
 import type { EgressOutcome, EgressPost } from '../../../plugins/egress/contract.ts';
 import type { EventBody } from '../../../plugins/events/contract.ts';
 import { attempt, attemptHeaders } from '../../../plugins/webhooks/attempt.ts';
-import type {
-  Attempt,
-  AttemptedDelivery,
-  Delivery,
-  DueDelivery,
-  Health,
-  Webhook,
-} from '../../../plugins/webhooks/contract.ts';
 import { choose, type DueBatch } from '../../../plugins/webhooks/engine/due-batches.ts';
 import { Gathering } from '../../../plugins/webhooks/engine/gathering.ts';
 import { ReceiverRun } from '../../../plugins/webhooks/engine/receiver-run.ts';
@@ -19,6 +11,14 @@ import { afterAttemptAt, isFailing, requestsAtOnce } from '../../../plugins/webh
 import { goesOut, hasWebhooks, wants } from '../../../plugins/webhooks/matching.ts';
 import { afterAttempt } from '../../../plugins/webhooks/retry.ts';
 import { signature } from '../../../plugins/webhooks/signature.ts';
+import type {
+  Attempt,
+  AttemptedDelivery,
+  Delivery,
+  DueDelivery,
+} from '../../../plugins/webhooks/tables/delivery-rows.ts';
+import type { Health } from '../../../plugins/webhooks/tables/receivers.ts';
+import type { Webhook } from '../../../plugins/webhooks/tables/webhooks.ts';
 
 const body = '{"event":"message.delivered","text":"Grüße 👋"}';
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';

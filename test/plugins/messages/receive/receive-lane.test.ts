@@ -11,7 +11,7 @@ import { makeContactChangeLane } from '../../../../plugins/contacts/change.ts';
 import type { Contact } from '../../../../plugins/contacts/contract.ts';
 import type { StoredEvent } from '../../../../plugins/events/tables/events.ts';
 import type { MessageWithContact } from '../../../../plugins/messages/tables/message-rows.ts';
-import type { Delivery } from '../../../../plugins/webhooks/contract.ts';
+import type { Delivery } from '../../../../plugins/webhooks/tables/delivery-rows.ts';
 import { databases } from '../../../harness/databases.ts';
 import {
   acceptedId,

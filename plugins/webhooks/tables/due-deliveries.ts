@@ -1,0 +1,99 @@
+import type { Sql } from '../../../core/contracts/sql.ts';
+import type { DeliveryColumns, DueDelivery, DueWithBody } from './delivery-rows.ts';
+
+type DueColumns = Pick<
+  DeliveryColumns,
+  | 'id'
+  | 'webhook_id'
+  | 'receiver_id'
+  | 'event_id'
+  | 'event_type'
+  | 'subject'
+  | 'attempts'
+  | 'due_at'
+>;
+
+interface DueWithBodyColumns extends DueColumns {
+  /** Both null when the event is gone. */
+  readonly payload: string | null;
+  readonly raised_at: number | null;
+}
+
+/** Query for what is due to one receiver. */
+export interface DueRequest {
+  readonly receiverId: string;
+  /** Deliveries that are under way. */
+  readonly except: readonly string[];
+  /** Of these, first attempts are held back. */
+  readonly exceptFirstOf: readonly { readonly webhookId: string; readonly subject: string }[];
+  readonly limit: number;
+}
+
+/** Receivers whose deliveries one statement reads. */
+const receiversAtOnce = 100;
+
+/** The columns of `DueColumns`. */
+const dueColumns = 'id, webhook_id, receiver_id, event_id, event_type, subject, attempts, due_at';
+
+/** What is due to each of some receivers, the first of each that fell due. */
+export async function dueDeliveries(
+  db: Sql,
+  requests: readonly DueRequest[],
+  now: number,
+): Promise<readonly DueWithBody[]> {
+  const found: DueWithBody[] = [];
+  for (let start = 0; start < requests.length; start += receiversAtOnce) {
+    const selects = requests.slice(start, start + receiversAtOnce).map(dueOf(now));
+    // In brackets of their own, as SQLite knows no limit for a part of a union.
+    const all = selects.map(({ sql }) => `select * from (${sql}) as due`).join(' union all ');
+    const due = selects.length === 1 ? selects[0]?.sql : all;
+    const rows = await db.rows<DueWithBodyColumns>(
+      `select due.*, e.payload, e.created_at as raised_at
+       from (${due}) as due
+       left join events as e on e.id = due.event_id`,
+      selects.flatMap(({ bindings }) => bindings),
+    );
+    found.push(...rows.map(dueWithBody));
+  }
+  return found;
+}
+
+/** Part of a statement that reads for one receiver. */
+function dueOf(now: number) {
+  return ({ receiverId, except, exceptFirstOf, limit }: DueRequest) => {
+    const others = except.length === 0 ? '' : `and id not in (${except.map(() => '?').join(', ')})`;
+    const free = exceptFirstOf.map(() => 'and not (webhook_id = ? and subject = ?)').join(' ');
+    return {
+      sql: `select ${dueColumns} from deliveries
+        where receiver_id = ? and state = 'waiting' and due_at <= ? ${others}
+        and (attempts > 0 or (1 = 1 ${free}))
+        order by due_at, id limit ?`,
+      bindings: [
+        receiverId,
+        now,
+        ...except,
+        ...exceptFirstOf.flatMap(({ webhookId, subject }) => [webhookId, subject]),
+        limit,
+      ],
+    };
+  };
+}
+
+function dueWithBody(row: DueWithBodyColumns): DueWithBody {
+  const { payload, raised_at: createdAt } = row;
+  const event = payload === null || createdAt === null ? null : { payload, createdAt };
+  return { delivery: dueDelivery(row), event };
+}
+
+function dueDelivery(row: DueColumns): DueDelivery {
+  return {
+    id: row.id,
+    webhookId: row.webhook_id,
+    receiverId: row.receiver_id,
+    eventId: row.event_id,
+    eventType: row.event_type,
+    subject: row.subject,
+    attempts: row.attempts,
+    dueAt: row.due_at,
+  };
+}
