@@ -13,39 +13,15 @@ import type {
 } from '../../core/contracts/driver.ts';
 import { notConnected } from '../../core/contracts/driver-error.ts';
 import { WrongPhone } from './account-check.ts';
+import { ChatappAttempt, type ChatappAttemptParts, type Shared } from './attempt.ts';
 import { type Break, disconnected, loggedOut, outcomeOf } from './causes.ts';
-import { Client, NoAnswer } from './client.ts';
-import { ChatappConnection } from './connection.ts';
-import { leave, wrongPhoneRefusal } from './leaving.ts';
-import type { LocalSessions } from './local-sessions.ts';
-import { CodeLogin } from './login/code-login.ts';
-import type { Login } from './login/login.ts';
-import { QrLogin } from './login/qr-login.ts';
+import { NoAnswer } from './client.ts';
+import type { ChatappConnection } from './connection.ts';
+import { wrongPhoneRefusal } from './leaving.ts';
 import { Memory } from './memory.ts';
-import type { ChatappOptions } from './options.ts';
 import { e164Of } from './people.ts';
 import { loggableError, meaningOf } from './rpc-errors.ts';
 import { SessionStorage } from './storage/session-storage.ts';
-import type { Timing } from './timing.ts';
-import { stateOf } from './updates/difference.ts';
-
-/** What all sessions of a driver share. */
-export interface Shared {
-  readonly options: ChatappOptions;
-  readonly timing: Timing;
-  readonly localSessions: LocalSessions;
-}
-
-/** One try to link or to resume, with everything that belongs to it. */
-interface Attempt {
-  readonly memory: Memory;
-  readonly storage: SessionStorage;
-  readonly client: Client;
-  /** Logged in on the network: leaving it means to log out. */
-  linked: boolean;
-  login: Login | null;
-  connection: ChatappConnection | null;
-}
 
 /** One account's link to the network: at most one attempt at a time. */
 export class ChatappSession implements Session {
@@ -53,7 +29,7 @@ export class ChatappSession implements Session {
   readonly #account: DriverAccount;
   readonly #port: Port;
   #memory: Memory;
-  #attempt: Attempt | null = null;
+  #attempt: ChatappAttempt | null = null;
   /** The number of the present attempt; events of earlier ones are dropped. */
   #attempts = 0;
   #closed = false;
@@ -76,8 +52,7 @@ export class ChatappSession implements Session {
       this.#replaced = false;
       this.#memory = new Memory(this.#port.credentials);
       const attempt = this.#open(number, new SessionStorage(this.#memory.buffer));
-      attempt.login = this.#login(number, attempt, method);
-      await attempt.login.begin();
+      await attempt.logIn(method);
     } catch (error) {
       await this.#failed(number, error);
     }
@@ -96,7 +71,7 @@ export class ChatappSession implements Session {
       if (!this.#isPresent(number)) return;
       const attempt = this.#open(number, storage);
       attempt.linked = true;
-      const connection = this.#connection(number, attempt);
+      const connection = attempt.makeConnection();
       await connection.accountCheck.load();
       await connection.accountCheck.ask();
       await this.#connected(number, attempt, connection);
@@ -128,8 +103,8 @@ export class ChatappSession implements Session {
   async logOut(): Promise<'unlinked' | 'still_linked'> {
     const { id: accountId } = this.#account;
     try {
-      const client = await this.#clientToLeave();
-      const isLeft = client === null || (await leave(client, this.#shared.timing.logOut));
+      const attempt = await this.#attemptToLeave();
+      const isLeft = attempt === null || (await attempt.leave());
       this.#cut();
       if (!isLeft) return 'still_linked';
       await this.#port.credentials.clear();
@@ -158,9 +133,7 @@ export class ChatappSession implements Session {
     this.#replaced = true;
     if (attempt === null) return;
     attempt.connection?.stop();
-    void leave(attempt.client, this.#shared.timing.logOut).then(() =>
-      this.#end(number, loggedOut('replaced')),
-    );
+    void attempt.leave().then(() => this.#end(number, loggedOut('replaced')));
   }
 
   get #number(): string {
@@ -175,7 +148,7 @@ export class ChatappSession implements Session {
 
   #cut(): void {
     this.#attempts += 1;
-    this.#attempt?.client.cut();
+    this.#attempt?.cut();
     this.#attempt = null;
   }
 
@@ -183,79 +156,44 @@ export class ChatappSession implements Session {
     return !this.#closed && number === this.#attempts;
   }
 
-  #open(number: number, storage: SessionStorage): Attempt {
-    const { options, timing } = this.#shared;
-    const client = new Client(options, timing, storage, {
-      pushed: (push) => {
-        attempt.connection?.pushed(push);
-        attempt.login?.pushed(push);
-      },
+  #open(number: number, storage: SessionStorage): ChatappAttempt {
+    const attempt: ChatappAttempt = new ChatappAttempt(this.#partsOf(storage), {
+      step: (step) => this.#emit(number, { type: 'step', step }),
+      loggedIn: (user) => this.#loggedIn(number, attempt, user),
       refused: (error) => this.#refused(number, attempt, error),
       broken: (how) => void this.#broken(number, how),
+      failed: (error) => void this.#failed(number, error),
     });
-    const memory = this.#memory;
-    const attempt: Attempt = {
-      memory,
-      storage,
-      client,
-      linked: false,
-      login: null,
-      connection: null,
-    };
     this.#attempt = attempt;
     return attempt;
   }
 
-  #login(number: number, attempt: Attempt, method: string): Login {
-    const parts = {
-      client: attempt.client,
-      options: this.#shared.options,
-      phone: this.#account.identifier,
-      step: (step: Extract<DriverEvent, { type: 'step' }>['step']) =>
-        this.#emit(number, { type: 'step', step }),
-      loggedIn: (user: tl.TypeUser) => this.#loggedIn(number, attempt, user),
-    };
-    if (method !== 'qr') return new CodeLogin(parts);
-    return new QrLogin(parts, (error) => void this.#failed(number, error));
+  #partsOf(storage: SessionStorage): ChatappAttemptParts {
+    const memory = this.#memory;
+    return { shared: this.#shared, account: this.#account, port: this.#port, memory, storage };
   }
 
-  #connection(number: number, { client, memory }: Attempt): ChatappConnection {
-    return new ChatappConnection({
-      client,
-      memory,
-      port: this.#port,
-      timing: this.#shared.timing,
-      accountId: this.#account.id,
-      phone: this.#account.identifier,
-      failed: (error) => void this.#failed(number, error),
-    });
-  }
-
-  async #loggedIn(number: number, attempt: Attempt, user: tl.TypeUser): Promise<void> {
+  async #loggedIn(number: number, attempt: ChatappAttempt, user: tl.TypeUser): Promise<void> {
     attempt.linked = true;
     const phone = user._ === 'user' ? e164Of(user.phone) : null;
     if (phone !== this.#account.identifier) throw new WrongPhone(phone);
     try {
-      await this.#begun(attempt);
+      await attempt.storeLink();
     } catch (error) {
       // Logged out again: the key of this link was not stored.
-      await leave(attempt.client, this.#shared.timing.logOut);
+      await attempt.leave();
       throw error;
     }
     if (!this.#isPresent(number)) return;
-    await this.#connected(number, attempt, this.#connection(number, attempt));
+    await this.#connected(number, attempt, attempt.makeConnection());
     if (this.#isPresent(number)) this.#shared.localSessions.linked(this.#number, this);
   }
 
-  /** Stores the link with the position from which its updates count. */
-  async #begun({ client, memory, storage }: Attempt): Promise<void> {
-    memory.progress.begin(await stateOf(client));
-    memory.progress.note();
-    storage.begin();
-    await memory.buffer.write();
-  }
-
-  async #connected(number: number, attempt: Attempt, connection: ChatappConnection): Promise<void> {
+  async #connected(
+    number: number,
+    attempt: ChatappAttempt,
+    connection: ChatappConnection,
+  ): Promise<void> {
     if (!this.#isPresent(number)) return;
     this.#unknownKeys = 0;
     attempt.login = null;
@@ -266,7 +204,7 @@ export class ChatappSession implements Session {
   }
 
   /** A refused call, which may concern the whole session. */
-  #refused(number: number, attempt: Attempt, error: tl.RpcError): void {
+  #refused(number: number, attempt: ChatappAttempt, error: tl.RpcError): void {
     const meaning = meaningOf(error);
     const { connection } = attempt;
     if (meaning === null || connection === null) return;
@@ -295,10 +233,9 @@ export class ChatappSession implements Session {
   }
 
   /** Logs the link of another number out, and keeps nothing of it. */
-  async #disown(number: number, attempt: Attempt, { phone }: WrongPhone): Promise<void> {
-    attempt.connection?.stop();
-    attempt.connection = null;
-    const isLeft = await leave(attempt.client, this.#shared.timing.logOut);
+  async #disown(number: number, attempt: ChatappAttempt, { phone }: WrongPhone): Promise<void> {
+    attempt.silence();
+    const isLeft = await attempt.leave();
     if (!this.#isPresent(number)) return;
     await this.#port.credentials.clear().catch((error: unknown) => {
       const facts = { accountId: this.#account.id, error: loggableError(error) };
@@ -333,28 +270,28 @@ export class ChatappSession implements Session {
     await this.#port.emit(event);
   }
 
-  /** A client to log out on, silent otherwise; null when nobody is linked. */
-  async #clientToLeave(): Promise<Client | null> {
+  /** An attempt to log out on, silent otherwise; null when nobody is linked. */
+  async #attemptToLeave(): Promise<ChatappAttempt | null> {
     if (this.#closed) throw new Error('the session is closed');
     const present = this.#attempt;
     if (present?.linked === true) {
-      present.connection?.stop();
-      present.connection = null;
-      return present.client;
+      present.silence();
+      return present;
     }
     const number = this.#begin();
     const storage = new SessionStorage(this.#memory.buffer);
     if (!(await storage.load())) return null;
     if (!this.#isPresent(number)) throw new Error('the session is closed');
-    const { options, timing } = this.#shared;
-    const client: Client = new Client(options, timing, storage, {
-      pushed: () => undefined,
+    const attempt: ChatappAttempt = new ChatappAttempt(this.#partsOf(storage), {
+      step: async () => undefined,
+      loggedIn: async () => undefined,
       refused: () => undefined,
-      broken: () => client.cut(),
+      broken: () => attempt.cut(),
+      failed: () => undefined,
     });
-    const memory = this.#memory;
-    this.#attempt = { memory, storage, client, linked: true, login: null, connection: null };
-    return client;
+    attempt.linked = true;
+    this.#attempt = attempt;
+    return attempt;
   }
 }
 
