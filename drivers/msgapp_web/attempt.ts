@@ -61,7 +61,7 @@ export class ConnectAttempt {
   /** The device is linked no more. */
   #unlinked = false;
   /** How this ends, whatever ends it: what was linked may not be the account's phone. */
-  #verdict: ((unlinked: boolean) => LastEnding) | null = null;
+  #endingOf: ((unlinked: boolean) => LastEnding) | null = null;
 
   constructor(parts: ConnectAttemptParts) {
     const { library, keys, link, options, account, port } = parts;
@@ -78,7 +78,7 @@ export class ConnectAttempt {
         ended: (ending) => {
           this.#unlinked ||= ending.type === 'logged_out';
           this.#finish();
-          parts.ended(this.#verdict?.(this.#unlinked) ?? ending);
+          parts.ended(this.#endingOf?.(this.#unlinked) ?? ending);
         },
         sentMessage: (reference) => port.sentMessage(reference),
         contentOf: (message, socket) => builtContentOf(library, socket, port, message),
@@ -196,8 +196,8 @@ export class ConnectAttempt {
   }
 
   /** Unlinks a phone that may be of another number: nothing of it is taken, and nothing kept. */
-  async #refuse(socket: LibrarySocket, verdict: (unlinked: boolean) => LastEnding): Promise<void> {
-    this.#verdict = verdict;
+  async #refuse(socket: LibrarySocket, endingOf: (unlinked: boolean) => LastEnding): Promise<void> {
+    this.#endingOf = endingOf;
     // The login is done: the network ends the connection with 401 when the device is off the list.
     this.#connection.phase = 'connected';
     const told = this.#unlink(socket, AbortSignal.timeout(unlinkMs));
@@ -206,7 +206,7 @@ export class ConnectAttempt {
       () => false,
     );
     await this.#parts.keys.writes.durable().catch(() => undefined);
-    this.#connection.end(verdict(this.#unlinked));
+    this.#connection.end(endingOf(this.#unlinked));
   }
 
   async #unlink(socket: LibrarySocket, signal: AbortSignal): Promise<void> {

@@ -141,7 +141,7 @@ export class NetworkConnection {
     const socket = this.#socket;
     this.#socket = null;
     if (socket === null) return;
-    // The library has no call that closes without a farewell; its web socket is declared protected.
+    // The library has no call that closes without a closing frame; its web socket is declared protected.
     const { socket: wire } = socket.ws as unknown as { socket: { terminate(): void } | null };
     wire?.terminate();
     void socket.end(undefined).catch(() => undefined);

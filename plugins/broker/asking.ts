@@ -50,7 +50,7 @@ export class Asking {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#give(correlationId, (_, reject) => reject(new RequestUnanswered('timeout')));
-        // The other side has a deadline of its own, but its clock began later.
+        // Its deadline has passed here: that of the other side began later.
         const properties = { type: 'cancel', correlationId, replyTo };
         const { exchange, routingKey } = request;
         this.#options.put({ exchange, routingKey, text: 'null', properties });

@@ -6,8 +6,8 @@ import type { RabbitmqTiming } from './timing.ts';
 import type { Topology } from './topology.ts';
 
 /**
- * Until a work queue is tried again that failed or was deleted. A RabbitMQ 3.10 that was not done with telling a
- * deleted queue's consumers would hand what arrives in the next one to them, where it is lost.
+ * Pause before a failed or deleted work queue is declared again. A RabbitMQ 3.10 that still cancels the consumers of a
+ * deleted queue would hand them the messages of the next one, where they are lost.
  */
 const retryMs = 1_000;
 
@@ -17,9 +17,9 @@ export interface AttachmentOptions {
   readonly topology: Topology;
   readonly timing: RabbitmqTiming;
   readonly log: GatewayLog;
-  /** Makes use of a fresh channel; the queue is declared. */
+  /** Uses a fresh channel; the queue is declared. */
   attach(channel: Channel): Promise<void>;
-  /** The channel is of no use any more. May be called when none was attached. */
+  /** The channel is gone. May be called when none was attached. */
   detach(): void;
 }
 
@@ -29,8 +29,8 @@ interface Attempt {
 }
 
 /**
- * Keeps one user of a work queue on the connection of the moment, with a channel of its own: a queue that RabbitMQ
- * cannot serve, such as one that has lost the majority of its nodes, must hold up nothing but itself.
+ * Attaches one user of a work queue to the current connection, with a channel of its own: a queue that RabbitMQ cannot
+ * serve, such as one that has lost the majority of its nodes, blocks nothing else.
  */
 export class Attachment {
   readonly #options: AttachmentOptions;
@@ -46,7 +46,7 @@ export class Attachment {
     void this.#try(session);
   }
 
-  /** The connection is gone, or nobody needs the queue any more. Within the patience. */
+  /** Detaches: the connection is gone, or the queue is not needed. Within the patience. */
   async stop(): Promise<void> {
     clearTimeout(this.#retry);
     const attempt = this.#attempt;

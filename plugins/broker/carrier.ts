@@ -23,15 +23,15 @@ export interface CarrierOptions {
   readonly limits: BrokerLimits;
   readonly timing: RabbitmqTiming;
   readonly log: GatewayLog;
-  /** Takes what was addressed to this process. */
+  /** Takes a message to this process. */
   onAddressed(message: AsyncMessage): void;
   /** RabbitMQ had no queue for a message that was addressed to a process. */
   onReturn(message: ReturnedMessage): void;
 }
 
 /**
- * The two connections of a process and what hangs on them. One publishes and one consumes, because RabbitMQ stops
- * reading from those who publish when it runs out of memory. Both are made again whenever they break or hang.
+ * The two connections of a process, one to publish and one to consume, because RabbitMQ stops reading from publishers
+ * when it runs out of memory. Both are made again whenever they break or hang.
  */
 export class Carrier {
   readonly publisher: Publisher;
@@ -88,7 +88,7 @@ export class Carrier {
     this.#ticking = setInterval(() => this.#tick(), tickMs);
   }
 
-  /** Sends what waits and leaves, within a few seconds whatever RabbitMQ does. */
+  /** Drains: sends what waits and closes, within a few seconds whatever RabbitMQ does. */
   async close(): Promise<void> {
     const { timing, log } = this.#options;
     if (this.#outbound.session !== null) {
@@ -129,7 +129,7 @@ export class Carrier {
   async #setUpInbound(session: LinkSession): Promise<void> {
     const { topology, log } = this.#options;
     await session.declare(log, (channel) => topology.declareExchanges(channel));
-    // Nothing that arrives waits for the queue of dead letters.
+    // Messages to this process do not wait for the dead-letter queue.
     session
       .declare(log, (channel) => topology.declareDead(channel))
       .catch((error: unknown) => log.warn({ err: error }, 'no queue for dead letters'));

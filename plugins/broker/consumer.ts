@@ -16,7 +16,7 @@ export interface ConsumerOptions {
   readonly log: GatewayLog;
 }
 
-/** What became of a message that was offered: left when the consumer was released before it was done. */
+/** The outcome of a message: `left` when the consumer was released before it was done. */
 export type Fate = 'handled' | 'given_up' | 'dropped' | 'left';
 
 interface Delivery {
@@ -31,7 +31,7 @@ export class Consumer {
   whenFree: () => void = () => undefined;
   readonly #options: ConsumerOptions;
   readonly #waiting: Delivery[] = [];
-  /** Handed out or waiting for their next try. */
+  /** Messages in the handler, or waiting for their next try. */
   readonly #open = new Set<Delivery>();
   readonly #retries = new Set<NodeJS.Timeout>();
   #running = 0;
@@ -49,7 +49,7 @@ export class Consumer {
 
   /**
    * Takes a message, or drops it when the buffer is full. Never calls the handler before it returned.
-   * @param settle called once with what became of it
+   * @param settle called once with the outcome
    */
   offer(text: string, settle: (fate: Fate) => void = () => undefined): void {
     if (this.#released) {
@@ -108,7 +108,7 @@ export class Consumer {
     this.whenFree();
   }
 
-  /** Keeps the message for another try: it holds its place among those under way, not its order. */
+  /** Keeps the message for another try: it keeps its slot, not its order. */
   #again(delivery: Delivery, error: unknown): void {
     const { limits, log, name } = this.#options;
     if (delivery.attempt >= limits.attempts) {

@@ -10,8 +10,8 @@ export interface Endpoint {
 }
 
 /**
- * What stands in for a broker's server when everything runs in one process: it knows who listens to
- * what and keeps the work queues. Several memory brokers on one hub behave like several processes.
+ * The server of memory brokers: it knows who listens to what and keeps the work queues. Several memory brokers on one
+ * hub behave like several processes.
  */
 export class MemoryHub {
   readonly #endpoints = new Map<string, Endpoint>();

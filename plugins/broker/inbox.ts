@@ -16,7 +16,7 @@ export interface InboxOptions {
   readonly log: GatewayLog;
   /** A binding that takes longer gives the connection up; the next one makes it. */
   readonly patienceMs: number;
-  /** Takes what was addressed to this process: requests, answers, pulses. */
+  /** Takes messages to this process: requests, answers, pulses. */
   onRequest(message: AsyncMessage): void;
 }
 
@@ -32,9 +32,8 @@ interface Attached {
 }
 
 /**
- * What arrives for this process. RabbitMQ hands it out without waiting for acknowledgements: it goes straight
- * into one bounded buffer for each handler, so that a slow one keeps no other waiting, and would not outlive
- * the process anyway.
+ * The inbox of this process, without acknowledgements: each message goes into the bounded buffer of its handler, so
+ * that a slow one delays no other. Unhandled messages end with the process anyway.
  */
 export class Inbox {
   readonly #options: InboxOptions;
@@ -60,7 +59,7 @@ export class Inbox {
         for (const consumer of consumers) consumer.offer(bodyText(body));
       }
     });
-    // From here on new bindings are made at once: none is missed between the two lines.
+    // Set at once, so that no binding is missed between the two lines.
     this.#attached = { session, channel, queue: queues.messages };
     const bindings = [...this.#consumers.values()].map(({ binding }) => binding);
     await Promise.all(

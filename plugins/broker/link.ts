@@ -11,10 +11,10 @@ export interface LinkOptions {
   readonly name: string;
   readonly timing: RabbitmqTiming;
   readonly log: GatewayLog;
-  /** Makes a fresh connection useful. If that fails or takes too long, another is tried. */
+  /** Sets a fresh connection up. If that fails or takes too long, another is tried. */
   setUp(session: LinkSession): Promise<void>;
   onUp(): void;
-  /** What hung on the session is gone. Called once for each `setUp` that began. */
+  /** Called when a session has ended, once for each `setUp` that began. */
   onDown(): void;
 }
 
@@ -45,8 +45,8 @@ export class LinkSession {
   ): Promise<Channel> {
     const channel = await this.connection.acquire({ emitErrorsFromChannel: true });
     this.#channels.add(channel);
-    // Later, because the library closes the channels of a lost connection before it says what it was lost by, and
-    // would reconnect by itself if it was destroyed in between.
+    // Later: the library closes the channels of a lost connection before it reports the loss, and would reconnect by
+    // itself if it was destroyed in between.
     const failed = (error: Error): void => {
       setImmediate(() => {
         if (this.#channels.has(channel)) onFailed(error);
@@ -82,7 +82,7 @@ export class LinkSession {
     this.#onFailed(this, error);
   }
 
-  /** Leaves politely. May hang when RabbitMQ does. */
+  /** Closes the connection in order. May hang when RabbitMQ does. */
   async leave(): Promise<void> {
     await Promise.all([...this.#channels].map((channel) => this.closeChannel(channel)));
     await this.connection.close();
@@ -100,8 +100,8 @@ export function isCode(error: unknown, code: string): boolean {
 }
 
 /**
- * A connection to RabbitMQ that is made again whenever it is lost, for whatever reason. rabbitmq-client could
- * reconnect by itself, but cannot be told to do so when RabbitMQ hangs: so each connection is a new object.
+ * A connection to RabbitMQ that is made again whenever it is lost. Each is a new object: rabbitmq-client could
+ * reconnect by itself, but not when RabbitMQ hangs.
  */
 export class Link {
   readonly #options: LinkOptions;
@@ -177,7 +177,7 @@ export class Link {
     session.destroy();
     if (this.#closed) return;
     const level = wasUp || this.#failures === 0 ? 'warn' : 'debug';
-    // One that is lost as soon as it is up is no success to start from anew.
+    // The back-off restarts only after a connection that lasted.
     if (wasUp && performance.now() - this.#upSince > timing.setUpMs) this.#failures = 0;
     log[level]({ connection: name, err: error }, 'no connection to RabbitMQ; it is tried again');
     const pause = doubled(timing.retryMs, this.#failures, timing.retryMaxMs);

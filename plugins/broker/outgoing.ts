@@ -10,11 +10,11 @@ export interface Outgoing {
   readonly properties?: Pick<Envelope, 'type' | 'correlationId' | 'replyTo' | 'headers'>;
   /** Written to disk before it is confirmed. */
   readonly durable?: boolean;
-  /** RabbitMQ gives it back when it has no queue for it. */
+  /** RabbitMQ returns it when no queue takes it. */
   readonly mandatory?: boolean;
-  /** On the monotonic clock of this process; nobody wants it afterwards, on either side. */
+  /** Deadline on the monotonic clock of this process; later the message is dropped on either side. */
   readonly deadline?: number;
-  /** It must not arrive twice: lost, rather than sent again, when its confirmation did not come. */
+  /** At most once: lost, rather than sent again, without a confirmation. */
   readonly once?: boolean;
 }
 
@@ -27,7 +27,7 @@ export function fitsAmqp(outgoing: Outgoing): boolean {
   return [routingKey, ...copies].every((key) => Buffer.byteLength(key) <= longestKey);
 }
 
-/** What is left to its deadline in milliseconds; Infinity without one. */
+/** Time to its deadline in milliseconds; Infinity without one. */
 export function timeLeft(outgoing: Outgoing): number {
   return (outgoing.deadline ?? Number.POSITIVE_INFINITY) - performance.now();
 }
@@ -47,7 +47,7 @@ export function envelopeOf(outgoing: Outgoing): Envelope {
   };
 }
 
-/** The text of a message that arrived; ours are all text, another's may be anything. */
+/** The body of a message as text; that of a foreign sender may be anything. */
 export function bodyText(body: unknown): string {
   if (typeof body === 'string') return body;
   return Buffer.isBuffer(body) ? body.toString('utf8') : JSON.stringify(body ?? null);

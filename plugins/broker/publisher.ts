@@ -9,7 +9,7 @@ const windowSize = 256;
 /** Characters that wait at most, beside their number. */
 const largestBuffer = 32_000_000;
 
-/** How often a message is sent that is refused, or whose channel breaks, every time. */
+/** Most tries of a message that is refused, or whose channel breaks. */
 const mostTries = 10;
 
 /** What a publisher is made with. */
@@ -19,7 +19,7 @@ export interface PublisherOptions {
   readonly buffer: number;
   /** RabbitMQ had no queue for a mandatory message. */
   onReturn(message: ReturnedMessage): void;
-  /** RabbitMQ takes nothing at this moment: detach, and attach again a little later. It is dropped if absent. */
+  /** RabbitMQ blocks publishing: detach, and attach again a little later. The message is dropped if absent. */
   onRefused?(): void;
   /** The first message on a channel was confirmed, and `flow` was not called. */
   onFlowing?(): void;
@@ -33,8 +33,8 @@ interface Entry {
 }
 
 /**
- * Sends messages in order from a bounded buffer, each confirmed by RabbitMQ, some under way at once. Giving a
- * message to it never waits and never throws. What was under way when the channel ended is sent again.
+ * Publishes from a bounded buffer, in order and with confirmation, some at once. Giving it a message never waits and
+ * never throws; unconfirmed messages of an ended channel are sent again.
  */
 export class Publisher {
   readonly #options: PublisherOptions;
@@ -42,7 +42,7 @@ export class Publisher {
   #waitingSize = 0;
   readonly #open = new Set<Entry>();
   #channel: Channel | null = null;
-  /** A channel that has confirmed nothing yet gets nothing from the buffer: RabbitMQ may hang. */
+  /** A channel without a confirmation gets nothing from the buffer: RabbitMQ may hang. */
   #flowing = false;
   #scheduled = false;
   #tick = 0;
@@ -70,7 +70,7 @@ export class Publisher {
     this.#schedule();
   }
 
-  /** Sends now, before everything that waits, and only once. For small messages that prove the way. */
+  /** Sends ahead of the buffer, and only once. For small messages that prove the connection. */
   putFirst(outgoing: Outgoing): void {
     if (this.#channel === null) return;
     this.#send(this.#channel, { outgoing, tries: mostTries, sentAt: 0 });
@@ -89,7 +89,7 @@ export class Publisher {
     this.#schedule();
   }
 
-  /** The channel is gone: what was under way waits again, before everything else. */
+  /** The channel is gone: unconfirmed messages return to the front of the buffer. */
   detach(): void {
     const again = [...this.#open].filter(
       ({ outgoing, tries }) => outgoing.once !== true && tries < mostTries,
@@ -116,7 +116,7 @@ export class Publisher {
     });
   }
 
-  /** Not in the caller's turn: it is answering a request. */
+  /** Later, since the caller is answering a request. */
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;

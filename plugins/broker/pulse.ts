@@ -3,20 +3,20 @@ import type { GatewayLog } from '../../core/log.ts';
 /** What a pulse is made with; all counts are ticks. */
 export interface PulseOptions {
   readonly every: number;
-  /** Without a pulse that came back for so many ticks nothing is ready any more. */
+  /** Ticks without a returned pulse after which the broker is not ready. */
   readonly patience: number;
   readonly log: GatewayLog;
   /** Whether both connections are set up. */
   connected(): boolean;
   /** Sends a message to this process itself, if there is a way out. */
   send(text: string): void;
-  /** Messages are confirmed on their way out and none comes in, for twice the patience. */
+  /** Called when messages are confirmed but none arrives, for twice the patience. */
   onDeaf(): void;
 }
 
 /**
- * Says whether messages are carried right now: the process sends one to itself, over both connections, again
- * and again. Time is counted in ticks of this process, so that one that was held up does not blame RabbitMQ.
+ * Readiness by a pulse: the process sends itself a message over both connections, again and again. Time is counted in
+ * ticks, so that a stalled process does not blame RabbitMQ.
  */
 export class Pulse {
   readonly #options: PulseOptions;
@@ -35,7 +35,7 @@ export class Pulse {
     return this.#ready;
   }
 
-  /** Calls it whenever the way has become whole, and soon if it is. */
+  /** Calls back whenever both directions work again, and soon if they do. */
   onReady(sweep: () => void): void {
     this.#sweeps.add(sweep);
     setImmediate(() => {
@@ -50,7 +50,7 @@ export class Pulse {
     this.#beat();
   }
 
-  /** A connection is lost, or RabbitMQ lets nothing in. */
+  /** A connection is lost, or RabbitMQ blocks publishing. */
   down(): void {
     this.#generation += 1;
     this.#ready = false;
@@ -73,7 +73,7 @@ export class Pulse {
     if (!connected()) return;
     const silence = this.#tick - this.#cameBackAt;
     if (silence > patience) this.#ready = false;
-    // A way out that is broken is noticed by its confirmations, earlier than this.
+    // A broken outbound connection is noticed earlier, by its confirmations.
     if (silence > 2 * patience) onDeaf();
   }
 

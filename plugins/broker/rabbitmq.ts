@@ -27,8 +27,8 @@ export interface RabbitmqBrokerOptions {
 }
 
 /**
- * The broker of many processes. Nobody who sends waits for RabbitMQ, which may be away or hang: what it loses, a
- * sweep finds. `topology.ts` shows what there is on RabbitMQ, `carrier.ts` how a process holds on to it.
+ * The broker of many processes. Senders never wait for RabbitMQ, which may be away or hang: a sweep finds what it
+ * loses. `topology.ts` declares its queues, `carrier.ts` has the connections.
  */
 export class RabbitmqBroker implements ClosableBroker {
   readonly processId = randomUUID();
@@ -128,7 +128,7 @@ export class RabbitmqBroker implements ClosableBroker {
     return this.#closed === null && this.#carrier.pulse.ready;
   }
 
-  /** Sends what waits and leaves, within a few seconds whatever RabbitMQ and the handlers do. */
+  /** Drains: sends what waits and closes, within a few seconds whatever RabbitMQ and the handlers do. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;

@@ -1,9 +1,9 @@
 import ipaddr from 'ipaddr.js';
 
 /**
- * Addresses that look public but are answered by the cloud a machine stands in, not by the internet: Azure's
- * platform host, IBM Cloud's service networks, Google's private API addresses. The other clouds' metadata hosts
- * are link-local, carrier-grade NAT, unique local or reserved, and refused as such.
+ * Public-looking addresses that a cloud answers itself, not the internet: Azure's platform host, IBM Cloud's service
+ * networks, Google's private API addresses. The metadata hosts of other clouds are link-local, carrier-grade NAT,
+ * unique local or reserved, and refused as such.
  */
 const cloudNetworks = [
   '168.63.129.16/32',
@@ -13,7 +13,7 @@ const cloudNetworks = [
   '199.36.153.8/30',
 ].map((network) => ipaddr.IPv4.parseCIDR(network));
 
-/** All that is handed out as global unicast; what lies outside is reserved, IPv4-compatible among it. */
+/** Global unicast; addresses outside are reserved, IPv4-compatible among them. */
 const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**

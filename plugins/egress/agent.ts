@@ -3,8 +3,8 @@ import { makeConnector } from './connector.ts';
 import type { EgressSettings } from './settings.ts';
 
 /**
- * The guarded connections that all requests share. There is no bound to those of one origin, as a request that waits for
- * another's would be delayed by it; callers bound what they ask for.
+ * The guarded connections of all requests. Those of one origin are unbounded, since a request would wait for another's;
+ * callers bound their requests.
  */
 export class GuardedConnections {
   readonly agent: Agent;
@@ -27,8 +27,8 @@ export class GuardedConnections {
   }
 
   /**
-   * Whether a request to this origin that is made at once would find a connection free. The one whose answer has just
-   * ended is not yet: undici has it free one turn later. A promise counts for this turn.
+   * Whether a request to this origin would find a free connection now. undici frees that of an ended answer one turn
+   * later; each promise counts for this turn.
    */
   promises(origin: string): boolean {
     const promised = this.#promised.get(origin) ?? 0;
@@ -38,7 +38,7 @@ export class GuardedConnections {
     return true;
   }
 
-  /** The agent gives a pool up with its last connection, and makes another when it is asked for one. */
+  /** The agent drops a pool with its last connection, and makes another on demand. */
   #pool(origin: string, options: object): Pool {
     const pool = new Pool(origin, options);
     const forget = (): void => {

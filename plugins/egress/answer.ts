@@ -5,7 +5,7 @@ import { Exchange, type ExchangeRequest } from './exchange.ts';
 /** Of the body, as text. */
 const keptBytes = 1_024;
 
-/** A body is read to its end so that the connection can be used again, but no further than this. */
+/** The longest body that is read to its end, for the connection to be used again. */
 const readBytes = 65_536;
 
 const nothing = Buffer.alloc(0);
@@ -31,7 +31,7 @@ export function takeAnswer(agent: Dispatcher, request: ExchangeRequest): Promise
       },
       data(chunk) {
         read += chunk.length;
-        // A copy, as a chunk holds on to the whole of what the socket read.
+        // A copy: a chunk keeps the whole buffer of the socket alive.
         kept = Buffer.concat([kept, chunk.subarray(0, keptBytes - kept.length)]);
         if (read <= readBytes) return;
         exchange.drop();

@@ -21,8 +21,8 @@ export interface ConnectorSettings {
 const addressMs = 1_000;
 
 /**
- * Makes undici's connections: looks the host up, connects to checked addresses, checks the address of the socket
- * that came of it, and only then says the first byte, TLS's included.
+ * Connector of undici: resolves the host, connects to checked addresses, and checks the address of the socket before
+ * the first byte, TLS included.
  */
 export function makeConnector(settings: ConnectorSettings): buildConnector.connector {
   const { rules, lookUp, connectTimeoutMs: timeout, authorities } = settings;
@@ -60,7 +60,7 @@ function startTls(
   socket: Socket,
   callback: buildConnector.Callback,
 ): void {
-  // A socket that is closed beneath TLS ends it without an error, and undici would wait for ever.
+  // TLS ends without an error when its socket closes, and undici would wait for ever.
   const onClose = (): void => fail(socket.errored ?? closedInHandshake());
   let isOver = false;
   socket.once('close', onClose);

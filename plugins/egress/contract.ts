@@ -1,7 +1,6 @@
 /**
- * What other plugins may ask of the one guarded way out of the house: every request to an address that a tenant
- * named goes through it. The guard looks at the URL, at the addresses its host resolves to, and at the
- * address of the socket itself.
+ * The contract of the guarded way out: every request to an address that a tenant named goes through it. The guard
+ * checks the URL, the addresses of its host, and the address of the socket itself.
  */
 import type { Readable } from 'node:stream';
 
@@ -25,8 +24,8 @@ export interface EgressPost {
   readonly connectTimeoutMs: number;
   readonly signal?: AbortSignal;
   /**
-   * The caller makes one further request to the host at most when this one is answered: it is told so at once where another
-   * connection is free for that, instead of when this one is. Default: false.
+   * The caller follows with at most one request to the host: it is answered early when another connection is free for
+   * that. Default: false.
    */
   readonly hasSuccessor?: boolean;
 }

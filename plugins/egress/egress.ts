@@ -79,7 +79,7 @@ export class GuardedEgress implements ClosableEgress {
     }
   }
 
-  /** What is only being connected goes with its time-out; nobody waits for that. */
+  /** Pending connections end with their time-out. */
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const deadline of [...this.#underWay]) deadline.cut();

@@ -15,7 +15,7 @@ export interface ExchangeRequest {
   readonly deadline: RequestDeadline;
 }
 
-/** Who takes the answer, in this order; after `end`, `failed` or `drop` nothing is called. */
+/** Listener to an answer, called in this order; after `end`, `failed` or `drop` nothing is called. */
 export interface AnswerTaker {
   head(status: number, headers: IncomingHttpHeaders): void;
   data(chunk: Buffer): void;
@@ -24,8 +24,8 @@ export interface AnswerTaker {
 }
 
 /**
- * One request and its answer. undici's own `request` hears a signal only once it is connected, and knows no
- * time-out of a single request for that; this does.
+ * One request and its answer. `request` of undici follows a signal only once it is connected, and has no time-out of
+ * its own until then.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: ExchangeRequest;
@@ -57,7 +57,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return exchange;
   }
 
-  /** The taker has enough: ends the answer and its connection. */
+  /** Ends the answer and its connection: the listener has enough. */
   drop(): void {
     if (this.#finish()) this.#abort(new EgressError('connection', 'The rest was not wanted.'));
   }
@@ -75,7 +75,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     clearTimeout(this.#connectTimer);
-    // Given up while it was being connected: nothing has been sent, and nothing will be.
+    // Aborted while connecting: nothing has been sent, and nothing will be.
     if (this.#isOver) this.#abort(new EgressError('timeout', 'The connection came too late.'));
   }
 

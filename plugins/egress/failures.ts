@@ -29,8 +29,8 @@ const connectionMessages: Readonly<Record<string, string>> = {
 };
 
 /**
- * What an error of the lookup, the socket or undici means to the one who named the address. Their own messages
- * name looked-up addresses, so that only their codes are used. Pure.
+ * The failure for an error of look-up, socket or undici. Only codes are used: the messages name resolved addresses.
+ * Pure.
  */
 export function failureOf(error: unknown): EgressFailure {
   if (error instanceof EgressError) return error.cause;
@@ -52,8 +52,8 @@ export function failureOf(error: unknown): EgressFailure {
 }
 
 /**
- * What an error during the TLS handshake means: whatever is not the network's is TLS's, as certificates fail with
- * codes of no common form. Pure.
+ * The failure for an error during the TLS handshake. Every error that is not of the network is of TLS, since
+ * certificate errors have no common code. Pure.
  */
 export function handshakeFailureOf(error: unknown): EgressFailure {
   const code = codeOf(error);

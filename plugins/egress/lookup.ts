@@ -22,7 +22,7 @@ export async function allowedAddresses(
   return addresses;
 }
 
-/** The same as sockets call it, so that those they connect to are those that were checked. */
+/** The lookup of the sockets, so that they connect to the addresses that were checked. */
 export function socketLookup(lookUp: LookUp, rules: TargetRules): LookupFunction {
   return (name, _options, callback) => {
     allowedAddresses(name, lookUp, rules).then(

@@ -16,7 +16,7 @@ export interface Target {
   readonly isAddress: boolean;
 }
 
-/** What is said of a host with an address that is not allowed; which one it is stays with us. */
+/** The refusal of a host with an address that is not allowed, which it does not name. */
 export const notPublic = 'The host is not on the public internet.';
 
 /**
@@ -25,7 +25,7 @@ export const notPublic = 'The host is not on the public internet.';
  * @throws EgressError `blocked`
  */
 export function readTarget(text: string, rules: TargetRules): Target {
-  // `URL` would leave them out in silence, and what is stored and shown would not be what is asked.
+  // `URL` drops these silently, so that the stored address would not be the requested one.
   if (/\s/.test(text)) throw refuse('The address must not contain blanks.');
   const url = parse(text);
   const isSchemeGood = url.protocol === 'https:' || (rules.allowHttp && url.protocol === 'http:');

@@ -13,8 +13,8 @@ export interface AddressParts {
   now(): number;
 }
 
-/** What an address that somebody came with is worth. */
-export type AddressVerdict = 'good' | 'expired' | 'wrong';
+/** The validity of a presented address. */
+export type AddressValidity = 'good' | 'expired' | 'wrong';
 
 /** Half of SHA-256: nobody can try more than a few signatures a second. */
 const signatureBytes = 16;
@@ -40,7 +40,7 @@ export class MediaAddresses {
   }
 
   /** Checks the parts of an address; `expired` only when it was minted here. */
-  check(key: string, expires: unknown, signature: unknown): AddressVerdict {
+  check(key: string, expires: unknown, signature: unknown): AddressValidity {
     if (!isMediaKey(key) || typeof expires !== 'string' || typeof signature !== 'string') {
       return 'wrong';
     }

@@ -1,7 +1,4 @@
-/**
- * What other plugins may ask of media: fetching what is to be sent, keeping what was received, and addresses
- * under which what is kept can be read.
- */
+/** The contract of media: fetching files to be sent, keeping received files, and addresses of kept files. */
 import type {
   InboundMedia,
   MediaFile,
@@ -9,7 +6,7 @@ import type {
   OutboundMedia,
 } from '../../core/contracts/driver.ts';
 
-/** Where a file lies in the media store. */
+/** The key of a file in the media store. */
 export interface MediaPlace {
   /** 32 hexadecimal digits, drawn at random. */
   readonly key: string;
@@ -57,9 +54,9 @@ export interface MediaService {
    * @throws GatewayError `unavailable` when the database is away: nothing was fetched then
    */
   take(media: InboundMedia, tenantId: string, signal: AbortSignal): Promise<TakenMedia | null>;
-  /** Deletes a file that found no message. Never rejects; what fails is done again by a sweep. */
+  /** Deletes a file without a message. Never rejects; a sweep repeats failures. */
   discard(key: string): Promise<void>;
-  /** Deletes files that were given up, soon. To be called after the commit that gave them up. */
+  /** Deletes given-up files soon. To be called after the commit that gave them up. */
   sweep(): void;
   /** An address of a stored file for whoever holds it, good for 24 hours, on any process. */
   mint(key: string): string;

@@ -6,7 +6,7 @@ export const sweepSize = 200;
 
 const noLocks = (): readonly Lock[] => [];
 
-/** Stores that a file is about to come, so that none is ever without a row. */
+/** Stores the row of a coming file, so that no file is without one. */
 export const announceLane: Lane<MediaPlace, void> = {
   name: 'media.announce',
   locks: noLocks,
@@ -49,7 +49,7 @@ export const retireLane: Lane<Retention, number> = {
   },
 };
 
-/** Forgets files that are deleted. */
+/** Deletes the rows of deleted files. */
 export const forgetLane: Lane<readonly string[], void> = {
   name: 'media.forget',
   locks: noLocks,

@@ -1,14 +1,14 @@
 import type { ByteRange } from './store/store.ts';
 
-/** What a Range header asks of a file: a part of it, all of it, or a part that it has not. */
-export type RangeVerdict = ByteRange | 'whole' | 'unsatisfiable';
+/** The part of a file that a Range header asks for: a part, all, or none that exists. */
+export type RequestedRange = ByteRange | 'whole' | 'unsatisfiable';
 
 /**
  * Reads a Range header. One range of bytes counts; what is malformed, of another unit or more than one range is
  * ignored, as a server may. Pure.
  * @param size of the file, at least 1
  */
-export function readRange(header: string | undefined, size: number): RangeVerdict {
+export function readRange(header: string | undefined, size: number): RequestedRange {
   const parts = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '');
   const [, first = '', last = ''] = parts ?? [];
   if (first === '' && last === '') return 'whole';

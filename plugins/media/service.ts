@@ -10,7 +10,7 @@ import type { Spool } from './fetching/spool.ts';
 import { discardLane } from './lanes.ts';
 import type { MediaStore } from './store/store.ts';
 
-/** Fetching what came with messages waits for no other account's, but has an end somewhere. */
+/** Inbound files fetched at once, as a multiple of outbound ones: no account waits for another. */
 const inboundShare = 4;
 
 /** What the service is put together from. */

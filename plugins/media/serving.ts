@@ -21,7 +21,7 @@ interface MediaRoute {
   readonly Querystring: { readonly expires?: unknown; readonly signature?: unknown };
 }
 
-/** Nothing in a file may run, load or frame anything, whatever it is taken for. */
+/** Content security: nothing in a file may run, load or frame anything, whatever its type. */
 const policy = "default-src 'none'; sandbox; frame-ancestors 'none'";
 
 /**
@@ -43,10 +43,10 @@ async function serve(
 ): Promise<FastifyReply> {
   const { key } = request.params;
   const { expires, signature } = request.query;
-  const verdict = addresses.check(key, expires, signature);
-  // Whoever made an address up learns nothing of what there is.
-  if (verdict === 'wrong') return refuse(reply, notFound());
-  const file = verdict === 'expired' ? null : await find(key);
+  const validity = addresses.check(key, expires, signature);
+  // A made-up address reveals nothing.
+  if (validity === 'wrong') return refuse(reply, notFound());
+  const file = validity === 'expired' ? null : await find(key);
   if (file === null) return refuse(reply, new GatewayError('media_gone'));
   const range = readRange(request.headers.range, file.size);
   if (range === 'unsatisfiable') {
