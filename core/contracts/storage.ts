@@ -94,7 +94,7 @@ export interface Storage {
    * Calls back after each commit of this process that has the topic: events in the outbox, or deliveries that are due.
    * May be lost, like every signal after a commit. For booting plugins.
    */
-  onCommit(mark: CommitTopic, listener: () => void): void;
+  onCommit(topic: CommitTopic, listener: () => void): void;
   /** The database's clock, milliseconds since the Unix epoch. */
   now(): Promise<number>;
   /** Resolves when the database answers, rejects when it does not within a second. For readiness. */

@@ -2,7 +2,7 @@ import type { Messages } from '../../core/contracts/messages.ts';
 import type { Lane } from '../../core/contracts/storage.ts';
 import type { Contact } from './contract.ts';
 
-/** What can be changed of a contact; what is absent stays. */
+/** The changeable fields of a contact; an absent one stays. */
 export type ContactChanges = Partial<
   Pick<Contact, 'name' | 'nameSet' | 'doNotDisturb' | 'private' | 'automationPaused'>
 >;

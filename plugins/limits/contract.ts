@@ -1,6 +1,6 @@
 import type { Caller } from '../../core/contracts/caller.ts';
 
-/** What of a plan the limits go by; the plans' own field names. */
+/** The caps of a plan, by the plans' own field names. */
 export interface PlanCaps {
   /** Messages accepted per UTC day. */
   readonly sends_cap: number;
@@ -27,7 +27,7 @@ export interface GuardSettings {
   };
 }
 
-/** What of a tenant the limits go by. */
+/** A tenant, as far as limits depend on it. */
 export interface LimitedTenant {
   readonly mode: 'live' | 'test';
   /** The plan's name. */
@@ -36,7 +36,7 @@ export interface LimitedTenant {
   readonly ramp: boolean;
 }
 
-/** What of an account the limits go by. */
+/** An account, as far as limits depend on it. */
 export interface LimitedAccount {
   readonly id: string;
   /** The UTC day of its first connection, null before it. */

@@ -2,7 +2,7 @@ import { type ErrorDetail, GatewayError } from '../../core/errors.ts';
 import type { RequestParts } from '../api/contract.ts';
 import { type ArgumentSchemas, longestParam } from './schemas.ts';
 
-/** What an agent sent. */
+/** The arguments of a call. */
 export type Arguments = Readonly<Record<string, unknown>>;
 
 /** @throws GatewayError `invalid_request` when the arguments are no object */

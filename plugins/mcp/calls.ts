@@ -9,7 +9,7 @@ import type { RequestMetrics } from '../observability/contract.ts';
 import { inArguments, objectOf, partsOf } from './arguments.ts';
 import type { OperationTool } from './tools.ts';
 
-/** What calling tools takes. */
+/** The parts that calls of tools need. */
 export interface CallParts {
   readonly requestHandling: Pick<RequestHandling, 'admit' | 'serve' | 'refuse'>;
   readonly metrics: RequestMetrics;

@@ -24,7 +24,7 @@ const jsonSchemaValidator = new AjvJsonSchemaValidator();
 const listPlace = { tools: [] };
 const listPlaceJson = `"result":${JSON.stringify(listPlace)}`;
 
-/** What one exchange answers with. */
+/** The answers of one exchange. */
 export interface ExchangeParts {
   readonly tools: ReadonlyMap<string, OperationTool>;
   /** The result of `tools/list`, as JSON. */
@@ -65,7 +65,7 @@ export async function exchange(
       return await exchangeAtOnce(request, portion, parts);
     }),
   );
-  // What is refused for its headers is refused in each portion, and a notification has no answer.
+  // A refusal for its headers comes with each portion, and a notification has no answer.
   const [first] = answers;
   if (first === undefined || first.status !== 200 || answers.length === 1) {
     return first ?? { status: 202, contentType: null, body: '' };

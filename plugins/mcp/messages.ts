@@ -5,10 +5,10 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { type JsonRpcError, jsonRpcError } from './json-rpc.ts';
 
-/** As many messages as an agent ever has reason to send at once. */
+/** Most messages of one POST: more than an agent has reason to send at once. */
 const mostMessages = 20;
 
-/** What the body of a POST turned out to be. */
+/** The content of a POST. */
 export type ReadMessages =
   | { readonly messages: readonly JSONRPCMessage[]; readonly batch: boolean }
   | { readonly error: JsonRpcError };
@@ -49,7 +49,7 @@ export function readMessages(text: string, admit: (others: number) => void): Rea
   return { messages: ids.length === 0 ? messages : messages.filter(isRequest), batch };
 }
 
-/** Whether it may turn out to be a request for a tool, which is counted when the tool is called. */
+/** Whether a message may be a request for a tool, which is counted when the tool is called. */
 function isToolCall(message: unknown): boolean {
   return (
     typeof message === 'object' &&

@@ -16,7 +16,7 @@ export interface ArgumentSchemas {
 /** The longest path parameter; the router takes no longer one either. */
 export const longestParam = 500;
 
-/** What every tool says of its `body`. */
+/** The description of `body` in every tool. */
 const bodyNote = 'A JSON object with the fields below, never a string that holds JSON.';
 
 /**

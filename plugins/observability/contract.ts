@@ -13,7 +13,7 @@ export interface Histogram<Name extends string> {
   observe(labels: Labels<Name>, value: number): void;
 }
 
-/** What a metric is called and what it says. */
+/** Name and description of a metric. */
 export interface MetricDescription<Name extends string> {
   /** Prometheus style, with its unit: `gateway_batch_inputs`, `gateway_http_request_duration_seconds`. */
   readonly name: string;

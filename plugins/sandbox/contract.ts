@@ -18,7 +18,7 @@ export interface SimulatedPhoneAddress {
   readonly phone: string;
 }
 
-/** What the phone's owner sees. */
+/** A phone, as its owner sees it. */
 export interface SimulatedPhone {
   readonly phone_number: string;
   readonly channel: string;
@@ -29,7 +29,7 @@ export interface SimulatedPhone {
   readonly password: string | null;
 }
 
-/** What can be changed of a phone; what is absent stays. `at` in milliseconds since the Unix epoch. */
+/** The changeable settings of a phone; an absent one stays. `at` in milliseconds since the Unix epoch. */
 export interface SimulatedPhoneSettings {
   readonly password?: string | null;
   readonly send?: 'read' | 'deliver' | 'sent' | 'fail' | 'hang';
@@ -43,7 +43,7 @@ export interface SimulatedPhoneSettings {
   }[];
 }
 
-/** What a contact writes. */
+/** A message from a contact. */
 export interface SimulatedInbound {
   /** By at least one of the two addresses: the network may hide the phone behind an id of its own. */
   readonly from: {
@@ -57,7 +57,7 @@ export interface SimulatedInbound {
   readonly network_id: string | null;
 }
 
-/** What the network accepted; `at` in milliseconds since the Unix epoch. */
+/** A message that the network accepted; `at` in milliseconds since the Unix epoch. */
 export interface SimulatedOutboxEntry {
   readonly network_id: string;
   readonly message_id: string;
@@ -75,7 +75,7 @@ export interface SimulatedEvent {
   readonly for_ms: number | null;
 }
 
-/** What a call came to, or why it was not carried out. */
+/** The result of a call, or its refusal. */
 export type SimulatedOutcome<Value> =
   | { readonly value: Value }
   | { readonly refused: 'unknown_phone' | 'nothing_to_scan' | 'unknown_message' };

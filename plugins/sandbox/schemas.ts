@@ -37,7 +37,7 @@ export const ChannelQuery = Closed({
   ),
 });
 
-/** What the phone's owner sees. */
+/** A phone, as its owner sees it. */
 export const PhoneSchema = Closed(
   {
     phone_number: PhoneNumber,
@@ -53,7 +53,7 @@ export const PhoneSchema = Closed(
   { $id: 'SimulatedPhone', description: 'A simulated phone, as its owner sees it.' },
 );
 
-/** What can be changed of a phone. */
+/** The changeable settings of a phone. */
 export const PhoneSettingsSchema = Closed({
   password: Type.Optional(
     Nullable(
@@ -109,7 +109,7 @@ export const PhoneSettingsSchema = Closed({
   ),
 });
 
-/** What a contact writes. */
+/** A message from a contact. */
 export const InboundSchema = Closed({
   from: Closed(
     {
@@ -147,7 +147,7 @@ export const ReceiptSchema = Closed({
   status: OneOf(['sent', 'delivered', 'read', 'failed']),
 });
 
-/** What the network accepted. */
+/** A message that the network accepted. */
 export const OutboxMessageSchema = Closed(
   {
     network_id: Type.String({ description: "the network's id" }),

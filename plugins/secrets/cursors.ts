@@ -30,7 +30,7 @@ export function makeCursors(keys: readonly Buffer[]): Cursors {
       const json = bytes.subarray(macBytes).toString('utf8');
       const good = keys.some((key) => timingSafeEqual(given, mac(key, operation, tenantId, json)));
       if (!good) throw refusal(field);
-      // What carries our own hash is what `issue` made.
+      // The hash is ours, so `issue` made the value.
       return JSON.parse(json) as Json;
     },
   };

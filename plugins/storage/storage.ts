@@ -50,7 +50,7 @@ class KnexStorage implements OpenStorage {
   readonly read: Tables;
   readonly #reader: Executor;
   readonly #lanes: Lanes;
-  readonly #listeners: { readonly mark: CommitTopic; readonly listener: () => void }[] = [];
+  readonly #listeners: { readonly topic: CommitTopic; readonly listener: () => void }[] = [];
   #closing: Promise<void> | undefined;
 
   constructor(connections: DatabasePools, log: GatewayLog, contents: StorageContents) {
@@ -60,7 +60,7 @@ class KnexStorage implements OpenStorage {
       connections,
       contents,
       log,
-      committed: (mark) => this.#tell(mark),
+      committed: (topic) => this.#notify(topic),
     });
     this.read = steadied(contents.tables(this.#reader), this.#lanes.breaker);
   }
@@ -73,8 +73,8 @@ class KnexStorage implements OpenStorage {
     return this.#lanes.submit(lane, input);
   }
 
-  onCommit(mark: CommitTopic, listener: () => void): void {
-    this.#listeners.push({ mark, listener });
+  onCommit(topic: CommitTopic, listener: () => void): void {
+    this.#listeners.push({ topic, listener });
   }
 
   async now(): Promise<number> {
@@ -110,8 +110,8 @@ class KnexStorage implements OpenStorage {
     await this.#lanes.between(() => shrinkSqlite(write, null));
   }
 
-  #tell(mark: CommitTopic): void {
-    for (const known of this.#listeners) if (known.mark === mark) known.listener();
+  #notify(topic: CommitTopic): void {
+    for (const known of this.#listeners) if (known.topic === topic) known.listener();
   }
 
   close(): Promise<void> {

@@ -18,7 +18,7 @@ export interface UnitParts {
   /** The circuit, which notices failures and passes. */
   readonly breaker: Pick<Breaker, 'noticed' | 'passed' | 'unavailable'>;
   /** Called for each topic of a transaction that became durable. */
-  committed(mark: CommitTopic): void;
+  committed(topic: CommitTopic): void;
 }
 
 /** The result of a committed transaction; `signal` runs what was meant for after the commit. */
@@ -101,7 +101,7 @@ export async function transact<Result, Early>(
       ? refused
       : error;
   }
-  for (const mark of executor.commitTopics) signals.push(() => parts.committed(mark));
+  for (const topic of executor.commitTopics) signals.push(() => parts.committed(topic));
   const signal = () => signalAll(signals, parts.log);
   try {
     await transaction.commit(last);

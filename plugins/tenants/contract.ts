@@ -1,6 +1,4 @@
-/**
- * What other plugins may know of tenants: their records, their plans and the keys that name them.
- */
+/** The contract of tenants: their records, their plans and the keys that name them. */
 import type { Authenticator } from '../../core/contracts/caller.ts';
 
 /** Live tenants use the networks; a test tenant's channels run on the simulated one. */
@@ -54,7 +52,7 @@ export interface NewKey {
   readonly key: string;
 }
 
-/** What a plan allows; the field names of the configuration. */
+/** The caps and features of a plan, by the field names of the configuration. */
 export interface Plan {
   /** Messages accepted per UTC day. */
   readonly sends_cap: number;
@@ -92,7 +90,9 @@ export interface TenantUpdate {
   readonly disable: readonly string[];
 }
 
-/** What the first start generated, to be shown once; null for a mode whose key was preset or is there already. */
+/**
+ * The keys that the first start generated, to be shown once; null for a mode whose key was preset or is there already.
+ */
 export interface FirstKeys {
   readonly live: string | null;
   readonly test: string | null;

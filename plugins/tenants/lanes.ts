@@ -100,7 +100,7 @@ interface FirstTenant {
   readonly preset: boolean;
 }
 
-/** What `begin` did for one mode. */
+/** The result of `begin` for one mode. */
 export interface Begun {
   readonly mode: TenantMode;
   /** This very call made the tenant. */

@@ -1,6 +1,6 @@
 import type { Plan, Plans } from './contract.ts';
 
-/** What a plan that is gone from the configuration allows. */
+/** A plan that is gone from the configuration: it allows nothing. */
 const nothing: Plan = {
   sends_cap: 0,
   new_contacts_cap: 0,

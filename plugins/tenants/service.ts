@@ -89,7 +89,7 @@ export function tenantsService({ storage, plans, channels, log }: TenantsParts):
         firstTenant('test', keys.test, presets),
       ]);
       logBegun(begun, log);
-      // Who has set a key knows it: it is never shown.
+      // A preset key is known to its operator and never shown.
       const generated = (mode: TenantMode) =>
         presets[mode] === null && begun.some((one) => one.mode === mode && one.made)
           ? keys[mode].key

@@ -9,7 +9,7 @@ export class ContactAliasTable {
     this.db = db;
   }
 
-  /** Of these ids those that are aliases, each with the id of its contact. */
+  /** The aliases among these ids, each with the id of its contact. */
   async of(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (ids.length === 0) return new Map();
     const rows = await this.db.rows<{ readonly id: string; readonly contact_id: string }>(

@@ -67,7 +67,7 @@ export class ContactTable {
     await this.db.updateEach('contacts', 'id', rows);
   }
 
-  /** Takes contacts away that became aliases; what named them was moved before. */
+  /** Deletes contacts that became aliases, once every reference to them was changed. */
   async delete(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     await this.db.run(`delete from contacts where id in (${placeholders(ids.length)})`, ids);
@@ -105,7 +105,7 @@ export class ContactTable {
     return [...new Map(both.flat().map((contact) => [contact.id, contact])).values()];
   }
 
-  /** Those whose column has a key's value, on the key's channel of its tenant. */
+  /** Contacts whose column has a key's value, on the key's channel of its tenant. */
   async #having(
     column: 'phone' | 'network_id',
     keys: readonly ContactKey[],
@@ -128,7 +128,7 @@ export class ContactTable {
     );
   }
 
-  /** Those that fulfil one of these conditions. */
+  /** Contacts that fulfil one of these conditions. */
   async #anyOf(conditions: readonly Condition[]): Promise<readonly Contact[]> {
     const found: Contact[] = [];
     for (let start = 0; start < conditions.length; start += alternatives) {

@@ -21,7 +21,7 @@ import {
 const params = { phone: '+15550001111' };
 const errors = ['not_found', 'invalid_phone_number', 'unavailable'] as const;
 
-/** What the contacts do, and what they get. */
+/** Operations of contacts: their messages, and the messages to them. */
 export function messageOperations(sandbox: Sandbox): readonly AnyOperation[] {
   return [
     operation({

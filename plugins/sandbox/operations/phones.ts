@@ -28,7 +28,7 @@ const linkedPhone = {
 const params = { phone: '+15550001111' };
 const errors = ['not_found', 'invalid_phone_number', 'unavailable'] as const;
 
-/** What the owner of a phone sees and does, and what befalls the phone. */
+/** Operations of a phone: its state, its owner's actions and its events. */
 export function phoneOperations(sandbox: Sandbox): readonly AnyOperation[] {
   return [
     operation({

@@ -47,7 +47,7 @@ export class ApiKeyTable {
     );
   }
 
-  /** Who owns the key with this hash; null when it is unknown or revoked. One statement. */
+  /** The owner of the key with this hash; null when it is unknown or revoked. One statement. */
   async ownerOf(hash: string): Promise<KeyOwner | null> {
     const row: (TenantRow & { readonly key_id: string }) | undefined = await this.db
       .knex('api_keys')

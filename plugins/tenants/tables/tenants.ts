@@ -1,7 +1,7 @@
 import { placeholders, type Row, type Sql } from '../../../core/contracts/sql.ts';
 import type { Tenant, TenantMode, TenantRow, TenantStatus } from '../contract.ts';
 
-/** What can be changed of a tenant; what is absent stays. */
+/** The changeable fields of a tenant; an absent one stays. */
 export interface TenantChanges {
   readonly plan?: string;
   readonly status?: TenantStatus;
