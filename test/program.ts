@@ -1,5 +1,5 @@
 import { mkdir, readdir, readFile, symlink } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type BuildOptions, build, type OnLoadArgs, type Plugin } from 'esbuild';
 
@@ -27,7 +27,7 @@ export async function compileWithLibraries(
   tests: readonly string[],
 ): Promise<string> {
   const all = await sourcesIn(['drivers', 'test']);
-  const named = tests.map((name) => relative(project, join(process.cwd(), name)));
+  const named = tests.map((name) => relative(project, resolve(name)));
   const isNamed = (name: string) =>
     named.length === 0
       ? /^test\/(?!bench\/).*\.test\.ts$/.test(name)
