@@ -9,6 +9,7 @@ import type {
 import type { CredentialStore } from '../../core/contracts/driver.ts';
 import { CredentialWrites } from './credential-writes.ts';
 import type { Library } from './library.ts';
+import { oneTimeKey } from './one-time-key.ts';
 import { withoutOldChains } from './session-record.ts';
 
 /** How many one-time keys are made before others get their turn: a millisecond's worth. */
@@ -150,12 +151,12 @@ export class AccountKeys implements SignalKeyStore {
    */
   async makeOneTimeKeys(): Promise<void> {
     const { login } = this;
-    const { Curve, INITIAL_PREKEY_COUNT: count } = this.#library;
+    const { INITIAL_PREKEY_COUNT: count } = this.#library;
     if (login.nextPreKeyId > 1 || !this.isLinked) return;
     for (let first = 1; first <= count; first += keysAtOnce) {
       const made: { [id: string]: KeyPair } = {};
       const last = Math.min(first + keysAtOnce - 1, count);
-      for (let id = first; id <= last; id += 1) made[id] = Curve.generateKeyPair();
+      for (let id = first; id <= last; id += 1) made[id] = oneTimeKey();
       this.#change({ 'pre-key': made });
       await immediate();
     }
