@@ -313,7 +313,7 @@ export class SessionRunner {
   /** One try to link or to reconnect. */
   #attempt(): void {
     if (!this.#mayCall()) {
-      // The lease may yet be renewed: see `LeaseKeeper`.
+      // The lease may yet be renewed: see `LeaseRenewal`.
       if (this.#isOpen()) this.#tries.lost('network_unreachable', null);
       return;
     }
