@@ -4,14 +4,12 @@ import { GatewayError } from '../../core/errors.ts';
 import { type GatewayPlugin, gatewayPlugin } from '../../core/kernel.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { Loop } from '../../core/loop.ts';
+import { databaseStartMs } from '../../core/starting.ts';
 import type { StorageContents } from './contents.ts';
 import './contract.ts';
 import { migrate, waitForDatabase } from './migrations/migrate.ts';
 import { type DatabaseLocation, openingRefusal, refuseDamaged } from './opening.ts';
 import { makeStorage, type OpenStorage } from './storage.ts';
-
-/** How long a start waits for a database that is just being started itself. */
-const databaseStartMs = 30_000;
 
 /** How often the file of an embedded database is asked whether clean-ups left it too large. */
 const shrinkEveryMs = 60_000;

@@ -2,6 +2,7 @@ import type { Storage } from '../../core/contracts/storage.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { GatewayLog } from '../../core/log.ts';
+import { whenAvailable } from '../../core/starting.ts';
 import type { FirstKeys, NewKey, Plans, TenantMode, Tenants } from './contract.ts';
 import { changeFeatures, featureNames } from './features.ts';
 import { newKey, presetKey } from './keys.ts';
@@ -84,10 +85,12 @@ export function tenantsService({ storage, plans, channels, log }: TenantsParts):
     },
     begin: async (presets) => {
       const keys = { live: firstKey('live', presets), test: firstKey('test', presets) };
-      const begun = await storage.submit(beginTenants, [
+      const pair = [
         firstTenant('live', keys.live, presets),
         firstTenant('test', keys.test, presets),
-      ]);
+      ];
+      // The same ids and keys at each try: what an earlier one stored is found by them.
+      const begun = await whenAvailable(() => storage.submit(beginTenants, pair));
       logBegun(begun, log);
       // A preset key is known to its operator and never shown.
       const generated = (mode: TenantMode) =>
