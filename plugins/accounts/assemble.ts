@@ -11,7 +11,7 @@ import { undoLane } from './lanes/undo.ts';
 import type { SessionEnvironment } from './session/environment.ts';
 import { SessionProcess } from './session/process.ts';
 import { SessionDirectory } from './session-directory.ts';
-import { StatusChanges } from './status-changes.ts';
+import { StatusReporter } from './status-reporter.ts';
 
 /** What the accounts of one process are put together from. */
 export interface AccountsOptions extends Omit<SessionEnvironment, 'lanes' | 'parts'> {
@@ -33,16 +33,16 @@ export function assembleAccounts(options: AccountsOptions): AssembledAccounts {
   const { roles, plans, ...environment } = options;
   const { storage, broker, clock, sealer, channels, settings, log, metrics } = environment;
   const parts: SessionPart[] = [];
-  const moveParts = { parts, changes: new StatusChanges(log, metrics) };
-  const restrict = restrictLane(moveParts, broker);
+  const transitionParts = { parts, reporter: new StatusReporter(log, metrics) };
+  const restrict = restrictLane(transitionParts, broker);
   const lanes = {
-    transition: transitionLane(moveParts),
-    connect: connectLane(moveParts),
-    undo: undoLane(moveParts),
+    transition: transitionLane(transitionParts),
+    connect: connectLane(transitionParts),
+    undo: undoLane(transitionParts),
   };
   const { requestTimeoutMs } = settings;
   const directory = new SessionDirectory({ storage, broker, clock, sealer, requestTimeoutMs });
-  const remove = removeLane(moveParts);
+  const remove = removeLane(transitionParts);
   const access = new ChannelDirectory(plans, channels);
   return {
     accounts: {

@@ -66,7 +66,7 @@ export interface ConnectOptions {
   readonly markPrivate: boolean;
 }
 
-/** What the status moves decide about. Times are milliseconds since the Unix epoch. */
+/** The part of an account that its status transitions change. Times are milliseconds since the Unix epoch. */
 export interface AccountState {
   readonly status: AccountStatus;
   readonly reason: AccountReason | null;

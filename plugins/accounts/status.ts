@@ -8,13 +8,13 @@ import type {
 import type { AccountReason, AccountState, OwnReason } from './contract.ts';
 import { details, isRefusal } from './reasons.ts';
 
-/** What can happen to an account. */
-export type Happening =
+/** What can change the status of an account. */
+export type Trigger =
   /** A connect operation: whatever link there was is discarded. */
   | { readonly type: 'connect' }
   /** The session is live. */
   | { readonly type: 'connected' }
-  /** The number is linked to another live tenant: the link that was just made is given up. */
+  /** The number is linked to another live tenant: the new link is given up. */
   | { readonly type: 'claimed_elsewhere' }
   | (Cause<LostReason> & { readonly type: 'lost'; readonly retryAt: number | null })
   /** The network answers again while the account is being linked: a step came. */
@@ -26,25 +26,25 @@ export type Happening =
     })
   /** The network lifted its restriction. */
   | { readonly type: 'unrestricted' }
-  /** Time to look whether a restriction has run out. */
+  /** A restriction may have run out by now. */
   | { readonly type: 'restriction_due'; readonly now: number }
   | (Cause<EndedReason> & { readonly type: 'logged_out' })
   /** The network refused the login, or too many wrong values were handed in. */
   | (Cause<RefusedReason> & { readonly type: 'refused'; readonly retryAt: number | null })
   | { readonly type: 'pairing_timeout' }
-  /** The process that was pairing the account is gone, or nobody waits for the pairing any more. */
+  /** The process that was pairing the account is gone, or the caller of the connect is. */
   | { readonly type: 'pairing_abandoned' }
   | { readonly type: 'remove' };
 
-/** What an account event tells of the account. */
+/** What an account event shows of the account. */
 export interface AccountEvent {
   readonly type: 'account.connected' | 'account.disconnected' | 'account.restricted';
   readonly status: AccountState['status'];
   readonly reason: AccountReason | null;
 }
 
-/** The outcome of a happening. */
-export interface Move {
+/** What a trigger changes. */
+export interface Transition {
   readonly state: AccountState;
   readonly events: readonly AccountEvent[];
   /** Not null: the link is over and the queued messages fail with this reason. */
@@ -75,37 +75,37 @@ const unrestricted = {
 } as const;
 
 /**
- * Decides one happening. Pure.
- * @returns the move, whose state may be the very same object when nothing changes; null when a happening
- *   has no place in this status: it is refused and logged
+ * Decides one trigger. Pure.
+ * @returns the transition, whose state may be the same object when nothing changes; null when the trigger does not
+ *   apply in this status: it is refused and logged
  */
-export function move(state: AccountState, happening: Happening): Move | null {
-  switch (happening.type) {
+export function transition(state: AccountState, trigger: Trigger): Transition | null {
+  switch (trigger.type) {
     case 'connect':
       return connect(state);
     case 'remove':
       return ended(state, { reason: 'removed', detail: details.removed });
     default:
-      return state.status === 'disconnected' ? null : moveLive(state, happening);
+      return state.status === 'disconnected' ? null : transitionLive(state, trigger);
   }
 }
 
-/** Pairing: a link is being made, nothing of it is stored yet. */
+/** Pairing: a link is being made, and nothing of it is stored yet. */
 export function isPairing(state: AccountState): boolean {
   return state.status === 'connecting' && !state.linked;
 }
 
-/** The last login came to nothing: the network, or too many wrong values, refused it. */
+/** The last login was refused: by the network, or after too many wrong values. */
 export function isRefused(state: AccountState): boolean {
   return state.status === 'disconnected' && isRefusal(state.reason);
 }
 
-/** Its driver has kept the whole process from working: the account is tried again later. */
+/** Its driver has stalled the whole process: the account is tried again later. */
 export function isHeldBack(state: AccountState): boolean {
   return state.status === 'connecting' && state.reason === 'stalled';
 }
 
-/** Why the account is as it is: also one that goes on sending, but to no new contacts. */
+/** The cause of the status, or of a restriction to known contacts, which leaves the status as it is. */
 export function causeOf(state: AccountState): Pick<AccountState, 'reason' | 'detail'> {
   const { reason, detail, restrictionReason, restrictionDetail } = state;
   return reason === null
@@ -123,27 +123,27 @@ export function countsAgainstCap(state: AccountState): boolean {
   return state.status === 'connecting' || state.everConnected;
 }
 
-type LiveHappening = Exclude<Happening, { type: 'connect' | 'remove' }>;
+type LiveTrigger = Exclude<Trigger, { type: 'connect' | 'remove' }>;
 
-function moveLive(state: AccountState, happening: LiveHappening): Move | null {
-  switch (happening.type) {
+function transitionLive(state: AccountState, trigger: LiveTrigger): Transition | null {
+  switch (trigger.type) {
     case 'connected':
       return connected(state);
     case 'lost':
-      return lost(state, happening);
+      return lost(state, trigger);
     case 'reached':
       return isPairing(state) && state.reason !== null ? to({ ...state, ...noCause }) : to(state);
     case 'restricted':
-      return state.linked ? restrict(state, happening) : null;
+      return state.linked ? restrict(state, trigger) : null;
     case 'unrestricted':
       return state.restrictionReason === 'safety_limits' ? to(state) : lift(state);
     case 'restriction_due':
-      return state.restrictedUntil !== null && state.restrictedUntil <= happening.now
+      return state.restrictedUntil !== null && state.restrictedUntil <= trigger.now
         ? lift(state)
         : to(state);
     case 'logged_out':
     case 'refused':
-      return ended(state, happening);
+      return ended(state, trigger);
     case 'claimed_elsewhere':
       return unlinked(state, { reason: 'conflict', detail: details.claimed_elsewhere });
     case 'pairing_timeout':
@@ -153,19 +153,19 @@ function moveLive(state: AccountState, happening: LiveHappening): Move | null {
   }
 }
 
-/** A repeated loss changes nothing: whoever is tried again and again costs no write. */
-function lost(state: AccountState, happening: LiveHappening & { type: 'lost' }): Move {
-  const { reason, detail, retryAt } = happening;
+/** A repeated loss changes nothing: an account that is tried again and again costs no write. */
+function lost(state: AccountState, trigger: LiveTrigger & { type: 'lost' }): Transition {
+  const { reason, detail, retryAt } = trigger;
   if (state.status === 'restricted') return to(state);
-  const isKnown =
+  const isRepeated =
     state.status === 'connecting' &&
     state.reason === reason &&
     state.detail === detail &&
     state.retryAt === retryAt;
-  return to(isKnown ? state : { ...state, status: 'connecting', reason, detail, retryAt });
+  return to(isRepeated ? state : { ...state, status: 'connecting', reason, detail, retryAt });
 }
 
-function connect(state: AccountState): Move {
+function connect(state: AccountState): Transition {
   const over =
     state.status === 'disconnected'
       ? null
@@ -182,7 +182,7 @@ function connect(state: AccountState): Move {
 }
 
 /** Connected again after a drop, a restart or a handover raises nothing; a restriction outlives them. */
-function connected(state: AccountState): Move {
+function connected(state: AccountState): Transition {
   if (state.status === 'restricted' || state.status === 'connected') return to(state);
   const next: AccountState = {
     ...state,
@@ -195,8 +195,8 @@ function connected(state: AccountState): Move {
   return state.announced ? to(next) : to(next, 'account.connected');
 }
 
-function restrict(state: AccountState, happening: LiveHappening & { type: 'restricted' }): Move {
-  const { scope, reason, detail, until } = happening;
+function restrict(state: AccountState, trigger: LiveTrigger & { type: 'restricted' }): Transition {
+  const { scope, reason, detail, until } = trigger;
   const limits = {
     restriction: scope,
     restrictionReason: reason,
@@ -205,7 +205,7 @@ function restrict(state: AccountState, happening: LiveHappening & { type: 'restr
   } as const;
   if (scope === 'new_contacts') {
     if (state.restrictionReason === 'safety_limits') return to(state);
-    // Only openers are held back: the account goes on sending, so its status says nothing of it.
+    // Only openers are held back: the account goes on sending, so its status stays.
     const lifted = state.status === 'restricted' ? lift(state) : to(state);
     return { ...lifted, state: { ...lifted.state, ...limits } };
   }
@@ -214,20 +214,20 @@ function restrict(state: AccountState, happening: LiveHappening & { type: 'restr
   return state.status === 'restricted' ? to(next) : to(next, 'account.restricted');
 }
 
-function lift(state: AccountState): Move {
+function lift(state: AccountState): Transition {
   if (state.status !== 'restricted') return to({ ...state, ...unrestricted });
   return to({ ...state, ...unrestricted, ...noCause, status: 'connected' }, 'account.connected');
 }
 
 /** The end of a pairing; null when nothing is being paired. */
-function unlinked(state: AccountState, cause: Cause<AccountReason>): Move | null {
+function unlinked(state: AccountState, cause: Cause<AccountReason>): Transition | null {
   return isPairing(state) ? ended(state, cause) : null;
 }
 
 function ended(
   state: AccountState,
   cause: Cause<AccountReason> & { readonly retryAt?: number | null },
-): Move {
+): Transition {
   const { reason, detail, retryAt = null } = cause;
   const raises = state.announced && state.status !== 'disconnected';
   return {
@@ -243,7 +243,7 @@ function ended(
   };
 }
 
-function to(state: AccountState, event?: AccountEvent['type']): Move {
+function to(state: AccountState, event?: AccountEvent['type']): Transition {
   const { status, reason } = state;
   return {
     state,

@@ -1,8 +1,8 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { AccountState, ConnectOptions, Fence, Mode } from '../contract.ts';
-import { countsAgainstCap, holdsNumber, move, unconnected } from '../status.ts';
+import { countsAgainstCap, holdsNumber, transition, unconnected } from '../status.ts';
 import type { AccountRow } from '../tables/accounts.ts';
-import { claimKey, type MoveParts, Moves } from './apply.ts';
+import { claimKey, TransitionBatch, type TransitionParts } from './transition-batch.ts';
 
 /** A connect operation, decided by the process that will hold the session. */
 export interface ConnectInput {
@@ -13,7 +13,7 @@ export interface ConnectInput {
   readonly options: ConnectOptions;
   readonly forceNew: boolean;
   readonly accountsCap: number;
-  /** The record as it was read before; the transaction locks its lease and looks again. */
+  /** The record as read before; the transaction locks its lease and reads it again. */
   readonly knownAccountId: string | null;
   /** The id of the record that is made if there is none. */
   readonly newAccountId: string;
@@ -22,12 +22,12 @@ export interface ConnectInput {
   readonly leaseMs: number;
 }
 
-/** What a connect that must be undone puts back. */
+/** What the undoing of a connect restores. */
 export interface ConnectUndo {
   readonly fence: Fence;
   /** The record was made by this connect. */
   readonly created: boolean;
-  /** What it was before, if it was disconnected. */
+  /** The record before this connect, if it was disconnected. */
   readonly before: { readonly state: AccountState; readonly options: ConnectOptions } | null;
 }
 
@@ -39,13 +39,13 @@ export type ConnectOutput =
       readonly undo: ConnectUndo;
     }
   | { readonly kind: 'refused'; readonly code: 'already_connected' | 'account_cap' }
-  /** Another process holds the session: ask that one. */
+  /** Another process holds the session: the request goes there. */
   | { readonly kind: 'held'; readonly owner: string }
-  /** The record is not the one that was read before: read again. */
+  /** The record changed since it was read: read it again. */
   | { readonly kind: 'stale' };
 
-/** Begins a pairing: makes or resets the record, takes the lease, discards the link there was. */
-export function connectLane(parts: MoveParts): Lane<ConnectInput, ConnectOutput> {
+/** Begins a pairing: makes or resets the record, takes the lease, discards the former link. */
+export function connectLane(parts: TransitionParts): Lane<ConnectInput, ConnectOutput> {
   return {
     name: 'accounts.connect',
     maxBatch: 16,
@@ -55,7 +55,7 @@ export function connectLane(parts: MoveParts): Lane<ConnectInput, ConnectOutput>
         : [`tenant:${tenantId}`, `lease:${knownAccountId}`],
     run: async (unit, inputs) => {
       const outputs: ConnectOutput[] = [];
-      // Rare and weighty: one after the other, so that each sees what the one before has done.
+      // Connects are rare: one after the other, so that each sees the writes of the one before.
       for (const input of inputs) outputs.push(await connectOne(unit, parts, input));
       return outputs;
     },
@@ -64,12 +64,12 @@ export function connectLane(parts: MoveParts): Lane<ConnectInput, ConnectOutput>
 
 async function connectOne(
   unit: Unit,
-  parts: MoveParts,
+  parts: TransitionParts,
   input: ConnectInput,
 ): Promise<ConnectOutput> {
   const { tenantId, channel, identifier, owner } = input;
   const row = await unit.accounts.present(tenantId, channel, identifier);
-  // After a COMMIT of unknown outcome the very same input finds the record that it has made.
+  // After a COMMIT of unknown outcome the same input finds the record that it made.
   const created = row === undefined || row.id === input.newAccountId;
   if (!created && row.id !== input.knownAccountId) return { kind: 'stale' };
   const code = await refusal(unit, input, row);
@@ -82,12 +82,12 @@ async function connectOne(
   }
   if (row === undefined) await insert(unit, input);
   const [fresh] = await unit.accounts.find([accountId]);
-  if (fresh === undefined) throw new Error('the record that was just made is not there');
-  const moves = new Moves(unit, parts, [fresh]);
-  const decided = move(fresh, { type: 'connect' });
-  if (decided === null) throw new Error('a connect has a place in every status');
-  const after = moves.take(fresh, decided, { options: input.options });
-  await moves.write();
+  if (fresh === undefined) throw new Error('the record that was just made is missing');
+  const batch = new TransitionBatch(unit, parts, [fresh]);
+  const decided = transition(fresh, { type: 'connect' });
+  if (decided === null) throw new Error('a connect applies in every status');
+  const after = batch.add(fresh, decided, { options: input.options });
+  await batch.write();
   await unit.leases.take([accountId], owner, unit.now + input.leaseMs);
   const [taken] = await unit.leases.find([accountId]);
   const fence: Fence = { accountId, owner, number: taken?.fence ?? 0 };
@@ -107,7 +107,7 @@ async function refusal(
   const key = claimKey(input);
   const claimant = (await unit.accounts.claimants([key])).get(key);
   if (claimant !== undefined && claimant !== row?.id) return 'already_connected';
-  // One that counts already takes no further place.
+  // An account that counts already needs no further slot.
   if (row !== undefined && countsAgainstCap(row)) return null;
   const counted = (await unit.accounts.ofTenants([input.tenantId])).filter(countsAgainstCap);
   return counted.length >= input.accountsCap ? 'account_cap' : null;

@@ -1,15 +1,15 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
-import { move } from '../status.ts';
-import { type MoveParts, Moves } from './apply.ts';
+import { transition } from '../status.ts';
+import { TransitionBatch, type TransitionParts } from './transition-batch.ts';
 
 /** A DELETE of a connection. */
 export interface RemoveInput {
   readonly tenantId: string;
-  /** As it was read before. */
+  /** The record as read before. */
   readonly accountId: string;
 }
 
-/** Null: there was no such record any more. */
+/** Null: the record was gone. */
 export type RemoveOutput = null | {
   /** The process that held its session, if one did. */
   readonly owner: string | null;
@@ -18,10 +18,10 @@ export type RemoveOutput = null | {
 };
 
 /**
- * Removes a record: its number is free, its credentials are gone, whoever holds its session is fenced out, its
- * queued messages have failed. Needs no session process.
+ * Removes a record: frees its number, deletes its credentials, fences its session out and fails its queued messages.
+ * Needs no session process.
  */
-export function removeLane(parts: MoveParts): Lane<RemoveInput, RemoveOutput> {
+export function removeLane(parts: TransitionParts): Lane<RemoveInput, RemoveOutput> {
   return {
     name: 'accounts.remove',
     maxBatch: 64,
@@ -31,18 +31,18 @@ export function removeLane(parts: MoveParts): Lane<RemoveInput, RemoveOutput> {
       const rows = await unit.accounts.find(ids);
       const leases = await unit.leases.find(ids);
       const owners = new Map(leases.map((lease) => [lease.accountId, lease.owner]));
-      const moves = new Moves(unit, parts, rows);
+      const batch = new TransitionBatch(unit, parts, rows);
       const removed = new Set<string>();
       const outputs = inputs.map((input): RemoveOutput => {
-        const row = moves.row(input.accountId);
+        const row = batch.row(input.accountId);
         const gone = row === undefined || row.removedAt !== null || removed.has(row.id);
-        const decided = gone ? null : move(row, { type: 'remove' });
+        const decided = gone ? null : transition(row, { type: 'remove' });
         if (gone || decided === null || row.tenantId !== input.tenantId) return null;
-        moves.take(row, decided);
+        batch.add(row, decided);
         removed.add(row.id);
         return { owner: owners.get(row.id) ?? null, linked: row.linked };
       });
-      await moves.write();
+      await batch.write();
       await unit.accounts.remove([...removed], unit.now);
       await unit.leases.revoke([...removed]);
       return outputs;
@@ -51,7 +51,7 @@ export function removeLane(parts: MoveParts): Lane<RemoveInput, RemoveOutput> {
       const [row] = await unit.accounts.find([input.accountId]);
       if (row === undefined || row.removedAt === null) return undefined;
       const [lease] = await unit.leases.find([input.accountId]);
-      // What it was before is gone with it: better a word too much than a device that stays.
+      // Its former state is unknown: a needless notice is better than a device that stays linked.
       return { owner: lease?.owner ?? null, linked: true };
     },
   };

@@ -1,62 +1,66 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
 import type { Fence } from '../contract.ts';
-import { type Happening, holdsNumber, move } from '../status.ts';
+import { holdsNumber, type Trigger, transition } from '../status.ts';
 import type { AccountRow } from '../tables/accounts.ts';
-import { claimKey, type MoveParts, Moves } from './apply.ts';
+import { claimKey, TransitionBatch, type TransitionParts } from './transition-batch.ts';
 
-/** Something that happened to an account whose session this process holds. */
+/** The trigger of a transition, for an account whose session this process holds. */
 export interface TransitionInput {
   readonly fence: Fence;
-  readonly happening: Happening;
+  readonly trigger: Trigger;
   /** How many tries to connect have failed before it; 0 when absent. */
   readonly tries?: number;
 }
 
 export type TransitionOutput =
-  /** The row after it; `refused` when the happening has no place in the account's status. */
+  /** The row after it; `refused` when the trigger does not apply in the account's status. */
   | { readonly kind: 'done' | 'refused' | 'claimed_elsewhere'; readonly row: AccountRow }
   /** The lease is no longer this session's: nothing was changed. */
   | { readonly kind: 'fenced'; readonly removed: boolean };
 
-/** Moves of accounts by those who hold their sessions. A move that ends the link ends the lease with it. */
-export function transitionLane(parts: MoveParts): Lane<TransitionInput, TransitionOutput> {
+/** Status transitions by the holders of the sessions. One that ends the link ends the lease with it. */
+export function transitionLane(parts: TransitionParts): Lane<TransitionInput, TransitionOutput> {
   return {
     name: 'accounts.transition',
     locks: ({ fence }) => [`lease:${fence.accountId}`],
     run: async (unit, inputs) => {
       const held = await unit.leases.heldBy(inputs.map((input) => input.fence));
       const ids = [...new Set(inputs.map((input) => input.fence.accountId))];
-      const moves = new Moves(unit, parts, await unit.accounts.find(ids));
-      const won = await unit.accounts.claim(claimsOf(inputs, held, moves));
+      const batch = new TransitionBatch(unit, parts, await unit.accounts.find(ids));
+      const won = await unit.accounts.claim(claimsOf(inputs, held, batch));
       const ended: Fence[] = [];
-      const outputs = inputs.map(({ fence, happening, tries }): TransitionOutput => {
-        const row = moves.row(fence.accountId);
+      const outputs = inputs.map(({ fence, trigger, tries }): TransitionOutput => {
+        const row = batch.row(fence.accountId);
         // An earlier input of the batch may have ended this link.
         if (row === undefined || row.removedAt !== null || !held.has(row.id)) {
           return { kind: 'fenced', removed: row?.removedAt != null };
         }
-        let decided = move(row, happening);
+        let decided = transition(row, trigger);
         if (decided === null) return { kind: 'refused', row };
         const links = !holdsNumber(row) && holdsNumber(decided.state);
         const taken = links && !won.has(row.id);
-        if (taken) decided = move(row, { type: 'claimed_elsewhere' }) ?? decided;
-        const after = moves.take(row, decided, { tries });
+        if (taken) decided = transition(row, { type: 'claimed_elsewhere' }) ?? decided;
+        const after = batch.add(row, decided, { tries });
         if (after.status === 'disconnected') ended.push(fence);
         return { kind: taken ? 'claimed_elsewhere' : 'done', row: after };
       });
-      await moves.write();
+      await batch.write();
       await unit.leases.end(ended);
       return outputs;
     },
   };
 }
 
-/** The numbers of those who are about to be linked. */
-function claimsOf(inputs: readonly TransitionInput[], held: ReadonlySet<string>, moves: Moves) {
+/** The numbers that these triggers link. */
+function claimsOf(
+  inputs: readonly TransitionInput[],
+  held: ReadonlySet<string>,
+  batch: TransitionBatch,
+) {
   const claims = new Map<string, string>();
-  for (const { fence, happening } of inputs) {
-    const row = moves.row(fence.accountId);
-    if (row === undefined || happening.type !== 'connected' || !held.has(row.id)) continue;
+  for (const { fence, trigger } of inputs) {
+    const row = batch.row(fence.accountId);
+    if (row === undefined || trigger.type !== 'connected' || !held.has(row.id)) continue;
     if (!holdsNumber(row) && row.status === 'connecting') claims.set(row.id, claimKey(row));
   }
   return [...claims].map(([id, key]) => ({ id, key }));

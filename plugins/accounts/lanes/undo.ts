@@ -1,11 +1,11 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
-import { move } from '../status.ts';
+import { transition } from '../status.ts';
 import type { AccountRow } from '../tables/accounts.ts';
-import { type MoveParts, Moves } from './apply.ts';
 import type { ConnectUndo } from './connect.ts';
+import { TransitionBatch, type TransitionParts } from './transition-batch.ts';
 
-/** Takes a connect back that nobody waits for any more. Answers false when the session was fenced already. */
-export function undoLane(parts: MoveParts): Lane<ConnectUndo, boolean> {
+/** Undoes a connect whose caller is gone. Answers false when the session was fenced already. */
+export function undoLane(parts: TransitionParts): Lane<ConnectUndo, boolean> {
   return {
     name: 'accounts.undo',
     maxBatch: 16,
@@ -23,17 +23,17 @@ export function undoLane(parts: MoveParts): Lane<ConnectUndo, boolean> {
           await unit.accounts.erase([id]);
           await unit.leases.erase([id]);
           const erased: AccountRow = { ...row, status: 'disconnected' };
-          unit.afterCommit(() => parts.changes.report(row, erased, 0));
+          unit.afterCommit(() => parts.reporter.report(row, erased, 0));
           continue;
         }
-        const moves = new Moves(unit, parts, [row]);
-        const abandoned = move(row, { type: 'pairing_abandoned' });
+        const batch = new TransitionBatch(unit, parts, [row]);
+        const abandoned = transition(row, { type: 'pairing_abandoned' });
         if (before !== null) {
-          moves.take(row, { state: before.state, events: [], abandon: null }, before);
+          batch.add(row, { state: before.state, events: [], abandon: null }, before);
         } else if (abandoned !== null) {
-          moves.take(row, abandoned);
+          batch.add(row, abandoned);
         }
-        await moves.write();
+        await batch.write();
         await unit.leases.end([fence]);
       }
       return outputs;

@@ -15,12 +15,12 @@ import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { MediaService } from '../../media/contract.ts';
 import type { AccountMetrics } from '../metrics.ts';
-import type { Happening } from '../status.ts';
+import type { Trigger } from '../status.ts';
 import { isDriverEvent } from './driver-values.ts';
-import { happeningOf } from './happening.ts';
 import type { OpenSession } from './open-session.ts';
 import type { Participants } from './participants.ts';
 import { ReceiptGroup } from './receipt-group.ts';
+import { triggerOf } from './trigger.ts';
 import { Turns } from './turns.ts';
 
 /** How long an event waits before it is tried again while the database is away. */
@@ -30,9 +30,10 @@ const againMs = 250;
 export interface IntakeTargets {
   /** False once the session is over or leaving: nothing is taken any more. */
   isOpen(): boolean;
-  /** Takes a state; resolves when it is durable. */
-  happened(happening: Happening): Promise<void>;
-  step(step: LinkStep): Promise<void>;
+  /** Called for each state; resolves when it is durable. */
+  onTrigger(trigger: Trigger): Promise<void>;
+  /** Called for each step of the linking. */
+  onStep(step: LinkStep): Promise<void>;
 }
 
 /** Whom the intake asks and tells. */
@@ -102,7 +103,7 @@ export class Intake implements Port {
     await this.#turns.state(async () => {
       if (!this.#targets.isOpen()) return;
       await take().catch((error) => {
-        if (this.#targets.isOpen()) this.log.error({ err: error }, 'a status move failed');
+        if (this.#targets.isOpen()) this.log.error({ err: error }, 'a status change failed');
       });
     });
   }
@@ -123,13 +124,13 @@ export class Intake implements Port {
     if (event.type === 'state') {
       // At once: nothing is to be handed to a connection that is known to be gone.
       if (event.state === 'lost' || event.state === 'logged_out') this.#live.connected = false;
-      const happening = happeningOf(event);
-      return this.#turns.state(() => this.#targets.happened(happening));
+      const trigger = triggerOf(event);
+      return this.#turns.state(() => this.#targets.onTrigger(trigger));
     }
     if (event.type === 'step') {
       return this.#turns.state(async () => {
         this.refuseWhenOver();
-        await this.#targets.step(event.step);
+        await this.#targets.onStep(event.step);
       });
     }
     if (event.type === 'receipt') return this.#group().add(event);

@@ -115,7 +115,7 @@ export class SessionRequests {
     await this.#host.taking(async () => {
       const closed = runner.close();
       await storage
-        .submit(lanes.transition, { fence, happening: { type: 'pairing_abandoned' } })
+        .submit(lanes.transition, { fence, trigger: { type: 'pairing_abandoned' } })
         .catch((error) =>
           log.error({ err: error, account: fence.accountId }, 'a pairing stays open'),
         );

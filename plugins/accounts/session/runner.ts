@@ -12,7 +12,7 @@ import type { ProcessLease } from '../../cluster/contract.ts';
 import type { Fence } from '../contract.ts';
 import { rowChanged } from '../lanes/restrict.ts';
 import { details } from '../reasons.ts';
-import { type Happening, move } from '../status.ts';
+import { type Trigger, transition } from '../status.ts';
 import type { AccountRow } from '../tables/accounts.ts';
 import { contain } from './contain.ts';
 import { FencedCredentials, type Phase } from './credentials.ts';
@@ -32,11 +32,11 @@ const logOutMs = 3_000;
 export const stillLinked =
   "the device was not unlinked on the network: unlink it in the network's own app";
 
-/** Pause before a status move is tried again that the database could not take. */
-const retryMoveMs = 500;
+/** Pause before a status change is committed again after the database failed. */
+const retryCommitMs = 500;
 
 /** The network is out of reach, or was when it was last tried. */
-type Loss = Extract<Happening, { type: 'lost' }>;
+type Loss = Extract<Trigger, { type: 'lost' }>;
 
 /** What a runner is made for. */
 export interface RunnerOptions {
@@ -91,8 +91,8 @@ export class SessionRunner {
     };
     this.#intake = new Intake(this.live, port, {
       isOpen: () => this.#isOpen(),
-      happened: (happening) => this.#happened(happening),
-      step: (step) => this.#step(step),
+      onTrigger: (trigger) => this.#apply(trigger),
+      onStep: (step) => this.#takeStep(step),
     });
   }
 
@@ -115,7 +115,7 @@ export class SessionRunner {
     if (link !== null) {
       this.#pairing = new Pairing(link, clock.now() + settings.pairingTimeoutMs);
       this.#timers.later('pairing', settings.pairingTimeoutMs, () => {
-        void this.#intake.inTurn(() => this.#happened({ type: 'pairing_timeout' }));
+        void this.#intake.inTurn(() => this.#apply({ type: 'pairing_timeout' }));
       });
     }
     this.#armRestriction();
@@ -139,7 +139,7 @@ export class SessionRunner {
     if (!outcome.accepted && this.#pairing?.wrongValue() === true) {
       const detail = details.wrong_values(field, wrongValues);
       const cause = { reason: 'login_refused', detail, retryAt: null } as const;
-      await this.#intake.inTurn(() => this.#happened({ type: 'refused', ...cause }));
+      await this.#intake.inTurn(() => this.#apply({ type: 'refused', ...cause }));
     }
     // What the driver emitted before it answered is taken first.
     await this.#intake.inTurn(async () => undefined);
@@ -187,7 +187,7 @@ export class SessionRunner {
   }
 
   /**
-   * Cuts the connection at once, without logging out and without a status move. Idempotent.
+   * Cuts the connection at once, without logging out and without a status change. Idempotent.
    * @returns resolves once the parts have stored what they had under way
    */
   close(): Promise<void> {
@@ -226,23 +226,23 @@ export class SessionRunner {
     return this.#isOpen() && this.live.mayAct();
   }
 
-  async #happened(happening: Happening): Promise<void> {
-    if (happening.type === 'lost') {
+  async #apply(trigger: Trigger): Promise<void> {
+    if (trigger.type === 'lost') {
       // Said when it was emitted already; a `connected` from before may have been taken in between.
       this.live.connected = false;
-      this.#loss = happening;
-      this.#tries.lost(happening.reason, happening.retryAt);
+      this.#loss = trigger;
+      this.#tries.lost(trigger.reason, trigger.retryAt);
       // Every further try that fails alike: nothing to store.
-      if (move(this.live.row, happening)?.state === this.live.row) {
+      if (transition(this.live.row, trigger)?.state === this.live.row) {
         this.#pairing?.take({ type: 'lost' });
         return;
       }
     }
     const before = this.live.row.status;
-    const outcome = await this.#move(happening);
+    const outcome = await this.#commit(trigger);
     const { status } = outcome.row;
     if (outcome.kind === 'refused') {
-      this.#log.warn({ happening: happening.type, status }, 'a status move was refused');
+      this.#log.warn({ trigger: trigger.type, status }, 'a status change was refused');
       return;
     }
     this.live.row = outcome.row;
@@ -251,24 +251,24 @@ export class SessionRunner {
       return this.logOut(true);
     }
     if (status === 'disconnected') return this.close();
-    if (happening.type === 'lost') {
+    if (trigger.type === 'lost') {
       this.#pairing?.take({ type: 'lost' });
       return;
     }
-    if (happening.type === 'connected') this.#nowConnected();
+    if (trigger.type === 'connected') this.#nowConnected();
     this.#armRestriction();
     if (this.live.connected) {
       void this.#participants.tell('ready');
     } else if (before === 'restricted' && status === 'connected') {
       // The restriction ended while the network was away: a try to reconnect is under way already.
-      if (this.#loss !== null) this.live.row = (await this.#move(this.#loss)).row;
+      if (this.#loss !== null) this.live.row = (await this.#commit(this.#loss)).row;
     }
   }
 
   /** Takes a step of the linking: the network is there, whatever was said of it before. */
-  async #step(step: LinkStep): Promise<void> {
+  async #takeStep(step: LinkStep): Promise<void> {
     if (this.#pairing !== null && this.live.row.reason !== null) {
-      await this.#happened({ type: 'reached' });
+      await this.#apply({ type: 'reached' });
     }
     this.#pairing?.take({ type: 'step', step });
   }
@@ -282,15 +282,15 @@ export class SessionRunner {
     this.#pairing = null;
   }
 
-  /** Commits a move, however often the database has to be asked, for as long as the session is open. */
-  async #move(happening: Happening) {
+  /** Commits a transition; repeats while the database is away, for as long as the session is open. */
+  async #commit(trigger: Trigger) {
     const { storage, lanes, timers } = this.#environment;
     for (;;) {
       this.#intake.refuseWhenOver();
       try {
         const outcome = await storage.submit(lanes.transition, {
           fence: this.live.fence,
-          happening,
+          trigger,
           tries: this.#tries.failed,
         });
         this.#intake.refuseWhenOver();
@@ -300,9 +300,9 @@ export class SessionRunner {
         }
       } catch (error) {
         this.#intake.refuseWhenOver();
-        this.#log.warn({ err: error, happening: happening.type }, 'a status move waits');
+        this.#log.warn({ err: error, trigger: trigger.type }, 'a status change waits');
         await new Promise<void>((resolve) => {
-          timers.after(retryMoveMs, resolve);
+          timers.after(retryCommitMs, resolve);
         });
         continue;
       }
@@ -344,7 +344,7 @@ export class SessionRunner {
     this.#timers.later('restriction', wait, () => {
       void this.#intake.inTurn(async () => {
         const now = await this.#environment.storage.now();
-        await this.#happened({ type: 'restriction_due', now });
+        await this.#apply({ type: 'restriction_due', now });
       });
     });
   }

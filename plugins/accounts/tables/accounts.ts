@@ -39,7 +39,7 @@ export interface NewAccount {
   readonly createdAt: number;
 }
 
-/** New values of an account after a status move. */
+/** New values of an account after status transitions. */
 export interface AccountChange {
   readonly id: string;
   readonly state: AccountState;
@@ -145,7 +145,7 @@ export class AccountTable {
     );
   }
 
-  /** Writes what status moves have decided. */
+  /** Writes the outcome of status transitions. */
   async save(changes: readonly AccountChange[]): Promise<void> {
     await this.db.updateEach(
       'accounts',

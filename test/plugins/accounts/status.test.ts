@@ -4,11 +4,11 @@ import type { AccountReason, AccountState } from '../../../plugins/accounts/cont
 import {
   causeOf,
   countsAgainstCap,
-  type Happening,
   holdsNumber,
   isPairing,
   isRefused,
-  move,
+  type Trigger,
+  transition,
   unconnected,
 } from '../../../plugins/accounts/status.ts';
 
@@ -55,7 +55,7 @@ const states = {
 
 type StateName = keyof typeof states;
 
-const happenings = {
+const triggers = {
   connect: { type: 'connect' },
   connected: { type: 'connected' },
   claimed: { type: 'claimed_elsewhere' },
@@ -79,15 +79,15 @@ const happenings = {
   timeout: { type: 'pairing_timeout' },
   abandoned: { type: 'pairing_abandoned' },
   remove: { type: 'remove' },
-} as const satisfies Record<string, Happening>;
+} as const satisfies Record<string, Trigger>;
 
-const names = Object.keys(happenings) as (keyof typeof happenings)[];
+const names = Object.keys(triggers) as (keyof typeof triggers)[];
 
 /**
  * Every cell of the table: `status reason [restriction] +event !abandon`, `=` for no change, `-` for a
- * happening that is refused.
+ * trigger that is refused.
  */
-const table: Record<StateName, Record<keyof typeof happenings, string>> = {
+const table: Record<StateName, Record<keyof typeof triggers, string>> = {
   new: {
     connect: 'connecting',
     connected: '-',
@@ -261,65 +261,65 @@ const table: Record<StateName, Record<keyof typeof happenings, string>> = {
   },
 };
 
-t.test('every move', async (t) => {
+t.test('every transition', async (t) => {
   for (const [name, state] of Object.entries(states) as [StateName, AccountState][]) {
-    const cells = names.map((happening) => [happening, cell(state, happenings[happening])]);
+    const cells = names.map((trigger) => [trigger, cell(state, triggers[trigger])]);
     t.same(Object.fromEntries(cells), table[name], name);
   }
 });
 
 t.test('a status has the sentence that came with its reason', async (t) => {
   for (const [name, state] of Object.entries(states) as [StateName, AccountState][]) {
-    for (const happening of names) {
-      const next = move(state, happenings[happening])?.state;
+    for (const trigger of names) {
+      const next = transition(state, triggers[trigger])?.state;
       if (next === undefined) continue;
-      t.equal(next.detail === null, next.reason === null, `${name}: ${happening}`);
-      if (next.status === 'connected') t.equal(next.reason, null, `${name}: ${happening}`);
+      t.equal(next.detail === null, next.reason === null, `${name}: ${trigger}`);
+      if (next.status === 'connected') t.equal(next.reason, null, `${name}: ${trigger}`);
     }
   }
   const { connected, reconnecting, openersBlocked } = states;
-  const limited = move(connected, happenings.limited)?.state;
+  const limited = transition(connected, triggers.limited)?.state;
   t.match(limited, { reason: 'rate_limited', detail, retryAt: 5 });
-  t.match(move(limited ?? connected, happenings.connected)?.state, { retryAt: null });
+  t.match(transition(limited ?? connected, triggers.connected)?.state, { retryAt: null });
   t.equal(
-    move(reconnecting, happenings.lost)?.state,
+    transition(reconnecting, triggers.lost)?.state,
     reconnecting,
     'a repeated loss writes nothing',
   );
-  const other = { ...happenings.lost, detail: 'Another sentence.' };
-  t.match(move(reconnecting, other)?.state, { detail: 'Another sentence.' });
+  const other = { ...triggers.lost, detail: 'Another sentence.' };
+  t.match(transition(reconnecting, other)?.state, { detail: 'Another sentence.' });
   t.same(causeOf(openersBlocked), { reason: blocked, detail }, 'also of one that goes on sending');
-  t.same(causeOf(move(openersBlocked, happenings.lost)?.state ?? openersBlocked), away);
+  t.same(causeOf(transition(openersBlocked, triggers.lost)?.state ?? openersBlocked), away);
 });
 
 t.test('every refusal of a login is known as one', async (t) => {
   for (const reason of refusedReasons) {
-    const next = move(states.pairing, { type: 'refused', reason, detail, retryAt: 7 })?.state;
+    const next = transition(states.pairing, { type: 'refused', reason, detail, retryAt: 7 })?.state;
     t.match(next, { status: 'disconnected', reason, detail, retryAt: 7 });
     t.ok(next !== undefined && isRefused(next), reason);
   }
-  for (const happening of ['timeout', 'abandoned', 'claimed', 'loggedOut'] as const) {
-    const next = move(states.pairing, happenings[happening])?.state;
-    t.ok(next !== undefined && !isRefused(next), happening);
+  for (const trigger of ['timeout', 'abandoned', 'claimed', 'loggedOut'] as const) {
+    const next = transition(states.pairing, triggers[trigger])?.state;
+    t.ok(next !== undefined && !isRefused(next), trigger);
   }
 });
 
 t.test('what a connect starts from', async (t) => {
   const { connected, restricted, loggedOut } = states;
   for (const state of [connected, restricted, loggedOut]) {
-    const next = move(state, { type: 'connect' })?.state;
+    const next = transition(state, { type: 'connect' })?.state;
     t.same(next, { ...unconnected, status: 'connecting', everConnected: true });
   }
 });
 
-t.test('events tell the status after the move', async (t) => {
-  t.same(move(states.pairing, { type: 'connected' })?.events, [
+t.test('events show the status after the transition', async (t) => {
+  t.same(transition(states.pairing, { type: 'connected' })?.events, [
     { type: 'account.connected', status: 'connected', reason: null },
   ]);
-  t.same(move(states.connected, happenings.blocked)?.events, [
+  t.same(transition(states.connected, triggers.blocked)?.events, [
     { type: 'account.restricted', status: 'restricted', reason: 'blocked_by_msgapp' },
   ]);
-  t.same(move(states.connected, { type: 'connect' })?.events, [
+  t.same(transition(states.connected, { type: 'connect' })?.events, [
     { type: 'account.disconnected', status: 'disconnected', reason: 'logged_out' },
   ]);
 });
@@ -343,8 +343,8 @@ t.test('what the statuses mean', async (t) => {
   );
 });
 
-function cell(state: AccountState, happening: Happening): string {
-  const decided = move(state, happening);
+function cell(state: AccountState, trigger: Trigger): string {
+  const decided = transition(state, trigger);
   if (decided === null) return '-';
   const { status, reason, restriction } = decided.state;
   const facts = [status, reason ?? '', restriction === null ? '' : `[${restriction}]`];

@@ -1,20 +1,20 @@
 import type { Unit } from '../../../core/contracts/storage.ts';
 import type { AccountReason, ConnectOptions, SessionPart } from '../contract.ts';
 import { accountEvent } from '../events.ts';
-import { holdsNumber, type Move } from '../status.ts';
-import { isStatusChange, type StatusChanges } from '../status-changes.ts';
+import { holdsNumber, type Transition } from '../status.ts';
+import { isStatusChange, type StatusReporter } from '../status-reporter.ts';
 import type { AccountRow } from '../tables/accounts.ts';
 
-/** What every move of an account concerns. */
-export interface MoveParts {
-  /** Who takes part when an account's link ends; filled while booting. */
+/** What every transition of an account concerns. */
+export interface TransitionParts {
+  /** Listeners for the end of an account's link; filled while booting. */
   readonly parts: readonly Pick<SessionPart, 'abandon'>[];
-  /** Hears of every move once it is durable. */
-  readonly changes: Pick<StatusChanges, 'report'>;
+  /** Called for every transition once it is durable. */
+  readonly reporter: Pick<StatusReporter, 'report'>;
 }
 
-/** What a move brings beside the account's state. */
-export interface MoveFacts {
+/** What a transition changes beside the account's state. */
+export interface TransitionDetails {
   /** Those of a connect operation. */
   readonly options?: ConnectOptions;
   /** How many tries to connect have failed before it; 0 when absent. */
@@ -22,55 +22,60 @@ export interface MoveFacts {
 }
 
 /**
- * The moves of one transaction: each is decided on what the one before has left, all are written
+ * The transitions of one transaction: each starts from the state that the one before has left, and all are written
  * together at the end.
  */
-export class Moves {
+export class TransitionBatch {
   readonly #unit: Unit;
-  readonly #parts: MoveParts;
+  readonly #parts: TransitionParts;
   readonly #rows = new Map<string, AccountRow>();
-  readonly #moved = new Set<string>();
+  readonly #changed = new Set<string>();
   readonly #unlinked = new Set<string>();
   readonly #abandoned: { id: string; reason: AccountReason }[] = [];
   readonly #events: ReturnType<typeof accountEvent>[] = [];
 
-  constructor(unit: Unit, parts: MoveParts, rows: readonly AccountRow[]) {
+  constructor(unit: Unit, parts: TransitionParts, rows: readonly AccountRow[]) {
     this.#unit = unit;
     this.#parts = parts;
     for (const row of rows) this.#rows.set(row.id, row);
   }
 
-  /** The account as the moves so far have left it. */
+  /** The account after the transitions so far. */
   row(accountId: string): AccountRow | undefined {
     return this.#rows.get(accountId);
   }
 
-  /** Takes a decided move. Answers the new row. */
-  take(before: AccountRow, move: Move, { options, tries = 0 }: MoveFacts = {}): AccountRow {
+  /** Adds a decided transition. Answers the new row. */
+  add(
+    before: AccountRow,
+    transition: Transition,
+    { options, tries = 0 }: TransitionDetails = {},
+  ): AccountRow {
     const { now } = this.#unit;
-    const announcedNow = move.state.announced && !before.announced;
-    const moved: AccountRow = { ...before, ...move.state };
+    const { state, abandon, events } = transition;
+    const announcedNow = state.announced && !before.announced;
+    const next: AccountRow = { ...before, ...state };
     const after: AccountRow = {
-      ...moved,
-      since: isStatusChange(before, moved) ? now : before.since,
+      ...next,
+      since: isStatusChange(before, next) ? now : before.since,
       connectOptions: options ?? before.connectOptions,
       connectedAt: announcedNow ? now : before.connectedAt,
       rampDayOne: before.rampDayOne ?? (announcedNow ? utcDay(now) : null),
     };
     this.#rows.set(after.id, after);
-    if (move.state !== before && changed(before, after)) this.#moved.add(after.id);
+    if (state !== before && changed(before, after)) this.#changed.add(after.id);
     if (before.linked && !after.linked) this.#unlinked.add(after.id);
     if (after.status === 'disconnected' || options !== undefined) this.#unlinked.add(after.id);
-    if (move.abandon !== null) this.#abandoned.push({ id: after.id, reason: move.abandon });
-    this.#unit.afterCommit(() => this.#parts.changes.report(before, after, tries));
-    for (const event of move.events) this.#events.push(accountEvent(after, event, now));
+    if (abandon !== null) this.#abandoned.push({ id: after.id, reason: abandon });
+    this.#unit.afterCommit(() => this.#parts.reporter.report(before, after, tries));
+    for (const event of events) this.#events.push(accountEvent(after, event, now));
     return after;
   }
 
-  /** Writes rows and events, deletes the credentials of ended links and fails what waited for them. */
+  /** Writes rows and events, deletes the credentials of ended links and fails their queued messages. */
   async write(): Promise<void> {
     const unit = this.#unit;
-    const changes = [...this.#moved].flatMap((id) => this.#rows.get(id) ?? []);
+    const changes = [...this.#changed].flatMap((id) => this.#rows.get(id) ?? []);
     await unit.accounts.save(
       changes.map((row) => ({
         id: row.id,
@@ -90,7 +95,7 @@ export class Moves {
   }
 }
 
-/** The unique name under which a linked number belongs to one tenant; test tenants have networks of their own. */
+/** The unique key by which a linked number belongs to one tenant; every test tenant has a network of its own. */
 export function claimKey(
   account: Pick<AccountRow, 'tenantId' | 'mode' | 'channel' | 'identifier'>,
 ): string {

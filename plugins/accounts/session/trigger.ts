@@ -1,8 +1,8 @@
 import type { StateEvent } from '../../../core/contracts/driver.ts';
-import type { Happening } from '../status.ts';
+import type { Trigger } from '../status.ts';
 
-/** What a state of the session means for the account: its reason, sentence and times unchanged. Pure. */
-export function happeningOf(event: StateEvent): Happening {
+/** The trigger that a state of the session is for its account: reason, sentence and times unchanged. Pure. */
+export function triggerOf(event: StateEvent): Trigger {
   switch (event.state) {
     case 'lost': {
       const { reason, detail, retryAt } = event;

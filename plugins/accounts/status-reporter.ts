@@ -4,16 +4,13 @@ import type { AccountMetrics } from './metrics.ts';
 import { causeOf } from './status.ts';
 import type { AccountRow } from './tables/accounts.ts';
 
-/** Whether the status of an account, or its reason, is another one after a move. Pure. */
+/** Whether a transition changed the account's status or its reason. Pure. */
 export function isStatusChange(before: AccountRow, after: AccountRow): boolean {
   return before.status !== after.status || causeOf(before).reason !== causeOf(after).reason;
 }
 
-/**
- * Names each change of an account's status or reason in the log, and counts it. What lasts is one line when it begins
- * and one when it ends.
- */
-export class StatusChanges {
+/** Logs and counts each change of an account's status or reason: a lasting state is one line at its start, one at its end. */
+export class StatusReporter {
   readonly #log: GatewayLog;
   readonly #metrics: Pick<AccountMetrics, 'statusChanged'>;
 
@@ -23,19 +20,19 @@ export class StatusChanges {
   }
 
   /**
-   * Takes note of a move that is durable; of one that changed neither status nor reason nothing.
-   * @param tries how many tries to connect it took; said where a hindrance ends
+   * Reports a durable transition; nothing where neither status nor reason changed.
+   * @param tries how many tries to connect failed before it; logged where a reason ends
    */
   report(before: AccountRow, after: AccountRow, tries: number): void {
     if (!isStatusChange(before, after)) return;
     const { id: account, channel, status } = after;
     const { reason, detail } = causeOf(after);
     this.#metrics.statusChanged(channel, status, reason);
-    const facts = {
+    const fields = {
       ...{ account, channel, from: before.status, to: status, reason },
       detail: detail === null ? null : masked(detail),
       ...(tries > 0 && reason === null ? { tries } : {}),
     };
-    this.#log.info(facts, 'the status of an account changed');
+    this.#log.info(fields, 'the status of an account changed');
   }
 }

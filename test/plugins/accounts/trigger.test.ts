@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { StateEvent } from '../../../core/contracts/driver.ts';
-import { happeningOf } from '../../../plugins/accounts/session/happening.ts';
+import { triggerOf } from '../../../plugins/accounts/session/trigger.ts';
 
 t.test('what a state of the session means for the account', async (t) => {
   const state = { type: 'state', detail: 'Why.' } as const;
@@ -13,6 +13,6 @@ t.test('what a state of the session means for the account', async (t) => {
   ];
   for (const event of said) {
     const { type: _, state, ...facts } = event;
-    t.same(happeningOf(event), { type: state, ...facts }, 'nothing is dropped or renamed');
+    t.same(triggerOf(event), { type: state, ...facts }, 'nothing is dropped or renamed');
   }
 });
