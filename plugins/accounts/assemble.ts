@@ -2,7 +2,7 @@ import type { Accounts } from '../../core/contracts/accounts.ts';
 import type { Plans } from '../tenants/contract.ts';
 import { ChannelDirectory } from './channel-access.ts';
 import { Connections } from './connections.ts';
-import type { SessionPart, Sessions } from './contract.ts';
+import type { SessionListener, Sessions } from './contract.ts';
 import { connectLane } from './lanes/connect.ts';
 import { removeLane } from './lanes/remove.ts';
 import { restrictLane } from './lanes/restrict.ts';
@@ -13,8 +13,8 @@ import { SessionProcess } from './session/process.ts';
 import { SessionDirectory } from './session-directory.ts';
 import { StatusReporter } from './status-reporter.ts';
 
-/** What the accounts of one process are put together from. */
-export interface AccountsOptions extends Omit<SessionEnvironment, 'lanes' | 'parts'> {
+/** What the accounts of one process are made of. */
+export interface AccountsOptions extends Omit<SessionEnvironment, 'lanes' | 'listeners'> {
   readonly roles: readonly string[];
   readonly plans: Plans;
 }
@@ -28,12 +28,12 @@ export interface AssembledAccounts {
   readonly process: SessionProcess;
 }
 
-/** Puts the accounts of one process together. Called by the plugin, and by tests with clocks of their own. */
+/** Makes the accounts of one process. Called by the plugin, and by tests with clocks of their own. */
 export function assembleAccounts(options: AccountsOptions): AssembledAccounts {
   const { roles, plans, ...environment } = options;
   const { storage, broker, clock, sealer, channels, settings, log, metrics } = environment;
-  const parts: SessionPart[] = [];
-  const transitionParts = { parts, reporter: new StatusReporter(log, metrics) };
+  const listeners: SessionListener[] = [];
+  const transitionParts = { listeners, reporter: new StatusReporter(log, metrics) };
   const restrict = restrictLane(transitionParts, broker);
   const lanes = {
     transition: transitionLane(transitionParts),
@@ -48,7 +48,7 @@ export function assembleAccounts(options: AccountsOptions): AssembledAccounts {
     accounts: {
       restrictForSafety: (accountId, until) => storage.submit(restrict, { accountId, until }),
     },
-    sessions: { attach: (part) => parts.push(part) },
+    sessions: { attach: (listener) => listeners.push(listener) },
     channels: access,
     connections: new Connections({
       storage,
@@ -58,6 +58,6 @@ export function assembleAccounts(options: AccountsOptions): AssembledAccounts {
       remove,
       log,
     }),
-    process: new SessionProcess({ ...environment, lanes, parts }, roles),
+    process: new SessionProcess({ ...environment, lanes, listeners }, roles),
   };
 }

@@ -1,6 +1,6 @@
 /**
  * What other plugins may know of accounts and their sessions: the states of an account, the registry
- * of drivers, and the seam at which the messages plugin takes part in a live session.
+ * of drivers, and the listener by which the messages plugin takes part in a live session.
  */
 import type {
   ContactsEvent,
@@ -125,32 +125,31 @@ export interface Receipts {
   readonly receipts: readonly ReceiptEvent[];
 }
 
-/** What the messages plugin does in a session; handed to `Sessions.attach` while booting. */
-export interface SessionPart {
+/** Listens to sessions and stores what they bring; handed to `Sessions.attach` while booting. */
+export interface SessionListener {
   /** The lease was won and the session is about to connect or to be linked. */
   opened(session: LiveSession): void;
-  /** Connected, or the restriction changed: look for what is to be sent. */
+  /** Connected, or the restriction changed: queued messages are to be sent. */
   ready(session: LiveSession): void;
   /**
    * The session is over: `signal` is aborted. On a clean stop the lease is given away only once this has
    * resolved (or after two seconds), so that the outcome of a send that was under way can still be stored.
    */
   closed(session: LiveSession): Promise<void> | void;
-  /** What came `toHost` of an account that this process holds. */
+  /** An envelope came `toHost` of an account that this process holds. */
   wake(accountId: string, envelope: Json): void;
-  /** Called every few seconds and when the broker is ready again: look in the database. */
+  /** Called every few seconds and when the broker is ready again: read what no signal announced. */
   sweep(): void;
   /**
-   * Resolves when durable. Called in the order of the events, one at a time for each kind of event; only of messages
-   * several are under way at once, which the part stores in the order of the calls. One that was refused as
-   * `unavailable` is brought again, before which none of those behind it may be stored. What it has rejected may come
-   * again, receipts also some of those that were stored.
+   * Resolves when durable. Called in the order of the events, one at a time for each kind; only of messages several are
+   * under way at once, which the listener stores in the order of the calls. An event refused as `unavailable` comes
+   * again, and none behind it may be stored before. A rejected event may come again; of receipts also stored ones.
    */
   receive(
     session: LiveSession,
     event: MessageEvent | Receipts | IdentityEvent | ContactsEvent | HistoryEvent,
   ): Promise<void>;
-  /** A message sent earlier, for a far side that asks for it again; null when unknown. */
+  /** A message sent earlier, for a network that asks for it again; null when unknown. */
   sentMessage(session: LiveSession, reference: string): Promise<OutboundMessage | null>;
   /**
    * Fails the queued messages of an account that is removed or logged out, in that very transaction.
@@ -159,10 +158,10 @@ export interface SessionPart {
   abandon(unit: Unit, accountId: string, reason: AccountReason): Promise<void>;
 }
 
-/** Where plugins take part in sessions. In the container as `sessions`, in every process. */
+/** Takes the listeners of sessions. In the container as `sessions`, in every process. */
 export interface Sessions {
   /** Called while booting, before the gateway is ready. */
-  attach(part: SessionPart): void;
+  attach(listener: SessionListener): void;
 }
 
 /** The drivers, by channel and mode. Made by the drivers' plugin of `config/compose.ts`. */

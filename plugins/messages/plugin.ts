@@ -13,7 +13,7 @@ import { messageView } from './read/view.ts';
 import { inboundTopic, tenantOf } from './receive/inbound-topic.ts';
 import { sendMessage } from './send/send-message.ts';
 import { checkedSend, makeSend } from './send/service.ts';
-import { makeSessionPart } from './session-part.ts';
+import { makeSessionListener } from './session-listener.ts';
 import { startMessageUpkeep } from './upkeep.ts';
 import { waitForMessages } from './wait/wait-for-messages.ts';
 import { Waits } from './wait/waits.ts';
@@ -69,7 +69,7 @@ export default gatewayPlugin(
       clock,
       log,
     });
-    sessions.attach(makeSessionPart({ storage, lanes, dispatchers, media, log }));
+    sessions.attach(makeSessionListener({ storage, lanes, dispatchers, media, log }));
     const release = await broker.listen(inboundTopic, (message) => {
       const tenantId = tenantOf(message);
       if (tenantId !== null) waits.wake(tenantId);

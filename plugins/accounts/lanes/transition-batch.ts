@@ -1,5 +1,5 @@
 import type { Unit } from '../../../core/contracts/storage.ts';
-import type { AccountReason, ConnectOptions, SessionPart } from '../contract.ts';
+import type { AccountReason, ConnectOptions, SessionListener } from '../contract.ts';
 import { accountEvent } from '../events.ts';
 import { holdsNumber, type Transition } from '../status.ts';
 import { isStatusChange, type StatusReporter } from '../status-reporter.ts';
@@ -8,7 +8,7 @@ import type { AccountRow } from '../tables/accounts.ts';
 /** What every transition of an account concerns. */
 export interface TransitionParts {
   /** Listeners for the end of an account's link; filled while booting. */
-  readonly parts: readonly Pick<SessionPart, 'abandon'>[];
+  readonly listeners: readonly Pick<SessionListener, 'abandon'>[];
   /** Called for every transition once it is durable. */
   readonly reporter: Pick<StatusReporter, 'report'>;
 }
@@ -90,7 +90,7 @@ export class TransitionBatch {
     await unit.credentials.clear([...this.#unlinked]);
     await unit.events.record(this.#events);
     for (const { id, reason } of this.#abandoned) {
-      for (const part of this.#parts.parts) await part.abandon(unit, id, reason);
+      for (const listener of this.#parts.listeners) await listener.abandon(unit, id, reason);
     }
   }
 }

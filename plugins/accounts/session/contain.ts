@@ -1,7 +1,4 @@
-/**
- * Calls into code that is not ours, of a driver or of a part: whatever it throws, at once or later, reaches
- * `failed` and nobody else.
- */
+/** Calls foreign code, of a driver or of a listener: whatever it throws, at once or later, reaches `failed` only. */
 export function contain(
   call: () => Promise<unknown> | unknown,
   failed: (error: unknown) => void,

@@ -5,7 +5,7 @@ import type { Lane, Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { Cluster } from '../../cluster/contract.ts';
 import type { MediaService } from '../../media/contract.ts';
-import type { ChannelRegistry, SessionPart } from '../contract.ts';
+import type { ChannelRegistry, SessionListener } from '../contract.ts';
 import type { ConnectInput, ConnectOutput, ConnectUndo } from '../lanes/connect.ts';
 import type { TransitionInput, TransitionOutput } from '../lanes/transition.ts';
 import type { AccountMetrics } from '../metrics.ts';
@@ -22,7 +22,7 @@ export interface SessionSettings {
   readonly requestTimeoutMs: number;
 }
 
-/** The lanes that end in the parts' hands; made once a process. */
+/** The lanes that call the listeners; made once a process. */
 export interface SessionLanes {
   readonly transition: Lane<TransitionInput, TransitionOutput>;
   readonly connect: Lane<ConnectInput, ConnectOutput>;
@@ -47,8 +47,8 @@ export interface SessionEnvironment {
   readonly faults: DriverFaults;
   readonly metrics: AccountMetrics;
   readonly settings: SessionSettings;
-  /** Those who attached; complete once the gateway has booted. */
-  readonly parts: readonly SessionPart[];
+  /** All that attached; complete once the gateway has booted. */
+  readonly listeners: readonly SessionListener[];
   /** From 0 to below 1. */
   readonly random: () => number;
 }

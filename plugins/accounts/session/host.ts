@@ -2,7 +2,7 @@ import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import { atMost } from '../../../core/waiting.ts';
 import type { LeaseKeeping, ProcessLease } from '../../cluster/contract.ts';
-import type { Fence, SessionPart } from '../contract.ts';
+import type { Fence, SessionListener } from '../contract.ts';
 import { fenceOf, tokenOf } from '../fences.ts';
 import { leaveLane } from '../lanes/leases.ts';
 import { isPairing } from '../status.ts';
@@ -11,7 +11,7 @@ import { contain } from './contain.ts';
 import type { SessionEnvironment } from './environment.ts';
 import { SessionRunner } from './runner.ts';
 
-/** How long a clean stop waits for sends under way, and then for what the parts still store. */
+/** How long a clean stop waits for sends under way, and then for what the listeners still store. Milliseconds. */
 const stopMs = 2_000;
 
 /** The sessions that this process holds, by account. */
@@ -164,9 +164,9 @@ export class SessionHost {
     for (const runner of this.#runners.values()) void runner.close();
   }
 
-  /** Looks in the database for what may have been missed. */
+  /** Finds what no signal announced: the listeners' work, and restrictions that changed. */
   async sweep(): Promise<void> {
-    for (const part of this.#environment.parts) this.#sweepPart(part);
+    for (const listener of this.#environment.listeners) this.#sweepListener(listener);
     const held = [...this.#runners.values()];
     const ids = held.map((runner) => runner.live.account.id);
     const rows = await this.#environment.storage.read.accounts.find(ids);
@@ -221,10 +221,10 @@ export class SessionHost {
     }
   }
 
-  #sweepPart(part: SessionPart): void {
+  #sweepListener(listener: SessionListener): void {
     void contain(
-      () => part.sweep(),
-      (error) => this.#log.error({ err: error }, 'a part of the sessions failed to sweep'),
+      () => listener.sweep(),
+      (error) => this.#log.error({ err: error }, 'a listener of the sessions failed to sweep'),
     );
   }
 

@@ -32,7 +32,7 @@ export class SessionProcess {
     );
   }
 
-  /** Begins to take sessions. The parts have attached, and the cluster has tried its first renewal. */
+  /** Begins to take sessions. The listeners have attached, and the cluster has tried its first renewal. */
   async start(): Promise<void> {
     if (!this.#isHost) return;
     const { broker } = this.#environment;

@@ -18,11 +18,11 @@ import { contain } from './contain.ts';
 import { FencedCredentials, type Phase } from './credentials.ts';
 import { isAnswerOutcome } from './driver-values.ts';
 import type { SessionEnvironment } from './environment.ts';
-import { Intake } from './intake.ts';
+import { EventPort } from './event-port.ts';
+import { SessionListeners } from './listeners.ts';
 import { NamedTimers } from './named-timers.ts';
 import { OpenSession } from './open-session.ts';
 import { Pairing, wrongValues } from './pairing.ts';
-import { Participants } from './participants.ts';
 import { Tries } from './tries.ts';
 
 /** How long a log-out may take before the connection is cut. */
@@ -57,8 +57,8 @@ export class SessionRunner {
   readonly #environment: SessionEnvironment;
   readonly #options: RunnerOptions;
   readonly #log: GatewayLog;
-  readonly #intake: Intake;
-  readonly #participants: Participants;
+  readonly #port: EventPort;
+  readonly #listeners: SessionListeners;
   readonly #timers: NamedTimers<'pairing' | 'restriction'>;
   readonly #tries: Tries;
   #pairing: Pairing | null = null;
@@ -70,7 +70,7 @@ export class SessionRunner {
 
   constructor(environment: SessionEnvironment, options: RunnerOptions) {
     const { row, fence, driver, lease } = options;
-    const { storage, sealer, parts, media } = environment;
+    const { storage, sealer, listeners, media } = environment;
     this.#environment = environment;
     this.#options = options;
     this.#log = environment.log.child({ account: row.id, channel: row.channel });
@@ -79,17 +79,17 @@ export class SessionRunner {
     this.live = new OpenSession(row, fence, driver.capabilities, lease, (call, error) =>
       this.#driverFailed(call, error),
     );
-    this.#participants = new Participants(parts, this.live, this.#log);
+    this.#listeners = new SessionListeners(listeners, this.live, this.#log);
     const credentials = new FencedCredentials(storage, sealer, fence, () => this.#phase());
-    const port = {
+    const portParts = {
       credentials,
-      participants: this.#participants,
+      listeners: this.#listeners,
       media,
       faults: environment.faults,
       metrics: environment.metrics,
       log: this.#log,
     };
-    this.#intake = new Intake(this.live, port, {
+    this.#port = new EventPort(this.live, portParts, {
       isOpen: () => this.#isOpen(),
       onTrigger: (trigger) => this.#apply(trigger),
       onStep: (step) => this.#takeStep(step),
@@ -109,13 +109,13 @@ export class SessionRunner {
   /** Opens the session and connects it: from its credentials, or by linking when a request is given. */
   start(link: LinkRequest | null): void {
     const { broker, clock, settings } = this.#environment;
-    void this.#participants.tell('opened');
+    void this.#listeners.notify('opened');
     this.#hosting = broker.host(this.live.account.id, (envelope) => this.#wake(envelope));
     this.#hosting.catch((error) => this.#log.error({ err: error }, 'the account gets no messages'));
     if (link !== null) {
       this.#pairing = new Pairing(link, clock.now() + settings.pairingTimeoutMs);
       this.#timers.later('pairing', settings.pairingTimeoutMs, () => {
-        void this.#intake.inTurn(() => this.#apply({ type: 'pairing_timeout' }));
+        void this.#port.inTurn(() => this.#apply({ type: 'pairing_timeout' }));
       });
     }
     this.#armRestriction();
@@ -125,7 +125,7 @@ export class SessionRunner {
 
   /** The lease was renewed after its local deadline had passed. */
   mayActAgain(): void {
-    if (this.live.connected) void this.#participants.tell('ready');
+    if (this.live.connected) void this.#listeners.notify('ready');
   }
 
   /** Asks the driver to hand a value to the network. @throws DriverError, or what a broken driver throws */
@@ -139,23 +139,23 @@ export class SessionRunner {
     if (!outcome.accepted && this.#pairing?.wrongValue() === true) {
       const detail = details.wrong_values(field, wrongValues);
       const cause = { reason: 'login_refused', detail, retryAt: null } as const;
-      await this.#intake.inTurn(() => this.#apply({ type: 'refused', ...cause }));
+      await this.#port.inTurn(() => this.#apply({ type: 'refused', ...cause }));
     }
     // What the driver emitted before it answered is taken first.
-    await this.#intake.inTurn(async () => undefined);
+    await this.#port.inTurn(async () => undefined);
     return outcome;
   }
 
   /** Reads the record again: somebody else has changed it. */
   refresh(): Promise<void> {
-    return this.#intake.inTurn(async () => {
+    return this.#port.inTurn(async () => {
       const [row] = await this.#environment.storage.read.accounts.find([this.live.account.id]);
       if (row === undefined || !this.#isOpen() || row.status === 'disconnected') return;
       const before = this.live.row;
       this.live.row = row;
       if (before.restriction === row.restriction && before.status === row.status) return;
       this.#armRestriction();
-      if (this.live.connected) void this.#participants.tell('ready');
+      if (this.live.connected) void this.#listeners.notify('ready');
     });
   }
 
@@ -188,7 +188,7 @@ export class SessionRunner {
 
   /**
    * Cuts the connection at once, without logging out and without a status change. Idempotent.
-   * @returns resolves once the parts have stored what they had under way
+   * @returns resolves once the listeners have stored what they had under way
    */
   close(): Promise<void> {
     this.#over ??= this.#close();
@@ -207,7 +207,7 @@ export class SessionRunner {
     this.#tries.end();
     this.#pairing?.take({ type: 'over' });
     this.#hosting?.then((release) => release()).catch(() => undefined);
-    const closed = this.#participants.tell('closed');
+    const closed = this.#listeners.notify('closed');
     this.#options.onOver(this, closed);
     await closed;
   }
@@ -258,7 +258,7 @@ export class SessionRunner {
     if (trigger.type === 'connected') this.#nowConnected();
     this.#armRestriction();
     if (this.live.connected) {
-      void this.#participants.tell('ready');
+      void this.#listeners.notify('ready');
     } else if (before === 'restricted' && status === 'connected') {
       // The restriction ended while the network was away: a try to reconnect is under way already.
       if (this.#loss !== null) this.live.row = (await this.#commit(this.#loss)).row;
@@ -286,20 +286,20 @@ export class SessionRunner {
   async #commit(trigger: Trigger) {
     const { storage, lanes, timers } = this.#environment;
     for (;;) {
-      this.#intake.refuseWhenOver();
+      this.#port.refuseWhenOver();
       try {
         const outcome = await storage.submit(lanes.transition, {
           fence: this.live.fence,
           trigger,
           tries: this.#tries.failed,
         });
-        this.#intake.refuseWhenOver();
+        this.#port.refuseWhenOver();
         if (outcome.kind !== 'fenced') return outcome;
         if (!outcome.removed) {
           this.#log.warn({}, 'this session does not hold its lease any more: it is closed');
         }
       } catch (error) {
-        this.#intake.refuseWhenOver();
+        this.#port.refuseWhenOver();
         this.#log.warn({ err: error, trigger: trigger.type }, 'a status change waits');
         await new Promise<void>((resolve) => {
           timers.after(retryCommitMs, resolve);
@@ -320,7 +320,7 @@ export class SessionRunner {
     const request = this.#pairing?.request;
     const failed = (error: unknown): void => {
       this.#driverFailed(request === undefined ? 'resume' : 'link', error);
-      void this.#intake.emit({
+      void this.#port.emit({
         type: 'state',
         state: 'lost',
         reason: 'driver_failed',
@@ -329,7 +329,7 @@ export class SessionRunner {
       });
     };
     void contain(() => {
-      this.live.session ??= this.#options.driver.open(this.live.account, this.#intake);
+      this.live.session ??= this.#options.driver.open(this.live.account, this.#port);
       const { session } = this.live;
       return request === undefined ? session.resume() : session.link(request);
     }, failed);
@@ -342,7 +342,7 @@ export class SessionRunner {
     // At most an hour at once, and never in a tight loop while the two clocks disagree.
     const wait = Math.min(Math.max(until - this.#environment.clock.now(), 50), 3_600_000);
     this.#timers.later('restriction', wait, () => {
-      void this.#intake.inTurn(async () => {
+      void this.#port.inTurn(async () => {
         const now = await this.#environment.storage.now();
         await this.#apply({ type: 'restriction_due', now });
       });
@@ -354,7 +354,7 @@ export class SessionRunner {
       void this.refresh();
       return;
     }
-    this.#participants.wake(envelope);
+    this.#listeners.wake(envelope);
     if (!this.live.connected) this.#tries.wanted();
   }
 

@@ -211,7 +211,7 @@ for (const engine of databases) {
     const process = await world.start({ leaseMs: 60_000 });
     const id = await connected(process, world, '+15553000001');
     const { port } = process.driver.last;
-    const { fence } = process.part.session ?? {};
+    const { fence } = process.listener.session ?? {};
     if (fence === undefined) throw new Error('there is no session');
     await port.credentials.set({ one: '1', two: '2' });
     t.match(await world.credentials(id), [{ name: 'one' }, { name: 'two' }]);
@@ -273,7 +273,7 @@ t.test('past the deadline nothing goes out, whatever the timers do', async (t) =
   const process = await world.start({ leaseMs: 9_000, clock }, storage);
   await connected(process, world, '+15555000001');
   state.lanesAway.add('leases.renew');
-  const { session } = process.part;
+  const { session } = process.listener;
   t.ok(session?.mayAct());
   clock.at += 7_999;
   t.ok(session?.mayAct());
@@ -311,7 +311,7 @@ t.test('a process that was at a standstill goes on with the leases that nobody t
   await world.act((unit) => unit.leases.take([lost], 'another', unit.now + 60_000));
   await sleep(400);
   t.notOk(live(kept)?.mayAct(), 'before the lease is known to be renewed');
-  const told = process.part.told.length;
+  const before = process.listener.calls.length;
   state.lanesAway.clear();
   clock.at += 3_000;
   await until('the lease to be renewed', async () => (live(kept)?.mayAct() ? true : undefined));
@@ -320,7 +320,7 @@ t.test('a process that was at a standstill goes on with the leases that nobody t
   );
   t.equal((await world.lease(kept)).fence, fence, 'under the same fence');
   t.same(process.driver.sessions.map(triesOf), [0, 0], 'without a new log-in');
-  t.ok(process.part.told.slice(told).includes('ready'), 'what waits is sent now');
+  t.ok(process.listener.calls.slice(before).includes('ready'), 'what waits is sent now');
   t.same(
     process.driver.sessions.map(({ account, closed }) => [account.id, closed]),
     [
@@ -483,7 +483,7 @@ for (const engine of databases) {
     const world = await makeWorld(t, engine);
     const dead = await world.start({ leaseMs: 60_000 });
     const id = await connected(dead, world, '+15558000002');
-    dead.part.told.length = 0;
+    dead.listener.calls.length = 0;
     const begunAt = performance.now();
     const again = await world.start({ leaseMs: 60_000, isAlone: true });
     await until('its session', async () => (again.driver.live.length === 1 ? true : undefined));

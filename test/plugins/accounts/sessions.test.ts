@@ -59,7 +59,7 @@ for (const { name, create } of databases) {
       const row = await world.row(view.accountId);
       t.match(row, { announced: true, everConnected: true, rampDayOne: /^\d{4}-\d\d-\d\d$/ });
       t.ok(row.connectedAt !== null && row.connectedAt >= row.createdAt);
-      t.same(process.part.told, ['opened', 'ready']);
+      t.same(process.listener.calls, ['opened', 'ready']);
       await refused(t, connect(process, caller, phone), 'already_connected');
 
       await last.state('lost');
@@ -74,7 +74,7 @@ for (const { name, create } of databases) {
       t.ok(last.closed);
       t.match(await world.row(view.accountId), { status: 'disconnected', reason: 'logged_out' });
       t.same(await world.credentials(view.accountId), [], 'the credentials are gone');
-      t.same(process.part.abandoned, [[view.accountId, 'logged_out']]);
+      t.same(process.listener.abandoned, [[view.accountId, 'logged_out']]);
       t.match(await world.lease(view.accountId), { wanted: false, owner: null });
       t.same((await world.events(caller.tenantId)).slice(1), [
         'account.disconnected disconnected logged_out',
@@ -93,7 +93,7 @@ for (const { name, create } of databases) {
       // The network is faster than the database.
       await Promise.all([driver.last.state('connected'), driver.last.state('lost')]);
       t.equal((await world.row(view.accountId)).status, 'connecting');
-      const session = process.part.session;
+      const session = process.listener.session;
       t.equal(session?.connected, false, 'nothing is handed to it');
       await until('the reconnect', async () => (session?.connected ? true : undefined));
     });
@@ -233,7 +233,7 @@ for (const { name, create } of databases) {
         'connection_not_found',
       );
       await refused(t, look(process, caller, phone), 'connection_not_found');
-      t.same(process.part.abandoned, [[view.accountId, 'removed']]);
+      t.same(process.listener.abandoned, [[view.accountId, 'removed']]);
       t.equal(
         (await world.events(caller.tenantId)).at(-1),
         'account.disconnected disconnected removed',
@@ -261,7 +261,7 @@ for (const { name, create } of databases) {
         status: 'restricted',
         reason: 'blocked_by_msgapp',
       });
-      t.equal(process.part.session?.restriction, 'all');
+      t.equal(process.listener.session?.restriction, 'all');
       await last.state('unrestricted');
       await restrict('new_contacts', null);
       t.match(await world.row(view.accountId), {
@@ -277,7 +277,7 @@ for (const { name, create } of databases) {
       t.notOk(await process.accounts.restrictForSafety(view.accountId, Date.now()), 'once only');
       t.match(await world.row(view.accountId), { status: 'restricted', reason: 'safety_limits' });
       await until('the session to know', async () =>
-        process.part.session?.restrictionReason === 'safety_limits' ? true : undefined,
+        process.listener.session?.restrictionReason === 'safety_limits' ? true : undefined,
       );
       await until('the hold to run out', connected);
       t.same(await world.events(caller.tenantId), [
@@ -327,7 +327,7 @@ for (const { name, create } of databases) {
       t.match(left, { reason: 'pairing_timeout', detail: /cut short/ }, 'no session was there');
     });
 
-    t.test('every change of status is told once, with its reason', async (t) => {
+    t.test('every change of status is reported once, with its reason', async (t) => {
       const { world, process, caller } = await begin(t);
       const { driver, lines } = process;
       const phone = newNumber();
@@ -369,10 +369,10 @@ for (const { name, create } of databases) {
       const kept = await look(process, caller, phone);
       t.match(kept.state, { status: 'connected', restrictionDetail: 'No strangers.' });
       await last.state('logged_out');
-      const told = lines.filter(({ msg }) => msg === 'the status of an account changed');
+      const reported = lines.filter(({ msg }) => msg === 'the status of an account changed');
       const account = view.accountId;
       const common = { level: 30, account, channel: 'msgapp_web' };
-      t.match(told, [
+      t.match(reported, [
         { ...common, from: 'disconnected', to: 'connecting', reason: null, detail: null },
         { ...common, from: 'connecting', to: 'connected', reason: null },
         {
@@ -391,7 +391,7 @@ for (const { name, create } of databases) {
         },
         { from: 'connected', to: 'disconnected', reason: 'logged_out' },
       ]);
-      t.equal(told.length, 6);
+      t.equal(reported.length, 6);
       t.notOk(JSON.stringify(lines).includes(phone), 'no number in full');
       const metrics = await process.metrics.text();
       const counted = (status: string, reason: string) =>
@@ -540,7 +540,7 @@ for (const { name, create } of databases) {
       });
       t.same(statuses, ['connected', 'restricted', 'disconnected']);
       t.equal((await world.row(ids[2] ?? '')).reason, 'pairing_timeout');
-      t.same(await world.events(caller.tenantId), events, 'nobody is told of a restart');
+      t.same(await world.events(caller.tenantId), events, 'a restart raises no event');
     });
 
     t.test('media is lent for one send', async (t) => {
@@ -569,7 +569,7 @@ for (const { name, create } of databases) {
         return { networkId: 'n', at: 0 };
       };
       const send = (url: string) =>
-        process.part.session?.send({
+        process.listener.session?.send({
           reference: `msg_${url}`,
           attempt: 1,
           to: { phone: '+15550002222', networkId: null },
@@ -610,7 +610,7 @@ for (const { name, create } of databases) {
       );
       driver.behaviour.resume = (session) => session.state('connected');
       await until('it to be connected', async () =>
-        process.part.session?.connected === true ? true : undefined,
+        process.listener.session?.connected === true ? true : undefined,
       );
       const nonsense = { type: 'nonsense' } as unknown as DriverEvent;
       await t.rejects(last.emit(nonsense), TypeError);
@@ -625,24 +625,24 @@ for (const { name, create } of databases) {
         text: 'hi',
         media: null,
       };
-      await t.rejects(async () => process.part.session?.send(message), {
+      await t.rejects(async () => process.listener.session?.send(message), {
         code: 'driver_failed',
         certain: false,
       });
       await last.emit({ type: 'identity', phone: null, networkId: 'hidden-1', name: 'Ada' });
-      t.equal(process.part.received.at(-1), 'identity', 'who somebody is reaches the messages');
-      process.part.receiving = async () => {
+      t.equal(process.listener.received.at(-1), 'identity', 'who somebody is reaches the messages');
+      process.listener.receiving = async () => {
         throw new Error('the database is away');
       };
       await t.rejects(last.emit({ type: 'contacts', contacts: [] }), /away/);
-      process.part.receiving = () => new Promise(() => undefined);
+      process.listener.receiving = () => new Promise(() => undefined);
       void last.emit({ type: 'contacts', contacts: [] });
       driver.behaviour.send = () => new Promise(() => undefined);
-      const hanging = process.part.session?.send(message).catch((error: unknown) => error);
+      const hanging = process.listener.session?.send(message).catch((error: unknown) => error);
       await last.state('replaced');
       t.equal((await world.row(view.accountId)).reason, 'replaced', 'a state passes what hangs');
       t.match(await hanging, { code: 'session_closed', certain: false });
-      await t.rejects(async () => process.part.session?.send(message), {
+      await t.rejects(async () => process.listener.session?.send(message), {
         code: 'not_connected',
         certain: true,
       });

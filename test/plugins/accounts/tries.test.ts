@@ -40,7 +40,7 @@ t.test('a network that names the moment of the next try is asked then', async (t
   tries.first(false, 60_000);
   tries.wanted();
   await timers.pass(59_999);
-  t.same(at, [], 'also where the process before was told so');
+  t.same(at, [], 'also where an earlier process was asked to wait');
   await timers.pass(1_000);
   t.same(at, [60_000]);
   tries.lost('rate_limited', 90_000);

@@ -11,7 +11,7 @@ import { assembleAccounts } from '../../../plugins/accounts/assemble.ts';
 import type {
   AccountReason,
   LiveSession,
-  SessionPart,
+  SessionListener,
 } from '../../../plugins/accounts/contract.ts';
 import { accountMetrics } from '../../../plugins/accounts/metrics.ts';
 import { LoginGate } from '../../../plugins/accounts/session/login-gate.ts';
@@ -40,12 +40,12 @@ export const anything: Lane<(unit: Unit) => Promise<unknown>, unknown> = {
 export interface LogLine {
   readonly level: number;
   readonly msg: string;
-  readonly [fact: string]: unknown;
+  readonly [field: string]: unknown;
 }
 
-/** What the parts were told, in order: `opened acc_…`. */
-export class RecordingPart implements SessionPart {
-  readonly told: string[] = [];
+/** Records the calls of a session's listener, in order. */
+export class RecordingListener implements SessionListener {
+  readonly calls: string[] = [];
   readonly received: string[] = [];
   readonly abandoned: [string, AccountReason][] = [];
   session: LiveSession | null = null;
@@ -53,17 +53,17 @@ export class RecordingPart implements SessionPart {
   receiving: () => Promise<void> = async () => undefined;
 
   opened(session: LiveSession): void {
-    this.told.push('opened');
+    this.calls.push('opened');
     this.session = session;
   }
   ready(): void {
-    this.told.push('ready');
+    this.calls.push('ready');
   }
   closed(): void {
-    this.told.push('closed');
+    this.calls.push('closed');
   }
   wake(_: string, envelope: Json): void {
-    this.told.push(`wake ${JSON.stringify(envelope)}`);
+    this.calls.push(`wake ${JSON.stringify(envelope)}`);
   }
   sweep(): void {}
   async receive(_: LiveSession, event: { type: string }): Promise<void> {
@@ -200,8 +200,8 @@ export class World {
       },
       random: () => 0,
     });
-    const part = new RecordingPart();
-    assembled.sessions.attach(part);
+    const listener = new RecordingListener();
+    assembled.sessions.attach(listener);
     await cluster.start();
     await assembled.process.start();
     if (options.processName !== undefined) cluster.inherit();
@@ -214,7 +214,7 @@ export class World {
       await stopped;
     };
     this.#t.teardown(stop);
-    return { ...assembled, broker, driver, faults, metrics, lines, part, storage, stop };
+    return { ...assembled, broker, driver, faults, metrics, lines, listener, storage, stop };
   }
 
   act<Result>(work: (unit: Unit) => Promise<Result>): Promise<Result> {
@@ -259,7 +259,7 @@ export class World {
 const fakeSealer = {
   seal: (plain: string, context: string) => `${context}=${plain}`,
   open(sealed: string, context: string) {
-    if (!sealed.startsWith(`${context}=`)) throw new Error('sealed for another place');
+    if (!sealed.startsWith(`${context}=`)) throw new Error('sealed for another context');
     return sealed.slice(context.length + 1);
   },
 };

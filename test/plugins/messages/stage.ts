@@ -18,7 +18,7 @@ import type {
   AccountState,
   ConnectOptions,
   LiveSession,
-  SessionPart,
+  SessionListener,
 } from '../../../plugins/accounts/contract.ts';
 import { unconnected } from '../../../plugins/accounts/status.ts';
 import { MemoryHub } from '../../../plugins/broker/hub.ts';
@@ -31,7 +31,10 @@ import { forgetContact as forget } from '../../../plugins/messages/forget-contac
 import { type MessageLanes, makeLanes } from '../../../plugins/messages/lanes.ts';
 import { inboundTopic } from '../../../plugins/messages/receive/inbound-topic.ts';
 import type { SendDecision, SendInput } from '../../../plugins/messages/send/input.ts';
-import { makeSessionPart, type SessionPartParts } from '../../../plugins/messages/session-part.ts';
+import {
+  makeSessionListener,
+  type SessionListenerParts,
+} from '../../../plugins/messages/session-listener.ts';
 import { Waits } from '../../../plugins/messages/wait/waits.ts';
 import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
 import { makeStorage, type OpenStorage } from '../../../plugins/storage/storage.ts';
@@ -54,7 +57,7 @@ export interface StageOptions {
   /** Sessions of this process hear of its messages through the broker, as those of others do. */
   readonly viaBroker?: boolean;
   /** Takes the media of inbound messages; none when absent. */
-  readonly media?: SessionPartParts['media'];
+  readonly media?: SessionListenerParts['media'];
 }
 
 /** What one process has of the messages plugin, on a real database. */
@@ -62,7 +65,7 @@ export interface Stage {
   readonly storage: OpenStorage;
   readonly broker: Broker;
   readonly lanes: MessageLanes;
-  readonly part: SessionPart;
+  readonly part: SessionListener;
   readonly waits: Waits;
   /** More waits of the same process, on other lanes. The caller stops them. */
   waitsOn(lanes: MessageLanes): Waits;
@@ -155,7 +158,7 @@ export async function openStage(
     waits,
     waitsOn,
     restricted,
-    part: makeSessionPart({
+    part: makeSessionListener({
       ...{ storage, lanes, dispatchers, log },
       media: options.media ?? noMedia,
       log,

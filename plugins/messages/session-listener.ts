@@ -2,7 +2,7 @@ import type { ReceiptEvent } from '../../core/contracts/driver.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { withTimeout } from '../../core/waiting.ts';
-import type { LiveSession, SessionPart } from '../accounts/contract.ts';
+import type { LiveSession, SessionListener } from '../accounts/contract.ts';
 import type { MediaService } from '../media/contract.ts';
 import { abandonQueued } from './dispatch/abandon.ts';
 import { Dispatcher } from './dispatch/dispatcher.ts';
@@ -19,18 +19,18 @@ const sweepSize = 500;
 /** How long a receipt with an id that is not stored yet waits for the answer of the send under way. */
 const answerWaitMs = 5_000;
 
-/** What the part of the messages in a session works with. */
-export interface SessionPartParts {
+/** What the listener of the messages works with. */
+export interface SessionListenerParts {
   readonly storage: Storage;
   readonly lanes: MessageLanes;
-  /** Those of this process; the part enters them. */
+  /** Those of this process; the listener adds them. */
   readonly dispatchers: Dispatchers;
   readonly media: Pick<MediaService, 'take' | 'discard'>;
   readonly log: GatewayLog;
 }
 
-/** Makes what the messages plugin does in a session; see `SessionPart` for who calls what. */
-export function makeSessionPart(parts: SessionPartParts): SessionPart {
+/** Makes the listener by which messages take part in sessions; see `SessionListener` for who calls what. */
+export function makeSessionListener(parts: SessionListenerParts): SessionListener {
   const { storage, lanes, dispatchers, log } = parts;
   const arrivals = new Arrivals({ read: storage.read, media: parts.media });
   const bySession = new WeakMap<LiveSession, Dispatcher>();

@@ -17,17 +17,17 @@ import type { MediaService } from '../../media/contract.ts';
 import type { AccountMetrics } from '../metrics.ts';
 import type { Trigger } from '../status.ts';
 import { isDriverEvent } from './driver-values.ts';
+import type { SessionListeners } from './listeners.ts';
 import type { OpenSession } from './open-session.ts';
-import type { Participants } from './participants.ts';
 import { ReceiptGroup } from './receipt-group.ts';
 import { triggerOf } from './trigger.ts';
 import { Turns } from './turns.ts';
 
-/** How long an event waits before it is tried again while the database is away. */
+/** How long an event waits before it is tried again while the database is away, milliseconds. */
 const againMs = 250;
 
-/** What the intake calls of the session's runner. */
-export interface IntakeTargets {
+/** What the port calls of the session's runner. */
+export interface EventPortTargets {
   /** False once the session is over or leaving: nothing is taken any more. */
   isOpen(): boolean;
   /** Called for each state; resolves when it is durable. */
@@ -36,33 +36,33 @@ export interface IntakeTargets {
   onStep(step: LinkStep): Promise<void>;
 }
 
-/** Whom the intake asks and tells. */
-export interface IntakeParts {
+/** What the port works with. */
+export interface EventPortParts {
   readonly credentials: CredentialStore;
-  readonly participants: Participants;
+  readonly listeners: SessionListeners;
   readonly media: Pick<MediaService, 'fetch'>;
   readonly faults: DriverFaults;
   readonly metrics: Pick<AccountMetrics, 'leftOut'>;
   readonly log: GatewayLog;
 }
 
-/** A session's port: checks and orders what the driver emits. */
-export class Intake implements Port {
+/** The port of one session: checks and orders what the driver emits. */
+export class EventPort implements Port {
   readonly credentials: CredentialStore;
   readonly log: GatewayLog;
   readonly #live: OpenSession;
-  readonly #participants: Participants;
-  readonly #media: IntakeParts['media'];
+  readonly #listeners: SessionListeners;
+  readonly #media: EventPortParts['media'];
   readonly #faults: DriverFaults;
-  readonly #metrics: IntakeParts['metrics'];
-  readonly #targets: IntakeTargets;
+  readonly #metrics: EventPortParts['metrics'];
+  readonly #targets: EventPortTargets;
   readonly #turns = new Turns();
   #gathering: ReceiptGroup | null = null;
 
-  constructor(live: OpenSession, parts: IntakeParts, targets: IntakeTargets) {
+  constructor(live: OpenSession, parts: EventPortParts, targets: EventPortTargets) {
     this.#live = live;
     this.credentials = parts.credentials;
-    this.#participants = parts.participants;
+    this.#listeners = parts.listeners;
     this.#media = parts.media;
     this.#faults = parts.faults;
     this.#metrics = parts.metrics;
@@ -72,7 +72,7 @@ export class Intake implements Port {
 
   emit(event: DriverEvent): Promise<void> {
     const taken = this.#take(event);
-    // A driver that does not look at the outcome must not bring the process down.
+    // A driver that ignores the outcome must not bring the process down.
     taken.catch((error) => this.log.debug({ err: error, event: event?.type }, 'not taken'));
     return taken;
   }
@@ -89,16 +89,16 @@ export class Intake implements Port {
 
   async sentMessage(reference: string) {
     this.refuseWhenOver();
-    return this.#participants.sentMessage(reference);
+    return this.#listeners.sentMessage(reference);
   }
 
   leftOut(kind: LeftOutKind): void {
-    // A label of a metric: what a driver from outside makes up is none.
+    // The kind is a label of a metric: unknown ones of a driver from outside are refused.
     if (leftOutKinds.includes(kind)) this.#metrics.leftOut(this.#live.account.channel, kind);
-    else this.#nonsense('leftOut', new TypeError('this is no kind of the driver contract'));
+    else this.#reportNonsense('leftOut', new TypeError('this is no kind of the driver contract'));
   }
 
-  /** Does something in the line of the states; nothing when the session is over by then. A failure is logged. */
+  /** Runs in the queue of the states, unless the session is over by then. A failure is logged. */
   async inTurn(take: () => Promise<void>): Promise<void> {
     await this.#turns.state(async () => {
       if (!this.#targets.isOpen()) return;
@@ -116,13 +116,13 @@ export class Intake implements Port {
   async #take(event: DriverEvent): Promise<void> {
     if (!isDriverEvent(event)) {
       const error = new TypeError('this is no event of the driver contract');
-      this.#nonsense('emit', error);
+      this.#reportNonsense('emit', error);
       throw error;
     }
     this.refuseWhenOver();
     if (event.type === 'state' || event.type === 'step') this.#gathering = null;
     if (event.type === 'state') {
-      // At once: nothing is to be handed to a connection that is known to be gone.
+      // Before its turn: no send may be handed to a lost connection.
       if (event.state === 'lost' || event.state === 'logged_out') this.#live.connected = false;
       const trigger = triggerOf(event);
       return this.#turns.state(() => this.#targets.onTrigger(trigger));
@@ -134,35 +134,35 @@ export class Intake implements Port {
       });
     }
     if (event.type === 'receipt') return this.#group().add(event);
-    return this.#turns.event(event.type, () => this.#keep(event));
+    return this.#turns.event(event.type, () => this.#store(event));
   }
 
-  #nonsense(call: string, error: Error): void {
+  #reportNonsense(call: string, error: Error): void {
     const { id: accountId, channel } = this.#live.account;
     this.#faults.report({ kind: 'nonsense', channel, accountId, call, error });
   }
 
-  /** The group that takes the next receipt: until its turn has come, or a state was emitted behind which the next belong. */
+  /** The open group of receipts: it closes when its turn comes, or when a state is emitted, which later receipts follow. */
   #group(): ReceiptGroup {
     if (this.#gathering !== null && !this.#gathering.isFull) return this.#gathering;
     const group = new ReceiptGroup();
     this.#gathering = group;
     void this.#turns.event('receipt', () => {
       if (this.#gathering === group) this.#gathering = null;
-      return group.store((receipts) => this.#keep({ type: 'receipts', receipts }));
+      return group.store((receipts) => this.#store({ type: 'receipts', receipts }));
     });
     return group;
   }
 
   /**
-   * While the database is away the event waits in its place. Given back, it would come again behind others: a
-   * receipt would then be too late, and its event would never be raised.
+   * Hands an event to the listeners. While the database is away the event keeps its turn: a receipt that came again
+   * behind others would be too late, and its event would never be raised.
    */
-  async #keep(event: Parameters<Participants['receive']>[0]): Promise<void> {
+  async #store(event: Parameters<SessionListeners['receive']>[0]): Promise<void> {
     for (;;) {
       this.refuseWhenOver();
       try {
-        return await this.#participants.receive(event);
+        return await this.#listeners.receive(event);
       } catch (error) {
         if (!(error instanceof GatewayError) || error.code !== 'unavailable') throw error;
       }
