@@ -2,6 +2,7 @@
  * What other plugins may know of accounts and their sessions: the states of an account, the registry
  * of drivers, and the listener by which the messages plugin takes part in a live session.
  */
+
 import type {
   ContactsEvent,
   Driver,
@@ -20,6 +21,7 @@ import type {
 } from '../../core/contracts/driver.ts';
 import type { Json } from '../../core/contracts/json.ts';
 import type { Unit } from '../../core/contracts/storage.ts';
+import type { LeaseToken } from '../cluster/contract.ts';
 
 declare module '../../core/container.ts' {
   interface Cradle {
@@ -88,18 +90,11 @@ export interface AccountState {
   readonly everConnected: boolean;
 }
 
-/** A right to act for an account: good for as long as the lease row has this owner and number. */
-export interface Fence {
-  readonly accountId: string;
-  /** The process that holds the lease, `broker.processId`. */
-  readonly owner: string;
-  readonly number: number;
-}
-
 /** One open session as the messages plugin sees it; a new object each time the lease is won. */
 export interface LiveSession {
   readonly account: DriverAccount;
-  readonly fence: Fence;
+  /** The lease that every write of the session checks; its `id` is that of the account. */
+  readonly fence: LeaseToken;
   readonly capabilities: DriverCapabilities;
   /** The import flags of the last connect operation. */
   readonly connectOptions: ConnectOptions;

@@ -85,7 +85,7 @@ export class SessionDirectory {
   async ask(request: AccountRequest): Promise<SessionAnswer | null> {
     const deadline = this.#deadline();
     for (;;) {
-      const [lease] = await this.#parts.storage.read.leases.find([request.accountId]);
+      const [lease] = await this.#parts.storage.read.leases.rows.find([request.accountId]);
       if (lease === undefined || !lease.wanted) return null;
       if (lease.owner !== null) {
         const answer = await this.#ask(lease.owner, request, deadline);
@@ -142,7 +142,7 @@ export class SessionDirectory {
   /** The process whose lease of this account is valid by the database's clock; null when none is. */
   async #hostOf(accountId: string): Promise<string | null> {
     const { storage } = this.#parts;
-    const [lease] = await storage.read.leases.find([accountId]);
+    const [lease] = await storage.read.leases.rows.find([accountId]);
     if (!lease?.wanted || lease.owner === null) return null;
     const isValid = await storage.read.leaseHolders.isValid(lease.owner, await storage.now());
     return isValid ? lease.owner : null;

@@ -1,5 +1,6 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
-import type { AccountState, ConnectOptions, Fence, Mode } from '../contract.ts';
+import type { LeaseToken } from '../../cluster/contract.ts';
+import type { AccountState, ConnectOptions, Mode } from '../contract.ts';
 import { countsAgainstCap, holdsNumber, transition, unconnected } from '../status.ts';
 import type { AccountRow } from '../tables/accounts.ts';
 import { claimKey, TransitionBatch, type TransitionParts } from './transition-batch.ts';
@@ -24,7 +25,7 @@ export interface ConnectInput {
 
 /** What the undoing of a connect restores. */
 export interface ConnectUndo {
-  readonly fence: Fence;
+  readonly fence: LeaseToken;
   /** The record was made by this connect. */
   readonly created: boolean;
   /** The record before this connect, if it was disconnected. */
@@ -35,7 +36,7 @@ export type ConnectOutput =
   | {
       readonly kind: 'begun';
       readonly row: AccountRow;
-      readonly fence: Fence;
+      readonly fence: LeaseToken;
       readonly undo: ConnectUndo;
     }
   | { readonly kind: 'refused'; readonly code: 'already_connected' | 'account_cap' }
@@ -75,7 +76,7 @@ async function connectOne(
   const code = await refusal(unit, input, row);
   if (code !== null) return { kind: 'refused', code };
   const accountId = row?.id ?? input.newAccountId;
-  const [lease] = await unit.leases.find([accountId]);
+  const [lease] = await unit.leases.rows.find([accountId]);
   if (lease?.wanted && lease.owner !== null && lease.owner !== owner) {
     const dead = await unit.leaseHolders.lockDead(unit.now, [lease.owner]);
     if (dead.length === 0) return { kind: 'held', owner: lease.owner };
@@ -89,8 +90,8 @@ async function connectOne(
   const after = batch.add(fresh, decided, { options: input.options });
   await batch.write();
   await unit.leases.take([accountId], owner, unit.now + input.leaseMs);
-  const [taken] = await unit.leases.find([accountId]);
-  const fence: Fence = { accountId, owner, number: taken?.fence ?? 0 };
+  const [taken] = await unit.leases.rows.find([accountId]);
+  const fence: LeaseToken = { id: accountId, owner, number: taken?.fence ?? 0 };
   const before =
     !created && fresh.status === 'disconnected'
       ? { state: stateOf(fresh), options: fresh.connectOptions }

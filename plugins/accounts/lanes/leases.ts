@@ -1,17 +1,17 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
-import type { Fence } from '../contract.ts';
+import type { LeaseToken } from '../../cluster/contract.ts';
 import type { AccountRow } from '../tables/accounts.ts';
 
-/** A process has room for sessions that nobody holds. */
+/** How many free sessions a process has room for. */
 export interface SessionClaim {
   readonly owner: string;
   readonly leaseMs: number;
   readonly limit: number;
 }
 
-/** A session's lease that was won. */
+/** A session whose lease was won. */
 export interface ClaimedSession {
-  readonly fence: Fence;
+  readonly fence: LeaseToken;
   /** Undefined when the record is gone: the lease is to be ended. */
   readonly row: AccountRow | undefined;
 }
@@ -25,28 +25,28 @@ export const claimSessionsLane: Lane<SessionClaim, readonly ClaimedSession[]> = 
     const outputs: ClaimedSession[][] = [];
     for (const { owner, leaseMs, limit } of inputs) {
       const { now } = unit;
-      const fences = await unit.leases.claim({ owner, now, expiresAt: now + leaseMs, limit });
-      const found = await unit.accounts.find(fences.map((fence) => fence.accountId));
+      const fences = await unit.leases.rows.claim({ owner, now, expiresAt: now + leaseMs, limit });
+      const found = await unit.accounts.find(fences.map((fence) => fence.id));
       const rows = new Map(found.map((row) => [row.id, row]));
-      outputs.push(fences.map((fence) => ({ fence, row: rows.get(fence.accountId) })));
+      outputs.push(fences.map((fence) => ({ fence, row: rows.get(fence.id) })));
     }
     return outputs;
   },
 };
 
-/** What a process does with leases it no longer wants: another may hold them, or nobody is to. */
+/** Leases that a process gives up: `release` leaves them to another process, `end` to none. */
 export interface LeaveInput {
-  readonly fences: readonly Fence[];
+  readonly fences: readonly LeaseToken[];
   readonly how: 'release' | 'end';
 }
 
-/** Gives leases away or ends them, those that are still its own. */
+/** Releases or ends leases; those of other processes by now are left alone. */
 export const leaveLane: Lane<LeaveInput, null> = {
   name: 'leases.leave',
-  locks: ({ fences }) => fences.map((fence) => `lease:${fence.accountId}` as const),
+  locks: ({ fences }) => fences.map((fence) => `lease:${fence.id}` as const),
   run: async (unit, inputs) => {
     for (const { fences, how } of inputs) {
-      await (how === 'release' ? unit.leases.release(fences) : unit.leases.end(fences));
+      await (how === 'release' ? unit.leases.rows.release(fences) : unit.leases.end(fences));
     }
     return inputs.map(() => null);
   },

@@ -29,8 +29,8 @@ export function removeLane(parts: TransitionParts): Lane<RemoveInput, RemoveOutp
     run: async (unit, inputs) => {
       const ids = inputs.map((input) => input.accountId);
       const rows = await unit.accounts.find(ids);
-      const leases = await unit.leases.find(ids);
-      const owners = new Map(leases.map((lease) => [lease.accountId, lease.owner]));
+      const leases = await unit.leases.rows.find(ids);
+      const owners = new Map(leases.map((lease) => [lease.id, lease.owner]));
       const batch = new TransitionBatch(unit, parts, rows);
       const removed = new Set<string>();
       const outputs = inputs.map((input): RemoveOutput => {
@@ -50,7 +50,7 @@ export function removeLane(parts: TransitionParts): Lane<RemoveInput, RemoveOutp
     recover: async (unit, input) => {
       const [row] = await unit.accounts.find([input.accountId]);
       if (row === undefined || row.removedAt === null) return undefined;
-      const [lease] = await unit.leases.find([input.accountId]);
+      const [lease] = await unit.leases.rows.find([input.accountId]);
       // Its former state is unknown: a needless notice is better than a device that stays linked.
       return { owner: lease?.owner ?? null, linked: true };
     },

@@ -1,12 +1,12 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
-import type { Fence } from '../contract.ts';
+import type { LeaseToken } from '../../cluster/contract.ts';
 import { holdsNumber, type Trigger, transition } from '../status.ts';
 import type { AccountRow } from '../tables/accounts.ts';
 import { claimKey, TransitionBatch, type TransitionParts } from './transition-batch.ts';
 
 /** The trigger of a transition, for an account whose session this process holds. */
 export interface TransitionInput {
-  readonly fence: Fence;
+  readonly fence: LeaseToken;
   readonly trigger: Trigger;
   /** How many tries to connect have failed before it; 0 when absent. */
   readonly tries?: number;
@@ -22,15 +22,15 @@ export type TransitionOutput =
 export function transitionLane(parts: TransitionParts): Lane<TransitionInput, TransitionOutput> {
   return {
     name: 'accounts.transition',
-    locks: ({ fence }) => [`lease:${fence.accountId}`],
+    locks: ({ fence }) => [`lease:${fence.id}`],
     run: async (unit, inputs) => {
-      const held = await unit.leases.heldBy(inputs.map((input) => input.fence));
-      const ids = [...new Set(inputs.map((input) => input.fence.accountId))];
+      const held = await unit.leases.rows.heldBy(inputs.map((input) => input.fence));
+      const ids = [...new Set(inputs.map((input) => input.fence.id))];
       const batch = new TransitionBatch(unit, parts, await unit.accounts.find(ids));
       const won = await unit.accounts.claim(claimsOf(inputs, held, batch));
-      const ended: Fence[] = [];
+      const ended: LeaseToken[] = [];
       const outputs = inputs.map(({ fence, trigger, tries }): TransitionOutput => {
-        const row = batch.row(fence.accountId);
+        const row = batch.row(fence.id);
         // An earlier input of the batch may have ended this link.
         if (row === undefined || row.removedAt !== null || !held.has(row.id)) {
           return { kind: 'fenced', removed: row?.removedAt != null };
@@ -59,7 +59,7 @@ function claimsOf(
 ) {
   const claims = new Map<string, string>();
   for (const { fence, trigger } of inputs) {
-    const row = batch.row(fence.accountId);
+    const row = batch.row(fence.id);
     if (row === undefined || trigger.type !== 'connected' || !held.has(row.id)) continue;
     if (!holdsNumber(row) && row.status === 'connecting') claims.set(row.id, claimKey(row));
   }

@@ -9,13 +9,13 @@ export function undoLane(parts: TransitionParts): Lane<ConnectUndo, boolean> {
   return {
     name: 'accounts.undo',
     maxBatch: 16,
-    locks: ({ fence }) => [`lease:${fence.accountId}`],
+    locks: ({ fence }) => [`lease:${fence.id}`],
     run: async (unit, inputs) => {
       const outputs: boolean[] = [];
       for (const { fence, created, before } of inputs) {
-        const id = fence.accountId;
+        const id = fence.id;
         const [row] = await unit.accounts.find([id]);
-        const held = await unit.leases.heldBy([fence]);
+        const held = await unit.leases.rows.heldBy([fence]);
         outputs.push(held.has(id));
         if (row === undefined || !held.has(id)) continue;
         if (created) {

@@ -137,11 +137,11 @@ export class Connecting {
   /** Nobody is to meet again what was refused. */
   async #undo(undo: ConnectUndo): Promise<void> {
     const { storage, lanes, log } = this.#environment;
-    const runner = this.#host.runner(undo.fence.accountId);
+    const runner = this.#host.runner(undo.fence.id);
     if (runner?.live.fence.number === undo.fence.number) await runner.close();
     await storage.submit(lanes.undo, undo).catch((error) => {
       // The next renewal gives the lease away, and its next holder ends the pairing.
-      log.error({ err: error, account: undo.fence.accountId }, 'a connect could not be undone');
+      log.error({ err: error, account: undo.fence.id }, 'a connect could not be undone');
     });
   }
 }

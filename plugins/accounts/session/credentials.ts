@@ -1,7 +1,7 @@
 import type { CredentialStore } from '../../../core/contracts/driver.ts';
 import type { Storage } from '../../../core/contracts/storage.ts';
+import type { LeaseToken } from '../../cluster/contract.ts';
 import type { Secrets } from '../../secrets/contract.ts';
-import type { Fence } from '../contract.ts';
 import { credentialLane } from '../lanes/credentials.ts';
 import { credentialContext } from '../sealed-credentials.ts';
 
@@ -22,13 +22,13 @@ const keptSize = 16_384;
 export class FencedCredentials implements CredentialStore {
   readonly #storage: Storage;
   readonly #sealer: Sealer;
-  readonly #fence: Fence;
+  readonly #fence: LeaseToken;
   readonly #phase: () => Phase;
   readonly #kept = new Map<string, string>();
   #room = keptSize;
 
   /** @param phase asked at every call; once `over`, all are refused */
-  constructor(storage: Storage, sealer: Sealer, fence: Fence, phase: () => Phase) {
+  constructor(storage: Storage, sealer: Sealer, fence: LeaseToken, phase: () => Phase) {
     this.#storage = storage;
     this.#sealer = sealer;
     this.#fence = fence;
@@ -40,7 +40,7 @@ export class FencedCredentials implements CredentialStore {
     if (this.#phase() === 'leaving') {
       return Object.fromEntries([...this.#kept].filter(([name]) => names.includes(name)));
     }
-    const { accountId } = this.#fence;
+    const { id: accountId } = this.#fence;
     const sealed = await this.#storage.read.credentials.get(accountId, [...new Set(names)]);
     const values = sealed.map(
       ({ name, value }) => [name, this.#sealer.open(value, this.#context(name))] as const,
@@ -51,7 +51,7 @@ export class FencedCredentials implements CredentialStore {
 
   async set(values: Readonly<Record<string, string | null>>): Promise<void> {
     const entries = Object.entries(values);
-    const { accountId } = this.#fence;
+    const { id: accountId } = this.#fence;
     await this.#write(
       false,
       entries.flatMap(([name, value]) =>
@@ -91,7 +91,7 @@ export class FencedCredentials implements CredentialStore {
   }
 
   #context(name: string): string {
-    return credentialContext(this.#fence.accountId, name);
+    return credentialContext(this.#fence.id, name);
   }
 
   #refuseWhenOver(): void {

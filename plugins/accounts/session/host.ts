@@ -1,9 +1,8 @@
 import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import { atMost } from '../../../core/waiting.ts';
-import type { LeaseKeeping, ProcessLease } from '../../cluster/contract.ts';
-import type { Fence, SessionListener } from '../contract.ts';
-import { fenceOf, tokenOf } from '../fences.ts';
+import type { LeaseKeeping, LeaseToken, ProcessLease } from '../../cluster/contract.ts';
+import type { SessionListener } from '../contract.ts';
 import { leaveLane } from '../lanes/leases.ts';
 import { isPairing } from '../status.ts';
 import type { AccountRow } from '../tables/accounts.ts';
@@ -25,7 +24,7 @@ export class SessionHost {
   /** Sessions that are over, and still store what they did under their leases. */
   readonly #closing = new Set<SessionRunner>();
   /** Leases of accounts whose channel has no driver here: held, so that nobody turns them round and round. */
-  readonly #parked = new Map<string, Fence>();
+  readonly #parked = new Map<string, LeaseToken>();
   #reserved = 0;
   /** The claim under way: how many places it may fill, and when it ends. */
   #claim = { places: 0, ended: Promise.resolve() };
@@ -39,11 +38,11 @@ export class SessionHost {
     this.lease = { isHeld: () => !this.#ended && cluster.lease.isHeld() };
     this.#keeping = cluster.keep({
       rows: (tables) => tables.leases.rows,
-      held: () => this.fences().map(tokenOf),
-      lost: (lease) => this.#lost(fenceOf(lease)),
-      revoked: (lease) => this.#revoked(fenceOf(lease)),
-      unheld: async (leases) => {
-        await storage.submit(leaveLane, { fences: leases.map(fenceOf), how: 'release' });
+      held: () => this.fences(),
+      lost: (lease) => this.#lost(lease),
+      revoked: (lease) => this.#revoked(lease),
+      unheld: async (fences) => {
+        await storage.submit(leaveLane, { fences, how: 'release' });
         broker.toAll('leases', {});
       },
       resumed: () => this.#resumed(),
@@ -77,7 +76,7 @@ export class SessionHost {
     return this.#parked.has(accountId);
   }
 
-  fences(): readonly Fence[] {
+  fences(): readonly LeaseToken[] {
     const runners = [...this.#runners.values(), ...this.#closing];
     return [...runners.map((one) => one.live.fence), ...this.#parked.values()];
   }
@@ -114,7 +113,7 @@ export class SessionHost {
   }
 
   /** Takes up an account whose lease was just won by the scan. */
-  async takeUp(row: AccountRow | undefined, fence: Fence): Promise<void> {
+  async takeUp(row: AccountRow | undefined, fence: LeaseToken): Promise<void> {
     const { storage, lanes, channels } = this.#environment;
     if (this.#stopping) {
       await storage.submit(leaveLane, { fences: [fence], how: 'release' });
@@ -198,16 +197,16 @@ export class SessionHost {
   }
 
   /** Another process has the lease: closes silently. */
-  #lost(fence: Fence): void {
+  #lost(fence: LeaseToken): void {
     this.#forget(fence);
     const runner = this.#runnerOf(fence);
     if (runner === undefined) return;
-    this.#log.warn({ account: fence.accountId }, 'another process has taken this session');
+    this.#log.warn({ account: fence.id }, 'another process has taken this session');
     void runner.close();
   }
 
   /** The account was removed. */
-  #revoked(fence: Fence): void {
+  #revoked(fence: LeaseToken): void {
     this.#forget(fence);
     void this.#runnerOf(fence)?.logOut();
   }
@@ -215,8 +214,8 @@ export class SessionHost {
   /** Closes all sessions once the local deadline has passed. They are claimed again when the database is back. */
   #closeExpired(): void {
     for (const runner of this.#runners.values()) {
-      const { accountId } = runner.live.fence;
-      this.#log.warn({ account: accountId }, 'the lease could not be renewed: closing the session');
+      const { id: account } = runner.live.fence;
+      this.#log.warn({ account }, 'the lease could not be renewed: closing the session');
       void runner.close();
     }
   }
@@ -228,14 +227,14 @@ export class SessionHost {
     );
   }
 
-  #runnerOf(fence: Fence): SessionRunner | undefined {
-    const runner = this.#runners.get(fence.accountId);
+  #runnerOf(fence: LeaseToken): SessionRunner | undefined {
+    const runner = this.#runners.get(fence.id);
     return runner?.live.fence.number === fence.number ? runner : undefined;
   }
 
-  #forget(fence: Fence): void {
-    if (this.#parked.get(fence.accountId)?.number === fence.number) {
-      this.#parked.delete(fence.accountId);
+  #forget(fence: LeaseToken): void {
+    if (this.#parked.get(fence.id)?.number === fence.number) {
+      this.#parked.delete(fence.id);
     }
   }
 }

@@ -6,8 +6,8 @@ import {
   type Sent,
   type Session,
 } from '../../../core/contracts/driver.ts';
-import type { ProcessLease } from '../../cluster/contract.ts';
-import type { Fence, LiveSession } from '../contract.ts';
+import type { LeaseToken, ProcessLease } from '../../cluster/contract.ts';
+import type { LiveSession } from '../contract.ts';
 import type { AccountRow } from '../tables/accounts.ts';
 import { isSent } from './driver-values.ts';
 
@@ -20,7 +20,7 @@ export function driverAccount(row: AccountRow): DriverAccount {
 /** What the messages plugin holds of a session: its facts, and the one way to send. */
 export class OpenSession implements LiveSession {
   readonly account: DriverAccount;
-  readonly fence: Fence;
+  readonly fence: LeaseToken;
   readonly capabilities: DriverCapabilities;
   /** The record as this session has last written or read it. */
   row: AccountRow;
@@ -38,7 +38,7 @@ export class OpenSession implements LiveSession {
 
   constructor(
     row: AccountRow,
-    fence: Fence,
+    fence: LeaseToken,
     capabilities: DriverCapabilities,
     lease: Pick<ProcessLease, 'isHeld'>,
     failed: (call: string, error: unknown) => void,

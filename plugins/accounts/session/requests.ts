@@ -116,9 +116,7 @@ export class SessionRequests {
       const closed = runner.close();
       await storage
         .submit(lanes.transition, { fence, trigger: { type: 'pairing_abandoned' } })
-        .catch((error) =>
-          log.error({ err: error, account: fence.accountId }, 'a pairing stays open'),
-        );
+        .catch((error) => log.error({ err: error, account: fence.id }, 'a pairing stays open'));
       await closed;
     });
     throw unreachable();

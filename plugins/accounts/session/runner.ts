@@ -8,8 +8,7 @@ import type {
 import type { Json } from '../../../core/contracts/json.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import { atMost } from '../../../core/waiting.ts';
-import type { ProcessLease } from '../../cluster/contract.ts';
-import type { Fence } from '../contract.ts';
+import type { LeaseToken, ProcessLease } from '../../cluster/contract.ts';
 import { rowChanged } from '../lanes/restrict.ts';
 import { details } from '../reasons.ts';
 import { type Trigger, transition } from '../status.ts';
@@ -41,7 +40,7 @@ type Loss = Extract<Trigger, { type: 'lost' }>;
 /** What a runner is made for. */
 export interface RunnerOptions {
   readonly row: AccountRow;
-  readonly fence: Fence;
+  readonly fence: LeaseToken;
   readonly driver: Driver;
   readonly lease: Pick<ProcessLease, 'isHeld'>;
   /**

@@ -1,7 +1,5 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
-import type { LeaseClaim, LeasedRow, LeasedTable, LeaseRows } from '../../cluster/contract.ts';
-import type { Fence } from '../contract.ts';
-import { fenceOf, tokenOf } from '../fences.ts';
+import type { LeasedTable, LeaseRows, LeaseToken } from '../../cluster/contract.ts';
 
 /** The leases of sessions: one for each account, which some process should hold while a session is wanted. */
 export const sessionLeases: LeasedTable = {
@@ -10,14 +8,9 @@ export const sessionLeases: LeasedTable = {
   wanted: { wanted: 1 },
 };
 
-/** Who may act for an account: one row of `leases`. */
-export interface Lease extends Omit<LeasedRow, 'id'> {
-  readonly accountId: string;
-}
-
-/** The SQL of session leases. */
+/** The SQL of session leases: `rows` for what all leases have in common, and the rest. */
 export class LeaseTable {
-  /** What they have in common with the leases of other things. */
+  /** The shared algorithm; the ids of its tokens are those of accounts. */
   readonly rows: LeaseRows;
   protected readonly db: Sql;
 
@@ -26,27 +19,7 @@ export class LeaseTable {
     this.rows = rows;
   }
 
-  async find(accountIds: readonly string[]): Promise<readonly Lease[]> {
-    const rows = await this.rows.find(accountIds);
-    return rows.map(({ id, ...row }) => ({ ...row, accountId: id }));
-  }
-
-  /** The account ids of those fences that are current, see `LeaseRows.heldBy`. */
-  heldBy(fences: readonly Fence[]): Promise<ReadonlySet<string>> {
-    return this.rows.heldBy(fences.map(tokenOf));
-  }
-
-  /** The same, locked, without those that somebody else has locked, see `LeaseRows.lockFree`. */
-  lockFree(fences: readonly Fence[]): Promise<ReadonlySet<string>> {
-    return this.rows.lockFree(fences.map(tokenOf));
-  }
-
-  /** Takes free and expired leases, see `LeaseRows.claim`. */
-  async claim(claim: LeaseClaim): Promise<readonly Fence[]> {
-    return (await this.rows.claim(claim)).map(fenceOf);
-  }
-
-  /** Makes a process the owner, whoever was it before, see `LeaseRows.take`. */
+  /** Makes a process the owner, also of accounts without a lease row; see `LeaseRows.take`. */
   async take(accountIds: readonly string[], owner: string, expiresAt: number): Promise<void> {
     await this.db.insertIgnore(
       'leases',
@@ -55,17 +28,12 @@ export class LeaseTable {
     await this.rows.take(accountIds, owner, expiresAt);
   }
 
-  /** Gives leases away so that another process can take them at once. Fences that fell are left alone. */
-  release(fences: readonly Fence[]): Promise<void> {
-    return this.rows.release(fences.map(tokenOf));
+  /** Ends leases: no session is wanted any more. Those of other owners by now are left alone. */
+  end(leases: readonly LeaseToken[]): Promise<void> {
+    return this.rows.release(leases, { wanted: 0 });
   }
 
-  /** Ends leases: no session is wanted any more. Fences that fell are left alone. */
-  end(fences: readonly Fence[]): Promise<void> {
-    return this.rows.release(fences.map(tokenOf), { wanted: 0 });
-  }
-
-  /** Ends leases whoever holds them, and fences the holder out. It stays named as owner. */
+  /** Ends leases, whoever owns them, and fences the owner out. It stays named as owner. */
   async revoke(accountIds: readonly string[]): Promise<void> {
     if (accountIds.length === 0) return;
     await this.db

@@ -230,10 +230,7 @@ export class Dispatcher {
         this.#fenced = true;
         return null;
       } catch (error) {
-        this.#parts.log.warn(
-          { err: error, account: fence.accountId },
-          'a send could not be stored',
-        );
+        this.#parts.log.warn({ err: error, account: fence.id }, 'a send could not be stored');
         if (!signal.aborted) await this.#sleep.sleep(pauseMs(tries));
         else if (outcome === null || ++drains > drainTries) return null;
         else await pause(drainPauseMs);

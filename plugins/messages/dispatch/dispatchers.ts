@@ -1,9 +1,10 @@
-import type { Fence, LiveSession } from '../../accounts/contract.ts';
+import type { LiveSession } from '../../accounts/contract.ts';
+import type { LeaseToken } from '../../cluster/contract.ts';
 import type { AcceptedPosition, Dispatcher } from './dispatcher.ts';
 
 /** A session of this process that has handed over all that is queued and would hand over the next message at once. */
 export interface IdleSession {
-  readonly fence: Fence;
+  readonly fence: LeaseToken;
   /** The sequence of that message. */
   readonly next: number;
 }

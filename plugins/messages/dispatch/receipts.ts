@@ -1,5 +1,5 @@
 import type { ReceiptEvent } from '../../../core/contracts/driver.ts';
-import type { Fence } from '../../accounts/contract.ts';
+import type { LeaseToken } from '../../cluster/contract.ts';
 import { receive } from '../status.ts';
 import type { SessionBatch } from './session-batch.ts';
 
@@ -9,7 +9,7 @@ import type { SessionBatch } from './session-batch.ts';
  */
 export function enterReceipts(
   batch: SessionBatch,
-  { accountId }: Fence,
+  { id: accountId }: LeaseToken,
   receipts: readonly ReceiptEvent[],
 ): readonly ReceiptEvent[] {
   for (const [n, receipt] of receipts.entries()) {

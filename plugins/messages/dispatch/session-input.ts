@@ -1,5 +1,6 @@
 import type { OutboundMessage, ReceiptEvent } from '../../../core/contracts/driver.ts';
-import type { AccountReason, Fence } from '../../accounts/contract.ts';
+import type { AccountReason } from '../../accounts/contract.ts';
+import type { LeaseToken } from '../../cluster/contract.ts';
 import type { SendOutcome } from './outcome.ts';
 
 /** One step of a session's dispatching: what became of the last message, and which one is to follow. */
@@ -12,7 +13,7 @@ export interface DispatchStep {
 
 /** What a session has to store: a step of its dispatching, or receipts in the order in which they came. */
 export interface SessionInput {
-  readonly fence: Fence;
+  readonly fence: LeaseToken;
   readonly tenantId: string;
   readonly step: DispatchStep | null;
   readonly receipts: readonly ReceiptEvent[];

@@ -27,15 +27,15 @@ export function makeSessionLane(
     name: 'messages.session',
     atOnce: 2,
     patienceMs,
-    locks: ({ fence }) => [`lease:${fence.accountId}`],
+    locks: ({ fence }) => [`lease:${fence.id}`],
     early: (tables, inputs) => loadSession(tables, inputs, outbox),
     async run(unit, inputs, prefetched) {
       const { held } = prefetched;
-      const valid = inputs.filter(({ fence }) => held.has(fence.accountId));
+      const valid = inputs.filter(({ fence }) => held.has(fence.id));
       const batch = await loadSessionBatch(unit, valid, prefetched);
       const strangers = await findStrangers(unit, valid, batch);
       const outputs = inputs.map(({ fence, step, receipts }): SessionOutput => {
-        if (!held.has(fence.accountId)) return { held: false };
+        if (!held.has(fence.id)) return { held: false };
         const left = enterReceipts(batch, fence, receipts);
         const rules = { expireMs, strangers };
         const message = step === null ? null : enterStep(batch, fence, step, rules);

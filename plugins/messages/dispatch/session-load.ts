@@ -18,7 +18,7 @@ export async function loadSession(
     ({ step, receipts }) => receipts.length > 0 || (step?.outcome ?? null) !== null,
   );
   const [held, messages, contacts, named, storeEvents] = await Promise.all([
-    tables.leases.heldBy(inputs.map(({ fence }) => fence)),
+    tables.leases.rows.heldBy(inputs.map(({ fence }) => fence)),
     tables.messages.forChange(ids),
     tables.contacts.ofMessages(ids),
     loadNamed(tables, inputs, ({ reference }) => reference === null),
@@ -67,7 +67,7 @@ async function loadNamed(
   inputs: readonly SessionInput[],
   isMeant: (receipt: SessionInput['receipts'][number]) => boolean,
 ): Promise<ReadonlyMap<string, string>> {
-  const references = inputs.flatMap(({ fence: { accountId }, receipts }) =>
+  const references = inputs.flatMap(({ fence: { id: accountId }, receipts }) =>
     receipts.filter(isMeant).flatMap(({ networkId }) => {
       return networkId === null ? [] : [{ accountId, networkId: storedNetworkId(networkId) }];
     }),

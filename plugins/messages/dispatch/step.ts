@@ -1,5 +1,5 @@
 import type { OutboundMessage } from '../../../core/contracts/driver.ts';
-import type { Fence } from '../../accounts/contract.ts';
+import type { LeaseToken } from '../../cluster/contract.ts';
 import { threadKey } from '../threads.ts';
 import { decideDispatch } from './decide.ts';
 import { outboundMessage } from './outbound-message.ts';
@@ -18,7 +18,7 @@ export interface StepRules {
 /** Enters a step; answers the message that may be handed over now, null when `next` does not go out. */
 export function enterStep(
   batch: SessionBatch,
-  { accountId, number }: Fence,
+  { id: accountId, number }: LeaseToken,
   { outcome, next, deduplicates, closedToStrangers }: DispatchStep,
   { expireMs, strangers }: StepRules,
 ): OutboundMessage | null {

@@ -14,9 +14,9 @@ export async function findStrangers(
 ): Promise<ReadonlySet<string>> {
   const strangers = new Set<string>();
   for (const { fence, step } of inputs) {
-    const found = batch.find(fence.accountId, step?.next?.id);
+    const found = batch.find(fence.id, step?.next?.id);
     if (step === null || step.closedToStrangers === null || found === null) continue;
-    const key = { accountId: fence.accountId, contactId: found.message.contactId };
+    const key = { accountId: fence.id, contactId: found.message.contactId };
     const [thread] = await unit.threads.byKeys([key]);
     const opened = thread !== undefined && thread.inboundAt === null && thread.openedAt !== null;
     if (!opened) continue;

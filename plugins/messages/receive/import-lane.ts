@@ -39,10 +39,10 @@ export function makeImportLane(forget: Messages['forgetContact']): Lane<ImportIn
   return {
     name: 'messages.import',
     maxBatch: 4,
-    locks: ({ tenantId, fence }) => [`tenant:${tenantId}`, `lease:${fence.accountId}`],
+    locks: ({ tenantId, fence }) => [`tenant:${tenantId}`, `lease:${fence.id}`],
     async run(unit, inputs) {
-      const held = await unit.leases.heldBy(inputs.map((input) => input.fence));
-      const valid = inputs.filter((input) => held.has(input.fence.accountId));
+      const held = await unit.leases.rows.heldBy(inputs.map((input) => input.fence));
+      const valid = inputs.filter((input) => held.has(input.fence.id));
       const people = new ContactResolver(
         unit.now,
         await unit.contacts.byKeys(valid.flatMap(keysOf)),
@@ -70,7 +70,7 @@ export function makeImportLane(forget: Messages['forgetContact']): Lane<ImportIn
         ),
       );
       await unit.messages.insertNew(fresh);
-      return inputs.map((input) => (held.has(input.fence.accountId) ? 'stored' : 'lost'));
+      return inputs.map((input) => (held.has(input.fence.id) ? 'stored' : 'lost'));
     },
   };
 }
@@ -114,7 +114,7 @@ function importHistory(input: ImportInput, people: ContactResolver, now: number)
         ...newMessage,
         id: newId('msg'),
         tenantId,
-        accountId: fence.accountId,
+        accountId: fence.id,
         channel,
         contactId: contact.id,
         direction: message.direction,

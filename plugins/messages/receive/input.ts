@@ -1,10 +1,10 @@
-import type { Fence } from '../../accounts/contract.ts';
+import type { LeaseToken } from '../../cluster/contract.ts';
 import type { TakenMedia } from '../../media/contract.ts';
 import type { Arrival } from './arrival-line.ts';
 
 /** The account whose session reports something. */
 export interface ReceivingAccount {
-  readonly fence: Fence;
+  readonly fence: LeaseToken;
   readonly tenantId: string;
   readonly channel: string;
 }

@@ -27,14 +27,14 @@ export function makeReceiveLane(
 ): Lane<ReceiveInput, ReceiveOutput, ReceivePrefetch> {
   return {
     name: 'messages.receive',
-    locks: ({ tenantId, fence }) => [`tenant:${tenantId}`, `lease:${fence.accountId}`],
+    locks: ({ tenantId, fence }) => [`tenant:${tenantId}`, `lease:${fence.id}`],
     early: prefetch,
     async run(unit, inputs, prefetched) {
       const { held, seen, files, tenants } = prefetched;
       const people = new ContactResolver(unit.now, prefetched.contacts);
       const turn = whoseTurn(inputs);
       const senders = inputs.map((input): Contact | Exclude<ReceiveOutput, 'stored'> => {
-        const { accountId } = input.fence;
+        const { id: accountId } = input.fence;
         if (!held.has(accountId)) return 'lost';
         if (!turn.has(input.event)) return 'early';
         const id = networkKey(networkReference(input));
@@ -54,7 +54,7 @@ export function makeReceiveLane(
         // A later one of the batch may have shown who it is.
         const contact = people.byId(sender.id);
         if (contact.private) return 'ignored';
-        const { accountId } = input.fence;
+        const { id: accountId } = input.fence;
         threads.set(threadKey(accountId, contact.id), { accountId, contactId: contact.id });
         // A file that was swept meanwhile is as one that could not be fetched.
         const file = input.taken !== null && files.has(input.taken.key) ? input.taken : null;
@@ -106,7 +106,7 @@ interface ReceivePrefetch {
 async function prefetch(tables: Tables, inputs: readonly ReceiveInput[]): Promise<ReceivePrefetch> {
   const tenantIds = [...new Set(inputs.map((input) => input.tenantId))];
   const [held, stored, contacts, sequences, files, tenants] = await Promise.all([
-    tables.leases.heldBy(inputs.map((input) => input.fence)),
+    tables.leases.rows.heldBy(inputs.map((input) => input.fence)),
     tables.messages.byNetworkIds('inbound', inputs.map(networkReference)),
     tables.contacts.byKeys(inputs.flatMap((input) => keyOf(input) ?? [])),
     tables.tenants.inboundSequences(tenantIds),
@@ -135,7 +135,7 @@ function networkKey({ accountId, networkId }: ReturnType<typeof networkReference
 }
 
 function networkReference({ fence, event }: ReceiveInput) {
-  return { accountId: fence.accountId, networkId: storedNetworkId(event.networkId) };
+  return { accountId: fence.id, networkId: storedNetworkId(event.networkId) };
 }
 
 function keyOf({ tenantId, channel, event }: ReceiveInput): ContactKey | null {
@@ -153,7 +153,7 @@ function draftOf(
     ...newMessage,
     id: newId('msg'),
     tenantId,
-    accountId: fence.accountId,
+    accountId: fence.id,
     channel,
     contactId,
     direction: 'inbound',

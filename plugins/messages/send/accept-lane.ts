@@ -70,7 +70,7 @@ async function lockIdle(
   tables: Tables,
   idle: ReadonlyMap<string, IdleSession>,
 ): Promise<ReadonlyMap<string, IdleSession>> {
-  const held = await tables.leases.lockFree([...idle.values()].map(({ fence }) => fence));
+  const held = await tables.leases.rows.lockFree([...idle.values()].map(({ fence }) => fence));
   return new Map([...idle].filter(([accountId]) => held.has(accountId)));
 }
 

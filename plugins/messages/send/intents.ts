@@ -21,7 +21,7 @@ export function idleSessions(
   const found = new Map<string, IdleSession>();
   for (const { accountId } of sends) {
     const idle = accountId === null || found.has(accountId) ? null : findIdle(accountId);
-    if (idle !== null) found.set(idle.fence.accountId, idle);
+    if (idle !== null) found.set(idle.fence.id, idle);
   }
   return found;
 }

@@ -4,12 +4,10 @@ import type { Clock } from '../../../core/contracts/clock.ts';
 import type { OutboundMessage } from '../../../core/contracts/driver.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { plainOptions } from '../../../plugins/accounts/connections.ts';
-import type { Fence } from '../../../plugins/accounts/contract.ts';
-import { fenceOf, tokenOf } from '../../../plugins/accounts/fences.ts';
 import { credentialLane } from '../../../plugins/accounts/lanes/credentials.ts';
 import { type ClaimedSession, claimSessionsLane } from '../../../plugins/accounts/lanes/leases.ts';
 import type { Timers } from '../../../plugins/accounts/session/timers.ts';
-import type { LeaseKind } from '../../../plugins/cluster/contract.ts';
+import type { LeaseKind, LeaseToken } from '../../../plugins/cluster/contract.ts';
 import { beatLane, type Renewal, renewLane } from '../../../plugins/cluster/lanes.ts';
 import type { OpenStorage } from '../../../plugins/storage/storage.ts';
 import { databases } from '../../harness/databases.ts';
@@ -48,16 +46,16 @@ async function connected(process: Process, world: World, identifier: string): Pr
 /** Renews the leases of a process that believes to have these sessions. */
 async function renewed(
   storage: OpenStorage,
-  { fences, ...owner }: { owner: string; leaseMs: number; fences: readonly Fence[] },
+  { fences, ...owner }: { owner: string; leaseMs: number; fences: readonly LeaseToken[] },
 ): Promise<Renewal> {
   const kind: Pick<LeaseKind, 'rows'> = { rows: (tables) => tables.leases.rows };
-  const kinds = [{ kind, held: fences.map(tokenOf) }];
+  const kinds = [{ kind, held: fences }];
   const [renewal] = await storage.submit(renewLane, { ...owner, kinds });
   if (renewal === undefined) throw new Error('there is one kind');
   return renewal;
 }
 
-/** A storage that a test can cut off from its database, and that stops renewing when told. */
+/** A storage that a test can cut off from its database, and that stops renewing on demand. */
 function cuttable(storage: OpenStorage) {
   const state = { away: false, lanesAway: new Set<string>(), delaysMs: new Map<string, number>() };
   const cut: OpenStorage = {
@@ -159,12 +157,12 @@ t.test('of a late renewal and a claim of the same leases only one succeeds', asy
   const other = (await World.open(t, world.url)).storage;
   const ids = Array.from({ length: 20 }, (_, n) => `acc_${n}`).sort();
   const outcomes = new Set<number>();
-  let fences: readonly Fence[] = [];
+  let fences: readonly LeaseToken[] = [];
   for (let round = 0; round < 40; round += 1) {
     const owner = `process ${round}`;
     await world.act((unit) => unit.leases.take(ids, owner, 1));
-    const rows = await world.storage.read.leases.find(ids);
-    fences = rows.map(({ accountId, fence }) => ({ accountId, owner, number: fence }));
+    const rows = await world.storage.read.leases.rows.find(ids);
+    fences = rows.map(({ id, fence }) => ({ id, owner, number: fence }));
     const claims: ClaimedSession[] = [];
     const claiming = async () => {
       const input = { owner: 'the other', leaseMs: 60_000, limit: 7 };
@@ -176,7 +174,7 @@ t.test('of a late renewal and a claim of the same leases only one succeeds', asy
     };
     const [{ lost }] = await Promise.all([renewing(), claiming()]);
     const lostIds = lost.map(({ id }) => id).sort();
-    t.same(lostIds, claims.map(({ fence }) => fence.accountId).sort(), `round ${round}`);
+    t.same(lostIds, claims.map(({ fence }) => fence.id).sort(), `round ${round}`);
     outcomes.add(lost.length);
   }
   t.comment(`lost: ${[...outcomes].sort((one, two) => one - two).join(', ')}`);
@@ -199,7 +197,7 @@ t.test('many that claim at once get each lease once', async (t) => {
       }
     }),
   );
-  const won = claims.map(({ fence }) => fence.accountId);
+  const won = claims.map(({ fence }) => fence.id);
   t.equal(won.length, 40);
   t.equal(new Set(won).size, 40);
 });
@@ -229,13 +227,13 @@ for (const engine of databases) {
     await t.rejects(port.credentials.set({ two: 'stale' }), /lost its lease/);
     await t.rejects(port.credentials.clear(), /lost its lease/);
     t.match(await world.credentials(id), [{ name: 'two', value: /changed$/ }]);
-    const stale: Fence = { ...fence, number: fence.number + 7 };
+    const stale: LeaseToken = { ...fence, number: fence.number + 7 };
     const write = { fence: stale, clear: true, put: [], delete: [] };
     t.notOk(await storage.submit(credentialLane, write));
     await t.rejects(process.driver.last.state('replaced'), /over/);
     t.equal((await world.row(id)).status, 'connected', '`replaced` under a stale fence is ignored');
     t.ok(process.driver.last.closed);
-    t.same((await renew(leaseMs)).lost.map(fenceOf), [fence]);
+    t.same((await renew(leaseMs)).lost, [fence]);
   });
 }
 

@@ -234,7 +234,7 @@ export class World {
   }
 
   async lease(accountId: string) {
-    const [lease] = await this.storage.read.leases.find([accountId]);
+    const [lease] = await this.storage.read.leases.rows.find([accountId]);
     if (lease === undefined) throw new Error('there is no lease');
     return lease;
   }

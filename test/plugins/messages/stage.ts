@@ -279,7 +279,7 @@ export class FakeSession implements LiveSession {
 
   constructor(tenantId: string, accountId: string, owner: string, number = 1) {
     this.account = { id: accountId, tenantId, channel: 'msgapp_web', identifier: accountId };
-    this.fence = { accountId, owner, number };
+    this.fence = { id: accountId, owner, number };
   }
 
   get signal(): AbortSignal {

@@ -325,7 +325,7 @@ function reads(ids: readonly string[]): readonly Read[] {
   leased('receivers: a claim of more than are free', 4 * 60 + 20, ({ receivers }) =>
     receivers.leases.claim({ ...claim, limit: 60 }),
   );
-  leased('sessions: a claim', 30, ({ leases }) => leases.claim({ ...claim, limit: 7 }));
+  leased('sessions: a claim', 30, ({ leases }) => leases.rows.claim({ ...claim, limit: 7 }));
   add('usage: accounts', 15, (tables) => tables.accounts.count('ten_big'));
   const every = 10 * (tenants.length + 500);
   found.push({

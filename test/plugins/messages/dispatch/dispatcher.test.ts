@@ -194,7 +194,7 @@ for (const engine of databases) {
 
       if (engine.name === 'mariadb') {
         const beside = await stage.run(async (unit) => {
-          await unit.leases.lockFree([other.fence]);
+          await unit.leases.rows.lockFree([other.fence]);
           const id = await sendAgain();
           const { attempts } = await message(stage, again.tenantId, id);
           t.equal(attempts, 0, 'where somebody has locked the lease nobody waits for it');

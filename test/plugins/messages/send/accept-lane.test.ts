@@ -164,7 +164,7 @@ for (const engine of databases) {
 
     // Two outbound so far; three each way refuse the next.
     const accountId = accountIds[0] ?? '';
-    const fence = { accountId, owner: first.broker.processId, number: 1 };
+    const fence = { id: accountId, owner: first.broker.processId, number: 1 };
     for (const networkId of ['a', 'b', 'c']) {
       const from = { phone: known?.phone ?? null, networkId: null, name: 'Ada' };
       const event = { type: 'message', networkId, from, text: 'x', media: null, at: 1 } as const;

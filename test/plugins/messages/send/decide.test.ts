@@ -375,7 +375,7 @@ t.test('idempotency', async (t) => {
 t.test(
   'the intent is entered with the next message of an idle session, and with no other',
   async (t) => {
-    const fence = { accountId: 'acc_1', owner: 'process', number: 7 };
+    const fence = { id: 'acc_1', owner: 'process', number: 7 };
     const asked: string[] = [];
     const findIdle = (accountId: string) => {
       asked.push(accountId);
