@@ -14,7 +14,7 @@ import type { SessionView } from './session/messages.ts';
 import { stillLinked } from './session/runner.ts';
 import { type SessionDirectory, SessionUnreachable } from './session-directory.ts';
 import { isPairing } from './status.ts';
-import type { AccountRow } from './tables/accounts.ts';
+import type { AccountRow } from './tables/account-rows.ts';
 
 /** What the connection operations work with. */
 export interface ConnectionParts {

@@ -1,7 +1,7 @@
 import { timestamp } from '../../core/schemas.ts';
 import type { EventRecord } from '../events/contract.ts';
 import type { AccountEvent } from './status.ts';
-import type { AccountRow } from './tables/accounts.ts';
+import type { AccountRow } from './tables/account-rows.ts';
 
 /** What of an account its events show. */
 export type EventAccount = Pick<AccountRow, 'id' | 'tenantId' | 'channel' | 'identifier'>;

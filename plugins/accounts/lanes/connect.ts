@@ -2,7 +2,7 @@ import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
 import type { AccountState, ConnectOptions, Mode } from '../contract.ts';
 import { countsAgainstCap, holdsNumber, transition, unconnected } from '../status.ts';
-import type { AccountRow } from '../tables/accounts.ts';
+import type { AccountRow } from '../tables/account-rows.ts';
 import { claimKey, TransitionBatch, type TransitionParts } from './transition-batch.ts';
 
 /** A connect operation, decided by the process that will hold the session. */

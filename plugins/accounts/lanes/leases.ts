@@ -1,6 +1,6 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
-import type { AccountRow } from '../tables/accounts.ts';
+import type { AccountRow } from '../tables/account-rows.ts';
 
 /** How many free sessions a process has room for. */
 export interface SessionClaim {

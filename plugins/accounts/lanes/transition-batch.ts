@@ -3,7 +3,7 @@ import type { AccountReason, ConnectOptions, SessionListener } from '../contract
 import { accountEvent } from '../events.ts';
 import { holdsNumber, type Transition } from '../status.ts';
 import { isStatusChange, type StatusReporter } from '../status-reporter.ts';
-import type { AccountRow } from '../tables/accounts.ts';
+import type { AccountRow } from '../tables/account-rows.ts';
 
 /** What every transition of an account concerns. */
 export interface TransitionParts {

@@ -1,7 +1,7 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
 import { holdsNumber, type Trigger, transition } from '../status.ts';
-import type { AccountRow } from '../tables/accounts.ts';
+import type { AccountRow } from '../tables/account-rows.ts';
 import { claimKey, TransitionBatch, type TransitionParts } from './transition-batch.ts';
 
 /** The trigger of a transition, for an account whose session this process holds. */

@@ -1,6 +1,6 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
 import { transition } from '../status.ts';
-import type { AccountRow } from '../tables/accounts.ts';
+import type { AccountRow } from '../tables/account-rows.ts';
 import type { ConnectUndo } from './connect.ts';
 import { TransitionBatch, type TransitionParts } from './transition-batch.ts';
 

@@ -4,7 +4,7 @@ import { newId } from '../../../core/ids.ts';
 import { SerialQueues } from '../../../core/serial.ts';
 import type { ConnectOutput, ConnectUndo } from '../lanes/connect.ts';
 import { isRefused } from '../status.ts';
-import type { AccountRow } from '../tables/accounts.ts';
+import type { AccountRow } from '../tables/account-rows.ts';
 import type { SessionEnvironment } from './environment.ts';
 import type { SessionHost } from './host.ts';
 import type { ConnectRequest, SessionAnswer, SessionView } from './messages.ts';

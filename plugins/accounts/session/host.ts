@@ -5,7 +5,7 @@ import type { LeaseKeeping, LeaseToken, ProcessLease } from '../../cluster/contr
 import type { SessionListener } from '../contract.ts';
 import { leaveLane } from '../lanes/leases.ts';
 import { isPairing } from '../status.ts';
-import type { AccountRow } from '../tables/accounts.ts';
+import type { AccountRow } from '../tables/account-rows.ts';
 import { contain } from './contain.ts';
 import type { SessionEnvironment } from './environment.ts';
 import { SessionRunner } from './runner.ts';

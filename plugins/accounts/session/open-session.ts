@@ -8,7 +8,7 @@ import {
 } from '../../../core/contracts/driver.ts';
 import type { LeaseToken, ProcessLease } from '../../cluster/contract.ts';
 import type { LiveSession } from '../contract.ts';
-import type { AccountRow } from '../tables/accounts.ts';
+import type { AccountRow } from '../tables/account-rows.ts';
 import { isSent } from './driver-values.ts';
 
 /** The account as drivers know it. */

@@ -12,7 +12,7 @@ import type { LeaseToken, ProcessLease } from '../../cluster/contract.ts';
 import { rowChanged } from '../lanes/restrict.ts';
 import { details } from '../reasons.ts';
 import { type Trigger, transition } from '../status.ts';
-import type { AccountRow } from '../tables/accounts.ts';
+import type { AccountRow } from '../tables/account-rows.ts';
 import { contain } from './contain.ts';
 import { FencedCredentials, type Phase } from './credentials.ts';
 import { isAnswerOutcome } from './driver-values.ts';
