@@ -88,7 +88,7 @@ export class EventPort implements Port {
   }
 
   async sentMessage(reference: string) {
-    this.refuseWhenOver();
+    this.#refuseWhenOver();
     return this.#listeners.sentMessage(reference);
   }
 
@@ -109,7 +109,7 @@ export class EventPort implements Port {
   }
 
   /** @throws Error when the session is over */
-  refuseWhenOver(): void {
+  #refuseWhenOver(): void {
     if (!this.#targets.isOpen()) throw new Error('the session is over');
   }
 
@@ -119,7 +119,7 @@ export class EventPort implements Port {
       this.#reportNonsense('emit', error);
       throw error;
     }
-    this.refuseWhenOver();
+    this.#refuseWhenOver();
     if (event.type === 'state' || event.type === 'step') this.#gathering = null;
     if (event.type === 'state') {
       // Before its turn: no send may be handed to a lost connection.
@@ -129,7 +129,7 @@ export class EventPort implements Port {
     }
     if (event.type === 'step') {
       return this.#turns.state(async () => {
-        this.refuseWhenOver();
+        this.#refuseWhenOver();
         await this.#targets.onStep(event.step);
       });
     }
@@ -160,7 +160,7 @@ export class EventPort implements Port {
    */
   async #store(event: Parameters<SessionListeners['receive']>[0]): Promise<void> {
     for (;;) {
-      this.refuseWhenOver();
+      this.#refuseWhenOver();
       try {
         return await this.#listeners.receive(event);
       } catch (error) {

@@ -1,0 +1,102 @@
+import type { GatewayLog } from '../../../core/log.ts';
+import { atMost } from '../../../core/waiting.ts';
+import { contain } from './contain.ts';
+import type { Phase } from './credentials.ts';
+import type { SessionListeners } from './listeners.ts';
+import type { OpenSession } from './open-session.ts';
+
+/** How long a log-out may take before the connection is cut, milliseconds. */
+const logOutMs = 3_000;
+
+/** Logged when a device may be left in the list of linked devices on the phone. */
+export const stillLinked =
+  "the device was not unlinked on the network: unlink it in the network's own app";
+
+/** What the end of a session concerns. */
+export interface EndingParts {
+  readonly live: OpenSession;
+  readonly listeners: SessionListeners;
+  readonly log: GatewayLog;
+  /** Reports what a broken driver throws. */
+  failed(call: string, error: unknown): void;
+  /** Stops timers, tries and messages of the session. Called once, when the session is over. */
+  release(): void;
+  /**
+   * Called once, when the session is over.
+   * @param closed resolves when all it did is stored
+   */
+  onOver(closed: Promise<void>): void;
+}
+
+/** How one session ends: by a log-out from the network, or at once. */
+export class SessionEnding {
+  readonly #parts: EndingParts;
+  #leaving: Promise<void> | null = null;
+  #over: Promise<void> | null = null;
+
+  constructor(parts: EndingParts) {
+    this.#parts = parts;
+  }
+
+  get phase(): Phase {
+    if (this.#over !== null) return 'over';
+    return this.#leaving === null ? 'open' : 'leaving';
+  }
+
+  get isOpen(): boolean {
+    return this.phase === 'open';
+  }
+
+  /** @throws Error when the session is over or leaving */
+  refuseWhenOver(): void {
+    if (!this.isOpen) throw new Error('the session is over');
+  }
+
+  /**
+   * Logs out of the network, then closes: the account was removed or is linked anew. Idempotent.
+   * @param linked whether a device may be linked on the network
+   */
+  logOut(linked = this.#parts.live.row.linked): Promise<void> {
+    // The phase changes before the driver is called: events that it then emits are refused.
+    this.#leaving ??= Promise.resolve().then(() => this.#leave(linked));
+    return this.#leaving;
+  }
+
+  /**
+   * Cuts the connection at once, without a log-out and without a status change. Idempotent.
+   * @returns resolves once the listeners have stored what they had under way
+   */
+  close(): Promise<void> {
+    this.#over ??= this.#close();
+    return this.#over;
+  }
+
+  async #leave(linked: boolean): Promise<void> {
+    const { live, log, failed } = this.#parts;
+    const { session } = live;
+    const outcomes: unknown[] = [];
+    if (session !== null && this.#over === null && live.isHeld()) {
+      const leaving = contain(
+        async () => outcomes.push(await session.logOut()),
+        (error) => failed('logOut', error),
+      );
+      await atMost(logOutMs, leaving);
+    }
+    if (linked && !outcomes.includes('unlinked')) log.info({}, stillLinked);
+    await this.close();
+  }
+
+  async #close(): Promise<void> {
+    const { live, listeners, failed, release, onOver } = this.#parts;
+    try {
+      live.session?.close();
+    } catch (error) {
+      failed('close', error);
+    }
+    live.end();
+    release();
+    const closed = listeners.notify('closed');
+    onOver(closed);
+    await closed;
+  }
+}

@@ -1,0 +1,163 @@
+import type { LinkRequest, LinkStep } from '../../../core/contracts/driver.ts';
+import type { GatewayLog } from '../../../core/log.ts';
+import { type Trigger, transition } from '../status.ts';
+import type { SessionEnding } from './ending.ts';
+import type { SessionEnvironment } from './environment.ts';
+import type { SessionListeners } from './listeners.ts';
+import { NamedTimers } from './named-timers.ts';
+import type { OpenSession } from './open-session.ts';
+import { Pairing } from './pairing.ts';
+import type { Tries } from './tries.ts';
+
+/** Pause before a status change is committed again after the database failed, milliseconds. */
+const retryCommitMs = 500;
+
+/** The network is out of reach, or was when it was last tried. */
+type Loss = Extract<Trigger, { type: 'lost' }>;
+
+/** What the status of a session's account concerns. */
+export interface SessionStatusParts {
+  readonly environment: SessionEnvironment;
+  readonly live: OpenSession;
+  readonly listeners: SessionListeners;
+  readonly tries: Tries;
+  readonly ending: SessionEnding;
+  readonly log: GatewayLog;
+  /** Runs in the queue of the states, see `EventPort.inTurn`. */
+  inTurn(take: () => Promise<void>): Promise<void>;
+}
+
+/** Changes the status of one session's account: commits the transition of each trigger, then acts on it. */
+export class SessionStatus {
+  readonly #parts: SessionStatusParts;
+  readonly #timers: NamedTimers<'pairing' | 'restriction'>;
+  #pairing: Pairing | null = null;
+  /** The latest loss; null once the network is there. */
+  #loss: Loss | null = null;
+
+  constructor(parts: SessionStatusParts) {
+    this.#parts = parts;
+    this.#timers = new NamedTimers(parts.environment.timers);
+  }
+
+  /** Null when nothing is being paired. */
+  get pairing(): Pairing | null {
+    return this.#pairing;
+  }
+
+  /** Begins a pairing, which times out. */
+  beginPairing(link: LinkRequest): void {
+    const { environment, inTurn } = this.#parts;
+    const { clock, settings } = environment;
+    this.#pairing = new Pairing(link, clock.now() + settings.pairingTimeoutMs);
+    this.#timers.later('pairing', settings.pairingTimeoutMs, () => {
+      void inTurn(() => this.apply({ type: 'pairing_timeout' }));
+    });
+  }
+
+  /** Plans the end of the restriction that the record shows, if any. */
+  planRestrictionEnd(): void {
+    const { environment, live, inTurn } = this.#parts;
+    this.#timers.cancel('restriction');
+    const until = live.row.restrictedUntil;
+    if (until === null) return;
+    // At most an hour at once, and never in a tight loop while the two clocks disagree.
+    const wait = Math.min(Math.max(until - environment.clock.now(), 50), 3_600_000);
+    this.#timers.later('restriction', wait, () => {
+      void inTurn(async () => {
+        const now = await environment.storage.now();
+        await this.apply({ type: 'restriction_due', now });
+      });
+    });
+  }
+
+  /** Applies a trigger; resolves when its transition is durable. */
+  async apply(trigger: Trigger): Promise<void> {
+    const { live, listeners, tries, ending, log } = this.#parts;
+    if (trigger.type === 'lost') {
+      // Set by the port already; a `connected` from before may have been taken in between.
+      live.connected = false;
+      this.#loss = trigger;
+      tries.lost(trigger.reason, trigger.retryAt);
+      // A further try that failed alike: nothing to store.
+      if (transition(live.row, trigger)?.state === live.row) {
+        this.#pairing?.take({ type: 'lost' });
+        return;
+      }
+    }
+    const before = live.row.status;
+    const outcome = await this.#commit(trigger);
+    const { status } = outcome.row;
+    if (outcome.kind === 'refused') {
+      log.warn({ trigger: trigger.type, status }, 'a status change was refused');
+      return;
+    }
+    live.row = outcome.row;
+    if (outcome.kind === 'claimed_elsewhere') {
+      log.warn({}, 'the number is linked to another tenant: this link is given up');
+      return ending.logOut(true);
+    }
+    if (status === 'disconnected') return ending.close();
+    if (trigger.type === 'lost') {
+      this.#pairing?.take({ type: 'lost' });
+      return;
+    }
+    if (trigger.type === 'connected') this.#nowConnected();
+    this.planRestrictionEnd();
+    if (live.connected) {
+      void listeners.notify('ready');
+    } else if (before === 'restricted' && status === 'connected') {
+      // The restriction ended while the network was away: a try to reconnect is under way already.
+      if (this.#loss !== null) live.row = (await this.#commit(this.#loss)).row;
+    }
+  }
+
+  /** Takes a step of the linking: the network is there, whatever its last state was. */
+  async takeStep(step: LinkStep): Promise<void> {
+    if (this.#pairing !== null && this.#parts.live.row.reason !== null) {
+      await this.apply({ type: 'reached' });
+    }
+    this.#pairing?.take({ type: 'step', step });
+  }
+
+  /** Ends timers and pairing: the session is over. */
+  end(): void {
+    this.#timers.cancelAll();
+    this.#pairing?.take({ type: 'over' });
+  }
+
+  #nowConnected(): void {
+    this.#parts.live.connected = true;
+    this.#loss = null;
+    this.#parts.tries.connected();
+    this.#timers.cancel('pairing');
+    this.#pairing?.take({ type: 'connected' });
+    this.#pairing = null;
+  }
+
+  /** Commits a transition; repeats while the database is away, for as long as the session is open. */
+  async #commit(trigger: Trigger) {
+    const { environment, live, tries, ending, log } = this.#parts;
+    const { storage, lanes, timers } = environment;
+    for (;;) {
+      ending.refuseWhenOver();
+      try {
+        const input = { fence: live.fence, trigger, tries: tries.failed };
+        const outcome = await storage.submit(lanes.transition, input);
+        ending.refuseWhenOver();
+        if (outcome.kind !== 'fenced') return outcome;
+        if (!outcome.removed) {
+          log.warn({}, 'this session does not hold its lease any more: it is closed');
+        }
+      } catch (error) {
+        ending.refuseWhenOver();
+        log.warn({ err: error, trigger: trigger.type }, 'a status change waits');
+        await new Promise<void>((resolve) => {
+          timers.after(retryCommitMs, resolve);
+        });
+        continue;
+      }
+      void ending.close();
+    }
+  }
+}
