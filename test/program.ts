@@ -19,7 +19,7 @@ const apart = [
  * Compiles the gateway, the tests and every program that a test starts, each with its libraries: to load a file takes
  * longer than to run it, and a run starts hundreds of processes. `test/public` tests the program as it is shipped.
  * @param folder empty, and left to the caller
- * @param tests files or folders; all tests but those of the bench when empty
+ * @param tests files; all tests but those of the bench when empty
  * @returns the folder of the programs, for TEST_PROGRAM: `test/x.test.ts` is its `test/x.test.js`
  */
 export async function compileWithLibraries(
@@ -29,9 +29,7 @@ export async function compileWithLibraries(
   const all = await sourcesIn(['drivers', 'test']);
   const named = tests.map((name) => relative(project, resolve(name)));
   const isNamed = (name: string) =>
-    named.length === 0
-      ? /^test\/(?!bench\/).*\.test\.ts$/.test(name)
-      : named.some((start) => name === start || name.startsWith(`${start}/`));
+    named.length === 0 ? /^test\/(?!bench\/).*\.test\.ts$/.test(name) : named.includes(name);
   const isStarted = (name: string) => /(^|[/-])(main|process|smoke|borrower)\.ts$/.test(name);
   const entryPoints = ['main.ts', ...all.filter((name) => isStarted(name) || isNamed(name))];
   const options = { entryPoints, splitting: true, sourcesContent: false, external: apart };

@@ -1,10 +1,11 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { constants } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
 import t from 'tap';
 import { startProcess } from './harness/processes.ts';
+import { nameTests } from './named-tests.ts';
 import { ResultFilter, readResults } from './results.ts';
 import { startMariadb } from './servers/mariadb.ts';
 import { killGroup } from './servers/processes.ts';
@@ -27,6 +28,21 @@ t.test('a file that passed becomes one line, one that failed stays whole', async
   t.same(shown, ['TAP version 14', '1..2', 'ok 1 - a', ...bad, '# { total: 2, pass: 1, fail: 1 }']);
   t.same(filter.take('# Subtest: c'), []);
   t.same(filter.end(), ['# Subtest: c'], 'what was cut off is shown');
+});
+
+t.test('a folder is the tests in it, without those of the bench', async (t) => {
+  const folder = await makeFolder('named');
+  const names = ['main.ts', 'b.test.ts', 'deep/a.test.ts', 'bench/slow.test.ts'];
+  for (const name of names) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), '');
+  }
+  const within = (...found: string[]) => found.map((name) => join(folder, name));
+  const tests = within('b.test.ts', 'deep/a.test.ts');
+  t.same(nameTests(['-Rtap', folder, 'x.ts']), ['-Rtap', ...tests, 'x.ts']);
+  t.same(nameTests(within('bench')), within('bench/slow.test.ts'));
+  await mkdir(join(folder, 'empty'));
+  t.throws(() => nameTests(within('empty')), /There is no test in .*empty\./);
 });
 
 t.test('a private database keeps what it committed through a crash', async (t) => {

@@ -1,12 +1,12 @@
 import { existsSync, mkdtempSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { nameTests } from './named-tests.ts';
 import { compileWithLibraries } from './program.ts';
 import { askForServers } from './servers/borrow.ts';
 import { lendServers } from './servers/lend.ts';
 import { runTap, type TapRun } from './tap.ts';
 
-const args = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'messaging-gateway-test-'));
 const serversFile = join(folder, 'servers.json');
 const interrupted = new AbortController();
@@ -18,6 +18,7 @@ if (process.env.npm_lifecycle_event !== undefined) endWithParent(process.ppid);
 let run: TapRun = { passed: 0, failed: 0, exitCode: 1 };
 try {
   process.env.TEST_SCALE ??= '0.05';
+  const args = nameTests(process.argv.slice(2));
   run = await lendServers(serversFile, async () => {
     // Named files start the servers that they ask for; a run of all files starts every server first.
     const tests = args.filter((arg) => existsSync(arg));
