@@ -1,0 +1,53 @@
+import t from 'tap';
+import { AccountKeys } from '../../../drivers/msgapp_web/account-keys.ts';
+import { ContactBook } from '../../../drivers/msgapp_web/contact-book.ts';
+import { loadLibrary } from '../../../drivers/msgapp_web/library.ts';
+import { libraryLog } from '../../../drivers/msgapp_web/library-log.ts';
+import { openedMessages, signalRepository } from '../../../drivers/msgapp_web/signal-repository.ts';
+import { Transactions } from '../../../drivers/msgapp_web/transactions.ts';
+import { LogLines } from '../../../testing/contract/driver/bench.ts';
+import { MemoryCredentials } from '../../../testing/contract/driver.ts';
+
+async function contactBook(): Promise<ContactBook> {
+  const library = await loadLibrary();
+  const imports = { contacts: true, history: false };
+  const keys = await AccountKeys.fresh(library, new MemoryCredentials(), imports);
+  const log = libraryLog(new LogLines(), 'acc_1');
+  const auth = { creds: keys.login, keys: new Transactions(keys) };
+  const find = async () => [];
+  const repository = signalRepository(library, keys, openedMessages(), auth, log, find);
+  return new ContactBook(keys, { signalRepository: repository });
+}
+
+const number = (phone: string) => ({ phone, networkId: null });
+
+t.test('a name and an address that come at once are both kept', async (t) => {
+  const book = await contactBook();
+  const [typed, real] = ['+5511987654321', '551187654321@s.whatsapp.net'];
+  t.equal(await book.destinationOf(number(typed)), null, 'read before, and remembered');
+  await Promise.all([
+    book.keepName(number(typed), 'Bia (work)'),
+    book.keepAddress(typed, real),
+    book.keepName(number(typed), 'Bia (home)'),
+  ]);
+  t.equal(await book.destinationOf(number(typed)), real);
+  t.match(await book.person('5511987654321@s.whatsapp.net', null, 'bia'), { name: 'Bia (home)' });
+});
+
+t.test('replies from an address stay with the number that was written to', async (t) => {
+  const [typed, other, real] = ['+5511987654321', '+55011987654321', '+551187654321'];
+  const address = '551187654321@s.whatsapp.net';
+  const knownAs = async (book: ContactBook) => (await book.person(address, null, null))?.phone;
+  const first = await contactBook();
+  await first.keepAddress(typed, address);
+  await first.keepAddress(other, address);
+  t.equal(await knownAs(first), typed, 'the first of two');
+  await first.destinationOf(number(real));
+  t.equal(await knownAs(first), real, 'the number itself, once it is written to');
+  await first.keepAddress(other, address);
+  t.equal(await knownAs(first), real);
+  const second = await contactBook();
+  await second.keepAddress(real, address);
+  await second.keepAddress(typed, address);
+  t.equal(await knownAs(second), real, 'the number itself, when it was first');
+});
