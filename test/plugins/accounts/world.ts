@@ -1,10 +1,9 @@
 import type { Test } from 'tap';
-import { contents } from '../../../config/tables.ts';
 import type { Caller } from '../../../core/contracts/caller.ts';
-import { type Clock, systemClock } from '../../../core/contracts/clock.ts';
+import type { Clock } from '../../../core/contracts/clock.ts';
 import type { DriverFault } from '../../../core/contracts/driver-faults.ts';
 import type { Json } from '../../../core/contracts/json.ts';
-import type { Lane, Unit } from '../../../core/contracts/storage.ts';
+import type { Unit } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
 import { createLog } from '../../../core/log.ts';
 import { assembleAccounts } from '../../../plugins/accounts/assemble.ts';
@@ -17,24 +16,11 @@ import { accountMetrics } from '../../../plugins/accounts/metrics.ts';
 import { LoginGate } from '../../../plugins/accounts/session/login-gate.ts';
 import { systemTimers, type Timers } from '../../../plugins/accounts/session/timers.ts';
 import { MemoryHub } from '../../../plugins/broker/hub.ts';
-import { MemoryBroker } from '../../../plugins/broker/memory.ts';
-import { ClusterMember } from '../../../plugins/cluster/member.ts';
 import type { MediaService } from '../../../plugins/media/contract.ts';
 import { PrometheusMetrics } from '../../../plugins/observability/metrics.ts';
-import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
-import { makeStorage, type OpenStorage } from '../../../plugins/storage/storage.ts';
+import type { OpenStorage } from '../../../plugins/storage/storage.ts';
+import { makeProcess, migratedStorage, run } from '../../fixtures/process.ts';
 import { FakeDriver } from './fake-driver.ts';
-
-/** Does anything in a transaction. */
-export const anything: Lane<(unit: Unit) => Promise<unknown>, unknown> = {
-  name: 'test.anything',
-  locks: () => [],
-  run: async (unit, inputs) => {
-    const outputs: unknown[] = [];
-    for (const act of inputs) outputs.push(await act(unit));
-    return outputs;
-  },
-};
 
 /** A line of the log, as far as tests read it. */
 export interface LogLine {
@@ -111,10 +97,7 @@ export class World {
   }
 
   static async open(t: Test, url: string): Promise<World> {
-    const storage = makeStorage({ url, log: createLog('silent'), contents });
-    t.teardown(() => storage.close());
-    await migrate(storage, contents.steps);
-    return new World(t, url, storage);
+    return new World(t, url, await migratedStorage(t, url));
   }
 
   /** Makes a tenant and answers it as a caller. */
@@ -142,25 +125,15 @@ export class World {
   async start(options: ProcessOptions = {}, storage: OpenStorage = this.storage) {
     const lines: LogLine[] = [];
     const log = createLog('info', { write: (line) => lines.push(JSON.parse(line)) });
-    const broker = new MemoryBroker({ log, hub: this.hub });
     const driver = options.driver ?? new FakeDriver();
     const cap = options.accountsCap ?? 10;
     const faults: DriverFault[] = [];
     const metrics = new PrometheusMetrics();
-    const clock = options.clock ?? systemClock;
     const roles = options.roles ?? ['api', 'sessions'];
-    const cluster = new ClusterMember({
-      ...{ storage, clock, log, roles, processId: broker.processId },
-      name: options.processName ?? broker.processId,
-      isAlone: options.isAlone ?? false,
-      leaseMs: options.leaseMs ?? 9_000,
-    });
+    const { processName: name } = options;
+    const shared = makeProcess(this.#t, storage, { ...options, hub: this.hub, log, roles, name });
     const assembled = assembleAccounts({
-      storage,
-      broker,
-      cluster,
-      log,
-      clock,
+      ...shared,
       timers: options.timers ?? systemTimers,
       gate: new LoginGate({
         perSecond: options.loginsPerS ?? 1_000,
@@ -202,23 +175,15 @@ export class World {
     });
     const listener = new RecordingListener();
     assembled.sessions.attach(listener);
-    await cluster.start();
+    await shared.start(() => assembled.process.stop());
     await assembled.process.start();
-    if (options.processName !== undefined) cluster.inherit();
-    let stopped: Promise<void> | undefined;
-    const stop = async (): Promise<void> => {
-      stopped ??= assembled.process
-        .stop()
-        .then(() => cluster.stop())
-        .then(() => broker.close());
-      await stopped;
-    };
-    this.#t.teardown(stop);
+    if (name !== undefined) shared.cluster.inherit();
+    const { broker, stop } = shared;
     return { ...assembled, broker, driver, faults, metrics, lines, listener, storage, stop };
   }
 
   act<Result>(work: (unit: Unit) => Promise<Result>): Promise<Result> {
-    return this.storage.submit(anything, work) as Promise<Result>;
+    return run(this.storage, work);
   }
 
   /** The account events of a tenant in the outbox, in order: `type status reason`. */

@@ -1,7 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { contents } from '../../../config/tables.ts';
 import type { Broker } from '../../../core/contracts/broker.ts';
-import { systemClock } from '../../../core/contracts/clock.ts';
 import {
   type DriverCapabilities,
   DriverError,
@@ -10,9 +8,8 @@ import {
   type Sent,
 } from '../../../core/contracts/driver.ts';
 import type { Json } from '../../../core/contracts/json.ts';
-import type { Lane, Unit } from '../../../core/contracts/storage.ts';
+import type { Unit } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
-import { createLog } from '../../../core/log.ts';
 import type {
   AccountReason,
   AccountState,
@@ -22,7 +19,6 @@ import type {
 } from '../../../plugins/accounts/contract.ts';
 import { unconnected } from '../../../plugins/accounts/status.ts';
 import { MemoryHub } from '../../../plugins/broker/hub.ts';
-import { MemoryBroker } from '../../../plugins/broker/memory.ts';
 import type { PlanCaps } from '../../../plugins/limits/contract.ts';
 import { guardSettings, makeLimitRules } from '../../../plugins/limits/rules.ts';
 import { Dispatchers } from '../../../plugins/messages/dispatch/dispatchers.ts';
@@ -36,12 +32,11 @@ import {
   type SessionListenerParts,
 } from '../../../plugins/messages/session-listener.ts';
 import { Waits } from '../../../plugins/messages/wait/waits.ts';
-import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
-import { makeStorage, type OpenStorage } from '../../../plugins/storage/storage.ts';
+import type { OpenStorage } from '../../../plugins/storage/storage.ts';
+import { log, makeProcess, migratedStorage, run } from '../../fixtures/process.ts';
 import type { Teardown } from '../../harness/processes.ts';
 import { type Unreliability, unreliableBroker } from '../../harness/unreliable-broker.ts';
 
-const log = createLog(process.env.LOG_LEVEL ?? 'silent');
 /** Processes that can hear each other have brokers on one hub. */
 export const hub = (): MemoryHub => new MemoryHub();
 
@@ -89,11 +84,10 @@ export async function openStage(
   url: string,
   options: StageOptions = {},
 ): Promise<Stage> {
-  const storage = makeStorage({ url, log, contents });
-  await migrate(storage, contents.steps);
-  const memory = new MemoryBroker({ log, hub: options.hub ?? new MemoryHub() });
+  const storage = await migratedStorage(t, url);
+  const { broker: reliable, clock } = makeProcess(t, storage, { hub: options.hub });
   const broker =
-    options.unreliable === undefined ? memory : unreliableBroker(memory, options.unreliable);
+    options.unreliable === undefined ? reliable : unreliableBroker(reliable, options.unreliable);
   const dispatchers = new Dispatchers();
   const accepting = options.viaBroker === true ? new Dispatchers() : dispatchers;
   const restricted: string[] = [];
@@ -110,7 +104,7 @@ export async function openStage(
   const lanes = makeLanes({
     storage,
     broker,
-    clock: systemClock,
+    clock,
     // Events wait, to be found.
     outbox: { prepare: async () => (unit, events) => unit.withCommit.events.record(events) },
     forgetContact,
@@ -133,24 +127,14 @@ export async function openStage(
       lanes: using,
       authenticator: { isCurrent: async (keyId) => options.isCurrent?.(keyId) ?? true },
       processId: broker.processId,
-      clock: systemClock,
+      clock,
       log,
     });
   const waits = waitsOn(lanes);
   await broker.listen(inboundTopic, (message) =>
     waits.wake((message as { readonly tenantId: string }).tenantId),
   );
-  const work: Lane<(unit: Unit) => Promise<unknown>, unknown> = {
-    name: 'test.work',
-    locks: () => [],
-    maxBatch: 1,
-    run: async (unit, inputs) => Promise.all(inputs.map((input) => input(unit))),
-  };
-  t.teardown(async () => {
-    waits.stop();
-    await memory.close();
-    await storage.close();
-  });
+  t.teardown(async () => waits.stop());
   return {
     storage,
     broker,
@@ -175,10 +159,9 @@ export async function openStage(
         idempotency: null,
         ...send,
       }),
-    // The lane's type forgets the result's; it is the work's own.
-    run: (input) => storage.submit(work, input) as never,
+    run: (work) => run(storage, work),
     beat: () =>
-      storage.submit(work, async (unit) => {
+      run(storage, async (unit) => {
         await unit.processes.beat([
           {
             id: broker.processId,
@@ -189,7 +172,7 @@ export async function openStage(
             seenAt: unit.now,
           },
         ]);
-      }) as Promise<never>,
+      }),
   };
 }
 

@@ -1,14 +1,12 @@
 import t, { type Test } from 'tap';
-import { contents, makeTables } from '../../../config/tables.ts';
+import { makeTables } from '../../../config/tables.ts';
 import type { Row } from '../../../core/contracts/sql.ts';
 import type { Tables } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
-import { createLog } from '../../../core/log.ts';
 import type { ListPosition } from '../../../plugins/messages/tables/message-lists.ts';
-import { connect, type DatabasePools } from '../../../plugins/storage/connection.ts';
+import type { DatabasePools } from '../../../plugins/storage/connection.ts';
 import { Executor } from '../../../plugins/storage/executor.ts';
-import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
-import { makeStorage } from '../../../plugins/storage/storage.ts';
+import { migratedStorage } from '../../fixtures/process.ts';
 import { databases } from '../../harness/databases.ts';
 
 const total = 100_000;
@@ -452,12 +450,7 @@ for (const engine of databases) {
   t.test(`plans over ${total} messages, ${engine.name}`, async (t) => {
     const database = await engine.create();
     t.teardown(() => database.drop());
-    const log = createLog('silent');
-    const storage = makeStorage({ url: database.url, log, contents });
-    await migrate(storage, contents.steps);
-    await storage.close();
-    const connections = connect(database.url, log);
-    t.teardown(() => connections.close());
+    const { connections } = await migratedStorage(t, database.url);
     const begunAt = performance.now();
     const ids = await fill(connections);
     t.comment(`filled in ${Math.round(performance.now() - begunAt)} ms`);

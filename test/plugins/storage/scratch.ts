@@ -2,10 +2,9 @@ import { contents } from '../../../config/tables.ts';
 import { integer, nullable, text, words, zero } from '../../../core/contracts/schema.ts';
 import type { Sql } from '../../../core/contracts/sql.ts';
 import type { Tables, Unit } from '../../../core/contracts/storage.ts';
-import { createLog } from '../../../core/log.ts';
-import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
 import { createTable } from '../../../plugins/storage/migrations/schema.ts';
-import { makeStorage, type OpenStorage } from '../../../plugins/storage/storage.ts';
+import type { OpenStorage } from '../../../plugins/storage/storage.ts';
+import { migratedStorage } from '../../fixtures/process.ts';
 import type { Teardown } from '../../harness/processes.ts';
 
 /** The SQL of a table that only these tests have. */
@@ -55,22 +54,20 @@ export async function openScratch(url: string, t: Teardown): Promise<OpenStorage
     ...contents.tables(sql),
     scratch: new ScratchTable(sql),
   });
-  const storage = makeStorage({ url, log: createLog('silent'), contents: { ...contents, tables } });
-  t.teardown(() => storage.close());
-  await migrate(storage, [
+  const steps = [
     ...contents.steps,
     {
       name: 'scratch',
       major: 1,
-      apply: (executor) =>
+      apply: (executor: Sql) =>
         createTable(executor, {
           name: 'scratch',
           columns: { id: words(40), value: zero, note: nullable(text), at: nullable(integer) },
           primary: ['id'],
         }),
     },
-  ]);
-  return storage;
+  ];
+  return await migratedStorage(t, url, { ...contents, tables, steps });
 }
 
 /** Makes the rows that locks take. */

@@ -1,26 +1,19 @@
-import { contents } from '../../../config/tables.ts';
 import type { Broker } from '../../../core/contracts/broker.ts';
-import { systemClock } from '../../../core/contracts/clock.ts';
 import type { EventType } from '../../../core/contracts/events.ts';
-import type { Lane, Storage, Unit } from '../../../core/contracts/storage.ts';
+import type { Storage, Unit } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
-import { createLog } from '../../../core/log.ts';
 import type { MemoryHub } from '../../../plugins/broker/hub.ts';
-import { MemoryBroker } from '../../../plugins/broker/memory.ts';
-import { ClusterMember } from '../../../plugins/cluster/member.ts';
 import type { EgressAnswer, EgressOutcome, EgressPost } from '../../../plugins/egress/contract.ts';
 import type { EventRecord, PrepareEvents } from '../../../plugins/events/contract.ts';
 import { PrometheusMetrics } from '../../../plugins/observability/metrics.ts';
-import { migrate } from '../../../plugins/storage/migrations/migrate.ts';
-import { makeStorage, type OpenStorage } from '../../../plugins/storage/storage.ts';
+import type { OpenStorage } from '../../../plugins/storage/storage.ts';
 import { startEngine } from '../../../plugins/webhooks/engine/engine.ts';
 import type { EngineSettings } from '../../../plugins/webhooks/engine/environment.ts';
 import { receiverId } from '../../../plugins/webhooks/receiver-id.ts';
 import type { Delivery } from '../../../plugins/webhooks/tables/delivery-rows.ts';
 import type { Webhook } from '../../../plugins/webhooks/tables/webhooks.ts';
+import { makeProcess, migratedStorage, run } from '../../fixtures/process.ts';
 import type { Teardown } from '../../harness/processes.ts';
-
-const log = createLog(process.env.LOG_LEVEL ?? 'silent');
 
 /** One request as the receivers saw it. */
 export interface Seen {
@@ -131,27 +124,18 @@ export async function openEngine(
   internet: Internet,
   options: EngineOptions = {},
 ): Promise<EngineProcess> {
-  const storage = makeStorage({ url, log, contents });
-  await migrate(storage, contents.steps);
-  const memory = new MemoryBroker({ log, ...(options.hub === undefined ? {} : options) });
+  const storage = await migratedStorage(t, url);
   const name = options.name ?? 'one';
   const metrics = new PrometheusMetrics();
   const settings = { ...quick, ...options.settings };
   const delivers = options.delivers ?? true;
-  const shared = {
-    storage: options.through?.(storage) ?? storage,
-    broker: options.broker ?? memory,
-    clock: systemClock,
-    log,
-  };
-  const { processId } = shared.broker;
-  const cluster = new ClusterMember({
-    ...{ ...shared, processId, name: processId, isAlone: false },
+  const shared = makeProcess(t, options.through?.(storage) ?? storage, {
+    ...{ hub: options.hub, broker: options.broker },
     roles: delivers ? ['webhooks'] : ['api'],
     leaseMs: settings.timeoutMs + 5_000,
   });
   const engine = await startEngine({
-    ...{ ...shared, cluster, settings, delivers },
+    ...{ ...shared, settings, delivers },
     testsOpen: () => 0,
     outbox: { onCommit: (listener) => shared.storage.onCommit('events', listener) },
     egress: {
@@ -174,28 +158,13 @@ export async function openEngine(
     },
     metrics,
   });
-  await cluster.start();
-  const work: Lane<(unit: Unit) => Promise<unknown>, unknown> = {
-    name: 'test.work',
-    locks: () => [],
-    maxBatch: 1,
-    run: async (unit, inputs) => Promise.all(inputs.map((input) => input(unit))),
-  };
-  let stopped: Promise<void> | undefined;
-  const stop = async (): Promise<void> => {
-    await engine.stop();
-    await cluster.stop();
-    await memory.close();
-    await storage.close();
-  };
-  t.teardown(() => (stopped ??= stop()));
+  await shared.start(() => engine.stop());
   return {
     storage,
     prepare: engine.directFanOut,
     metrics: () => metrics.text(),
-    // The lane's type forgets the result's; it is the work's own.
-    run: (input) => storage.submit(work, input) as never,
-    stop: () => (stopped ??= stop()),
+    run: (work) => run(storage, work),
+    stop: shared.stop,
   };
 }
 

@@ -1,15 +1,15 @@
 import { composeGateway } from '../../../config/compose.ts';
 import { loadConfig } from '../../../config/load.ts';
 import { type Cradle, provide } from '../../../core/container.ts';
-import type { Lane, Unit } from '../../../core/contracts/storage.ts';
+import type { Unit } from '../../../core/contracts/storage.ts';
 import { createGateway, gatewayPlugin } from '../../../core/kernel.ts';
-import { createLog } from '../../../core/log.ts';
 import type { Egress, EgressPost } from '../../../plugins/egress/contract.ts';
 import egressPlugin from '../../../plugins/egress/plugin.ts';
 import lockPlugin from '../../../plugins/storage/lock-plugin.ts';
 import type { Delivery } from '../../../plugins/webhooks/tables/delivery-rows.ts';
 import type { Health } from '../../../plugins/webhooks/tables/receivers.ts';
 import type { Webhook } from '../../../plugins/webhooks/tables/webhooks.ts';
+import { log, run } from '../../fixtures/process.ts';
 import { type Client, client } from '../../harness/client.ts';
 import type { Teardown } from '../../harness/processes.ts';
 
@@ -58,7 +58,7 @@ export async function openOffice(
   const fakeEgress = gatewayPlugin('egress', [], async (app) => {
     provide(app.container, 'egress', makeEgress(posts));
   });
-  const parts = await composeGateway(config, createLog(process.env.LOG_LEVEL ?? 'silent'));
+  const parts = await composeGateway(config, log);
   // Two offices share a database on SQLite as well: within one process that is safe.
   const noLock = gatewayPlugin('database-lock', [], async (app) => {
     provide(app.container, 'isAlone', false);
@@ -72,12 +72,6 @@ export async function openOffice(
   const { cradle } = gateway;
   t.teardown(() => gateway.close());
   const address = await gateway.listen('127.0.0.1', 0);
-  const runLane: Lane<(unit: Unit) => Promise<unknown>, unknown> = {
-    name: 'test.run',
-    maxBatch: 1,
-    locks: () => [],
-    run: (unit, inputs) => Promise.all(inputs.map((work) => work(unit))),
-  };
   const clientOf = (key: string) => client(`${address}/v1`, key);
   return {
     cradle,
@@ -88,9 +82,7 @@ export async function openOffice(
       const { tenant, key } = await cradle.tenants.create(request);
       return { id: tenant.id, key: key.key, api: clientOf(key.key) };
     },
-    // The lane answers what the very work answered.
-    run: async <Result>(work: (unit: Unit) => Promise<Result>) =>
-      (await cradle.storage.submit(runLane, work)) as Result,
+    run: (work) => run(cradle.storage, work),
     close: () => gateway.close(),
   };
 }
