@@ -9,7 +9,7 @@ import type { AccountReason, AccountState, OwnReason } from './contract.ts';
 import { details, isRefusal } from './reasons.ts';
 
 /** What can change the status of an account. */
-export type Trigger =
+export type AccountTrigger =
   /** A connect operation: whatever link there was is discarded. */
   | { readonly type: 'connect' }
   /** The session is live. */
@@ -76,10 +76,10 @@ const unrestricted = {
 
 /**
  * Decides one trigger. Pure.
- * @returns the transition, whose state may be the same object when nothing changes; null when the trigger does not
+ * @returns the accountTransition, whose state may be the same object when nothing changes; null when the trigger does not
  *   apply in this status: it is refused and logged
  */
-export function transition(state: AccountState, trigger: Trigger): Transition | null {
+export function accountTransition(state: AccountState, trigger: AccountTrigger): Transition | null {
   switch (trigger.type) {
     case 'connect':
       return connect(state);
@@ -123,7 +123,7 @@ export function countsAgainstCap(state: AccountState): boolean {
   return state.status === 'connecting' || state.everConnected;
 }
 
-type LiveTrigger = Exclude<Trigger, { type: 'connect' | 'remove' }>;
+type LiveTrigger = Exclude<AccountTrigger, { type: 'connect' | 'remove' }>;
 
 function transitionLive(state: AccountState, trigger: LiveTrigger): Transition | null {
   switch (trigger.type) {

@@ -19,7 +19,7 @@ export interface SimulatedPhoneAddress {
 }
 
 /** A phone, as its owner sees it. */
-export interface SimulatedPhone {
+export interface SandboxPhone {
   readonly phone_number: string;
   readonly channel: string;
   readonly state: 'idle' | 'pairing' | 'code_sent' | 'password_required' | 'linked' | 'logged_out';
@@ -84,9 +84,9 @@ export type SimulatedOutcome<Value> =
 export interface SimulatedNetworkControl {
   /** The channels on which the network knows this number. */
   channels(network: string, phone: string): Promise<readonly string[]>;
-  phone(address: SimulatedPhoneAddress): Promise<SimulatedOutcome<SimulatedPhone>>;
-  put(address: SimulatedPhoneAddress, settings: SimulatedPhoneSettings): Promise<SimulatedPhone>;
-  scan(address: SimulatedPhoneAddress): Promise<SimulatedOutcome<SimulatedPhone>>;
+  phone(address: SimulatedPhoneAddress): Promise<SimulatedOutcome<SandboxPhone>>;
+  put(address: SimulatedPhoneAddress, settings: SimulatedPhoneSettings): Promise<SandboxPhone>;
+  scan(address: SimulatedPhoneAddress): Promise<SimulatedOutcome<SandboxPhone>>;
   /** To a phone that is not linked: kept, and delivered once it is. An unknown phone is made. */
   inbound(
     address: SimulatedPhoneAddress,
@@ -96,13 +96,13 @@ export interface SimulatedNetworkControl {
     address: SimulatedPhoneAddress,
     reference: string,
     status: 'sent' | 'delivered' | 'read' | 'failed',
-  ): Promise<SimulatedOutcome<SimulatedPhone>>;
+  ): Promise<SimulatedOutcome<SandboxPhone>>;
   outbox(
     address: SimulatedPhoneAddress,
   ): Promise<SimulatedOutcome<readonly SimulatedOutboxEntry[]>>;
   event(
     address: SimulatedPhoneAddress,
     event: SimulatedEvent,
-  ): Promise<SimulatedOutcome<SimulatedPhone>>;
+  ): Promise<SimulatedOutcome<SandboxPhone>>;
   setReachable(network: string, reachable: boolean): Promise<{ readonly reachable: boolean }>;
 }

@@ -1,7 +1,7 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
 import type { AccountState, ConnectOptions, Mode } from '../contract.ts';
-import { countsAgainstCap, holdsNumber, transition, unconnected } from '../status.ts';
+import { accountTransition, countsAgainstCap, holdsNumber, unconnected } from '../status.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
 import { claimKey, TransitionBatch, type TransitionParts } from './transition-batch.ts';
 
@@ -85,7 +85,7 @@ async function connectOne(
   const [fresh] = await unit.accounts.find([accountId]);
   if (fresh === undefined) throw new Error('the record that was just made is missing');
   const batch = new TransitionBatch(unit, parts, [fresh]);
-  const decided = transition(fresh, { type: 'connect' });
+  const decided = accountTransition(fresh, { type: 'connect' });
   if (decided === null) throw new Error('a connect applies in every status');
   const after = batch.add(fresh, decided, { options: input.options });
   await batch.write();

@@ -1,5 +1,5 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
-import { transition } from '../status.ts';
+import { accountTransition } from '../status.ts';
 import { TransitionBatch, type TransitionParts } from './transition-batch.ts';
 
 /** A DELETE of a connection. */
@@ -36,7 +36,7 @@ export function removeLane(parts: TransitionParts): Lane<RemoveInput, RemoveOutp
       const outputs = inputs.map((input): RemoveOutput => {
         const row = batch.row(input.accountId);
         const gone = row === undefined || row.removedAt !== null || removed.has(row.id);
-        const decided = gone ? null : transition(row, { type: 'remove' });
+        const decided = gone ? null : accountTransition(row, { type: 'remove' });
         if (gone || decided === null || row.tenantId !== input.tenantId) return null;
         batch.add(row, decided);
         removed.add(row.id);

@@ -1,7 +1,7 @@
 import type { Broker } from '../../../core/contracts/broker.ts';
 import type { Lane } from '../../../core/contracts/storage.ts';
 import { details } from '../reasons.ts';
-import { transition } from '../status.ts';
+import { accountTransition } from '../status.ts';
 import { TransitionBatch, type TransitionParts } from './transition-batch.ts';
 
 /** A restriction that the gateway itself imposes. */
@@ -26,7 +26,12 @@ export function restrictLane(parts: TransitionParts, broker: Broker): Lane<Restr
         const row = batch.row(accountId);
         if (row?.status !== 'connected' || row.removedAt !== null) return false;
         const cause = { reason: 'safety_limits', detail: details.safety_limits(until) } as const;
-        const decided = transition(row, { type: 'restricted', scope: 'all', ...cause, until });
+        const decided = accountTransition(row, {
+          type: 'restricted',
+          scope: 'all',
+          ...cause,
+          until,
+        });
         if (decided === null) return false;
         batch.add(row, decided);
         unit.afterCommit(() => broker.toHost(accountId, rowChanged));

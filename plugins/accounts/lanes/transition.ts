@@ -1,13 +1,13 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
-import { holdsNumber, type Trigger, transition } from '../status.ts';
+import { type AccountTrigger, accountTransition, holdsNumber } from '../status.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
 import { claimKey, TransitionBatch, type TransitionParts } from './transition-batch.ts';
 
-/** The trigger of a transition, for an account whose session this process holds. */
+/** The trigger of a accountTransition, for an account whose session this process holds. */
 export interface TransitionInput {
   readonly fence: LeaseToken;
-  readonly trigger: Trigger;
+  readonly trigger: AccountTrigger;
   /** How many tries to connect have failed before it; 0 when absent. */
   readonly tries?: number;
 }
@@ -35,11 +35,11 @@ export function transitionLane(parts: TransitionParts): Lane<TransitionInput, Tr
         if (row === undefined || row.removedAt !== null || !held.has(row.id)) {
           return { kind: 'fenced', removed: row?.removedAt != null };
         }
-        let decided = transition(row, trigger);
+        let decided = accountTransition(row, trigger);
         if (decided === null) return { kind: 'refused', row };
         const links = !holdsNumber(row) && holdsNumber(decided.state);
         const taken = links && !won.has(row.id);
-        if (taken) decided = transition(row, { type: 'claimed_elsewhere' }) ?? decided;
+        if (taken) decided = accountTransition(row, { type: 'claimed_elsewhere' }) ?? decided;
         const after = batch.add(row, decided, { tries });
         if (after.status === 'disconnected') ended.push(fence);
         return { kind: taken ? 'claimed_elsewhere' : 'done', row: after };

@@ -1,5 +1,5 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
-import { transition } from '../status.ts';
+import { accountTransition } from '../status.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
 import type { ConnectUndo } from './connect.ts';
 import { TransitionBatch, type TransitionParts } from './transition-batch.ts';
@@ -27,7 +27,7 @@ export function undoLane(parts: TransitionParts): Lane<ConnectUndo, boolean> {
           continue;
         }
         const batch = new TransitionBatch(unit, parts, [row]);
-        const abandoned = transition(row, { type: 'pairing_abandoned' });
+        const abandoned = accountTransition(row, { type: 'pairing_abandoned' });
         if (before !== null) {
           batch.add(row, { state: before.state, events: [], abandon: null }, before);
         } else if (abandoned !== null) {

@@ -15,7 +15,7 @@ import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { MediaService } from '../../media/contract.ts';
 import type { AccountMetrics } from '../metrics.ts';
-import type { Trigger } from '../status.ts';
+import type { AccountTrigger } from '../status.ts';
 import { isDriverEvent } from './driver-values.ts';
 import type { SessionListeners } from './listeners.ts';
 import type { OpenSession } from './open-session.ts';
@@ -31,7 +31,7 @@ export interface EventPortTargets {
   /** False once the session is over or leaving: nothing is taken any more. */
   isOpen(): boolean;
   /** Called for each state; resolves when it is durable. */
-  onTrigger(trigger: Trigger): Promise<void>;
+  onTrigger(trigger: AccountTrigger): Promise<void>;
   /** Called for each step of the linking. */
   onStep(step: LinkStep): Promise<void>;
 }

@@ -125,7 +125,10 @@ export class SessionHost {
     }
     if (isPairing(row)) {
       // Its steps were in the memory of a process that is gone.
-      await storage.submit(lanes.transition, { fence, trigger: { type: 'pairing_abandoned' } });
+      await storage.submit(lanes.transition, {
+        fence,
+        trigger: { type: 'pairing_abandoned' },
+      });
       return;
     }
     const driver = channels.driverOf(row.channel, row.mode);

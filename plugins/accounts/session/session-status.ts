@@ -1,6 +1,6 @@
 import type { LinkRequest, LinkStep } from '../../../core/contracts/driver.ts';
 import type { GatewayLog } from '../../../core/log.ts';
-import { type Trigger, transition } from '../status.ts';
+import { type AccountTrigger, accountTransition } from '../status.ts';
 import type { SessionEnding } from './ending.ts';
 import type { SessionEnvironment } from './environment.ts';
 import type { SessionListeners } from './listeners.ts';
@@ -13,7 +13,7 @@ import type { Tries } from './tries.ts';
 const retryCommitMs = 500;
 
 /** The network is out of reach, or was when it was last tried. */
-type Loss = Extract<Trigger, { type: 'lost' }>;
+type Loss = Extract<AccountTrigger, { type: 'lost' }>;
 
 /** What the status of a session's account concerns. */
 export interface SessionStatusParts {
@@ -72,7 +72,7 @@ export class SessionStatus {
   }
 
   /** Applies a trigger; resolves when its transition is durable. */
-  async apply(trigger: Trigger): Promise<void> {
+  async apply(trigger: AccountTrigger): Promise<void> {
     const { live, listeners, tries, ending, log } = this.#parts;
     if (trigger.type === 'lost') {
       // Set by the port already; a `connected` from before may have been taken in between.
@@ -80,7 +80,7 @@ export class SessionStatus {
       this.#loss = trigger;
       tries.lost(trigger.reason, trigger.retryAt);
       // A further try that failed alike: nothing to store.
-      if (transition(live.row, trigger)?.state === live.row) {
+      if (accountTransition(live.row, trigger)?.state === live.row) {
         this.#pairing?.take({ type: 'lost' });
         return;
       }
@@ -136,7 +136,7 @@ export class SessionStatus {
   }
 
   /** Commits a transition; repeats while the database is away, for as long as the session is open. */
-  async #commit(trigger: Trigger) {
+  async #commit(trigger: AccountTrigger) {
     const { environment, live, tries, ending, log } = this.#parts;
     const { storage, lanes, timers } = environment;
     for (;;) {

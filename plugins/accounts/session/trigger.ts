@@ -1,8 +1,8 @@
 import type { StateEvent } from '../../../core/contracts/driver.ts';
-import type { Trigger } from '../status.ts';
+import type { AccountTrigger } from '../status.ts';
 
 /** The trigger that a state of the session is for its account: reason, sentence and times unchanged. Pure. */
-export function triggerOf(event: StateEvent): Trigger {
+export function triggerOf(event: StateEvent): AccountTrigger {
   switch (event.state) {
     case 'lost': {
       const { reason, detail, retryAt } = event;

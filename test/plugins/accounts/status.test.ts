@@ -2,13 +2,13 @@ import t from 'tap';
 import { refusedReasons } from '../../../core/contracts/driver.ts';
 import type { AccountReason, AccountState } from '../../../plugins/accounts/contract.ts';
 import {
+  type AccountTrigger,
+  accountTransition,
   causeOf,
   countsAgainstCap,
   holdsNumber,
   isPairing,
   isRefused,
-  type Trigger,
-  transition,
   unconnected,
 } from '../../../plugins/accounts/status.ts';
 
@@ -79,7 +79,7 @@ const triggers = {
   timeout: { type: 'pairing_timeout' },
   abandoned: { type: 'pairing_abandoned' },
   remove: { type: 'remove' },
-} as const satisfies Record<string, Trigger>;
+} as const satisfies Record<string, AccountTrigger>;
 
 const names = Object.keys(triggers) as (keyof typeof triggers)[];
 
@@ -271,35 +271,40 @@ t.test('every transition', async (t) => {
 t.test('a status has the sentence that came with its reason', async (t) => {
   for (const [name, state] of Object.entries(states) as [StateName, AccountState][]) {
     for (const trigger of names) {
-      const next = transition(state, triggers[trigger])?.state;
+      const next = accountTransition(state, triggers[trigger])?.state;
       if (next === undefined) continue;
       t.equal(next.detail === null, next.reason === null, `${name}: ${trigger}`);
       if (next.status === 'connected') t.equal(next.reason, null, `${name}: ${trigger}`);
     }
   }
   const { connected, reconnecting, openersBlocked } = states;
-  const limited = transition(connected, triggers.limited)?.state;
+  const limited = accountTransition(connected, triggers.limited)?.state;
   t.match(limited, { reason: 'rate_limited', detail, retryAt: 5 });
-  t.match(transition(limited ?? connected, triggers.connected)?.state, { retryAt: null });
+  t.match(accountTransition(limited ?? connected, triggers.connected)?.state, { retryAt: null });
   t.equal(
-    transition(reconnecting, triggers.lost)?.state,
+    accountTransition(reconnecting, triggers.lost)?.state,
     reconnecting,
     'a repeated loss writes nothing',
   );
   const other = { ...triggers.lost, detail: 'Another sentence.' };
-  t.match(transition(reconnecting, other)?.state, { detail: 'Another sentence.' });
+  t.match(accountTransition(reconnecting, other)?.state, { detail: 'Another sentence.' });
   t.same(causeOf(openersBlocked), { reason: blocked, detail }, 'also of one that goes on sending');
-  t.same(causeOf(transition(openersBlocked, triggers.lost)?.state ?? openersBlocked), away);
+  t.same(causeOf(accountTransition(openersBlocked, triggers.lost)?.state ?? openersBlocked), away);
 });
 
 t.test('every refusal of a login is known as one', async (t) => {
   for (const reason of refusedReasons) {
-    const next = transition(states.pairing, { type: 'refused', reason, detail, retryAt: 7 })?.state;
+    const next = accountTransition(states.pairing, {
+      type: 'refused',
+      reason,
+      detail,
+      retryAt: 7,
+    })?.state;
     t.match(next, { status: 'disconnected', reason, detail, retryAt: 7 });
     t.ok(next !== undefined && isRefused(next), reason);
   }
   for (const trigger of ['timeout', 'abandoned', 'claimed', 'loggedOut'] as const) {
-    const next = transition(states.pairing, triggers[trigger])?.state;
+    const next = accountTransition(states.pairing, triggers[trigger])?.state;
     t.ok(next !== undefined && !isRefused(next), trigger);
   }
 });
@@ -307,19 +312,19 @@ t.test('every refusal of a login is known as one', async (t) => {
 t.test('what a connect starts from', async (t) => {
   const { connected, restricted, loggedOut } = states;
   for (const state of [connected, restricted, loggedOut]) {
-    const next = transition(state, { type: 'connect' })?.state;
+    const next = accountTransition(state, { type: 'connect' })?.state;
     t.same(next, { ...unconnected, status: 'connecting', everConnected: true });
   }
 });
 
 t.test('events show the status after the transition', async (t) => {
-  t.same(transition(states.pairing, { type: 'connected' })?.events, [
+  t.same(accountTransition(states.pairing, { type: 'connected' })?.events, [
     { type: 'account.connected', status: 'connected', reason: null },
   ]);
-  t.same(transition(states.connected, triggers.blocked)?.events, [
+  t.same(accountTransition(states.connected, triggers.blocked)?.events, [
     { type: 'account.restricted', status: 'restricted', reason: 'blocked_by_msgapp' },
   ]);
-  t.same(transition(states.connected, { type: 'connect' })?.events, [
+  t.same(accountTransition(states.connected, { type: 'connect' })?.events, [
     { type: 'account.disconnected', status: 'disconnected', reason: 'logged_out' },
   ]);
 });
@@ -343,8 +348,8 @@ t.test('what the statuses mean', async (t) => {
   );
 });
 
-function cell(state: AccountState, trigger: Trigger): string {
-  const decided = transition(state, trigger);
+function cell(state: AccountState, trigger: AccountTrigger): string {
+  const decided = accountTransition(state, trigger);
   if (decided === null) return '-';
   const { status, reason, restriction } = decided.state;
   const facts = [status, reason ?? '', restriction === null ? '' : `[${restriction}]`];

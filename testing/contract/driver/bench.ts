@@ -19,12 +19,12 @@ export interface Opened {
 }
 
 /** What is imported with a link. */
-export interface Imports {
+export interface AskedImports {
   readonly importContacts: boolean;
   readonly importHistory: boolean;
 }
 
-const nothing: Imports = { importContacts: false, importHistory: false };
+const nothing: AskedImports = { importContacts: false, importHistory: false };
 
 /** How long the suite lets pass before it says that something did not happen, in milliseconds. */
 const quietMs = 200;
@@ -65,7 +65,7 @@ export class Bench {
   }
 
   /** A session of a new account that is linked and connected. */
-  async linked(account?: DriverAccount, imports: Imports = nothing): Promise<Opened> {
+  async linked(account?: DriverAccount, imports: AskedImports = nothing): Promise<Opened> {
     const opened = await this.open(account);
     await this.link(opened, this.usualMethod, imports);
     return opened;
@@ -75,7 +75,7 @@ export class Bench {
   async link(
     { account, port, session }: Opened,
     method: LinkMethod,
-    imports: Imports = nothing,
+    imports: AskedImports = nothing,
   ): Promise<void> {
     await session.link({ method, ...imports });
     const field = (['code', 'password'] as const).find((one) => one === method);
