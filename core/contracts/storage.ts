@@ -1,107 +1,109 @@
 /**
- * The contract of the storage plugin. The storage owns the transaction, the noun owns the decision: a lane is a kind of
- * decision, and inputs that arrive during one transaction are decided together in the next.
+ * Contract of the storage plugin. The storage owns the transaction, the noun owns the decision. A lane is one kind of
+ * decision with group commit: inputs that arrive during a transaction are decided together in the next.
  */
 
 /**
- * A row lock that a lane takes first, so that nobody else decides about the row meanwhile. The storage sorts them
- * (tenants by id, then leases by account id, then receivers), which rules out deadlocks.
+ * Row lock, held until the transaction ends. The storage takes the locks of a batch in one global order (tenants by id,
+ * leases by account id, receivers by id), which rules out deadlocks.
  */
 export type Lock = `tenant:${string}` | `lease:${string}` | `receiver:${string}`;
 
-/** A topic of commits: listeners in this process are notified once such a transaction is durable. */
+/** Topic of a commit. Listeners in this process are notified once a transaction with the topic is durable. */
 export type CommitTopic = 'events' | 'deliveries';
 
 /**
- * The table objects of all nouns: `unit.messages`, `storage.read.accounts`, … Each plugin adds its own by augmentation,
- * in its `tables/index.ts`.
+ * Table objects of all nouns: `unit.messages`, `storage.read.accounts`, … A plugin adds its own by augmentation, in its
+ * `tables/index.ts`.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: augmented beside the tables themselves
 export interface Tables {}
 
 /**
- * One open transaction of a lane. Its table objects work inside it; statements of the same moment (`Promise.all`)
- * travel to the server together.
+ * Open transaction of a lane: its table objects run their statements in it. Statements that are issued together
+ * (`Promise.all`) travel in one packet.
  */
 export interface Unit extends Tables {
-  /** The database's clock in milliseconds since the Unix epoch, read after the locks were taken. */
+  /** Time of the database in milliseconds since the Unix epoch, read after the locks were taken. */
   readonly now: number;
   /**
-   * The same tables, write-only: their statements are deferred to COMMIT, in the order of the calls, which saves round
-   * trips. For writes that nothing in the transaction reads; methods that answer a count throw.
+   * Tables for deferred writes: their statements are sent with COMMIT, in the order of the calls, to save round trips.
+   * For rows that the transaction does not read again; methods that answer a count throw.
    */
   readonly withCommit: Tables;
   /**
-   * Runs once the transaction is durable, in the order given; after a rollback not at all. For signals that may be
-   * lost: a crash right after the commit skips them.
+   * Registers a signal that runs once the transaction is durable, in order of registration; never after a rollback.
+   * Signals may be lost: a crash right after COMMIT skips them.
    */
   afterCommit(signal: () => void): void;
 }
 
 /**
- * A kind of decision, declared once; `Storage.submit` brings it the inputs.
- * @typeParam Early what `early` has read
+ * Kind of decision, declared once per process and run by `Storage.submit`.
+ * @typeParam Prefetched result of `prefetch`
  */
-export interface Lane<Input, Output, Early = void> {
+export interface Lane<Input, Output, Prefetched = void> {
   /** For logs and metrics; unique. */
   readonly name: string;
-  /** The most inputs one transaction takes; 256 when absent. */
+  /** Maximum inputs of one transaction; 256 when absent. */
   readonly maxBatch?: number;
   /**
-   * The most transactions of the lane at once in a process, on databases that allow several; 1 when absent. They share
-   * no lock: inputs that do are decided in the order of their arrival.
+   * Maximum concurrent transactions of the lane in one process, on databases that allow several; 1 when absent.
+   * Concurrent transactions share no lock: inputs with a common lock are decided in order of arrival.
    */
-  readonly atOnce?: number;
+  readonly maxConcurrent?: number;
   /**
-   * Least age of the last running transaction before a further one begins, milliseconds; 0 when absent. Inputs are
-   * gathered meanwhile, and a stuck transaction does not block the next.
+   * Minimum interval between the starts of two concurrent transactions, in milliseconds; 0 when absent. Inputs are
+   * gathered in this interval, and after it a stuck transaction no longer blocks the next.
    */
-  readonly patienceMs?: number;
-  /** The rows to lock for this input. Pure. */
+  readonly minIntervalMs?: number;
+  /** Rows to lock for an input. Pure. */
   locks(input: Input): readonly Lock[];
-  /** First reads, in one packet with the locks: they run after the locks, but are asked before the clock is known. */
-  early?(tables: Tables, inputs: readonly Input[]): Promise<Early>;
+  /** First reads, sent in one packet with the locks and run after them. `Unit.now` is not known yet. */
+  prefetch?(tables: Tables, inputs: readonly Input[]): Promise<Prefetched>;
   /**
-   * Decides all inputs inside one transaction, in order of arrival, and answers as many outputs in the same order.
-   * Refusals are values: a throw rolls the batch back, and each input runs alone, so that a bad one fails alone. May
-   * run more than once for one input. Keep no state between runs; re-validate anything cached while holding the locks.
+   * Decides a batch in one transaction: one output for each input, both in order of arrival. A refusal is an output.
+   * A throw rolls the batch back, and each input runs again alone, so that only a bad input fails. May run more than
+   * once for one input: keep no state between runs, and re-validate anything cached while holding the locks.
    */
-  run(unit: Unit, inputs: readonly Input[], early: Early): Promise<readonly Output[]>;
+  run(unit: Unit, inputs: readonly Input[], prefetched: Prefetched): Promise<readonly Output[]>;
   /**
-   * Called after a COMMIT of unknown outcome, under the same locks: answers the output when the effects of this input
-   * are there, else undefined, and `run` follows in the same transaction. Absent: `run` is repeated, so it must be
-   * idempotent.
+   * Recovers an input after a COMMIT of unknown outcome, under the same locks. Answers the output when the effects of
+   * the input are stored, else undefined; `run` then follows in the same transaction. Without `recover`, `run` is
+   * repeated and must be idempotent.
    */
   recover?(unit: Unit, input: Input): Promise<Output | undefined>;
 }
 
-/** The storage as the container hands it out under the name `storage`. */
+/** The storage, `storage` in the container. */
 export interface Storage {
-  /** `mysql` or `sqlite`: for the few places where an operator needs to know. */
+  /** Dialect of the database, for texts that an operator reads. */
   readonly dialect: 'mysql' | 'sqlite';
   /**
-   * Reads outside a transaction, at the state of the last commit. Use for answers, never to decide
-   * a write.
+   * Tables outside a transaction: they read the last commit. For answers, never to decide a write.
    */
   readonly read: Tables;
   /**
-   * Hands one input to a lane and answers its output once that is durable.
-   * @throws GatewayError `unavailable` when the database cannot be reached; nothing was stored then,
-   *   unless the connection broke during COMMIT and the lane could not find out.
+   * Submits an input to a lane; resolves to its output once that is durable.
+   * @throws GatewayError `unavailable` when the database cannot be reached. Nothing was stored then, unless the
+   *   connection broke during COMMIT and `Lane.recover` could not run.
    */
-  submit<Input, Output, Early>(lane: Lane<Input, Output, Early>, input: Input): Promise<Output>;
+  submit<Input, Output, Prefetched>(
+    lane: Lane<Input, Output, Prefetched>,
+    input: Input,
+  ): Promise<Output>;
   /**
-   * Calls back after each commit of this process that has the topic: events in the outbox, or deliveries that are due.
-   * May be lost, like every signal after a commit. For booting plugins.
+   * Subscribes to commits of this process with a topic: events in the outbox, or deliveries that are due. A
+   * notification may be lost, like every signal after a commit. For booting plugins.
    */
   onCommit(topic: CommitTopic, listener: () => void): void;
-  /** The database's clock, milliseconds since the Unix epoch. */
+  /** Time of the database, milliseconds since the Unix epoch. */
   now(): Promise<number>;
-  /** Resolves when the database answers, rejects when it does not within a second. For readiness. */
+  /** Reads as a readiness check: rejects when the database does not answer within a second. */
   ping(): Promise<void>;
   /**
-   * Resolves when the database takes a write, rejects when it does not within a second. Writes at most once a second,
-   * and callers share the answer. For readiness.
+   * Writes as a readiness check: rejects when the database takes no write within a second. Writes at most once a
+   * second; callers share the result.
    */
   probe(): Promise<void>;
 }

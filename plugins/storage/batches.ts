@@ -34,9 +34,9 @@ const mostLosses = 3;
  * Decides a batch in one transaction. After a failure that is not of the connection each input has a transaction of its
  * own, so that a bad one fails alone. Never rejects.
  */
-export async function settle<Input, Output, Early>(
+export async function settle<Input, Output, Prefetched>(
   parts: UnitParts,
-  lane: Lane<Input, Output, Early>,
+  lane: Lane<Input, Output, Prefetched>,
   inputs: readonly Input[],
 ): Promise<readonly Settled<Output>[]> {
   const losses = new Losses<Input>();
@@ -60,9 +60,9 @@ export async function settle<Input, Output, Early>(
   return settled;
 }
 
-async function settleAlone<Input, Output, Early>(
+async function settleAlone<Input, Output, Prefetched>(
   parts: UnitParts,
-  lane: Lane<Input, Output, Early>,
+  lane: Lane<Input, Output, Prefetched>,
   input: Input,
   losses: Losses<Input>,
 ): Promise<Settled<Output>> {
@@ -79,9 +79,9 @@ async function settleAlone<Input, Output, Early>(
  * Runs one batch until it is durable, as often as its failures allow. After a COMMIT of unknown outcome every further
  * transaction first looks up what that one did.
  */
-async function repeat<Input, Output, Early>(
+async function repeat<Input, Output, Prefetched>(
   parts: UnitParts,
-  lane: Lane<Input, Output, Early>,
+  lane: Lane<Input, Output, Prefetched>,
   inputs: readonly Input[],
   losses: Losses<Input>,
 ): Promise<readonly Output[]> {
@@ -130,9 +130,9 @@ interface Attempt<Input> {
 }
 
 /** Runs one batch in one transaction, without inputs that a lost COMMIT has decided. */
-async function runOnce<Input, Output, Early>(
+async function runOnce<Input, Output, Prefetched>(
   parts: UnitParts,
-  lane: Lane<Input, Output, Early>,
+  lane: Lane<Input, Output, Prefetched>,
   inputs: readonly Input[],
   losses: Losses<Input>,
   attempt: Attempt<Input>,
@@ -145,23 +145,23 @@ async function runOnce<Input, Output, Early>(
     signal();
     return result;
   }
-  // An async function: a synchronous throw of `early` must not skip the locks.
-  const early = async (tables: Tables) => await lane.early?.(tables, inputs);
-  const { result, signal } = await transact(parts, { locks, early }, (unit, found) =>
-    // Without `early` a lane's `Early` is void.
-    runAll(lane, inputs, unit, found as Early),
+  // An async function: a synchronous throw of `prefetch` must not skip the locks.
+  const prefetch = async (tables: Tables) => await lane.prefetch?.(tables, inputs);
+  const { result, signal } = await transact(parts, { locks, prefetch }, (unit, found) =>
+    // Without `prefetch` a lane's `Prefetched` is void.
+    runAll(lane, inputs, unit, found as Prefetched),
   );
   signal();
   return result;
 }
 
-async function runAll<Input, Output, Early>(
-  lane: Lane<Input, Output, Early>,
+async function runAll<Input, Output, Prefetched>(
+  lane: Lane<Input, Output, Prefetched>,
   inputs: readonly Input[],
   unit: Unit,
-  early: Early,
+  prefetched: Prefetched,
 ): Promise<readonly Output[]> {
-  const outputs = await lane.run(unit, inputs, early);
+  const outputs = await lane.run(unit, inputs, prefetched);
   if (outputs.length !== inputs.length) {
     throw new Error(
       `lane "${lane.name}" gave ${outputs.length} outputs for ${inputs.length} inputs`,
@@ -174,8 +174,8 @@ async function runAll<Input, Output, Early>(
  * Asks the lane which inputs a lost COMMIT has decided, and runs the others in the same transaction. Its locks make it
  * wait until the lost transaction has ended.
  */
-async function runRest<Input, Output, Early>(
-  lane: Lane<Input, Output, Early>,
+async function runRest<Input, Output, Prefetched>(
+  lane: Lane<Input, Output, Prefetched>,
   inputs: readonly Input[],
   unit: Unit,
   losses: Losses<Input>,
@@ -188,9 +188,9 @@ async function runRest<Input, Output, Early>(
   for (const signal of losses.signalsOf(there)) unit.afterCommit(signal);
   attempt.ran = missing;
   if (missing.length === 0) return found as readonly Output[];
-  // Without `early` a lane's `Early` is void.
-  const early = (await lane.early?.(unit, missing)) as Early;
-  const rest = (await runAll(lane, missing, unit, early)).values();
+  // Without `prefetch` a lane's `Prefetched` is void.
+  const prefetched = (await lane.prefetch?.(unit, missing)) as Prefetched;
+  const rest = (await runAll(lane, missing, unit, prefetched)).values();
   // One output for each input that had none.
   return found.map((output) => (output === undefined ? (rest.next().value as Output) : output));
 }

@@ -35,7 +35,10 @@ export class Lanes {
   }
 
   /** See `Storage.submit`. */
-  submit<Input, Output, Early>(lane: Lane<Input, Output, Early>, input: Input): Promise<Output> {
+  submit<Input, Output, Prefetched>(
+    lane: Lane<Input, Output, Prefetched>,
+    input: Input,
+  ): Promise<Output> {
     const refusal = this.breaker.refusal('write');
     return refusal === null ? this.#enter(lane, input) : Promise.reject(refusal);
   }
@@ -48,7 +51,10 @@ export class Lanes {
     return turn;
   }
 
-  #enter<Input, Output, Early>(lane: Lane<Input, Output, Early>, input: Input): Promise<Output> {
+  #enter<Input, Output, Prefetched>(
+    lane: Lane<Input, Output, Prefetched>,
+    input: Input,
+  ): Promise<Output> {
     if (this.#closed) return Promise.reject(unavailable(new Error('the storage is closed')));
     const queue = this.#queueOf(lane);
     return new Promise((resolve, reject) => {
@@ -64,10 +70,12 @@ export class Lanes {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  #queueOf<Input, Output, Early>(lane: Lane<Input, Output, Early>): Queue<Input, Output, Early> {
+  #queueOf<Input, Output, Prefetched>(
+    lane: Lane<Input, Output, Prefetched>,
+  ): Queue<Input, Output, Prefetched> {
     const known = this.#queues.get(lane.name);
     if (known === undefined) {
-      const queue: Queue<Input, Output, Early> = {
+      const queue: Queue<Input, Output, Prefetched> = {
         ...{ lane, waiting: [], scheduled: false, underWay: 0 },
         ...{ begunAt: 0, timer: undefined, held: new Set() },
       };
@@ -76,22 +84,22 @@ export class Lanes {
     }
     if (known.lane !== lane) throw new Error(`there are two lanes "${lane.name}": declare it once`);
     // The very same lane object, so its inputs and outputs have the types of this call.
-    return known as unknown as Queue<Input, Output, Early>;
+    return known as unknown as Queue<Input, Output, Prefetched>;
   }
 
-  #schedule<Input, Output, Early>(
-    lane: Lane<Input, Output, Early>,
-    queue: Queue<Input, Output, Early>,
+  #schedule<Input, Output, Prefetched>(
+    lane: Lane<Input, Output, Prefetched>,
+    queue: Queue<Input, Output, Prefetched>,
   ): void {
     const { dialect } = this.#parts.connections;
-    const most = dialect === 'mysql' ? (lane.atOnce ?? 1) : 1;
+    const most = dialect === 'mysql' ? (lane.maxConcurrent ?? 1) : 1;
     if (queue.scheduled || queue.underWay >= most) return;
-    const early = queue.begunAt + (lane.patienceMs ?? 0) - performance.now();
-    if (queue.underWay > 0 && early > 0) {
+    const leftMs = queue.begunAt + (lane.minIntervalMs ?? 0) - performance.now();
+    if (queue.underWay > 0 && leftMs > 0) {
       queue.timer ??= setTimeout(() => {
         queue.timer = undefined;
         if (queue.waiting.length > 0) this.#schedule(lane, queue);
-      }, early);
+      }, leftMs);
       return;
     }
     clearTimeout(queue.timer);
@@ -109,9 +117,9 @@ export class Lanes {
   }
 
   /** Decides the waiting inputs whose locks are free; answers how many those were. */
-  async #turn<Input, Output, Early>(
-    lane: Lane<Input, Output, Early>,
-    queue: Queue<Input, Output, Early>,
+  async #turn<Input, Output, Prefetched>(
+    lane: Lane<Input, Output, Prefetched>,
+    queue: Queue<Input, Output, Prefetched>,
   ): Promise<number> {
     // One round of the event loop reads every request that the sockets already have. libsql is synchronous, so each
     // request would otherwise be a transaction of its own.
@@ -121,7 +129,7 @@ export class Lanes {
       const batch = takeFree(queue);
       if (batch.length === 0) return 0;
       const inputs = batch.map((waiting) => waiting.input);
-      const isAlone = (lane.atOnce ?? 1) === 1;
+      const isAlone = (lane.maxConcurrent ?? 1) === 1;
       const locks = isAlone ? [] : inputs.flatMap((input) => lane.locks(input));
       for (const lock of locks) queue.held.add(lock);
       queue.begunAt = performance.now();
@@ -161,8 +169,8 @@ const probeLane: Lane<number, null> = {
   },
 };
 
-interface Queue<Input = unknown, Output = unknown, Early = unknown> {
-  readonly lane: Lane<Input, Output, Early>;
+interface Queue<Input = unknown, Output = unknown, Prefetched = unknown> {
+  readonly lane: Lane<Input, Output, Prefetched>;
   waiting: Waiting<Input, Output>[];
   /** A turn is scheduled; it takes what waits when it begins. */
   scheduled: boolean;
@@ -177,8 +185,8 @@ interface Queue<Input = unknown, Output = unknown, Early = unknown> {
 }
 
 /** Dequeues inputs whose locks are neither held by a running batch nor wanted by an earlier queued input. */
-function takeFree<Input, Output, Early>(
-  queue: Queue<Input, Output, Early>,
+function takeFree<Input, Output, Prefetched>(
+  queue: Queue<Input, Output, Prefetched>,
 ): readonly Waiting<Input, Output>[] {
   const { lane, held, waiting } = queue;
   const most = lane.maxBatch ?? usualBatch;

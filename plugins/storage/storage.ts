@@ -69,7 +69,10 @@ class KnexStorage implements OpenStorage {
     return this.connections.dialect;
   }
 
-  submit<Input, Output, Early>(lane: Lane<Input, Output, Early>, input: Input): Promise<Output> {
+  submit<Input, Output, Prefetched>(
+    lane: Lane<Input, Output, Prefetched>,
+    input: Input,
+  ): Promise<Output> {
     return this.#lanes.submit(lane, input);
   }
 

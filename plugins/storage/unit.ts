@@ -46,21 +46,21 @@ export class CommitUnknown extends Error {
 }
 
 /** How a transaction starts. */
-export interface Opening<Early> {
+export interface Opening<Prefetched> {
   /** Row locks to take, in the global lock order. A missing row locks nothing. */
   readonly locks: readonly Lock[];
-  /** Reads behind the locks, see `Lane.early`. */
-  early?(tables: Tables): Promise<Early> | undefined;
+  /** Reads behind the locks, see `Lane.prefetch`. */
+  prefetch?(tables: Tables): Promise<Prefetched> | undefined;
 }
 
 /**
  * Runs `work` in one transaction, after taking locks.
  * @throws CommitUnknown, the database's error, or what `work` throws; rolled back in the latter two cases
  */
-export async function transact<Result, Early>(
+export async function transact<Result, Prefetched>(
   parts: UnitParts,
-  { locks, early }: Opening<Early>,
-  work: (unit: Unit, found: Early | undefined) => Promise<Result>,
+  { locks, prefetch }: Opening<Prefetched>,
+  work: (unit: Unit, found: Prefetched | undefined) => Promise<Result>,
 ): Promise<Committed<Result>> {
   const { dialect } = parts.connections;
   const { tables: makeTables, locks: lockable } = parts.contents;
@@ -83,7 +83,7 @@ export async function transact<Result, Early>(
   try {
     // The locks are asked first, so that they are first in the packet.
     const locking = dialect === 'mysql' ? lock(transaction.ask, locks, lockable) : Date.now();
-    const [now, found] = await Promise.all([locking, early?.(tables)]);
+    const [now, found] = await Promise.all([locking, prefetch?.(tables)]);
     const unit: Unit = {
       ...tables,
       now,

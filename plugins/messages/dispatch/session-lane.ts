@@ -10,7 +10,7 @@ import { enterStep } from './step.ts';
 import { findStrangers } from './strangers.ts';
 
 /** Longer than most transactions of sessions take on a busy machine, in milliseconds. */
-const patienceMs = 20;
+const minIntervalMs = 20;
 
 /**
  * The lane of what sessions store of the messages they send. The outcome of one message and the intent to send the
@@ -25,10 +25,10 @@ export function makeSessionLane(
 ): Lane<SessionInput, SessionOutput, SessionPrefetch> {
   return {
     name: 'messages.session',
-    atOnce: 2,
-    patienceMs,
+    maxConcurrent: 2,
+    minIntervalMs,
     locks: ({ fence }) => [`lease:${fence.id}`],
-    early: (tables, inputs) => loadSession(tables, inputs, outbox),
+    prefetch: (tables, inputs) => loadSession(tables, inputs, outbox),
     async run(unit, inputs, prefetched) {
       const { held } = prefetched;
       const valid = inputs.filter(({ fence }) => held.has(fence.id));

@@ -28,7 +28,7 @@ export function makeReceiveLane(
   return {
     name: 'messages.receive',
     locks: ({ tenantId, fence }) => [`tenant:${tenantId}`, `lease:${fence.id}`],
-    early: prefetch,
+    prefetch,
     async run(unit, inputs, prefetched) {
       const { held, seen, files, tenants } = prefetched;
       const people = new ContactResolver(unit.now, prefetched.contacts);

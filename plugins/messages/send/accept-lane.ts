@@ -33,7 +33,7 @@ export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision
     name: 'messages.accept',
     locks: (send) => [`tenant:${send.tenantId}`],
     // The leases first: what is read behind them of their accounts does not change.
-    early: (tables, sends) =>
+    prefetch: (tables, sends) =>
       Promise.all([
         lockIdle(tables, idleSessions(sends, parts.findIdle)),
         prefetch(tables, parts.rules, sends),

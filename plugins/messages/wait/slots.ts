@@ -48,7 +48,7 @@ export function makeOpenWaitLane(
     name: 'messages.open-wait',
     locks: ({ tenantId }) => [`tenant:${tenantId}`],
     // Without those that ask: when this is repeated some of them may be stored already.
-    early: (tables, inputs) =>
+    prefetch: (tables, inputs) =>
       openWaits(
         tables,
         inputs,

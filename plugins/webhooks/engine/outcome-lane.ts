@@ -42,7 +42,7 @@ export function makeOutcomeLane(
   return {
     name: 'webhooks.outcome',
     locks: () => [],
-    early: (tables, inputs) => lockAttempted(tables, inputs),
+    prefetch: (tables, inputs) => lockAttempted(tables, inputs),
     async run(unit, inputs, [found, receivers]) {
       const { now } = unit;
       const deliveries = new Map(found.map((delivery) => [delivery.id, delivery]));

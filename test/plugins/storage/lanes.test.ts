@@ -143,7 +143,7 @@ for (const { name, create } of databases) {
       const decided: string[] = [];
       const lane: Lane<string, string> = {
         name: 'several',
-        atOnce: 2,
+        maxConcurrent: 2,
         maxBatch: 4,
         locks: (input) => [`lease:${input[0]}`],
         run: async (_unit, inputs) => {
@@ -179,8 +179,8 @@ for (const { name, create } of databases) {
       });
       const lane: Lane<string, string> = {
         name: 'patient',
-        atOnce: 2,
-        patienceMs: 200,
+        maxConcurrent: 2,
+        minIntervalMs: 200,
         locks: (input) => [`lease:${input}`],
         run: async (_unit, inputs) => {
           batches.push(inputs);
@@ -294,12 +294,12 @@ for (const { name, create } of databases) {
       const asking: Lane<null, null, void> = {
         name: 'asking',
         locks: () => ['tenant:ten_1'],
-        early: () => {
-          throw new Error('early');
+        prefetch: () => {
+          throw new Error('prefetch');
         },
         run: async () => [null],
       };
-      await t.rejects(storage.submit(asking, null), { message: 'early' });
+      await t.rejects(storage.submit(asking, null), { message: 'prefetch' });
       const other = await openScratch(database.url, t);
       const lane: Lane<null, null> = {
         name: 'other',
