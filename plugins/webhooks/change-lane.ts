@@ -3,8 +3,8 @@ import { GatewayError } from '../../core/errors.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { type Change, decideChange, type Step } from './change.ts';
 import { ChangeWriter } from './change-writer.ts';
-import type { Health } from './tables/receivers.ts';
-import type { Webhook } from './tables/webhooks.ts';
+import type { Health } from './tables/receiver-rows.ts';
+import type { Webhook } from './tables/webhook-rows.ts';
 
 /** One change of one subscription of a tenant. */
 export interface ChangeInput {

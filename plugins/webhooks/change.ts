@@ -2,7 +2,7 @@ import type { GatewayError } from '../../core/errors.ts';
 import { defaultName, isReservedName } from './names.ts';
 import { receiverId } from './receiver-id.ts';
 import { nameReserved, nameTaken, tooManyWebhooks } from './refusals.ts';
-import type { Webhook } from './tables/webhooks.ts';
+import type { Webhook } from './tables/webhook-rows.ts';
 
 /** What a new subscription is to be; `name` null for the default. */
 export type NewWebhook = Pick<

@@ -4,7 +4,7 @@ import { type MintAddress, withFreshMedia } from '../../core/media-reference.ts'
 import { replayLane } from './replay.ts';
 import type { DeliveryFilter } from './tables/delivery-log.ts';
 import type { Delivery } from './tables/delivery-rows.ts';
-import type { Webhook } from './tables/webhooks.ts';
+import type { Webhook } from './tables/webhook-rows.ts';
 
 /** How many deliveries of a deleted subscription one transaction deletes. */
 const portion = 500;

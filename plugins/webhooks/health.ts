@@ -1,5 +1,5 @@
 import type { Attempt, Delivery } from './tables/delivery-rows.ts';
-import type { Health } from './tables/receivers.ts';
+import type { Health } from './tables/receiver-rows.ts';
 
 /** When a receiver is paused. */
 export interface PauseRules {

@@ -1,7 +1,7 @@
 import type { EventType } from '../../core/contracts/events.ts';
 import type { Plans, Tenant } from '../tenants/contract.ts';
-import type { Health } from './tables/receivers.ts';
-import type { Webhook } from './tables/webhooks.ts';
+import type { Health } from './tables/receiver-rows.ts';
+import type { Webhook } from './tables/webhook-rows.ts';
 
 /** Whether a tenant may use webhooks at all. Pure. */
 export function hasWebhooks(

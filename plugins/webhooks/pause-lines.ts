@@ -1,6 +1,6 @@
 import type { Unit } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
-import type { Health, Receiver } from './tables/receivers.ts';
+import type { Health, Receiver } from './tables/receiver-rows.ts';
 
 /**
  * Names delivery targets that were paused, or are so no more, in the log, once that is durable. Of their address only the

@@ -2,7 +2,7 @@ import type { Lane } from '../../core/contracts/storage.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { testNotReplayed } from './refusals.ts';
 import type { Delivery } from './tables/delivery-rows.ts';
-import type { Webhook } from './tables/webhooks.ts';
+import type { Webhook } from './tables/webhook-rows.ts';
 
 /** A delivery that is to be made again. */
 export interface ReplayInput {

@@ -4,7 +4,7 @@ import { newId } from '../../core/ids.ts';
 import { type AttemptParts, attempt } from './attempt.ts';
 import { samplePayload } from './samples.ts';
 import type { Attempt, Delivery } from './tables/delivery-rows.ts';
-import type { Webhook } from './tables/webhooks.ts';
+import type { Webhook } from './tables/webhook-rows.ts';
 
 /** A delivery that was made outside the engine, with the body that was sent. */
 export interface MadeDelivery {

@@ -7,8 +7,8 @@ import type { Change, NewWebhook, WebhookChanges } from './change.ts';
 import type { ChangeInput, ChangeOutput } from './change-lane.ts';
 import { urlNotAllowed } from './refusals.ts';
 import { newSigningSecret, signingSecretContext } from './secret.ts';
-import type { Health } from './tables/receivers.ts';
-import type { Webhook } from './tables/webhooks.ts';
+import type { Health } from './tables/receiver-rows.ts';
+import type { Webhook } from './tables/webhook-rows.ts';
 
 /** What subscriptions are made with. */
 export interface SubscriptionsParts {

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../core/errors.ts';
-import type { Webhook } from './tables/webhooks.ts';
+import type { Webhook } from './tables/webhook-rows.ts';
 
 /**
  * The test deliveries that this process has under way: one of a subscription, and of a receiver no more than it may be

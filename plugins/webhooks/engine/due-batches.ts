@@ -3,8 +3,8 @@ import type { EventBody } from '../../events/contract.ts';
 import type { Plans } from '../../tenants/contract.ts';
 import { goesOut, hasWebhooks } from '../matching.ts';
 import type { DueDelivery, DueWithBody } from '../tables/delivery-rows.ts';
-import type { Receiver } from '../tables/receivers.ts';
-import type { Webhook } from '../tables/webhooks.ts';
+import type { Receiver } from '../tables/receiver-rows.ts';
+import type { Webhook } from '../tables/webhook-rows.ts';
 import type { ReceiverRun } from './receiver-run.ts';
 
 /** Deliveries that are read for each that may begin, as some have to wait for others. */

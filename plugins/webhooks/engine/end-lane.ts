@@ -2,8 +2,8 @@ import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { Plans } from '../../tenants/contract.ts';
 import { goesOut, hasWebhooks } from '../matching.ts';
 import type { Delivery } from '../tables/delivery-rows.ts';
-import type { Health } from '../tables/receivers.ts';
-import type { Webhook } from '../tables/webhooks.ts';
+import type { Health } from '../tables/receiver-rows.ts';
+import type { Webhook } from '../tables/webhook-rows.ts';
 
 /** Deliveries of which each was found not to go out, for whatever reason. */
 export interface EndInput {

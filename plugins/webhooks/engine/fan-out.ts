@@ -2,7 +2,7 @@ import { newId } from '../../../core/ids.ts';
 import type { Plans } from '../../tenants/contract.ts';
 import { goesOut, hasWebhooks, wants } from '../matching.ts';
 import type { Delivery } from '../tables/delivery-rows.ts';
-import type { Subscription, SubscriptionSnapshot, Webhook } from '../tables/webhooks.ts';
+import type { Subscription, SubscriptionSnapshot, Webhook } from '../tables/webhook-rows.ts';
 
 /** An event that is fanned out. */
 export type FannedEvent = Pick<Delivery, 'tenantId' | 'subject' | 'createdAt'> & {

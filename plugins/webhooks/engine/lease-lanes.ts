@@ -1,6 +1,6 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
-import type { LeasedReceiver } from '../tables/receivers.ts';
+import type { LeasedReceiver } from '../tables/receiver-rows.ts';
 
 /** A process has room for receivers to which something is due. */
 export interface ReceiverClaim {

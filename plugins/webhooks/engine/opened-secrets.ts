@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Secrets } from '../../secrets/contract.ts';
 import { signingSecretContext } from '../secret.ts';
-import type { Webhook } from '../tables/webhooks.ts';
+import type { Webhook } from '../tables/webhook-rows.ts';
 
 /** How many opened secrets are kept; those used longest ago go first. */
 const mostSecrets = 1_000;

@@ -4,7 +4,7 @@ import { afterAttemptAt, type PauseRules } from '../health.ts';
 import { logPauses } from '../pause-lines.ts';
 import { afterAttempt, type RetryRules } from '../retry.ts';
 import type { Attempt, AttemptedDelivery } from '../tables/delivery-rows.ts';
-import type { Health, Receiver } from '../tables/receivers.ts';
+import type { Health, Receiver } from '../tables/receiver-rows.ts';
 
 /** An attempt that is over. */
 export interface OutcomeInput {

@@ -1,7 +1,7 @@
 import type { LeaseToken, ProcessLease } from '../../cluster/contract.ts';
 import { isFailing, requestsAtOnce } from '../health.ts';
 import type { DueDelivery } from '../tables/delivery-rows.ts';
-import type { Health, LeasedReceiver } from '../tables/receivers.ts';
+import type { Health, LeasedReceiver } from '../tables/receiver-rows.ts';
 import type { DueBatch, ReadyAttempt } from './due-batches.ts';
 import { HandoffQueue } from './handoff-queue.ts';
 import { initialState, type ReceiverState, type Trigger, transition } from './receiver-state.ts';

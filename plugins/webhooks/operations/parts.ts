@@ -3,7 +3,7 @@ import type { DeliveryLog } from '../delivery-log.ts';
 import type { Sample } from '../sample-delivery.ts';
 import type { Subscriptions } from '../subscriptions.ts';
 import type { Attempt, Delivery } from '../tables/delivery-rows.ts';
-import type { Webhook } from '../tables/webhooks.ts';
+import type { Webhook } from '../tables/webhook-rows.ts';
 
 /** What the operations on webhooks ask for. */
 export interface WebhookOperationsParts {

@@ -3,7 +3,7 @@ import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, Nullable, NullableTimestamp, nullableTimestamp } from '../../../core/schemas.ts';
 import { secretExample, webhookId, webhookParams } from '../examples.ts';
 import { Success, WebhookId, WebhookParams } from '../schemas.ts';
-import type { Webhook } from '../tables/webhooks.ts';
+import type { Webhook } from '../tables/webhook-rows.ts';
 import type { WebhookOperationsParts } from './parts.ts';
 
 const Answer = Closed({

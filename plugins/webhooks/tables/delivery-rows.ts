@@ -1,7 +1,7 @@
 import type { EventType } from '../../../core/contracts/events.ts';
 import type { Row } from '../../../core/contracts/sql.ts';
 import type { EventBody } from '../../events/contract.ts';
-import type { FailureKind } from './receivers.ts';
+import type { FailureKind } from './receiver-rows.ts';
 
 /**
  * `waiting`: its next attempt is due at `dueAt`, the first or a later one. `suppressed`: not attempted, as the

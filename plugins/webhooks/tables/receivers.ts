@@ -1,75 +1,17 @@
-import type { EventType } from '../../../core/contracts/events.ts';
 import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
-import type { LeasedTable, LeaseRows, LeaseToken } from '../../cluster/contract.ts';
-
-/** Why an attempt failed: an egress failure, or an answer other than 2xx. */
-export type FailureKind = 'timeout' | 'connection' | 'tls' | 'blocked' | 'status';
-
-/** The last failed attempt of a receiver. */
-export interface LastFailure {
-  readonly at: number;
-  readonly event: EventType;
-  readonly deliveryId: string;
-  readonly attempt: number;
-  readonly kind: FailureKind;
-  /** The status answered; null unless `kind` is `status`. */
-  readonly statusCode: number | null;
-  readonly message: string;
-  readonly durationMs: number;
-}
-
-/** Delivery health of one tenant's URL (specification: Webhook delivery health). Totals count attempts. */
-export interface Health {
-  readonly consecutiveFailures: number;
-  readonly totalFailures: number;
-  readonly totalSuccesses: number;
-  /** The first of the consecutive failures; null when there are none. */
-  readonly failingSince: number | null;
-  /** Not null while paused. */
-  readonly disabledAt: number | null;
-  readonly disabledReason: string | null;
-  readonly lastFailure: LastFailure | null;
-  readonly lastSuccessAt: number | null;
-  /** The first attempt since the counters began; null: none yet, and the health shown is null. */
-  readonly attemptedAt: number | null;
-  readonly updatedAt: number;
-}
-
-/** One tenant's URL: where deliveries go, whoever subscribed with it. */
-export interface Receiver {
-  /** SHA-256 of tenant and URL, hex. */
-  readonly id: string;
-  readonly tenantId: string;
-  readonly url: string;
-  readonly health: Health;
-}
-
-/** A receiver with the lease on it: one process at a time delivers, so that first attempts keep their order. */
-export interface LeasedReceiver {
-  readonly receiver: Receiver;
-  readonly lease: LeaseToken;
-}
+import type { LeasedTable, LeaseRows } from '../../cluster/contract.ts';
+import {
+  type Health,
+  healthRow,
+  type Receiver,
+  type ReceiverColumns,
+  receiverOf,
+} from './receiver-rows.ts';
 
 /** The leases of receivers: one is claimed while something is due to it. */
 export const receiverLeases: LeasedTable = { table: 'receivers', key: 'id', due: 'due_at' };
 
-interface ReceiverColumns {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly url: string;
-  readonly consecutive_failures: number;
-  readonly total_failures: number;
-  readonly total_successes: number;
-  readonly failing_since: number | null;
-  readonly disabled_at: number | null;
-  readonly disabled_reason: string | null;
-  readonly last_failure: string | null;
-  readonly last_success_at: number | null;
-  readonly attempted_at: number | null;
-  readonly updated_at: number;
-}
-
-/** Counters and marks that stand at nothing. */
+/** Columns of a receiver that is neither failing nor paused. */
 const unpaused = {
   consecutive_failures: 0,
   total_failures: 0,
@@ -95,7 +37,7 @@ export class ReceiverTable {
       `select * from receivers where id in (${placeholders(wanted.length)})`,
       wanted,
     );
-    return rows.map(receiver);
+    return rows.map(receiverOf);
   }
 
   /** The rows of these ids, locked until the transaction ends; ids without a row are skipped. */
@@ -106,7 +48,7 @@ export class ReceiverTable {
       `select * from receivers where id in (${placeholders(wanted.length)}) order by id ${this.db.locking}`,
       wanted,
     );
-    return rows.map(receiver);
+    return rows.map(receiverOf);
   }
 
   /** Makes the receivers that are not there yet, never attempted. */
@@ -132,19 +74,7 @@ export class ReceiverTable {
     await this.db.updateEach(
       'receivers',
       'id',
-      changed.map(({ id, health }) => ({
-        id,
-        consecutive_failures: health.consecutiveFailures,
-        total_failures: health.totalFailures,
-        total_successes: health.totalSuccesses,
-        failing_since: health.failingSince,
-        disabled_at: health.disabledAt,
-        disabled_reason: health.disabledReason,
-        last_failure: health.lastFailure === null ? null : JSON.stringify(health.lastFailure),
-        last_success_at: health.lastSuccessAt,
-        attempted_at: health.attemptedAt,
-        updated_at: health.updatedAt,
-      })),
+      changed.map(({ id, health }) => healthRow(id, health)),
     );
   }
 
@@ -221,25 +151,4 @@ export class ReceiverTable {
     );
     return row?.paused ?? 0;
   }
-}
-
-function receiver(row: ReceiverColumns): Receiver {
-  return {
-    id: row.id,
-    tenantId: row.tenant_id,
-    url: row.url,
-    health: {
-      consecutiveFailures: row.consecutive_failures,
-      totalFailures: row.total_failures,
-      totalSuccesses: row.total_successes,
-      failingSince: row.failing_since,
-      disabledAt: row.disabled_at,
-      disabledReason: row.disabled_reason,
-      // Written by `saveHealth` above and by nobody else.
-      lastFailure: row.last_failure === null ? null : (JSON.parse(row.last_failure) as LastFailure),
-      lastSuccessAt: row.last_success_at,
-      attemptedAt: row.attempted_at,
-      updatedAt: row.updated_at,
-    },
-  };
 }

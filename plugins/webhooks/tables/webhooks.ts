@@ -1,68 +1,16 @@
-import type { EventType } from '../../../core/contracts/events.ts';
-import { placeholders, type Row, type Sql } from '../../../core/contracts/sql.ts';
+import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
 import type { Tenant, TenantRow } from '../../tenants/contract.ts';
-
-/** One subscription. */
-export interface Webhook {
-  /** `wh_…` */
-  readonly id: string;
-  readonly tenantId: string;
-  /** Unique in its tenant. */
-  readonly name: string;
-  readonly url: string;
-  /** The receiver of this tenant and URL, see `receiverId`. */
-  readonly receiverId: string;
-  readonly subscribedTo: readonly EventType[];
-  readonly retriesEnabled: boolean;
-  readonly enabled: boolean;
-  /** Sealed; null while signing is off. */
-  readonly sealedSecret: string | null;
-  readonly secretCreatedAt: number | null;
-  readonly createdAt: number;
-}
-
-/** One subscription, with what its receiver is like. */
-export interface Subscription extends Webhook {
-  /** Since when the receiver is paused; null while it is not, or is not there. */
-  readonly pausedAt: number | null;
-}
-
-/** What the events of some tenants are fanned out by. */
-export interface SubscriptionSnapshot {
-  /** Oldest first. */
-  readonly webhooks: readonly Subscription[];
-  readonly tenants: ReadonlyMap<string, Tenant>;
-}
-
-interface WebhookColumns {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly name: string;
-  readonly url: string;
-  readonly receiver_id: string;
-  readonly subscribed_to: string;
-  readonly retries_enabled: number;
-  readonly enabled: number;
-  readonly secret: string | null;
-  readonly secret_created_at: number | null;
-  readonly created_at: number;
-}
-
-/** A tenant with one of its subscriptions, or with nulls for them. */
-type SubscriptionColumns = (WebhookColumns | { readonly id: null }) &
-  Omit<TenantRow, 'id' | 'name' | 'created_at'> & {
-    readonly paused_at: number | null;
-    readonly tenant: string;
-    readonly tenant_name: string;
-    readonly tenant_created_at: number;
-  };
-
-/** The signing secret of one subscription. */
-export interface SealedSecret {
-  readonly id: string;
-  readonly tenantId: string;
-  readonly sealed: string;
-}
+import {
+  changeableRow,
+  isSubscription,
+  type SealedSecret,
+  type SubscriptionColumns,
+  type SubscriptionSnapshot,
+  tenantRow,
+  type Webhook,
+  type WebhookColumns,
+  webhookOf,
+} from './webhook-rows.ts';
 
 /** Makes a tenant of its row, as the tenants' own table does. */
 export type TenantOf = (row: TenantRow) => Tenant;
@@ -83,7 +31,7 @@ export class WebhookTable {
       .knex('webhooks')
       .where('tenant_id', tenantId)
       .orderBy([{ column: 'created_at' }, { column: 'id' }]);
-    return rows.map(webhook);
+    return rows.map(webhookOf);
   }
 
   /** The tenant's subscription with this id or, if there is none, with exactly this name. */
@@ -93,7 +41,7 @@ export class WebhookTable {
       .where('tenant_id', tenantId)
       .andWhere((either) => either.where('id', idOrName).orWhere('name', idOrName));
     const found = rows.find((row) => row.id === idOrName) ?? rows[0];
-    return found === undefined ? null : webhook(found);
+    return found === undefined ? null : webhookOf(found);
   }
 
   /** Those of these ids that there are. */
@@ -102,7 +50,7 @@ export class WebhookTable {
     const rows: readonly WebhookColumns[] = await this.db
       .knex('webhooks')
       .whereIn('id', [...new Set(ids)]);
-    return rows.map(webhook);
+    return rows.map(webhookOf);
   }
 
   /** The subscriptions with these receivers. */
@@ -112,7 +60,7 @@ export class WebhookTable {
       `select * from webhooks where receiver_id in (${placeholders(receiverIds.length)})`,
       receiverIds,
     );
-    return rows.map(webhook);
+    return rows.map(webhookOf);
   }
 
   /** The subscriptions of these tenants, oldest first. */
@@ -123,7 +71,7 @@ export class WebhookTable {
       `select * from webhooks where tenant_id in (${placeholders(wanted.length)}) order by created_at, id`,
       wanted,
     );
-    return rows.map(webhook);
+    return rows.map(webhookOf);
   }
 
   /** What the events of these tenants are fanned out by, in one statement: it is read with every message that is sent. */
@@ -141,7 +89,7 @@ export class WebhookTable {
     );
     // MariaDB would sort such wide rows in a table on disk, which takes it twice as long as all the rest of the read.
     const webhooks = rows
-      .flatMap((row) => (isSubscription(row) ? { ...webhook(row), pausedAt: row.paused_at } : []))
+      .flatMap((row) => (isSubscription(row) ? { ...webhookOf(row), pausedAt: row.paused_at } : []))
       .sort((one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1));
     const tenants = new Map<string, Tenant>();
     for (const row of rows)
@@ -165,7 +113,7 @@ export class WebhookTable {
     await this.db.insert(
       'webhooks',
       webhooks.map((one) => ({
-        ...changeable(one),
+        ...changeableRow(one),
         tenant_id: one.tenantId,
         created_at: one.createdAt,
       })),
@@ -174,7 +122,7 @@ export class WebhookTable {
 
   /** Stores changed subscriptions over what they were. */
   async save(webhooks: readonly Webhook[]): Promise<void> {
-    await this.db.updateEach('webhooks', 'id', webhooks.map(changeable));
+    await this.db.updateEach('webhooks', 'id', webhooks.map(changeableRow));
   }
 
   /** At most so many sealed signing secrets of all tenants, after a subscription. */
@@ -198,46 +146,4 @@ export class WebhookTable {
   async delete(ids: readonly string[]): Promise<void> {
     if (ids.length > 0) await this.db.knex('webhooks').whereIn('id', ids).delete();
   }
-}
-
-function isSubscription(
-  row: SubscriptionColumns,
-): row is Extract<SubscriptionColumns, WebhookColumns> {
-  return row.id !== null;
-}
-
-function tenantRow(row: SubscriptionColumns): TenantRow {
-  const { tenant: id, tenant_name: name, tenant_created_at: created_at } = row;
-  return { ...row, id, name, created_at };
-}
-
-function changeable(one: Webhook): Row {
-  return {
-    id: one.id,
-    name: one.name,
-    url: one.url,
-    receiver_id: one.receiverId,
-    subscribed_to: JSON.stringify(one.subscribedTo),
-    retries_enabled: one.retriesEnabled ? 1 : 0,
-    enabled: one.enabled ? 1 : 0,
-    secret: one.sealedSecret,
-    secret_created_at: one.secretCreatedAt,
-  };
-}
-
-function webhook(row: WebhookColumns): Webhook {
-  return {
-    id: row.id,
-    tenantId: row.tenant_id,
-    name: row.name,
-    url: row.url,
-    receiverId: row.receiver_id,
-    // Written by `save` above and by nobody else.
-    subscribedTo: JSON.parse(row.subscribed_to) as EventType[],
-    retriesEnabled: row.retries_enabled === 1,
-    enabled: row.enabled === 1,
-    sealedSecret: row.secret,
-    secretCreatedAt: row.secret_created_at,
-    createdAt: row.created_at,
-  };
 }

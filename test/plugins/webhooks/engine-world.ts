@@ -11,7 +11,7 @@ import { startEngine } from '../../../plugins/webhooks/engine/engine.ts';
 import type { EngineSettings } from '../../../plugins/webhooks/engine/environment.ts';
 import { receiverId } from '../../../plugins/webhooks/receiver-id.ts';
 import type { Delivery } from '../../../plugins/webhooks/tables/delivery-rows.ts';
-import type { Webhook } from '../../../plugins/webhooks/tables/webhooks.ts';
+import type { Webhook } from '../../../plugins/webhooks/tables/webhook-rows.ts';
 import { makeProcess, migratedStorage, run } from '../../fixtures/process.ts';
 import type { Teardown } from '../../harness/processes.ts';
 

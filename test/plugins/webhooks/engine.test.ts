@@ -6,7 +6,7 @@ import { createLog } from '../../../core/log.ts';
 import { MemoryHub } from '../../../plugins/broker/hub.ts';
 import { makeOutcomeLane } from '../../../plugins/webhooks/engine/outcome-lane.ts';
 import type { Attempt } from '../../../plugins/webhooks/tables/delivery-rows.ts';
-import type { Webhook } from '../../../plugins/webhooks/tables/webhooks.ts';
+import type { Webhook } from '../../../plugins/webhooks/tables/webhook-rows.ts';
 import { databases } from '../../harness/databases.ts';
 import { serverUrl } from '../../servers/borrow.ts';
 import { RabbitmqWorld } from '../broker/rabbitmq-world.ts';

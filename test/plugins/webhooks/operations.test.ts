@@ -5,7 +5,7 @@ import { GatewayError } from '../../../core/errors.ts';
 import { type Change, type ChangeFacts, decideChange } from '../../../plugins/webhooks/change.ts';
 import { defaultName, isReservedName } from '../../../plugins/webhooks/names.ts';
 import { receiverId } from '../../../plugins/webhooks/receiver-id.ts';
-import type { Webhook } from '../../../plugins/webhooks/tables/webhooks.ts';
+import type { Webhook } from '../../../plugins/webhooks/tables/webhook-rows.ts';
 import type { Client, ClientAnswer } from '../../harness/client.ts';
 import { databases } from '../../harness/databases.ts';
 import { header, judge, type Received } from '../../harness/receiver.ts';

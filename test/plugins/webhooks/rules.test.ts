@@ -17,8 +17,8 @@ import type {
   Delivery,
   DueDelivery,
 } from '../../../plugins/webhooks/tables/delivery-rows.ts';
-import type { Health } from '../../../plugins/webhooks/tables/receivers.ts';
-import type { Webhook } from '../../../plugins/webhooks/tables/webhooks.ts';
+import type { Health } from '../../../plugins/webhooks/tables/receiver-rows.ts';
+import type { Webhook } from '../../../plugins/webhooks/tables/webhook-rows.ts';
 
 const body = '{"event":"message.delivered","text":"Grüße 👋"}';
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';

@@ -1,0 +1,112 @@
+import type { EventType } from '../../../core/contracts/events.ts';
+import type { Row } from '../../../core/contracts/sql.ts';
+import type { Tenant, TenantRow } from '../../tenants/contract.ts';
+
+/** One subscription. */
+export interface Webhook {
+  /** `wh_…` */
+  readonly id: string;
+  readonly tenantId: string;
+  /** Unique in its tenant. */
+  readonly name: string;
+  readonly url: string;
+  /** The receiver of this tenant and URL, see `receiverId`. */
+  readonly receiverId: string;
+  readonly subscribedTo: readonly EventType[];
+  readonly retriesEnabled: boolean;
+  readonly enabled: boolean;
+  /** Sealed; null while signing is off. */
+  readonly sealedSecret: string | null;
+  readonly secretCreatedAt: number | null;
+  readonly createdAt: number;
+}
+
+/** One subscription, with the pause of its receiver. */
+export interface Subscription extends Webhook {
+  /** Start of the pause; null while the receiver is not paused, or has no row. */
+  readonly pausedAt: number | null;
+}
+
+/** Subscriptions and tenants that a fan-out matches events with. */
+export interface SubscriptionSnapshot {
+  /** Oldest first. */
+  readonly webhooks: readonly Subscription[];
+  readonly tenants: ReadonlyMap<string, Tenant>;
+}
+
+/** A row of `webhooks`. */
+export interface WebhookColumns {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly name: string;
+  readonly url: string;
+  readonly receiver_id: string;
+  readonly subscribed_to: string;
+  readonly retries_enabled: number;
+  readonly enabled: number;
+  readonly secret: string | null;
+  readonly secret_created_at: number | null;
+  readonly created_at: number;
+}
+
+/** A tenant joined with one of its subscriptions; columns of the subscription are null when there is none. */
+export type SubscriptionColumns = (WebhookColumns | { readonly id: null }) &
+  Omit<TenantRow, 'id' | 'name' | 'created_at'> & {
+    readonly paused_at: number | null;
+    readonly tenant: string;
+    readonly tenant_name: string;
+    readonly tenant_created_at: number;
+  };
+
+/** The signing secret of one subscription. */
+export interface SealedSecret {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly sealed: string;
+}
+
+/** Whether the tenant of the row has a subscription. */
+export function isSubscription(
+  row: SubscriptionColumns,
+): row is Extract<SubscriptionColumns, WebhookColumns> {
+  return row.id !== null;
+}
+
+/** The row of the tenant in it. */
+export function tenantRow(row: SubscriptionColumns): TenantRow {
+  const { tenant: id, tenant_name: name, tenant_created_at: created_at } = row;
+  return { ...row, id, name, created_at };
+}
+
+/** A subscription as a row, without what never changes: tenant and creation. */
+export function changeableRow(one: Webhook): Row {
+  return {
+    id: one.id,
+    name: one.name,
+    url: one.url,
+    receiver_id: one.receiverId,
+    subscribed_to: JSON.stringify(one.subscribedTo),
+    retries_enabled: one.retriesEnabled ? 1 : 0,
+    enabled: one.enabled ? 1 : 0,
+    secret: one.sealedSecret,
+    secret_created_at: one.secretCreatedAt,
+  };
+}
+
+/** A row as a subscription. */
+export function webhookOf(row: WebhookColumns): Webhook {
+  return {
+    id: row.id,
+    tenantId: row.tenant_id,
+    name: row.name,
+    url: row.url,
+    receiverId: row.receiver_id,
+    // Written by `changeableRow` alone.
+    subscribedTo: JSON.parse(row.subscribed_to) as EventType[],
+    retriesEnabled: row.retries_enabled === 1,
+    enabled: row.enabled === 1,
+    sealedSecret: row.secret,
+    secretCreatedAt: row.secret_created_at,
+    createdAt: row.created_at,
+  };
+}
