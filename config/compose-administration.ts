@@ -6,7 +6,7 @@ import secrets from '../plugins/secrets/plugin.ts';
 import { resealPlugin } from '../plugins/secrets/reseal-plugin.ts';
 import { storagePlugin } from '../plugins/storage/plugin.ts';
 import tenants from '../plugins/tenants/plugin.ts';
-import { sealedSigningSecrets } from '../plugins/webhooks/sealed-secrets.ts';
+import { sealedSigningSecrets } from '../plugins/webhooks/subscriptions/sealed-secrets.ts';
 import type { GatewayConfig } from './schema.ts';
 import { contents } from './tables.ts';
 

@@ -6,11 +6,11 @@ import type { AnyOperation } from '../../core/operation.ts';
 import type { Egress } from '../egress/contract.ts';
 import type { Cursors, Secrets } from '../secrets/contract.ts';
 import type { Plans } from '../tenants/contract.ts';
-import { makeChangeLane } from './change-lane.ts';
 import { DeliveryLog } from './delivery-log.ts';
 import { webhookOperations } from './operations.ts';
 import { deliverSample } from './sample-delivery.ts';
-import { Subscriptions } from './subscriptions.ts';
+import { makeChangeLane } from './subscriptions/change-lane.ts';
+import { Subscriptions } from './subscriptions/subscriptions.ts';
 import type { TestSlots } from './test-slots.ts';
 
 /** What the operations work with. */

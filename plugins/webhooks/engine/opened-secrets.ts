@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Secrets } from '../../secrets/contract.ts';
-import { signingSecretContext } from '../secret.ts';
+import { signingSecretContext } from '../subscriptions/secret.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
 
 /** How many opened secrets are kept; those used longest ago go first. */

@@ -3,10 +3,11 @@ import type { Caller } from '../../../core/contracts/caller.ts';
 import type { EventType } from '../../../core/contracts/events.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed } from '../../../core/schemas.ts';
-import type { WebhookChanges } from '../change.ts';
-import { eventSet, readEventTypes } from '../event-set.ts';
-import { secretExample, unsignedExample, webhookExample, webhookParams } from '../examples.ts';
 import { unknownEventTypes } from '../refusals.ts';
+import type { WebhookChanges } from '../subscriptions/change.ts';
+import { eventSet, readEventTypes } from '../subscriptions/event-set.ts';
+import { secretExample, unsignedExample, webhookExample, webhookParams } from './examples.ts';
+import type { WebhookOperationsParts } from './parts.ts';
 import {
   GivenEventTypes,
   GivenName,
@@ -14,9 +15,8 @@ import {
   Success,
   WebhookParams,
   WebhookSchema,
-} from '../schemas.ts';
-import { webhookView } from '../views.ts';
-import type { WebhookOperationsParts } from './parts.ts';
+} from './schemas.ts';
+import { webhookView } from './views.ts';
 
 /** `POST /webhooks`. */
 export function createWebhook({ subscriptions }: WebhookOperationsParts): AnyOperation {

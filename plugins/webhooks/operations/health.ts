@@ -7,10 +7,10 @@ import {
   webhookExample,
   webhookId,
   webhookParams,
-} from '../examples.ts';
-import { NullableHealth, Success, WebhookId, WebhookParams } from '../schemas.ts';
-import { healthView } from '../views.ts';
+} from './examples.ts';
 import type { WebhookOperationsParts } from './parts.ts';
+import { NullableHealth, Success, WebhookId, WebhookParams } from './schemas.ts';
+import { healthView } from './views.ts';
 
 /** `GET /webhooks/{webhookId}/health`. */
 export function getHealth({ subscriptions }: WebhookOperationsParts): AnyOperation {

@@ -1,7 +1,7 @@
 import type { Cursors } from '../../secrets/contract.ts';
 import type { DeliveryLog } from '../delivery-log.ts';
 import type { Sample } from '../sample-delivery.ts';
-import type { Subscriptions } from '../subscriptions.ts';
+import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import type { Attempt, Delivery } from '../tables/delivery-rows.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
 

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, Nullable, NullableTimestamp, nullableTimestamp } from '../../../core/schemas.ts';
-import { secretExample, webhookId, webhookParams } from '../examples.ts';
-import { Success, WebhookId, WebhookParams } from '../schemas.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
+import { secretExample, webhookId, webhookParams } from './examples.ts';
 import type { WebhookOperationsParts } from './parts.ts';
+import { Success, WebhookId, WebhookParams } from './schemas.ts';
 
 const Answer = Closed({
   success: Success,

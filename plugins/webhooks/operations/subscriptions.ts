@@ -2,11 +2,11 @@ import { Type } from 'typebox';
 import { type EventType, eventDescriptions, eventTypes } from '../../../core/contracts/events.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed } from '../../../core/schemas.ts';
-import { eventSet } from '../event-set.ts';
-import { unsignedExample, webhookExample, webhookId, webhookParams } from '../examples.ts';
-import { EventTypeName, Success, WebhookId, WebhookParams, WebhookSchema } from '../schemas.ts';
-import { webhookView } from '../views.ts';
+import { eventSet } from '../subscriptions/event-set.ts';
+import { unsignedExample, webhookExample, webhookId, webhookParams } from './examples.ts';
 import type { WebhookOperationsParts } from './parts.ts';
+import { EventTypeName, Success, WebhookId, WebhookParams, WebhookSchema } from './schemas.ts';
+import { webhookView } from './views.ts';
 
 /** `GET /webhooks`. */
 export function listWebhooks({ subscriptions }: WebhookOperationsParts): AnyOperation {

@@ -2,9 +2,10 @@ import { Type } from 'typebox';
 import type { EventType } from '../../../core/contracts/events.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, Nullable } from '../../../core/schemas.ts';
-import { eventSet, readEventTypes } from '../event-set.ts';
-import { webhookId, webhookParams } from '../examples.ts';
 import { unknownEventTypes } from '../refusals.ts';
+import { eventSet, readEventTypes } from '../subscriptions/event-set.ts';
+import { webhookId, webhookParams } from './examples.ts';
+import type { WebhookOperationsParts } from './parts.ts';
 import {
   EventTypeName,
   GivenEventType,
@@ -12,8 +13,7 @@ import {
   TestFailureSchema,
   WebhookId,
   WebhookParams,
-} from '../schemas.ts';
-import type { WebhookOperationsParts } from './parts.ts';
+} from './schemas.ts';
 
 const usualEvent: EventType = 'message.delivered';
 

@@ -2,9 +2,13 @@ import { createHash, randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { eventTypes } from '../../../core/contracts/events.ts';
 import { GatewayError } from '../../../core/errors.ts';
-import { type Change, type ChangeFacts, decideChange } from '../../../plugins/webhooks/change.ts';
-import { defaultName, isReservedName } from '../../../plugins/webhooks/names.ts';
-import { receiverId } from '../../../plugins/webhooks/receiver-id.ts';
+import {
+  type Change,
+  type ChangeFacts,
+  decideChange,
+} from '../../../plugins/webhooks/subscriptions/change.ts';
+import { defaultName, isReservedName } from '../../../plugins/webhooks/subscriptions/names.ts';
+import { receiverId } from '../../../plugins/webhooks/subscriptions/receiver-id.ts';
 import type { Webhook } from '../../../plugins/webhooks/tables/webhook-rows.ts';
 import type { Client, ClientAnswer } from '../../harness/client.ts';
 import { databases } from '../../harness/databases.ts';

@@ -1,4 +1,4 @@
-import { type EventType, eventTypes } from '../../core/contracts/events.ts';
+import { type EventType, eventTypes } from '../../../core/contracts/events.ts';
 
 /**
  * The event types of a tenant, in the order in which they are listed: all less those switched off as

@@ -1,10 +1,10 @@
-import type { Lane, Unit } from '../../core/contracts/storage.ts';
-import { GatewayError } from '../../core/errors.ts';
-import type { GatewayLog } from '../../core/log.ts';
+import type { Lane, Unit } from '../../../core/contracts/storage.ts';
+import { GatewayError } from '../../../core/errors.ts';
+import type { GatewayLog } from '../../../core/log.ts';
+import type { Health } from '../tables/receiver-rows.ts';
+import type { Webhook } from '../tables/webhook-rows.ts';
 import { type Change, decideChange, type Step } from './change.ts';
 import { ChangeWriter } from './change-writer.ts';
-import type { Health } from './tables/receiver-rows.ts';
-import type { Webhook } from './tables/webhook-rows.ts';
 
 /** One change of one subscription of a tenant. */
 export interface ChangeInput {

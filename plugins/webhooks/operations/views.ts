@@ -1,10 +1,10 @@
 import type { Static } from 'typebox';
-import type { Json } from '../../core/contracts/json.ts';
-import { nullableTimestamp, timestamp } from '../../core/schemas.ts';
-import type { LoggedDelivery } from './delivery-log.ts';
+import type { Json } from '../../../core/contracts/json.ts';
+import { nullableTimestamp, timestamp } from '../../../core/schemas.ts';
+import type { LoggedDelivery } from '../delivery-log.ts';
+import type { Health } from '../tables/receiver-rows.ts';
+import type { Webhook } from '../tables/webhook-rows.ts';
 import type { DeliverySchema, WebhookSchema } from './schemas.ts';
-import type { Health } from './tables/receiver-rows.ts';
-import type { Webhook } from './tables/webhook-rows.ts';
 
 /** A subscription as answers show it: never with its secret. Pure. */
 export function webhookView(webhook: Webhook): Static<typeof WebhookSchema> {

@@ -1,14 +1,14 @@
-import type { Lane, Storage } from '../../core/contracts/storage.ts';
-import { GatewayError } from '../../core/errors.ts';
-import { newId } from '../../core/ids.ts';
-import type { Egress } from '../egress/contract.ts';
-import type { Secrets } from '../secrets/contract.ts';
+import type { Lane, Storage } from '../../../core/contracts/storage.ts';
+import { GatewayError } from '../../../core/errors.ts';
+import { newId } from '../../../core/ids.ts';
+import type { Egress } from '../../egress/contract.ts';
+import type { Secrets } from '../../secrets/contract.ts';
+import { urlNotAllowed } from '../refusals.ts';
+import type { Health } from '../tables/receiver-rows.ts';
+import type { Webhook } from '../tables/webhook-rows.ts';
 import type { Change, NewWebhook, WebhookChanges } from './change.ts';
 import type { ChangeInput, ChangeOutput } from './change-lane.ts';
-import { urlNotAllowed } from './refusals.ts';
 import { newSigningSecret, signingSecretContext } from './secret.ts';
-import type { Health } from './tables/receiver-rows.ts';
-import type { Webhook } from './tables/webhook-rows.ts';
 
 /** What subscriptions are made with. */
 export interface SubscriptionsParts {

@@ -1,8 +1,8 @@
-import type { Unit } from '../../core/contracts/storage.ts';
-import type { GatewayLog } from '../../core/log.ts';
+import type { Unit } from '../../../core/contracts/storage.ts';
+import type { GatewayLog } from '../../../core/log.ts';
+import { logPauses } from '../pause-lines.ts';
+import type { Webhook } from '../tables/webhook-rows.ts';
 import type { Change, Step } from './change.ts';
-import { logPauses } from './pause-lines.ts';
-import type { Webhook } from './tables/webhook-rows.ts';
 
 /** Collects what the changes of one transaction do, and writes it with a few statements. */
 export class ChangeWriter {

@@ -1,4 +1,4 @@
-import type { SealedSource } from '../secrets/contract.ts';
+import type { SealedSource } from '../../secrets/contract.ts';
 import { signingSecretContext } from './secret.ts';
 
 /** The signing secrets of all subscriptions, to be sealed anew. */

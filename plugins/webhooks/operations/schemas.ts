@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { eventTypes } from '../../core/contracts/events.ts';
-import { Closed, Nullable, NullableTimestamp, OneOf, Timestamp } from '../../core/schemas.ts';
+import { eventTypes } from '../../../core/contracts/events.ts';
+import { Closed, Nullable, NullableTimestamp, OneOf, Timestamp } from '../../../core/schemas.ts';
 
 /** Every answer of the group says that it is no refusal. */
 export const Success = Type.Boolean({ description: 'true; false in a refusal' });

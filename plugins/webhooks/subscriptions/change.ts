@@ -1,8 +1,8 @@
-import type { GatewayError } from '../../core/errors.ts';
+import type { GatewayError } from '../../../core/errors.ts';
+import { nameReserved, nameTaken, tooManyWebhooks } from '../refusals.ts';
+import type { Webhook } from '../tables/webhook-rows.ts';
 import { defaultName, isReservedName } from './names.ts';
 import { receiverId } from './receiver-id.ts';
-import { nameReserved, nameTaken, tooManyWebhooks } from './refusals.ts';
-import type { Webhook } from './tables/webhook-rows.ts';
 
 /** What a new subscription is to be; `name` null for the default. */
 export type NewWebhook = Pick<
