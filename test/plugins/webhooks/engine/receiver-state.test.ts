@@ -4,7 +4,7 @@ import {
   type ReceiverState,
   type Trigger,
   transition,
-} from '../../../plugins/webhooks/engine/receiver-state.ts';
+} from '../../../../plugins/webhooks/engine/receiver-state.ts';
 
 /** A region as a table: for each trigger, in the order of the head, the state that follows on each state. */
 function region<State extends string>(table: string): Map<string, Map<State, State>> {

@@ -1,0 +1,62 @@
+import t from 'tap';
+import type { EventBody } from '../../../../plugins/events/contract.ts';
+import { choose } from '../../../../plugins/webhooks/engine/due-batches.ts';
+import type { DueDelivery } from '../../../../plugins/webhooks/tables/delivery-rows.ts';
+import { dueDelivery, untouched, webhook } from '../examples.ts';
+
+t.test('deliveries that are due begin in the order of their events', async (t) => {
+  const receiver = { id: 'receiver', tenantId: 'ten_1', url: webhook.url, health: untouched };
+  const basis = {
+    receiver,
+    allowed: true,
+    webhooks: new Map([
+      ['wh_1', webhook],
+      ['wh_2', { ...webhook, id: 'wh_2' }],
+      ['wh_off', { ...webhook, id: 'wh_off', enabled: false }],
+      ['wh_moved', { ...webhook, id: 'wh_moved', receiverId: 'other' }],
+    ]),
+  };
+  const body = { payload: '{}', createdAt: 1 };
+  const chosen = (
+    deliveries: readonly DueDelivery[],
+    other: object = {},
+    event: EventBody | null = body,
+  ) => {
+    const rows = deliveries.map((delivery) => ({ delivery, event }));
+    const { ready, over, more } = choose(rows, { ...basis, ...other });
+    return [ready.map((one) => one.delivery.id), over, more];
+  };
+  const [a, b, c] = [dueDelivery('a'), dueDelivery('b'), dueDelivery('c')];
+  t.same(chosen([a, b, c]), [['a', 'b', 'c'], [], false]);
+  const same = [dueDelivery('b', { subject: 'm' }), dueDelivery('a', { subject: 'm' })];
+  t.same(chosen(same), [['a', 'b'], [], true], 'in the order of the events');
+  const retry = dueDelivery('a', { subject: 'm', attempts: 1 });
+  t.same(
+    chosen([retry, dueDelivery('b', { subject: 'm' })]),
+    [['a', 'b'], [], false],
+    'no retry waits',
+  );
+  const two = [
+    dueDelivery('a', { subject: 'm' }),
+    dueDelivery('b', { subject: 'm', webhookId: 'wh_2' }),
+  ];
+  t.same(chosen(two), [['a', 'b'], [], false], 'subscriptions are independent');
+  t.same(
+    chosen([dueDelivery('a', { dueAt: 2 }), dueDelivery('b', { dueAt: 1 })]),
+    [['b', 'a'], [], false],
+    'by time',
+  );
+  const off = [
+    dueDelivery('a', { webhookId: 'wh_off' }),
+    dueDelivery('b', { webhookId: 'wh_gone' }),
+  ];
+  t.same(chosen([...off, dueDelivery('c', { webhookId: 'wh_moved' })]), [
+    [],
+    ['a', 'b', 'c'],
+    false,
+  ]);
+  t.same(chosen([a], { allowed: false }), [[], ['a'], false]);
+  const paused = { ...receiver, health: { ...untouched, disabledAt: 1 } };
+  t.same(chosen([a, b], { receiver: paused }), [[], ['a', 'b'], false]);
+  t.same(chosen([a], {}, null), [[], ['a'], false], 'its event is gone');
+});

@@ -1,0 +1,42 @@
+import t from 'tap';
+import { goesOut, hasWebhooks, wants } from '../../../plugins/webhooks/matching.ts';
+import { untouched, webhook } from './examples.ts';
+
+const tenant = { id: 'ten_1', plan: 'p', disabled: [] as string[] };
+
+t.test('a subscription gets events of its types, raised since it was made', async (t) => {
+  const event = { tenantId: 'ten_1', type: 'message.sent', createdAt: 100 } as const;
+  for (const [what, expected, hook, owner, raised] of [
+    ['its type', true, webhook, tenant, event],
+    ['another type', false, webhook, tenant, { ...event, type: 'message.read' as const }],
+    ["another tenant's", false, webhook, tenant, { ...event, tenantId: 'ten_2' }],
+    ['raised before it was made', false, webhook, tenant, { ...event, createdAt: 99 }],
+    ['a type that is off', false, webhook, { ...tenant, disabled: ['event:message.sent'] }, event],
+    ['switched off', true, { ...webhook, enabled: false }, tenant, event],
+  ] as const) {
+    t.equal(wants(hook, owner, raised), expected, what);
+  }
+});
+
+t.test('webhooks are for tenants whose plan has them, unless switched off', async (t) => {
+  const plan = (webhooks: boolean) => ({
+    plan: () => ({ ...caps, webhooks }),
+    names: () => ['p'],
+  });
+  const caps = { sends_cap: 1, new_contacts_cap: 1, accounts_cap: 1, channels: true, ramp_days: 0 };
+  t.equal(hasWebhooks(tenant, plan(true)), true);
+  t.equal(hasWebhooks(tenant, plan(false)), false);
+  t.equal(hasWebhooks({ ...tenant, disabled: ['webhooks'] }, plan(true)), false);
+  t.equal(hasWebhooks(undefined, plan(true)), false);
+});
+
+t.test(
+  'nothing goes out while the subscription is off, its URL paused or webhooks not allowed',
+  async (t) => {
+    t.equal(goesOut(webhook, untouched, true), true);
+    t.equal(goesOut(webhook, undefined, true), true);
+    t.equal(goesOut(webhook, untouched, false), false);
+    t.equal(goesOut({ enabled: false }, untouched, true), false);
+    t.equal(goesOut(webhook, { disabledAt: 1 }, true), false);
+  },
+);
