@@ -1,0 +1,30 @@
+import t from 'tap';
+import { givenFileName, safeFileName } from '../../../../plugins/media/fetching/file-names.ts';
+
+t.test('a file has the name of its header, else of its address', async (t) => {
+  const url = 'https://a.example/b/%C3%A4.png?x=/y.gif';
+  t.equal(givenFileName('attachment; filename="c.pdf"', url), 'c.pdf');
+  t.equal(givenFileName("attachment; filename=x; filename*=UTF-8''%E2%82%AC.pdf", url), '€.pdf');
+  t.equal(givenFileName('attachment; filename="unclosed', url), 'ä.png');
+  t.equal(givenFileName(undefined, 'https://a.example/'), null);
+  t.equal(givenFileName(undefined, 'https://a.example/%zz'), '%zz');
+});
+
+t.test('a file name shows its real type and no folder', async (t) => {
+  const rows: readonly [string | null, string, string][] = [
+    ['cat.png', '.png', 'cat.png'],
+    [null, '.png', 'image.png'],
+    ['...', '.png', 'image.png'],
+    ['../../etc/passwd', '', 'passwd'],
+    ['C:\\Windows\\a.png', '.png', 'a.png'],
+    ['a\u202egnp.exe', '.png', 'agnp.exe.png'],
+    ['a.html', '.txt', 'a.html.txt'],
+    ['a\0\n"<b>.png', '.png', 'a__b_.png'],
+    ['download', '.pdf', 'download.pdf'],
+    [`${'x'.repeat(300)}.png`, '.png', `${'x'.repeat(116)}.png`],
+    [`a.${'x'.repeat(300)}`, '', `a.${'x'.repeat(118)}`],
+  ];
+  for (const [given, extension, name] of rows) {
+    t.equal(safeFileName(given, 'image', extension), name, JSON.stringify(given));
+  }
+});
