@@ -1,13 +1,13 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { isMediaKey } from '../../core/media-reference.ts';
 
-/** What addresses are made of. */
+/** Dependencies of media addresses. */
 export interface AddressParts {
-  /** The current key to sign with, then previous ones whose signatures still count. */
+  /** Signing keys: the current one, then previous ones whose signatures are still valid. */
   readonly keys: readonly Buffer[];
-  /** For how long an address is good, milliseconds. */
+  /** Lifetime of an address, milliseconds. */
   readonly lifetimeMs: number;
-  /** Where clients reach the gateway. */
+  /** Base URL at which clients reach the gateway. */
   publicUrl(): string;
   /** Milliseconds since the Unix epoch. */
   now(): number;
@@ -19,7 +19,7 @@ export type AddressValidity = 'good' | 'expired' | 'wrong';
 /** Half of SHA-256: nobody can try more than a few signatures a second. */
 const signatureBytes = 16;
 
-/** Makes and checks addresses of stored media. Any process with the gateway's secret can do either. */
+/** Signed addresses of stored media; any process with the gateway's secret can make and check them. */
 export class MediaAddresses {
   readonly #parts: AddressParts;
   readonly #current: Buffer;
@@ -31,7 +31,7 @@ export class MediaAddresses {
     this.#current = current;
   }
 
-  /** An address of this file, good from now on. */
+  /** Makes an address of a file, valid from now on. */
   mint(key: string): string {
     const { publicUrl, now, lifetimeMs } = this.#parts;
     const expires = String(Math.ceil((now() + lifetimeMs) / 1000));
@@ -39,7 +39,7 @@ export class MediaAddresses {
     return `${publicUrl()}/v1/media/${key}?expires=${expires}&signature=${signature}`;
   }
 
-  /** Checks the parts of an address; `expired` only when it was minted here. */
+  /** Checks key, expiry and signature of an address; `expired` only when it was minted here. */
   check(key: string, expires: unknown, signature: unknown): AddressValidity {
     if (!isMediaKey(key) || typeof expires !== 'string' || typeof signature !== 'string') {
       return 'wrong';

@@ -6,15 +6,15 @@ import type {
   OutboundMedia,
 } from '../../core/contracts/driver.ts';
 
-/** The key of a file in the media store. */
-export interface MediaPlace {
+/** Location of a file in the media store. */
+export interface MediaLocation {
   /** 32 hexadecimal digits, drawn at random. */
   readonly key: string;
   readonly tenantId: string;
 }
 
 /** A file in the media store, as it is served. */
-export interface StoredFile extends MediaPlace {
+export interface StoredFile extends MediaLocation {
   readonly mimeType: string;
   readonly fileName: string;
   /** In bytes. */
@@ -31,34 +31,34 @@ export interface KeptMedia extends StoredFile {
   readonly messageId: string;
 }
 
-/** A fetched file, and how to give it back. */
+/** A fetched file that its borrower releases. */
 export interface LentFile {
   readonly file: MediaFile;
   /** Deletes the file; idempotent. Called by itself once the signal of the fetch aborts. */
   release(): void;
 }
 
-/** Media as the container hands it out under the name `media`. */
+/** The media service, `media` in the container. */
 export interface MediaService {
   /**
-   * Fetches what a tenant's account is to send, see `Port.fetchMedia`. The file lives until `release` is called or
-   * the signal aborts.
+   * Fetches a file that an account of the tenant is to send, see `Port.fetchMedia`. The file exists until `release` is
+   * called or the signal aborts.
    * @throws DriverError as `Port.fetchMedia` does
    */
   fetch(media: OutboundMedia, tenantId: string, signal: AbortSignal): Promise<LentFile>;
   /**
-   * Takes what came with a message into the store, within the limits on size and time. The file is given to its
-   * message by `unit.media.keep` in the transaction that stores it, or given back with `discard`; one of which
-   * neither is done is deleted within the hour.
-   * @returns null when it could not be fetched: logged, and never reason enough to lose the message
+   * Takes the media of a received message into the store, within the limits on size and time. The transaction that
+   * stores the message keeps the file by `unit.media.keep`; `discard` deletes it. A file that is neither kept nor
+   * discarded is deleted within the hour.
+   * @returns null when the media could not be fetched: that is logged, and the message is stored without it
    * @throws GatewayError `unavailable` when the database is away: nothing was fetched then
    */
   take(media: InboundMedia, tenantId: string, signal: AbortSignal): Promise<TakenMedia | null>;
   /** Deletes a file without a message. Never rejects; a sweep repeats failures. */
   discard(key: string): Promise<void>;
-  /** Deletes given-up files soon. To be called after the commit that gave them up. */
+  /** Starts a sweep that deletes given-up files. Called after the commit that gave them up. */
   sweep(): void;
-  /** An address of a stored file for whoever holds it, good for 24 hours, on any process. */
+  /** Makes an address of a stored file, valid for 24 hours on any process. Whoever has the address can read the file. */
   mint(key: string): string;
 }
 

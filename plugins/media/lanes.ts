@@ -1,22 +1,22 @@
 import type { Lane, Lock } from '../../core/contracts/storage.ts';
-import type { MediaPlace } from './contract.ts';
+import type { MediaLocation } from './contract.ts';
 
 /** Rows that one transaction of the sweep takes. */
 export const sweepSize = 200;
 
 const noLocks = (): readonly Lock[] => [];
 
-/** Stores the row of a coming file, so that no file is without one. */
-export const announceLane: Lane<MediaPlace, void> = {
+/** Stores the row of a file before the file, so that no file is without a row. */
+export const announceLane: Lane<MediaLocation, void> = {
   name: 'media.announce',
   locks: noLocks,
-  async run(unit, places) {
-    await unit.media.announce(places, unit.now);
-    return places.map(() => undefined);
+  async run(unit, locations) {
+    await unit.media.announce(locations, unit.now);
+    return locations.map(() => undefined);
   },
 };
 
-/** Gives up files that found no message. */
+/** Gives up files whose message was not stored. */
 export const discardLane: Lane<string, void> = {
   name: 'media.discard',
   locks: noLocks,
@@ -32,7 +32,7 @@ export interface Retention {
   readonly waitingMs: number;
 }
 
-/** Gives up what is too old: a bounded number, which is answered. Messages then say no more where their media is. */
+/** Gives up old files, a bounded number, and answers how many. Their messages lose the link to the media. */
 export const retireLane: Lane<Retention, number> = {
   name: 'media.retire',
   maxBatch: 1,

@@ -1,6 +1,6 @@
 import type { ByteRange } from './store/store.ts';
 
-/** The part of a file that a Range header asks for: a part, all, or none that exists. */
+/** Range that a header asks for: bytes, the whole file, or bytes that do not exist. */
 export type RequestedRange = ByteRange | 'whole' | 'unsatisfiable';
 
 /**
@@ -9,8 +9,8 @@ export type RequestedRange = ByteRange | 'whole' | 'unsatisfiable';
  * @param size of the file, at least 1
  */
 export function readRange(header: string | undefined, size: number): RequestedRange {
-  const parts = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '');
-  const [, first = '', last = ''] = parts ?? [];
+  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '');
+  const [, first = '', last = ''] = match ?? [];
   if (first === '' && last === '') return 'whole';
   if (first === '') {
     const length = Math.min(Number(last), size);

@@ -10,10 +10,10 @@ import type { Spool } from './fetching/spool.ts';
 import { discardLane } from './lanes.ts';
 import type { MediaStore } from './store/store.ts';
 
-/** Inbound files fetched at once, as a multiple of outbound ones: no account waits for another. */
+/** Concurrent inbound fetches as a multiple of outbound ones, so that no account waits for another. */
 const inboundShare = 4;
 
-/** What the service is put together from. */
+/** Dependencies of the media service. */
 export interface ServiceParts {
   readonly storage: Pick<Storage, 'submit'>;
   readonly egress: Pick<Egress, 'get'>;
@@ -22,14 +22,14 @@ export interface ServiceParts {
   readonly addresses: MediaAddresses;
   readonly maxBytes: number;
   readonly timeoutMs: number;
-  /** Files that are fetched at once to be sent. */
+  /** Maximum concurrent outbound fetches. */
   readonly fetches: number;
-  /** Sweeps soon. */
+  /** Starts a sweep. */
   sweep(): void;
   readonly log: GatewayLog;
 }
 
-/** Makes the `media` of the container. Called by the plugin, and by tests with stores of their own. */
+/** Makes the media service. Called by the plugin, and by tests with stores of their own. */
 export function makeMediaService(parts: ServiceParts): MediaService {
   const { storage, addresses, fetches, log, sweep } = parts;
   const outbound = new OutboundFetcher({ ...parts, slots: new Slots(fetches) });
@@ -42,7 +42,7 @@ export function makeMediaService(parts: ServiceParts): MediaService {
         await storage.submit(discardLane, key);
         sweep();
       } catch (error) {
-        log.warn({ err: error }, 'media is left for a later sweep to delete');
+        log.warn({ err: error }, 'media could not be discarded: a later sweep deletes it');
       }
     },
     sweep,

@@ -8,11 +8,11 @@ import { isShown, servedType } from './fetching/types.ts';
 import { readRange } from './range.ts';
 import type { MediaStore } from './store/store.ts';
 
-/** What serving works with. */
+/** Dependencies of serving. */
 export interface ServingParts {
   readonly addresses: MediaAddresses;
   readonly store: MediaStore;
-  /** A file that is kept, or null. */
+  /** Finds a kept file; null when there is none. */
   find(key: string): Promise<StoredFile | null>;
 }
 
@@ -25,8 +25,8 @@ interface MediaRoute {
 const policy = "default-src 'none'; sandbox; frame-ancestors 'none'";
 
 /**
- * Serves stored media at the addresses that were minted for it; the address is the only key that is needed. Not an
- * operation, as it answers bytes.
+ * Serves stored media at their signed addresses; no API key is needed. A plain route, as an operation cannot answer
+ * bytes.
  */
 export function serveMedia(app: FastifyInstance, parts: ServingParts): void {
   app.route<MediaRoute>({

@@ -2,19 +2,19 @@ import { spread } from '../../core/backoff.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { Loop } from '../../core/loop.ts';
-import type { MediaPlace } from './contract.ts';
+import type { MediaLocation } from './contract.ts';
 import type { Spool } from './fetching/spool.ts';
 import { forgetLane, type Retention, retireLane, sweepSize } from './lanes.ts';
 import type { MediaStore } from './store/store.ts';
 
-/** The fastest sweep: often enough for the shortest times of a test. */
+/** Bounds of the time between two sweeps; the shorter one is for tests. */
 const slowestMs = 60_000;
 const fastestMs = 500;
 
-/** Files deleted at once. */
+/** Maximum concurrent deletions. */
 const deletions = 8;
 
-/** What the upkeep works with. */
+/** Dependencies of the sweep. */
 export interface MediaUpkeepParts {
   readonly storage: Storage;
   readonly store: MediaStore;
@@ -25,14 +25,14 @@ export interface MediaUpkeepParts {
 
 /** The sweep of one process; safe beside those of others. */
 export interface Upkeep {
-  /** Sweeps now. */
+  /** Starts a sweep. */
   kick(): void;
   stop(): Promise<void>;
 }
 
 /**
- * Starts the periodic sweep of this process: gives up files that are too old or found no message, and deletes them. A
- * row goes only after its file, so that a failure is repeated.
+ * Starts the periodic sweep of this process: gives up files that are too old or without a message, and deletes them. A
+ * row is deleted after its file, so that a failed deletion is repeated.
  */
 export function startMediaUpkeep(parts: MediaUpkeepParts): Upkeep {
   const { retention, log } = parts;
@@ -53,7 +53,7 @@ export function startMediaUpkeep(parts: MediaUpkeepParts): Upkeep {
   };
 }
 
-/** One round, ended early when `stop` aborts. */
+/** Runs one sweep; ends after the current step when `stop` aborts. */
 export async function sweep(parts: MediaUpkeepParts, stop: AbortSignal): Promise<void> {
   const { storage, spool, retention } = parts;
   await spool.sweep();
@@ -62,26 +62,26 @@ export async function sweep(parts: MediaUpkeepParts, stop: AbortSignal): Promise
     retired = await storage.submit(retireLane, retention);
   }
   while (!stop.aborted) {
-    const places = await storage.read.media.givenUp(sweepSize);
-    const deleted = await deleteFiles(parts, places);
+    const locations = await storage.read.media.givenUp(sweepSize);
+    const deleted = await deleteFiles(parts, locations);
     if (deleted.length > 0) await storage.submit(forgetLane, deleted);
-    // Those that could not be deleted would be read again: the next sweep tries them.
+    // Files that could not be deleted would be read again: the next sweep tries them.
     if (deleted.length < sweepSize) return;
   }
 }
 
-/** Answers the keys of those that are gone. */
+/** Deletes files; answers the keys of those that were deleted. */
 async function deleteFiles(
   { store, log }: MediaUpkeepParts,
-  places: readonly MediaPlace[],
+  locations: readonly MediaLocation[],
 ): Promise<readonly string[]> {
   const deleted: string[] = [];
-  for (let start = 0; start < places.length; start += deletions) {
+  for (let start = 0; start < locations.length; start += deletions) {
     await Promise.all(
-      places.slice(start, start + deletions).map(async (place) => {
+      locations.slice(start, start + deletions).map(async (location) => {
         try {
-          await store.remove(place);
-          deleted.push(place.key);
+          await store.remove(location);
+          deleted.push(location.key);
         } catch (error) {
           log.warn({ err: error }, 'a file of the media store could not be deleted');
         }

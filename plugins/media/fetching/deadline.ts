@@ -1,13 +1,13 @@
 /** A signal that aborts when a time is over or another signal aborts. */
 export interface DeadlineSignal {
   readonly signal: AbortSignal;
-  /** Forgets timer and parent. Called once the work is over. */
+  /** Removes the timer and the listener. Called once the work is over. */
   release(): void;
 }
 
-/** @param reason what the signal aborts with when the time is over; with the parent's reason when that aborts */
+/** @param reason of the abort once the time is over; an abort of the parent keeps the parent's reason */
 export function startDeadline(ms: number, parent: AbortSignal, reason: Error): DeadlineSignal {
-  // Not AbortSignal.any: signals made of one that lives long stay with it.
+  // Not AbortSignal.any: a long-lived parent keeps every signal that was made of it.
   const controller = new AbortController();
   const onAbort = (): void => controller.abort(parent.reason);
   const timer = setTimeout(() => controller.abort(reason), ms);

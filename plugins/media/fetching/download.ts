@@ -2,30 +2,30 @@ import type { Egress, EgressFailure, EgressFile } from '../../egress/contract.ts
 import { MediaFailure } from './failure.ts';
 import { type Spool, type SpooledFile, tooLarge } from './spool.ts';
 
-/** How long to wait for a connection. */
+/** Time-out of the connection. */
 const connectTimeoutMs = 10_000;
 
-/** Answers that may be another one a little later. */
-const passing: readonly number[] = [408, 425, 429];
+/** Transient statuses below 500. */
+const transient: readonly number[] = [408, 425, 429];
 
-/** What a download needs. */
+/** Dependencies and limits of a download. */
 export interface DownloadParts {
   readonly egress: Pick<Egress, 'get'>;
   readonly spool: Spool;
   readonly maxBytes: number;
-  /** For everything, the last byte included. */
+  /** Time-out of the whole download, the last byte included. */
   readonly timeoutMs: number;
 }
 
-/** A downloaded file with what its server said of it. */
+/** A downloaded file with the headers of its answer. */
 export interface Download {
   readonly file: SpooledFile;
   readonly headers: EgressFile['headers'];
 }
 
 /**
- * Downloads a file through the guard.
- * @param refuse looks at the head of the answer before anything of its body is read; may throw
+ * Downloads a file through the guarded client.
+ * @param refuse checks the headers before the body is read; throws to refuse
  * @throws MediaFailure, or the signal's reason
  */
 export async function download(
@@ -56,7 +56,7 @@ export async function download(
 
 function refuseStatus(status: number): void {
   if (status === 200) return;
-  const mayPass = status >= 500 || passing.includes(status);
+  const mayPass = status >= 500 || transient.includes(status);
   throw unavailable(`the server answered with status ${status}`, { mayPass });
 }
 
@@ -66,7 +66,7 @@ function failureOfRequest({ kind, message }: EgressFailure): MediaFailure {
   return unavailable(sentence, { mayPass: kind !== 'tls' });
 }
 
-/** What broke off the body: the network, by the contract of the guarded client, or our own disk. */
+/** Failure while the body was read: of the network, which the guarded client gives as the cause, or of the disk. */
 function failureOfBody(error: unknown): MediaFailure {
   const cause = error instanceof Error ? error.cause : undefined;
   if (isFailure(cause)) return failureOfRequest(cause);

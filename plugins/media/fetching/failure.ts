@@ -1,14 +1,14 @@
-/** Why media could not be had, in the words of `Port.fetchMedia`. */
+/** Reasons why media could not be fetched, as `Port.fetchMedia` names them. */
 export type MediaFailureCode =
   | 'media_unavailable'
   | 'media_too_large'
   | 'media_type_not_allowed'
   | 'media_url_not_allowed';
 
-/** Media that could not be had; its message is for whoever named it. */
+/** Failure to fetch media; its message is for the user who gave the media. */
 export class MediaFailure extends Error {
   readonly code: MediaFailureCode;
-  /** The same may work a little later. */
+  /** Whether the failure is transient: another try may succeed. */
   readonly mayPass: boolean;
 
   constructor(code: MediaFailureCode, message: string, options: FailureOptions = {}) {
@@ -18,7 +18,7 @@ export class MediaFailure extends Error {
   }
 }
 
-/** What else there is to say of a failure. */
+/** Options of a failure. */
 export interface FailureOptions {
   readonly mayPass?: boolean;
   readonly cause?: unknown;

@@ -5,13 +5,13 @@ import type { MediaKind } from '../../../core/contracts/driver.ts';
 /** The longest name, its extension included. */
 const longest = 120;
 
-/** Control and format characters, which may turn the rest of a name around, and halves of characters. */
+/** Control and format characters, which may reverse the rest of a name, and lone surrogates. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
-/** What separates folders somewhere, or means something to a shell or a file system. */
+/** Separators of folders, and characters with a meaning to a shell or file system. */
 const separators = /[/\\:*?"<>|]/g;
 
-/** Extensions that are run when they are opened: a file of another type must not carry them. */
-const run =
+/** Executable extensions: a file of another type must not have one. */
+const executable =
   /^\.(?:exe|com|bat|cmd|scr|msi|pif|lnk|ps1|vbs|vbe|js|jse|wsf|hta|jar|apk|sh|html?|xhtml|svg|xml)$/i;
 
 /**
@@ -39,7 +39,7 @@ export function safeFileName(given: string | null, kind: MediaKind, extension: s
     .replace(/^[.\s]+|[.\s]+$/g, '');
   const own = extname(cleaned);
   const stem = (own === '' ? cleaned : cleaned.slice(0, -own.length)) || kind;
-  const misleads = own === '' || (run.test(own) && own.toLowerCase() !== extension);
+  const misleads = own === '' || (executable.test(own) && own.toLowerCase() !== extension);
   const end = misleads ? `${own}${extension}` : own;
   return `${shortened(stem, longest - end.length)}${end.slice(0, longest - 1)}`;
 }
@@ -61,7 +61,7 @@ function decoded(text: string): string {
   }
 }
 
-/** By whole characters, so that none is cut in half. */
+/** Shortens a text by whole characters. */
 function shortened(text: string, length: number): string {
   return text.length <= length ? text : [...text].slice(0, Math.max(1, length)).join('');
 }

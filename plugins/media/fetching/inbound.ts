@@ -3,7 +3,7 @@ import type { InboundMedia, MediaKind } from '../../../core/contracts/driver.ts'
 import type { Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import { untilAborted } from '../../../core/waiting.ts';
-import type { MediaPlace, TakenMedia } from '../contract.ts';
+import type { MediaLocation, TakenMedia } from '../contract.ts';
 import { announceLane, discardLane } from '../lanes.ts';
 import type { MediaStore } from '../store/store.ts';
 import { startDeadline } from './deadline.ts';
@@ -15,7 +15,7 @@ import type { Slots } from './slots.ts';
 import { type SpooledFile, tooLarge } from './spool.ts';
 import { kindOf, readType, unknownType } from './types.ts';
 
-/** What taking works with. */
+/** Dependencies of inbound media. */
 export interface InboundMediaParts extends DownloadParts {
   readonly storage: Pick<Storage, 'submit'>;
   readonly store: MediaStore;
@@ -23,14 +23,14 @@ export interface InboundMediaParts extends DownloadParts {
   readonly log: GatewayLog;
 }
 
-/** A file on its way with what was said of it. */
+/** A spooled file with the type and name that server or network gave. */
 interface Arrived {
   readonly file: SpooledFile;
   readonly type: string | null | undefined;
   readonly name: string | null;
 }
 
-/** Takes what came with messages into the store. */
+/** Takes the media of received messages into the store. */
 export class InboundTaker {
   readonly #parts: InboundMediaParts;
 
@@ -45,33 +45,37 @@ export class InboundTaker {
     signal: AbortSignal,
   ): Promise<TakenMedia | null> {
     const { storage, slots, timeoutMs } = this.#parts;
-    const place = { key: randomBytes(16).toString('hex'), tenantId };
-    await storage.submit(announceLane, place);
+    const location = { key: randomBytes(16).toString('hex'), tenantId };
+    await storage.submit(announceLane, location);
     const late = `it was not there within ${timeoutMs / 1000} s`;
     const failure = new MediaFailure('media_unavailable', late);
     const deadline = startDeadline(timeoutMs, signal, failure);
     try {
       return await slots.run(tenantId, deadline.signal, () =>
-        this.#take(media, place, deadline.signal),
+        this.#take(media, location, deadline.signal),
       );
     } catch (error) {
       if (!signal.aborted) this.#explain(error, media, tenantId);
-      // Left to the sweep when it fails, or when a file may still be on its way into the store.
-      if (!deadline.signal.aborted) await this.#discard(place.key);
+      // After the deadline a file may still be on its way into the store: the sweep deletes it.
+      if (!deadline.signal.aborted) await this.#discard(location.key);
       return null;
     } finally {
       deadline.release();
     }
   }
 
-  async #take(media: InboundMedia, place: MediaPlace, signal: AbortSignal): Promise<TakenMedia> {
+  async #take(
+    media: InboundMedia,
+    location: MediaLocation,
+    signal: AbortSignal,
+  ): Promise<TakenMedia> {
     const { store, maxBytes } = this.#parts;
     if ((media.size ?? 0) > maxBytes) throw tooLarge(maxBytes);
     const { file, type, name } = await this.#bring(media, signal);
     try {
       const facts = await inspectFile(file.path, { type, name });
-      await untilAborted(signal, store.put(place, file.path));
-      return { ...place, ...described(facts, media), size: file.size };
+      await untilAborted(signal, store.put(location, file.path));
+      return { ...location, ...described(facts, media), size: file.size };
     } finally {
       await file.remove();
     }
@@ -100,12 +104,15 @@ export class InboundTaker {
 
   async #discard(key: string): Promise<void> {
     await this.#parts.storage.submit(discardLane, key).catch((error: unknown) => {
-      this.#parts.log.warn({ err: error }, 'media is left for the sweep to delete');
+      this.#parts.log.warn(
+        { err: error },
+        'media could not be discarded: a later sweep deletes it',
+      );
     });
   }
 }
 
-/** What the bytes say, completed by what the network says: a picture that was sent as a file is a document. */
+/** Facts by the bytes, completed by those of the network: a picture that was sent as a file is a document. */
 function described(
   { kind, mimeType, fileName }: FileFacts,
   media: InboundMedia,

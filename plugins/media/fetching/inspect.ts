@@ -3,10 +3,10 @@ import type { MediaKind } from '../../../core/contracts/driver.ts';
 import { safeFileName } from './file-names.ts';
 import { decideType, kindOf, readType, unknownType } from './types.ts';
 
-/** Enough to know a text, and what begins like a web page. */
+/** Bytes that are read to recognise a text or a web page. */
 const headBytes = 1_024;
 
-/** Extensions of what has no signature in its bytes. */
+/** Extensions of types that have no signature in the bytes. */
 const textExtensions: Readonly<Record<string, string>> = {
   'text/plain': '.txt',
   'text/csv': '.csv',
@@ -16,7 +16,7 @@ const textExtensions: Readonly<Record<string, string>> = {
   'application/json': '.json',
 };
 
-/** What a file is. */
+/** Kind, type and name of an inspected file. */
 export interface FileFacts {
   readonly kind: MediaKind;
   /** Without parameters. */
@@ -25,15 +25,15 @@ export interface FileFacts {
 }
 
 /**
- * Looks into a file and decides what it is.
- * @param given its type and name as its server or network says them
+ * Inspects a file and decides its kind, type and name.
+ * @param given type and name by the server or network
  */
 export async function inspectFile(
   path: string,
   given: { readonly type: string | null | undefined; readonly name: string | null },
 ): Promise<FileFacts> {
   const { fileTypeFromFile } = await import('file-type');
-  // What the library cannot read, such as a broken archive, is of no known format.
+  // A file that the library cannot read, such as a broken archive, has no detected type.
   const detected = await fileTypeFromFile(path).catch(() => undefined);
   const mimeType = decideType({
     declared: readType(given.type),

@@ -2,25 +2,25 @@ import { createReadStream } from 'node:fs';
 import { DriverError, type MediaFile, type OutboundMedia } from '../../../core/contracts/driver.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { LentFile } from '../contract.ts';
+import { AddressBackoff } from './backoff.ts';
 import { type DownloadParts, download } from './download.ts';
 import { MediaFailure } from './failure.ts';
 import { givenFileName } from './file-names.ts';
 import { inspectFile } from './inspect.ts';
-import { Patience } from './patience.ts';
 import type { Slots } from './slots.ts';
 import type { SpooledFile } from './spool.ts';
 import { isSendableType, readType, unknownType } from './types.ts';
 
-/** What fetching works with. */
+/** Dependencies of outbound fetching. */
 export interface OutboundParts extends DownloadParts {
   readonly slots: Slots;
   readonly log: GatewayLog;
 }
 
-/** Fetches what is to be sent. */
+/** Fetches files that are to be sent. */
 export class OutboundFetcher {
   readonly #parts: OutboundParts;
-  readonly #patience = new Patience();
+  readonly #backoff = new AddressBackoff();
 
   constructor(parts: OutboundParts) {
     this.#parts = parts;
@@ -31,7 +31,7 @@ export class OutboundFetcher {
     const address = `${tenantId} ${url}`;
     try {
       const fetched = await this.#parts.slots.run(tenantId, signal, () => this.#fetch(url, signal));
-      this.#patience.forget(address);
+      this.#backoff.forget(address);
       return lend(fetched.spooled, fetched.facts, signal);
     } catch (error) {
       throw this.#asDriverError(error, address, signal);
@@ -68,7 +68,7 @@ export class OutboundFetcher {
       this.#parts.log.warn({ err: failure.cause }, 'media that is to be sent could not be kept');
     }
     const retryAfterMs = failure.mayPass
-      ? this.#patience.pauseAfter(address, performance.now())
+      ? this.#backoff.pauseAfter(address, performance.now())
       : null;
     return new DriverError(failure.code, failure.message, {
       certain: true,
@@ -78,7 +78,7 @@ export class OutboundFetcher {
   }
 }
 
-/** What says by itself that it may not be sent is not read at all. */
+/** Refuses a declared type that may not be sent, before the body is read. */
 function refuseDeclared(headers: Readonly<Record<string, string | undefined>>): void {
   const declared = readType(headers['content-type']);
   if (declared !== null && /^text\/(html|xml|javascript)$|xhtml/.test(declared)) {

@@ -4,8 +4,8 @@ interface Waiting {
 }
 
 /**
- * Lets a few do something at once, in the order in which they came; one owner never has more than half of the
- * places, so that one tenant's slow servers hold nobody else up.
+ * Semaphore with a fair share: work runs in order of arrival, and one owner has at most half of the slots. A tenant's
+ * slow servers thus delay nobody else.
  */
 export class Slots {
   readonly #size: number;
@@ -19,7 +19,7 @@ export class Slots {
     this.#share = Math.max(1, Math.ceil(size / 2));
   }
 
-  /** Does the work once there is a place. @throws what the work throws, or the signal's reason while waiting */
+  /** Runs the work once a slot is free. @throws what the work throws, or the signal's reason while waiting */
   async run<Result>(
     owner: string,
     signal: AbortSignal,
@@ -35,7 +35,7 @@ export class Slots {
 
   async #enter(owner: string, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (this.#hasPlace(owner)) return this.#take(owner);
+    if (this.#hasSlot(owner)) return this.#take(owner);
     await new Promise<void>((resolve, reject) => {
       const giveUp = (): void => {
         this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
@@ -54,7 +54,7 @@ export class Slots {
     });
   }
 
-  #hasPlace(owner: string): boolean {
+  #hasSlot(owner: string): boolean {
     return this.#used < this.#size && (this.#taken.get(owner) ?? 0) < this.#share;
   }
 
@@ -68,7 +68,7 @@ export class Slots {
     const left = (this.#taken.get(owner) ?? 1) - 1;
     if (left === 0) this.#taken.delete(owner);
     else this.#taken.set(owner, left);
-    const next = this.#waiting.findIndex((waiting) => this.#hasPlace(waiting.owner));
+    const next = this.#waiting.findIndex((waiting) => this.#hasSlot(waiting.owner));
     if (next !== -1) this.#waiting.splice(next, 1)[0]?.enter();
   }
 }

@@ -6,13 +6,13 @@ import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { MediaFailure } from './failure.ts';
 
-/** A file that nobody has touched for so long was left behind by a process that is gone. Milliseconds. */
+/** Age of a file that a dead process left behind, milliseconds since its last change. */
 const forgottenMs = 6 * 3_600_000;
 
 /** Files deleted in one round. */
 const roundSize = 1_000;
 
-/** A file on its way. */
+/** A spooled file. */
 export interface SpooledFile {
   readonly path: string;
   readonly size: number;
@@ -20,14 +20,14 @@ export interface SpooledFile {
   remove(): Promise<void>;
 }
 
-/** What bounds a file on its way. */
+/** Limits of a spooled file. */
 export interface SpoolLimits {
   readonly maxBytes: number;
   /** Destroys the source and rejects with its reason. */
   readonly signal: AbortSignal;
 }
 
-/** A folder for files on their way, each written as it comes so that none has to fit into memory. */
+/** Spool folder: files are streamed into it, so that none has to fit into memory. */
 export class Spool {
   readonly #folder: string;
 
@@ -37,7 +37,7 @@ export class Spool {
 
   /**
    * Writes a stream to its end.
-   * @throws MediaFailure when it is too large or empty, or what the stream or the file system fails with; nothing is left then
+   * @throws MediaFailure when the file is too large or empty, else the error of stream or file system; no file is left
    */
   async write(source: Readable, { maxBytes, signal }: SpoolLimits): Promise<SpooledFile> {
     const path = join(this.#folder, randomBytes(16).toString('hex'));

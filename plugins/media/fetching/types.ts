@@ -1,12 +1,12 @@
 import type { MediaKind } from '../../../core/contracts/driver.ts';
 
-/** What is known of a file before its type is decided. */
-export interface TypeFacts {
-  /** What its server or network says, without parameters; null when nothing or nonsense. */
+/** Evidence for the type of a file. */
+export interface TypeEvidence {
+  /** Type by the server or network, without parameters; null when it gave none that can be read. */
   readonly declared: string | null;
-  /** What its bytes say; null when they are of no known format, as text is. */
+  /** Type by the signature in the bytes; null when there is none, as in a text. */
   readonly detected: string | null;
-  /** The first bytes, some hundred at least unless the file is shorter. */
+  /** First bytes: some hundred, or the whole of a shorter file. */
   readonly head: Uint8Array;
   readonly fileName: string;
 }
@@ -62,7 +62,7 @@ const shown: ReadonlySet<string> = new Set([
   'audio/flac',
 ]);
 
-/** One name for what has several. */
+/** Canonical names of types that have several. */
 const usualNames: Readonly<Record<string, string>> = {
   'audio/x-m4a': 'audio/mp4',
   'audio/vnd.wave': 'audio/wav',
@@ -76,7 +76,7 @@ const usualNames: Readonly<Record<string, string>> = {
   'text/x-vcard': 'text/vcard',
 };
 
-/** The older office formats share one container, which says nothing of what is inside. */
+/** Container that the older office formats share; its bytes do not show the format. */
 const officeContainer = 'application/x-cfb';
 const officeByExtension: Readonly<Record<string, string>> = {
   '.doc': 'application/msword',
@@ -86,7 +86,7 @@ const officeByExtension: Readonly<Record<string, string>> = {
 
 const markup = /^\s*<(!doctype|!--|\?xml|html|head|body|script|style|svg|iframe|meta)/i;
 
-/** A type as it is written here: lower case, without parameters, by its usual name; null for nonsense. Pure. */
+/** Normalizes a type: lower case, no parameters, canonical name; null for nonsense. Pure. */
 export function readType(header: string | null | undefined): string | null {
   const type = header?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
   if (!/^[a-z0-9][a-z0-9.+-]*\/[a-z0-9][a-z0-9.+-]*$/.test(type)) return null;
@@ -94,10 +94,10 @@ export function readType(header: string | null | undefined): string | null {
 }
 
 /**
- * Decides a file's type. Its bytes have the first word; what it is called never decides alone, and neither does its
- * server: a web page that says it is a picture is a web page. Pure.
+ * Decides a file's type. The bytes come first; neither the file name nor the server decides alone, so that a web page
+ * declared as a picture is a web page. Pure.
  */
-export function decideType({ declared, detected, head, fileName }: TypeFacts): string {
+export function decideType({ declared, detected, head, fileName }: TypeEvidence): string {
   const found = readType(detected);
   if (found === null) return typeOfUnknownBytes(declared, head);
   if (found === officeContainer) {
@@ -105,7 +105,7 @@ export function decideType({ declared, detected, head, fileName }: TypeFacts): s
     const named = [declared ?? '', officeByExtension[extension] ?? ''];
     return named.find((type) => Object.values(officeByExtension).includes(type)) ?? found;
   }
-  // One container for sound and film: only the server knows which it is.
+  // Sound and film share a container: only the server can say which of them it is.
   const [, format] = found.split('/');
   const isTwin = declared === `audio/${format}` || declared === `video/${format}`;
   return isTwin && /^(audio|video)\//.test(found) ? declared : found;

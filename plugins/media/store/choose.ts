@@ -13,7 +13,7 @@ export interface StoreSettings {
 export async function openStore({ directory, s3 }: StoreSettings): Promise<MediaStore> {
   const { bucket } = s3;
   if (bucket === null) return new FolderStore(join(directory, 'kept'));
-  // Loaded only where it is wanted: it takes longer than all the rest.
+  // The client is loaded only for a bucket: it takes longer than the rest of the start.
   const { S3Store } = await import('./s3.ts');
   return new S3Store({ ...s3, bucket });
 }

@@ -9,10 +9,10 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { isMediaKey } from '../../../core/media-reference.ts';
-import type { MediaPlace } from '../contract.ts';
+import type { MediaLocation } from '../contract.ts';
 import type { ByteRange, MediaStore } from './store.ts';
 
-/** The bucket and how to reach it: the fields of the configuration. */
+/** Bucket and access to it: the fields of the configuration. */
 export interface S3Settings {
   readonly bucket: string;
   readonly endpoint: string | null;
@@ -23,11 +23,11 @@ export interface S3Settings {
   readonly path_style: boolean;
 }
 
-/** How long to wait for a connection, and for the next sign of life. */
+/** Time-outs of the connection, and of silence on it. */
 const connectMs = 5_000;
 const silenceMs = 30_000;
 
-/** Keeps files as objects of an S3-compatible service, so that many processes share them. */
+/** S3 store: objects of an S3-compatible service, which many processes share. */
 export class S3Store implements MediaStore {
   readonly #client: S3Client;
   readonly #settings: S3Settings;
@@ -38,7 +38,7 @@ export class S3Store implements MediaStore {
     this.#client = new S3Client({
       region,
       forcePathStyle: path_style,
-      // Newer checksums are not known to every compatible service.
+      // Some compatible services do not support the newer checksums.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       requestHandler: { connectionTimeout: connectMs, requestTimeout: silenceMs },
@@ -49,25 +49,25 @@ export class S3Store implements MediaStore {
     });
   }
 
-  async put(place: MediaPlace, path: string): Promise<void> {
+  async put(location: MediaLocation, path: string): Promise<void> {
     const { size } = await stat(path);
     const body = createReadStream(path);
     try {
       await this.#client.send(
-        new PutObjectCommand({ ...this.#object(place), Body: body, ContentLength: size }),
+        new PutObjectCommand({ ...this.#object(location), Body: body, ContentLength: size }),
       );
     } finally {
       body.destroy();
     }
   }
 
-  async open(place: MediaPlace, { start, end }: ByteRange): Promise<Readable | null> {
+  async open(location: MediaLocation, { start, end }: ByteRange): Promise<Readable | null> {
     try {
       const Range = `bytes=${start}-${end}`;
       const { Body } = await this.#client.send(
-        new GetObjectCommand({ ...this.#object(place), Range }),
+        new GetObjectCommand({ ...this.#object(location), Range }),
       );
-      // On Node the body is one; the type speaks of browsers, too.
+      // On Node the body is a Readable; the type covers browsers, too.
       return Body instanceof Readable ? Body : null;
     } catch (error) {
       if (error instanceof NoSuchKey) return null;
@@ -75,16 +75,16 @@ export class S3Store implements MediaStore {
     }
   }
 
-  async remove(place: MediaPlace): Promise<void> {
-    await this.#client.send(new DeleteObjectCommand(this.#object(place)));
+  async remove(location: MediaLocation): Promise<void> {
+    await this.#client.send(new DeleteObjectCommand(this.#object(location)));
   }
 
   close(): void {
     this.#client.destroy();
   }
 
-  #object({ key, tenantId }: MediaPlace) {
-    if (!isMediaKey(key)) throw new Error('this is not a place in the media store');
+  #object({ key, tenantId }: MediaLocation) {
+    if (!isMediaKey(key)) throw new Error('this is not a location in the media store');
     const { bucket, prefix } = this.#settings;
     return { Bucket: bucket, Key: `${prefix}${tenantId}/${key}` };
   }

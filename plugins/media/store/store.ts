@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { MediaPlace } from '../contract.ts';
+import type { MediaLocation } from '../contract.ts';
 
 /** A part of a file: first and last byte, both included. */
 export interface ByteRange {
@@ -7,13 +7,13 @@ export interface ByteRange {
   readonly end: number;
 }
 
-/** Where files are kept. One gateway has one, whatever its processes. */
+/** Media store, shared by all processes of a gateway. */
 export interface MediaStore {
   /** Stores a file as a whole, durably, or not at all. The file may be moved away. */
-  put(place: MediaPlace, path: string): Promise<void>;
-  /** The bytes, or null when there is no such file. The caller reads to the end or destroys. */
-  open(place: MediaPlace, range: ByteRange): Promise<Readable | null>;
+  put(location: MediaLocation, path: string): Promise<void>;
+  /** Opens a range of a file; null when there is no such file. The caller reads to the end or destroys. */
+  open(location: MediaLocation, range: ByteRange): Promise<Readable | null>;
   /** Deletes a file; a missing one is ignored. */
-  remove(place: MediaPlace): Promise<void>;
+  remove(location: MediaLocation): Promise<void>;
   close(): void;
 }

@@ -1,7 +1,7 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
-import type { KeptMedia, MediaPlace, StoredFile } from '../contract.ts';
+import type { KeptMedia, MediaLocation, StoredFile } from '../contract.ts';
 
-/** A row is there before its file, so that no file is without one: it waits for its message, is kept, or to be deleted. */
+/** States of a row, which exists before its file: waiting for the message, kept with it, or given up for deletion. */
 const waiting = 0;
 const kept = 1;
 const givenUp = 2;
@@ -20,11 +20,11 @@ interface MediaColumns {
   readonly created_at: number;
 }
 
-/** What is too old to stay. Milliseconds since the Unix epoch. */
+/** Ages at which files are given up. Milliseconds since the Unix epoch. */
 export interface MediaAge {
-  /** Files that found no message since before then. */
+  /** Waiting files older than this. */
   readonly waitingBefore: number;
-  /** Files that are kept since before then. */
+  /** Kept files older than this. */
   readonly keptBefore: number;
 }
 
@@ -37,10 +37,10 @@ export class MediaTable {
   }
 
   /** Announces files that are about to be stored; repeatable. */
-  async announce(places: readonly MediaPlace[], at: number): Promise<void> {
+  async announce(locations: readonly MediaLocation[], at: number): Promise<void> {
     await this.db.insertIgnore(
       'media_files',
-      places.map(({ key, tenantId }) => ({
+      locations.map(({ key, tenantId }) => ({
         id: key,
         tenant_id: tenantId,
         state: waiting,
@@ -49,7 +49,7 @@ export class MediaTable {
     );
   }
 
-  /** Those of these keys whose files still wait for their message, locked until the transaction ends. */
+  /** Keys of files that still wait for their message, locked until the transaction ends. */
   async waitingForChange(keys: readonly string[]): Promise<ReadonlySet<string>> {
     if (keys.length === 0) return new Set();
     const query = this.db
@@ -61,7 +61,7 @@ export class MediaTable {
     return new Set(rows.map((row) => row.id));
   }
 
-  /** Gives files that `waitingForChange` returned in the same transaction to their messages. */
+  /** Keeps files with their messages: files that `waitingForChange` returned in the same transaction. */
   async keep(files: readonly KeptMedia[]): Promise<void> {
     await this.db.updateEach(
       'media_files',
@@ -111,7 +111,7 @@ export class MediaTable {
     }
   }
 
-  /** Gives up a bounded number of files that are too old; answers the messages that had them, and how many there were. */
+  /** Gives up old files, a bounded number; answers how many, and the messages that had them. */
   async giveUpOld(
     { waitingBefore, keptBefore }: MediaAge,
     limit: number,
@@ -138,7 +138,7 @@ export class MediaTable {
   }
 
   /** A bounded number of files that are to be deleted. */
-  async givenUp(limit: number): Promise<readonly MediaPlace[]> {
+  async givenUp(limit: number): Promise<readonly MediaLocation[]> {
     const rows: readonly MediaColumns[] = await this.db
       .knex('media_files')
       .where('state', givenUp)

@@ -295,14 +295,14 @@ t.test('a folder', async (t) => {
   const { store, media } = await mediaWorld(t);
   const range = { start: 0, end: 1 };
   const key = '0'.repeat(32);
-  for (const place of [
+  for (const location of [
     { key: '../../../etc/passwd', tenantId: 'ten_a' },
     { key: `${key}/..`, tenantId: 'ten_a' },
     { key, tenantId: '..' },
   ]) {
-    await t.rejects(store.open(place, range), /not a place/);
-    await t.rejects(store.remove(place), /not a place/);
-    await t.rejects(store.put(place, '/etc/hostname'), /not a place/);
+    await t.rejects(store.open(location, range), /not a location/);
+    await t.rejects(store.remove(location), /not a location/);
+    await t.rejects(store.put(location, '/etc/hostname'), /not a location/);
   }
   t.equal(await store.open({ key, tenantId: 'ten_a' }, range), null);
   await store.remove({ key, tenantId: 'ten_a' });

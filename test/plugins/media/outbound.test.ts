@@ -54,7 +54,7 @@ t.test('what cannot be sent', async (t) => {
   server.answer('/hidden', file('image/png', '<html>'));
   server.answer('/empty', file('image/png', ''));
   server.answer('/zipped', file('image/png', picture, { 'content-encoding': 'gzip' }));
-  server.answer('/told', flood(1_000_001, true));
+  server.answer('/declared', flood(1_000_001, true));
   server.answer('/untold', flood(1_000_001, false));
   server.answer('/drip', drip());
   server.answer('/short', (_, response) => {
@@ -71,7 +71,7 @@ t.test('what cannot be sent', async (t) => {
     ['/hidden', 'media_type_not_allowed', /text\/html/, false],
     ['/empty', 'media_unavailable', /empty/, false],
     ['/zipped', 'media_unavailable', /compressed/, false],
-    ['/told', 'media_too_large', /1000000 bytes/, false],
+    ['/declared', 'media_too_large', /1000000 bytes/, false],
     ['/untold', 'media_too_large', /1000000 bytes/, false],
     ['/drip', 'media_unavailable', /within 0\.4 s/, true],
     ['/short', 'media_unavailable', /./, true],
@@ -125,15 +125,15 @@ t.test('a large file does not pass through memory', async (t) => {
   };
   const before = used();
   let most = 0;
-  let looks = 0;
-  // Seldom, as nothing else happens meanwhile.
+  let samples = 0;
+  // Seldom: a collection stops everything else.
   const watch = setInterval(() => {
-    looks += 1;
+    samples += 1;
     most = Math.max(most, used() - before);
   }, 150);
   const { file: large } = await media.fetch({ url: `${server.url}/large.png` }, 'ten_a', patient());
   clearInterval(watch);
   t.equal(large.size, size);
-  t.ok(looks > 0, 'it was watched');
+  t.ok(samples > 0, 'the memory was measured');
   t.ok(most < size / 2, `at most ${Math.round(most / 1024 / 1024)} MiB were held at once`);
 });
