@@ -6,15 +6,15 @@ function refused(code: ErrorCode, details: readonly ErrorDetail[]): GatewayError
   return new GatewayError(code, { message: details[0]?.message, details });
 }
 
-/** For event types that are none of the tenant's, at these places. */
+/** For event types that the tenant does not have, at these paths of the body. */
 export function unknownEventTypes(
   paths: readonly string[],
   set: readonly EventType[],
 ): GatewayError {
-  const known = set.length === 0 ? 'it has none' : `it has ${set.join(', ')}`;
+  const choice = set.length === 0 ? 'it has none' : `it has ${set.join(', ')}`;
   const details = paths.map((path) => ({
     path,
-    message: `${path} is not an event type of the account; ${known}`,
+    message: `${path} is not an event type of the account; ${choice}`,
   }));
   return refused('invalid_event_type', details);
 }

@@ -38,7 +38,7 @@ export const replayLane: Lane<ReplayInput, ReplayOutput> = {
     });
     const changed = [...replayed.values()];
     await unit.deliveries.save(changed);
-    await unit.deliveries.move(changed);
+    await unit.deliveries.reassign(changed);
     await unit.receivers.wake(
       changed.map(({ receiverId }) => receiverId),
       unit.now,

@@ -1,8 +1,8 @@
 import type { PrepareEvents } from '../../events/contract.ts';
 import type { ReadyAttempt } from './due-batches.ts';
-import type { EngineParts } from './environment.ts';
 import { makeDeliveries } from './fan-out.ts';
 import type { EngineMetrics } from './metrics.ts';
+import type { EngineParts } from './parts.ts';
 
 /** What was fanned out to one receiver. */
 export interface FreshDeliveries {

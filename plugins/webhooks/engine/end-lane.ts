@@ -17,10 +17,10 @@ export interface Ended {
 }
 
 /** What is done with a delivery: `keep` is one that may go out again by now. */
-type Verdict = 'delete' | 'move' | 'suppress' | 'fail' | 'keep';
+type Verdict = 'delete' | 'reassign' | 'suppress' | 'fail' | 'keep';
 
 /** What a verdict goes by. */
-interface Circumstances {
+interface VerdictBasis {
   readonly webhook: Webhook | undefined;
   /** Of the subscription's receiver. */
   readonly health: Health | undefined;
@@ -48,11 +48,11 @@ export function makeEndLane(plans: Plans): Lane<EndInput, Ended> {
         ...withVerdict('suppress').map(({ delivery }) => ended(delivery, 'suppressed')),
         ...withVerdict('fail').map(({ delivery }) => ended(delivery, 'failed')),
       ]);
-      const moved = withVerdict('move').flatMap(({ delivery, webhook }) =>
+      const reassigned = withVerdict('reassign').flatMap(({ delivery, webhook }) =>
         webhook === undefined ? [] : [{ id: delivery.id, receiverId: webhook.receiverId }],
       );
-      await unit.deliveries.move(moved);
-      const receiverIds = moved.map((one) => one.receiverId);
+      await unit.deliveries.reassign(reassigned);
+      const receiverIds = reassigned.map((one) => one.receiverId);
       await unit.receivers.wake(receiverIds, unit.now);
       return inputs.map(({ deliveryIds }) => ({
         suppressed: deliveryIds.filter((id) => verdictOf.get(id) === 'suppress').length,
@@ -83,10 +83,10 @@ async function judgeAll(unit: Unit, plans: Plans, inputs: readonly EndInput[]) {
   });
 }
 
-function verdictOn(delivery: Delivery, circumstances: Circumstances): Verdict {
-  const { webhook, health, allowed, hasEvent } = circumstances;
+function verdictOn(delivery: Delivery, basis: VerdictBasis): Verdict {
+  const { webhook, health, allowed, hasEvent } = basis;
   if (webhook === undefined) return 'delete';
-  if (webhook.receiverId !== delivery.receiverId) return 'move';
+  if (webhook.receiverId !== delivery.receiverId) return 'reassign';
   if (!goesOut(webhook, health, allowed)) return 'suppress';
   return hasEvent ? 'keep' : 'fail';
 }

@@ -4,9 +4,9 @@ import type { PrepareEvents } from '../../events/contract.ts';
 import { Deliverer } from './deliverer.ts';
 import { makeDirectFanOut } from './direct-fan-out.ts';
 import { Throttle } from './due-timer.ts';
-import type { EngineParts } from './environment.ts';
 import { eventsAtOnce, makeFanOutLane } from './fan-out-lane.ts';
 import { type EngineMetrics, engineMetrics } from './metrics.ts';
+import type { EngineParts } from './parts.ts';
 import { startUpkeep } from './upkeep.ts';
 
 /** Sweep: between two rounds without a message. */

@@ -1,8 +1,8 @@
 import { Loop } from '../../../core/loop.ts';
 import type { LeaseKeeping, LeaseToken } from '../../cluster/contract.ts';
 import type { DatabaseClock } from './database-clock.ts';
-import type { EngineParts } from './environment.ts';
 import { claimReceiversLane, releaseReceiversLane } from './lease-lanes.ts';
+import type { EngineParts } from './parts.ts';
 import { ReceiverRun } from './receiver-run.ts';
 
 /** Sweep: between two claims of what messages between processes may have missed. */

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Lane } from '../../../core/contracts/storage.ts';
 import { type Ended, type EndInput, makeEndLane } from './end-lane.ts';
-import type { EngineParts } from './environment.ts';
 import { Gathering } from './gathering.ts';
 import type { EngineMetrics } from './metrics.ts';
 import {
@@ -10,6 +9,7 @@ import {
   type Outcome,
   type OutcomeInput,
 } from './outcome-lane.ts';
+import type { EngineParts } from './parts.ts';
 
 /** Pause before another try to store something, and the most tries while stopping. */
 const againMs = 500;

@@ -2,8 +2,8 @@ import { withFreshMedia } from '../../../core/media-reference.ts';
 import { attempt } from '../attempt.ts';
 import type { Attempt } from '../tables/delivery-rows.ts';
 import type { ReadyAttempt } from './due-batches.ts';
-import type { EngineParts } from './environment.ts';
 import type { OpenedSecrets } from './opened-secrets.ts';
+import type { EngineParts } from './parts.ts';
 
 /** What attempts are made with. */
 export type SendingParts = Pick<EngineParts, 'egress' | 'clock' | 'settings' | 'log' | 'mint'> & {

@@ -1,7 +1,7 @@
 import { Loop } from '../../../core/loop.ts';
 import { pruneLane, startPruning } from '../../../core/pruning.ts';
-import type { EngineParts } from './environment.ts';
 import type { EngineMetrics } from './metrics.ts';
+import type { EngineParts } from './parts.ts';
 
 /** How often the gauges are read anew. */
 const gaugesMs = 10_000;

@@ -199,7 +199,7 @@ function eventTypesOf(given: readonly string[], { disabled }: Caller): readonly 
   const { types, unknownAt } = readEventTypes(given, set);
   if (unknownAt.length === 0) return types;
   throw unknownEventTypes(
-    unknownAt.map((place) => `body/subscribed_to/${place}`),
+    unknownAt.map((index) => `body/subscribed_to/${index}`),
     set,
   );
 }

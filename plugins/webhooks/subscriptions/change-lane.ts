@@ -3,7 +3,7 @@ import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { Health } from '../tables/receiver-rows.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
-import { type Change, decideChange, type Step } from './change.ts';
+import { type Change, decideChange, type Transition } from './change.ts';
 import { ChangeWriter } from './change-writer.ts';
 
 /** One change of one subscription of a tenant. */
@@ -38,19 +38,19 @@ export function makeChangeLane(parts: ChangeLaneParts): Lane<ChangeInput, Change
     async run(unit, inputs) {
       const webhooksOf = await load(unit, inputs);
       const writer = new ChangeWriter();
-      const steps = inputs.map(({ tenantId, id, change }) => {
+      const transitions = inputs.map(({ tenantId, id, change }) => {
         const webhooks = webhooksOf(tenantId);
         const most = parts.maxSubscriptions;
-        const step = decideChange(change, { tenantId, id, webhooks, most, now: unit.now });
-        if (step === null) return new GatewayError('webhook_not_found');
-        if (step instanceof GatewayError) return step;
-        if (step.isDeleted) webhooks.delete(id);
-        else webhooks.set(id, step.webhook);
-        writer.add(change, step);
-        return step;
+        const transition = decideChange(change, { tenantId, id, webhooks, most, now: unit.now });
+        if (transition === null) return new GatewayError('webhook_not_found');
+        if (transition instanceof GatewayError) return transition;
+        if (transition.isDeleted) webhooks.delete(id);
+        else webhooks.set(id, transition.webhook);
+        writer.add(change, transition);
+        return transition;
       });
       await writer.write(unit, parts.log);
-      return await outputs(unit, steps);
+      return await outputs(unit, transitions);
     },
     // Every other change can be repeated; a second deletion would find nothing.
     async recover(unit, { id, change }) {
@@ -78,15 +78,20 @@ async function load(
 
 async function outputs(
   unit: Unit,
-  steps: readonly (Step | GatewayError)[],
+  transitions: readonly (Transition | GatewayError)[],
 ): Promise<readonly ChangeOutput[]> {
   const receivers = await unit.receivers.find(
-    steps.flatMap((step) => (step instanceof GatewayError ? [] : [step.webhook.receiverId])),
+    transitions.flatMap((transition) =>
+      transition instanceof GatewayError ? [] : [transition.webhook.receiverId],
+    ),
   );
   const healthOf = new Map(receivers.map(({ id, health }) => [id, health]));
-  return steps.map((step) =>
-    step instanceof GatewayError
-      ? { refused: step }
-      : { webhook: step.webhook, health: healthOf.get(step.webhook.receiverId) ?? null },
+  return transitions.map((transition) =>
+    transition instanceof GatewayError
+      ? { refused: transition }
+      : {
+          webhook: transition.webhook,
+          health: healthOf.get(transition.webhook.receiverId) ?? null,
+        },
   );
 }

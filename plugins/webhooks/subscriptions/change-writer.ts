@@ -2,7 +2,7 @@ import type { Unit } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import { logPauses } from '../pause-lines.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
-import type { Change, Step } from './change.ts';
+import type { Change, Transition } from './change.ts';
 
 /** Collects what the changes of one transaction do, and writes it with a few statements. */
 export class ChangeWriter {
@@ -10,16 +10,16 @@ export class ChangeWriter {
   readonly #changed = new Map<string, Webhook>();
   readonly #deleted = new Set<string>();
   /** Subscriptions whose waiting deliveries go to another receiver. */
-  readonly #redirected = new Map<string, Webhook>();
+  readonly #reassigned = new Map<string, Webhook>();
   /** Receivers that somebody subscribes with. */
   readonly #used = new Map<string, Webhook>();
   readonly #reset = new Set<string>();
   readonly #reenabled = new Set<string>();
 
-  add(change: Change, { before, webhook, isDeleted }: Step): void {
+  add(change: Change, { before, webhook, isDeleted }: Transition): void {
     const { id, receiverId } = webhook;
     if (isDeleted) {
-      for (const webhooks of [this.#created, this.#changed, this.#redirected]) webhooks.delete(id);
+      for (const webhooks of [this.#created, this.#changed, this.#reassigned]) webhooks.delete(id);
       this.#deleted.add(id);
       this.#reset.add(receiverId);
       return;
@@ -27,7 +27,7 @@ export class ChangeWriter {
     if (before === null || this.#created.has(id)) this.#created.set(id, webhook);
     else if (before !== webhook) this.#changed.set(id, webhook);
     if (before?.receiverId !== receiverId) this.#used.set(receiverId, webhook);
-    if (before !== null && before.receiverId !== receiverId) this.#redirected.set(id, webhook);
+    if (before !== null && before.receiverId !== receiverId) this.#reassigned.set(id, webhook);
     if (change.kind === 'update' && change.changes.url !== undefined) this.#reset.add(receiverId);
     if (change.kind === 'reenable') this.#reenabled.add(receiverId);
   }
@@ -39,8 +39,8 @@ export class ChangeWriter {
     await webhooks.save([...this.#changed.values()]);
     await webhooks.insert([...this.#created.values()]);
     // Deliveries before receivers, as everybody locks them.
-    for (const { id, receiverId } of this.#redirected.values()) {
-      await deliveries.redirect(id, receiverId);
+    for (const { id, receiverId } of this.#reassigned.values()) {
+      await deliveries.reassignWaiting(id, receiverId);
     }
     await receivers.ensure(
       [...this.#used.values()].map(({ receiverId, tenantId, url }) => ({
@@ -54,7 +54,7 @@ export class ChangeWriter {
     logPauses(unit, log, resumed, () => ({ disabledAt: null, disabledReason: null }));
     for (const id of [...this.#reenabled].sort()) await receivers.reenable(id, now);
     await receivers.reset([...this.#reset].sort(), now);
-    const woken = [...this.#redirected.values()].map(({ receiverId }) => receiverId);
+    const woken = [...this.#reassigned.values()].map(({ receiverId }) => receiverId);
     await receivers.wake(woken, now);
   }
 }

@@ -24,8 +24,8 @@ export type Change =
   /** With the subscription as it was found. */
   | { readonly kind: 'delete'; readonly webhook: Webhook };
 
-/** One step of one subscription. */
-export interface Step {
+/** Transition of one subscription. */
+export interface Transition {
   /** Null when it was not there. */
   readonly before: Webhook | null;
   /** As it is then; of one that is deleted as it was. */
@@ -34,7 +34,7 @@ export interface Step {
 }
 
 /** What a change is decided on. */
-export interface ChangeFacts {
+export interface ChangeBasis {
   readonly tenantId: string;
   /** Of the subscription; of a new one its future id. */
   readonly id: string;
@@ -47,18 +47,18 @@ export interface ChangeFacts {
 }
 
 /** Decides one change; null when there is no such subscription. Pure. */
-export function decideChange(change: Change, facts: ChangeFacts): Step | GatewayError | null {
-  const before = facts.webhooks.get(facts.id) ?? null;
+export function decideChange(change: Change, basis: ChangeBasis): Transition | GatewayError | null {
+  const before = basis.webhooks.get(basis.id) ?? null;
   if (change.kind === 'create') {
     // A repeat, after a COMMIT of which nobody heard.
-    return before === null ? created(change.webhook, facts) : kept(before, before);
+    return before === null ? created(change.webhook, basis) : kept(before, before);
   }
   if (before === null) return null;
   switch (change.kind) {
     case 'update':
-      return updated(before, change.changes, facts);
+      return updated(before, change.changes, basis);
     case 'sign': {
-      const secretCreatedAt = change.sealedSecret === null ? null : facts.now;
+      const secretCreatedAt = change.sealedSecret === null ? null : basis.now;
       return kept(before, { ...before, sealedSecret: change.sealedSecret, secretCreatedAt });
     }
     case 'reenable':
@@ -68,20 +68,20 @@ export function decideChange(change: Change, facts: ChangeFacts): Step | Gateway
   }
 }
 
-function kept(before: Webhook | null, webhook: Webhook): Step {
+function kept(before: Webhook | null, webhook: Webhook): Transition {
   return { before, webhook, isDeleted: false };
 }
 
-function created(webhook: NewWebhook, facts: ChangeFacts): Step | GatewayError {
-  const { tenantId, id, webhooks, most, now } = facts;
-  const refusal = webhook.name === null ? null : nameRefusal(webhook.name, facts);
+function created(webhook: NewWebhook, basis: ChangeBasis): Transition | GatewayError {
+  const { tenantId, id, webhooks, most, now } = basis;
+  const refusal = webhook.name === null ? null : nameRefusal(webhook.name, basis);
   if (refusal !== null) return refusal;
   if (webhooks.size >= most) return tooManyWebhooks(most);
   return kept(null, {
     ...webhook,
     id,
     tenantId,
-    name: webhook.name ?? defaultName(now, (name) => isTaken(name, facts)),
+    name: webhook.name ?? defaultName(now, (name) => isTaken(name, basis)),
     receiverId: receiverId(tenantId, webhook.url),
     secretCreatedAt: webhook.sealedSecret === null ? null : now,
     createdAt: now,
@@ -91,20 +91,20 @@ function created(webhook: NewWebhook, facts: ChangeFacts): Step | GatewayError {
 function updated(
   before: Webhook,
   changes: WebhookChanges,
-  facts: ChangeFacts,
-): Step | GatewayError {
-  const refusal = changes.name === undefined ? null : nameRefusal(changes.name, facts);
+  basis: ChangeBasis,
+): Transition | GatewayError {
+  const refusal = changes.name === undefined ? null : nameRefusal(changes.name, basis);
   if (refusal !== null) return refusal;
   const after = { ...before, ...changes };
   return kept(before, { ...after, receiverId: receiverId(before.tenantId, after.url) });
 }
 
-function nameRefusal(name: string, facts: ChangeFacts): GatewayError | null {
+function nameRefusal(name: string, basis: ChangeBasis): GatewayError | null {
   if (isReservedName(name)) return nameReserved();
-  return isTaken(name, facts) ? nameTaken() : null;
+  return isTaken(name, basis) ? nameTaken() : null;
 }
 
-function isTaken(name: string, { id, webhooks }: ChangeFacts): boolean {
+function isTaken(name: string, { id, webhooks }: ChangeBasis): boolean {
   for (const webhook of webhooks.values()) {
     if (webhook.name === name && webhook.id !== id) return true;
   }

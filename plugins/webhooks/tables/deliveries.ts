@@ -113,19 +113,19 @@ export class DeliveryTable {
     return new Map(rows.map((row) => [row.receiver_id, row.due_at]));
   }
 
-  /** Has deliveries wait for other receivers, those of their subscriptions. */
-  async move(
-    moved: readonly { readonly id: string; readonly receiverId: string }[],
+  /** Assigns deliveries to other receivers, those of their subscriptions. */
+  async reassign(
+    changed: readonly { readonly id: string; readonly receiverId: string }[],
   ): Promise<void> {
     await this.db.updateEach(
       'deliveries',
       'id',
-      moved.map(({ id, receiverId }) => ({ id, receiver_id: receiverId })),
+      changed.map(({ id, receiverId }) => ({ id, receiver_id: receiverId })),
     );
   }
 
-  /** Sends what waits for a subscription to another receiver from now on. */
-  async redirect(webhookId: string, receiverId: string): Promise<void> {
+  /** Assigns the waiting deliveries of a subscription to another receiver. */
+  async reassignWaiting(webhookId: string, receiverId: string): Promise<void> {
     // By their ids: a range would also wait for rows that a fan-out is just inserting.
     const ids: string[] = await this.db
       .knex('deliveries')

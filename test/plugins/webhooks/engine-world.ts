@@ -8,7 +8,7 @@ import type { EventRecord, PrepareEvents } from '../../../plugins/events/contrac
 import { PrometheusMetrics } from '../../../plugins/observability/metrics.ts';
 import type { OpenStorage } from '../../../plugins/storage/storage.ts';
 import { startEngine } from '../../../plugins/webhooks/engine/engine.ts';
-import type { EngineSettings } from '../../../plugins/webhooks/engine/environment.ts';
+import type { EngineSettings } from '../../../plugins/webhooks/engine/parts.ts';
 import { receiverId } from '../../../plugins/webhooks/subscriptions/receiver-id.ts';
 import type { Delivery } from '../../../plugins/webhooks/tables/delivery-rows.ts';
 import type { Webhook } from '../../../plugins/webhooks/tables/webhook-rows.ts';

@@ -4,7 +4,7 @@ import { eventTypes } from '../../../core/contracts/events.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import {
   type Change,
-  type ChangeFacts,
+  type ChangeBasis,
   decideChange,
 } from '../../../plugins/webhooks/subscriptions/change.ts';
 import { defaultName, isReservedName } from '../../../plugins/webhooks/subscriptions/names.ts';
@@ -113,7 +113,7 @@ t.test('rules', async (t) => {
   const facts = { tenantId: 'ten_1', id: 'wh_1', webhooks, most: 2, now: at };
   const fresh = { ...webhook, name: null };
   const create = { kind: 'create', webhook: fresh } as const;
-  const isRefused = (change: Change, changed: Partial<ChangeFacts>) =>
+  const isRefused = (change: Change, changed: Partial<ChangeBasis>) =>
     decideChange(change, { ...facts, ...changed }) instanceof GatewayError;
   t.ok(isRefused(create, { id: 'wh_3' }), 'one too many');
   t.notOk(isRefused(create, { id: 'wh_3', most: 3 }));
