@@ -1,45 +1,45 @@
 /**
- * The outbox: events wait in it from the transaction that causes them until they are fanned out. Others record events by
- * `unit.events.record`, sessions by `Outbox.prepare`.
+ * Contract of the outbox: it stores events in the transaction that causes them, until they are fanned out. Lanes record
+ * events by `unit.events.record`, the session lane by `Outbox.prepare`.
  */
 import type { EventType } from '../../core/contracts/events.ts';
 import type { Json } from '../../core/contracts/json.ts';
 import type { Tables, Unit } from '../../core/contracts/storage.ts';
 
-/** An event as it is put into the outbox, in the transaction of the change that causes it. */
+/** An event to record, in the transaction that causes it. */
 export interface EventRecord {
   readonly tenantId: string;
   readonly type: EventType;
-  /** The id of the message or account that the event is about; the tenant's for a limit event. */
+  /** Id of the message or account that the event is about; of the tenant for a limit event. */
   readonly subject: string;
   /** The webhook's body. */
   readonly payload: Json;
   readonly at: number;
 }
 
-/** An event of a message, of which is known whether it is among the first that were raised about it. */
+/** An event of a message, with whether it is among the first about this message. */
 export interface RaisedEvent extends EventRecord {
-  /** No earlier transaction has raised an event about its subject. */
+  /** Whether no earlier transaction has raised an event about the subject. */
   readonly first: boolean;
 }
 
-/** The body of an event, exactly as it is signed and sent, and when the event was raised. */
+/** Body of an event, byte for byte as it is signed and sent, with the time of the event. */
 export interface EventBody {
   readonly payload: string;
   readonly createdAt: number;
 }
 
-/** Stores the events of one transaction, with COMMIT; it may fan them out in the same transaction. */
+/** Stores the events of one transaction with COMMIT; may fan them out in the same transaction. */
 export type StoreEvents = (unit: Unit, events: readonly RaisedEvent[]) => Promise<void>;
 
-/** Reads what the events of these tenants are fanned out by, behind the locks of the transaction that raises them. */
+/** Reads the subscriptions of tenants behind the locks of the transaction, and answers the function that stores. */
 export type PrepareEvents = (tables: Tables, tenantIds: readonly string[]) => Promise<StoreEvents>;
 
-/** The outbox of this process. In the container as `outbox`. */
+/** The outbox of this process, `outbox` in the container. */
 export interface Outbox {
-  /** Begins to store events of sent messages, which are fanned out as they are raised. */
+  /** Prepares the storing of events of sent messages, which are fanned out in their own transaction. */
   readonly prepare: PrepareEvents;
-  /** Calls back after each commit of this process that left events to be fanned out; may be lost. For booting plugins. */
+  /** Subscribes to commits of this process that left events to fan out; a call may be lost. For booting plugins. */
   onCommit(listener: () => void): void;
 }
 
@@ -47,8 +47,8 @@ declare module '../../core/container.ts' {
   interface Cradle {
     readonly outbox: Outbox;
     /**
-     * Fans events out in the transaction that raises them, in every process: events about one message would else
-     * overtake those that wait. The webhooks plugin provides it; ask the outbox.
+     * Fan-out in the transaction that raises the events, in every process: otherwise events about one message would
+     * overtake those that wait. Provided by the webhooks plugin; callers use the outbox.
      */
     readonly directFanOut: PrepareEvents;
   }

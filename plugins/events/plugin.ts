@@ -6,7 +6,7 @@ import { pruneEvents } from './prune.ts';
 
 const hourMs = 3_600_000;
 
-/** Events: the outbox, and the deletion of what is too old, fanned out or not. */
+/** Events: the outbox, and the deletion of old events, fanned out or not. */
 export default gatewayPlugin('events', ['storage'], async (app) => {
   const { container } = app;
   const { config, log, storage } = container.cradle;

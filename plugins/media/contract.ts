@@ -58,7 +58,9 @@ export interface MediaService {
   discard(key: string): Promise<void>;
   /** Starts a sweep that deletes given-up files. Called after the commit that gave them up. */
   sweep(): void;
-  /** Makes an address of a stored file, valid for 24 hours on any process. Whoever has the address can read the file. */
+  /**
+   * Makes an address of a stored file, valid for 24 hours on any process. Whoever has the address can read the file.
+   */
   mint(key: string): string;
 }
 

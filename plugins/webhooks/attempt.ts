@@ -4,7 +4,7 @@ import type { Egress } from '../egress/contract.ts';
 import { signature } from './signature.ts';
 import type { Attempt } from './tables/delivery-rows.ts';
 
-/** What goes to whom, and which attempt at it this is. */
+/** Request of one attempt. */
 export interface AttemptRequest {
   readonly url: string;
   readonly event: EventType;
@@ -18,7 +18,7 @@ export interface AttemptRequest {
   readonly secret: string | null;
 }
 
-/** What attempts are made with. */
+/** Dependencies and time-outs of an attempt. */
 export interface AttemptParts {
   readonly egress: Egress;
   readonly clock: Clock;
@@ -29,9 +29,9 @@ export interface AttemptParts {
 }
 
 /**
- * Makes one attempt: signs, posts and says what came of it. Called by the engine for deliveries and by the test
- * operation. Never rejects.
- * @param signal cuts it short: a failure
+ * Makes one attempt: signs the body, posts it and answers the result. Called by the engine for deliveries and by the
+ * test operation. Never rejects.
+ * @param signal aborts the attempt, which then is a failure
  */
 export async function attempt(
   parts: AttemptParts,
@@ -68,8 +68,7 @@ export async function attempt(
 }
 
 /**
- * The headers of one attempt (specification: Delivery headers). Neither signing header is there while signing is
- * off. Pure.
+ * Headers of one attempt (specification: Delivery headers), without the two signing headers while signing is off. Pure.
  * @param timestamp Unix seconds
  */
 export function attemptHeaders(

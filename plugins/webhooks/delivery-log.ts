@@ -6,10 +6,10 @@ import type { DeliveryFilter } from './tables/delivery-log.ts';
 import type { Delivery } from './tables/delivery-rows.ts';
 import type { Webhook } from './tables/webhook-rows.ts';
 
-/** How many deliveries of a deleted subscription one transaction deletes. */
+/** Deliveries of a deleted subscription that one transaction deletes. */
 const portion = 500;
 
-/** The lane that deletes what a subscription leaves behind, a portion of it for each input. */
+/** Lane that deletes the deliveries of a deleted subscription, one portion for each input. */
 const forgetLane: Lane<string, number> = {
   name: 'webhooks.forget-webhook',
   maxBatch: 1,
@@ -27,17 +27,17 @@ export interface LoggedDelivery {
   readonly payload: string | null;
 }
 
-/** What delivery logs are made of. */
+/** Dependencies of the delivery log. */
 export interface DeliveryLogParts {
   readonly storage: Pick<Storage, 'read' | 'submit'>;
   readonly log: GatewayLog;
   /** Aborted as soon as the gateway stops. */
   readonly stopping: AbortSignal;
-  /** Makes an address that expires of stored media. */
+  /** Makes an expiring address of stored media. */
   readonly mint: MintAddress;
 }
 
-/** The delivery logs of subscriptions, as their operations work with them. */
+/** The delivery log of subscriptions, for their operations. */
 export class DeliveryLog {
   readonly #parts: DeliveryLogParts;
   readonly #forgetting = new Set<Promise<void>>();
@@ -66,19 +66,22 @@ export class DeliveryLog {
   }
 
   /**
-   * Deletes the deliveries of a subscription that is gone, in the background: they may be many. What a crash
-   * leaves behind is deleted when it is too old.
+   * Deletes the deliveries of a deleted subscription, in the background, as they may be many. Deliveries that a crash
+   * leaves behind are deleted by age.
    */
   forget(webhookId: string): void {
     const forgetting = this.#forget(webhookId)
       .catch((error: unknown) => {
-        this.#parts.log.warn({ err: error, webhook: webhookId }, 'deliveries could not be deleted');
+        this.#parts.log.warn(
+          { err: error, webhook: webhookId },
+          'deliveries of a deleted webhook could not be deleted',
+        );
       })
       .finally(() => this.#forgetting.delete(forgetting));
     this.#forgetting.add(forgetting);
   }
 
-  /** Resolves when nothing is deleted in the background any more. */
+  /** Waits for the deletions in the background. */
   async stop(): Promise<void> {
     await Promise.all(this.#forgetting);
   }

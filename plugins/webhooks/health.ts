@@ -1,20 +1,20 @@
 import type { Attempt, Delivery } from './tables/delivery-rows.ts';
 import type { Health } from './tables/receiver-rows.ts';
 
-/** When a receiver is paused. */
+/** Rules of the pause of a receiver: both must be met. */
 export interface PauseRules {
-  /** Failed attempts in a row. */
+  /** Minimum of failed attempts in a row. */
   readonly failures: number;
-  /** For how long the first of them must be over, milliseconds. */
+  /** Minimum age of the first of them, milliseconds. */
   readonly forMs: number;
 }
 
-/** Requests that a receiver gets at once which is failing or has never answered well. */
+/** Maximum concurrent requests to a receiver that is failing or has never answered 2xx. */
 const cautiousRequests = 2;
 
 /**
- * The health of a receiver after an attempt: its counts, and the pause of one that keeps failing. A success ends the
- * count but not a pause. Pure.
+ * Health after an attempt: the counts, and the pause of a receiver that keeps failing. A success resets the count of
+ * failures but ends no pause. Pure.
  * @param now when the attempt was over
  */
 export function afterAttemptAt(
@@ -65,9 +65,8 @@ export function isFailing(health: Health): boolean {
 }
 
 /**
- * How many requests a receiver may have open at once: few while it is failing, and until it has answered well for the
- * first time. Pure.
- * @param concurrency for one that answers well
+ * Maximum concurrent requests to a receiver: few while it is failing, and until its first 2xx. Pure.
+ * @param concurrency of a receiver that answers 2xx
  */
 export function requestsAtOnce(health: Health, concurrency: number): number {
   const isProven = health.lastSuccessAt !== null && !isFailing(health);

@@ -13,7 +13,7 @@ import { makeChangeLane } from './subscriptions/change-lane.ts';
 import { Subscriptions } from './subscriptions/subscriptions.ts';
 import type { TestSlots } from './test-slots.ts';
 
-/** What the operations work with. */
+/** Dependencies of the operations. */
 export interface WebhooksParts {
   readonly storage: Storage;
   readonly egress: Egress;
@@ -22,7 +22,7 @@ export interface WebhooksParts {
   readonly plans: Plans;
   readonly clock: Clock;
   readonly log: GatewayLog;
-  /** Makes an address that expires of stored media. */
+  /** Makes an expiring address of stored media. */
   readonly mint: MintAddress;
   readonly tests: TestSlots;
   /** Aborted as soon as the gateway stops. */
@@ -34,7 +34,7 @@ export interface WebhooksParts {
   };
 }
 
-/** The operations on webhooks, and the end of what they do in the background. */
+/** The operations on webhooks. `stop` waits for their work in the background. */
 export interface MadeOperations {
   readonly operations: readonly AnyOperation[];
   stop(): Promise<void>;

@@ -12,7 +12,7 @@ export function hasWebhooks(
   return !tenant.disabled.includes('webhooks') && plans.plan(tenant.plan).webhooks;
 }
 
-/** Whether a subscription is to hear of an event: one of its types, raised since it was made. Pure. */
+/** Whether an event matches a subscription: one of its types, raised since the subscription was made. Pure. */
 export function wants(
   webhook: Webhook,
   tenant: Pick<Tenant, 'id' | 'disabled'>,
@@ -27,7 +27,7 @@ export function wants(
   );
 }
 
-/** Whether deliveries of a subscription go out now; else they are suppressed. Pure. */
+/** Whether deliveries of a subscription are attempted now; else they are suppressed. Pure. */
 export function goesOut(
   webhook: Pick<Webhook, 'enabled'>,
   health: Pick<Health, 'disabledAt'> | undefined,

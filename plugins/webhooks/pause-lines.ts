@@ -3,10 +3,10 @@ import type { GatewayLog } from '../../core/log.ts';
 import type { Health, Receiver } from './tables/receiver-rows.ts';
 
 /**
- * Names delivery targets that were paused, or are so no more, in the log, once that is durable. Of their address only the
- * host: the rest may hold a secret.
- * @param before as they were, with their health
- * @param after their health after the change
+ * Logs the start and end of pauses once they are durable. A log line has only the host of a URL, whose rest may contain
+ * a secret.
+ * @param before the receivers with their health before the change
+ * @param after health of a receiver after the change
  */
 export function logPauses(
   unit: Pick<Unit, 'afterCommit'>,

@@ -19,7 +19,7 @@ export function unknownEventTypes(
   return refused('invalid_event_type', details);
 }
 
-/** For a URL that nothing may be delivered to. @param reason a sentence */
+/** For a URL that the egress guard refuses. @param reason a sentence */
 export function urlNotAllowed(reason: string): GatewayError {
   return refused('url_not_allowed', [{ path: 'body/url', message: reason }]);
 }
@@ -36,7 +36,7 @@ export function nameTaken(): GatewayError {
   return refused('invalid_request', [{ path: 'body/name', message }]);
 }
 
-/** For one subscription more than a tenant may have. */
+/** For a subscription above the limit of a tenant. */
 export function tooManyWebhooks(most: number): GatewayError {
   const message = `The account has ${most} webhooks, the most it may have; delete one that is not needed.`;
   return new GatewayError('invalid_request', { message });

@@ -4,16 +4,16 @@ import { testNotReplayed } from './refusals.ts';
 import type { Delivery } from './tables/delivery-rows.ts';
 import type { Webhook } from './tables/webhook-rows.ts';
 
-/** A delivery that is to be made again. */
+/** A delivery to be replayed. */
 export interface ReplayInput {
   readonly webhookId: string;
   readonly deliveryId: string;
 }
 
-/** The delivery as it waits then. */
+/** The delivery after the replay, waiting. */
 export type ReplayOutput = { readonly delivery: Delivery } | { readonly refused: GatewayError };
 
-/** The lane of replays. To an address that changed meanwhile they go, as retries do, in its current place. */
+/** Lane of replays. Like retries, replays go to the current URL of their subscription. */
 export const replayLane: Lane<ReplayInput, ReplayOutput> = {
   name: 'webhooks.replay',
   maxBatch: 64,
@@ -47,7 +47,7 @@ export const replayLane: Lane<ReplayInput, ReplayOutput> = {
   },
 };
 
-/** The delivery, due at once: a waiting one keeps its automatic retries, any other is attempted once more. Pure. */
+/** A delivery made due at once: a waiting one keeps its retries, any other is attempted once more. Pure. */
 export function replayOf(delivery: Delivery, webhook: Webhook, now: number): Delivery {
   return {
     ...delivery,

@@ -1,16 +1,16 @@
 import type { Attempt, AttemptedDelivery } from './tables/delivery-rows.ts';
 
-/** How failed deliveries are repeated. */
+/** Schedule of automatic retries. */
 export interface RetryRules {
   /** Pauses before the automatic retries, milliseconds. */
   readonly delaysMs: readonly number[];
 }
 
-/** Attempts that the log of a delivery keeps. */
+/** Maximum attempts in the log of a delivery. */
 const loggedAttempts = 20;
 
 /**
- * A waiting delivery after its next attempt: delivered, waiting for an automatic retry, or failed. Pure.
+ * State of a delivery after an attempt: delivered, waiting for an automatic retry, or failed. Pure.
  * @param retriesEnabled the subscription's switch
  * @param now when the attempt was over
  */

@@ -12,7 +12,7 @@ export interface MadeDelivery {
   readonly payload: string;
 }
 
-/** The lane that puts tests into the log. Can be repeated. */
+/** Lane that stores tests in the delivery log; idempotent. */
 export const testLane: Lane<MadeDelivery, void> = {
   name: 'webhooks.test',
   locks: () => [],
@@ -35,23 +35,23 @@ export const testLane: Lane<MadeDelivery, void> = {
   },
 };
 
-/** What a test is made with. */
+/** Dependencies of a test. */
 export interface TestParts extends AttemptParts {
   readonly storage: Pick<Storage, 'now' | 'submit'>;
 }
 
-/** A test delivery as it was asked for. */
+/** Request of a test delivery. */
 export interface Sample {
   readonly event: EventType;
   /** The opened secret; null while signing is off. */
   readonly secret: string | null;
-  /** Cuts it short: its client has gone away, or the gateway stops. */
+  /** Aborts the test when its client disconnects or the gateway stops. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Delivers a sample of an event type at once, whatever the state of the subscription and its URL, and puts it into
- * the log. Changes no counter.
+ * Delivers a sample of an event type at once, whatever the state of subscription and URL, and stores it in the delivery
+ * log. Changes no counter.
  */
 export async function deliverSample(
   parts: TestParts,

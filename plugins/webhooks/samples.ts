@@ -49,9 +49,9 @@ const subjects: Readonly<Record<EventType, Subject>> = {
 };
 
 /**
- * What a test delivers: a payload of the shape of its event type (specification: Payload shapes), about a message,
- * contact and account that nobody has. Pure.
- * @param at when it happened, milliseconds since the Unix epoch
+ * Payload of a test, in the shape of its event type (specification: Payload shapes); message, contact and account are
+ * made up. Pure.
+ * @param at time of the event, milliseconds since the Unix epoch
  */
 export function samplePayload(event: EventType, at: number): Json {
   const subject = subjects[event];

@@ -2,8 +2,8 @@ import { GatewayError } from '../../core/errors.ts';
 import type { Webhook } from './tables/webhook-rows.ts';
 
 /**
- * The test deliveries that this process has under way: one of a subscription, and of a receiver no more than it may be
- * sent deliveries. The engine opens so many requests fewer.
+ * Slots of the test deliveries of this process: one for a subscription, `webhooks.concurrency` for a receiver. The
+ * engine opens as many requests fewer.
  */
 export class TestSlots {
   readonly #concurrency: number;
@@ -15,14 +15,14 @@ export class TestSlots {
     this.#concurrency = concurrency;
   }
 
-  /** How many are open to a receiver. */
+  /** Tests that are open to a receiver. */
   open(receiverId: string): number {
     return this.#receivers.get(receiverId) ?? 0;
   }
 
   /**
-   * Runs a test once there is room for it.
-   * @throws GatewayError `rate_limited` while there is none, and whatever `run` throws
+   * Runs a test in a free slot.
+   * @throws GatewayError `rate_limited` when no slot is free, and whatever `run` throws
    */
   async run<Made>({ id, receiverId }: Webhook, run: () => Promise<Made>): Promise<Made> {
     const open = this.open(receiverId);

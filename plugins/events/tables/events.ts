@@ -3,14 +3,14 @@ import { mysqlNow, placeholders, type Row, type Sql } from '../../../core/contra
 import { newId } from '../../../core/ids.ts';
 import type { EventBody, EventRecord } from '../contract.ts';
 
-/** An event waits in the outbox until it has been fanned out to the subscriptions. */
+/** States of an event: waiting in the outbox, or fanned out to the subscriptions. */
 const waiting = 0;
 const fannedOut = 1;
 
-/** Tells the time once the row is locked. */
+/** Takes the turn of the fan-out, and reads the time once the row is locked. */
 const fanOutTurn = `select ${mysqlNow} as now from turns where name = 'fan-out' for update`;
 
-/** An event as it lies in the outbox. */
+/** An event in the outbox. */
 export interface StoredEvent {
   readonly id: string;
   readonly tenantId: string;
@@ -19,7 +19,7 @@ export interface StoredEvent {
   readonly createdAt: number;
 }
 
-/** An event with its body, exactly as it was sent. */
+/** An event with its body, byte for byte as it is sent. */
 export interface KeptEvent extends StoredEvent {
   readonly payload: string;
 }
@@ -41,9 +41,9 @@ export class EventTable {
   }
 
   /**
-   * Puts events into the outbox; call it in the transaction of the change that causes them.
-   * @param subscribers the tenants that have subscriptions, for a caller that has locked the tenants and so knows: to
-   *   those of others nobody listens, and they are fanned out to nobody at once. Without it all wait.
+   * Records events in the outbox, in the transaction that causes them.
+   * @param subscribers the tenants that have subscriptions, from a caller that has locked the tenants: events of others
+   *   need no fan-out. Null: all events wait for the fan-out.
    */
   async record(
     events: readonly EventRecord[],
@@ -57,7 +57,7 @@ export class EventTable {
     );
   }
 
-  /** Stores events whose deliveries are made in the same transaction; answers them as they are kept. */
+  /** Stores events whose deliveries are made in the same transaction; answers the stored events. */
   async recordFannedOut(events: readonly EventRecord[]): Promise<readonly KeptEvent[]> {
     const all = events.map(kept);
     await this.db.insert(
@@ -67,7 +67,7 @@ export class EventTable {
     return all;
   }
 
-  /** Stores what is fanned out to nobody: the samples that tests delivered. Those that are there stay. */
+  /** Stores events that need no fan-out: the samples of tests. Existing events stay. */
   async keep(events: readonly KeptEvent[]): Promise<void> {
     await this.db.insertIgnore(
       'events',
@@ -76,16 +76,15 @@ export class EventTable {
   }
 
   /**
-   * The oldest events that wait, for the one transaction whose turn it is: others wait for its end. The events are
-   * read at one moment, so that none is among them without those before it of the same subject; a scan that locked
-   * them would stop on its way for those just being stored, and pass over what comes behind it meanwhile.
-   * `now` is the database's clock once the turn began.
+   * Reads the oldest waiting events, for one transaction at a time: others wait for its end. A consistent read never
+   * has an event without the earlier ones of its subject; a locking scan would stop at rows being inserted and miss
+   * events stored behind it meanwhile. `now` is the time of the database once the turn began.
    */
   async waitingForChange(
     limit: number,
   ): Promise<{ readonly events: readonly StoredEvent[]; readonly now: number }> {
     const isMysql = this.db.dialect === 'mysql';
-    // Whatever the engine believes of the table's size, a scan of it would read every event that is kept.
+    // Without the hint a wrong estimate of the table's size can lead to a scan of all events.
     const index = isMysql ? 'force index (events_state_id)' : '';
     const [[turn], rows] = await Promise.all([
       isMysql ? this.db.rows<{ now: number }>(fanOutTurn) : [],
@@ -106,7 +105,7 @@ export class EventTable {
     return { events, now };
   }
 
-  /** Takes events out of the outbox; they stay as what their deliveries carry. */
+  /** Marks events as fanned out; they stay as the bodies of their deliveries. */
   async markFannedOut(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     await this.db.run(`update events set state = ? where id in (${placeholders(ids.length)})`, [
@@ -115,7 +114,7 @@ export class EventTable {
     ]);
   }
 
-  /** The bodies of events, exactly as they are sent, by id. */
+  /** Bodies of events by id, byte for byte as they are sent. */
   async payloads(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (ids.length === 0) return new Map();
     const rows: { id: string; payload: string }[] = await this.db
@@ -125,7 +124,7 @@ export class EventTable {
     return new Map(rows.map((row) => [row.id, row.payload]));
   }
 
-  /** What deliveries carry: the bodies of events and when they were raised, by id. */
+  /** Bodies and times of events, by id. */
   async bodies(ids: readonly string[]): Promise<ReadonlyMap<string, EventBody>> {
     if (ids.length === 0) return new Map();
     const rows: { id: string; payload: string; created_at: number }[] = await this.db
@@ -149,8 +148,7 @@ export class EventTable {
   }
 
   /**
-   * Deletes a bounded number of the oldest events that were raised before a moment, fanned out or not; answers how
-   * many.
+   * Deletes the oldest events raised before a time, a bounded number, fanned out or not; answers how many.
    */
   async deleteBefore(moment: number, limit: number): Promise<number> {
     const { knex } = this.db;
@@ -163,7 +161,7 @@ export class EventTable {
   }
 }
 
-/** An event with an id of its own, and its body as it will be sent. */
+/** Gives an event its id, and its body as it is sent. */
 function kept({ tenantId, type, subject, payload, at }: EventRecord): KeptEvent {
   const body = JSON.stringify(payload);
   return { id: newId('evt', at), tenantId, type, subject, payload: body, createdAt: at };

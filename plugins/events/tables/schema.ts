@@ -17,7 +17,7 @@ export const eventSchema: readonly Table[] = [
     indexes: [['state', 'id'], ['created_at'], ['subject']],
   },
   {
-    // Locks: one row for each job that runs in one process at a time.
+    // Lock rows: one for each job that runs in one process at a time.
     name: 'turns',
     columns: { name: words(40) },
     primary: ['name'],

@@ -10,7 +10,10 @@ import type { ByteRange, MediaStore } from './store.ts';
 export class FolderStore implements MediaStore {
   readonly #folder: string;
 
-  /** @param folder on the same file system as the files that are put, so that a rename stores a file as a whole or not at all */
+  /**
+   * @param folder on the same file system as the files that are put, so that a rename stores a file as a whole or not
+   * at all
+   */
   constructor(folder: string) {
     this.#folder = folder;
   }

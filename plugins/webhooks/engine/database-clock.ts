@@ -14,13 +14,13 @@ export class DatabaseClock {
     this.set(clock.now());
   }
 
-  /** A transaction has just read the time. */
+  /** Sets the time that a transaction has just read. */
   set(now: number): void {
     this.#base = now;
     this.#at = this.#clock.monotonic();
   }
 
-  /** A transaction that has ended since was at this time: it is that late at least. */
+  /** Advances the clock to the time of a transaction that has ended, if it is behind. */
   atLeast(now: number): void {
     if (now > this.now()) this.set(now);
   }

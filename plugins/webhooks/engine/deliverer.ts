@@ -14,14 +14,14 @@ import { freeSlots, shareOut } from './slots.ts';
 
 /** Sweep: a receiver is polled again after this time even without a message. */
 const sweepMs = 2_000;
-/** Gap between two polls: several requests end meanwhile and are replaced together. */
+/** Gap between two polls: requests that end in it are replaced together. */
 const pollGapMs = 2;
-/** For how long an idle receiver is kept: the next event need not claim it. */
+/** Time for which an idle receiver stays claimed, for the next event. */
 const lingerMs = 300;
-/** Shortest wait for a delivery that falls due, so that many fall due together. */
+/** Shortest wait for a due delivery, so that deliveries fall due together. */
 const shortestWaitMs = 25;
 
-/** Delivers: opens as many requests to each receiver as it may have, and stores what came of them. */
+/** Delivers: opens the requests that each receiver may have, and stores their outcomes. */
 export class Deliverer {
   readonly #parts: EngineParts;
   readonly #sending: SendingParts;
@@ -29,7 +29,7 @@ export class Deliverer {
   readonly #outcomes: Outcomes;
   readonly #now: DatabaseClock;
   readonly #receivers: HeldReceivers;
-  /** Requests that are open. */
+  /** Open requests. */
   readonly #open = { all: 0, failing: 0 };
   readonly #tasks = new Set<Promise<void>>();
   readonly #polling: Loop;
@@ -64,9 +64,9 @@ export class Deliverer {
   }
 
   /**
-   * Something may be due.
-   * @param receiverIds to whom; null when that is not known
-   * @returns whether this process has the leases of all of them, so that no other can deliver to them
+   * Wakes receivers to which something may be due.
+   * @param receiverIds null for all
+   * @returns whether this process has the leases of all of them, so that no other process can deliver to them
    */
   wake(receiverIds: readonly string[] | null): boolean {
     const runs =
@@ -83,13 +83,13 @@ export class Deliverer {
   }
 
   /**
-   * Takes deliveries that have just become durable: what can begin does so at once, without a poll.
-   * @returns the receivers that still need a poll, as not all that is due to them was taken
+   * Takes deliveries right after their commit; attempts that can begin do so without a poll.
+   * @returns the receivers that still need a poll, as some of their deliveries were not taken
    */
   takeFresh(fresh: readonly FreshDeliveries[]): readonly string[] {
     const now = this.#parts.clock.monotonic();
     return fresh.flatMap(({ receiverId, readAt, dueAt, ready, hasOthers }) => {
-      // Else a poll that follows might not find what is due since just now.
+      // Otherwise the next poll might miss deliveries that are due since this moment.
       this.#now.atLeast(dueAt);
       const run = this.#receivers.get(receiverId);
       if (run === undefined || !run.takeFresh(ready, readAt, now)) return receiverId;
@@ -99,7 +99,7 @@ export class Deliverer {
     });
   }
 
-  /** Begins nothing more, waits for what is under way, and gives the receivers back. Never rejects. */
+  /** Stops new attempts, waits for those under way, and releases the receivers. Never rejects. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#outcomes.stopping();
@@ -107,15 +107,15 @@ export class Deliverer {
     await Promise.all([this.#receivers.stopClaiming(), this.#polling.stop()]);
     while (this.#tasks.size > 0) await Promise.all(this.#tasks);
     await this.#receivers.stop();
-    // What was due to them is for others.
+    // Other processes take over what is due to the released receivers.
     this.#parts.broker.toAll('deliveries', {});
   }
 
-  /** Polls the receivers to which something may be due, sharing out the free requests, and gives the idle back. */
+  /** Polls receivers to which something may be due, shares out the free requests, and releases idle receivers. */
   async #pollRound(): Promise<void> {
     const { storage, plans } = this.#parts;
     const queries = this.#queries();
-    // Before they are read: what wakes one meanwhile needs another poll.
+    // Marked before the read: a wake during it needs another poll.
     for (const { run } of queries) run.poll(this.#parts.clock.monotonic());
     try {
       const batches = await readDueBatches(storage.read, plans, queries, this.#now.now());
@@ -144,7 +144,7 @@ export class Deliverer {
         run.apply('skip');
         return [];
       }
-      // For the next time that there is not enough for all.
+      // Round robin: a polled receiver is last when slots are short.
       this.#receivers.putLast(run);
       return [{ run, slots, ahead: run.ahead(settings.concurrency) }];
     });
@@ -161,7 +161,7 @@ export class Deliverer {
     return Math.max(0, settings.concurrency - testsOpen(receiverId));
   }
 
-  /** Begins what the last poll of a receiver has found, as far as there is room. */
+  /** Begins attempts that are ready at a receiver, as far as there is room. */
   #begin(run: ReceiverRun): void {
     const { clock, settings } = this.#parts;
     while (run.hasReady && run.room(this.#concurrencyOf(run)) > 0) {
@@ -214,7 +214,7 @@ export class Deliverer {
     if (failing) this.#open.failing += by;
   }
 
-  /** Gives back the receivers for which there is nothing to do any more. */
+  /** Releases idle receivers. */
   #letGo(): void {
     if (this.#stopping) return;
     const now = this.#parts.clock.monotonic();

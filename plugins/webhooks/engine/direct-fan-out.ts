@@ -4,22 +4,22 @@ import { makeDeliveries } from './fan-out.ts';
 import type { EngineMetrics } from './metrics.ts';
 import type { EngineParts } from './parts.ts';
 
-/** What was fanned out to one receiver. */
+/** Deliveries that were fanned out to one receiver. */
 export interface FreshDeliveries {
   readonly receiverId: string;
-  /** When the subscriptions were read, on the monotonic clock. */
+  /** Time at which the subscriptions were read, on the monotonic clock. */
   readonly readAt: number;
-  /** When they are due, on the database's clock. */
+  /** Due time on the database's clock. */
   readonly dueAt: number;
-  /** First attempts that no earlier event has to go before, in order. */
+  /** First attempts that wait for no earlier event, in order. */
   readonly ready: readonly ReadyAttempt[];
-  /** There are others, which may have to wait for earlier ones. */
+  /** Whether there are others, which may have to wait for earlier events. */
   readonly hasOthers: boolean;
 }
 
 /**
- * Makes the fan-out of events in the transaction that raises them, for the outbox.
- * @param due called after the commit with what was made
+ * Fans events out in the transaction that raises them, for the outbox.
+ * @param due called after the commit with the deliveries
  */
 export function makeDirectFanOut(
   { plans, clock }: Pick<EngineParts, 'plans' | 'clock'>,

@@ -7,40 +7,40 @@ import type { Receiver } from '../tables/receiver-rows.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
 import type { ReceiverRun } from './receiver-run.ts';
 
-/** Deliveries that are read for each that may begin, as some have to wait for others. */
+/** Deliveries read for each free slot, as some have to wait for others. */
 const readFactor = 2;
 const fewest = 4;
-/** How many are suppressed at once while a receiver is paused. */
+/** Deliveries that one poll reads to suppress while a receiver is paused. */
 const suppressedAtOnce = 200;
 
-/** A poll of what is due to one receiver. */
+/** Query for the due deliveries of one receiver. */
 export interface DueQuery {
   readonly run: ReceiverRun;
-  /** Requests that it may open now. */
+  /** Requests that the receiver may open now. */
   readonly slots: number;
-  /** How many attempts to find beyond these. */
+  /** Attempts to read ahead, beyond the slots. */
   readonly ahead: number;
 }
 
-/** An attempt that can begin, with the subscription and the event as they are now. */
+/** An attempt that can begin, with its subscription and event as of the read. */
 export interface ReadyAttempt {
   readonly delivery: DueDelivery;
   readonly webhook: Webhook;
   readonly event: EventBody;
 }
 
-/** What was found for a receiver. */
+/** Result of a poll of one receiver. */
 export interface DueBatch extends Choice {
   readonly receiver: Receiver;
-  /** There may be more that can begin at once. */
+  /** Whether more deliveries may be able to begin at once. */
   readonly isFull: boolean;
 }
 
 /**
- * Reads what is due to some receivers. Subscriptions and health are read with it, right before the attempts, so that a
- * change shows in the very next one. One round trip, however many receivers.
+ * Reads the due deliveries of receivers in one round trip. Subscriptions and health are read with them, so that a
+ * change shows in the very next attempt.
  * @param now by the database's clock
- * @returns a batch for each receiver that still exists
+ * @returns a batch for each receiver that exists
  */
 export async function readDueBatches(
   read: Tables,
@@ -79,7 +79,7 @@ export async function readDueBatches(
   );
 }
 
-/** What a choice goes by. */
+/** Basis of a choice. */
 export interface ChoiceBasis {
   readonly receiver: Receiver;
   /** Whether the tenant may use webhooks. */
@@ -87,21 +87,21 @@ export interface ChoiceBasis {
   readonly webhooks: ReadonlyMap<string, Webhook>;
 }
 
-/** What is to become of what is due. */
+/** Choice among due deliveries. */
 export interface Choice {
   /** Attempts that are to begin, in order. */
   readonly ready: readonly ReadyAttempt[];
-  /** Deliveries that do not go out. */
+  /** Ids of deliveries that are not attempted. */
   readonly over: readonly string[];
-  /** There may be more that can begin once these have ended. */
+  /** Whether more deliveries may be able to begin once these have ended. */
   readonly more: boolean;
 }
 
 /**
- * Chooses from what is due what is to begin, in order. First attempts about one subject to one subscription begin in
- * the order of the events, each after the one before was answered: they are chosen together, and `ReceiverRun.next`
- * has them wait. Later attempts neither wait nor hold back. Pure.
- * @param rows without what is under way, and without first attempts that wait for something under way
+ * Chooses the due deliveries that begin, in order. First attempts about one subject to one subscription begin in the
+ * order of the events, each after the answer to the one before: they are chosen together, and `ReceiverRun.next`
+ * delays them. Later attempts neither wait nor delay others. Pure.
+ * @param rows without deliveries under way, and without first attempts that wait for these
  */
 export function choose(rows: readonly DueWithBody[], basis: ChoiceBasis): Choice {
   const { receiver, allowed, webhooks } = basis;
@@ -126,7 +126,7 @@ export function choose(rows: readonly DueWithBody[], basis: ChoiceBasis): Choice
   return { ready, over, more };
 }
 
-/** The ids of events sort by their time, also where several fell due in one millisecond. */
+/** Orders by due time, then by event id, which sorts by time within a millisecond. */
 function byEvent({ delivery: one }: DueWithBody, { delivery: other }: DueWithBody): number {
   const due = (one.dueAt ?? 0) - (other.dueAt ?? 0);
   if (due !== 0) return due;

@@ -1,4 +1,4 @@
-/** Timer that calls back at the earliest of the moments given. Keeps no process alive. */
+/** Timer for the earliest of several due times. Does not keep the process alive. */
 export class DueTimer {
   readonly #callBack: () => void;
   #timer: NodeJS.Timeout | null = null;
@@ -8,7 +8,7 @@ export class DueTimer {
     this.#callBack = callBack;
   }
 
-  /** Calls back in so many milliseconds, or earlier; never if that is further away than a day. */
+  /** Adds a due time, in milliseconds from now; one more than a day away is ignored. */
   in(ms: number): void {
     if (ms > 86_400_000) return;
     const at = performance.now() + ms;
@@ -32,7 +32,7 @@ export class DueTimer {
   }
 }
 
-/** Passes calls on, the first at once and then one in so many milliseconds at most. */
+/** Throttle: the first call passes at once, later calls are merged into one for each gap. */
 export class Throttle {
   readonly #gapMs: () => number;
   readonly #timer: DueTimer;
@@ -48,7 +48,7 @@ export class Throttle {
   }
 
   call(): void {
-    // Never within the caller: it may be in the middle of something.
+    // Never synchronously: the caller may be in the middle of a change.
     this.#timer.in(this.#last + this.#gapMs() - performance.now());
   }
 

@@ -5,24 +5,24 @@ import type { Delivery } from '../tables/delivery-rows.ts';
 import type { Health } from '../tables/receiver-rows.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
 
-/** Deliveries of which each was found not to go out, for whatever reason. */
+/** Deliveries that a poll found not to go out. */
 export interface EndInput {
   readonly deliveryIds: readonly string[];
 }
 
-/** How many ended, and how. */
+/** Numbers of deliveries that ended. */
 export interface Ended {
   readonly suppressed: number;
   readonly failed: number;
 }
 
-/** What is done with a delivery: `keep` is one that may go out again by now. */
+/** Verdict on a delivery; `keep`: it may go out again by now. */
 type Verdict = 'delete' | 'reassign' | 'suppress' | 'fail' | 'keep';
 
-/** What a verdict goes by. */
+/** Basis of a verdict. */
 interface VerdictBasis {
   readonly webhook: Webhook | undefined;
-  /** Of the subscription's receiver. */
+  /** Health of the subscription's receiver. */
   readonly health: Health | undefined;
   /** Whether the tenant may use webhooks. */
   readonly allowed: boolean;
@@ -30,9 +30,9 @@ interface VerdictBasis {
 }
 
 /**
- * Ends waiting deliveries that do not go out: off, paused or not allowed any more, they are suppressed; without
- * their event they have failed. Those of a deleted subscription go, those of one that has another URL by now move
- * there. What may go out again meanwhile is left alone.
+ * Lane that ends waiting deliveries which do not go out. Switched off, paused or not allowed, they are suppressed;
+ * without their event they have failed. Deliveries of a deleted subscription are deleted, those of a subscription with
+ * a new URL are assigned to its receiver. The verdict is taken anew: what may go out again stays.
  */
 export function makeEndLane(plans: Plans): Lane<EndInput, Ended> {
   return {

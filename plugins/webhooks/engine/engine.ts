@@ -9,19 +9,19 @@ import { type EngineMetrics, engineMetrics } from './metrics.ts';
 import type { EngineParts } from './parts.ts';
 import { startUpkeep } from './upkeep.ts';
 
-/** Sweep: between two rounds without a message. */
+/** Sweep: time between two rounds without a message. */
 const sweepMs = 5_000;
-/** Between two rounds of the fan-out, and longer while nobody wants the events: the next takes more at once. */
+/** Gap between two rounds of the fan-out; longer while no subscription matches, so that a round takes more events. */
 const busyMs = 2;
 const unwantedMs = 100;
-/** Between two messages to the processes that deliver. */
+/** Gap between two messages to the processes that deliver. */
 const notifyMs = 25;
 
 /** The running engine. */
 export interface Engine {
   /** Fans events out in the transaction that raises them. */
   readonly directFanOut: PrepareEvents;
-  /** Waits for the attempts that are under way and gives everything back. Never rejects. */
+  /** Waits for the attempts under way and releases the receivers. Never rejects. */
   stop(): Promise<void>;
 }
 
@@ -50,7 +50,7 @@ async function startDelivering(parts: EngineParts): Promise<Engine> {
   const metrics = engineMetrics(parts.metrics);
   const deliverer = new Deliverer(parts, metrics);
   const due = (receiverIds: readonly string[]): void => {
-    // This process need not wait for its own message, and to receivers that it leases nobody else delivers.
+    // No message to others about receivers that this process leases: nobody else delivers to them.
     if (deliverer.wake(receiverIds)) return;
     broker.toAll('deliveries', { receivers: [...receiverIds], sentBy: broker.processId });
   };
@@ -89,13 +89,13 @@ async function startDelivering(parts: EngineParts): Promise<Engine> {
   };
 }
 
-/** Takes events out of the outbox whenever there may be some. */
+/** Loop that takes events out of the outbox. */
 class FanOutLoop {
   readonly #loop: Loop;
   readonly #throttle: Throttle;
   #wanted = true;
 
-  /** @param due called with the receivers that something is due to */
+  /** @param due called with the receivers to which something is due */
   constructor(
     { storage, plans, log }: EngineParts,
     metrics: EngineMetrics,
@@ -120,12 +120,12 @@ class FanOutLoop {
     );
   }
 
-  /** There may be events. */
+  /** Starts a round soon, as there may be events. */
   kick(): void {
     this.#throttle.call();
   }
 
-  /** Resolves once no round is under way any more. */
+  /** Waits for the round under way. */
   async stop(): Promise<void> {
     this.#throttle.stop();
     await this.#loop.stop();

@@ -2,24 +2,24 @@ import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { Plans } from '../../tenants/contract.ts';
 import { makeDeliveries } from './fan-out.ts';
 
-/** What one round of the fan-out did. */
+/** Counts of one round of the fan-out. */
 export interface FannedOut {
   /** Events taken out of the outbox. */
   readonly events: number;
-  /** Deliveries that were made. */
+  /** Deliveries made that wait for their first attempt. */
   readonly waiting: number;
   readonly suppressed: number;
 }
 
 type Due = (receiverIds: readonly string[]) => void;
 
-/** Events that one transaction fans out; fewer in a round mean that no more wait. */
+/** Maximum events of one round; a round with fewer has emptied the outbox. */
 export const eventsAtOnce = 500;
 
 /**
- * Takes the oldest events out of the outbox and makes one delivery for each subscription that wants one. Processes
- * that fan out at once do so in turns.
- * @param due called after the commit with the receivers that something is due to
+ * Lane that takes the oldest events out of the outbox and makes one delivery for each matching subscription. One
+ * process at a time fans out.
+ * @param due called after the commit with the receivers to which something is due
  */
 export function makeFanOutLane(plans: Plans, due: Due): Lane<null, FannedOut> {
   return {

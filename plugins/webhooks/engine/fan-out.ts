@@ -4,20 +4,20 @@ import { goesOut, hasWebhooks, wants } from '../matching.ts';
 import type { Delivery } from '../tables/delivery-rows.ts';
 import type { Subscription, SubscriptionSnapshot, Webhook } from '../tables/webhook-rows.ts';
 
-/** An event that is fanned out. */
+/** An event to fan out. */
 export type FannedEvent = Pick<Delivery, 'tenantId' | 'subject' | 'createdAt'> & {
   readonly id: string;
   readonly type: Delivery['eventType'];
 };
 
-/** A delivery that fan-out made, with what it was made of. */
+/** A new delivery with its subscription and event. */
 export interface DeliveryOfEvent<Event extends FannedEvent> {
   readonly delivery: Delivery;
   readonly webhook: Webhook;
   readonly event: Event;
 }
 
-/** Makes one delivery for each event and subscription that wants it, in the order of the events. Pure but for the ids. */
+/** Makes one delivery for each event and matching subscription, in the order of the events. Pure but for the ids. */
 export function makeDeliveries<Event extends FannedEvent>(
   events: readonly Event[],
   { webhooks, tenants }: SubscriptionSnapshot,

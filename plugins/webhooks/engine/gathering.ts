@@ -1,5 +1,5 @@
 /**
- * Gate that callers pass together: the first at once, those after it once in so many milliseconds, or when they are many.
+ * Gate that callers pass in groups: the first caller at once, later ones when the gap is over or the group is full.
  * Keeps the process alive until all have passed.
  */
 export class Gathering {
@@ -14,7 +14,7 @@ export class Gathering {
     this.#many = many;
   }
 
-  /** Resolves, together with those of all who wait meanwhile, when the caller may go on. */
+  /** Waits for the next group to pass. */
   wait(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiting.push(resolve);

@@ -1,11 +1,11 @@
 import type { ReadyAttempt } from './due-batches.ts';
 
-/** For how long an id is remembered at least: longer than the answer to a COMMIT may take. */
+/** Minimum time for which a found id is remembered: longer than the answer to a COMMIT may take. */
 const rememberedMs = 15_000;
 
 interface Handoff {
   readonly attempt: ReadyAttempt;
-  /** When its subscription was read, on the monotonic clock. */
+  /** Time at which the subscription was read, on the monotonic clock. */
   readonly at: number;
 }
 
@@ -16,12 +16,12 @@ interface Handoff {
 export class HandoffQueue {
   readonly #most: number;
   #waiting: Handoff[] = [];
-  /** Ids that recent polls have found: a delivery may be handed over after a poll has found it, as its COMMIT is answered late. */
+  /** Ids that recent polls have found: a late answer to COMMIT hands a delivery over after a poll has found it. */
   #found = new Set<string>();
   #foundBefore = new Set<string>();
   #turnedAt = 0;
 
-  /** @param most beyond this number nothing further is taken */
+  /** @param most deliveries in the queue; a full queue takes no more */
   constructor(most: number) {
     this.#most = most;
   }
@@ -30,7 +30,7 @@ export class HandoffQueue {
     return this.#waiting.length === 0;
   }
 
-  /** Adds all or none: none if too many wait or a poll was faster. Answers which. */
+  /** Adds all or none; answers whether it did. None when the queue is full or a poll was faster. */
   add(attempts: readonly ReadyAttempt[], at: number): boolean {
     const wasFound = ({ delivery: { id } }: ReadyAttempt): boolean =>
       this.#found.has(id) || this.#foundBefore.has(id);
@@ -39,13 +39,13 @@ export class HandoffQueue {
     return true;
   }
 
-  /** Takes out the first that may begin. */
+  /** Removes and answers the first attempt that may begin. */
   next(mayBegin: (attempt: ReadyAttempt) => boolean): ReadyAttempt | undefined {
     const index = this.#waiting.findIndex(({ attempt }) => mayBegin(attempt));
     return index < 0 ? undefined : this.#waiting.splice(index, 1)[0]?.attempt;
   }
 
-  /** Drops those whose subscription was read before a moment; answers whether there were any. */
+  /** Drops attempts whose subscription was read before a moment; answers whether there were any. */
   dropBefore(moment: number): boolean {
     const before = this.#waiting.length;
     this.#waiting = this.#waiting.filter(({ at }) => at >= moment);
@@ -53,9 +53,9 @@ export class HandoffQueue {
   }
 
   /**
-   * Drops the subjects that a poll has found: it knows their order.
-   * @param ended the ids of those that it found and that are over without an attempt
-   * @returns whether the poll has left out some of what was dropped
+   * Drops the subjects that a poll has found, as the poll has them in order.
+   * @param ended ids that the poll found and that end without an attempt
+   * @returns whether the poll did not find some of the dropped attempts
    */
   dropFound(found: readonly ReadyAttempt[], ended: readonly string[], monotonic: number): boolean {
     if (monotonic - this.#turnedAt > rememberedMs) {

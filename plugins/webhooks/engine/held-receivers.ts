@@ -5,21 +5,21 @@ import { claimReceiversLane, releaseReceiversLane } from './lease-lanes.ts';
 import type { EngineParts } from './parts.ts';
 import { ReceiverRun } from './receiver-run.ts';
 
-/** Sweep: between two claims of what messages between processes may have missed. */
+/** Sweep: time between two claims of receivers that no message announced. */
 const sweepMs = 2_000;
-/** Receivers taken in one transaction, and held at once. */
+/** Maximum receivers of one claim, and of this process. */
 const claimAtOnce = 250;
 const heldAtMost = 5_000;
 
-/** Gets notified of changes of the receivers. */
+/** Listener of the receivers of this process. */
 export interface HeldReceiversListener {
-  /** There may be something to do for one that is held. */
+  /** Something may be due to a held receiver. */
   poll(): void;
   /** Something falls due in so many milliseconds. */
   dueIn(ms: number): void;
 }
 
-/** The receivers that this process works at: won, and given back. */
+/** The receivers that this process has leased: claims and releases them. */
 export class HeldReceivers {
   readonly #parts: EngineParts;
   readonly #now: DatabaseClock;
@@ -58,13 +58,13 @@ export class HeldReceivers {
     this.#claiming.kick();
   }
 
-  /** Takes no further receiver. */
+  /** Stops claiming; waits for the claim under way. */
   async stopClaiming(): Promise<void> {
     this.#stopping = true;
     await this.#claiming.stop();
   }
 
-  /** The end, after everything under way: gives all back, due or not. Never rejects. */
+  /** Releases all receivers, due or not, once no attempt is under way. Never rejects. */
   async stop(): Promise<void> {
     await Promise.all(this.all().map((run) => this.release(run)));
   }
@@ -77,18 +77,18 @@ export class HeldReceivers {
     return this.#runs.get(receiverId);
   }
 
-  /** Puts it behind the others in the order of `all`. */
+  /** Makes a receiver the last of `all`. */
   putLast(run: ReceiverRun): void {
     this.#runs.delete(run.receiverId);
     this.#runs.set(run.receiverId, run);
   }
 
-  /** Forgets one whose lease is lost. */
+  /** Forgets a receiver whose lease is lost. */
   forget(run: ReceiverRun): void {
     this.#runs.delete(run.receiverId);
   }
 
-  /** Gives one back, unless something is due to it. Never rejects. */
+  /** Releases a receiver, unless something is due to it. Never rejects. */
   async release(run: ReceiverRun): Promise<void> {
     const { storage, log } = this.#parts;
     const { lease } = run;
@@ -96,7 +96,7 @@ export class HeldReceivers {
     try {
       const input = { lease, stopping: this.#stopping };
       const { over, dueAt, now } = await storage.submit(releaseReceiversLane, input);
-      // It may have been won again meanwhile.
+      // The lease may have been won again meanwhile.
       if (run.lease !== lease) return;
       if (!over) {
         run.apply('keep');
@@ -109,14 +109,14 @@ export class HeldReceivers {
       if (run.needsPoll) this.#claiming.kick();
     } catch (error) {
       if (run.lease === lease) run.apply('keep');
-      log.warn({ err: error, receiver: run.receiverId }, 'a receiver could not be given back');
+      log.warn({ err: error, receiver: run.receiverId }, 'a receiver could not be released');
     }
   }
 
   async #claim(): Promise<void> {
     const { storage, broker, cluster } = this.#parts;
     const { receivers } = storage.read;
-    // A claimed receiver is no use before.
+    // No attempt may begin under a lapsed process lease.
     await cluster.renewLapsed();
     this.#now.set(await storage.now());
     while (!this.#stopping && (await receivers.leases.hasFree(broker.processId, this.#now.now()))) {
@@ -130,7 +130,7 @@ export class HeldReceivers {
     if (next !== null) this.#listener.dueIn(next - this.#now.now());
   }
 
-  /** Claims so many receivers at most, and begins or resumes their runs; answers how many. */
+  /** Claims at most `limit` receivers and begins or resumes their runs; answers how many. */
   async #take(limit: number): Promise<number> {
     const { storage, broker, cluster } = this.#parts;
     const { leaseMs } = cluster;

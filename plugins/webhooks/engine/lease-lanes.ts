@@ -2,7 +2,7 @@ import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
 import type { LeasedReceiver } from '../tables/receiver-rows.ts';
 
-/** A process has room for receivers to which something is due. */
+/** Claim of a process on receivers to which something is due. */
 export interface ReceiverClaim {
   /** The broker's `processId`. */
   readonly owner: string;
@@ -10,14 +10,14 @@ export interface ReceiverClaim {
   readonly limit: number;
 }
 
-/** What was won. */
+/** Receivers with the leases that were won. */
 export interface ClaimedReceivers {
   readonly receivers: readonly LeasedReceiver[];
   /** The database's clock. */
   readonly now: number;
 }
 
-/** Takes receivers that are due and that nobody works at. */
+/** Lane that claims receivers which are due and free. */
 export const claimReceiversLane: Lane<ReceiverClaim, ClaimedReceivers> = {
   name: 'webhooks.claim',
   maxBatch: 1,
@@ -40,14 +40,14 @@ export const claimReceiversLane: Lane<ReceiverClaim, ClaimedReceivers> = {
   },
 };
 
-/** A process has nothing more to do for a receiver, or stops. */
+/** Release of a receiver by a process. */
 export interface ReceiverRelease {
   readonly lease: LeaseToken;
-  /** Whether it goes even if something is due: another process is to do it. */
+  /** Whether the lease ends even if something is due, for another process to claim. */
   readonly stopping: boolean;
 }
 
-/** Whether the lease is over, and when something falls due to the receiver; null: not before the next event. */
+/** Whether the lease has ended, and when something falls due to the receiver; null: not before the next event. */
 export interface ReleasedReceiver {
   readonly over: boolean;
   readonly dueAt: number | null;
@@ -55,8 +55,8 @@ export interface ReleasedReceiver {
 }
 
 /**
- * Ends leases to receivers to which nothing is due. What is fanned out meanwhile waits for the receiver's row, so
- * that it finds either the lease or the moment written here.
+ * Lane that ends leases of receivers to which nothing is due. A concurrent fan-out waits for the receiver's row and
+ * finds either the lease or the due time written here.
  */
 export const releaseReceiversLane: Lane<ReceiverRelease, ReleasedReceiver> = {
   name: 'webhooks.release',

@@ -1,19 +1,19 @@
 import type { Metrics } from '../../observability/contract.ts';
 
-/** Seconds; the last ones are for what waited for a process to come back. */
+/** Buckets in seconds; the last ones are for deliveries that waited for a process to restart. */
 const delayBuckets = [
   0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 7_200,
 ];
 
-/** What came of an attempt, or of a delivery that was not attempted. */
+/** Outcome of an attempt, or of a delivery that was not attempted. */
 export type DeliveryOutcome = 'delivered' | 'retry' | 'failed' | 'suppressed';
 
-/** What the engine measures. */
+/** Metrics of the engine. */
 export interface EngineMetrics {
   ended(outcome: DeliveryOutcome, count?: number): void;
   /** @param delayMs from the event to its delivery's first attempt */
   firstAttempt(delayMs: number): void;
-  /** Gauges read from the database, shown until the next reading. */
+  /** Sets the gauges that are read from the database. */
   setGauges(retries: number, paused: number): void;
 }
 

@@ -3,13 +3,13 @@ import type { Secrets } from '../../secrets/contract.ts';
 import { signingSecretContext } from '../subscriptions/secret.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
 
-/** How many opened secrets are kept; those used longest ago go first. */
+/** Maximum opened secrets in the cache. */
 const mostSecrets = 1_000;
 
-/** The signing secrets of subscriptions, each opened once for as long as it is among the last used. */
+/** LRU cache of opened signing secrets. */
 export class OpenedSecrets {
   readonly #secrets: Pick<Secrets, 'open'>;
-  /** By subscription and sealed text: a new secret is another text. */
+  /** Keyed by subscription and sealed text, which a new secret changes. */
   readonly #opened = new LRUCache<string, string>({ max: mostSecrets });
 
   constructor(secrets: Pick<Secrets, 'open'>) {
@@ -18,7 +18,7 @@ export class OpenedSecrets {
 
   /**
    * The secret of a subscription; null while signing is off.
-   * @throws Error when it cannot be opened
+   * @throws Error when the secret cannot be opened
    */
   of({ id, sealedSecret }: Pick<Webhook, 'id' | 'sealedSecret'>): string | null {
     if (sealedSecret === null) return null;

@@ -6,34 +6,33 @@ import { afterAttempt, type RetryRules } from '../retry.ts';
 import type { Attempt, AttemptedDelivery } from '../tables/delivery-rows.ts';
 import type { Health, Receiver } from '../tables/receiver-rows.ts';
 
-/** An attempt that is over. */
+/** An attempt that has ended. */
 export interface OutcomeInput {
   readonly deliveryId: string;
   readonly receiverId: string;
   readonly attempt: Attempt;
 }
 
-/** What became of the delivery. */
+/** Outcome of the delivery. */
 export interface Outcome {
-  /** `ignored`: the delivery is gone or goes elsewhere by now, or another process has stored this attempt. */
+  /** `ignored`: the delivery is deleted or has another receiver by now, or another process has stored this attempt. */
   readonly result: 'delivered' | 'retry' | 'failed' | 'ignored';
-  /** When its retry is due. */
+  /** Due time of the retry; null without one. */
   readonly dueAt: number | null;
   /** The receiver's health; undefined when the receiver is gone. */
   readonly health: Health | undefined;
   readonly now: number;
 }
 
-/** What the lane reads with its locks. */
+/** Rows that the lane reads with its locks. */
 export type Attempted = readonly [readonly AttemptedDelivery[], readonly Receiver[]];
 
-/** What outcomes are decided by. */
+/** Rules of the outcomes. */
 export type OutcomeRules = RetryRules & { readonly pause: PauseRules };
 
 /**
- * Stores what came of attempts, in their deliveries and in the health of their receivers. Rows are locked in the
- * order deliveries, receivers, each by id. A repeated input changes nothing more: an attempt counts once, in its delivery
- * and in the health.
+ * Lane that stores outcomes of attempts, in the delivery and in the health of the receiver. Lock order: deliveries,
+ * then receivers, each by id. Idempotent: a repeated attempt counts once.
  */
 export function makeOutcomeLane(
   rules: OutcomeRules,
@@ -56,7 +55,7 @@ export function makeOutcomeLane(
       const touched = new Set<string>();
       const results = inputs.map(({ deliveryId, receiverId, attempt }) => {
         const delivery = deliveries.get(deliveryId);
-        // One that went to an address which its subscription has left is no attempt at the new one.
+        // An attempt at the former URL of a subscription is none at the new one.
         if (delivery?.receiverId !== receiverId) return ['ignored', null] as const;
         if (delivery.state !== 'waiting' || delivery.attempts !== attempt.number - 1) {
           return storedBefore(delivery, attempt);
@@ -88,7 +87,7 @@ export function makeOutcomeLane(
   };
 }
 
-/** The rows that outcomes are entered in, asked for in the order in which they are to be locked. */
+/** Reads and locks the rows of the outcomes, in lock order. */
 function lockAttempted(tables: Tables, inputs: readonly OutcomeInput[]): Promise<Attempted> {
   return Promise.all([
     tables.deliveries.forOutcome(inputs.map((input) => input.deliveryId)),
@@ -96,7 +95,7 @@ function lockAttempted(tables: Tables, inputs: readonly OutcomeInput[]): Promise
   ]);
 }
 
-/** After a COMMIT of unknown outcome the same attempt comes again. */
+/** Result of an attempt that is stored already: a repeat after a COMMIT of unknown outcome. */
 function storedBefore(delivery: AttemptedDelivery, attempt: Attempt) {
   const last = delivery.log.at(-1);
   const isSame = last?.number === attempt.number && last.at === attempt.at;

@@ -11,18 +11,18 @@ import {
 } from './outcome-lane.ts';
 import type { EngineParts } from './parts.ts';
 
-/** Pause before another try to store something, and the most tries while stopping. */
+/** Pause before the next try to store an outcome, and the maximum of tries while stopping. */
 const againMs = 500;
 const triesWhileStopping = 4;
 
 /**
- * While requests end well, what came of those of so many milliseconds is stored in one transaction, or of so many: nobody
- * waits for it, and each transaction takes processor time from what somebody waits for.
+ * Successes are stored in groups, of so many milliseconds or attempts: nobody waits for them, and fewer transactions
+ * take less processor time from those that somebody waits for.
  */
 const gatherMs = 30;
 const gatherMost = 48;
 
-/** Stores what became of deliveries, and counts it. */
+/** Stores and counts the outcomes of deliveries. */
 export class Outcomes {
   readonly #parts: EngineParts;
   readonly #metrics: EngineMetrics;
@@ -40,16 +40,16 @@ export class Outcomes {
     this.#ended = makeEndLane(plans);
   }
 
-  /** From now on the database is not waited for very long. */
+  /** Limits the tries from now on, as the engine stops. */
   stopping(): void {
     this.#stopping = true;
   }
 
-  /** Stores an attempt, however often the database has to be asked; null when the stop was in the way. */
+  /** Stores an attempt, trying until the database takes it; null when the engine stopped before. */
   async attempted(input: OutcomeInput): Promise<Outcome | null> {
     const { storage, log } = this.#parts;
     let left = triesWhileStopping;
-    // A failure is stored at once: it is what a receiver that fails is spared, or paused, by.
+    // A failure is stored at once, so that a failing receiver soon gets fewer requests or is paused.
     if (input.attempt.failure === null) await this.#gathering.wait();
     for (;;) {
       try {
@@ -57,14 +57,17 @@ export class Outcomes {
         if (outcome.result !== 'ignored') this.#metrics.ended(outcome.result);
         return outcome;
       } catch (error) {
-        log.warn({ err: error, delivery: input.deliveryId }, 'an outcome could not be stored');
+        log.warn(
+          { err: error, delivery: input.deliveryId },
+          'the outcome of a delivery could not be stored',
+        );
         if (this.#stopping && --left === 0) return null;
         await pause(againMs);
       }
     }
   }
 
-  /** Ends deliveries that do not go out; what could not be stored is found again. */
+  /** Ends deliveries that do not go out; after a failure a later poll finds them again. */
   async end(deliveryIds: readonly string[]): Promise<void> {
     const { storage, log } = this.#parts;
     try {
@@ -72,7 +75,7 @@ export class Outcomes {
       this.#metrics.ended('suppressed', suppressed);
       this.#metrics.ended('failed', failed);
     } catch (error) {
-      log.warn({ err: error }, 'deliveries could not be suppressed');
+      log.warn({ err: error }, 'deliveries that do not go out could not be ended');
       await pause(againMs);
     }
   }

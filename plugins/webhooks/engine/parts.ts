@@ -10,22 +10,22 @@ import type { Metrics } from '../../observability/contract.ts';
 import type { Secrets } from '../../secrets/contract.ts';
 import type { Plans } from '../../tenants/contract.ts';
 
-/** What the configuration says of deliveries; times in milliseconds. */
+/** Settings of deliveries; times in milliseconds. */
 export interface EngineSettings {
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly retryDelaysMs: readonly number[];
   readonly pauseAfterFailures: number;
   readonly pauseAfterMs: number;
-  /** Requests that one receiver gets at once. */
+  /** Maximum concurrent requests to one receiver. */
   readonly concurrency: number;
-  /** Requests that this process has open at once. */
+  /** Maximum concurrent requests of this process. */
   readonly inFlight: number;
-  /** How long a delivery is kept. */
+  /** Retention of the delivery log. */
   readonly logMs: number;
 }
 
-/** All that the engine is made of. */
+/** Dependencies of the engine. */
 export interface EngineParts {
   readonly storage: Storage;
   readonly broker: Broker;
@@ -35,14 +35,14 @@ export interface EngineParts {
   readonly egress: Egress;
   readonly secrets: Pick<Secrets, 'open'>;
   readonly plans: Plans;
-  /** Makes an address that expires of stored media, anew for every attempt. */
+  /** Makes an expiring address of stored media, anew for every attempt. */
   readonly mint: MintAddress;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: GatewayLog;
   readonly settings: EngineSettings;
-  /** Test deliveries that are open to a receiver, which gets so many requests fewer. */
+  /** Test deliveries that are open to a receiver: it gets as many requests fewer. */
   readonly testsOpen: (receiverId: string) => number;
-  /** Whether this process has the role `webhooks`; without it, it only notifies others of work. */
+  /** Whether this process has the role `webhooks`; a process without it only notifies others. */
   readonly delivers: boolean;
 }

@@ -6,25 +6,25 @@ import type { DueBatch, ReadyAttempt } from './due-batches.ts';
 import { HandoffQueue } from './handoff-queue.ts';
 import { initialState, type ReceiverState, type Trigger, transition } from './receiver-state.ts';
 
-/** For how long what was read ahead may begin: a change of its subscription shows no later than this. */
+/** Maximum age of what was read ahead: a change of its subscription shows within this time. */
 const freshMs = 50;
 
-/** For how long it may at least: what can begin at once does so in this time. */
+/** Minimum time for which a poll's result may begin, however long the poll took. */
 const beginMs = 5;
 
-/** The most deliveries read ahead for each request that may be open. */
+/** Maximum deliveries read ahead for each request that may be open. */
 const aheadFactor = 10;
 
 /**
- * Deliveries under way for each request that may be open: those whose outcome is being stored count as well, and these
- * are all that a fast receiver is sent while one transaction follows another.
+ * Maximum deliveries under way for each request that may be open. Deliveries whose outcome is being stored count, too,
+ * so that this bounds a fast receiver.
  */
 const underWayFactor = 16;
 
-/** Deliveries that are kept at most which were handed over and could not begin yet. */
+/** Maximum deliveries that were handed over and have not begun. */
 const mostHandedOff = 64;
 
-/** A receiver that this process delivers to, from the lease that it won to its release. Its states: `transition`. */
+/** Work at one receiver, from winning its lease to the release. For its states see `transition`. */
 export class ReceiverRun {
   readonly receiverId: string;
   readonly tenantId: string;
@@ -32,25 +32,25 @@ export class ReceiverRun {
   #lease: LeaseToken;
   #health: Health;
   readonly #processLease: Pick<ProcessLease, 'deadline'>;
-  /** When the last poll began, on the monotonic clock. */
+  /** Start of the last poll, on the monotonic clock. */
   #polledAt = 0;
-  /** Since when there is nothing to do, on the monotonic clock. */
+  /** Start of idleness, on the monotonic clock; null while there is work. */
   #idleSince: number | null = null;
-  /** Requests that are open. */
+  /** Open requests. */
   #open = 0;
-  /** Deliveries that were begun and whose outcome is not stored yet. */
+  /** Deliveries that have begun and whose outcome is not stored. */
   readonly #underWay = new Set<string>();
-  /** First attempts among them that were not answered yet: later ones about the same subject wait for theirs. */
+  /** First attempts among them without an answer: later ones about the same subject wait. */
   readonly #unanswered = new Set<DueDelivery>();
-  /** What the last poll found beyond the requests that it could open; it may begin as soon as others have ended. */
+  /** Attempts that the last poll found and that have not begun: they begin as requests end. */
   #ahead: ReadyAttempt[] = [];
-  /** Until when that may begin, on the monotonic clock. */
+  /** End of the time in which those may begin, on the monotonic clock. */
   #freshUntil = 0;
-  /** What was handed over and needs no poll. */
+  /** Attempts that were handed over and need no poll. */
   readonly #handoffs = new HandoffQueue(mostHandedOff);
-  /** How long the latest answer took, milliseconds; infinite before the first. */
+  /** Duration of the latest answer, milliseconds; infinite before the first. */
   #answerMs = Number.POSITIVE_INFINITY;
-  /** What was begun since the last poll, which does not know of it. */
+  /** Deliveries that have begun since the last poll, which may have found them, too. */
   readonly #begun = new Set<string>();
 
   constructor({ receiver, lease }: LeasedReceiver, processLease: Pick<ProcessLease, 'deadline'>) {
@@ -69,25 +69,25 @@ export class ReceiverRun {
     return this.#state;
   }
 
-  /** A trigger that changes no more than the state. */
+  /** Applies a trigger to the state. */
   apply(trigger: Trigger): void {
     this.#state = transition(this.#state, trigger);
   }
 
-  /** The lease was won again while attempts from an earlier one are still under way. */
+  /** Resumes under a new lease, while attempts of an earlier one are under way. */
   resume({ receiver, lease }: LeasedReceiver): void {
     this.#lease = lease;
     this.#health = receiver.health;
     this.apply('win');
   }
 
-  /** The lease is just being given back. */
+  /** Begins the release of the lease. */
   release(): void {
     this.#idleSince = null;
     this.apply('release');
   }
 
-  /** The receiver's health was read or changed. */
+  /** Sets the health that was read or changed. */
   updateHealth(health: Health): void {
     this.#health = health;
   }
@@ -106,14 +106,14 @@ export class ReceiverRun {
     return lease === 'held' && work !== 'draining' && monotonic < this.#processLease.deadline;
   }
 
-  /** Further requests that it may open. */
+  /** Further requests that may be opened. */
   room(concurrency: number): number {
     if (this.paused) return 0;
     const atOnce = requestsAtOnce(this.#health, concurrency);
     return Math.min(atOnce - this.#open, atOnce * underWayFactor - this.#underWay.size);
   }
 
-  /** For how long there has been nothing to do, milliseconds; null while there is, or may be, something. */
+  /** Duration of idleness, milliseconds; null while there is or may be work. */
   idleMs(monotonic: number): number | null {
     const { lease, work } = this.#state;
     const isWorking = this.#underWay.size > 0 || work === 'draining' || lease === 'releasing';
@@ -126,31 +126,31 @@ export class ReceiverRun {
     return this.#state.work === 'wanted';
   }
 
-  /** Whether it is to be polled: something may be due, or the last poll is so many milliseconds ago. */
+  /** Whether a poll is wanted: something may be due, or the last poll is older than the sweep. */
   isToBePolled(monotonic: number, sweepMs: number): boolean {
     return this.mayAct(monotonic) && (this.needsPoll || monotonic - this.#polledAt >= sweepMs);
   }
 
-  /** Whether a poll has any use: for requests, to read ahead, or to end what does not go out of one that is paused. */
+  /** Whether a poll is useful: to open requests, to read ahead, or to suppress deliveries of a paused receiver. */
   canUsePoll(slots: number, concurrency: number): boolean {
-    // Less than a third of what is read ahead is left.
+    // Refill: less than a third of the read-ahead is left.
     const runsLow = this.#ahead.length * 3 < this.ahead(concurrency);
     return slots > 0 || runsLow || (this.paused && this.#underWay.size === 0);
   }
 
-  /** A poll begins. */
+  /** Begins a poll. */
   poll(monotonic: number): void {
     this.apply('poll');
     this.#polledAt = monotonic;
     this.#begun.clear();
   }
 
-  /** What a poll need not find: what is under way, and first attempts about a subject of which one is unanswered. */
+  /** Exceptions of a poll: deliveries under way, and first attempts about a subject of which one is unanswered. */
   exceptions(): { readonly except: string[]; readonly exceptFirstOf: DueDelivery[] } {
     return { except: [...this.#underWay], exceptFirstOf: [...this.#unanswered] };
   }
 
-  /** How many attempts a poll is to find beyond those that can begin at once: what may begin while it is fresh. */
+  /** Attempts to read ahead: as many as may begin before they are too old. */
   ahead(concurrency: number): number {
     if (this.paused) return 0;
     const each = Math.min(freshMs / this.#answerMs, aheadFactor);
@@ -158,9 +158,9 @@ export class ReceiverRun {
   }
 
   /**
-   * Takes what a poll has found, in place of what the one before left. However long the poll took, what can begin now
-   * does: else nothing would as long as the database is slow.
-   * @returns the ids of those that are to be ended without an attempt
+   * Takes the result of a poll and drops what is left of the one before. Attempts may begin however long the poll took,
+   * else a slow database would stop all.
+   * @returns the ids of deliveries to end without an attempt
    */
   found({ receiver, ready, over, more, isFull }: DueBatch, monotonic: number): readonly string[] {
     this.#health = receiver.health;
@@ -175,25 +175,25 @@ export class ReceiverRun {
   }
 
   /**
-   * Takes first attempts whose deliveries have just become durable, in order, about subjects of which no earlier event
-   * was raised; answers whether it did. Those that it did not take need a poll.
-   * @param readAt when their subscriptions were read, on the monotonic clock
+   * Takes first attempts right after their commit, in order, about subjects without an earlier event. Answers whether
+   * it did; attempts that it did not take need a poll.
+   * @param readAt time at which their subscriptions were read, on the monotonic clock
    */
   takeFresh(attempts: readonly ReadyAttempt[], readAt: number, monotonic: number): boolean {
     return !this.paused && this.mayAct(monotonic) && this.#handoffs.add(attempts, readAt);
   }
 
-  /** Whether something that was handed over has not begun. */
+  /** Whether an attempt that was handed over has not begun. */
   get hasHandoffs(): boolean {
     return !this.#handoffs.isEmpty;
   }
 
-  /** Whether something that was found or handed over has not begun. */
+  /** Whether an attempt that was found or handed over has not begun. */
   get hasReady(): boolean {
     return this.#ahead.length > 0 || this.hasHandoffs;
   }
 
-  /** The next attempt of those found that may begin, if the poll is recent enough, else of those handed over. */
+  /** Next attempt that may begin: of those found while the poll is recent enough, else of those handed over. */
   next(monotonic: number): ReadyAttempt | undefined {
     if (monotonic > this.#freshUntil && this.#ahead.splice(0).length > 0) this.apply('wake');
     const index = this.#ahead.findIndex(({ delivery }) => !this.#holdsBack(delivery));
@@ -204,14 +204,14 @@ export class ReceiverRun {
     return this.#handoffs.next(({ delivery }) => !this.#holdsBack(delivery));
   }
 
-  /** What is left of these does not begin now. */
+  /** Leaves the attempts that do not begin now. */
   leave(): void {
     if (this.#ahead.length > 0) this.apply('leave');
-    // A poll ends what does not go out any more.
+    // A poll suppresses the deliveries of a paused receiver.
     if (this.hasHandoffs && this.paused) this.apply('wake');
   }
 
-  /** A request is opened. */
+  /** Counts a request that is opened. */
   begin({ delivery }: ReadyAttempt): void {
     this.#begun.add(delivery.id);
     this.#underWay.add(delivery.id);
@@ -219,7 +219,7 @@ export class ReceiverRun {
     this.#open += 1;
   }
 
-  /** A request was answered, or failed. */
+  /** Counts a request that was answered or failed. */
   answered({ delivery }: ReadyAttempt, durationMs: number): void {
     this.#answerMs = durationMs;
     this.#unanswered.delete(delivery);
@@ -227,13 +227,13 @@ export class ReceiverRun {
     this.apply('ended');
   }
 
-  /** What came of a delivery is stored. */
+  /** Ends a delivery whose outcome is stored. */
   stored({ delivery }: ReadyAttempt): void {
     this.#underWay.delete(delivery.id);
     this.apply('ended');
   }
 
-  /** A first attempt waits for the one before it about the same subject. */
+  /** Whether a first attempt waits for one before it about the same subject. */
   #holdsBack({ attempts, webhookId, subject }: DueDelivery): boolean {
     if (attempts > 0) return false;
     for (const one of this.#unanswered) {

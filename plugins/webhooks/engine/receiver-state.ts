@@ -1,16 +1,16 @@
-/** What this process does about one receiver: a state in each of four regions, which differ in their triggers. */
+/** State of the work at one receiver: one state in each of four regions. */
 export interface ReceiverState {
-  /** The right to begin attempts; what is under way is brought to its end without it. */
+  /** The right to begin attempts; attempts under way end without it. */
   readonly lease: 'held' | 'releasing' | 'lost';
-  /** The search for what is due; `draining`: deliveries that do not go out are being ended, and none begins. */
+  /** The polls; `draining`: deliveries that do not go out are being ended, and no attempt begins. */
   readonly work: 'idle' | 'wanted' | 'polling' | 'draining';
-  /** `partial`: the last poll may have left out what can begin once a request has ended. */
+  /** Completeness of the last poll; `partial`: more deliveries may be able to begin once a request has ended. */
   readonly batch: 'complete' | 'partial';
-  /** `skipped`: since the last poll there was no room for another, though something may have been due. */
+  /** Fairness; `skipped`: no room for a poll since the last one, though something may have been due. */
   readonly turn: 'taken' | 'skipped';
 }
 
-/** What changes the state of a receiver. */
+/** Triggers of transitions. */
 export type Trigger =
   | 'win' // The lease was won, perhaps again while attempts from an earlier one are under way.
   | 'lose' // Another process has the lease.
@@ -18,14 +18,14 @@ export type Trigger =
   | 'keep' // The lease could not be given back.
   | 'wake' // Something may be due that no poll has seen.
   | 'poll' // A poll begins.
-  | 'foundAll' // It has found all that is due.
-  | 'foundPart' // It has found a part of it, or some has to wait for what is under way.
-  | 'polled' // It is over.
+  | 'foundAll' // The poll has found all that is due.
+  | 'foundPart' // The poll has found a part, or some deliveries wait for others under way.
+  | 'polled' // The poll has ended.
   | 'skip' // There was no room for a poll.
-  | 'leave' // Something that was found did not begin.
+  | 'leave' // An attempt that was found did not begin.
   | 'ended' // A request was answered, or its outcome is stored.
   | 'drain' // Deliveries that do not go out are being ended.
-  | 'drained'; // They have ended.
+  | 'drained'; // Those deliveries have ended.
 
 type Transitions<State extends string> = Record<State, { readonly [On in Trigger]?: State }>;
 
@@ -61,8 +61,8 @@ export const initialState: ReceiverState = {
 };
 
 /**
- * The state after a trigger. Pure. A trigger that an arrow does not name leaves its region as it is; whether a receiver
- * is paused is no state of this machine but a part of its health, which the database keeps.
+ * Transition of the state by a trigger. Pure. A region without an arrow for the trigger keeps its state. The pause of a
+ * receiver is not a state here: it is part of the health in the database.
  *
  *     lease  held --release--> releasing --keep, win--> held
  *            held --lose--> lost --win--> held

@@ -5,14 +5,14 @@ import type { ReadyAttempt } from './due-batches.ts';
 import type { OpenedSecrets } from './opened-secrets.ts';
 import type { EngineParts } from './parts.ts';
 
-/** What attempts are made with. */
+/** Dependencies of an attempt. */
 export type SendingParts = Pick<EngineParts, 'egress' | 'clock' | 'settings' | 'log' | 'mint'> & {
   readonly secrets: OpenedSecrets;
 };
 
 /**
- * Makes the next attempt of a delivery, with its subscription as it is now. Without its secret nothing is sent,
- * rather than unsigned. Never rejects.
+ * Makes the next attempt of a delivery. When the secret cannot be opened nothing is sent, rather than unsigned. Never
+ * rejects.
  */
 export async function send(
   parts: SendingParts,

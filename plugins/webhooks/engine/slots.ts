@@ -1,32 +1,32 @@
-/** A receiver as the distribution of requests sees it. */
+/** A receiver that competes for free requests. */
 export interface Contender {
-  /** Further requests that it may have open. */
+  /** Further requests that the receiver may have open. */
   readonly room: number;
-  /** Its last attempt failed. */
+  /** Whether its last attempt failed. */
   readonly failing: boolean;
 }
 
 /** Requests that this process may still open. */
 export interface FreeSlots {
   readonly all: number;
-  /** Of these, to failing receivers: so that they never take everything. */
+  /** Of these, requests to failing receivers, which thus never take all. */
   readonly failing: number;
 }
 
-/** The share of all requests that failing receivers may have open together. */
+/** Share of all requests for failing receivers together. */
 const failingShare = 0.5;
 
 /**
- * What is free of a bound. Pure.
- * @param bound requests that this process may have open
- * @param open requests that are open, and those of them that are to failing receivers
+ * Free requests of this process. Pure.
+ * @param bound maximum of open requests
+ * @param open requests that are open: all, and those to failing receivers
  */
 export function freeSlots(bound: number, open: FreeSlots): FreeSlots {
   const all = Math.max(0, bound - open.all);
   return { all, failing: Math.min(all, Math.max(0, bound * failingShare - open.failing)) };
 }
 
-/** How many requests each receiver may open now, in the order in which they are given. Pure. */
+/** Shares the free requests out among receivers, in the order given. Pure. */
 export function shareOut(contenders: readonly Contender[], free: FreeSlots): readonly number[] {
   let { all, failing } = free;
   return contenders.map((contender) => {

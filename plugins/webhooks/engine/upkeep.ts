@@ -3,14 +3,14 @@ import { pruneLane, startPruning } from '../../../core/pruning.ts';
 import type { EngineMetrics } from './metrics.ts';
 import type { EngineParts } from './parts.ts';
 
-/** How often the gauges are read anew. */
+/** Interval of the gauges. */
 const gaugesMs = 10_000;
 
 const pruneDeliveries = pruneLane('webhooks.prune', ({ deliveries }, { before, limit }) =>
   deliveries.deleteBefore(before, limit),
 );
 
-/** Starts what is done now and then: deleting old deliveries, a portion at a time, and reading the gauges. */
+/** Starts the periodic work: deleting old deliveries, a portion at a time, and reading the gauges. */
 export function startUpkeep(
   { storage, log, settings }: EngineParts,
   metrics: EngineMetrics,
@@ -26,7 +26,7 @@ export function startUpkeep(
       ]);
       metrics.setGauges(retries, paused);
     },
-    (error) => log.warn({ err: error }, 'a round of upkeep failed'),
+    (error) => log.warn({ err: error }, 'reading the gauges of webhooks failed'),
   );
   counting.kick();
   return {

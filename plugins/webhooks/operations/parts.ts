@@ -5,13 +5,13 @@ import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import type { Attempt, Delivery } from '../tables/delivery-rows.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
 
-/** What the operations on webhooks ask for. */
+/** Dependencies of the operations on webhooks. */
 export interface WebhookOperationsParts {
   readonly subscriptions: Subscriptions;
   readonly deliveryLog: DeliveryLog;
   /**
    * Delivers a sample at once, signed with the opened secret, and puts it into the log.
-   * @throws GatewayError `rate_limited` while another one is under way
+   * @throws GatewayError `rate_limited` while another test is under way
    */
   deliverSample(
     webhook: Webhook,

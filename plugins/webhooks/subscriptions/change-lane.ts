@@ -9,17 +9,17 @@ import { ChangeWriter } from './change-writer.ts';
 /** One change of one subscription of a tenant. */
 export interface ChangeInput {
   readonly tenantId: string;
-  /** Of the subscription; a new one's is made beforehand, so that the change can be repeated. */
+  /** Id of the subscription; a new one has its id before, so that the change can be repeated. */
   readonly id: string;
   readonly change: Change;
 }
 
-/** What became of a change: the subscription as it is then, or as it was when it is deleted. */
+/** Result of a change: the subscription after it, or before it when it is deleted. */
 export type ChangeOutput =
   | { readonly webhook: Webhook; readonly health: Health | null }
   | { readonly refused: GatewayError };
 
-/** What the lane goes by. */
+/** Dependencies of the lane. */
 export interface ChangeLaneParts {
   /** `webhooks.max_subscriptions` */
   readonly maxSubscriptions: number;
@@ -27,8 +27,8 @@ export interface ChangeLaneParts {
 }
 
 /**
- * The lane of everything that changes subscriptions: under the tenant's lock, so that their number and the
- * uniqueness of their names are exact however many changes are asked for at once.
+ * Lane of changes of subscriptions. The tenant's lock makes the limit on their number and the uniqueness of their names
+ * exact under concurrent changes.
  */
 export function makeChangeLane(parts: ChangeLaneParts): Lane<ChangeInput, ChangeOutput> {
   return {
@@ -52,7 +52,7 @@ export function makeChangeLane(parts: ChangeLaneParts): Lane<ChangeInput, Change
       await writer.write(unit, parts.log);
       return await outputs(unit, transitions);
     },
-    // Every other change can be repeated; a second deletion would find nothing.
+    // Other changes are idempotent; a second deletion would find nothing.
     async recover(unit, { id, change }) {
       if (change.kind !== 'delete') return undefined;
       const found = await unit.webhooks.byIds([id]);

@@ -4,14 +4,14 @@ import { logPauses } from '../pause-lines.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
 import type { Change, Transition } from './change.ts';
 
-/** Collects what the changes of one transaction do, and writes it with a few statements. */
+/** Collects the changes of one transaction and writes them with a few statements. */
 export class ChangeWriter {
   readonly #created = new Map<string, Webhook>();
   readonly #changed = new Map<string, Webhook>();
   readonly #deleted = new Set<string>();
-  /** Subscriptions whose waiting deliveries go to another receiver. */
+  /** Subscriptions whose waiting deliveries are assigned to another receiver. */
   readonly #reassigned = new Map<string, Webhook>();
-  /** Receivers that somebody subscribes with. */
+  /** Receivers of new URLs, by a subscription with each. */
   readonly #used = new Map<string, Webhook>();
   readonly #reset = new Set<string>();
   readonly #reenabled = new Set<string>();
@@ -34,11 +34,11 @@ export class ChangeWriter {
 
   async write(unit: Unit, log: GatewayLog): Promise<void> {
     const { webhooks, deliveries, receivers, now } = unit;
-    // A name is free once its subscription is gone or has another.
+    // Deletions and renames come first: they free names for new subscriptions.
     await webhooks.delete([...this.#deleted]);
     await webhooks.save([...this.#changed.values()]);
     await webhooks.insert([...this.#created.values()]);
-    // Deliveries before receivers, as everybody locks them.
+    // Lock order: deliveries before receivers.
     for (const { id, receiverId } of this.#reassigned.values()) {
       await deliveries.reassignWaiting(id, receiverId);
     }

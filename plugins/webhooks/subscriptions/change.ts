@@ -4,39 +4,39 @@ import type { Webhook } from '../tables/webhook-rows.ts';
 import { defaultName, isReservedName } from './names.ts';
 import { receiverId } from './receiver-id.ts';
 
-/** What a new subscription is to be; `name` null for the default. */
+/** A new subscription; `name` null for the default. */
 export type NewWebhook = Pick<
   Webhook,
   'url' | 'subscribedTo' | 'retriesEnabled' | 'enabled' | 'sealedSecret'
 > & { readonly name: string | null };
 
-/** What is to be changed of a subscription; what is absent stays. */
+/** Fields of a subscription to change; absent fields stay. */
 export type WebhookChanges = Partial<
   Pick<Webhook, 'name' | 'url' | 'subscribedTo' | 'retriesEnabled' | 'enabled'>
 >;
 
-/** What is to be done with one subscription. `sealedSecret` null turns signing off. */
+/** Change of one subscription. `sealedSecret` null turns signing off. */
 export type Change =
   | { readonly kind: 'create'; readonly webhook: NewWebhook }
   | { readonly kind: 'update'; readonly changes: WebhookChanges }
   | { readonly kind: 'sign'; readonly sealedSecret: string | null }
   | { readonly kind: 'reenable' }
-  /** With the subscription as it was found. */
+  /** Deletion, with the subscription as it was found. */
   | { readonly kind: 'delete'; readonly webhook: Webhook };
 
 /** Transition of one subscription. */
 export interface Transition {
-  /** Null when it was not there. */
+  /** Null when the subscription is new. */
   readonly before: Webhook | null;
-  /** As it is then; of one that is deleted as it was. */
+  /** The subscription after the change; a deleted one as it was before. */
   readonly webhook: Webhook;
   readonly isDeleted: boolean;
 }
 
-/** What a change is decided on. */
+/** Basis of the decision on a change. */
 export interface ChangeBasis {
   readonly tenantId: string;
-  /** Of the subscription; of a new one its future id. */
+  /** Id of the subscription, also of a new one. */
   readonly id: string;
   /** All subscriptions of the tenant, by id. */
   readonly webhooks: ReadonlyMap<string, Webhook>;
@@ -50,7 +50,7 @@ export interface ChangeBasis {
 export function decideChange(change: Change, basis: ChangeBasis): Transition | GatewayError | null {
   const before = basis.webhooks.get(basis.id) ?? null;
   if (change.kind === 'create') {
-    // A repeat, after a COMMIT of which nobody heard.
+    // A repeat, after a COMMIT of unknown outcome.
     return before === null ? created(change.webhook, basis) : kept(before, before);
   }
   if (before === null) return null;

@@ -1,4 +1,4 @@
-/** Ids begin so; a name may not, so that a text is never the id of one subscription and the name of another. */
+/** Prefix of ids. Names may not have it, so that no text is the id of one subscription and the name of another. */
 const idPrefix = 'wh_';
 
 /** Whether a name could be taken for an id, or has a meaning of its own in a path. Pure. */
@@ -7,8 +7,8 @@ export function isReservedName(name: string): boolean {
 }
 
 /**
- * The name of a subscription that is given none, `webhook-YYYYMMDDTHHMMSSmmmZ`: the time at which it is made, or
- * the first millisecond after it whose name is free. Pure.
+ * Default name of a subscription, `webhook-YYYYMMDDTHHMMSSmmmZ`: the time of its creation, or the first millisecond
+ * after it whose name is free. Pure.
  * @param at milliseconds since the Unix epoch
  */
 export function defaultName(at: number, isTaken: (name: string) => boolean): string {

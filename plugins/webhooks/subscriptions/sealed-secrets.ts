@@ -1,7 +1,7 @@
 import type { SealedSource } from '../../secrets/contract.ts';
 import { signingSecretContext } from './secret.ts';
 
-/** The signing secrets of all subscriptions, to be sealed anew. */
+/** Signing secrets of all subscriptions, for resealing. */
 export const sealedSigningSecrets: SealedSource = {
   name: 'signing secrets',
   async page(read, after, limit) {

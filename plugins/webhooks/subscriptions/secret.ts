@@ -5,7 +5,7 @@ export function newSigningSecret(): string {
   return `whsec_${randomBytes(32).toString('base64url')}`;
 }
 
-/** Where a subscription's secret is stored, as `secrets.seal` and `secrets.open` want to know it. Pure. */
+/** Context of a subscription's secret for `secrets.seal` and `secrets.open`. Pure. */
 export function signingSecretContext(webhookId: string): string {
   return `webhook:${webhookId}`;
 }

@@ -10,7 +10,7 @@ import type { Change, NewWebhook, WebhookChanges } from './change.ts';
 import type { ChangeInput, ChangeOutput } from './change-lane.ts';
 import { newSigningSecret, signingSecretContext } from './secret.ts';
 
-/** What subscriptions are made with. */
+/** Dependencies of subscriptions. */
 export interface SubscriptionsParts {
   readonly storage: Pick<Storage, 'read' | 'submit'>;
   readonly changeLane: Lane<ChangeInput, ChangeOutput>;
@@ -18,13 +18,13 @@ export interface SubscriptionsParts {
   readonly egress: Pick<Egress, 'refusal'>;
 }
 
-/** A subscription with the secret that was just made for it. */
+/** A subscription with its new secret. */
 export interface Signed {
   readonly webhook: Webhook;
   readonly secret: string;
 }
 
-/** The subscriptions of all tenants, as their operations work with them. Whatever changes one may refuse. */
+/** The subscriptions of all tenants, for their operations. Methods that change a subscription may throw its refusal. */
 export class Subscriptions {
   readonly #parts: SubscriptionsParts;
 
@@ -32,7 +32,7 @@ export class Subscriptions {
     this.#parts = parts;
   }
 
-  /** A tenant's, oldest first. */
+  /** Subscriptions of a tenant, oldest first. */
   list(tenantId: string): Promise<readonly Webhook[]> {
     return this.#parts.storage.read.webhooks.list(tenantId);
   }
@@ -44,14 +44,14 @@ export class Subscriptions {
     return webhook;
   }
 
-  /** The health of its URL. */
+  /** Health of a subscription's URL. */
   async health({ receiverId }: Webhook): Promise<Health | null> {
     const [receiver] = await this.#parts.storage.read.receivers.find([receiverId]);
     return receiver?.health ?? null;
   }
 
   /**
-   * @param isSigned whether a signing secret is made with it
+   * @param isSigned whether a signing secret is made, too
    * @throws GatewayError `url_not_allowed`, or `invalid_request` for the name or one subscription too many
    */
   async create(
@@ -74,12 +74,12 @@ export class Subscriptions {
     return (await this.#change(webhook, { kind: 'update', changes })).webhook;
   }
 
-  /** Its deliveries stay: see `DeliveryLog.forget`. */
+  /** Deletes a subscription; its deliveries stay, see `DeliveryLog.forget`. */
   async delete(webhook: Webhook): Promise<void> {
     await this.#change(webhook, { kind: 'delete', webhook });
   }
 
-  /** Ends the pause of its URL; answers the health then. */
+  /** Ends the pause of a subscription's URL; answers the health after it. */
   async reenable(webhook: Webhook): Promise<Health | null> {
     return (await this.#change(webhook, { kind: 'reenable' })).health;
   }
@@ -90,7 +90,7 @@ export class Subscriptions {
     return this.#parts.secrets.open(sealedSecret, signingSecretContext(id));
   }
 
-  /** Gives it a new signing secret instead of the one it may have. */
+  /** Replaces the signing secret, or makes the first one. */
   async rotateSecret(webhook: Webhook): Promise<Signed> {
     const secret = newSigningSecret();
     const sealedSecret = this.#seal(webhook.id, secret);
@@ -98,7 +98,7 @@ export class Subscriptions {
     return { webhook: changed.webhook, secret };
   }
 
-  /** Takes the signing secret away. */
+  /** Removes the signing secret. */
   async stopSigning(webhook: Webhook): Promise<Webhook> {
     return (await this.#change(webhook, { kind: 'sign', sealedSecret: null })).webhook;
   }

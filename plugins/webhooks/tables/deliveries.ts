@@ -21,19 +21,19 @@ export class DeliveryTable {
     this.db = db;
   }
 
-  /** Stores new deliveries; one of an event and subscription that has one already is left out. Answers how many came in. */
+  /** Stores new deliveries, at most one for an event and subscription; answers how many were new. */
   async insert(deliveries: readonly Delivery[]): Promise<number> {
     return await this.db.insertIgnore('deliveries', deliveries.map(deliveryRow));
   }
 
-  /** The same without an answer, so that it can travel with COMMIT. */
+  /** Stores new deliveries like `insert`, without a count, so that the statement can be sent with COMMIT. */
   async add(deliveries: readonly Delivery[]): Promise<void> {
     const key = ['event_id', 'webhook_id'];
-    // The row that is there takes the key that it has.
+    // An existing row is set to the key that it has: nothing changes.
     await this.db.upsert('deliveries', deliveries.map(deliveryRow), { key, set: key });
   }
 
-  /** Stores what became of deliveries that their receiver's lock guards. */
+  /** Stores changed deliveries, which the caller has locked. */
   async save(deliveries: readonly AttemptedDelivery[]): Promise<void> {
     await this.db.updateEach(
       'deliveries',
@@ -72,7 +72,7 @@ export class DeliveryTable {
     return deliveryPage(this.db, webhookId, filter);
   }
 
-  /** The rows of these ids, locked until the transaction ends, in the order of the ids; others are skipped. */
+  /** Reads and locks deliveries, in the order of their ids; ids without a row are skipped. */
   async forChange(ids: readonly string[]): Promise<readonly Delivery[]> {
     if (ids.length === 0) return [];
     const wanted = [...new Set(ids)];
@@ -83,7 +83,7 @@ export class DeliveryTable {
     return rows.map(deliveryOf);
   }
 
-  /** The same, of each row no more than an outcome is decided by. */
+  /** Reads and locks deliveries like `forChange`, only the columns that an outcome needs. */
   async forOutcome(ids: readonly string[]): Promise<readonly AttemptedDelivery[]> {
     if (ids.length === 0) return [];
     const wanted = [...new Set(ids)];
@@ -95,12 +95,12 @@ export class DeliveryTable {
     return rows.map(attemptedDelivery);
   }
 
-  /** What is due to each of some receivers, the first of each that fell due. */
+  /** Due deliveries of receivers, for each those that fell due first. */
   async due(requests: readonly DueRequest[], now: number): Promise<readonly DueWithBody[]> {
     return dueDeliveries(this.db, requests, now);
   }
 
-  /** When the first waiting delivery of each of these receivers is due; those without one are left out. */
+  /** Earliest due time of each receiver; receivers without a waiting delivery are left out. */
   async nextDueAt(receiverIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
     if (receiverIds.length === 0) return new Map();
     const rows: { receiver_id: string; due_at: number }[] = await this.db
@@ -126,7 +126,7 @@ export class DeliveryTable {
 
   /** Assigns the waiting deliveries of a subscription to another receiver. */
   async reassignWaiting(webhookId: string, receiverId: string): Promise<void> {
-    // By their ids: a range would also wait for rows that a fan-out is just inserting.
+    // By ids: a range would also wait for rows that a fan-out is inserting.
     const ids: string[] = await this.db
       .knex('deliveries')
       .where({ webhook_id: webhookId, state: 'waiting' })

@@ -8,16 +8,16 @@ import {
   deliveryOf,
 } from './delivery-rows.ts';
 
-/** Which page of a subscription's delivery log. */
+/** Filter of a page of the delivery log. */
 export interface DeliveryFilter {
   readonly state: DeliveryState | null;
   readonly event: EventType | null;
-  /** Older than this creation time and id; null for the newest. */
+  /** Upper bound, exclusive, by creation time and id; null for the newest. */
   readonly before: readonly [createdAt: number, id: string] | null;
   readonly limit: number;
 }
 
-/** The indexes in whose order a log is listed: all of a subscription, and what is in one state. */
+/** Indexes in whose order a log is listed: of a subscription, and of one state in it. */
 const logIndex = 'deliveries_webhook_id_created_at_id';
 const stateLogIndex = 'deliveries_webhook_id_state_created_at_id';
 
@@ -27,7 +27,7 @@ export async function deliveryPage(
   webhookId: string,
   filter: DeliveryFilter,
 ): Promise<readonly Delivery[]> {
-  // Else MariaDB and MySQL would read the whole log, from its newest delivery on, for a page in the middle.
+  // Without the hint MariaDB and MySQL read the log from its newest delivery on for a page in the middle.
   const index = filter.state === null ? logIndex : stateLogIndex;
   const query = knex
     .from(
@@ -47,7 +47,7 @@ export async function deliveryPage(
 }
 
 function olderThan(query: Knex.QueryBuilder, [createdAt, id]: readonly [number, string]): void {
-  // The first condition says nothing new; it lets both engines begin inside the index.
+  // The first condition is implied by the second; it lets both engines begin inside the index.
   query
     .andWhere('created_at', '<=', createdAt)
     .andWhere((older) =>

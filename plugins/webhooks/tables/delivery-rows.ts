@@ -9,12 +9,12 @@ import type { FailureKind } from './receiver-rows.ts';
  */
 export type DeliveryState = 'waiting' | 'delivered' | 'failed' | 'suppressed';
 
-/** One attempt as the delivery log keeps it. */
+/** One attempt in the delivery log. */
 export interface Attempt {
   readonly number: number;
   readonly at: number;
   readonly durationMs: number;
-  /** Null when there was no answer. */
+  /** Status of the answer; null without one. */
   readonly statusCode: number | null;
   /** The first KiB of the answer's body; empty when there was none. */
   readonly answer: string;
@@ -31,7 +31,7 @@ export interface Delivery {
   readonly receiverId: string;
   readonly eventId: string;
   readonly eventType: EventType;
-  /** What the event is about: a message, an account or a tenant. */
+  /** Subject of the event: the id of a message, an account or a tenant. */
   readonly subject: string;
   readonly state: DeliveryState;
   /** A test: changes no counter and is never retried. */
@@ -42,20 +42,20 @@ export interface Delivery {
   readonly retries: number;
   /** Replayed by hand: its failure is followed by no automatic retry. */
   readonly replayed: boolean;
-  /** When the next attempt is due; null unless `waiting`. */
+  /** Due time of the next attempt; null unless `waiting`. */
   readonly dueAt: number | null;
   /** The latest attempts, oldest first, at most 20. */
   readonly log: readonly Attempt[];
   readonly createdAt: number;
 }
 
-/** A delivery as an attempt needs it; the rest stays where it is. */
+/** Fields of a delivery that an attempt needs. */
 export type DueDelivery = Pick<
   Delivery,
   'id' | 'webhookId' | 'receiverId' | 'eventId' | 'eventType' | 'subject' | 'attempts' | 'dueAt'
 >;
 
-/** A delivery as the outcome of an attempt is decided by, and changes it. */
+/** Fields of a delivery that an outcome reads and changes. */
 export type AttemptedDelivery = Pick<
   Delivery,
   | 'id'
@@ -70,7 +70,7 @@ export type AttemptedDelivery = Pick<
   | 'log'
 >;
 
-/** A delivery with what it carries; null when its event is gone. */
+/** A delivery with its event; null when the event is deleted. */
 export interface DueWithBody {
   readonly delivery: DueDelivery;
   readonly event: EventBody | null;
@@ -95,7 +95,7 @@ export interface DeliveryColumns {
   readonly created_at: number;
 }
 
-/** Those columns of it that an outcome is decided by. */
+/** Columns of `AttemptedDelivery`. */
 export type AttemptedColumns = Pick<
   DeliveryColumns,
   | 'id'
@@ -110,7 +110,7 @@ export type AttemptedColumns = Pick<
   | 'log'
 >;
 
-/** The columns of `AttemptedColumns`. */
+/** Column list of `AttemptedColumns`. */
 export const attemptedColumns =
   'id, webhook_id, receiver_id, event_type, state, attempts, retries, replayed, due_at, log';
 
@@ -147,7 +147,7 @@ export function deliveryOf(row: DeliveryColumns): Delivery {
   };
 }
 
-/** The same of those columns. */
+/** Those columns as an attempted delivery. */
 export function attemptedDelivery(row: AttemptedColumns): AttemptedDelivery {
   return {
     id: row.id,

@@ -19,23 +19,23 @@ interface DueWithBodyColumns extends DueColumns {
   readonly raised_at: number | null;
 }
 
-/** Query for what is due to one receiver. */
+/** Query for the due deliveries of one receiver. */
 export interface DueRequest {
   readonly receiverId: string;
   /** Deliveries that are under way. */
   readonly except: readonly string[];
-  /** Of these, first attempts are held back. */
+  /** Subjects whose first attempts are left out. */
   readonly exceptFirstOf: readonly { readonly webhookId: string; readonly subject: string }[];
   readonly limit: number;
 }
 
-/** Receivers whose deliveries one statement reads. */
+/** Maximum receivers of one statement. */
 const receiversAtOnce = 100;
 
 /** The columns of `DueColumns`. */
 const dueColumns = 'id, webhook_id, receiver_id, event_id, event_type, subject, attempts, due_at';
 
-/** What is due to each of some receivers, the first of each that fell due. */
+/** Due deliveries of receivers, for each those that fell due first. */
 export async function dueDeliveries(
   db: Sql,
   requests: readonly DueRequest[],
@@ -44,7 +44,7 @@ export async function dueDeliveries(
   const found: DueWithBody[] = [];
   for (let start = 0; start < requests.length; start += receiversAtOnce) {
     const selects = requests.slice(start, start + receiversAtOnce).map(dueOf(now));
-    // In brackets of their own, as SQLite knows no limit for a part of a union.
+    // In subqueries, as SQLite supports no limit within a union.
     const all = selects.map(({ sql }) => `select * from (${sql}) as due`).join(' union all ');
     const due = selects.length === 1 ? selects[0]?.sql : all;
     const rows = await db.rows<DueWithBodyColumns>(
@@ -58,7 +58,7 @@ export async function dueDeliveries(
   return found;
 }
 
-/** Part of a statement that reads for one receiver. */
+/** Select for one receiver, for a union. */
 function dueOf(now: number) {
   return ({ receiverId, except, exceptFirstOf, limit }: DueRequest) => {
     const others = except.length === 0 ? '' : `and id not in (${except.map(() => '?').join(', ')})`;

@@ -1,7 +1,7 @@
 /**
- * The nouns of webhooks, as the table objects and the other plugins know them: a subscription (`Webhook`), the
- * receiver behind one or more of them (`Receiver`: one tenant and URL, with its health), and a delivery of one
- * event to one subscription. Times are milliseconds since the Unix epoch, by the database's clock.
+ * Tables of webhooks: subscriptions (`Webhook`), receivers (`Receiver`: one tenant and URL with its health, behind one
+ * or more subscriptions), and deliveries of one event to one subscription. Times are milliseconds since the Unix epoch,
+ * by the database's clock.
  */
 import type { Sql } from '../../../core/contracts/sql.ts';
 import type { LeasedTable, LeaseRows } from '../../cluster/contract.ts';
@@ -9,7 +9,7 @@ import { DeliveryTable } from './deliveries.ts';
 import { ReceiverTable, receiverLeases } from './receivers.ts';
 import { type TenantOf, WebhookTable } from './webhooks.ts';
 
-/** The table objects of webhook subscriptions, their receivers and the deliveries to these. */
+/** Table objects of subscriptions, receivers and deliveries. */
 export interface WebhookTables {
   readonly webhooks: WebhookTable;
   readonly receivers: ReceiverTable;

@@ -23,19 +23,19 @@ export interface Health {
   readonly consecutiveFailures: number;
   readonly totalFailures: number;
   readonly totalSuccesses: number;
-  /** The first of the consecutive failures; null when there are none. */
+  /** Time of the first consecutive failure; null without one. */
   readonly failingSince: number | null;
   /** Not null while paused. */
   readonly disabledAt: number | null;
   readonly disabledReason: string | null;
   readonly lastFailure: LastFailure | null;
   readonly lastSuccessAt: number | null;
-  /** The first attempt since the counters began; null: none yet, and the health shown is null. */
+  /** Time of the first counted attempt; null without one, and then the API shows no health. */
   readonly attemptedAt: number | null;
   readonly updatedAt: number;
 }
 
-/** One tenant's URL: where deliveries go, whoever subscribed with it. */
+/** One tenant's URL, behind one or more subscriptions. */
 export interface Receiver {
   /** SHA-256 of tenant and URL, hex. */
   readonly id: string;

@@ -8,7 +8,7 @@ import {
   receiverOf,
 } from './receiver-rows.ts';
 
-/** The leases of receivers: one is claimed while something is due to it. */
+/** Leases of receivers. A receiver is claimed while something is due to it. */
 export const receiverLeases: LeasedTable = { table: 'receivers', key: 'id', due: 'due_at' };
 
 /** Columns of a receiver that is neither failing nor paused. */
@@ -20,7 +20,7 @@ const unpaused = {
   disabled_reason: null,
 };
 
-/** The SQL of receivers: a tenant's URL, its health, and the lease of the process that delivers to it. */
+/** The SQL of receivers: tenant and URL, health, and the lease of the process that delivers. */
 export class ReceiverTable {
   readonly leases: LeaseRows;
   protected readonly db: Sql;
@@ -40,7 +40,7 @@ export class ReceiverTable {
     return rows.map(receiverOf);
   }
 
-  /** The rows of these ids, locked until the transaction ends; ids without a row are skipped. */
+  /** Reads and locks receivers, in the order of their ids; ids without a row are skipped. */
   async forChange(ids: readonly string[]): Promise<readonly Receiver[]> {
     if (ids.length === 0) return [];
     const wanted = [...new Set(ids)];
@@ -51,7 +51,7 @@ export class ReceiverTable {
     return rows.map(receiverOf);
   }
 
-  /** Makes the receivers that are not there yet, never attempted. */
+  /** Creates the receivers that do not exist, never attempted. */
   async ensure(
     receivers: readonly { readonly id: string; readonly tenantId: string; readonly url: string }[],
     now: number,
@@ -67,7 +67,7 @@ export class ReceiverTable {
     );
   }
 
-  /** Stores what attempts did to the health of receivers that the caller has locked. */
+  /** Stores the health of receivers, which the caller has locked. */
   async saveHealth(
     changed: readonly { readonly id: string; readonly health: Health }[],
   ): Promise<void> {
@@ -78,7 +78,7 @@ export class ReceiverTable {
     );
   }
 
-  /** Ends a pause and takes the counts of failures back to nothing. */
+  /** Ends a pause and resets the counts of failures. */
   async reenable(id: string, now: number): Promise<void> {
     await this.db
       .knex('receivers')
@@ -86,7 +86,7 @@ export class ReceiverTable {
       .update({ ...unpaused, updated_at: now });
   }
 
-  /** Begins the health anew, as if nothing had ever been attempted. */
+  /** Resets the health, as if nothing had ever been attempted. */
   async reset(ids: readonly string[], now: number): Promise<void> {
     if (ids.length === 0) return;
     await this.db
@@ -103,14 +103,14 @@ export class ReceiverTable {
   }
 
   /**
-   * Makes these receivers due at a moment, or earlier.
-   * @param announced whether the caller tells the other processes which they are, instead of the mark
+   * Makes receivers due at a time, or keeps an earlier due time.
+   * @param announced whether the caller notifies the other processes itself; else the commit has the topic `deliveries`
    */
   async wake(ids: readonly string[], dueAt: number, announced = false): Promise<void> {
     if (ids.length === 0) return;
     const woken = [...new Set(ids)].sort();
-    // Without a condition: at READ COMMITTED an update passes over rows that do not match by their last commit, and so
-    // would not wait for a release that is just about to write that nothing is due.
+    // No condition on `due_at`: at READ COMMITTED an update skips rows that do not match by their last commit, so it
+    // would not wait for a release that is about to write that nothing is due.
     await this.db.run(
       `update receivers set due_at = case when due_at < ? then due_at else ? end
        where id in (${placeholders(woken.length)})`,
@@ -120,7 +120,7 @@ export class ReceiverTable {
     if (!announced) this.db.commitTopics.add('deliveries');
   }
 
-  /** Gives leases up; each receiver is claimed again at its `dueAt`, or when something comes for it. */
+  /** Releases leases. A receiver is claimed again at its `dueAt`, or when a new delivery makes it due. */
   async release(
     released: readonly { readonly receiverId: string; readonly dueAt: number | null }[],
   ): Promise<void> {
@@ -135,7 +135,7 @@ export class ReceiverTable {
     );
   }
 
-  /** When the next receiver that nobody works at is due; null when none is. */
+  /** Earliest due time of the free receivers; null when none is due. */
   async nextDueAt(): Promise<number | null> {
     const [row] = await this.db.rows<{ due_at: number }>(
       `select due_at from receivers where owner is null and due_at is not null
@@ -144,7 +144,7 @@ export class ReceiverTable {
     return row?.due_at ?? null;
   }
 
-  /** How many receivers are paused. */
+  /** Number of paused receivers. */
   async paused(): Promise<number> {
     const [row] = await this.db.rows<{ paused: number }>(
       'select count(*) as paused from receivers where disabled_at is not null',

@@ -12,7 +12,7 @@ import {
   webhookOf,
 } from './webhook-rows.ts';
 
-/** Makes a tenant of its row, as the tenants' own table does. */
+/** Converts a row of `tenants`; the tenants plugin provides it. */
 export type TenantOf = (row: TenantRow) => Tenant;
 
 /** The SQL of webhook subscriptions. */
@@ -44,7 +44,7 @@ export class WebhookTable {
     return found === undefined ? null : webhookOf(found);
   }
 
-  /** Those of these ids that there are. */
+  /** Subscriptions by id; ids without a row are skipped. */
   async byIds(ids: readonly string[]): Promise<readonly Webhook[]> {
     if (ids.length === 0) return [];
     const rows: readonly WebhookColumns[] = await this.db
@@ -74,7 +74,7 @@ export class WebhookTable {
     return rows.map(webhookOf);
   }
 
-  /** What the events of these tenants are fanned out by, in one statement: it is read with every message that is sent. */
+  /** Snapshot for the fan-out of these tenants' events. One statement, as every sent message reads it. */
   async subscriptionsOf(tenantIds: readonly string[]): Promise<SubscriptionSnapshot> {
     const wanted = [...new Set(tenantIds)];
     if (wanted.length === 0) return { webhooks: [], tenants: new Map() };
@@ -87,7 +87,7 @@ export class WebhookTable {
       wanted,
       { recurs: wanted.length === 1 },
     );
-    // MariaDB would sort such wide rows in a table on disk, which takes it twice as long as all the rest of the read.
+    // Sorted here: MariaDB sorts such wide rows on disk, which takes twice as long as the rest of the read.
     const webhooks = rows
       .flatMap((row) => (isSubscription(row) ? { ...webhookOf(row), pausedAt: row.paused_at } : []))
       .sort((one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1));
@@ -97,7 +97,7 @@ export class WebhookTable {
     return { webhooks, tenants };
   }
 
-  /** Those of these tenants that have subscriptions, whatever these want. */
+  /** Tenants among these that have subscriptions, whatever their event types. */
   async subscribers(tenantIds: readonly string[]): Promise<ReadonlySet<string>> {
     const wanted = [...new Set(tenantIds)];
     if (wanted.length === 0) return new Set();
@@ -120,12 +120,12 @@ export class WebhookTable {
     );
   }
 
-  /** Stores changed subscriptions over what they were. */
+  /** Stores changed subscriptions. */
   async save(webhooks: readonly Webhook[]): Promise<void> {
     await this.db.updateEach('webhooks', 'id', webhooks.map(changeableRow));
   }
 
-  /** At most so many sealed signing secrets of all tenants, after a subscription. */
+  /** A page of the sealed signing secrets of all tenants, by subscription id. */
   async sealedPage(afterId: string, limit: number): Promise<readonly SealedSecret[]> {
     return await this.db.rows<SealedSecret>(
       `select id, tenant_id as tenantId, secret as sealed from webhooks
@@ -134,7 +134,7 @@ export class WebhookTable {
     );
   }
 
-  /** Puts a sealed signing secret in the place of another, if that is still there. */
+  /** Replaces a sealed signing secret if it is still the former one. */
   async replaceSecret(id: string, former: string, sealed: string): Promise<void> {
     await this.db.run(
       'update webhooks set secret = ? where id = ? and secret = ?',

@@ -101,7 +101,7 @@ export interface EngineOptions {
   readonly broker?: Broker;
   readonly settings?: Partial<EngineSettings>;
   readonly delivers?: boolean;
-  /** Stands between the engine and the database. */
+  /** Proxy between the engine and the database. */
   readonly through?: (storage: Storage) => Storage;
 }
 

@@ -326,7 +326,7 @@ for (const engine of databases) {
       t.equal(internet.seen.length, sent, 'nothing goes to a paused address');
       t.ok(
         all.every(({ state, dueAt }) => state === 'suppressed' && dueAt === null),
-        'what happened meanwhile, and the retries that fell due',
+        'the events of the meantime, and the retries that fell due',
       );
       internet.on(hook.url, () => 204);
       await one.run((unit) => unit.receivers.reenable(hook.receiverId, unit.now));
@@ -348,7 +348,7 @@ for (const engine of databases) {
       await save(one, { ...hook, enabled: true });
       await raise(one, tenantId, subjects(1, 'on'));
       await until('both', async () => (await health())?.totalSuccesses === 8);
-      // What waits when its subscription goes, or moves to another address.
+      // Deliveries that wait when their subscription is deleted or gets another URL.
       const moved = await addWebhook(one, tenantId);
       internet.on(hook.url, () => 500);
       await raise(one, tenantId, [{ subject: 'gone', type: 'message.read' }]);
@@ -591,7 +591,7 @@ t.test('over RabbitMQ', { buffered: true }, async (t) => {
   for (let index = 0; index < 6; index += 1) hooks.push(await addWebhook(api, tenantId));
   await openEngine(t, database.url, internet, { name: 'one', broker: first });
   await openEngine(t, database.url, internet, { name: 'two', broker: second });
-  // Let what a start looks for by itself be over.
+  // Let the first sweeps of both engines end.
   await pause(200);
   const begun = performance.now();
   await raise(api, tenantId, subjects(20));

@@ -422,7 +422,7 @@ for (const engine of databases) {
         await api.get(`/webhooks/${webhook.id}/deliveries`),
       ];
       t.notMatch(JSON.stringify(shown.map(({ body }) => body)), /whsec_|"signing_secret"/);
-      t.notMatch(await all(), /whsec_/, 'no table holds a secret that can be read');
+      t.notMatch(await all(), /whsec_/, 'no table has a secret that can be read');
 
       const off = { ...signed, signing_enabled: false, signing_secret: null };
       const unsigned = { ...off, signing_secret_created_at: null };
@@ -532,7 +532,7 @@ for (const engine of databases) {
         'select due_at from receivers where id = ?',
         [to],
       );
-      t.type(receiver?.due_at, 'number', 'somebody will look at them there');
+      t.type(receiver?.due_at, 'number', 'some process will claim the receiver');
       await customer.api.delete(`/webhooks/${id}`);
       const filter = { state: null, event: null, before: null, limit: 1 };
       await until('the end of its log', async () => {
