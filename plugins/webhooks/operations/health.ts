@@ -87,7 +87,7 @@ export function reenableWebhook({ subscriptions }: WebhookOperationsParts): AnyO
     summary: 'Re-enable a paused webhook',
     description:
       'Ends the pause of its URL, for all webhooks of the account with it, and takes the counts of failures back to ' +
-      '0. Nothing is delivered by it: what happened meanwhile stands in the delivery log as `suppressed` and can be ' +
+      '0. Nothing is delivered by it: events raised meanwhile are in the delivery log as `suppressed` and can be ' +
       'replayed there. A webhook that is switched off stays so: use `update_webhook`. Repair the receiver first, ' +
       'else the URL is paused again.',
     hints: { readOnly: false, destructive: false, idempotent: true },

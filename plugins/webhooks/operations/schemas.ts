@@ -55,7 +55,7 @@ export function GivenName(more = '') {
   return Type.String({
     minLength: 1,
     maxLength: 100,
-    description: `A name of your choice, unique in the account, that can stand for the id. It may not begin with \`wh_\`, nor be \`.\` or \`..\`.${more}`,
+    description: `A name of your choice, unique in the account, that operations take instead of the id. It may not begin with \`wh_\`, nor be \`.\` or \`..\`.${more}`,
     examples: ['orders'],
   });
 }
@@ -64,7 +64,10 @@ export function GivenName(more = '') {
 export const WebhookSchema = Type.Object(
   {
     id: WebhookId,
-    name: Type.String({ description: 'can stand for the id', examples: ['orders'] }),
+    name: Type.String({
+      description: 'operations take it instead of the id',
+      examples: ['orders'],
+    }),
     url: Type.String({
       description: 'where events are delivered',
       examples: ['https://example.com/hook'],

@@ -18,7 +18,7 @@ export function listWebhooks({ subscriptions }: WebhookOperationsParts): AnyOper
     group: 'webhooks',
     summary: 'List the webhooks',
     description:
-      'Every webhook of the account, oldest first. `id` and `name` both stand for it in the other operations. ' +
+      'Every webhook of the account, oldest first. The other operations take `id` or `name`. ' +
       'Secrets are not shown: use `get_webhook_signing_secret`. Whether deliveries arrive shows ' +
       '`get_webhook_health`.',
     hints: { readOnly: true, destructive: false, idempotent: true },

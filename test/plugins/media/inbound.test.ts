@@ -116,7 +116,7 @@ for (const engine of databases) {
       t.equal((await files('kept')).length, 1);
     });
 
-    t.test('what cannot be read loses no message and holds none up', async (t) => {
+    t.test('a file that cannot be read loses and delays no message', async (t) => {
       const options = { timeoutMs: 200, maxBytes: 1_000 };
       const { stage, session, list, rows, files, lines } = await world(t, database.url, options);
       server.answer('/drip', drip());

@@ -183,7 +183,7 @@ for (const engine of databases) {
           await pause(Math.random() * 10);
           return Math.random() < 0.2 ? 500 : 204;
         });
-        const tell = async (process: typeof one, name: string): Promise<void> => {
+        const notify = async (process: typeof one, name: string): Promise<void> => {
           for (let round = 0; round < 8; round += 1) {
             const together = subjects(3, `${name}_together_${round}`);
             const all = together.flatMap((event) => order.map((type) => ({ ...event, type })));
@@ -195,7 +195,7 @@ for (const engine of databases) {
             }
           }
         };
-        await Promise.all([tell(one, 'one'), tell(two, 'two'), tell(api, 'api')]);
+        await Promise.all([notify(one, 'one'), notify(two, 'two'), notify(api, 'api')]);
         await until('everything to be sent', () => {
           const seen = internet.at(url);
           return seen.length >= 360 && seen.every(({ endedAt }) => endedAt !== null);
@@ -355,7 +355,7 @@ for (const engine of databases) {
       await until('failures', async () => (await health())?.totalFailures === 2);
       await one.run((unit) => unit.webhooks.delete([hook.id, beside.id]));
       await save(one, { ...hook, url: moved.url, receiverId: moved.receiverId });
-      const [last] = await until('the move', async () => {
+      const [last] = await until('the attempts at the new URL', async () => {
         const seen = internet.at(moved.url).filter(({ attempt }) => attempt === 2);
         return seen.length > 0 && seen;
       });

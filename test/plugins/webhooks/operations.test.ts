@@ -723,7 +723,7 @@ for (const engine of databases) {
       }
       const unknown = { status: 404, body: { error_code: 'delivery_not_found' } };
       t.match(await api.post(`/webhooks/second/deliveries/${newest[0]}/replay`), unknown);
-      const url = 'https://example.com/new-place';
+      const url = 'https://example.com/new-path';
       await api.put(`/webhooks/${id}`, { url });
       await replay(9);
       const [moved] = await office.cradle.storage.read.deliveries.byIds([deliveries[9]?.id ?? '']);
