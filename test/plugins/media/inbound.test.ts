@@ -66,7 +66,7 @@ for (const engine of databases) {
     t.teardown(() => database.drop());
     const server = await mediaServer(t);
 
-    t.test('kept with its message, once', async (t) => {
+    t.test('received media is kept with its message, once', async (t) => {
       const { stage, session, list, rows, files, store, media, tenantId } = await world(
         t,
         database.url,
@@ -95,7 +95,7 @@ for (const engine of databases) {
       t.match(new URL(media.mint(key)).pathname, `/v1/media/${key}`);
     });
 
-    t.test('of an address, and of none', async (t) => {
+    t.test('media is fetched from an address, or missing without one', async (t) => {
       const { stage, session, list, files } = await world(t, database.url);
       server.answer('/report', file('application/pdf', '%PDF-1.4 and so on'));
       const linked = { kind: 'document', mimeType: null, fileName: null, size: null } as const;
@@ -156,34 +156,37 @@ for (const engine of databases) {
       t.equal((await rows()).filter((state) => state === 1).length, 0);
     });
 
-    t.test('not for the private, even when that is decided meanwhile', async (t) => {
-      const { stage, session, list, rows, files, tenantId, sweep } = await world(t, database.url);
-      await stage.part.receive(session, { ...inbound('first'), media: pictureOpened() });
-      const contactId = (await list())[0]?.contactId ?? '';
-      const flag = async (value: boolean) => {
-        const [contact] = (await stage.storage.read.contacts.byIds([contactId])) as [Contact];
-        await stage.run(async (unit) => {
-          if (value) await forgetContact(unit, tenantId, contactId);
-          await unit.contacts.save([{ ...contact, private: value }]);
+    t.test(
+      'media of private contacts is not kept, even when that is decided meanwhile',
+      async (t) => {
+        const { stage, session, list, rows, files, tenantId, sweep } = await world(t, database.url);
+        await stage.part.receive(session, { ...inbound('first'), media: pictureOpened() });
+        const contactId = (await list())[0]?.contactId ?? '';
+        const flag = async (value: boolean) => {
+          const [contact] = (await stage.storage.read.contacts.byIds([contactId])) as [Contact];
+          await stage.run(async (unit) => {
+            if (value) await forgetContact(unit, tenantId, contactId);
+            await unit.contacts.save([{ ...contact, private: value }]);
+          });
+        };
+        let opens = 0;
+        const meanwhile = opened(async () => {
+          opens += 1;
+          await flag(true);
+          return Readable.from([picture]);
         });
-      };
-      let opens = 0;
-      const meanwhile = opened(async () => {
-        opens += 1;
-        await flag(true);
-        return Readable.from([picture]);
-      });
-      await stage.part.receive(session, { ...inbound('second'), media: meanwhile });
-      await stage.part.receive(session, { ...inbound('third'), media: meanwhile });
-      t.equal(opens, 1, 'nothing of a private contact is opened');
-      t.same(await list(), []);
-      t.same(await rows(), [2, 2], 'the first with its message, the second without one');
-      await sweep(1e9, 1e9);
-      t.same(await files('kept'), []);
-      t.same(await rows(), []);
-    });
+        await stage.part.receive(session, { ...inbound('second'), media: meanwhile });
+        await stage.part.receive(session, { ...inbound('third'), media: meanwhile });
+        t.equal(opens, 1, 'nothing of a private contact is opened');
+        t.same(await list(), []);
+        t.same(await rows(), [2, 2], 'the first with its message, the second without one');
+        await sweep(1e9, 1e9);
+        t.same(await files('kept'), []);
+        t.same(await rows(), []);
+      },
+    );
 
-    t.test('kept for so long', async (t) => {
+    t.test('media is kept for the configured time', async (t) => {
       const { stage, session, list, rows, files, sweep, media, tenantId, store } = await world(
         t,
         database.url,
@@ -265,7 +268,7 @@ for (const engine of databases) {
   });
 }
 
-t.test('in a bucket', async (t) => {
+t.test('an S3 bucket keeps, serves and deletes files', async (t) => {
   const s3 = await s3Server(t);
   const store = new S3Store(s3.settings);
   t.teardown(() => store.close());
@@ -291,7 +294,7 @@ t.test('in a bucket', async (t) => {
   t.same([await rows(), s3.objects.size], [[], 0]);
 });
 
-t.test('a folder', async (t) => {
+t.test('the folder store refuses locations outside its folder', async (t) => {
   const { store, media } = await mediaWorld(t);
   const range = { start: 0, end: 1 };
   const key = '0'.repeat(32);

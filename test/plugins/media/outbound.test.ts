@@ -18,7 +18,7 @@ async function failure(work: Promise<unknown>): Promise<DriverError> {
   throw error;
 }
 
-t.test('a file, for as long as it is needed', async (t) => {
+t.test('a fetched file exists until it is released', async (t) => {
   const server = await mediaServer(t);
   const { media, files } = await mediaWorld(t);
   const disposition = { 'content-disposition': 'attachment; filename="the map.png"' };
@@ -46,7 +46,7 @@ t.test('a file, for as long as it is needed', async (t) => {
   t.same(await files('spool'), []);
 });
 
-t.test('what cannot be sent', async (t) => {
+t.test('media that cannot be sent is refused with its reason', async (t) => {
   const server = await mediaServer(t);
   const { media, files } = await mediaWorld(t, { timeoutMs: 400 });
   const { port } = new URL(server.url);

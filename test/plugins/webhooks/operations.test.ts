@@ -1,15 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { eventTypes } from '../../../core/contracts/events.ts';
-import { GatewayError } from '../../../core/errors.ts';
-import {
-  type Change,
-  type ChangeBasis,
-  decideChange,
-} from '../../../plugins/webhooks/subscriptions/change.ts';
-import { defaultName, isReservedName } from '../../../plugins/webhooks/subscriptions/names.ts';
 import { receiverId } from '../../../plugins/webhooks/subscriptions/receiver-id.ts';
-import type { Webhook } from '../../../plugins/webhooks/tables/webhook-rows.ts';
 import type { Client, ClientAnswer } from '../../harness/client.ts';
 import { databases } from '../../harness/databases.ts';
 import { header, judge, type Received } from '../../harness/receiver.ts';
@@ -67,65 +59,6 @@ function callsOn(id: string, api: Client): readonly (() => Promise<ClientAnswer>
     () => api.post(`/webhooks/${id}/deliveries/dlv_1/replay`),
   ];
 }
-
-t.test('rules', async (t) => {
-  const at = Date.UTC(2026, 0, 31, 9, 30, 0, 7);
-  t.equal(
-    defaultName(at, () => false),
-    'webhook-20260131T093000007Z',
-  );
-  const taken = new Set(['webhook-20260131T093000007Z', 'webhook-20260131T093000008Z']);
-  t.equal(
-    defaultName(at, (name) => taken.has(name)),
-    'webhook-20260131T093000009Z',
-  );
-  for (const [name, isReserved] of [
-    ['wh_', true],
-    ['wh_1', true],
-    ['WH_1', false],
-    ['wh', false],
-    ['my wh_', false],
-    ['.', true],
-    ['..', true],
-    ['...', false],
-  ] as const) {
-    t.equal(isReservedName(name), isReserved, name);
-  }
-  const hash = createHash('sha256').update('ten_1\nhttps://a.example/').digest('hex');
-  t.equal(receiverId('ten_1', 'https://a.example/'), hash);
-  t.not(receiverId('ten_1', 'https://a.example'), hash, 'an address counts as it is written');
-
-  const webhook: Webhook = {
-    id: 'wh_1',
-    tenantId: 'ten_1',
-    name: 'one',
-    url: 'https://a.example/',
-    receiverId: hash,
-    subscribedTo: ['message.sent'],
-    retriesEnabled: false,
-    enabled: true,
-    sealedSecret: null,
-    secretCreatedAt: null,
-    createdAt: 1,
-  };
-  const other = { ...webhook, id: 'wh_2', name: 'two' };
-  const webhooks = new Map([webhook, other].map((one) => [one.id, one]));
-  const facts = { tenantId: 'ten_1', id: 'wh_1', webhooks, most: 2, now: at };
-  const fresh = { ...webhook, name: null };
-  const create = { kind: 'create', webhook: fresh } as const;
-  const isRefused = (change: Change, changed: Partial<ChangeBasis>) =>
-    decideChange(change, { ...facts, ...changed }) instanceof GatewayError;
-  t.ok(isRefused(create, { id: 'wh_3' }), 'one too many');
-  t.notOk(isRefused(create, { id: 'wh_3', most: 3 }));
-  t.match(decideChange(create, facts), { webhook: { name: 'one' } }, 'a repeat makes nothing');
-  t.equal(decideChange({ kind: 'reenable' }, { ...facts, id: 'wh_3' }), null);
-  const rename = { kind: 'update', changes: { name: 'two' } } as const;
-  t.ok(isRefused(rename, {}));
-  t.notOk(isRefused(rename, { id: 'wh_2' }), 'its own name');
-  const sign = (sealedSecret: string | null) => decideChange({ kind: 'sign', sealedSecret }, facts);
-  t.match(sign('sealed'), { webhook: { sealedSecret: 'sealed', secretCreatedAt: at } });
-  t.match(sign(null), { webhook: { sealedSecret: null, secretCreatedAt: null } });
-});
 
 for (const engine of databases) {
   t.test(engine.name, async (t) => {
