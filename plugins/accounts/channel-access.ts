@@ -4,7 +4,7 @@ import { GatewayError } from '../../core/errors.ts';
 import type { Plans } from '../tenants/contract.ts';
 import type { ChannelRegistry } from './contract.ts';
 
-/** Why a channel is not there for somebody, in the order in which it is looked for. */
+/** Why a channel is closed to a caller, in the order in which the reasons are checked. */
 export const closedChannelReasons = [
   'plan_without_channels',
   'disabled_for_account',
@@ -13,10 +13,10 @@ export const closedChannelReasons = [
 
 export type ClosedChannelReason = (typeof closedChannelReasons)[number];
 
-/** A channel as one caller finds it. */
+/** Whether a channel is open to one caller. */
 export type ChannelAccess =
   | { readonly driver: Driver; readonly reason: null }
-  /** The driver, where there is one all the same. */
+  /** The driver may be there nevertheless. */
   | { readonly driver: Driver | null; readonly reason: ClosedChannelReason };
 
 /** Which channels a caller can connect accounts on. */

@@ -11,7 +11,7 @@ export const msgappStatuses = [
   'not_initialized',
 ] as const;
 
-/** Those of `chatapp`. */
+/** The names that the status operation of `chatapp` answers. */
 export const chatappStatuses = [
   'code_required',
   'qr_required',
@@ -20,15 +20,15 @@ export const chatappStatuses = [
   'error',
 ] as const;
 
-/** Those of the family for every channel, where the step is apart from the status. */
+/** The names that the family for every channel answers, where the step has a field of its own. */
 export const connectionStatuses = [...msgappStatuses, 'error'] as const;
 
 type MsgappStatus = (typeof msgappStatuses)[number];
 type ChatappStatus = (typeof chatappStatuses)[number];
 type ConnectionStatus = (typeof connectionStatuses)[number];
 
-/** What the process that holds the session adds to the record. */
-export interface LiveFacts {
+/** The state of a session in its process, which the record does not have. */
+export interface SessionSnapshot {
   /** The network is there now. */
   readonly live: boolean;
   /** What the user has to do or see next, while pairing. */
@@ -36,27 +36,33 @@ export interface LiveFacts {
 }
 
 /** The status of a `msgapp_web` connection. Pure. */
-export function msgappStatus(state: AccountState, facts: LiveFacts | null): MsgappStatus {
+export function msgappStatus(state: AccountState, snapshot: SessionSnapshot | null): MsgappStatus {
   if (state.status === 'disconnected') {
     return state.reason === null ? 'not_initialized' : 'disconnected';
   }
-  if (state.status === 'connected' && facts?.live === false) return 'connecting';
+  if (state.status === 'connected' && snapshot?.live === false) return 'connecting';
   return state.status;
 }
 
-/** The status of a connection on any channel: the same, and whether it was refused or is held back. Pure. */
-export function connectionStatus(state: AccountState, facts: LiveFacts | null): ConnectionStatus {
-  return isRefused(state) || isHeldBack(state) ? 'error' : msgappStatus(state, facts);
+/** The status of a connection on any channel: that of `msgapp_web`, or `error` when refused or held back. Pure. */
+export function connectionStatus(
+  state: AccountState,
+  snapshot: SessionSnapshot | null,
+): ConnectionStatus {
+  return isRefused(state) || isHeldBack(state) ? 'error' : msgappStatus(state, snapshot);
 }
 
-/** The status of a `chatapp` connection: the same, and the step that the login waits for. Pure. */
-export function chatappStatus(state: AccountState, facts: LiveFacts | null): ChatappStatus {
-  if (!isPairing(state) || facts === null || facts.step === null) {
-    return connectionStatus(state, facts);
+/** The status of a `chatapp` connection: that of any channel, or the step that the login waits for. Pure. */
+export function chatappStatus(
+  state: AccountState,
+  snapshot: SessionSnapshot | null,
+): ChatappStatus {
+  if (!isPairing(state) || snapshot === null || snapshot.step === null) {
+    return connectionStatus(state, snapshot);
   }
-  switch (facts.step.type) {
+  switch (snapshot.step.type) {
     case 'ask':
-      return facts.step.field === 'code' ? 'code_required' : 'password_required';
+      return snapshot.step.field === 'code' ? 'code_required' : 'password_required';
     case 'show_qr':
       return 'qr_required';
     default:

@@ -55,7 +55,7 @@ export function plainOptions(method: LinkMethod): ConnectOptions {
   };
 }
 
-/** The connection operations of all channels, beneath the answers that each family gives. */
+/** The connection operations of all channels; each family makes its own answers of them. */
 export class Connections {
   readonly #parts: ConnectionParts;
 
@@ -74,17 +74,17 @@ export class Connections {
   }
 
   /**
-   * The connection of an account, asked of its session where one is wanted.
+   * The connection of an account, as its session shows it where one is wanted.
    * @param silence the refusal when no process answers for the session
    * @throws GatewayError `connection_not_found`, or `silence`
    */
-  async look(
+  async find(
     caller: Caller,
     channel: string,
     identifier: string,
     silence: ErrorCode,
   ): Promise<Connection> {
-    const row = await this.#record(caller, channel, identifier);
+    const row = await this.#existingRecord(caller, channel, identifier);
     const { directory, storage } = this.#parts;
     if (row.status !== 'disconnected') {
       const asking = directory.ask({ operation: 'view', accountId: row.id });
@@ -105,7 +105,7 @@ export class Connections {
     value: string,
   ): Promise<Connection> {
     this.#parts.channels.driver(caller, channel);
-    const row = await this.#find(caller, channel, identifier);
+    const row = await this.#findRecord(caller, channel, identifier);
     if (row === undefined || !isPairing(row)) throw notAwaited(channel, field);
     if (value.trim() === '') throw refusal(field, `The ${field} is empty.`);
     const request = { operation: 'answer', accountId: row.id, field, value } as const;
@@ -116,30 +116,31 @@ export class Connections {
   }
 
   /**
-   * Removes a record, whether or not anybody holds its session.
+   * Removes a record, whether or not a process hosts its session.
    * @returns the identifier as it was stored
    * @throws GatewayError `connection_not_found`
    */
   async remove(caller: Caller, channel: string, identifier: string): Promise<string> {
-    const row = await this.#record(caller, channel, identifier);
+    const row = await this.#existingRecord(caller, channel, identifier);
     const { storage, remove, directory, log } = this.#parts;
     const removed = await storage.submit(remove, {
       tenantId: caller.tenantId,
       accountId: row.id,
     });
     if (removed === null) throw new GatewayError('connection_not_found');
-    const told = removed.owner !== null && (await directory.tellRemoved(removed.owner, row.id));
-    if (removed.linked && !told) log.info({ account: row.id, channel }, stillLinked);
+    const { owner, linked } = removed;
+    const isNotified = owner !== null && (await directory.notifyRemoved(owner, row.id));
+    if (linked && !isNotified) log.info({ account: row.id, channel }, stillLinked);
     return row.identifier;
   }
 
-  async #record(caller: Caller, channel: string, identifier: string): Promise<AccountRow> {
-    const row = await this.#find(caller, channel, identifier);
+  async #existingRecord(caller: Caller, channel: string, identifier: string): Promise<AccountRow> {
+    const row = await this.#findRecord(caller, channel, identifier);
     if (row === undefined) throw new GatewayError('connection_not_found');
     return row;
   }
 
-  async #find(
+  async #findRecord(
     caller: Caller,
     channel: string,
     identifier: string,

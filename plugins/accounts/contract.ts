@@ -1,5 +1,5 @@
 /**
- * What other plugins may know of accounts and their sessions: the states of an account, the registry
+ * The contract of accounts and their sessions for other plugins: the states of an account, the registry
  * of drivers, and the listener by which the messages plugin takes part in a live session.
  */
 
@@ -57,7 +57,7 @@ export type OwnReason = 'removed' | 'pairing_timeout' | 'safety_limits';
  */
 export type AccountReason = LostReason | RefusedReason | EndedReason | OwnReason;
 
-/** What the last connect operation asked for. */
+/** The options of the last connect operation. */
 export interface ConnectOptions {
   readonly method: LinkMethod;
   readonly importContacts: boolean;
@@ -74,11 +74,11 @@ export interface AccountState {
   readonly reason: AccountReason | null;
   /** A sentence for people, not null where there is a reason. */
   readonly detail: string | null;
-  /** When the network wants to be asked again; null when it does not say. */
+  /** The moment that the network named for the next try; null when it named none. */
   readonly retryAt: number | null;
   /** The stored credentials are complete; with status `connecting` it is reconnecting, else pairing. */
   readonly linked: boolean;
-  /** What the account may not send: anything, or only to new contacts. */
+  /** Which sends are forbidden: all, or those to new contacts. */
   readonly restriction: null | 'all' | 'new_contacts';
   readonly restrictionReason: AccountReason | null;
   readonly restrictionDetail: string | null;

@@ -3,7 +3,7 @@ import type { EventRecord } from '../events/contract.ts';
 import type { AccountEvent } from './status.ts';
 import type { AccountRow } from './tables/account-rows.ts';
 
-/** What of an account its events show. */
+/** The fields of an account that its events show. */
 export type EventAccount = Pick<AccountRow, 'id' | 'tenantId' | 'channel' | 'identifier'>;
 
 /** An account event as the outbox takes it; the payload has the specification's fields and no others. */

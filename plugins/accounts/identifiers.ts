@@ -6,18 +6,18 @@ type Naming = Pick<Driver, 'identifier'>;
 /** The longest identifier that is stored, in characters. */
 export const longestIdentifier = 100;
 
-/** What the accounts of a driver are called by, for people. */
+/** The kind of identifier that a driver's accounts have, for people. */
 export function identifierDescription({ identifier }: Naming): string {
   return identifier?.description ?? 'a phone number in E.164 format, with its `+`';
 }
 
-/** An identifier as a user gave it, in the form in which it is stored; null when the driver knows no such one. Pure. */
+/** The stored form of an identifier that a user gave; null when the driver refuses it. Pure. */
 export function parseIdentifier({ identifier }: Naming, text: string): string | null {
   return identifier === undefined ? parsePhone(text) : storable(identifier.parse(text));
 }
 
 /**
- * The same for one in an address, where the `+` of a phone number may be absent. Pure.
+ * The stored form of an identifier in an address, where the `+` of a phone number may be absent. Pure.
  * @param driver null when the channel is off: what was connected while it was on can still be found and removed
  */
 export function parseIdentifierInAddress(driver: Naming | null, text: string): string | null {
@@ -26,7 +26,7 @@ export function parseIdentifierInAddress(driver: Naming | null, text: string): s
   return driver === null ? (phone ?? storable(text)) : phone;
 }
 
-/** Drivers come from outside, and their types do not hold at run time. */
+/** Checks an identifier of a driver, as types do not bind drivers at run time. */
 function storable(parsed: unknown): string | null {
   if (typeof parsed !== 'string' || parsed === '' || parsed.length > longestIdentifier) return null;
   return /\p{C}/u.test(parsed) ? null : parsed;

@@ -2,7 +2,7 @@ import type { LeftOutKind } from '../../core/contracts/driver.ts';
 import type { Metrics } from '../observability/contract.ts';
 import type { AccountReason, AccountStatus } from './contract.ts';
 
-/** What is measured of accounts and their sessions. */
+/** Metrics of accounts and their sessions. */
 export interface AccountMetrics {
   statusChanged(channel: string, status: AccountStatus, reason: AccountReason | null): void;
   leftOut(channel: string, kind: LeftOutKind): void;

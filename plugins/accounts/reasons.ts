@@ -78,10 +78,10 @@ export const reasons: Readonly<Record<AccountReason, ReasonMeaning>> = {
   },
 };
 
-/** Their words. */
+/** The words of all reasons. */
 export const reasonWords: readonly string[] = Object.keys(reasons);
 
-/** The sentences for what the gateway itself decides. */
+/** Sentences for the decisions of the gateway itself. */
 export const details = {
   removed: 'The account was removed: connect the number to use it again.',
   linked_anew: 'The account is being linked anew: its earlier link is given up.',
@@ -100,7 +100,7 @@ export const details = {
 
 const refused: ReadonlySet<string> = new Set(refusedReasons);
 
-/** Whether a login came to nothing for this reason. */
+/** Whether this reason is a refused login. */
 export function isRefusal(reason: AccountReason | null): boolean {
   return reason !== null && refused.has(reason);
 }

@@ -1,12 +1,12 @@
 import type { SealedSource } from '../secrets/contract.ts';
 import type { SealedCredential } from './tables/credentials.ts';
 
-/** Where a credential is stored, as `secrets.seal` and `secrets.open` want to know it. Pure. */
+/** The context of a credential for `secrets.seal` and `secrets.open`. Pure. */
 export function credentialContext(accountId: string, name: string): string {
   return `credential:${accountId}:${name}`;
 }
 
-/** The credentials of all accounts, to be sealed anew. */
+/** The credentials of all accounts, for a change of the sealing key. */
 export const sealedCredentials: SealedSource = {
   name: 'credentials',
   async page(read, after, limit) {

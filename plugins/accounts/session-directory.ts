@@ -13,11 +13,11 @@ import type {
 } from './session/messages.ts';
 import { requestContext, sessionSubject } from './session/requests.ts';
 
-/** Between two looks for whoever holds a session that nobody answers for. */
-const lookAgainMs = 200;
+/** Between two searches for the host of a session that no process answers for, milliseconds. */
+const searchAgainMs = 200;
 
-/** How long a DELETE waits for the network to be told. */
-const farewellMs = 2_000;
+/** How long a DELETE waits for the log-out from the network, milliseconds. */
+const logOutMs = 2_000;
 
 /** No process answered for the session in time. Nothing was carried out. */
 export class SessionUnreachable extends Error {
@@ -32,15 +32,15 @@ export interface DirectoryParts {
   readonly storage: Pick<Storage, 'read' | 'now'>;
   readonly broker: Pick<Broker, 'processId' | 'request'>;
   readonly clock: Clock;
-  /** Requests carry login codes and passwords, and the broker must not learn them. */
+  /** Requests carry login codes and passwords, which the broker must not see. */
   readonly sealer: Pick<Sealer, 'seal'>;
-  /** In which a session must answer. */
+  /** How long a session may take to answer, milliseconds. */
   readonly requestTimeoutMs: number;
 }
 
 type AccountRequest = Exclude<SessionRequest, { operation: 'connect' }>;
 
-/** Finds the process that holds a session, or shall hold it, and asks it. */
+/** Finds the process that hosts a session, or is to host it, and asks it. */
 export class SessionDirectory {
   readonly #parts: DirectoryParts;
 
@@ -49,7 +49,7 @@ export class SessionDirectory {
   }
 
   /**
-   * Has a pairing begun where there is room.
+   * Begins a pairing in a process that has room.
    * @throws SessionUnreachable, or the GatewayError of the refusal
    */
   async connect(request: ConnectRequest): Promise<SessionView> {
@@ -57,7 +57,7 @@ export class SessionDirectory {
     const full = new Set<string>();
     let silent = new Set<string>();
     for (;;) {
-      const target = await this.#place(request, full, silent);
+      const target = await this.#pickHost(request, full, silent);
       const answer =
         target === null
           ? null
@@ -70,16 +70,16 @@ export class SessionDirectory {
             );
       if (answer === 'full') continue;
       if (answer?.kind === 'view') return answer.view;
-      // Everybody is asked once before anybody is asked again.
+      // Every process is asked once before any is asked again.
       if (target === null) silent = new Set();
       else if (answer === null) silent.add(target);
-      await this.#lookAgain(deadline);
+      await this.#pauseBefore(deadline);
     }
   }
 
   /**
-   * Asks the holder of an account's session; waits for one while the lease changes hands.
-   * @returns null when no session is wanted for the account (any more): its record says all there is
+   * Asks the host of an account's session; waits for one while the lease changes owner.
+   * @returns null when no session is wanted for the account: its record has everything
    * @throws SessionUnreachable, or the GatewayError of the refusal
    */
   async ask(request: AccountRequest): Promise<SessionAnswer | null> {
@@ -92,27 +92,27 @@ export class SessionDirectory {
         if (answer !== null && answer.kind !== 'not_here') return answer;
       }
       if ((await this.#hosts()).length === 0) throw new SessionUnreachable();
-      await this.#lookAgain(deadline);
+      await this.#pauseBefore(deadline);
     }
   }
 
   /**
-   * Has the last holder of a removed account log out of the network. Best effort: never rejects.
-   * @returns false when nobody holds the session: nobody has logged out
+   * Has the last host of a removed account log out of the network. Best effort: never rejects.
+   * @returns false when no process hosts the session: nothing has logged out
    */
-  async tellRemoved(owner: string, accountId: string): Promise<boolean> {
-    const until = this.#parts.clock.monotonic() + farewellMs;
+  async notifyRemoved(owner: string, accountId: string): Promise<boolean> {
+    const until = this.#parts.clock.monotonic() + logOutMs;
     try {
       const answer = await this.#ask(owner, { operation: 'removed', accountId }, until);
       return answer?.kind === 'done';
     } catch {
-      // It is at it still, and says itself what came of it.
+      // The host is still logging out, and logs the outcome itself.
       return true;
     }
   }
 
-  /** The process that a connect goes to; null when none can be asked at this moment. */
-  async #place(
+  /** Picks the process that a connect goes to; null when none can be asked at this moment. */
+  async #pickHost(
     request: ConnectRequest,
     full: ReadonlySet<string>,
     silent: ReadonlySet<string>,
@@ -131,7 +131,7 @@ export class SessionDirectory {
       throw new GatewayError('connection_service_at_capacity');
     }
     const asked = hosts.filter((host) => !full.has(host.id) && !silent.has(host.id));
-    // What a heartbeat says of room is up to two seconds old: it gives the order, the process itself decides.
+    // The load in a heartbeat is up to two seconds old: it gives the order, the process itself decides.
     const seemsFull = (host: ClusterProcess): number => (host.sessions < host.capacity ? 0 : 1);
     const load = (host: ClusterProcess): number =>
       host.sessions - (host.id === broker.processId ? 1 : 0);
@@ -154,7 +154,7 @@ export class SessionDirectory {
     return living.filter((process) => process.roles.includes('sessions'));
   }
 
-  /** Null when that process is not there. @throws SessionUnreachable at the deadline */
+  /** Asks one process; null when it is gone. @throws SessionUnreachable at the deadline */
   async #ask(
     processId: string,
     request: SessionRequest,
@@ -179,9 +179,9 @@ export class SessionDirectory {
     return this.#parts.clock.monotonic() + this.#parts.requestTimeoutMs;
   }
 
-  async #lookAgain(deadline: number): Promise<void> {
-    if (this.#parts.clock.monotonic() + lookAgainMs >= deadline) throw new SessionUnreachable();
-    await pause(lookAgainMs);
+  async #pauseBefore(deadline: number): Promise<void> {
+    if (this.#parts.clock.monotonic() + searchAgainMs >= deadline) throw new SessionUnreachable();
+    await pause(searchAgainMs);
   }
 }
 

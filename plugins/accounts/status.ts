@@ -114,7 +114,7 @@ export function causeOf(state: AccountState): Pick<AccountState, 'reason' | 'det
 }
 
 /** The number belongs to this account: connected, reconnecting or restricted. */
-export function holdsNumber(state: AccountState): boolean {
+export function ownsNumber(state: AccountState): boolean {
   return state.status !== 'disconnected' && state.linked;
 }
 

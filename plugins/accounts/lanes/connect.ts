@@ -1,7 +1,7 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
 import type { AccountState, ConnectOptions, Mode } from '../contract.ts';
-import { accountTransition, countsAgainstCap, holdsNumber, unconnected } from '../status.ts';
+import { accountTransition, countsAgainstCap, ownsNumber, unconnected } from '../status.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
 import { claimKey, TransitionBatch, type TransitionParts } from './transition-batch.ts';
 
@@ -15,7 +15,7 @@ export interface ConnectInput {
   readonly forceNew: boolean;
   readonly accountsCap: number;
   /** The record as read before; the transaction locks its lease and reads it again. */
-  readonly knownAccountId: string | null;
+  readonly existingAccountId: string | null;
   /** The id of the record that is made if there is none. */
   readonly newAccountId: string;
   /** The process that asks. */
@@ -50,10 +50,10 @@ export function connectLane(parts: TransitionParts): Lane<ConnectInput, ConnectO
   return {
     name: 'accounts.connect',
     maxBatch: 16,
-    locks: ({ tenantId, knownAccountId }) =>
-      knownAccountId === null
+    locks: ({ tenantId, existingAccountId }) =>
+      existingAccountId === null
         ? [`tenant:${tenantId}`]
-        : [`tenant:${tenantId}`, `lease:${knownAccountId}`],
+        : [`tenant:${tenantId}`, `lease:${existingAccountId}`],
     run: async (unit, inputs) => {
       const outputs: ConnectOutput[] = [];
       // Connects are rare: one after the other, so that each sees the writes of the one before.
@@ -72,7 +72,7 @@ async function connectOne(
   const row = await unit.accounts.present(tenantId, channel, identifier);
   // After a COMMIT of unknown outcome the same input finds the record that it made.
   const created = row === undefined || row.id === input.newAccountId;
-  if (!created && row.id !== input.knownAccountId) return { kind: 'stale' };
+  if (!created && row.id !== input.existingAccountId) return { kind: 'stale' };
   const code = await refusal(unit, input, row);
   if (code !== null) return { kind: 'refused', code };
   const accountId = row?.id ?? input.newAccountId;
@@ -104,7 +104,7 @@ async function refusal(
   input: ConnectInput,
   row: AccountRow | undefined,
 ): Promise<'already_connected' | 'account_cap' | null> {
-  if (row !== undefined && holdsNumber(row) && !input.forceNew) return 'already_connected';
+  if (row !== undefined && ownsNumber(row) && !input.forceNew) return 'already_connected';
   const key = claimKey(input);
   const claimant = (await unit.accounts.claimants([key])).get(key);
   if (claimant !== undefined && claimant !== row?.id) return 'already_connected';

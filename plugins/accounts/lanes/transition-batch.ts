@@ -1,7 +1,7 @@
 import type { Unit } from '../../../core/contracts/storage.ts';
 import type { AccountReason, ConnectOptions, SessionListener } from '../contract.ts';
 import { accountEvent } from '../events.ts';
-import { holdsNumber, type Transition } from '../status.ts';
+import { ownsNumber, type Transition } from '../status.ts';
 import { isStatusChange, type StatusReporter } from '../status-reporter.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
 
@@ -84,7 +84,7 @@ export class TransitionBatch {
         connectOptions: row.connectOptions,
         rampDayOne: row.rampDayOne,
         connectedAt: row.connectedAt,
-        claim: holdsNumber(row) ? 'keep' : null,
+        claim: ownsNumber(row) ? 'keep' : null,
       })),
     );
     await unit.credentials.clear([...this.#unlinked]);

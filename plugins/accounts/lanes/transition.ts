@@ -1,6 +1,6 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
-import { type AccountTrigger, accountTransition, holdsNumber } from '../status.ts';
+import { type AccountTrigger, accountTransition, ownsNumber } from '../status.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
 import { claimKey, TransitionBatch, type TransitionParts } from './transition-batch.ts';
 
@@ -37,7 +37,7 @@ export function transitionLane(parts: TransitionParts): Lane<TransitionInput, Tr
         }
         let decided = accountTransition(row, trigger);
         if (decided === null) return { kind: 'refused', row };
-        const links = !holdsNumber(row) && holdsNumber(decided.state);
+        const links = !ownsNumber(row) && ownsNumber(decided.state);
         const taken = links && !won.has(row.id);
         if (taken) decided = accountTransition(row, { type: 'claimed_elsewhere' }) ?? decided;
         const after = batch.add(row, decided, { tries });
@@ -61,7 +61,7 @@ function claimsOf(
   for (const { fence, trigger } of inputs) {
     const row = batch.row(fence.id);
     if (row === undefined || trigger.type !== 'connected' || !held.has(row.id)) continue;
-    if (!holdsNumber(row) && row.status === 'connecting') claims.set(row.id, claimKey(row));
+    if (!ownsNumber(row) && row.status === 'connecting') claims.set(row.id, claimKey(row));
   }
   return [...claims].map(([id, key]) => ({ id, key }));
 }

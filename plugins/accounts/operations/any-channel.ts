@@ -104,7 +104,7 @@ function status(connections: Connections): AnyOperation {
     examples: [{ summary: 'Connected', params, answer: { status: 200, body: connected } }],
     async handler({ caller, params: { channel, identifier } }) {
       const silence = 'connection_service_unreachable';
-      const connection = await connections.look(caller, channel, identifier, silence);
+      const connection = await connections.find(caller, channel, identifier, silence);
       return { status: 200, body: connectionView(channel, connection) };
     },
   });

@@ -188,7 +188,7 @@ function status(connections: Connections): AnyOperation {
       },
     ],
     async handler({ caller, params }) {
-      const { identifier, view } = await connections.look(
+      const { identifier, view } = await connections.find(
         caller,
         chatappChannel,
         params.phoneNumber,
@@ -207,7 +207,7 @@ function status(connections: Connections): AnyOperation {
   });
 }
 
-/** What there is to scan: null once the last code ran out, nothing at all when the login goes another way. */
+/** The code to scan: null once the last one ran out, no field when the login goes another way. */
 function tokenOf({ step }: SessionView) {
   if (step?.type === 'expired') return { login_token: null, qr_url: null, expires_at: null };
   if (step?.type !== 'show_qr') return {};

@@ -8,18 +8,18 @@ export const RemovedStatus = OneOf(['removed'], {
   description: 'the number was deleted from the account',
 });
 
-/** What a family's DELETE has of its own. */
+/** The texts of one family's DELETE. */
 export interface DisconnectOperation {
   readonly id: string;
   readonly path: string;
   readonly group: OperationGroup;
   readonly channel: string;
-  /** What becomes of the link, and what alone brings it back: `Ends the link`, `pairing again`. */
+  /** The fate of the link, and the only way to get it back: `Ends the link`, `pairing again`. */
   readonly ends: string;
   readonly only: string;
 }
 
-/** The DELETE of a family that goes by phone numbers. */
+/** The DELETE of a family whose identifiers are phone numbers. */
 export function disconnect(
   connections: Connections,
   { id, path, group, channel, ends, only }: DisconnectOperation,
@@ -52,7 +52,7 @@ export function disconnect(
   });
 }
 
-/** What every DELETE of a connection does. */
+/** Carries out every DELETE of a connection. */
 export function disconnectDescription(ends: string, only: string): string {
   return (
     `${ends} and removes the account; its queued messages fail, its messages and contacts stay. ` +

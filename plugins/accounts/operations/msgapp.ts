@@ -86,7 +86,7 @@ function qr(connections: Connections): AnyOperation {
       },
     ],
     async handler({ caller, params }) {
-      const { identifier, view } = await connections.look(
+      const { identifier, view } = await connections.find(
         caller,
         msgappChannel,
         params.phoneNumber,
@@ -152,7 +152,7 @@ function status(connections: Connections): AnyOperation {
       },
     ],
     async handler({ caller, params }) {
-      const { identifier, view } = await connections.look(
+      const { identifier, view } = await connections.find(
         caller,
         msgappChannel,
         params.phoneNumber,

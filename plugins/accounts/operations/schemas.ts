@@ -59,7 +59,7 @@ export const ChannelName = Type.String({
   examples: ['msgapp_web'],
 });
 
-/** What an account is called by on any channel. */
+/** The identifier of an account on any channel. */
 export const Identifier = Type.String({
   description: 'the account: a phone number in E.164 format, or what its network calls it by',
   examples: ['+15550001111'],
@@ -91,7 +91,7 @@ export const ConnectionStatus = OneOf(connectionStatuses, {
     'network refused the login; `disconnected` and `not_initialized`: connect again',
 });
 
-/** What every answer with a connection's status says about it. */
+/** The fields that explain a connection's status, in every answer with one. */
 export const causeFields = {
   reason: Nullable(
     OneOf(reasonWords, {
@@ -112,7 +112,7 @@ export const causeFields = {
   ),
 };
 
-/** The same of one connection. One that may only write to no new contacts is `connected`: its sentence alone says so. */
+/** The same fields of one connection. One that may not write to new contacts is `connected`: only its sentence says so. */
 export function causeView({ state, since, retryAt }: SessionView) {
   return {
     reason: state.reason,
@@ -122,7 +122,7 @@ export function causeView({ state, since, retryAt }: SessionView) {
   };
 }
 
-/** The fields of a connection that nothing hinders, for examples. */
+/** The fields of a connection without a reason, for examples. */
 export const noCauseExample = {
   reason: null,
   detail: null,

@@ -17,7 +17,7 @@ export function nextPause(beforeMs: number, lostForMs: number, maxMs: number): n
 }
 
 /**
- * Takes a random part of up to a half off a pause, so that what broke together does not come back together. Pure.
+ * Jitter: takes a random part of up to a half off a pause, so that accounts lost together do not return together. Pure.
  * @param random from 0 to below 1
  */
 export function jittered(pauseMs: number, random: number): number {

@@ -10,12 +10,12 @@ import type { SessionHost } from './host.ts';
 import type { ConnectRequest, SessionAnswer, SessionView } from './messages.ts';
 import type { SessionRunner } from './runner.ts';
 
-/** How often a record is read again that changed while it was being locked. */
+/** How often a record is read again after it changed before its lock was taken. */
 const rereads = 5;
 
 type Begun = Extract<ConnectOutput, { kind: 'begun' }>;
 
-/** Carries out connect operations in the process that will hold the session; one at a time for each number. */
+/** Carries out connect operations in the process that will host the session; one at a time for each number. */
 export class Connecting {
   readonly #environment: SessionEnvironment;
   readonly #host: SessionHost;
@@ -28,7 +28,7 @@ export class Connecting {
 
   /**
    * Begins a pairing and answers the connection as it then is.
-   * @param signal nobody waits any more: what was begun is undone
+   * @param signal aborted when the caller is gone: the connect is undone then
    * @throws GatewayError the refusals of the connect operations
    */
   connect(request: ConnectRequest, signal: AbortSignal): Promise<SessionAnswer> {
@@ -40,7 +40,7 @@ export class Connecting {
     refuseWhenLate(signal);
     const driver = this.#environment.channels.driverOf(request.channel, request.mode);
     if (driver === null) throw new GatewayError('channel_not_enabled');
-    // The database was away for longer than the leases last: what was opened now would be closed at once.
+    // The leases have run out while the database was away: a session opened now would be closed at once.
     if (!this.#host.lease.isHeld()) throw new GatewayError('unavailable');
     const begun = await this.#host.taking(async () => {
       const outcome = await this.#begin(request);
@@ -53,7 +53,7 @@ export class Connecting {
     return { kind: 'view', view: await this.#undoing(begun.undo, firstStep) };
   }
 
-  /** Takes the connect back when the work fails. */
+  /** Undoes the connect when the work fails. */
   async #undoing<Result>(undo: ConnectUndo, work: () => Promise<Result>): Promise<Result> {
     try {
       return await work();
@@ -68,8 +68,8 @@ export class Connecting {
     const newAccountId = newId('acc');
     for (let attempt = 0; attempt < rereads; attempt += 1) {
       const { tenantId, channel, identifier } = request;
-      const known = await storage.read.accounts.present(tenantId, channel, identifier);
-      const outcome = await this.#submit(request, known, newAccountId);
+      const existing = await storage.read.accounts.present(tenantId, channel, identifier);
+      const outcome = await this.#submit(request, existing, newAccountId);
       if (outcome.kind === 'refused') throw new GatewayError(outcome.code);
       if (outcome.kind !== 'stale') return outcome;
     }
@@ -78,7 +78,7 @@ export class Connecting {
 
   #submit(
     request: ConnectRequest,
-    known: AccountRow | undefined,
+    existing: AccountRow | undefined,
     newAccountId: string,
   ): Promise<ConnectOutput> {
     const { storage, lanes, broker, cluster } = this.#environment;
@@ -92,12 +92,12 @@ export class Connecting {
         options,
         forceNew,
         accountsCap,
-        knownAccountId: known?.id ?? null,
+        existingAccountId: existing?.id ?? null,
         newAccountId,
         owner: broker.processId,
         leaseMs: cluster.leaseMs,
       });
-    const isHere = known !== undefined && this.#host.runner(known.id) !== undefined;
+    const isHere = existing !== undefined && this.#host.runner(existing.id) !== undefined;
     return isHere ? submit() : this.#host.reserving(submit);
   }
 
@@ -113,7 +113,7 @@ export class Connecting {
     return runner;
   }
 
-  /** Waits for what the answer must show. */
+  /** Waits for the first step, where the answer must show it. */
   async #firstStep(
     runner: SessionRunner,
     request: ConnectRequest,
@@ -134,7 +134,7 @@ export class Connecting {
     return restingView(row);
   }
 
-  /** Nobody is to meet again what was refused. */
+  /** Undoes a connect whose caller got a refusal. */
   async #undo(undo: ConnectUndo): Promise<void> {
     const { storage, lanes, log } = this.#environment;
     const runner = this.#host.runner(undo.fence.id);

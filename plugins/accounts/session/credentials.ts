@@ -5,19 +5,19 @@ import type { Secrets } from '../../secrets/contract.ts';
 import { credentialLane } from '../lanes/credentials.ts';
 import { credentialContext } from '../sealed-credentials.ts';
 
-/** What seals values and gives them back; part of `Secrets`. */
+/** Seals and opens values; part of `Secrets`. */
 export type Sealer = Pick<Secrets, 'seal' | 'open'>;
 
-/** How far a session is: `leaving` while it logs out of the network, its record being gone or anew already. */
+/** The phase of a session: `leaving` while it logs out of the network, after its record was removed or reset. */
 export type Phase = 'open' | 'leaving' | 'over';
 
 /** How many characters of credentials are kept in memory for a log-out. */
 const keptSize = 16_384;
 
 /**
- * One session's credentials: sealed for this account and name, so that a value moved to another place does
- * not open, and written only while the session's lease stands. A session that is leaving finds what it has
- * read or written last, though the database has none of it any more, so that its driver can log out.
+ * One session's credentials: sealed for this account and name, so that a value under another name does not open, and
+ * written only while the session's lease is valid. While a session is leaving, reads answer the values that it last
+ * read or wrote: the database has none any more, and the driver needs them to log out.
  */
 export class FencedCredentials implements CredentialStore {
   readonly #storage: Storage;
@@ -78,8 +78,8 @@ export class FencedCredentials implements CredentialStore {
     this.#refuseWhenOver();
     if (this.#phase() === 'leaving') return;
     const input = { fence: this.#fence, clear, put, delete: names };
-    const stood = await this.#storage.submit(credentialLane, input);
-    if (!stood) throw new Error('the credentials were not written: the session lost its lease');
+    const isValid = await this.#storage.submit(credentialLane, input);
+    if (!isValid) throw new Error('the credentials were not written: the session lost its lease');
   }
 
   #keep(name: string, value: string | null): void {

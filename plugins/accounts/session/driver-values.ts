@@ -12,14 +12,14 @@ import {
 import { Nullable, OneOf } from '../../../core/schemas.ts';
 
 /**
- * What drivers hand over, checked whole: they come from outside, and types do not hold at run time. Nothing of what
- * they say reaches the database before.
+ * Schemas of all that drivers hand over, checked before any of it reaches the database: drivers come from outside, and
+ * types do not bind them at run time.
  */
 const Moment = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 });
 const Text = Type.String();
 const MaybeText = Nullable(Text);
-const Place = { phone: MaybeText, networkId: MaybeText };
-const Contact = Type.Object({ ...Place, name: MaybeText });
+const Identity = { phone: MaybeText, networkId: MaybeText };
+const Contact = Type.Object({ ...Identity, name: MaybeText });
 const Media = Type.Object({
   kind: OneOf(['image', 'video', 'audio', 'document']),
   mimeType: MaybeText,
@@ -56,7 +56,7 @@ const Event = Type.Union([
   Type.Object(state('unrestricted')),
   Type.Object({ ...state('logged_out'), ...cause(endedReasons) }),
   Type.Object({ ...state('refused'), ...cause(refusedReasons), retryAt: Nullable(Moment) }),
-  Type.Object({ ...kind('identity'), ...Place, name: MaybeText }),
+  Type.Object({ ...kind('identity'), ...Identity, name: MaybeText }),
   Type.Object({
     ...kind('message'),
     networkId: Text,
@@ -95,25 +95,25 @@ const Outcome = Type.Union([
   Type.Object({ accepted: Type.Literal(false), detail: Type.String({ minLength: 1 }) }),
 ]);
 
-// Compiled with the first value: a process without sessions sees none. Sessions wait meanwhile, so it is to be quick.
+// Compiled with the first value, as a process without sessions needs none. Sessions wait meanwhile: no schema validation.
 const ajv = new Ajv2020({ strict: false, validateSchema: false });
 let events: ValidateFunction<DriverEvent> | undefined;
 let answers: ValidateFunction<Sent> | undefined;
 let outcomes: ValidateFunction<AnswerOutcome> | undefined;
 
-/** Whether it is an event of the driver contract, in every field. */
+/** Whether a value is an event of the driver contract, in every field. */
 export function isDriverEvent(event: unknown): event is DriverEvent {
   events ??= ajv.compile<DriverEvent>(Event);
   return events(event);
 }
 
-/** Whether it is an answer to a send. */
+/** Whether a value is an answer to a send. */
 export function isSent(answer: unknown): answer is Sent {
   answers ??= ajv.compile<Sent>(Answer);
   return answers(answer);
 }
 
-/** Whether it is an outcome of `Session.answer`. */
+/** Whether a value is an outcome of `Session.answer`. */
 export function isAnswerOutcome(outcome: unknown): outcome is AnswerOutcome {
   outcomes ??= ajv.compile<AnswerOutcome>(Outcome);
   return outcomes(outcome);

@@ -15,7 +15,7 @@ import type { Timers } from './timers.ts';
 
 /** Times of the session host, in milliseconds. */
 export interface SessionSettings {
-  /** Sessions that this process holds. */
+  /** How many sessions this process may host. */
   readonly capacity: number;
   readonly reconnectMaxMs: number;
   readonly pairingTimeoutMs: number;
@@ -29,7 +29,7 @@ export interface SessionLanes {
   readonly undo: Lane<ConnectUndo, boolean>;
 }
 
-/** All that sessions are made of. */
+/** All that sessions work with. */
 export interface SessionEnvironment {
   readonly storage: Storage;
   readonly broker: Broker;
@@ -41,7 +41,7 @@ export interface SessionEnvironment {
   readonly gate: LoginGate;
   readonly sealer: Sealer;
   readonly channels: ChannelRegistry;
-  /** Fetches what is to be sent. */
+  /** Fetches the media of sends. */
   readonly media: Pick<MediaService, 'fetch'>;
   readonly lanes: SessionLanes;
   readonly faults: DriverFaults;

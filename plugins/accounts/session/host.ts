@@ -17,17 +17,17 @@ const stopMs = 2_000;
 export class SessionHost {
   readonly #environment: SessionEnvironment;
   readonly #log: GatewayLog;
-  /** That of the process, until this host has ended. */
+  /** The lease of the process, until this host has ended. */
   readonly lease: Pick<ProcessLease, 'isHeld'>;
   readonly #keeping: LeaseKeeping;
   readonly #runners = new Map<string, SessionRunner>();
-  /** Sessions that are over, and still store what they did under their leases. */
+  /** Sessions that are over and still store outcomes under their leases. */
   readonly #closing = new Set<SessionRunner>();
-  /** Leases of accounts whose channel has no driver here: held, so that nobody turns them round and round. */
+  /** Leases of accounts whose channel has no driver here: kept, so that no process claims them again and again. */
   readonly #parked = new Map<string, LeaseToken>();
   #reserved = 0;
-  /** The claim under way: how many places it may fill, and when it ends. */
-  #claim = { places: 0, ended: Promise.resolve() };
+  /** The claim under way: how many sessions it may open, and when it ends. */
+  #claim = { slots: 0, ended: Promise.resolve() };
   #stopping = false;
   #ended = false;
 
@@ -52,16 +52,16 @@ export class SessionHost {
     });
   }
 
-  /** Sessions held, those about to open included. */
+  /** Sessions hosted, those about to open included. */
   get size(): number {
     return this.#runners.size + this.#parked.size + this.#reserved;
   }
 
-  /** How many more it may hold. */
+  /** How many more sessions it may host. */
   get room(): number {
     return this.#stopping
       ? 0
-      : Math.max(0, this.#environment.settings.capacity - this.size - this.#claim.places);
+      : Math.max(0, this.#environment.settings.capacity - this.size - this.#claim.slots);
   }
 
   get stopping(): boolean {
@@ -82,8 +82,8 @@ export class SessionHost {
   }
 
   /**
-   * Keeps a place free while a session is being opened. Where a claim under way may fill the last ones, its end is waited
-   * for. @throws GatewayError when there is none
+   * Keeps a slot free while a session is being opened. Waits for a claim under way that may fill the last ones.
+   * @throws GatewayError when no slot is free
    */
   async reserving<Result>(work: () => Promise<Result>): Promise<Result> {
     if (this.room === 0) await this.#claim.ended;
@@ -96,14 +96,14 @@ export class SessionHost {
     }
   }
 
-  /** Takes free leases, at most `places`, and opens their sessions; one claim at a time. */
-  async claiming(places: number, work: () => Promise<void>): Promise<void> {
+  /** Takes free leases, at most `slots`, and opens their sessions; one claim at a time. */
+  async claiming(slots: number, work: () => Promise<void>): Promise<void> {
     const claim = this.taking(work);
-    this.#claim = { places, ended: claim.catch(() => undefined) };
+    this.#claim = { slots, ended: claim.catch(() => undefined) };
     try {
       await claim;
     } finally {
-      this.#claim.places = 0;
+      this.#claim.slots = 0;
     }
   }
 
@@ -112,7 +112,7 @@ export class SessionHost {
     return this.#keeping.taking(work);
   }
 
-  /** Takes up an account whose lease was just won by the scan. */
+  /** Opens the session of an account whose lease a claim has won. */
   async takeUp(row: AccountRow | undefined, fence: LeaseToken): Promise<void> {
     const { storage, lanes, channels } = this.#environment;
     if (this.#stopping) {
@@ -124,11 +124,8 @@ export class SessionHost {
       return;
     }
     if (isPairing(row)) {
-      // Its steps were in the memory of a process that is gone.
-      await storage.submit(lanes.transition, {
-        fence,
-        trigger: { type: 'pairing_abandoned' },
-      });
+      // The steps of this pairing were in the memory of a process that is gone.
+      await storage.submit(lanes.transition, { fence, trigger: { type: 'pairing_abandoned' } });
       return;
     }
     const driver = channels.driverOf(row.channel, row.mode);
@@ -160,7 +157,7 @@ export class SessionHost {
     return runner;
   }
 
-  /** Closes whatever was opened while the process stopped; its leases are no longer its own. */
+  /** Closes sessions that were opened while the process stopped: their leases are released. */
   end(): void {
     this.#ended = true;
     for (const runner of this.#runners.values()) void runner.close();
@@ -194,12 +191,12 @@ export class SessionHost {
     broker.toAll('leases', {});
   }
 
-  /** The leases are renewed, after they had run out. */
+  /** Resumes after the leases had run out and are renewed. */
   #resumed(): void {
     for (const runner of this.#runners.values()) runner.mayActAgain();
   }
 
-  /** Another process has the lease: closes silently. */
+  /** Closes a session whose lease another process has. */
   #lost(fence: LeaseToken): void {
     this.#forget(fence);
     const runner = this.#runnerOf(fence);
@@ -208,13 +205,13 @@ export class SessionHost {
     void runner.close();
   }
 
-  /** The account was removed. */
+  /** Logs a session out whose account was removed. */
   #revoked(fence: LeaseToken): void {
     this.#forget(fence);
     void this.#runnerOf(fence)?.logOut();
   }
 
-  /** Closes all sessions once the local deadline has passed. They are claimed again when the database is back. */
+  /** Closes all sessions once the local deadline has passed; they are claimed again when the database is back. */
   #closeExpired(): void {
     for (const runner of this.#runners.values()) {
       const { id: account } = runner.live.fence;

@@ -1,17 +1,17 @@
 import type { Timers } from './timers.ts';
 
-/** A log-in that has not ended by then counts as ended: a silent network holds nobody up for longer. Milliseconds. */
+/** How long a log-in counts as under way at most: a silent network delays the others no longer. Milliseconds. */
 const longestMs = 5_000;
 
 /** Delay of the event loop from which one log-in is under way at a time, milliseconds. */
 const busyMs = 100;
 
-/** Until a log-in that could not begin is tried again, milliseconds. */
+/** Pause before the next check whether a log-in may begin, milliseconds. */
 const againMs = 50;
 
 /** What a gate is made with. */
 export interface GateOptions {
-  /** Log-ins that begin in a second at most, those that users wait for left out. */
+  /** Log-ins that begin in a second at most, without those that users wait for. */
   readonly perSecond: number;
   readonly timers: Timers;
   /** From 0 to below 1. */
@@ -31,13 +31,12 @@ export interface LoginTurn {
 }
 
 /**
- * Paces the log-ins of this process, so that hundreds of accounts that want one together leave it time for everything
- * else: at most so many a second, not more under way than begin in two seconds, and one at a time while the
- * event loop is late.
+ * Paces the log-ins of this process, so that hundreds of accounts at once leave time for other work: at most
+ * `perSecond` a second, twice as many under way, and one at a time while the event loop is late.
  */
 export class LoginGate {
   readonly #options: GateOptions;
-  /** First log-ins go before those that follow a loss: they are few and their leases are fresh. */
+  /** First log-ins go before those that follow a loss: first ones are few, and their leases are fresh. */
   readonly #first: Turn[] = [];
   readonly #again: Turn[] = [];
   readonly #underWay = new Set<Turn>();
@@ -106,7 +105,7 @@ export class LoginGate {
     turn.state = 'under_way';
     this.#underWay.add(turn);
     turn.release = this.#options.timers.after(longestMs, () => this.#over(turn));
-    // Later, so that whoever entered has the turn in hand by then.
+    // In a microtask: the caller of `enter` has its turn by then.
     queueMicrotask(() => {
       if (turn.state === 'under_way') turn.begin();
     });
@@ -122,9 +121,9 @@ export class LoginGate {
   /** Whether it was waiting. */
   #leave(turn: Turn): boolean {
     for (const queue of [this.#first, this.#again]) {
-      const place = queue.indexOf(turn);
-      if (place < 0) continue;
-      queue.splice(place, 1);
+      const index = queue.indexOf(turn);
+      if (index < 0) continue;
+      queue.splice(index, 1);
       return true;
     }
     return false;
@@ -134,6 +133,6 @@ export class LoginGate {
 interface Turn {
   readonly begin: () => void;
   state: 'waiting' | 'under_way' | 'over';
-  /** Cancels what counts it as ended. */
+  /** Cancels the timer that counts the log-in as ended. */
   release: () => void;
 }

@@ -1,7 +1,7 @@
 import type { LinkStep } from '../../../core/contracts/driver.ts';
 import type { AccountState, ConnectOptions, Mode } from '../contract.ts';
 
-/** What is asked of the process that holds, or shall hold, an account's session. JSON. */
+/** A request to the process that hosts, or is to host, an account's session. JSON. */
 export type SessionRequest =
   | ({ readonly operation: 'connect' } & ConnectRequest)
   | { readonly operation: 'view'; readonly accountId: string }
@@ -14,7 +14,7 @@ export type SessionRequest =
   /** The record is gone: log out of the network. */
   | { readonly operation: 'removed'; readonly accountId: string };
 
-/** A connect operation, checked as far as its process can check it. */
+/** A connect operation, checked by the process that took the call. */
 export interface ConnectRequest {
   readonly tenantId: string;
   readonly mode: Mode;
@@ -35,7 +35,7 @@ export interface SessionView {
   readonly state: AccountState;
   /** When the status or its reason last changed, milliseconds since the Unix epoch. */
   readonly since: number;
-  /** When it is tried again, or may be; null when nobody says. */
+  /** When the connection is tried again, or may be; null when that is open. Milliseconds since the Unix epoch. */
   readonly retryAt: number | null;
   readonly options: ConnectOptions;
   /** The network is there now. */
@@ -46,14 +46,14 @@ export interface SessionView {
   readonly pairingEndsAt: number | null;
 }
 
-/** What comes back. */
+/** The answer to a request. JSON. */
 export type SessionAnswer =
   | { readonly kind: 'view'; readonly view: SessionView }
   /** Another process holds the session. */
   | { readonly kind: 'elsewhere' }
   /** This process does not hold the session, or not any more. */
   | { readonly kind: 'not_here' }
-  /** The value was not taken, for what the driver says; the step is still open, unless it was the last try. */
+  /** The value was refused, with the driver's sentence; the step is still open, unless it was the last try. */
   | { readonly kind: 'wrong'; readonly detail: string }
   /** No such value is awaited. */
   | { readonly kind: 'not_awaited' }

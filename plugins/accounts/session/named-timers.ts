@@ -1,6 +1,6 @@
 import type { Timers } from './timers.ts';
 
-/** Timers of which each name is set at most once. */
+/** Timers by name, each name set at most once. */
 export class NamedTimers<Name extends string> {
   readonly #timers: Timers;
   readonly #set = new Map<Name, () => void>();
@@ -13,7 +13,7 @@ export class NamedTimers<Name extends string> {
     return this.#set.has(name);
   }
 
-  /** Sets a timer, in place of the one of this name that may be set. */
+  /** Sets a timer; it replaces one of the same name. */
   later(name: Name, ms: number, run: () => void): void {
     this.cancel(name);
     const cancel = this.#timers.after(ms, () => {

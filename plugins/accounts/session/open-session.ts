@@ -11,28 +11,28 @@ import type { LiveSession } from '../contract.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
 import { isSent } from './driver-values.ts';
 
-/** The account as drivers know it. */
+/** The account as drivers see it. */
 export function driverAccount(row: AccountRow): DriverAccount {
   const { id, tenantId, channel, identifier } = row;
   return { id, tenantId, channel, identifier };
 }
 
-/** What the messages plugin holds of a session: its facts, and the one way to send. */
+/** One open session as listeners see it: its current state, and the one way to send. */
 export class OpenSession implements LiveSession {
   readonly account: DriverAccount;
   readonly fence: LeaseToken;
   readonly capabilities: DriverCapabilities;
-  /** The record as this session has last written or read it. */
+  /** The record as last written or read by this session. */
   row: AccountRow;
   connected = false;
   /** The driver's session, once it is open. */
   session: Session | null = null;
   readonly #lease: Pick<ProcessLease, 'isHeld'>;
-  /** Told what a broken driver throws. */
+  /** Reports what a broken driver throws. */
   readonly #failed: (call: string, error: unknown) => void;
   readonly #over = new AbortController();
   readonly #underWay = new Set<Promise<unknown>>();
-  /** Gives back what was fetched for the send that is under way. */
+  /** Releases the files that were fetched for the send under way. */
   readonly #lent = new Set<() => void>();
   #draining = false;
 
@@ -71,7 +71,7 @@ export class OpenSession implements LiveSession {
     return !this.#draining && this.isHeld();
   }
 
-  /** The lease is still this process's by its own clock, and the session is not over. */
+  /** Whether the lease is valid by this process's clock, and the session not over. */
   isHeld(): boolean {
     return !this.signal.aborted && this.#lease.isHeld();
   }
@@ -104,12 +104,12 @@ export class OpenSession implements LiveSession {
     }
   }
 
-  /** Calls back once the send that is under way has settled; never when none is. */
+  /** Calls `release` once the send under way has settled; never when none is. */
   untilSettled(release: () => void): void {
     if (this.#underWay.size > 0) this.#lent.add(release);
   }
 
-  /** Lets nothing new out; resolves when what is under way has its answer. */
+  /** Refuses new sends; resolves when those under way have their answers. */
   async drain(): Promise<void> {
     this.#draining = true;
     this.connected = false;

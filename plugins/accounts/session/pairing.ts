@@ -1,6 +1,6 @@
 import type { LinkRequest, LinkStep } from '../../../core/contracts/driver.ts';
 
-/** What may come of a pairing next. */
+/** The next news of a pairing. */
 export type PairingNews =
   | { readonly type: 'step'; readonly step: LinkStep }
   | { readonly type: 'connected' }
@@ -12,7 +12,7 @@ export type PairingNews =
 /** How many wrong values end a step. */
 export const wrongValues = 5;
 
-/** One pairing as it goes on: what the user has to do, and who waits for it. */
+/** One pairing under way: the step that the user has to do, and the callers that wait for it. */
 export class Pairing {
   readonly request: LinkRequest;
   /** When it times out, milliseconds since the Unix epoch, for display. */
@@ -30,7 +30,7 @@ export class Pairing {
     return this.#step;
   }
 
-  /** Takes what the driver emitted. */
+  /** Takes news and passes it to the callers that wait. */
   take(news: PairingNews): void {
     if (news.type === 'step') {
       if (!isSameQuestion(this.#step, news.step)) this.#wrong = 0;
@@ -40,7 +40,7 @@ export class Pairing {
     }
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (const tell of waiting) tell(news);
+    for (const resolve of waiting) resolve(news);
   }
 
   /** Counts a wrong value; answers whether it was the last one allowed. */
@@ -50,8 +50,8 @@ export class Pairing {
   }
 
   /**
-   * The step there is, or what comes next.
-   * @param signal gives up: `over`
+   * The current step, or else the next news.
+   * @param signal ends the wait, with `over`
    */
   next(signal: AbortSignal): Promise<PairingNews> {
     if (this.#step !== null) return Promise.resolve({ type: 'step', step: this.#step });

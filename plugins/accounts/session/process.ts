@@ -5,10 +5,10 @@ import { SessionHost } from './host.ts';
 import { SessionRequests, sessionSubject } from './requests.ts';
 import { SessionClaims } from './session-claims.ts';
 
-/** Between two sweeps for what messages between processes may have missed. */
+/** Between two sweeps for changes that no signal announced, milliseconds. */
 const sweepMs = 3_000;
 
-/** The sessions of this process: with the role `sessions` it claims them, and answers for those it holds. */
+/** The sessions of this process: with the role `sessions` it claims them and answers requests to them. */
 export class SessionProcess {
   readonly host: SessionHost;
   readonly #environment: SessionEnvironment;
@@ -45,7 +45,7 @@ export class SessionProcess {
     this.#sweeping.kick();
   }
 
-  /** A clean stop: takes nothing more, and hands the sessions over. Never rejects. */
+  /** A clean stop: claims no more sessions and releases its own. Never rejects. */
   async stop(): Promise<void> {
     const { log } = this.#environment;
     const failed = (error: unknown): void => log.warn({ err: error }, 'the stop was not clean');

@@ -9,7 +9,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** Receipts of one session that came while earlier ones were being stored: they are stored together, in their order. */
+/** Receipts of one session that came while earlier ones were being stored: stored together, in their order. */
 export class ReceiptGroup {
   readonly #waiting: Waiting[] = [];
 
@@ -17,7 +17,7 @@ export class ReceiptGroup {
     return this.#waiting.length >= most;
   }
 
-  /** Puts one behind the others; resolves once it is stored. */
+  /** Adds a receipt at the end; resolves once it is stored. */
   add(receipt: ReceiptEvent): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ receipt, resolve, reject });
@@ -25,8 +25,8 @@ export class ReceiptGroup {
   }
 
   /**
-   * Stores all; where that fails, one after the other, so that a bad one fails alone. Never rejects.
-   * @param keep stores receipts. It may be given again what it has stored before it threw.
+   * Stores all receipts; where that fails, one after the other, so that a bad one fails alone. Never rejects.
+   * @param keep stores receipts; after a failure it may get again those that it stored
    */
   async store(keep: (receipts: readonly ReceiptEvent[]) => Promise<void>): Promise<void> {
     try {

@@ -11,20 +11,20 @@ import type { SessionHost } from './host.ts';
 import type { SessionAnswer, SessionRequest } from './messages.ts';
 import type { SessionRunner } from './runner.ts';
 
-/** The subject of requests to a process that holds sessions. */
+/** The subject of requests to a process that hosts sessions. */
 export const sessionSubject = 'session';
 
-/** What a request to this process is sealed with: it opens at no other process. Pure. */
+/** The sealing context of a request to a process: it opens at no other. Pure. */
 export function requestContext(processId: string): string {
   return `request:${processId}`;
 }
 
-/** Answers what other processes, and this one, ask of the sessions held here. */
+/** Answers the requests of all processes to the sessions hosted here. */
 export class SessionRequests {
   readonly #environment: SessionEnvironment;
   readonly #host: SessionHost;
   readonly #connecting: Connecting;
-  /** One value at a time for each account: the second finds what the first has changed. */
+  /** One value at a time for each account: the second sees the step after the first. */
   readonly #answering = new SerialQueues();
 
   constructor(environment: SessionEnvironment, host: SessionHost) {
@@ -37,7 +37,7 @@ export class SessionRequests {
   async handle(body: Json, context: RequestContext): Promise<Json> {
     const { sealer, broker } = this.#environment;
     const text = sealer.open(String(body), requestContext(broker.processId));
-    // What opens was sealed by this program; the API has validated what came from outside.
+    // A request that opens was sealed by this program; the API has validated its fields.
     const request = JSON.parse(text) as SessionRequest;
     const answer = await this.#handle(request, context.signal);
     return answer as unknown as Json;
@@ -108,7 +108,7 @@ export class SessionRequests {
     return row === undefined ? { kind: 'not_here' } : { kind: 'view', view: restingView(row) };
   }
 
-  /** Whoever handed the value in was told that it was not carried out: the pairing ends. */
+  /** Ends the pairing: the caller got the answer that the value was not handed in. */
   async #abandon(runner: SessionRunner): Promise<never> {
     const { fence } = runner.live;
     const { storage, lanes, log } = this.#environment;

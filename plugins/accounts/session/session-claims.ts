@@ -3,10 +3,10 @@ import { claimSessionsLane } from '../lanes/leases.ts';
 import type { SessionEnvironment } from './environment.ts';
 import type { SessionHost } from './host.ts';
 
-/** Between two scans for sessions that nobody holds. */
+/** Between two scans for free sessions, milliseconds. */
 const scanMs = 1_000;
 
-/** The same while more may be free. */
+/** Between two scans while more may be free, milliseconds. */
 const scanSoonMs = 250;
 
 /** Wins the leases of sessions for this process, as long as it has room. */
@@ -24,7 +24,7 @@ export class SessionClaims {
     this.#scanning = new Loop(
       () => (this.#isCutShort ? scanSoonMs : scanMs) * (0.5 + random()),
       () => this.scan(),
-      (error) => log.warn({ err: error }, 'looking for sessions failed'),
+      (error) => log.warn({ err: error }, 'claiming sessions failed'),
     );
   }
 
@@ -39,8 +39,8 @@ export class SessionClaims {
   }
 
   /**
-   * Takes free leases, not more at once than can log in soon, so that others take some too. A process whose own leases
-   * have run out renews them before: a claimed session may not act until then.
+   * Takes free leases, not more at once than can log in soon, so that other processes take some too. Leases that have
+   * run out are renewed before: a claimed session may not act until then.
    */
   async scan(): Promise<void> {
     const { storage, broker, cluster, gate } = this.#environment;

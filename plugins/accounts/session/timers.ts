@@ -1,10 +1,10 @@
-/** Calls things later. Tests hand in one that goes by their own clock. */
+/** Calls functions later. Tests use one with a clock of their own. */
 export interface Timers {
   /** Calls `run` once after so many milliseconds, unless the answered function is called before. */
   after(ms: number, run: () => void): () => void;
 }
 
-/** setTimeout refuses more than this; a moment further away is looked at again then. */
+/** The longest delay that setTimeout takes, milliseconds; a later moment is checked again then. */
 const longest = 2_147_483_647;
 
 /** The timers of the machine. They keep no process alive. */

@@ -3,7 +3,7 @@ import { denseMs, jittered, nextPause } from './backoff.ts';
 import type { SessionEnvironment, SessionSettings } from './environment.ts';
 import type { LoginTurn } from './login-gate.ts';
 
-/** What tries go by. */
+/** What tries depend on. */
 export type TriesParts = Pick<SessionEnvironment, 'clock' | 'timers' | 'random' | 'gate'> & {
   readonly settings: Pick<SessionSettings, 'reconnectMaxMs'>;
 };
@@ -36,7 +36,7 @@ export class Tries {
     return this.#failed;
   }
 
-  /** When the next try is due, milliseconds since the Unix epoch; null when none is waited for. */
+  /** When the next try is due, milliseconds since the Unix epoch; null when none is planned. */
   get dueAt(): number | null {
     return this.#dueAt;
   }
@@ -76,8 +76,7 @@ export class Tries {
   }
 
   /**
-   * Tries at once because a message waits: once in 15 seconds, and never before the moment that the network
-   * has named.
+   * Tries at once because a message waits: once in 15 seconds, and never before a moment that the network has named.
    */
   wanted(): void {
     const now = this.#environment.clock.monotonic();
@@ -110,7 +109,7 @@ export class Tries {
     this.#turn?.over();
   }
 
-  /** Waits for so long, and never less than until the moment that the network has named. */
+  /** Pauses for `pauseMs`, and at least until the moment that the network has named. */
   #pause(pauseMs: number, retryAt: number | null, how: 'first' | 'again'): void {
     const { clock, timers } = this.#environment;
     const now = clock.now();

@@ -4,13 +4,12 @@ import { SerialQueue } from '../../../core/serial.ts';
 /** The kinds of events that each keep their own order. */
 export type Kind = Exclude<DriverEvent['type'], 'step' | 'state'>;
 
-/** How many messages are begun before the first of them is taken: they are stored together. */
+/** How many messages may be under way at once: they are stored together. */
 const messagesAtOnce = 64;
 
 /**
- * The order in which one session's events are taken. Steps and states form one line. Every other kind has a
- * line of its own, behind the states that were emitted before: a receipt that waits for the answer to a send
- * holds up neither a message nor the news that the connection broke.
+ * The order in which one session's events are taken: steps and states in one queue, every other kind in a queue of its
+ * own behind the states emitted before. So a receipt that waits for the answer to a send delays no message or state.
  */
 export class Turns {
   readonly #lines: Readonly<Record<Kind, Line>> = {
@@ -28,15 +27,15 @@ export class Turns {
   }
 
   /**
-   * Takes another event, after those of its kind and the states before it. A message is begun after the messages
-   * before it, of which the last 63 may still be under way.
+   * Takes an event of another kind, after those of its kind and the states before it. A message begins in its order,
+   * while the last 63 before it may still be under way.
    */
   event<Result>(kind: Kind, take: () => Promise<Result>): Promise<Result> {
     return this.#lines[kind].take(this.#states.idle, take);
   }
 }
 
-/** Begins one after the other, each as soon as few enough of those before it are under way. */
+/** A queue with a width: an item begins in its order, once fewer than `width` before it are under way. */
 class Line {
   readonly #width: number;
   /** The latest turns, as many as may be under way. They never reject. */

@@ -22,7 +22,7 @@ export interface AccountChange {
   readonly connectOptions: ConnectOptions;
   readonly rampDayOne: string | null;
   readonly connectedAt: number | null;
-  /** Null gives the number free for other tenants; `keep` leaves what `claim` has set. */
+  /** Null frees the number for other tenants; `keep` leaves the value that `claim` set. */
   readonly claim: null | 'keep';
 }
 
@@ -93,7 +93,7 @@ export class AccountTable {
     return rows[0];
   }
 
-  /** Which accounts hold these claims, by claim. */
+  /** The accounts that have these claims, by claim. */
   async claimants(keys: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (keys.length === 0) return new Map();
     const rows: { id: string; claim_key: string }[] = await this.db
@@ -141,8 +141,8 @@ export class AccountTable {
   }
 
   /**
-   * Claims numbers, each for whoever comes first: the unique index decides, also between transactions.
-   * @returns the ids of those who hold their claim now
+   * Claims numbers, each for the first account: the unique index decides, also between transactions.
+   * @returns the ids of the accounts that have their claim now
    */
   async claim(claims: readonly NumberClaim[]): Promise<ReadonlySet<string>> {
     const ignore = this.db.dialect === 'mysql' ? 'ignore' : 'or ignore';
@@ -154,7 +154,7 @@ export class AccountTable {
     return new Set(claims.filter(({ id, key }) => holders.get(key) === id).map(({ id }) => id));
   }
 
-  /** Marks accounts as removed and gives their numbers free. */
+  /** Marks accounts as removed and frees their numbers. */
   async remove(ids: readonly string[], at: number): Promise<void> {
     if (ids.length === 0) return;
     await this.db
@@ -163,13 +163,13 @@ export class AccountTable {
       .update({ removed_at: at, present_key: null, claim_key: null });
   }
 
-  /** Deletes rows that a connect has made and that is now undone. Nothing refers to them yet. */
+  /** Deletes the rows of a connect that is undone. Nothing refers to them yet. */
   async erase(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     await this.db.knex('accounts').whereIn('id', ids).delete();
   }
 
-  /** Stores the number of each account's latest outbound message, as counted on from what a send was told. */
+  /** Stores the sequence number of each account's latest outbound message. */
   async advance(sequences: ReadonlyMap<string, number>): Promise<void> {
     await this.db.updateEach(
       'accounts',

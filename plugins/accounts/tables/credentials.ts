@@ -15,7 +15,7 @@ export class CredentialTable {
     this.db = db;
   }
 
-  /** The sealed values of these names; those that are not there are missing. */
+  /** The sealed values of these names; a name that is not stored is left out. */
   async get(accountId: string, names: readonly string[]): Promise<readonly SealedCredential[]> {
     if (names.length === 0) return [];
     const rows: { name: string; value: string }[] = await this.db
@@ -39,7 +39,7 @@ export class CredentialTable {
     );
   }
 
-  /** At most so many sealed values of all accounts, after a place. */
+  /** At most `limit` sealed values of all accounts, after a position. */
   async page(
     after: Pick<SealedCredential, 'accountId' | 'name'>,
     limit: number,
@@ -52,7 +52,7 @@ export class CredentialTable {
     );
   }
 
-  /** Puts a value in the place of another, if that is still there. */
+  /** Replaces a value, if the former one is still stored. */
   async replace({ accountId, name, value }: SealedCredential, former: string): Promise<void> {
     await this.db.run(
       'update credentials set value = ? where account_id = ? and name = ? and value = ?',

@@ -3,7 +3,7 @@ import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { Health } from '../tables/receiver-rows.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
-import { type Change, decideChange, type Transition } from './change.ts';
+import { type Change, decideChange, type SubscriptionChange } from './change.ts';
 import { ChangeWriter } from './change-writer.ts';
 
 /** One change of one subscription of a tenant. */
@@ -78,7 +78,7 @@ async function load(
 
 async function outputs(
   unit: Unit,
-  transitions: readonly (Transition | GatewayError)[],
+  transitions: readonly (SubscriptionChange | GatewayError)[],
 ): Promise<readonly ChangeOutput[]> {
   const receivers = await unit.receivers.find(
     transitions.flatMap((transition) =>

@@ -2,7 +2,7 @@ import type { Unit } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import { logPauses } from '../pause-lines.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
-import type { Change, Transition } from './change.ts';
+import type { Change, SubscriptionChange } from './change.ts';
 
 /** Collects the changes of one transaction and writes them with a few statements. */
 export class ChangeWriter {
@@ -16,7 +16,7 @@ export class ChangeWriter {
   readonly #reset = new Set<string>();
   readonly #reenabled = new Set<string>();
 
-  add(change: Change, { before, webhook, isDeleted }: Transition): void {
+  add(change: Change, { before, webhook, isDeleted }: SubscriptionChange): void {
     const { id, receiverId } = webhook;
     if (isDeleted) {
       for (const webhooks of [this.#created, this.#changed, this.#reassigned]) webhooks.delete(id);

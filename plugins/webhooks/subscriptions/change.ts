@@ -24,8 +24,8 @@ export type Change =
   /** Deletion, with the subscription as it was found. */
   | { readonly kind: 'delete'; readonly webhook: Webhook };
 
-/** Transition of one subscription. */
-export interface Transition {
+/** SubscriptionChange of one subscription. */
+export interface SubscriptionChange {
   /** Null when the subscription is new. */
   readonly before: Webhook | null;
   /** The subscription after the change; a deleted one as it was before. */
@@ -47,7 +47,10 @@ export interface ChangeBasis {
 }
 
 /** Decides one change; null when there is no such subscription. Pure. */
-export function decideChange(change: Change, basis: ChangeBasis): Transition | GatewayError | null {
+export function decideChange(
+  change: Change,
+  basis: ChangeBasis,
+): SubscriptionChange | GatewayError | null {
   const before = basis.webhooks.get(basis.id) ?? null;
   if (change.kind === 'create') {
     // A repeat, after a COMMIT of unknown outcome.
@@ -68,11 +71,11 @@ export function decideChange(change: Change, basis: ChangeBasis): Transition | G
   }
 }
 
-function kept(before: Webhook | null, webhook: Webhook): Transition {
+function kept(before: Webhook | null, webhook: Webhook): SubscriptionChange {
   return { before, webhook, isDeleted: false };
 }
 
-function created(webhook: NewWebhook, basis: ChangeBasis): Transition | GatewayError {
+function created(webhook: NewWebhook, basis: ChangeBasis): SubscriptionChange | GatewayError {
   const { tenantId, id, webhooks, most, now } = basis;
   const refusal = webhook.name === null ? null : nameRefusal(webhook.name, basis);
   if (refusal !== null) return refusal;
@@ -92,7 +95,7 @@ function updated(
   before: Webhook,
   changes: WebhookChanges,
   basis: ChangeBasis,
-): Transition | GatewayError {
+): SubscriptionChange | GatewayError {
   const refusal = changes.name === undefined ? null : nameRefusal(changes.name, basis);
   if (refusal !== null) return refusal;
   const after = { ...before, ...changes };

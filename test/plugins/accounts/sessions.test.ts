@@ -672,7 +672,7 @@ function connect(process: Process, caller: Caller, identifier: string, call: Cal
 
 async function look(process: Process, caller: Caller, phone: string) {
   const silence = 'connection_service_unreachable';
-  return (await process.connections.look(caller, 'msgapp_web', phone, silence)).view;
+  return (await process.connections.find(caller, 'msgapp_web', phone, silence)).view;
 }
 
 /** A storage that is not closed with the process before, as of another process. */

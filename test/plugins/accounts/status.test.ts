@@ -6,9 +6,11 @@ import {
   accountTransition,
   causeOf,
   countsAgainstCap,
-  holdsNumber,
   isPairing,
   isRefused,
+  ownsNumber,
+  type AccountTrigger,
+  accountTransition,
   unconnected,
 } from '../../../plugins/accounts/status.ts';
 
@@ -331,7 +333,7 @@ t.test('events show the status after the transition', async (t) => {
 
 t.test('what the statuses mean', async (t) => {
   const meaning = (state: AccountState) =>
-    [isPairing(state), holdsNumber(state), countsAgainstCap(state)].map(Number).join('');
+    [isPairing(state), ownsNumber(state), countsAgainstCap(state)].map(Number).join('');
   t.same(
     Object.fromEntries(Object.entries(states).map(([name, state]) => [name, meaning(state)])),
     {
