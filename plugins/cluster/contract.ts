@@ -1,7 +1,7 @@
 /**
- * What other plugins may know of the processes of a gateway, and of leases: the right of one process to a thing, such as
- * the session of an account. A lease names its owner, and is valid as long as that process's row in `lease_holders` has
- * not expired by the database's clock: one row is renewed for all that a process holds, whatever locks the rest.
+ * The contract of the processes of a gateway and of leases. A lease is the right of one process to a thing, such as the
+ * session of an account. It names its owner, and is valid as long as that process's row in `lease_holders` has not
+ * expired by the database's clock: renewing this one row renews all leases of a process, whatever locks the others.
  */
 import type { Tables } from '../../core/contracts/storage.ts';
 
@@ -11,27 +11,27 @@ declare module '../../core/container.ts' {
   }
 }
 
-/** One row of `processes`: a process that was heard of lately. One that is missing is dead. */
+/** One row of `processes`: a process with a recent heartbeat. A process without a row is dead. */
 export interface ClusterProcess {
   /** The broker's `processId`. */
   readonly id: string;
-  /** What the process is called in every life of it. */
+  /** The name of the process, the same after every restart. */
   readonly name: string;
   readonly roles: readonly string[];
-  /** Sessions it holds, and how many it can hold. */
+  /** Sessions that it hosts, and how many it can host. */
   readonly sessions: number;
   readonly capacity: number;
   /** Its last heartbeat, by the database's clock. */
   readonly seenAt: number;
 }
 
-/** A lease that was won: it stays its owner's while the leased row has this owner and number, expired or not. */
+/** A lease that was won: it is current while the leased row has this owner and number, expired or not. */
 export interface LeaseToken {
   /** The key of the leased row. */
   readonly id: string;
   /** The broker's `processId`. */
   readonly owner: string;
-  /** Grows with every change of hands. */
+  /** The fence: it grows with every change of owner. */
   readonly number: number;
 }
 
@@ -40,18 +40,18 @@ export interface LeasedTable {
   readonly table: string;
   /** The column of its primary key. */
   readonly key: string;
-  /** What a row is like that some process should hold; absent: each. */
+  /** The columns of a row that some process should own; absent: every row. */
   readonly wanted?: Readonly<Record<string, number>>;
-  /** The column with the moment from which a row may be claimed; absent: always. */
+  /** The column with the moment from which a row may be claimed; absent: any time. */
   readonly due?: string;
 }
 
 /** One leased row. */
 export interface LeasedRow {
   readonly id: string;
-  /** Some process should hold it. */
+  /** Whether some process should own the row. */
   readonly wanted: boolean;
-  /** The process that holds or held it. */
+  /** The process that owns or owned the row. */
   readonly owner: string | null;
   readonly fence: number;
 }
@@ -65,17 +65,17 @@ export interface LeaseClaim {
   readonly limit: number;
 }
 
-/** The leases of one table: who holds its rows, and how they change hands. */
+/** The leases of one table: who owns its rows, and how owners change. */
 export interface LeaseRows {
   find(ids: readonly string[]): Promise<readonly LeasedRow[]>;
   /**
-   * The ids of those leases that are still their owner's. Every write under a lease asks it after having locked the
-   * row. Expiry does not count: an expired lease that nobody took is still the owner's.
+   * The ids of the leases that are current. Every write under a lease asks this after locking the row. Expiry does not
+   * count: an expired lease that no process took is still its owner's.
    */
   heldBy(leases: readonly LeaseToken[]): Promise<ReadonlySet<string>>;
   /**
-   * The same of leases that the caller has not locked: they are, until the transaction ends. Those that somebody else has
-   * locked are left out, as it holds tenants already and must not wait for a session.
+   * Locks leases until the transaction ends, and answers the ids of the current ones. Leases that another transaction
+   * has locked are left out: the caller has locked tenants already and must not wait for a session.
    */
   lockFree(leases: readonly LeaseToken[]): Promise<ReadonlySet<string>>;
   /** The wanted rows that name this process as owner. */
@@ -83,36 +83,36 @@ export interface LeaseRows {
   /** Whether `claim` would find something. Without a lock. */
   hasFree(owner: string, now: number): Promise<boolean>;
   /**
-   * Takes up to `limit` rows that nobody owns or whose owner's time has run out; leaves alone what somebody locks. The
-   * rows of such owners stay locked: none of them renews its leases while they are taken.
+   * Takes up to `limit` rows without an owner or with an expired one; skips locked rows. The rows of expired owners stay
+   * locked: none of them renews its leases meanwhile.
    */
   claim(claim: LeaseClaim): Promise<readonly LeaseToken[]>;
   /**
-   * Makes a process the owner, whoever was it before. The caller has locked and checked the rows, and has locked a dead
+   * Makes a process the owner, whoever owned the rows. The caller has locked and checked the rows, and has locked a dead
    * owner by `leaseHolders.lockDead`.
    */
   take(ids: readonly string[], owner: string, expiresAt: number): Promise<void>;
   /**
-   * Gives leases up, so that another process can take them at once. Those that are others' by now are left alone.
-   * @param values what the rows take with it
+   * Releases leases, so that another process can take them at once. Leases of other owners by now are left alone.
+   * @param values columns to set with it
    */
   release(leases: readonly LeaseToken[], values?: Readonly<Record<string, number>>): Promise<void>;
 }
 
-/** Leases of one kind in this process: what it holds, and what is done as they come and go. */
+/** Leases of one kind in this process: which it has, and the callbacks for their changes. */
 export interface LeaseKind {
   rows(tables: Tables): LeaseRows;
-  /** What it believes to hold, that which is just being given away included. */
+  /** The leases that it believes to own, those being released included. */
   held(): readonly LeaseToken[];
-  /** Taken by another process, given away or erased. One that this process has taken anew is not lost. */
+  /** A lease was taken by another process, released or erased. One that this process took anew is not lost. */
   lost(lease: LeaseToken): void;
-  /** Ended by somebody else, and nobody is to hold it. */
+  /** A lease was ended by another process, and no process should own it. */
   revoked?(lease: LeaseToken): void;
-  /** Its own in the database, though not held, as the answer of a claim was lost: they are to be given away. */
+  /** Leases are its own in the database only, as the answer of a claim was lost: they are to be released. */
   unheld(leases: readonly LeaseToken[]): Promise<void>;
   /** The leases had run out by this process's clock, and are renewed now. */
   resumed(): void;
-  /** They have run out, and a renewal is not to be expected in a moment. */
+  /** The leases have run out, and no renewal is expected soon. */
   expired?(): void;
   /** Leases of dead processes are free now. */
   freed(): void;
@@ -120,16 +120,16 @@ export interface LeaseKind {
   load?(): Pick<ClusterProcess, 'sessions' | 'capacity'>;
 }
 
-/** How long this process may act on its leases, by its own clock. Synchronous. */
+/** Whether this process may act on its leases, by its own clock. Synchronous. */
 export interface ProcessLease {
-  /** On the monotonic clock; past it no byte goes out. */
+  /** The local deadline, on the monotonic clock: past it no byte goes out. */
   readonly deadline: number;
   isHeld(): boolean;
 }
 
-/** The leases of one kind, for the one that holds them. */
+/** The leases of one kind, for the plugin that uses them. */
 export interface LeaseKeeping {
-  /** Takes or gives up leases. A renewal in between reports none as unheld. */
+  /** Takes or releases leases. A renewal meanwhile reports none as unheld. */
   taking<Result>(work: () => Promise<Result>): Promise<Result>;
 }
 
@@ -138,8 +138,8 @@ export interface Cluster {
   readonly lease: ProcessLease;
   /** How long a lease is valid without renewal, milliseconds. */
   readonly leaseMs: number;
-  /** Has leases renewed. Called while booting. */
+  /** Registers a kind of leases to renew. Called while booting. */
   keep(kind: LeaseKind): LeaseKeeping;
-  /** Renews at once what has run out: a claimed lease is no use before. */
+  /** Renews leases that have run out: a claimed lease is no use before. */
   renewLapsed(): Promise<void>;
 }

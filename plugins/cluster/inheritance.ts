@@ -3,7 +3,7 @@ import type { GatewayLog } from '../../core/log.ts';
 import { Loop } from '../../core/loop.ts';
 import { type Heartbeat, inheritLane } from './lanes.ts';
 
-/** How long a process may go without a heartbeat before another of its name takes it for dead, milliseconds. */
+/** How long a process may be silent before another of its name takes it for dead, milliseconds. */
 const silentMs = 1_500;
 
 /** Between two tries while the database is away. */
@@ -14,20 +14,20 @@ export interface InheritanceParts {
   readonly storage: Pick<Storage, 'submit'>;
   readonly log: GatewayLog;
   readonly owner: string;
-  /** Of this process in every life of it; null: whoever else held a lease is dead. */
+  /** The name of this process, the same after every restart; null: every other owner of a lease is dead. */
   readonly name: string | null;
   /** Called when leases may have been freed. */
   readonly freed: () => void;
 }
 
 /**
- * Frees what dead processes of the same name held, once they have been silent for longer than a heartbeat. A living one
- * keeps its leases.
+ * Frees the leases of dead processes of the same name, once they have been silent for longer than a heartbeat. A living
+ * one keeps its leases.
  */
 export class Inheritance {
   readonly #parts: InheritanceParts;
   readonly #loop: Loop;
-  /** The heartbeats of those processes. */
+  /** The heartbeats of those processes at the last read. */
   #read: readonly Heartbeat[] | null = null;
 
   constructor(parts: InheritanceParts) {

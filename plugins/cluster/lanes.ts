@@ -15,7 +15,7 @@ export const beatLane: Lane<Omit<ClusterProcess, 'seenAt'>, null> = {
   },
 };
 
-/** Forgets a process that stops, and frees the leases that it could not give away. */
+/** Deletes a process that stops, and frees the leases that it could not release. */
 export const goneLane: Lane<string, null> = {
   name: 'processes.gone',
   locks: () => [],
@@ -26,22 +26,21 @@ export const goneLane: Lane<string, null> = {
   },
 };
 
-/** A process as its heartbeats show it: one that is alive has moved `seenAt` by the next heartbeat. */
+/** A process as its heartbeats show it: a living one has a later `seenAt` by the next heartbeat. */
 export type Heartbeat = Pick<ClusterProcess, 'id' | 'seenAt'>;
 
 /** The process that another replaces. */
 export interface InheritInput {
   readonly owner: string;
-  /** The name that the two have; null: whoever else held a lease is dead. */
+  /** The name that the two have; null: every other owner of a lease is dead. */
   readonly name: string | null;
-  /** Heartbeats read earlier: who has not beaten since is dead. */
+  /** Heartbeats read earlier: a process without a later one is dead. */
   readonly read: readonly Heartbeat[];
 }
 
 /**
- * Frees the leases of dead processes that another replaces, before they run out. Whoever claims them raises the
- * fence. Answers the heartbeats of all others of the name; of those that are stopping none, as they give their leases
- * away themselves.
+ * Frees the leases of dead processes that another replaces, before they run out; a claim then raises the fence. Answers
+ * the heartbeats of all others of the name, without those that are stopping: they release their leases themselves.
  */
 export const inheritLane: Lane<InheritInput, readonly Heartbeat[]> = {
   name: 'leases.inherit',
@@ -67,7 +66,7 @@ export const inheritLane: Lane<InheritInput, readonly Heartbeat[]> = {
   },
 };
 
-/** What a process believes to hold of one kind. */
+/** The leases of one kind that a process believes to own. */
 export interface HeldLeases {
   readonly kind: Pick<LeaseKind, 'rows'>;
   readonly held: readonly LeaseToken[];
@@ -80,13 +79,13 @@ export interface RenewInput {
   readonly kinds: readonly HeldLeases[];
 }
 
-/** The differences between the leases of a kind that a process has, all renewed, and those that it believed to have. */
+/** The differences between the leases of a kind that a process owns, all renewed, and those that it believed to own. */
 export type Renewal = Readonly<Record<'lost' | 'revoked' | 'unheld', readonly LeaseToken[]>>;
 
 /**
- * Renews all leases of a process by its own row, which nobody else locks while it lives, and answers of each kind what it
- * has lost. A process that takes expired leases locks that row first, so the leases read after the renewal cannot be taken
- * until it expires.
+ * Renews all leases of a process by its own row, which no other process locks while it lives, and answers the losses of
+ * each kind. A claim of expired leases locks that row first, so the leases read after the renewal cannot be taken until
+ * it expires.
  */
 export const renewLane: Lane<RenewInput, readonly Renewal[]> = {
   name: 'leases.renew',
@@ -110,7 +109,7 @@ async function compare(unit: Unit, owner: string, { kind, held }: HeldLeases): P
   const found = await rows.find(fallen.map(({ id }) => id));
   const ended = found.filter((row) => !row.wanted && row.owner === owner);
   const revokedIds = new Set(ended.map(({ id }) => id));
-  // By number as well: one that is given up and the next one of its row are both believed to be held.
+  // By number as well: a lease being released and the next one of its row are both believed to be held.
   const heldKeys = new Set(held.map(keyOf));
   const all = owned.map(({ id, fence }) => ({ id, owner, number: fence }));
   return {

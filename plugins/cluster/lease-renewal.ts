@@ -6,13 +6,13 @@ import type { LeaseKeeping, LeaseKind } from './contract.ts';
 import { renewLane } from './lanes.ts';
 import { type LeaseTerms, LocalLease, localDeadline } from './process-lease.ts';
 
-/** Between two checks of the local deadline. */
+/** Between two checks of the local deadline, milliseconds. */
 const watchMs = 100;
 
-/** Lateness of such a check that shows that the whole process was at a standstill. */
+/** Lateness of a check that shows a standstill of the whole process, milliseconds. */
 const stalledMs = 1_000;
 
-/** How long the leases may take after a standstill to be renewed: long enough for a machine that is still busy. */
+/** How long a renewal may take after a standstill: long enough for a machine that is still busy. Milliseconds. */
 const patienceMs = 5_000;
 
 /** What the renewal works with. */
@@ -54,7 +54,7 @@ export class LeaseRenewal {
     return kept;
   }
 
-  /** Renews, and goes on doing so. A database that is away does not hold it up. */
+  /** Renews now, then periodically. Also resolves when the database is away. */
   async start(): Promise<void> {
     const { log, clock } = this.#parts;
     await this.renew().catch((error) => log.warn({ err: error }, 'the first renewal failed'));
@@ -63,14 +63,14 @@ export class LeaseRenewal {
     this.#watching = setInterval(() => this.#watch(), watchMs).unref();
   }
 
-  /** The end: from now on nothing may go out under a lease. */
+  /** Stops renewing: from now on nothing may go out under a lease. */
   async stop(): Promise<void> {
     if (this.#watching !== null) clearInterval(this.#watching);
     await this.#renewing.stop();
     this.lease.deadline = Number.NEGATIVE_INFINITY;
   }
 
-  /** Renews every lease, and learns which this process has no more. */
+  /** Renews every lease, and reports those that this process has lost. */
   async renew(): Promise<void> {
     const { storage, clock, owner, leaseMs } = this.#parts;
     const kinds = this.#kinds.map((kept) => kept.snapshot());
@@ -96,8 +96,8 @@ export class LeaseRenewal {
   }
 
   /**
-   * Reports that the local deadline has passed. After a standstill of the process a renewal is waited for first: the
-   * leases may be renewed in the database already, or wanted by nobody.
+   * Reports that the local deadline has passed. After a standstill of the process it waits for a renewal first: the
+   * leases may be renewed in the database already, or no process may have taken them.
    */
   #watch(): void {
     const now = this.#parts.clock.monotonic();
@@ -113,7 +113,7 @@ export class LeaseRenewal {
   }
 }
 
-/** One kind of leases, with the count of takings: what a renewal reads while one is under way may be held in a moment. */
+/** One kind of leases, with the count of takings: a renewal during one may read leases that are not held yet. */
 class KeptKind implements LeaseKeeping {
   readonly kind: LeaseKind;
   #underWay = 0;
@@ -123,7 +123,7 @@ class KeptKind implements LeaseKeeping {
     this.kind = kind;
   }
 
-  /** Count of the takings that have ended, null while one is under way. The same count twice: none in between. */
+  /** How many takings have ended, null while one is under way. The same count twice: none in between. */
   get takings(): number | null {
     return this.#underWay > 0 ? null : this.#ended;
   }

@@ -12,10 +12,10 @@ import type { LeaseTerms } from './process-lease.ts';
 /** Between two heartbeats, milliseconds. */
 const beatMs = 1_000;
 
-/** How long the clean stop waits for the database to take note of it. */
+/** How long a clean stop waits for the database to store it, milliseconds. */
 const goneMs = 3_000;
 
-/** The roles whose work is done under leases. */
+/** The roles that work under leases. */
 const leasing = ['sessions', 'webhooks'];
 
 /** What a member is made of. */
@@ -25,14 +25,14 @@ export interface MemberParts extends LeaseTerms {
   readonly log: GatewayLog;
   /** The broker's `processId`. */
   readonly processId: string;
-  /** What this process is called in every life of it: it takes over at once what it held in the last one. */
+  /** The name of this process, the same after every restart: it takes over at once the leases of its last run. */
   readonly name: string;
   readonly roles: readonly string[];
 }
 
 /**
- * This process among the others: its heartbeat, and the renewal of what it holds. Every process beats, whatever its
- * roles: slots of waits and leases of the dead are given to others.
+ * This process among the others: its heartbeat, and the renewal of its leases. Every process beats, whatever its roles:
+ * wait slots and leases of dead processes go to others.
  */
 export class ClusterMember implements Cluster {
   readonly lease: ProcessLease;
@@ -74,7 +74,7 @@ export class ClusterMember implements Cluster {
     if (!this.lease.isHeld()) await this.#renewal.renew();
   }
 
-  /** Begins to beat and to renew. What is kept has been named. */
+  /** Begins to beat and to renew. All kinds of leases are registered by then. */
   async start(): Promise<void> {
     const { log, isAlone } = this.#parts;
     await this.#beat().catch((error) => log.warn({ err: error }, 'the first heartbeat failed'));
@@ -85,19 +85,19 @@ export class ClusterMember implements Cluster {
   }
 
   /**
-   * Begins to replace a dead process of the same name. Called once this process has its port: who has not got it may
-   * have met a living process there.
+   * Begins to replace a dead process of the same name. Called once this process has its port: without the port, a living
+   * process may be there.
    */
   inherit(): void {
     if (this.#isHolder && !this.#parts.isAlone) this.#inheritance.start();
   }
 
-  /** A clean stop, after those that held leases have given them away. Never rejects. */
+  /** A clean stop, after all leases were released. Never rejects. */
   async stop(): Promise<void> {
     const { storage, processId } = this.#parts;
     await this.#inheritance.stop();
     await this.#renewal.stop();
-    // Not before: who is silent counts as dead, and its leases as free.
+    // Last: a silent process counts as dead, and its leases as free.
     await this.#beating.stop();
     await atMost(goneMs, storage.submit(goneLane, processId));
   }

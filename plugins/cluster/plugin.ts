@@ -8,7 +8,7 @@ import { ClusterMember } from './member.ts';
 export default gatewayPlugin('cluster', ['database-lock', 'storage', 'broker'], async (app) => {
   const { broker, clock, config, isAlone, log, storage } = app.container.cradle;
   const { process_name, port, roles, sessions } = config;
-  // A port that the system chose names nothing that comes back.
+  // A port that the system chose is another after a restart.
   const usualName = `${hostname()}:${port === 0 ? broker.processId : port}`;
   const member = new ClusterMember({
     ...{ storage, clock, roles, isAlone },

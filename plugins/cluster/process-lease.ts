@@ -4,7 +4,7 @@ import type { ProcessLease } from './contract.ts';
 /** By how much the local deadline is shorter than the lease, milliseconds. */
 const marginMs = 1_000;
 
-/** What the end of a lease depends on. */
+/** What the local deadline depends on. */
 export interface LeaseTerms {
   readonly leaseMs: number;
   /** No other process can use this database: nobody takes a lease away. */
@@ -12,16 +12,15 @@ export interface LeaseTerms {
 }
 
 /**
- * Until when a process may act on its leases, on its own monotonic clock. Counted from before the request that
- * renewed them was sent, so it ends before the database's expiry whatever that request took. It never ends where
- * nobody else could take the lease. Pure.
+ * The local deadline of a process's leases, on its own monotonic clock. It counts from before the renewal was sent, so it
+ * ends before the database's expiry, however long the request took. Infinite where no other process can exist. Pure.
  */
 export function localDeadline(sentAt: number, { leaseMs, isAlone }: LeaseTerms): number {
   if (isAlone) return Number.POSITIVE_INFINITY;
   return sentAt + leaseMs - Math.min(marginMs, leaseMs / 4);
 }
 
-/** The one deadline of this process, which every renewal moves. */
+/** The one deadline of this process, which every renewal extends. */
 export class LocalLease implements ProcessLease {
   deadline = Number.NEGATIVE_INFINITY;
   readonly #clock: Clock;

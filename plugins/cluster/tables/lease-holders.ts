@@ -1,7 +1,7 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
 import type { LeasedTable } from '../contract.ts';
 
-/** The SQL of lease holders: until when each process holds whatever names it as owner. */
+/** The SQL of lease holders: until when the leases of each process are valid. */
 export class LeaseHolderTable {
   protected readonly db: Sql;
   readonly #leased: readonly LeasedTable[];
@@ -22,8 +22,8 @@ export class LeaseHolderTable {
   }
 
   /**
-   * Moves the expiry of all leases of a process forward, expired or not. Those that were taken from it stay taken. A
-   * transaction that began earlier and ends later moves nothing back.
+   * Extends all leases of a process, expired or not; those taken from it stay taken. A transaction that began earlier and
+   * ends later does not shorten them.
    */
   async renew(id: string, expiresAt: number): Promise<void> {
     const later =
@@ -36,18 +36,17 @@ export class LeaseHolderTable {
     ]);
   }
 
-  /** The processes whose time has run out. Without a lock. */
+  /** The processes whose leases have expired. Without a lock. */
   async dead(now: number): Promise<readonly string[]> {
     return this.db.knex('lease_holders').where('expires_at', '<=', now).pluck('id');
   }
 
   /**
-   * The same, locked until the transaction ends, so that none of them renews its leases while they are taken; who is
-   * locked already is left out.
-   * @param ids only of these; of all when absent
+   * Locks the expired processes until the transaction ends, so that none renews its leases meanwhile; skips locked ones.
+   * @param ids only among these; among all when absent
    */
   async lockDead(now: number, ids?: readonly string[]): Promise<readonly string[]> {
-    // Two steps: a search with a lock would lock the rows of living processes, too.
+    // Two steps: a search with a lock would also lock the rows of living processes.
     const found = ids ?? (await this.dead(now));
     if (found.length === 0) return [];
     const query = this.db
@@ -58,13 +57,13 @@ export class LeaseHolderTable {
     return query.pluck('id');
   }
 
-  /** Lets all leases of these processes run out at once. */
+  /** Expires all leases of these processes at once. */
   async expire(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     await this.db.knex('lease_holders').whereIn('id', ids).update({ expires_at: 0 });
   }
 
-  /** Lets the leases of all but this process run out at once. */
+  /** Expires the leases of all but this process at once. */
   async expireOthers(id: string): Promise<void> {
     await this.db.knex('lease_holders').whereNot('id', id).update({ expires_at: 0 });
   }
@@ -77,7 +76,7 @@ export class LeaseHolderTable {
       const named = this.db.knex(table).where(wanted).whereIn('owner', dead);
       for (const owner of await named.distinct().pluck('owner')) kept.add(owner);
     }
-    // One by one: a search for several may lock the rows of the living, too.
+    // One by one: a search for several may also lock the rows of living processes.
     for (const id of dead) {
       if (!kept.has(id)) await this.db.knex('lease_holders').where({ id }).delete();
     }

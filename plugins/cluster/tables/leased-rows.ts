@@ -47,7 +47,7 @@ export class LeasesOfTable implements LeaseRows {
   async lockFree(leases: readonly LeaseToken[]): Promise<ReadonlySet<string>> {
     if (leases.length === 0) return new Set();
     const { key } = this.#leased;
-    // As the storage takes them: a scan of the table would wait for rows of others.
+    // By the primary key: a scan of the table would wait for rows that others have locked.
     const index = this.db.dialect === 'mysql' ? 'force index (primary)' : '';
     const rows = await this.db.rows<StoredLease>(
       `${this.#select} ${index} where ${key} in (${placeholders(leases.length)})
@@ -103,7 +103,7 @@ export class LeasesOfTable implements LeaseRows {
     return this.db.knex(this.#leased.table).whereIn(this.#leased.key, ids);
   }
 
-  /** Rows that may be claimed of those that nobody owns, or of these owners. */
+  /** Rows that may be claimed, without an owner or of these owners. */
   #claimable(owners: readonly string[] | null, now: number): Knex.QueryBuilder {
     const { table, due } = this.#leased;
     const query = this.db.knex(table).where(this.#wanted);
@@ -112,7 +112,7 @@ export class LeasesOfTable implements LeaseRows {
   }
 
   async #lock(query: Knex.QueryBuilder, limit: number): Promise<readonly string[]> {
-    // In no order: a sort would lock every free row, not only those that are taken.
+    // Unordered: a sort would lock every free row, not only those that are taken.
     query.limit(limit);
     if (this.db.dialect === 'mysql') query.forUpdate().skipLocked();
     return query.pluck(this.#leased.key);

@@ -42,14 +42,14 @@ export class ProcessTable {
     return rows.map(processOf);
   }
 
-  /** Forgets processes that have stopped. */
+  /** Deletes processes that have stopped. */
   async remove(ids: readonly string[]): Promise<void> {
     if (ids.length > 0) await this.db.knex('processes').whereIn('id', ids).delete();
   }
 
   /**
-   * Forgets processes that were last heard of before a moment. They are looked up without a lock: a delete that
-   * searches by itself would wait for the row of every process that is just beating.
+   * Deletes processes whose last heartbeat is before a moment. They are read without a lock: a delete by search would
+   * wait for the row of every process that is just beating.
    */
   async removeUnseenSince(moment: number): Promise<void> {
     const ids: string[] = await this.db.knex('processes').where('seen_at', '<', moment).pluck('id');
