@@ -9,8 +9,6 @@ import {
   isPairing,
   isRefused,
   ownsNumber,
-  type AccountTrigger,
-  accountTransition,
   unconnected,
 } from '../../../plugins/accounts/status.ts';
 
