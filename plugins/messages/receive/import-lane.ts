@@ -111,7 +111,6 @@ function importHistory(input: ImportInput, people: ContactResolver, now: number)
     const outbound = message.direction === 'outbound';
     return [
       {
-        ...newMessage,
         id: newId('msg'),
         tenantId,
         accountId: fence.id,
@@ -121,8 +120,9 @@ function importHistory(input: ImportInput, people: ContactResolver, now: number)
         text: message.text,
         media: describedMedia(message.media),
         status: outbound ? 'sent' : 'received',
-        networkId: storedNetworkId(message.networkId),
         createdAt: at,
+        ...newMessage,
+        networkId: storedNetworkId(message.networkId),
         sentAt: outbound ? at : null,
       } satisfies StoredMessage,
     ];

@@ -150,7 +150,6 @@ function draftOf(
 ): StoredMessage {
   const { tenantId, channel, fence, event } = input;
   return {
-    ...newMessage,
     id: newId('msg'),
     tenantId,
     accountId: fence.id,
@@ -160,7 +159,8 @@ function draftOf(
     text: event.text,
     media: file === null ? describedMedia(event.media) : storedMedia(file),
     status: 'received',
-    networkId: storedNetworkId(event.networkId),
     createdAt: now,
+    ...newMessage,
+    networkId: storedNetworkId(event.networkId),
   };
 }

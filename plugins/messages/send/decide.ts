@@ -151,7 +151,6 @@ function accept(
   const sequence = (batch.sequences.get(account.id) ?? account.sequence) + 1;
   batch.sequences.set(account.id, sequence);
   batch.newMessages.push({
-    ...newMessage,
     id: send.id,
     tenantId: send.tenantId,
     accountId: account.id,
@@ -161,9 +160,10 @@ function accept(
     text: send.text,
     media: send.media,
     status: 'queued',
+    createdAt: now,
+    ...newMessage,
     sequence,
     opener,
-    createdAt: now,
   });
   const answer: SendAnswer = {
     id: send.id,
