@@ -21,8 +21,8 @@ export const accept: Bench = {
     const many = await inTurns(run, ...sides.measure(64, run.count(6_000)));
     const one = await inTurns(run, ...sides.measure(1, run.count(800)));
     return [
-      ...figures(many, '64 clients', { atLeast: 1.5 }, { atMost: 1 }),
-      ...figures(one, '1 client', { atLeast: 0.6 }, null),
+      ...figures(many, '64 clients', { atLeast: 1.35 }, { atMost: 0.85 }),
+      ...figures(one, '1 client', { atLeast: 0.45 }, null),
     ];
   },
 };
@@ -34,7 +34,7 @@ export const acceptEmbedded: Bench = {
   async run(run) {
     const sides = await startSides(run, 'sqlite');
     const many = await inTurns(run, ...sides.measure(64, run.count(6_000)));
-    return figures(many, '64 clients', { atLeast: 1.5 }, null);
+    return figures(many, '64 clients', { atLeast: 1.4 }, null);
   },
 };
 

@@ -30,7 +30,7 @@ export const deliveries: Bench = {
     'Events in the outbox until all are at one webhook receiver, or at fifty. Floor: signed, posted and a row each.',
   async run(run) {
     const sides = await startSides(run);
-    const goal = { atLeast: 0.7 };
+    const goal = { atLeast: 0.9 };
     const toOne = await inTurns(run, ...sides.measure(one, run.count(2_500)));
     const toFifty = await inTurns(run, ...sides.measure(fifty, run.count(80)));
     return [
