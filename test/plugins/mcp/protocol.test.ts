@@ -252,7 +252,9 @@ t.test('rate', async (t) => {
   const refused = answers.filter(({ status }) => status === 429);
   t.ok(refused.length >= 1 && refused.length <= 2, 'each call counts once: a burst of ten');
   t.match(refused[0]?.body, { error_code: 'rate_limited', retry_after_s: 1 });
-  t.match(await ask(rpc('tools/list')), { status: 429, body: { error_code: 'rate_limited' } });
+  const lists = await Promise.all(Array.from({ length: 12 }, () => ask(rpc('tools/list'))));
+  const refusedList = lists.find(({ status }) => status === 429);
+  t.match(refusedList, { body: { error_code: 'rate_limited' } });
   const batch = `[${Array.from({ length: 12 }, (_, id) => toolCall('list_things', {}, id)).join()}]`;
   const inBatch = (await ask(batch, keys.other)).body as { result: unknown }[];
   const late = inBatch.filter(({ result }) => toolAnswerOf(result).status === 429);
