@@ -3,8 +3,8 @@ import { json } from 'node:stream/consumers';
 import t from 'tap';
 import { type Client, client } from '../harness/client.ts';
 import { runGateway } from '../harness/gateway.ts';
-import { freePort } from '../harness/ports.ts';
-import { connected, pair, phoneNumber, until } from '../harness/story.ts';
+import { listening } from '../harness/ports.ts';
+import { connected, pair, phoneNumber, successOf, until } from '../harness/story.ts';
 import { runWalk, walked } from '../harness/walk.ts';
 import { startNetwork } from '../networks/msgapp_web/process.ts';
 
@@ -21,17 +21,10 @@ const api: Client = client(gateway.baseUrl, gateway.liveKey);
 const [byQr, byCode] = [phoneNumber(1), phoneNumber(2)];
 const contact = phoneNumber(9001);
 
-async function bodyOf<Body>(call: Promise<{ status: number; body: unknown }>): Promise<Body> {
-  const { status, body } = await call;
-  if (status >= 300) throw new Error(`${status}: ${JSON.stringify(body)}`);
-  // Every answer was checked against the OpenAPI document.
-  return body as Body;
-}
-
 /** What the walk of the README has the sandbox do, done by the owner of the phone and a contact on the fake network. */
 async function playOwner(phone: string, call: string, body: unknown): Promise<void> {
   if (call === 'scan') {
-    const { qr } = await bodyOf<{ qr: string }>(
+    const { qr } = await successOf<{ qr: string }>(
       api.get(`/channels/msgapp-web/connections/${phone}/qr`),
     );
     await network.scan(phone, qr);
@@ -57,17 +50,14 @@ await t.test('the walk of the README, with a live key', async (t) => {
     await playOwner(phone, call, call === 'scan' ? null : await json(incoming));
     response.end('{}');
   });
-  const port = await freePort();
-  await new Promise<void>((resolve) => front.listen(port, '127.0.0.1', resolve));
-  t.teardown(async () => void front.close());
-  const printed = await runWalk(t, `http://127.0.0.1:${port}/v1`, gateway.liveKey);
+  const printed = await runWalk(t, `${await listening(t, front)}/v1`, gateway.liveKey);
   for (const pattern of walked) t.match(printed, pattern);
-  const removed = await bodyOf(api.delete('/channels/msgapp-web/connections/+12025550111'));
+  const removed = await successOf(api.delete('/channels/msgapp-web/connections/+12025550111'));
   t.match(removed, { status: 'removed' });
 });
 
 await t.test('a number is connected by QR code', async (t) => {
-  const connect = await bodyOf<{ status: string }>(
+  const connect = await successOf<{ status: string }>(
     api.post('/channels/msgapp-web/connections', { phone_number: byQr }),
   );
   t.equal(connect.status, 'connecting');
@@ -80,7 +70,7 @@ await t.test('a number is connected by QR code', async (t) => {
 });
 
 await t.test('and by pairing code', async (t) => {
-  const { pairing_code } = await bodyOf<{ pairing_code: string }>(
+  const { pairing_code } = await successOf<{ pairing_code: string }>(
     api.post('/channels/msgapp-web/connections', {
       phone_number: byCode,
       link_method: 'pairing_code',
@@ -92,17 +82,17 @@ await t.test('and by pairing code', async (t) => {
 });
 
 await t.test('messages go out and come in', async (t) => {
-  const { accounts } = await bodyOf<{ accounts: { id: string; identifier: string }[] }>(
+  const { accounts } = await successOf<{ accounts: { id: string; identifier: string }[] }>(
     api.get('/accounts'),
   );
   const account_id = accounts.find(({ identifier }) => identifier === byQr)?.id;
   await network.followWith(byQr, ['delivered', 'read']);
   const wait = api.get(`/messages/wait?timeout_s=20&account_id=${account_id}`);
-  const { id } = await bodyOf<{ id: string }>(
+  const { id } = await successOf<{ id: string }>(
     api.post('/messages', { account_id, to: { phone: contact }, text: 'Hello from the gateway' }),
   );
   const message = await until('the message to be read', async () => {
-    const message = await bodyOf<{ status: string }>(api.get(`/messages/${id}`));
+    const message = await successOf<{ status: string }>(api.get(`/messages/${id}`));
     return message.status === 'read' ? message : undefined;
   });
   t.match(message, { sent_at: String, delivered_at: String, read_at: String });
@@ -110,7 +100,7 @@ await t.test('messages go out and come in', async (t) => {
     { networkId: id, to: contact, text: 'Hello from the gateway', times: 1 },
   ]);
   await network.write(byQr, { from: contact, name: 'Ada', text: 'Hello back!' });
-  const { messages } = await bodyOf<{ messages: unknown[] }>(wait);
+  const { messages } = await successOf<{ messages: unknown[] }>(wait);
   t.match(messages, [{ text: 'Hello back!', contact: { phone: contact, name: 'Ada' } }]);
   await until('the message to be acknowledged', async () =>
     (await network.waiting(byQr)) === 0 ? true : undefined,
@@ -120,12 +110,12 @@ await t.test('messages go out and come in', async (t) => {
 await t.test('a number that is not on the network fails', async (t) => {
   const absent = phoneNumber(9002);
   await network.remove(absent);
-  const { accounts } = await bodyOf<{ accounts: { id: string }[] }>(api.get('/accounts'));
-  const { id } = await bodyOf<{ id: string }>(
+  const { accounts } = await successOf<{ accounts: { id: string }[] }>(api.get('/accounts'));
+  const { id } = await successOf<{ id: string }>(
     api.post('/messages', { account_id: accounts[0]?.id, to: { phone: absent }, text: 'Anyone?' }),
   );
   const failed = await until('the message to fail', async () => {
-    const message = await bodyOf<{ status: string }>(api.get(`/messages/${id}`));
+    const message = await successOf<{ status: string }>(api.get(`/messages/${id}`));
     return message.status === 'failed' ? message : undefined;
   });
   t.match(failed, { error: /^not_on_network: / });
@@ -138,7 +128,7 @@ await t.test('a restart keeps the accounts, a log-out on the phone ends one', as
   await connected(api, byCode);
   await network.unlink(byCode);
   const status = await until('the log-out', async () => {
-    const answer = await bodyOf<{ status: string }>(
+    const answer = await successOf<{ status: string }>(
       api.get(`/channels/msgapp-web/connections/${byCode}/status`),
     );
     return answer.status === 'disconnected' ? answer : undefined;
@@ -147,7 +137,7 @@ await t.test('a restart keeps the accounts, a log-out on the phone ends one', as
 });
 
 await t.test('removing an account leaves the network', async (t) => {
-  const removed = await bodyOf(api.delete(`/channels/msgapp-web/connections/${byQr}`));
+  const removed = await successOf(api.delete(`/channels/msgapp-web/connections/${byQr}`));
   t.match(removed, { status: 'removed' });
   await until('the device to be gone', async () =>
     (await network.waiting(byQr)) === null ? true : undefined,

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { client } from '../harness/client.ts';
 import { runGateway } from '../harness/gateway.ts';
-import { connected, phoneNumber, until } from '../harness/story.ts';
+import { connected, phoneNumber, successOf, until } from '../harness/story.ts';
 import { startNetwork } from '../networks/msgapp_web/process.ts';
 
 const { network, settings } = await startNetwork(t);
@@ -24,16 +24,9 @@ interface Message {
   readonly contact: { readonly id: string; readonly phone: string | null; readonly name: string };
 }
 
-async function bodyOf<Body>(call: Promise<{ status: number; body: unknown }>): Promise<Body> {
-  const { status, body } = await call;
-  if (status >= 300) throw new Error(`${status}: ${JSON.stringify(body)}`);
-  // Every answer was checked against the OpenAPI document.
-  return body as Body;
-}
-
 async function inbound(): Promise<readonly Message[]> {
   const path = '/messages?direction=inbound&limit=100';
-  return (await bodyOf<{ messages: readonly Message[] }>(api.get(path))).messages;
+  return (await successOf<{ messages: readonly Message[] }>(api.get(path))).messages;
 }
 
 async function received(text: string): Promise<Message> {
@@ -43,9 +36,11 @@ async function received(text: string): Promise<Message> {
 }
 
 async function sent(to: string, text: string): Promise<void> {
-  const { id } = await bodyOf<{ id: string }>(api.post('/messages', { to: { phone: to }, text }));
+  const { id } = await successOf<{ id: string }>(
+    api.post('/messages', { to: { phone: to }, text }),
+  );
   await until('the message to be sent', async () => {
-    const { status } = await bodyOf<Message>(api.get(`/messages/${id}`));
+    const { status } = await successOf<Message>(api.get(`/messages/${id}`));
     return status === 'sent' ? true : undefined;
   });
 }
@@ -53,7 +48,7 @@ async function sent(to: string, text: string): Promise<void> {
 await t.test('a number is connected, with its address book', async () => {
   await network.saveContact(phone, { phone: ada, name: 'Ada Lovelace' });
   const asked = { phone_number: phone, import_contacts: true };
-  await bodyOf(api.post('/channels/msgapp-web/connections', asked));
+  await successOf(api.post('/channels/msgapp-web/connections', asked));
   const qr = await until('the QR code', async () => {
     const answer = await api.get(`/channels/msgapp-web/connections/${phone}/qr`);
     return answer.status === 200 ? (answer.body as { qr: string }).qr : undefined;
@@ -65,7 +60,7 @@ await t.test('a number is connected, with its address book', async () => {
 await t.test('the address book is there, under its saved names', async (t) => {
   const saved = await until('the contact', async () => {
     const path = `/contacts?phone=${encodeURIComponent(ada)}`;
-    const { contacts } = await bodyOf<{ contacts: { name: string }[] }>(api.get(path));
+    const { contacts } = await successOf<{ contacts: { name: string }[] }>(api.get(path));
     return contacts[0];
   });
   t.equal(saved.name, 'Ada Lovelace');
@@ -113,7 +108,7 @@ await t.test('a conversation with a Brazilian number is one contact', async (t) 
       [real, 'Tudo certo'],
     ],
   );
-  const listed = await bodyOf<{ contacts: { phone: string }[] }>(api.get('/contacts?limit=100'));
+  const listed = await successOf<{ contacts: { phone: string }[] }>(api.get('/contacts?limit=100'));
   t.notOk(listed.contacts.some(({ phone }) => phone === real));
   t.equal((await network.lookUps()).filter((number) => number === typed).length, 1);
 });

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import { listening } from './ports.ts';
 import type { Teardown } from './processes.ts';
 
 /** One transparent dot. */
@@ -29,16 +29,8 @@ export async function mediaServer(t: Teardown): Promise<MediaServer> {
     if (answer === undefined) file('image/png', picture)(request, response);
     else answer(request, response);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: await listening(t, server),
     asked,
     answer: (path, listener) => answers.set(path, listener),
   };

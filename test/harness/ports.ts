@@ -1,5 +1,7 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import type { Server } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import type { Teardown } from './processes.ts';
 
 /** Below the ports that systems give to connections going out: one of those could take it before it is listened on. */
 const first = 20_000;
@@ -32,4 +34,14 @@ async function isFree(port: number): Promise<boolean> {
   server.close();
   await once(server, 'close');
   return true;
+}
+
+/** Has a server listen on loopback until the test ends; answers its origin. */
+export async function listening(t: Teardown, server: Server): Promise<string> {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

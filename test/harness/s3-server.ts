@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import type { S3Settings } from '../../plugins/media/store/s3.ts';
+import { listening } from './ports.ts';
 import type { Teardown } from './processes.ts';
 
 /** A service that speaks as much of S3 as the gateway uses. It holds objects in memory and checks no signature. */
@@ -40,20 +40,12 @@ export async function s3Server(t: Teardown): Promise<S3Server> {
     response.writeHead(206, { 'content-length': part.length });
     return response.end(part);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  const port = typeof address === 'object' && address !== null ? address.port : 0;
   const service: S3Server = {
     objects,
     away: false,
     settings: {
       bucket: 'a-bucket',
-      endpoint: `http://127.0.0.1:${port}`,
+      endpoint: await listening(t, server),
       region: 'us-east-1',
       access_key: 'id',
       secret_key: 'secret',

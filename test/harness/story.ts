@@ -98,6 +98,13 @@ export function bodyOf<Body>({ body }: ClientAnswer): Body {
   return body as Body;
 }
 
+/** The body of an answer that has to be a success. */
+export async function successOf<Body>(call: Promise<ClientAnswer>): Promise<Body> {
+  const answer = await call;
+  if (answer.status >= 300) throw new Error(`${answer.status}: ${JSON.stringify(answer.body)}`);
+  return bodyOf(answer);
+}
+
 /** The two families of connection operations. */
 export type Family = 'msgapp' | 'chatapp';
 

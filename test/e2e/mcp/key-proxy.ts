@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { request as ask, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listening } from '../../harness/ports.ts';
 import type { Teardown } from '../../harness/processes.ts';
 
 /** A proxy that adds a key to every request, for a client that can send none. */
@@ -27,14 +26,8 @@ export async function keyProxy(t: Teardown): Promise<KeyProxy> {
     });
     request.pipe(onwards);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(async () => {
-    server.closeAllConnections();
-    server.close();
-  });
   return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    origin: await listening(t, server),
     lead(to, withKey) {
       target = to;
       key = withKey;

@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
+import { listening } from '../../harness/ports.ts';
 import { expect, type World } from './world.ts';
 
 /** Settings under which webhooks may be delivered to the test itself. */
@@ -17,10 +16,7 @@ export async function webhooks(t: Test, world: World): Promise<void> {
     received.push(request.headers);
     request.resume().once('end', () => response.end());
   });
-  receiver.listen(0, '127.0.0.1');
-  await once(receiver, 'listening');
-  t.teardown(() => receiver.close());
-  const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+  const url = `${await listening(t, receiver)}/hook`;
 
   const types = await expect<{ events: string[] }>(world, 200, 'list_webhook_events');
   t.equal(types.events.length, 9);
