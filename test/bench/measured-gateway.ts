@@ -1,7 +1,7 @@
 import { createLog } from '../../core/log.ts';
 import { connect } from '../../plugins/storage/connection.ts';
 import { Executor } from '../../plugins/storage/executor.ts';
-import { databases, type TestDatabase } from '../harness/databases.ts';
+import { engines, type TestDatabase } from '../harness/databases.ts';
 import { type RunningGateway, runGateway } from '../harness/gateway.ts';
 import { until } from '../harness/story.ts';
 import type { BenchRun } from './bench.ts';
@@ -29,9 +29,7 @@ export async function startMeasured(
   engine: TestDatabase['name'],
   settings: Readonly<Record<string, string>> = {},
 ): Promise<MeasuredGateway> {
-  const database = await databases.find(({ name }) => name === engine)?.create();
-  if (database === undefined) throw new Error(`there is no ${engine}`);
-  run.teardown(() => database.drop());
+  const database = await engines[engine].create(run);
   const amqpUrl = (engine === 'mariadb' ? process.env.TEST_AMQP_URL : undefined) ?? null;
   const gateway = await runGateway(run, {
     databaseUrl: database.url,

@@ -1,4 +1,4 @@
-import { databases, type TestDatabase } from '../harness/databases.ts';
+import { engines, type TestDatabase } from '../harness/databases.ts';
 import type { Teardown } from '../harness/processes.ts';
 
 /** What a side of a bench works on. */
@@ -13,9 +13,7 @@ export async function benchServers(
   t: Teardown,
   engine: TestDatabase['name'],
 ): Promise<BenchServers> {
-  const database = await databases.find(({ name }) => name === engine)?.create();
-  if (database === undefined) throw new Error(`there is no ${engine}`);
-  t.teardown(() => database.drop());
+  const database = await engines[engine].create(t);
   const amqp = engine === 'mariadb' ? process.env.TEST_AMQP_URL : undefined;
   return { databaseUrl: database.url, broker: amqp === undefined ? {} : { AMQP_URL: amqp } };
 }

@@ -63,8 +63,7 @@ const secret = Buffer.alloc(32, 7).toString('base64');
 
 for (const { name, create } of storyDatabases('sqlite')) {
   t.test(`beside a running gateway on ${name}`, async (t) => {
-    const database = await create();
-    t.teardown(database.drop);
+    const database = await create(t);
     const env = {
       DATABASE_URL: database.url,
       DATA_DIR: await folder(t),

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { composeFile } from '../harness/compose-file.ts';
-import { createMariadb } from '../harness/databases.ts';
+import { engines } from '../harness/databases.ts';
 import { freePort } from '../harness/ports.ts';
 import { type ProjectProcess, startProcess } from '../harness/processes.ts';
 import { until } from '../harness/story.ts';
@@ -16,8 +16,7 @@ const hosts = ['127.0.0.1', '127.0.0.2'] as const;
 const key = `gw_test_${randomBytes(32).toString('base64url')}`;
 
 t.test('the balancer of compose.yaml before two gateways', async (t) => {
-  const database = await createMariadb();
-  t.teardown(() => database.drop());
+  const database = await engines.mariadb.create(t);
   const [port, metricsPort, ownPort] = [await freePort(), await freePort(), await freePort()];
   const env = {
     DATABASE_URL: database.url,

@@ -249,8 +249,7 @@ async function flooded(t: Test, stage: Stage): Promise<void> {
 for (const engine of storyDatabases('sqlite')) {
   t.test(`a live tenant's chatapp numbers, ${engine.name}`, async (t) => {
     const network = await startNetwork(t);
-    const database = await engine.create();
-    t.teardown(() => database.drop());
+    const database = await engine.create(t);
     const settings = { ...network.settings, GATEWAY_SESSIONS__RECONNECT_MAX_S: '1' };
     const gateway = await runGateway(t, { databaseUrl: database.url, settings });
     const api = client(gateway.baseUrl, gateway.liveKey);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { client } from '../harness/client.ts';
 import { crowd, tally } from '../harness/crowd.ts';
-import { createMariadb } from '../harness/databases.ts';
+import { engines } from '../harness/databases.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { openRows } from '../harness/rows.ts';
 import {
@@ -28,8 +28,7 @@ const [linked, ended, pairing, loggingIn, fresh] = [1, 2, 3, 4, 5].map(phoneNumb
 ];
 
 t.test('nobody answers for the sessions', async (t) => {
-  const { url: databaseUrl, drop } = await createMariadb();
-  t.teardown(drop);
+  const { url: databaseUrl } = await engines.mariadb.create(t);
   const holder = await runGateway(t, { databaseUrl });
   const rows = openRows(t, databaseUrl);
   const account = await pair(holder.api, linked);

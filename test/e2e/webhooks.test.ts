@@ -225,8 +225,7 @@ function fieldsOf(value: object): readonly string[] {
 
 for (const engine of storyDatabases('sqlite')) {
   t.test(`a waiting retry fires once after a restart, ${engine.name}`, async (t) => {
-    const database = await engine.create();
-    t.teardown(() => database.drop());
+    const database = await engine.create(t);
     const gateway = await runGateway(t, {
       databaseUrl: database.url,
       settings: {

@@ -86,8 +86,7 @@ async function story(t: Test, stage: Stage): Promise<void> {
 for (const engine of storyDatabases('sqlite')) {
   t.test(`the phone of another number answers, ${engine.name}`, async (t) => {
     const [msgapp, chatapp] = [await strangeMsgapp(t, strange), await strangeChatapp(t, strange)];
-    const database = await engine.create();
-    t.teardown(() => database.drop());
+    const database = await engine.create(t);
     const settings = { ...msgapp.settings, ...chatapp.settings };
     const gateway = await runGateway(t, { databaseUrl: database.url, settings });
     const tenants = beside(gateway, { DATABASE_URL: database.url });

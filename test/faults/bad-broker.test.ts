@@ -9,8 +9,7 @@ const program = ['test/harness/unreliable-main.ts'];
 
 /** One gateway on SQLite with the broker in process; two on MariaDB with RabbitMQ. */
 async function open(t: Test, engine: TestDatabase): Promise<Workplace> {
-  const database = await engine.create();
-  t.teardown(() => database.drop());
+  const database = await engine.create(t);
   const databaseUrl = database.url;
   // What a killed process held is taken up sooner.
   const lease = { GATEWAY_SESSIONS__LEASE_S: '3' };

@@ -48,8 +48,7 @@ for (const engine of storyDatabases('mariadb')) {
     { buffered: true },
     async (t) => {
       const { control, settings } = await startNetwork(t);
-      const database = await engine.create();
-      t.teardown(() => database.drop());
+      const database = await engine.create(t);
       const gateway = await runGateway(t, {
         databaseUrl: database.url,
         settings: {

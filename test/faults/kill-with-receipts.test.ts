@@ -24,16 +24,14 @@ const leases = { GATEWAY_SESSIONS__LEASE_S: scale < 1 ? '5' : '9' };
 if (scale < 1) t.jobs = 2;
 for (const engine of storyDatabases('sqlite')) {
   t.test(`the gateway is killed while receipts flow, ${engine.name}`, buffered, async (t) => {
-    const database = await engine.create();
-    t.teardown(() => database.drop());
+    const database = await engine.create(t);
     const gateway = await runGateway(t, { databaseUrl: database.url, settings: leases });
     const workplace = { gateways: [gateway], databaseUrl: database.url } as const;
     await killWithReceipts(t, workplace, { accounts, perAccount, kills });
   });
 
   t.test(`the network is killed while sends are under way, ${engine.name}`, buffered, async (t) => {
-    const database = await engine.create();
-    t.teardown(() => database.drop());
+    const database = await engine.create(t);
     const settings = { GATEWAY_SESSIONS__RECONNECT_MAX_S: '2' };
     const gateway = await runGateway(t, { databaseUrl: database.url, settings });
     const rows = openRows(t, database.url);

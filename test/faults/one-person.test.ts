@@ -37,8 +37,7 @@ interface Shown {
 
 /** One gateway on SQLite; two processes on MariaDB with RabbitMQ. */
 async function open(t: Test, engine: TestDatabase) {
-  const database = await engine.create();
-  t.teardown(() => database.drop());
+  const database = await engine.create(t);
   const databaseUrl = database.url;
   // What a killed process held is taken up sooner.
   const lease = { GATEWAY_SESSIONS__LEASE_S: '3' };

@@ -32,8 +32,7 @@ async function run(t: Test, env: NodeJS.ProcessEnv, ...words: readonly string[])
 
 for (const { name, create } of storyDatabases('mariadb')) {
   t.test(`the secret of a gateway is changed, ${name}`, async (t) => {
-    const database = await create();
-    t.teardown(() => database.drop());
+    const database = await create(t);
     const dataDir = await mkdtemp(join(tmpdir(), 'gateway-'));
     t.teardown(() => rm(dataDir, { recursive: true, force: true }));
     const [before, after] = [newSecret(), newSecret()];

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { type Client, client } from '../harness/client.ts';
-import { databases } from '../harness/databases.ts';
+import { engines } from '../harness/databases.ts';
 import { type RunningGateway, runGateway } from '../harness/gateway.ts';
 import { openRows } from '../harness/rows.ts';
 import { bodyOf, phoneNumber, sendAccepted, until, untilMessage } from '../harness/story.ts';
@@ -15,10 +15,7 @@ const to = { phone: phoneNumber(1) };
 t.setTimeout(300_000);
 
 async function emptyDatabase(): Promise<string> {
-  const engine = databases.find(({ name }) => name === 'mariadb');
-  if (engine === undefined) throw new Error('there is no MariaDB to test on');
-  const database = await engine.create();
-  t.teardown(() => database.drop());
+  const database = await engines.mariadb.create(t);
   return database.url;
 }
 

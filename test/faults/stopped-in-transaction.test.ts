@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Connection, createConnection } from 'mysql2/promise';
 import t from 'tap';
-import { databases } from '../harness/databases.ts';
+import { engines } from '../harness/databases.ts';
 import { type RunningGateway, runGateway } from '../harness/gateway.ts';
 import { openRows } from '../harness/rows.ts';
 import { scaled } from '../harness/scale.ts';
@@ -41,10 +41,7 @@ async function freezeInside(gateway: RunningGateway, locked: () => Promise<boole
 }
 
 t.test('a process stopped inside a transaction holds the others up for 5 s at most', async (t) => {
-  const engine = databases.find(({ name }) => name === 'mariadb');
-  if (engine === undefined) throw new Error('there is no MariaDB to test on');
-  const database = await engine.create();
-  t.teardown(() => database.drop());
+  const database = await engines.mariadb.create(t);
   const databaseUrl = database.url;
   const first = await runGateway(t, { databaseUrl });
   const { dataDir, secret, key, liveKey } = first;

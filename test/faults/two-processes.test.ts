@@ -4,7 +4,7 @@ import { Connection } from 'rabbitmq-client';
 import t from 'tap';
 import { Topology } from '../../plugins/broker/topology.ts';
 import { type Client, client } from '../harness/client.ts';
-import { databases } from '../harness/databases.ts';
+import { engines } from '../harness/databases.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { startProcess } from '../harness/processes.ts';
 import { openRows } from '../harness/rows.ts';
@@ -19,10 +19,7 @@ const connection = `/channels/msgapp-web/connections/${phone}`;
 const soonMs = 1_000;
 
 t.test('two processes are one gateway: one holds the sessions, the other is asked', async (t) => {
-  const engine = databases.find(({ name }) => name === 'mariadb');
-  if (engine === undefined) throw new Error('there is no MariaDB to test on');
-  const database = await engine.create();
-  t.teardown(() => database.drop());
+  const database = await engines.mariadb.create(t);
   const rabbitmq = await startRabbitmq();
   t.teardown(() => rabbitmq.remove());
   const shared = { DATABASE_URL: database.url, AMQP_URL: rabbitmq.url };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { client } from '../harness/client.ts';
-import { databases } from '../harness/databases.ts';
+import { engines } from '../harness/databases.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { msgappNetwork } from '../harness/live-msgapp.ts';
 import { friend } from '../harness/live-network.ts';
@@ -16,10 +16,7 @@ t.setTimeout(300_000);
 
 t.test('a process that wakes after others took its accounts sends nothing', async (t) => {
   const network = await msgappNetwork(t);
-  const engine = databases.find(({ name }) => name === 'mariadb');
-  if (engine === undefined) throw new Error('there is no MariaDB to test on');
-  const database = await engine.create();
-  t.teardown(() => database.drop());
+  const database = await engines.mariadb.create(t);
   const rabbitmq = await startRabbitmq();
   t.teardown(() => rabbitmq.remove());
   const shared = { ...network.settings, AMQP_URL: rabbitmq.url };

@@ -28,8 +28,7 @@ export async function runFleet(
   engine: TestDatabase,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<Fleet> {
-  const database = await engine.create();
-  t.teardown(() => database.drop());
+  const database = await engine.create(t);
   const first = await runGateway(t, { databaseUrl: database.url, settings });
   const { dataDir, secret } = first;
   const shared = { ...settings, GATEWAY_SECRET: secret };

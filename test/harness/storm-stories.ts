@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { startRabbitmq } from '../servers/rabbitmq.ts';
 import { client } from './client.ts';
-import { databases } from './databases.ts';
+import { engines } from './databases.ts';
 import { runGateway } from './gateway.ts';
 import type { LiveNetwork } from './live-network.ts';
 import type { Teardown } from './processes.ts';
@@ -63,10 +63,7 @@ async function stormsBetweenTwo(
   count: number,
 ): Promise<void> {
   const network = await start(t);
-  const engine = databases.find(({ name }) => name === 'mariadb');
-  if (engine === undefined) throw new Error('there is no MariaDB to test on');
-  const database = await engine.create();
-  t.teardown(() => database.drop());
+  const database = await engines.mariadb.create(t);
   const rabbitmq = await startRabbitmq();
   t.teardown(() => rabbitmq.remove());
   const shared = { ...network.settings, ...generous, AMQP_URL: rabbitmq.url };

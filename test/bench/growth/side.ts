@@ -7,7 +7,7 @@ import { makeSecrets } from '../../../plugins/secrets/sealing.ts';
 import { connect } from '../../../plugins/storage/connection.ts';
 import { Executor } from '../../../plugins/storage/executor.ts';
 import { client } from '../../harness/client.ts';
-import { databases, type TestDatabase } from '../../harness/databases.ts';
+import { engines, type TestDatabase } from '../../harness/databases.ts';
 import { type RunningGateway, runGateway } from '../../harness/gateway.ts';
 import { bodyOf, commandLine, connected, pair, phoneNumber } from '../../harness/story.ts';
 import { startMariadb } from '../../servers/mariadb.ts';
@@ -167,8 +167,6 @@ async function makeDatabase(
     await connection.end();
     return { url: `${server.url}/gateway`, pid: server.running[0]?.pid ?? null };
   }
-  const database = await databases.find(({ name }) => name === engine)?.create();
-  if (database === undefined) throw new Error(`there is no ${engine}`);
-  run.teardown(() => database.drop());
+  const database = await engines[engine].create(run);
   return { url: database.url, pid: null };
 }

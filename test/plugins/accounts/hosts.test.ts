@@ -10,7 +10,8 @@ import type { Timers } from '../../../plugins/accounts/session/timers.ts';
 import type { LeaseKind, LeaseToken } from '../../../plugins/cluster/contract.ts';
 import { beatLane, type Renewal, renewLane } from '../../../plugins/cluster/lanes.ts';
 import type { OpenStorage } from '../../../plugins/storage/storage.ts';
-import { databases } from '../../harness/databases.ts';
+import { submitting } from '../../fixtures/process.ts';
+import { databases, engines } from '../../harness/databases.ts';
 import { until } from '../../harness/story.ts';
 import { FakeDriver } from './fake-driver.ts';
 import { World } from './world.ts';
@@ -19,14 +20,8 @@ type Process = Awaited<ReturnType<World['start']>>;
 
 const leaseMs = 2_000;
 
-const mariadb = databases.find((engine) => engine.name === 'mariadb');
-if (mariadb === undefined) throw new Error('there is no MariaDB to test on');
-
-async function makeWorld(t: Test, engine = mariadb): Promise<World> {
-  const database = await engine?.create();
-  if (database === undefined) throw new Error('there is no database');
-  t.teardown(() => database.drop());
-  return World.open(t, database.url);
+async function makeWorld(t: Test, engine = engines.mariadb): Promise<World> {
+  return World.open(t, (await engine.create(t)).url);
 }
 
 /** Connects an account in a process and answers its id. */
@@ -58,21 +53,11 @@ async function renewed(
 /** A storage that a test can cut off from its database, and that stops renewing on demand. */
 function cuttable(storage: OpenStorage) {
   const state = { away: false, lanesAway: new Set<string>(), delaysMs: new Map<string, number>() };
-  const cut: OpenStorage = {
-    dialect: storage.dialect,
-    read: storage.read,
-    connections: storage.connections,
-    submit: (lane, input) =>
-      state.away || state.lanesAway.has(lane.name)
-        ? Promise.reject(new GatewayError('unavailable'))
-        : sleep(state.delaysMs.get(lane.name) ?? 0).then(() => storage.submit(lane, input)),
-    onCommit: (mark, listener) => storage.onCommit(mark, listener),
-    now: () => storage.now(),
-    ping: () => storage.ping(),
-    probe: () => storage.probe(),
-    shrink: () => storage.shrink(),
-    close: () => storage.close(),
-  };
+  const cut = submitting(storage, (lane, input) =>
+    state.away || state.lanesAway.has(lane.name)
+      ? Promise.reject(new GatewayError('unavailable'))
+      : sleep(state.delaysMs.get(lane.name) ?? 0).then(() => storage.submit(lane, input)),
+  );
   return { storage: cut, state };
 }
 
@@ -428,33 +413,10 @@ t.test('a few leases are claimed at a time, and all in the end', async (t) => {
   t.equal(most, count);
 });
 
-/** A storage whose transactions fail from a moment on. */
-function breakable(storage: OpenStorage) {
-  let isCut = false;
-  const submit: OpenStorage['submit'] = (lane, input) =>
-    isCut ? Promise.reject(new Error('the database is away')) : storage.submit(lane, input);
-  const handler: ProxyHandler<OpenStorage> = {
-    get(target, name) {
-      if (name === 'submit') return submit;
-      const value: unknown = Reflect.get(target, name);
-      return typeof value === 'function' ? value.bind(target) : value;
-    },
-  };
-  return {
-    storage: new Proxy(storage, handler),
-    cut: () => {
-      isCut = true;
-    },
-    mend: () => {
-      isCut = false;
-    },
-  };
-}
-
 t.test('a process that comes back under its name takes over what it held', async (t) => {
   const world = await makeWorld(t);
-  const line = breakable(world.storage);
-  const dead = await world.start({ leaseMs: 60_000, processName: 'one' }, line.storage);
+  const { storage, state } = cuttable(world.storage);
+  const dead = await world.start({ leaseMs: 60_000, processName: 'one' }, storage);
   const id = await connected(dead, world, '+15558000001');
   const other = await world.start({ leaseMs: 60_000, processName: 'two' });
   const { fence } = await world.lease(id);
@@ -463,7 +425,7 @@ t.test('a process that comes back under its name takes over what it held', async
   t.equal((await world.lease(id)).owner, dead.broker.processId, 'not while the old one is alive');
   await twin.stop();
   // Its sockets stay, as those of a process that hangs: only its heartbeat ends.
-  line.cut();
+  state.away = true;
   const diedAt = performance.now();
   const again = await world.start({ leaseMs: 60_000, processName: 'one' });
   await until('its session to be live again', async () =>
@@ -473,7 +435,7 @@ t.test('a process that comes back under its name takes over what it held', async
   const lease = await world.lease(id);
   t.equal(lease.fence, fence + 1, 'fenced');
   const { port } = dead.driver.last;
-  line.mend();
+  state.away = false;
   await t.rejects(port.credentials.set({ one: '1' }), /lost its lease|over/);
 });
 

@@ -19,7 +19,7 @@ import secrets from '../../../plugins/secrets/plugin.ts';
 import databaseLock from '../../../plugins/storage/lock-plugin.ts';
 import { storagePlugin } from '../../../plugins/storage/plugin.ts';
 import tenants from '../../../plugins/tenants/plugin.ts';
-import { databases } from '../../harness/databases.ts';
+import { databases, engines } from '../../harness/databases.ts';
 import { FakeDriver } from './fake-driver.ts';
 
 interface Input {
@@ -127,8 +127,7 @@ const qr = step({ type: 'show_qr', data: 'scan me', token: 'token', expiresAt: 1
 
 for (const { name, create } of databases) {
   t.test(name, async (t) => {
-    const database = await create();
-    t.teardown(() => database.drop());
+    const database = await create(t);
 
     t.test('msgapp: from connect to removal', async (t) => {
       const { call, driver } = await open(t, database.url);
@@ -493,9 +492,7 @@ for (const { name, create } of databases) {
 }
 
 t.test('the examples fit their schemas', async (t) => {
-  const database = await databases[0]?.create();
-  if (database === undefined) throw new Error('there is no database');
-  t.teardown(() => database.drop());
+  const database = await engines.sqlite.create(t);
   const { gateway } = await open(t, database.url);
   const own = gateway.app.operations.all().filter(({ group }) => group !== 'usage');
   for (const { id, body, answers, examples } of own) {

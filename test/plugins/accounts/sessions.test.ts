@@ -25,8 +25,7 @@ const ask = (field: 'code' | 'password'): DriverEvent => ({
 
 for (const { name, create } of databases) {
   t.test(name, async (t) => {
-    const database = await create();
-    t.teardown(() => database.drop());
+    const database = await create(t);
 
     /** One process on the database, with one tenant and nothing that earlier tests have left to be held. */
     const begin = async (t: Test, options: ProcessOptions = {}) => {

@@ -22,8 +22,7 @@ interface Page {
 
 for (const engine of databases) {
   t.test(`the operations on contacts, ${engine.name}`, async (t) => {
-    const database = await engine.create();
-    t.teardown(() => database.drop());
+    const database = await engine.create(t);
     const stage = await openStage(t, database.url);
     const { storage } = stage;
     const change = makeContactChangeLane({ forgetContact });

@@ -9,7 +9,7 @@ import type { Contact } from '../../../plugins/contacts/contract.ts';
 import { S3Store } from '../../../plugins/media/store/s3.ts';
 import { sweep } from '../../../plugins/media/upkeep.ts';
 import { ArrivalLine } from '../../../plugins/messages/receive/arrival-line.ts';
-import { databases } from '../../harness/databases.ts';
+import { databases, engines } from '../../harness/databases.ts';
 import { drip, file, mediaServer, picture } from '../../harness/media-server.ts';
 import { s3Server } from '../../harness/s3-server.ts';
 import {
@@ -62,8 +62,7 @@ async function world(t: Test, url: string, options: Omit<WorldOptions, 'storage'
 
 for (const engine of databases) {
   t.test(`received, ${engine.name}`, async (t) => {
-    const database = await engine.create();
-    t.teardown(() => database.drop());
+    const database = await engine.create(t);
     const server = await mediaServer(t);
 
     t.test('received media is kept with its message, once', async (t) => {
@@ -272,10 +271,8 @@ t.test('an S3 bucket keeps, serves and deletes files', async (t) => {
   const s3 = await s3Server(t);
   const store = new S3Store(s3.settings);
   t.teardown(() => store.close());
-  const [engine] = databases;
-  const database = await engine?.create();
-  t.teardown(() => database?.drop());
-  const own = await world(t, database?.url ?? '', { store });
+  const database = await engines.sqlite.create(t);
+  const own = await world(t, database.url, { store });
   const { stage, session, list, files, tenantId, rows, sweep } = own;
   await stage.part.receive(session, { ...inbound('n1'), media: pictureOpened() });
   const [message] = await list();

@@ -8,8 +8,7 @@ const hourMs = 3_600_000;
 
 for (const engine of databases) {
   t.test(`old Idempotency-Keys are deleted, ${engine.name}`, async (t) => {
-    const database = await engine.create();
-    t.teardown(() => database.drop());
+    const database = await engine.create(t);
     const stage = await openStage(t, database.url);
     const { tenantId } = await makeTenant(stage);
     const { storage, lanes } = stage;

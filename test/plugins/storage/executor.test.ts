@@ -13,8 +13,7 @@ const anything: Lane<(db: Sql) => Promise<unknown>, unknown> = {
 
 for (const { name, create } of databases) {
   t.test(name, async (t) => {
-    const database = await create();
-    t.teardown(() => database.drop());
+    const database = await create(t);
     const storage = await openScratch(database.url, t);
     const act = (input: (db: Sql) => Promise<unknown>) => storage.submit(anything, input);
     const all = () =>

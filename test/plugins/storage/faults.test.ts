@@ -3,17 +3,14 @@ import t from 'tap';
 import type { Lane } from '../../../core/contracts/storage.ts';
 import type { OpenStorage } from '../../../plugins/storage/storage.ts';
 import { begin } from '../../../plugins/storage/transaction.ts';
-import { type Database, databases } from '../../harness/databases.ts';
+import { type Database, engines } from '../../harness/databases.ts';
 import type { Teardown } from '../../harness/processes.ts';
 import { until } from '../../harness/story.ts';
 import { FaultyServer } from './faulty-server.ts';
 import { addLockRows, openScratch, scratchOf } from './scratch.ts';
 
 async function mariadb(t: Teardown): Promise<Database> {
-  const kind = databases.find(({ name }) => name === 'mariadb');
-  if (kind === undefined) throw new Error('there is no MariaDB among the databases');
-  const database = await kind.create();
-  t.teardown(() => database.drop());
+  const database = await engines.mariadb.create(t);
   return database;
 }
 

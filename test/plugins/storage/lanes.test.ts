@@ -2,14 +2,13 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import type { Lane } from '../../../core/contracts/storage.ts';
-import { databases } from '../../harness/databases.ts';
+import { databases, engines } from '../../harness/databases.ts';
 import { startProcess } from '../../harness/processes.ts';
 import { addLockRows, openScratch, scratchOf } from './scratch.ts';
 
 for (const { name, create } of databases) {
   t.test(name, async (t) => {
-    const database = await create();
-    t.teardown(() => database.drop());
+    const database = await create(t);
     const storage = await openScratch(database.url, t);
     await addLockRows(storage, ['ten_1', 'ten_2', 'acc_1']);
 
@@ -335,10 +334,7 @@ for (const { name, create } of databases) {
 }
 
 t.test('a stopped process does not block another for ever', async (t) => {
-  const [, mariadb] = databases;
-  if (mariadb === undefined) return;
-  const database = await mariadb.create();
-  t.teardown(() => database.drop());
+  const database = await engines.mariadb.create(t);
   const storage = await openScratch(database.url, t);
   const other = await openScratch(database.url, t);
   await addLockRows(storage, ['ten_1']);

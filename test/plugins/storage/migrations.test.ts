@@ -63,8 +63,7 @@ async function tablesOf({ connections, dialect }: OpenStorage): Promise<string[]
 for (const { name, create } of databases) {
   t.test(name, async (t) => {
     t.test('all tables, once', async (t) => {
-      const database = await create();
-      t.teardown(() => database.drop());
+      const database = await create(t);
       const storage = open(database, t);
       t.same(
         await migrate(storage, contents.steps),
@@ -98,8 +97,7 @@ for (const { name, create } of databases) {
     });
 
     t.test('processes that start at the same moment', async (t) => {
-      const database = await create();
-      t.teardown(() => database.drop());
+      const database = await create(t);
       const file = 'test/plugins/storage/counting-process.ts';
       const processes = [1, 2, 3].map(() => startProcess(t, [file, database.url, '0']));
       for (const started of processes) t.same((await started.exit).code, 0, started.output);
@@ -114,8 +112,7 @@ for (const { name, create } of databases) {
     });
 
     t.test('a process that is killed halfway', async (t) => {
-      const database = await create();
-      t.teardown(() => database.drop());
+      const database = await create(t);
       const hanging = startProcess(t, ['test/plugins/storage/hanging-migration.ts', database.url]);
       await hanging.waitFor(/halfway/);
       const storage = open(database, t);
@@ -140,8 +137,7 @@ for (const { name, create } of databases) {
     });
 
     t.test('an older gateway at work meanwhile', async (t) => {
-      const database = await create();
-      t.teardown(() => database.drop());
+      const database = await create(t);
       const settings = { GATEWAY_SESSIONS__LEASE_S: '3' };
       const gateway = await runGateway(t, { databaseUrl: database.url, settings });
       const phone = phoneNumber(1);
@@ -180,8 +176,7 @@ for (const { name, create } of databases) {
     });
 
     t.test('messages without a number share the unique indexes of numbers', async (t) => {
-      const database = await create();
-      t.teardown(() => database.drop());
+      const database = await create(t);
       const storage = open(database, t);
       await migrate(storage, contents.steps);
       const executor = new Executor(storage.connections.write, storage.dialect);
@@ -229,8 +224,7 @@ for (const { name, create } of databases) {
     });
 
     t.test('a step that fails, and a newer schema', async (t) => {
-      const database = await create();
-      t.teardown(() => database.drop());
+      const database = await create(t);
       const storage = open(database, t);
       const table = { name: 'later', columns: { id, n: zero }, primary: ['id'] };
       let broken = true;

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap';
 import { contents } from '../../../config/tables.ts';
 import { createLog } from '../../../core/log.ts';
 import { openStorage } from '../../../plugins/storage/plugin.ts';
-import { databases } from '../../harness/databases.ts';
+import { engines } from '../../harness/databases.ts';
 import { freePort } from '../../harness/ports.ts';
 import { startProcess } from '../../harness/processes.ts';
 
@@ -79,10 +79,7 @@ t.test('a start on a place that will not do ends with one sentence', async (t) =
 });
 
 t.test('a database server that will not have the gateway is named with what to do', async (t) => {
-  const kind = databases.find(({ name }) => name === 'mariadb');
-  if (kind === undefined) throw new Error('there is no MariaDB among the databases');
-  const database = await kind.create();
-  t.teardown(() => database.drop());
+  const database = await engines.mariadb.create(t);
   const change = (changes: Partial<URL>) => Object.assign(new URL(database.url), changes).href;
   const refusal = (database_url: string) =>
     openStorage({ database_url, data_dir: './data' }, contents, log, 0).then(

@@ -3,17 +3,14 @@ import t, { type Test } from 'tap';
 import { faultOf } from '../../../plugins/storage/faults.ts';
 import { PacketWriter } from '../../../plugins/storage/packet.ts';
 import { Pipeline } from '../../../plugins/storage/pipeline.ts';
-import { databases } from '../../harness/databases.ts';
+import { engines } from '../../harness/databases.ts';
 import { FaultyServer } from './faulty-server.ts';
 
 const silenceMs = 300;
 
 /** Answers the address of a fresh database on MariaDB. */
 async function createDatabase(t: Test): Promise<string> {
-  const kind = databases.find(({ name }) => name === 'mariadb');
-  if (kind === undefined) throw new Error('there is no MariaDB among the databases');
-  const database = await kind.create();
-  t.teardown(() => database.drop());
+  const database = await engines.mariadb.create(t);
   return database.url;
 }
 

@@ -448,8 +448,7 @@ interface Statement {
 
 for (const engine of databases) {
   t.test(`plans over ${total} messages, ${engine.name}`, async (t) => {
-    const database = await engine.create();
-    t.teardown(() => database.drop());
+    const database = await engine.create(t);
     const { connections } = await migratedStorage(t, database.url);
     const begunAt = performance.now();
     const ids = await fill(connections);

@@ -31,8 +31,7 @@ function boot(config: Partial<Config>) {
 
 for (const { name, create } of databases) {
   t.test(name, async (t) => {
-    const database = await create();
-    t.teardown(() => database.drop());
+    const database = await create(t);
     const dataDir = await mkdtemp(join(tmpdir(), 'storage-plugin-'));
     t.teardown(() => rm(dataDir, { recursive: true, force: true }));
     const config = { database_url: database.url, data_dir: dataDir };

@@ -51,8 +51,7 @@ const storeNumbers: Lane<ReadonlyMap<string, number>, void> = {
 
 for (const { name, create } of databases) {
   t.test(name, async (t) => {
-    const { url, drop } = await create();
-    t.teardown(drop);
+    const { url } = await create(t);
 
     t.test('two processes that start at once make one pair', async (t) => {
       const starts = await Promise.all([open(t, url, true), open(t, url, true)]);

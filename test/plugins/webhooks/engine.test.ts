@@ -7,7 +7,8 @@ import { MemoryHub } from '../../../plugins/broker/hub.ts';
 import { makeOutcomeLane } from '../../../plugins/webhooks/engine/outcome-lane.ts';
 import type { Attempt } from '../../../plugins/webhooks/tables/delivery-rows.ts';
 import type { Webhook } from '../../../plugins/webhooks/tables/webhook-rows.ts';
-import { databases } from '../../harness/databases.ts';
+import { submitting } from '../../fixtures/process.ts';
+import { databases, engines } from '../../harness/databases.ts';
 import { serverUrl } from '../../servers/borrow.ts';
 import { RabbitmqWorld } from '../broker/rabbitmq-world.ts';
 import { until } from '../messages/stage.ts';
@@ -57,25 +58,11 @@ function mostAtOnce(seen: readonly Seen[]): number {
   return Math.max(0, ...counts);
 }
 
-/** The same storage, but for how inputs are submitted to it. */
-function submitting(storage: Storage, submit: Storage['submit']): Storage {
-  return {
-    dialect: storage.dialect,
-    read: storage.read,
-    submit,
-    onCommit: (mark, listener) => storage.onCommit(mark, listener),
-    now: () => storage.now(),
-    ping: () => storage.ping(),
-    probe: () => storage.probe(),
-  };
-}
-
 t.jobs = databases.length + 1;
 for (const engine of databases) {
   t.test(engine.name, { buffered: true, jobs: 4 }, async (t) => {
     const open = async (t: Test) => {
-      const database = await engine.create();
-      t.teardown(() => database.drop());
+      const database = await engine.create(t);
       const internet = new Internet();
       const hub = new MemoryHub();
       const start = (options: EngineOptions = {}) =>
@@ -578,10 +565,7 @@ for (const engine of databases) {
 
 t.test('over RabbitMQ', { buffered: true }, async (t) => {
   const amqpUrl = await serverUrl('rabbitmq');
-  const mariadb = databases.find(({ name }) => name === 'mariadb');
-  if (mariadb === undefined) throw new Error('MariaDB is one of the databases');
-  const database = await mariadb.create();
-  t.teardown(() => database.drop());
+  const database = await engines.mariadb.create(t);
   const world = new RabbitmqWorld(t, amqpUrl);
   const internet = new Internet();
   const [asking, first, second] = [await world.open(), await world.open(), await world.open()];

@@ -62,8 +62,7 @@ function callsOn(id: string, api: Client): readonly (() => Promise<ClientAnswer>
 
 for (const engine of databases) {
   t.test(engine.name, async (t) => {
-    const database = await engine.create();
-    t.teardown(() => database.drop());
+    const database = await engine.create(t);
     const env = { GATEWAY_SECRET: randomSecret() };
     const office = await openOffice(t, database.url, env);
     const rows = openRows(t, database.url);

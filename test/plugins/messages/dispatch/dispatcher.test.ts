@@ -73,8 +73,7 @@ t.test('which message a session would hand over at once', async (t) => {
 
 for (const engine of databases) {
   t.test(`dispatching, ${engine.name}`, async (t) => {
-    const database = await engine.create();
-    t.teardown(() => database.drop());
+    const database = await engine.create(t);
     const stage = await openStage(t, database.url);
     const owner = stage.broker.processId;
     const open = async (accountId: string, tenantId: string, number = 1) =>

@@ -26,8 +26,7 @@ const nobody: DriverContact = { phone: null, networkId: null, name: null };
 
 for (const engine of databases) {
   t.test(`one person, ${engine.name}`, async (t) => {
-    const database = await engine.create();
-    t.teardown(() => database.drop());
+    const database = await engine.create(t);
     const stage = await openStage(t, database.url);
     const other = await openStage(t, database.url);
     const lane = makeContactChangeLane({ forgetContact });

@@ -91,8 +91,7 @@ function delivered(event: StoredEvent): Delivery {
 
 for (const engine of databases) {
   t.test(`receiving, ${engine.name}`, async (t) => {
-    const database = await engine.create();
-    t.teardown(() => database.drop());
+    const database = await engine.create(t);
     const stage = await openStage(t, database.url);
     const change = makeContactChangeLane({ forgetContact });
     const open = async () => {

@@ -26,8 +26,7 @@ async function payloads(stage: Stage, tenantId: string): Promise<unknown[]> {
 
 for (const engine of databases) {
   t.test(`a hundred at once, ${engine.name}`, async (t) => {
-    const database = await engine.create();
-    t.teardown(() => database.drop());
+    const database = await engine.create(t);
     const plan = { sends_cap: 7, new_contacts_cap: 1000 };
     const stages = [await openStage(t, database.url, { plan })];
     // SQLite belongs to one process; a server is decided about by several at once.
@@ -65,8 +64,7 @@ for (const engine of databases) {
   });
 
   t.test(`new contacts and openers at once, ${engine.name}`, async (t) => {
-    const database = await engine.create();
-    t.teardown(() => database.drop());
+    const database = await engine.create(t);
     const options = { plan: { new_contacts_cap: 7 }, openers: 20 };
     const stages = [await openStage(t, database.url, options)];
     if (engine.name === 'mariadb') stages.push(await openStage(t, database.url, options));
@@ -92,8 +90,7 @@ for (const engine of databases) {
   });
 
   t.test(`refused openers add up over batches and processes, ${engine.name}`, async (t) => {
-    const database = await engine.create();
-    t.teardown(() => database.drop());
+    const database = await engine.create(t);
     const options = { openers: 2 };
     const stages = [await openStage(t, database.url, options)];
     if (engine.name === 'mariadb') stages.push(await openStage(t, database.url, options));
@@ -109,8 +106,7 @@ for (const engine of databases) {
   });
 
   t.test(`another tenant names the account, ${engine.name}`, async (t) => {
-    const database = await engine.create();
-    t.teardown(() => database.drop());
+    const database = await engine.create(t);
     const plan = { sends_cap: 50, new_contacts_cap: 50, ramp_days: 14 };
     const stage = await openStage(t, database.url, { plan, openers: 0 });
     const { tenantId, accountIds } = await makeTenant(stage);
@@ -131,8 +127,7 @@ for (const engine of databases) {
   });
 
   t.test(`openers, loops and idempotent twins, ${engine.name}`, async (t) => {
-    const database = await engine.create();
-    t.teardown(() => database.drop());
+    const database = await engine.create(t);
     const options = { openers: 5, loopMessages: 3 };
     const stages = [await openStage(t, database.url, options)];
     if (engine.name === 'mariadb') stages.push(await openStage(t, database.url, options));
@@ -181,8 +176,7 @@ for (const engine of databases) {
   });
 
   t.test(`the next send goes by what tenant and account are now, ${engine.name}`, async (t) => {
-    const database = await engine.create();
-    t.teardown(() => database.drop());
+    const database = await engine.create(t);
     const first = await openStage(t, database.url);
     const second = engine.name === 'mariadb' ? await openStage(t, database.url) : first;
     const { tenantId, accountIds } = await makeTenant(first, 2);
@@ -226,8 +220,7 @@ for (const engine of databases) {
   t.test(
     `the statements of a batch are as many as those of one send, ${engine.name}`,
     async (t) => {
-      const database = await engine.create();
-      t.teardown(() => database.drop());
+      const database = await engine.create(t);
       const stage = await openStage(t, database.url, { loopMessages: 1000, openers: 1000 });
       const tenants = await Promise.all(Array.from({ length: 5 }, () => makeTenant(stage)));
       let statements = 0;
@@ -253,8 +246,7 @@ for (const engine of databases) {
   t.test(
     `a contact's flag binds every send after its change was answered, ${engine.name}`,
     async (t) => {
-      const database = await engine.create();
-      t.teardown(() => database.drop());
+      const database = await engine.create(t);
       const first = await openStage(t, database.url);
       const second = engine.name === 'mariadb' ? await openStage(t, database.url) : first;
       const changes = makeContactChangeLane({ forgetContact });
@@ -281,8 +273,7 @@ for (const engine of databases) {
   );
 
   t.test(`what is stored and read back, ${engine.name}`, async (t) => {
-    const database = await engine.create();
-    t.teardown(() => database.drop());
+    const database = await engine.create(t);
     const stage = await openStage(t, database.url);
     const { tenantId, accountIds } = await makeTenant(stage, 2);
     const other = await makeTenant(stage);

@@ -5,7 +5,7 @@ import type { Lane } from '../../../../core/contracts/storage.ts';
 import type { MessageWithContact } from '../../../../plugins/messages/tables/message-rows.ts';
 import { pruneWaits } from '../../../../plugins/messages/upkeep.ts';
 import type { WaitRequest, WaitResult } from '../../../../plugins/messages/wait/waits.ts';
-import { databases } from '../../../harness/databases.ts';
+import { databases, engines } from '../../../harness/databases.ts';
 import { FaultyServer } from '../../storage/faulty-server.ts';
 import { FakeSession, hub, inbound, makeTenant, openStage, type Stage, until } from '../stage.ts';
 
@@ -34,8 +34,7 @@ const texts = (result: WaitResult): string[] => result.messages.map((message) =>
 
 for (const engine of databases) {
   t.test(`waits, ${engine.name}`, async (t) => {
-    const database = await engine.create();
-    t.teardown(() => database.drop());
+    const database = await engine.create(t);
     const shared = hub();
     const revoked = new Set<string>();
     const options = { hub: shared, isCurrent: (keyId: string) => !revoked.has(keyId) };
@@ -377,10 +376,7 @@ for (const engine of databases) {
 }
 
 t.test('after an outage of the database a tenant may wait at once', async (t) => {
-  const kind = databases.find(({ name }) => name === 'mariadb');
-  if (kind === undefined) throw new Error('there is no MariaDB among the databases');
-  const database = await kind.create();
-  t.teardown(() => database.drop());
+  const database = await engines.mariadb.create(t);
   const line = await FaultyServer.open(database.url, t);
   const options = { hub: hub(), isCurrent: () => true };
   const stage = await openStage(t, line.url, options);
