@@ -1,0 +1,54 @@
+import t from 'tap';
+import { systemClock } from '../../../core/contracts/clock.ts';
+import { plainOptions } from '../../../plugins/accounts/connections.ts';
+import type { ConnectRequest } from '../../../plugins/accounts/session/messages.ts';
+import { SessionDirectory } from '../../../plugins/accounts/session-directory.ts';
+import { beatLane } from '../../../plugins/cluster/lanes.ts';
+import { migratedStorage } from '../../fixtures/process.ts';
+import { databases } from '../../harness/databases.ts';
+
+const request: ConnectRequest = {
+  tenantId: 'ten_1',
+  mode: 'test',
+  channel: 'msgapp_web',
+  identifier: '+15550000001',
+  options: plainOptions('qr'),
+  forceNew: false,
+  accountsCap: 1,
+  waitForStep: false,
+  unreachable: 'go_on',
+};
+
+for (const engine of databases) {
+  t.test(`${engine.name}: a connect goes to the process with the fewest sessions`, async (t) => {
+    const storage = await migratedStorage(t, (await engine.create(t)).url);
+    /** Which process gets a connect that `here` was asked for, with so many sessions in each. */
+    const hostOf = async (here: number, other: number, capacity = 10, roles = ['sessions']) => {
+      const processes = { here, other };
+      for (const [id, sessions] of Object.entries(processes)) {
+        await storage.submit(beatLane, { id, name: id, roles, sessions, capacity });
+      }
+      const asked: string[] = [];
+      const directory = new SessionDirectory({
+        storage,
+        broker: {
+          processId: 'here',
+          request: async (processId) => {
+            asked.push(processId);
+            return { kind: 'view', view: { accountId: 'acc_1' } };
+          },
+        },
+        clock: systemClock,
+        sealer: { seal: (plain) => plain },
+        requestTimeoutMs: 1_000,
+      });
+      t.match(await directory.connect(request), { accountId: 'acc_1' });
+      return asked;
+    };
+    t.same(await hostOf(0, 0), ['here'], 'the process that was asked, while both have none');
+    t.same(await hostOf(3, 3), ['here'], 'and while both have as many');
+    t.same(await hostOf(2, 0), ['other'], 'the other one, when it has fewer');
+    t.same(await hostOf(0, 2), ['here']);
+    await t.rejects(hostOf(0, 0, 10, ['api']), { name: 'SessionUnreachable' });
+  });
+}
