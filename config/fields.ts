@@ -57,7 +57,7 @@ export function isGroup(schema: FieldSchema): boolean {
   return schema.properties !== undefined || schema.patternProperties !== undefined;
 }
 
-/** Calls back for every field that is named in the schema, groups left out; `NAME` stands for any name. */
+/** Calls back for every field that is named in the schema, groups left out; `NAME` is a placeholder for any name. */
 export function eachField(
   visit: (path: FieldPath, schema: FieldSchema) => void,
   schema: FieldSchema = rootSchema,

@@ -4,12 +4,12 @@ import { GatewayError } from './errors.ts';
 /** How long a start waits for a database that is away, milliseconds: the server may just be starting itself. */
 export const databaseStartMs = 30_000;
 
-/** Between two tries. */
+/** Pause between two tries, milliseconds. */
 const againMs = 250;
 
 /**
- * Does a step of the start; tries it again as long as the database is away, so that an outage of seconds ends no start.
- * @param work may run several times; repeats what it did before
+ * Retries a step of the start while the database is away: a short outage ends no start.
+ * @param work the step; each try runs the whole of it again, so it must be safe to repeat
  * @throws what `work` throws; its `unavailable` only after `databaseStartMs`
  */
 export async function whenAvailable<Result>(work: () => Promise<Result>): Promise<Result> {

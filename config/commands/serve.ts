@@ -14,7 +14,7 @@ import { StopSignals } from './stop-signals.ts';
 type Compose = (config: GatewayConfig, log: GatewayLog) => GatewayParts | Promise<GatewayParts>;
 
 /**
- * Runs a gateway until it is told to stop. Answers the exit code: 0 after a clean stop, 1 when it could not
+ * Runs a gateway until a signal stops it. Answers the exit code: 0 after a clean stop, 1 when it could not
  * start or stop.
  * @param compose what the gateway is made of; a test hands in parts that fail on purpose
  * @throws ConfigError

@@ -7,7 +7,7 @@ export const ChannelsSettings = Type.Record(
   Closed({
     driver: Type.String({
       description:
-        'a driver that comes with the gateway, or the package of one, looked for in the working directory; a file as `./driver.js`',
+        'a driver that comes with the gateway, or a package installed in the working directory, or a file there, such as `./driver.js`',
       minLength: 1,
     }),
     options: Type.Record(Type.String(), Type.Unknown(), {

@@ -39,7 +39,7 @@ const MediaS3 = Closed({
     }),
   ),
   prefix: Type.String({
-    description: 'stands before the name of every object',
+    description: 'prefix of the name of every object',
     default: 'media/',
     pattern: '^([A-Za-z0-9_-]+/)*$',
     'x-expected': 'names of folders, each followed by a slash',

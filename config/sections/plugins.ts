@@ -7,7 +7,7 @@ export const PluginsSettings = Type.Record(
   Closed({
     package: Type.String({
       description:
-        'the package of a plugin, looked for in the working directory; a file as `./plugin.js`',
+        'a package installed in the working directory, or a file there, such as `./plugin.js`',
       minLength: 1,
     }),
     options: Type.Record(Type.String(), Type.Unknown(), {

@@ -26,8 +26,8 @@ export interface PersonChange {
 const cacheSize = 500;
 
 /**
- * People whom an account has met, one credential each. A person counts as changed until `keep`, so that an event that
- * failed is made again.
+ * The address cache of an account: everybody it has met, stored as one credential each. A change is reported again
+ * until `keep` stores it, so a failed event is repeated.
  */
 export class People {
   readonly #buffer: CredentialBuffer;
@@ -44,7 +44,7 @@ export class People {
     this.#buffer = buffer;
   }
 
-  /** Takes users of the network; answers those who differ from the stored ones. */
+  /** Compares users of the network with the stored people; answers those who differ. */
   async take(users: readonly tl.TypeUser[]): Promise<readonly PersonChange[]> {
     const given = users.filter((user) => user._ === 'user' && !user.min);
     const kept = await this.#kept(given.map(({ id }) => id));
@@ -66,7 +66,7 @@ export class People {
     return this.#differs(person, kept) ? { person, before: kept } : null;
   }
 
-  /** Notes changed people for the next write, once the gateway has their events. */
+  /** Stores changed people with the next write. Called once the gateway has their events. */
   keep(changes: Iterable<PersonChange>): void {
     for (const { person } of changes) {
       this.#cache.set(person.id, person);

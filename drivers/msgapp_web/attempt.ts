@@ -98,7 +98,7 @@ export class ConnectAttempt {
 
   /**
    * Takes this device off the phone's list of linked ones.
-   * @throws Error when the network could not be told
+   * @throws Error when the network was not reached
    */
   async leave(signal: AbortSignal): Promise<void> {
     if (this.#live === null) throw new Error('there is no connection to the network');

@@ -11,7 +11,7 @@ const againMs = 500;
 /**
  * Whether the phone that is linked is the account's own. Some numbers have an address with other digits, in Brazil
  * for one: the network is then asked whose address it is.
- * @param address the linked phone's, as the network told it
+ * @param address the linked phone's, as the network sent it
  * @throws Error when the network does not answer, asked three times
  */
 export async function isPhoneOf(

@@ -94,7 +94,7 @@ export class MsgappWebSession implements Session {
 
   /**
    * Ends what was under way and connects with what `prepare` gives; null: the link is gone.
-   * @param quiet a look whether a restriction is over: only a change is told
+   * @param quiet whether only a change of state is reported: a check whether a restriction is over
    */
   async #begin(
     prepare: (library: Library) => Promise<Prepared | null>,
@@ -176,7 +176,7 @@ export class MsgappWebSession implements Session {
     this.#look.unref();
   }
 
-  /** @throws when the network could not be told */
+  /** @throws Error when the network was not reached */
   async #leave(signal: AbortSignal): Promise<void> {
     if (this.#attempt?.isLive !== true && !(await this.#connectSilently(signal))) return;
     await this.#attempt?.leave(signal);

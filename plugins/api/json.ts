@@ -94,7 +94,7 @@ function checkText(text: string, path?: string): void {
 
 /**
  * Refuses in a value that was parsed elsewhere what `parseBody` refuses in a text.
- * @param path where the value stands in the request
+ * @param path location of the value in the request
  * @throws GatewayError `invalid_request`
  */
 export function refuseOddValue(path: string, value: unknown, depth = 0): void {

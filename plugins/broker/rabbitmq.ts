@@ -27,8 +27,8 @@ export interface RabbitmqBrokerOptions {
 }
 
 /**
- * The broker of many processes. Senders never wait for RabbitMQ, which may be away or hang: a sweep finds what it
- * loses. `topology.ts` declares its queues, `carrier.ts` has the connections.
+ * RabbitMQ as the broker between processes. Nobody waits for a publish: the receiver's periodic sweep of the database
+ * makes up for a lost one. `topology.ts` declares the queues, `carrier.ts` has the connections.
  */
 export class RabbitmqBroker implements ClosableBroker {
   readonly processId = randomUUID();

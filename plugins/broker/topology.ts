@@ -25,7 +25,7 @@ import type { Channel } from 'rabbitmq-client';
  *
  * A process binds its queue of messages to the accounts that it hosts and the topics that it listens to.
  * N counts its connections, so that a new one need not wait until RabbitMQ has noticed the end of the old.
- * What stands in such a queue goes with the connection: the database knows it, and a sweep finds it.
+ * Messages in such a queue are lost with the connection: what they announce is in the database, where a sweep finds it.
  *
  * RabbitMQ never changes the arguments of a queue that exists: who changes them here changes its name too.
  */
@@ -36,7 +36,7 @@ export class Topology {
   readonly dead: string;
   readonly #prefix: string;
 
-  /** @param prefix stands before every name; `gateway.` outside tests */
+  /** @param prefix of every name; `gateway.` outside tests */
   constructor(prefix: string) {
     this.#prefix = prefix;
     this.hosts = `${prefix}hosts`;

@@ -10,7 +10,7 @@ export type EgressFailureKind = 'timeout' | 'connection' | 'tls' | 'blocked';
 /** A request that got no answer. */
 export interface EgressFailure {
   readonly kind: EgressFailureKind;
-  /** A sentence for the one who named the address. Never names an address that was looked up. */
+  /** A sentence for the one who named the address. Never names a resolved address. */
   readonly message: string;
 }
 
@@ -19,7 +19,7 @@ export interface EgressPost {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** For the whole request: look-up, connecting, sending, head and body of the answer. */
+  /** Time limit of the whole request, from resolving the host's name to the last byte of the answer. */
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly signal?: AbortSignal;

@@ -16,7 +16,7 @@ export class RequestDeadline {
    * Starts the time of a request.
    * @param timeoutMs for all of it
    * @param caller ends it too
-   * @param onRelease told once it is over
+   * @param onRelease called once it is over
    */
   constructor(
     timeoutMs: number,

@@ -29,7 +29,7 @@ const connectionMessages: Readonly<Record<string, string>> = {
 };
 
 /**
- * The failure for an error of look-up, socket or undici. Only codes are used: the messages name resolved addresses.
+ * Translates an error of DNS, socket or undici. Only its code is used, since its message may name a resolved address.
  * Pure.
  */
 export function failureOf(error: unknown): EgressFailure {
@@ -52,7 +52,7 @@ export function failureOf(error: unknown): EgressFailure {
 }
 
 /**
- * The failure for an error during the TLS handshake. Every error that is not of the network is of TLS, since
+ * Translates an error during the TLS handshake. What is no error of the network counts as one of TLS, since
  * certificate errors have no common code. Pure.
  */
 export function handshakeFailureOf(error: unknown): EgressFailure {

@@ -15,7 +15,7 @@ export type ReadMessages =
 
 /**
  * Reads the JSON-RPC messages of a body: one, or several in an array.
- * @param admit told, before they are checked, which costs far more, how many of them are no calls of a tool
+ * @param admit called with the number of messages that call no tool, before the costly check of each
  * @throws what `admit` throws
  */
 export function readMessages(text: string, admit: (others: number) => void): ReadMessages {

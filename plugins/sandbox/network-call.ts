@@ -48,7 +48,7 @@ export async function answerOf<Value>(
 
 /**
  * The phone that a request is about. Without a channel it is the only one on which the number is known.
- * @param make whether the call makes a phone that is not known, so that the channel must be told
+ * @param make whether the call creates an unknown phone, which needs a channel
  * @throws GatewayError `invalid_phone_number`, `invalid_request`, `not_found`
  */
 export async function phoneAddress(
@@ -78,7 +78,7 @@ export async function phoneAddress(
 
 /**
  * A number from a request's body.
- * @param path where it stands, such as `body/from/phone`
+ * @param path location in the request, such as `body/from/phone`
  * @throws GatewayError `invalid_phone_number` naming the field
  */
 export function phoneFrom(text: string, path: string): string {

@@ -5,7 +5,7 @@ import type { Bound } from './bindings.ts';
 export type Escaping = Pick<Connection, 'escape'>;
 
 /** Characters to escape between single quotes, as MariaDB and MySQL read them. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to find
 const special = /[\0\b\t\n\r\x1a"'\\]/;
 
 /** A value as SQL for MariaDB or MySQL. */

@@ -31,7 +31,7 @@ const mysqlBounds = {
 };
 const endings = new Set<string | undefined>(['COMMIT', 'ROLLBACK']);
 
-/** Prepared statements of one connection: a server has 16,382 for all of them, unless told otherwise. */
+/** Prepared statements of one connection: a server allows 16,382 in total by default. */
 const mostPrepared = 64;
 
 /** All connections of the server together have too many prepared statements. */

@@ -142,7 +142,7 @@ export class Pipeline {
   }
 }
 
-/** Characters of one packet: below the 16 MB that a server takes unless told otherwise, whatever they are. */
+/** Characters of one packet: below the 16 MB that a server takes by default, whatever the characters are. */
 const packetSize = 2_000_000;
 
 /** Divides statements among packets that are not too large, unless one by itself is. */

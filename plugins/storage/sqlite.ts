@@ -29,7 +29,7 @@ const journalLimit = 67_108_864;
 /**
  * Opens the file, which is made if need be, twice: one connection that writes, in transactions that hold the
  * write lock from their start, and one that can only read and always sees the last commit.
- * @param path as it stands in DATABASE_URL after `sqlite:`, relative to the working directory
+ * @param path as in DATABASE_URL after `sqlite:`, relative to the working directory
  */
 export function openSqlite(
   path: string,

@@ -14,7 +14,7 @@ interface Profile {
   readonly timeDeltas: readonly number[];
 }
 
-/** How many lines are told. */
+/** How many lines are printed. */
 const told = 25;
 
 /** Makes a folder, empty. */

@@ -1,7 +1,7 @@
 import type { Figure, Goal } from './bench.ts';
 import { median, spread } from './statistics.ts';
 
-/** A figure with what is told of it. */
+/** A figure with what the report says of it. */
 export interface Row {
   readonly bench: string;
   readonly figure: string;
@@ -17,7 +17,7 @@ export interface Row {
   readonly rounds: Pick<Figure, 'gateway' | 'floor'>;
 }
 
-/** What is told of a figure. Pure. */
+/** What the report says of a figure. Pure. */
 export function rowOf(bench: string, figure: Figure): Row {
   const { gateway, floor, goal } = figure;
   const ratios = floor?.map((value, round) => (gateway[round] ?? Number.NaN) / value) ?? null;

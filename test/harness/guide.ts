@@ -6,7 +6,7 @@ const project = join(import.meta.dirname, '../..');
 /** A code block of a guide. */
 export interface GuideBlock {
   readonly language: string;
-  /** What stands behind the language: the file that the block is kept in, or null. */
+  /** What follows the language: the file that the block is kept in, or null. */
   readonly file: string | null;
   readonly text: string;
 }

@@ -18,7 +18,7 @@ export interface MediaServer {
   answer(path: string, listener: RequestListener): void;
 }
 
-/** Starts a server that answers a picture at every path, unless it is told otherwise. Stops with the test. */
+/** Starts a server that answers a picture at every path, unless `answer` says otherwise. Stops with the test. */
 export async function mediaServer(t: Teardown): Promise<MediaServer> {
   const answers = new Map<string, RequestListener>();
   const asked = new Map<string, number>();

@@ -57,7 +57,7 @@ export async function outsidePackage(
 /** What `outsidePackage` has made. */
 export interface OutsidePackage {
   readonly folder: string;
-  /** Where the unpacked project stands. */
+  /** Folder of the unpacked project. */
   readonly gateway: string;
   /** Checks the sources strictly and compiles them into `built`; answers the compiler's complaints, '' for none. */
   compile(): Promise<string>;

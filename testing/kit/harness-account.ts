@@ -30,7 +30,7 @@ export interface SendOptions {
   readonly timeoutMs?: number;
 }
 
-/** What the user of an account is told while it is being linked. */
+/** What the user of an account is shown while it is being linked. */
 export type LinkWord = LinkStep | StateEvent;
 
 /**
@@ -70,7 +70,7 @@ export class HarnessAccount {
     return this.#port.events;
   }
 
-  /** Begins linking, by the driver's first method when none is named; answers what the user is told first. */
+  /** Begins linking, by the driver's first method when none is named; answers what the user is shown first. */
   async link(request: Partial<LinkRequest> = {}): Promise<LinkWord> {
     const [method] = this.#driver.capabilities.linkMethods;
     const nothing = { importContacts: false, importHistory: false };
@@ -83,7 +83,7 @@ export class HarnessAccount {
     return await this.#session.answer(field, value);
   }
 
-  /** What the user is told next: a step, or the state that linking comes to. */
+  /** What the user is shown next: a step, or the state that linking ends in. */
   async told(withinMs?: number): Promise<LinkWord> {
     const is = (event: DriverEvent): event is StepEvent | StateEvent =>
       event.type === 'step' || event.type === 'state';

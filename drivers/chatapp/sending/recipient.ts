@@ -37,7 +37,7 @@ async function byPhone(
     return answer.peer._ === 'peerUser' ? await people.find(answer.peer.userId) : null;
   } catch (error) {
     if (isRpcError(error)) throw error;
-    // A failed look-up sends nothing.
+    // `certain`: the message was not sent, since only its recipient was being resolved.
     throw new DriverError('no_answer', 'the network did not answer', {
       certain: true,
       retryAfterMs: 0,

@@ -13,7 +13,7 @@ export class SharedSchemas {
   readonly #schemas = new Map<string, JsonSchema>();
 
   /**
-   * A schema as it stands in the document.
+   * A schema as the document shows it.
    * @throws Error when two different schemas carry the same `$id`
    */
   place(schema: object): JsonSchema {

@@ -44,8 +44,8 @@ export const refusalSchemas: Readonly<Record<string, JsonSchema>> = {
 
 /**
  * The refusals of all operations: whatever two operations have in common is one entry of `components.responses`, the
- * rest is written out where it belongs. Each schema is written out whole, since generators of clients lose what stands
- * beside a `$ref`.
+ * rest is written out where it belongs. Each schema is written out whole, since generators of clients ignore
+ * what is beside a `$ref`.
  */
 export class SharedRefusals {
   readonly #uses = new Map<string, number>();

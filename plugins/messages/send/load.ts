@@ -50,8 +50,8 @@ interface Pair {
 }
 
 /**
- * Reads what a batch of sends is decided on: most in one round trip, the `prefetch`, the rest only for those whom it can
- * matter to. The tenants are locked, so that nobody else accepts, receives or changes contacts for them meanwhile.
+ * Loads the state that a batch of sends is decided on. Most of it is in the `prefetch`, which came with the locks; the
+ * rest is read only for sends that need it. The tenants are locked: nobody else changes this state until COMMIT.
  */
 export async function loadBatch(
   unit: Unit,

@@ -2,7 +2,7 @@ import type { Library } from '../../../drivers/msgapp_web/library.ts';
 import { Endpoint } from './endpoint.ts';
 import { server } from './stanzas.ts';
 
-/** What stands before a phone's digits in its owner's opaque id. */
+/** Prefix of a phone's digits in its owner's opaque id. */
 const hiddenPrefix = '77';
 
 /** Everybody on the network, by either address. People are there as soon as somebody asks for them. */

@@ -20,7 +20,7 @@ import { answerQuery } from './queries.ts';
 import { failure, kindOf, now } from './stanzas.ts';
 import { Wire } from './wire.ts';
 
-/** Where a connection stands after the handshake. */
+/** State of a connection after the handshake. */
 type Peer =
   | { readonly type: 'pairing'; readonly pairing: Pairing }
   | { readonly type: 'device'; readonly phone: Phone; readonly companion: Companion };

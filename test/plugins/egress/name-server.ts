@@ -16,7 +16,7 @@ export interface NameServer {
 
 const types: Readonly<Record<number, string>> = { 1: 'A', 28: 'AAAA' };
 
-/** Starts a name server over UDP that answers every question as told, and ends it with the test. */
+/** Starts a name server over UDP that answers every question by a rule, and ends it with the test. */
 export async function nameServer(
   owner: { teardown(end: () => unknown): void },
   answer: (name: string, type: string) => Answer,

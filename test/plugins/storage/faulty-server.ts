@@ -4,7 +4,7 @@ import type { Teardown } from '../../harness/processes.ts';
 /** What happens to the next COMMIT that passes: it never arrives, or its answer is lost. */
 type CommitFault = 'lost_before' | 'lost_after' | null;
 
-/** Stands between a storage and its MariaDB and breaks the line as told. */
+/** A proxy between a storage and its MariaDB that breaks the connection on demand. */
 export class FaultyServer {
   /** The database's address through this line. */
   readonly url: string;

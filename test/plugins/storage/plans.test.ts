@@ -215,7 +215,7 @@ async function fill(connections: DatabasePools): Promise<string[]> {
   return ids;
 }
 
-/** A read, and the most rows it may look at. */
+/** A read, and the most rows it may examine. */
 interface Read {
   readonly name: string;
   readonly most: number;

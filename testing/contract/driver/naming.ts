@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import type { Bench } from './bench.ts';
 
-/** What no rule may answer as it stands: nothing, too much, and what cannot be shown. */
+/** Texts that no identifier rule gives back unchanged: empty, too long, or with invisible characters. */
 const nonsense = [
   '',
   ' ',
