@@ -14,10 +14,11 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type NetworkAddress, parseNetworkUrl } from './address.ts';
+import { StoreTaken } from './network-file.ts';
 import { usualQuota } from './quota.ts';
 import { networkFolder, removeRunning, secretOf, stands, writeRunning } from './running.ts';
 import { NetworkServer } from './server.ts';
-import { NetworkStore, StoreTaken } from './store.ts';
+import { NetworkStore } from './store.ts';
 
 /** The exit status of a network that found another one at work on its folder. */
 const takenStatus = 3;

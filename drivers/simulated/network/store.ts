@@ -1,10 +1,6 @@
-import Database from 'libsql';
+import { NetworkFile } from './network-file.ts';
 import type { OfferedEvent, OutboxEntry, PhoneAddress, SentText } from './protocol.ts';
 import { messagesBeyond, phonesBeyond, type Quota, WrittenCount } from './quota.ts';
-import { schema } from './schema.ts';
-
-/** Another process has this network's file open. */
-export class StoreTaken extends Error {}
 
 /** A phone's lasting facts; what they are is `phone.ts`' business. */
 export interface StoredPhone {
@@ -36,53 +32,13 @@ export interface RemovedRow {
   readonly phoneId: number;
 }
 
-/**
- * The network's state on disk, in one SQLite file that one process has to itself. Writes gather in a
- * transaction until `commit`; nobody else reads the file, so reads see them at once.
- */
-export class NetworkStore {
-  readonly #db: Database.Database;
-  readonly #statements = new Map<string, Database.Statement>();
-  /** Called when the first write after a commit was made. */
-  onBegin: () => void = () => undefined;
-  /** Called before a commit: what it writes is part of it. */
-  beforeCommit: () => void = () => undefined;
+/** The SQL of the network's state: what each phone is, what it sent, and what it is offered. */
+export class NetworkStore extends NetworkFile {
   readonly #phonesWritten = new WrittenCount();
   readonly #messagesWritten = new WrittenCount();
-  #open = false;
-
-  /** @throws StoreTaken when another process has it */
-  constructor(file: string) {
-    this.#db = new Database(file);
-    try {
-      // An exclusive lock that the system takes back when the process dies: never two networks.
-      this.#db.pragma('locking_mode = EXCLUSIVE');
-      this.#db.pragma('journal_mode = WAL');
-      this.#db.pragma('synchronous = NORMAL');
-      this.#db.exec(schema);
-    } catch (error) {
-      this.#db.close();
-      if (error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY'))
-        throw new StoreTaken(`another process has ${file} open`);
-      throw error;
-    }
-  }
-
-  /** Makes durable what was written since the last commit. A failure is fatal for the process. */
-  commit(): void {
-    if (!this.#open) return;
-    this.beforeCommit();
-    this.#open = false;
-    this.#db.exec('COMMIT');
-  }
-
-  close(): void {
-    this.commit();
-    this.#db.close();
-  }
 
   phones(): readonly StoredPhone[] {
-    return this.#all('SELECT id, network, channel, phone, record FROM phones ORDER BY id').map(
+    return this.all('SELECT id, network, channel, phone, record FROM phones ORDER BY id').map(
       (row) => ({
         id: Number(row.id),
         address: {
@@ -99,44 +55,44 @@ export class NetworkStore {
     const insert =
       'INSERT INTO phones (network, channel, phone, record, changed_at) VALUES (?, ?, ?, ?, ?)';
     this.#phonesWritten.add(record);
-    return this.#run(insert, network, channel, phone, record, Date.now());
+    return this.run(insert, network, channel, phone, record, Date.now());
   }
 
   savePhone(phoneId: number, record: string): void {
     const update = 'UPDATE phones SET record = ?, changed_at = ? WHERE id = ?';
     this.#phonesWritten.add(record);
-    this.#run(update, record, Date.now(), phoneId);
+    this.run(update, record, Date.now(), phoneId);
   }
 
   /** The phones that are to go because a tenant has more than its quota; none until enough was written since. */
   phonesBeyond({ phones, bytes }: Quota): readonly number[] {
     if (!this.#phonesWritten.mayExceed(phones, bytes)) return [];
-    return this.#all(phonesBeyond, phones, bytes).map(({ id }) => Number(id));
+    return this.all(phonesBeyond, phones, bytes).map(({ id }) => Number(id));
   }
 
   /** Removes a phone and everything that is kept for it. */
   removePhone(phoneId: number): void {
     for (const table of ['messages', 'inbound', 'offers']) {
-      this.#run(`DELETE FROM ${table} WHERE phone_id = ?`, phoneId);
+      this.run(`DELETE FROM ${table} WHERE phone_id = ?`, phoneId);
     }
-    this.#run('DELETE FROM phones WHERE id = ?', phoneId);
+    this.run('DELETE FROM phones WHERE id = ?', phoneId);
   }
 
   /** Removes the oldest messages and events of tenants that have more than their quota, once enough was written. */
   removeMessagesBeyond({ messages, bytes }: Quota): readonly RemovedRow[] {
     if (!this.#messagesWritten.mayExceed(messages, bytes)) return [];
-    const removed = this.#all(messagesBeyond, messages, bytes).map((row) => ({
+    const removed = this.all(messagesBeyond, messages, bytes).map((row) => ({
       // One of the three that the statement names.
       kind: row.kind as RemovedRow['kind'],
       id: Number(row.id),
       phoneId: Number(row.phone_id),
     }));
-    for (const { kind, id } of removed) this.#run(`DELETE FROM ${kind} WHERE rowid = ?`, id);
+    for (const { kind, id } of removed) this.run(`DELETE FROM ${kind} WHERE rowid = ?`, id);
     return removed;
   }
 
   offers(phoneId: number): readonly Offer[] {
-    return this.#all(
+    return this.all(
       'SELECT id, event, due_at FROM offers WHERE phone_id = ? ORDER BY id',
       phoneId,
     ).map((row) => ({
@@ -151,18 +107,18 @@ export class NetworkStore {
     const insert = 'INSERT INTO offers (phone_id, event, due_at) VALUES (?, ?, ?)';
     const text = JSON.stringify(event);
     this.#messagesWritten.add(text);
-    return { id: this.#run(insert, phoneId, text, dueAt), event, dueAt };
+    return { id: this.run(insert, phoneId, text, dueAt), event, dueAt };
   }
 
   removeOffer(phoneId: number, offerId: number): void {
-    this.#run('DELETE FROM offers WHERE id = ? AND phone_id = ?', offerId, phoneId);
+    this.run('DELETE FROM offers WHERE id = ? AND phone_id = ?', offerId, phoneId);
   }
 
   /** The message that was accepted with this reference. */
   accepted(phoneId: number, reference: string): AcceptedMessage | null {
     const select =
       'SELECT id, network_id, receipts FROM messages WHERE phone_id = ? AND reference = ?';
-    const row = this.#all(select, phoneId, reference)[0];
+    const row = this.all(select, phoneId, reference)[0];
     if (row === undefined) return null;
     return {
       id: Number(row.id),
@@ -178,22 +134,22 @@ export class NetworkStore {
     const recipient = message.to.phone ?? message.to.networkId ?? '';
     const { reference, text, media_url } = message;
     this.#messagesWritten.add(text + (media_url ?? ''));
-    const id = this.#run(insert, phoneId, networkId, reference, recipient, text, media_url, at);
+    const id = this.run(insert, phoneId, networkId, reference, recipient, text, media_url, at);
     return { id, networkId, receipts: 0 };
   }
 
   raiseAttempts(messageId: number): void {
-    this.#run('UPDATE messages SET attempts = attempts + 1 WHERE id = ?', messageId);
+    this.run('UPDATE messages SET attempts = attempts + 1 WHERE id = ?', messageId);
   }
 
   setReceipts(messageId: number, receipts: number): void {
-    this.#run('UPDATE messages SET receipts = ? WHERE id = ?', receipts, messageId);
+    this.run('UPDATE messages SET receipts = ? WHERE id = ?', receipts, messageId);
   }
 
   outbox(phoneId: number): readonly OutboxEntry[] {
     const select = `SELECT network_id, reference, recipient, text, media_url, at, attempts
       FROM messages WHERE phone_id = ? ORDER BY id`;
-    return this.#all(select, phoneId).map((row) => ({
+    return this.all(select, phoneId).map((row) => ({
       network_id: String(row.network_id),
       message_id: String(row.reference),
       to: String(row.recipient),
@@ -207,7 +163,7 @@ export class NetworkStore {
   /** The event of an inbound message that came before, or null. */
   written(phoneId: number, networkId: string): OfferedEvent | null {
     const select = 'SELECT event FROM inbound WHERE phone_id = ? AND network_id = ?';
-    const row = this.#all(select, phoneId, networkId)[0];
+    const row = this.all(select, phoneId, networkId)[0];
     // Written by addWritten.
     return row === undefined ? null : (JSON.parse(String(row.event)) as OfferedEvent);
   }
@@ -217,7 +173,7 @@ export class NetworkStore {
       'INSERT INTO inbound (phone_id, network_id, sender, event, at) VALUES (?, ?, ?, ?, ?)';
     const text = JSON.stringify(event);
     this.#messagesWritten.add(text);
-    this.#run(insert, phoneId, networkId, sender, text, Date.now());
+    this.run(insert, phoneId, networkId, sender, text, Date.now());
   }
 
   /** Whether this contact has written to the phone, or been written to from it. */
@@ -225,38 +181,15 @@ export class NetworkStore {
     const select = `SELECT 1 AS found WHERE
       EXISTS (SELECT 1 FROM inbound WHERE phone_id = ?1 AND sender = ?2) OR
       EXISTS (SELECT 1 FROM messages WHERE phone_id = ?1 AND recipient = ?2)`;
-    return this.#all(select, phoneId, contact).length > 0;
+    return this.all(select, phoneId, contact).length > 0;
   }
 
   unreachableNetworks(): readonly string[] {
-    return this.#all('SELECT network FROM unreachable').map((row) => String(row.network));
+    return this.all('SELECT network FROM unreachable').map((row) => String(row.network));
   }
 
   setReachable(network: string, reachable: boolean): void {
-    if (reachable) this.#run('DELETE FROM unreachable WHERE network = ?', network);
-    else this.#run('INSERT OR IGNORE INTO unreachable (network) VALUES (?)', network);
-  }
-
-  #run(sql: string, ...values: (string | number | null)[]): number {
-    if (!this.#open) {
-      this.#db.exec('BEGIN IMMEDIATE');
-      this.#open = true;
-      this.onBegin();
-    }
-    return Number(this.#statement(sql).run(...values).lastInsertRowid);
-  }
-
-  #all(sql: string, ...values: (string | number | null)[]): Record<string, unknown>[] {
-    // Rows are objects by column name by default.
-    return this.#statement(sql).all(...values) as Record<string, unknown>[];
-  }
-
-  #statement(sql: string): Database.Statement {
-    let statement = this.#statements.get(sql);
-    if (statement === undefined) {
-      statement = this.#db.prepare(sql);
-      this.#statements.set(sql, statement);
-    }
-    return statement;
+    if (reachable) this.run('DELETE FROM unreachable WHERE network = ?', network);
+    else this.run('INSERT OR IGNORE INTO unreachable (network) VALUES (?)', network);
   }
 }
