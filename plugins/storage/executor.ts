@@ -11,9 +11,7 @@ import {
 import type { CommitTopic } from '../../core/contracts/storage.ts';
 import { bindable } from './bindings.ts';
 import type { Statement } from './pipeline.ts';
-
-/** Bindings of one statement: well below SQLite's 32,766. */
-const maxBindings = 16_000;
+import { parts, portions, quoted, updateOf, upsertEnd } from './sql-text.ts';
 
 /** Inserts of at most so many rows are prepared; larger ones differ in text with every number of rows. */
 const fewRows = 2;
@@ -75,9 +73,7 @@ export class Executor implements Sql {
     lists: readonly (readonly Value[])[],
   ): Promise<void> {
     const places = columns.flatMap((_, n) => (lists.some((list) => list[n] !== null) ? [n] : []));
-    const size = Math.floor(maxBindings / places.length);
-    for (let start = 0; start < lists.length; start += size) {
-      const part = lists.slice(start, start + size);
+    for (const part of portions(lists, places.length)) {
       const bindings: Value[] = [];
       for (const list of part) for (const place of places) bindings.push(list[place] ?? null);
       const names = places.map((place) => columns[place] ?? '');
@@ -102,45 +98,15 @@ export class Executor implements Sql {
   }
 
   async upsert(table: string, rows: readonly Row[], rule: UpsertRule): Promise<void> {
-    const isMysql = this.dialect === 'mysql';
-    const held = (column: string): string => `${quoted(table)}.${quoted(column)}`;
-    const given = (column: string): string =>
-      isMysql ? `values(${quoted(column)})` : `excluded.${quoted(column)}`;
-    const changes = [
-      ...(rule.set ?? []).map((column) => [column, given(column)]),
-      ...(rule.add ?? []).map((column) => [column, `${held(column)} + ${given(column)}`]),
-      ...(rule.fill ?? []).map((column) => [column, `coalesce(${held(column)}, ${given(column)})`]),
-    ].map(([column = '', value]) => `${quoted(column)} = ${value}`);
-    const conflict = isMysql
-      ? 'on duplicate key update'
-      : `on conflict (${rule.key.map(quoted).join(', ')}) do update set`;
-    const end = `${conflict} ${changes.join(', ')}`;
-    for (const part of parts(rows)) {
-      await this.#insertPart('insert into', table, part, end);
-    }
+    const end = upsertEnd(this.dialect, table, rule);
+    for (const part of parts(rows)) await this.#insertPart('insert into', table, part, end);
   }
 
   async updateEach(table: string, key: string, rows: readonly Row[]): Promise<number> {
     let matched = 0;
     for (const part of parts(rows, 2)) {
-      const columns = Object.keys(part[0] ?? {}).filter((column) => column !== key);
-      const bindings: Value[] = [];
-      const changes = columns.map((column) => {
-        const first = part[0]?.[column] ?? null;
-        if (part.every((row) => (row[column] ?? null) === first)) {
-          bindings.push(first);
-          return `${quoted(column)} = ?`;
-        }
-        for (const row of part) bindings.push(row[key] ?? null, row[column] ?? null);
-        return `${quoted(column)} = case ${quoted(key)} ${'when ? then ? '.repeat(part.length)}end`;
-      });
-      for (const row of part) bindings.push(row[key] ?? null);
-      matched += await this.run(
-        `update ${quoted(table)} set ${changes.join(', ')}
-         where ${quoted(key)} in (${placeholders(part.length)})`,
-        bindings,
-        { recurs: part.length === 1 },
-      );
+      const { sql, bindings } = updateOf(table, key, part);
+      matched += await this.run(sql, bindings, { recurs: part.length === 1 });
     }
     return matched;
   }
@@ -150,11 +116,8 @@ export class Executor implements Sql {
     column: string,
     values: ReadonlyMap<string, string>,
   ): Promise<void> {
-    const all = [...values];
-    const size = Math.floor(maxBindings / 3);
-    for (let start = 0; start < all.length; start += size) {
-      const part = all.slice(start, start + size);
-      const name = quoted(column);
+    const name = quoted(column);
+    for (const part of portions([...values], 3)) {
       await this.run(
         `update ${quoted(table)} set ${name} = case ${name} ${'when ? then ? '.repeat(part.length)}end
          where ${name} in (${placeholders(part.length)})`,
@@ -234,11 +197,6 @@ function through(knex: Knex): Way {
   return { ask: ({ sql, bindings }) => knex.raw(sql, bindings), knex };
 }
 
-/** A name of ours, as both dialects quote it. */
-function quoted(name: string): string {
-  return `\`${name}\``;
-}
-
 /**
  * The rows that `insert ignore` of MySQL inserted. IGNORE also turns a value that does not fit into a warning: only
  * taken keys may have warned.
@@ -249,23 +207,4 @@ function insertedOf(answer: unknown, table: string, count: number): number {
   ];
   if (warningStatus !== count - affectedRows) throw new Error(`a row does not fit "${table}"`);
   return affectedRows;
-}
-
-function parts(rows: readonly Row[], uses = 1): Row[][] {
-  const first = rows[0];
-  if (first === undefined) return [];
-  const columns = Object.keys(first);
-  for (const row of rows) {
-    let known = 0;
-    for (const name in row) if (name in first) known += 1;
-    if (known !== columns.length || Object.keys(row).length !== known) {
-      throw new Error('rows of one statement must all name the same columns');
-    }
-  }
-  const size = Math.max(1, Math.floor(maxBindings / (columns.length * uses)));
-  const result: Row[][] = [];
-  for (let start = 0; start < rows.length; start += size) {
-    result.push(rows.slice(start, start + size));
-  }
-  return result;
 }

@@ -1,0 +1,81 @@
+import {
+  type Dialect,
+  placeholders,
+  type Row,
+  type UpsertRule,
+  type Value,
+} from '../../core/contracts/sql.ts';
+
+/** Bindings of one statement: well below SQLite's 32,766. */
+const maxBindings = 16_000;
+
+/** A name of ours, as both dialects quote it. */
+export function quoted(name: string): string {
+  return `\`${name}\``;
+}
+
+/** The end of an insert that changes the rows whose key is taken. Pure. */
+export function upsertEnd(dialect: Dialect, table: string, rule: UpsertRule): string {
+  const isMysql = dialect === 'mysql';
+  const held = (column: string): string => `${quoted(table)}.${quoted(column)}`;
+  const given = (column: string): string =>
+    isMysql ? `values(${quoted(column)})` : `excluded.${quoted(column)}`;
+  const changes = [
+    ...(rule.set ?? []).map((column) => [column, given(column)]),
+    ...(rule.add ?? []).map((column) => [column, `${held(column)} + ${given(column)}`]),
+    ...(rule.fill ?? []).map((column) => [column, `coalesce(${held(column)}, ${given(column)})`]),
+  ].map(([column = '', value]) => `${quoted(column)} = ${value}`);
+  const conflict = isMysql
+    ? 'on duplicate key update'
+    : `on conflict (${rule.key.map(quoted).join(', ')}) do update set`;
+  return `${conflict} ${changes.join(', ')}`;
+}
+
+/** One statement that gives each row its own values, found by its key. Pure. */
+export function updateOf(
+  table: string,
+  key: string,
+  rows: readonly Row[],
+): { readonly sql: string; readonly bindings: readonly Value[] } {
+  const columns = Object.keys(rows[0] ?? {}).filter((column) => column !== key);
+  const bindings: Value[] = [];
+  const changes = columns.map((column) => {
+    const first = rows[0]?.[column] ?? null;
+    if (rows.every((row) => (row[column] ?? null) === first)) {
+      bindings.push(first);
+      return `${quoted(column)} = ?`;
+    }
+    for (const row of rows) bindings.push(row[key] ?? null, row[column] ?? null);
+    return `${quoted(column)} = case ${quoted(key)} ${'when ? then ? '.repeat(rows.length)}end`;
+  });
+  for (const row of rows) bindings.push(row[key] ?? null);
+  const sql = `update ${quoted(table)} set ${changes.join(', ')}
+         where ${quoted(key)} in (${placeholders(rows.length)})`;
+  return { sql, bindings };
+}
+
+/**
+ * Rows in portions of one statement each. Pure.
+ * @param uses how often a statement binds each value
+ * @throws Error when they do not all name the same columns
+ */
+export function parts(rows: readonly Row[], uses = 1): Row[][] {
+  const first = rows[0];
+  if (first === undefined) return [];
+  const columns = Object.keys(first);
+  for (const row of rows) {
+    let known = 0;
+    for (const name in row) if (name in first) known += 1;
+    if (known !== columns.length || Object.keys(row).length !== known) {
+      throw new Error('rows of one statement must all name the same columns');
+    }
+  }
+  return portions(rows, columns.length * uses);
+}
+
+/** Values in portions of one statement each, where each value takes so many bindings. Pure. */
+export function portions<Value>(values: readonly Value[], bindings: number): Value[][] {
+  const size = Math.max(1, Math.floor(maxBindings / Math.max(1, bindings)));
+  const count = Math.ceil(values.length / size);
+  return Array.from({ length: count }, (_, n) => values.slice(n * size, (n + 1) * size));
+}
