@@ -7,6 +7,7 @@ const capabilities = {
   type: 'object',
   properties: {
     deduplicates: flag,
+    window: { type: 'integer', minimum: 1 },
     deliveredReceipts: flag,
     recipients: { enum: ['any_phone', 'contacts'] },
     linkMethods: { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1 },

@@ -1,6 +1,9 @@
 /** Marks the errors of every copy of this module: a driver package may have one of its own. */
 const mark = Symbol.for('messaging-gateway.DriverError');
 
+/** Whom an error concerns. */
+export type Concern = 'message' | 'contact' | 'account';
+
 /** Why a send, or an answer, did not work out. */
 export class DriverError extends Error {
   /** Also true for errors of another copy of this module. */
@@ -13,17 +16,30 @@ export class DriverError extends Error {
   readonly certain: boolean;
   /** Not null: the pause before the next try, milliseconds; the message keeps its queue position. */
   readonly retryAfterMs: number | null;
+  /**
+   * Who has to wait when the message is to be sent again: its contact, or the account with all that it sends. `message`
+   * where nobody has.
+   */
+  readonly concerns: Concern;
   readonly [mark] = true;
   constructor(
     code: string,
     message: string,
-    options: { certain: boolean; retryAfterMs?: number | null; cause?: unknown },
+    options: {
+      certain: boolean;
+      retryAfterMs?: number | null;
+      /** Default: `account`, or `message` when it is final. */
+      concerns?: Concern;
+      cause?: unknown;
+    },
   ) {
     super(message, { cause: options.cause });
     this.name = 'DriverError';
     this.code = code;
     this.certain = options.certain;
     this.retryAfterMs = options.retryAfterMs ?? null;
+    const isFinal = this.certain && this.retryAfterMs === null;
+    this.concerns = options.concerns ?? (isFinal ? 'message' : 'account');
   }
 }
 

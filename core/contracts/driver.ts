@@ -7,7 +7,7 @@ import type { DriverEvent } from './driver-events.ts';
 import type { AnswerOutcome, LinkMethod, LinkRequest } from './driver-linking.ts';
 import type { MediaFile, OutboundMedia, OutboundMessage, Sent } from './driver-messages.ts';
 
-export { DriverError } from './driver-error.ts';
+export { type Concern, DriverError } from './driver-error.ts';
 export * from './driver-events.ts';
 export * from './driver-linking.ts';
 export * from './driver-messages.ts';
@@ -47,6 +47,11 @@ export interface DriverLog {
 export interface DriverCapabilities {
   /** A send repeated with the same reference is shown once. Without it an uncertain send is never repeated. */
   readonly deduplicates: boolean;
+  /**
+   * To how many contacts `send` may be under way at once; to one contact never more than one. Default: 1. With more, an
+   * error says by `DriverError.concerns` whom it stops.
+   */
+  readonly window?: number;
   /** The network reports delivery apart from reading. */
   readonly deliveredReceipts: boolean;
   /** `any_phone`: a message can go to any number. `contacts`: only to a known contact. */
@@ -117,9 +122,9 @@ export interface Session {
    */
   resume(): Promise<void>;
   /**
-   * Sends one message and answers once the network has taken it. The gateway calls it in the order of
-   * acceptance and only while connected, one at a time for each account. It may be called again with the same reference
-   * after a crash or a lost connection.
+   * Sends one message and answers once the network has taken it. The gateway calls it only while connected, for each
+   * contact in the order of acceptance and one at a time, for `window` contacts at once. It may be called again with the
+   * same reference after a crash or a lost connection.
    * @param signal aborted when the session is about to close or the lease ran out: reject, certain or not
    * @throws DriverError
    */

@@ -5,6 +5,7 @@ import { type Timing, usualTiming } from './timing.ts';
 
 const capabilities: DriverCapabilities = {
   deduplicates: true,
+  window: 8,
   // The network tells that a message was read, never that it was delivered.
   deliveredReceipts: false,
   recipients: 'contacts',

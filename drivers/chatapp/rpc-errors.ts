@@ -8,8 +8,8 @@ export type RefusalMeaning =
   | { readonly kind: 'stopped'; readonly how: 'banned' | 'frozen' }
   /** The account may write to nobody who has not written to it. */
   | { readonly kind: 'new_contacts' }
-  /** Come again after so many milliseconds. */
-  | { readonly kind: 'wait'; readonly ms: number }
+  /** Come again after so many milliseconds: with anything, or to this chat only. */
+  | { readonly kind: 'wait'; readonly ms: number; readonly concerns: 'account' | 'contact' }
   /** The network has a message with this random id already. */
   | { readonly kind: 'duplicate' }
   /** Another data center has the account. The library goes there by itself; this is what is left where it could not. */
@@ -28,7 +28,7 @@ const ended: Readonly<Record<string, 'logged_out' | 'replaced'>> = {
   AUTH_KEY_DUPLICATED: 'replaced',
 };
 
-const wait = /^(?:FLOOD|FLOOD_PREMIUM|SLOWMODE|FLOOD_TEST_PHONE)_WAIT_(\d+)$/;
+const wait = /^(?:FLOOD|FLOOD_PREMIUM|(SLOWMODE)|FLOOD_TEST_PHONE)_WAIT_(\d+)$/;
 
 /** The name of the error as the network gave it, numbers included. */
 export function errorName({ message, text }: Pick<tl.RpcError, 'message' | 'text'>): string {
@@ -44,8 +44,11 @@ export function meaningOfName(code: number, name: string): RefusalMeaning {
   if (/^FROZEN_(METHOD|PARTICIPANT)_/.test(name)) return { kind: 'stopped', how: 'frozen' };
   if (name === 'PEER_FLOOD') return { kind: 'new_contacts' };
   if (name === 'RANDOM_ID_DUPLICATE') return { kind: 'duplicate' };
-  const seconds = wait.exec(name)?.[1];
-  if (seconds !== undefined) return { kind: 'wait', ms: Math.max(1, Number(seconds)) * 1000 };
+  const [, ofChat, seconds] = wait.exec(name) ?? [];
+  if (seconds !== undefined) {
+    const concerns = ofChat === undefined ? 'account' : 'contact';
+    return { kind: 'wait', ms: Math.max(1, Number(seconds)) * 1000, concerns };
+  }
   if (/^(?:PHONE|NETWORK|USER)_MIGRATE_\d+$/.test(name)) return { kind: 'elsewhere' };
   if (code < 0 || code >= 500 || name === 'TIMEOUT') return { kind: 'internal' };
   return { kind: 'refused' };

@@ -14,6 +14,7 @@ export function makeMsgappWebDriver(context: Pick<DriverContext, 'options'>): Dr
   return {
     capabilities: {
       deduplicates: true,
+      window: 8,
       deliveredReceipts: true,
       recipients: 'any_phone',
       linkMethods: ['qr', 'pairing_code'],

@@ -24,6 +24,7 @@ export interface ChannelProfile {
 const webLinked: ChannelProfile = {
   capabilities: {
     deduplicates: true,
+    window: 8,
     deliveredReceipts: true,
     recipients: 'any_phone',
     linkMethods: ['qr', 'pairing_code'],
@@ -43,6 +44,7 @@ const webLinked: ChannelProfile = {
 const loginCode: ChannelProfile = {
   capabilities: {
     deduplicates: true,
+    window: 8,
     deliveredReceipts: true,
     recipients: 'contacts',
     linkMethods: ['code', 'qr'],

@@ -112,7 +112,7 @@ async function sweep(storage: Storage, dispatchers: Dispatchers): Promise<void> 
 
 /**
  * Enters receipts. One that comes before the answer of its send is kept with the message when it names it by
- * reference; when it names only an id that the answer will bring, it waits for that answer, and those behind it too.
+ * reference; when it names only an id that the answer will bring, it waits for the answers under way, and those behind it too.
  * @throws Error when that answer takes too long
  */
 async function receipts(
@@ -123,7 +123,7 @@ async function receipts(
 ): Promise<void> {
   let waitedFor: ReceiptEvent | null = null;
   for (let left = all; left.length > 0; ) {
-    const underWay = dispatcher.outcomeUnderWay();
+    const underWay = dispatcher.outcomesUnderWay();
     left = ensureHeld(await lanes.receipts(session, left));
     const [unknown, ...others] = left;
     if (unknown === undefined) return;

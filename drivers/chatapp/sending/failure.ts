@@ -29,6 +29,7 @@ export function sendFailure(cause: unknown): DriverError {
     return new DriverError('no_answer', 'the network did not answer', {
       certain: false,
       retryAfterMs: 0,
+      concerns: 'contact',
     });
   }
   const name = errorName(cause);
@@ -38,6 +39,7 @@ export function sendFailure(cause: unknown): DriverError {
       return new DriverError('flood_wait', 'the network asks to wait', {
         certain: true,
         retryAfterMs: meaning.ms,
+        concerns: meaning.concerns,
       });
     case 'stopped':
       return stopped();
@@ -53,6 +55,7 @@ export function sendFailure(cause: unknown): DriverError {
       return new DriverError('network_failed', `the network failed: ${name}`, {
         certain: false,
         retryAfterMs: 0,
+        concerns: 'contact',
       });
     default:
       return new DriverError(name.toLowerCase(), `the network refused the message: ${name}`, {

@@ -63,5 +63,6 @@ function notUploaded(): DriverError {
   return new DriverError('not_uploaded', 'the media was not uploaded', {
     certain: true,
     retryAfterMs: 0,
+    concerns: 'contact',
   });
 }

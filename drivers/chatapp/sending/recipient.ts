@@ -41,6 +41,7 @@ async function byPhone(
     throw new DriverError('no_answer', 'the network did not answer', {
       certain: true,
       retryAfterMs: 0,
+      concerns: 'contact',
       cause: error,
     });
   }

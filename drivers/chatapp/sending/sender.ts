@@ -122,6 +122,7 @@ export class Sender {
       throw new DriverError('no_answer', 'the network did not say which message it took', {
         certain: false,
         retryAfterMs: 0,
+        concerns: 'contact',
       });
     }
     progress.sent(request.randomId.toString(), taken);

@@ -1,23 +1,23 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { doubled } from '../../../core/backoff.ts';
-import { DriverError, type OutboundMessage } from '../../../core/contracts/driver.ts';
+import type { OutboundMessage } from '../../../core/contracts/driver.ts';
 import type { Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { LiveSession } from '../../accounts/contract.ts';
-import { failures } from '../failures.ts';
-import type { QueuePosition } from '../tables/messages.ts';
+import type { QueuePosition } from '../tables/message-rows.ts';
+import { type Attempt, driverError, judge, lastPauseMs, pauseAfter } from './attempt.ts';
+import { Conversations, type Head } from './conversations.ts';
 import { InterruptibleSleep } from './interruptible-sleep.ts';
 import type { SendOutcome } from './outcome.ts';
 import type { DispatchStep, SessionOutput } from './session-input.ts';
+import { UnstoredSends } from './unstored-sends.ts';
 
-/** Positions read at once, and kept at most. */
+/** Positions read at once. */
 const pageSize = 200;
 
-/** Pauses between tries, milliseconds: doubled from the first to the last. */
-const firstPauseMs = 250;
-const lastPauseMs = 15_000;
+/** Positions kept at most; those behind them are read later. */
+const capacity = 10_000;
 
-/** How often, and how fast, the outcome of the last send is tried to be stored after the session's end. */
+/** How often, and how fast, outcomes are tried to be stored after the session's end. */
 const drainTries = 8;
 const drainPauseMs = 200;
 
@@ -35,51 +35,63 @@ export interface AcceptedPosition extends QueuePosition {
   readonly intended: OutboundMessage | null;
 }
 
-/** What one try to send came to. */
-type Attempt =
-  | Exclude<SendOutcome, { kind: 'returned' }>
-  | { readonly kind: 'returned'; readonly id: string; readonly pauseMs: number }
-  /** The network may or may not have it; the same reference is sent again. */
-  | { readonly kind: 'unknown'; readonly pauseMs: number };
+/** What an idle session would hand over at once, were it accepted with its intent. */
+export interface IdleQueue {
+  /** The sequence that the next accepted message must have. */
+  readonly next: number;
+  /** How many messages, of as many contacts. */
+  readonly slots: number;
+  /** Whether messages to this contact are queued or under way. */
+  isBusy(contactId: string): boolean;
+}
 
 /**
- * Sends one session's messages, strictly in the order of their sequence: n only after n−1 is sent or final.
- * The dispatcher knows positions in the queue only; the lane reads and changes rows. An envelope counts as a
- * position when it is exactly the next one; anything else makes the dispatcher read the queue.
+ * Sends one session's messages: to each contact in the order of acceptance, n only after n−1 is sent or final, and to
+ * `window` contacts at once. Works in turns: one transaction stores the outcomes since the last turn and the intents of
+ * the next sends. The dispatcher knows positions in the queue only; the lane reads and changes rows. A position that is
+ * exactly the next one is added; anything else makes the dispatcher read the queue.
  */
 export class Dispatcher {
   readonly #session: LiveSession;
   readonly #parts: DispatcherParts;
   readonly #sleep: InterruptibleSleep;
-  /** What is to be sent, in order and without a gap. */
-  readonly #queue: QueuePosition[] = [];
-  /** The sequence up to which the queue was read; null before a read has found something. */
+  readonly #conversations: Conversations;
+  readonly #unstored = new UnstoredSends();
+  /** The sends under way. */
+  readonly #sends = new Set<Promise<void>>();
+  /** Ends the pauses of conversations, by contact. */
+  readonly #pauses = new Map<string, NodeJS.Timeout>();
+  /** What became of sends since the last turn. */
+  #outcomes: SendOutcome[] = [];
+  /** The sequence up to which the queue is known; null before a read has found something. */
   #tail: number | null = null;
-  /** There may be queued messages after those in `#queue`. */
+  /** There may be queued messages after `#tail`. */
   #unread = true;
-  /** The head of the queue was handed to the driver before, in this session. */
-  #again = false;
-  /** The head of the queue, while its intent is stored and it was not handed to the driver. */
-  #intended: OutboundMessage | null = null;
+  /** Ends the pause of the whole account; null when there is none. */
+  #accountPause: NodeJS.Timeout | null = null;
   #running: Promise<void> | null = null;
-  #underWay: { readonly settled: Promise<void>; settle(): void } | null = null;
   #fenced = false;
 
   constructor(session: LiveSession, parts: DispatcherParts) {
     this.#session = session;
     this.#parts = parts;
     this.#sleep = new InterruptibleSleep(session.signal);
+    this.#conversations = new Conversations(session.capabilities.window ?? 1);
+    session.signal.addEventListener('abort', () => this.#endPauses(), { once: true });
   }
 
-  /**
-   * The sequence of the message that would be handed over at once, were it accepted with its intent; null while
-   * there are, or may be, others before it, and where more than the acceptance decides whether it goes out.
-   */
-  nextIfIdle(): number | null {
-    const isBusy = this.#running !== null || this.#queue.length > 0 || this.#unread;
+  /** Answers null while messages wait or may wait, and where more than the acceptance decides whether one goes out. */
+  idle(): IdleQueue | null {
     // Should this process end between the two, only a network that de-duplicates is asked again.
     const mayRepeat = this.#session.capabilities.deduplicates;
-    return isBusy || !mayRepeat || this.#tail === null || !this.#isFree() ? null : this.#tail + 1;
+    const isBusy = this.#isStoring() || this.#unread || this.#conversations.ready > 0;
+    const slots = this.#conversations.free;
+    if (isBusy || !mayRepeat || slots === 0 || this.#tail === null || !this.#isFree()) return null;
+    return {
+      next: this.#tail + 1,
+      slots,
+      isBusy: (contactId) => this.#conversations.has(contactId),
+    };
   }
 
   /**
@@ -88,17 +100,18 @@ export class Dispatcher {
    */
   wake(positions: readonly (QueuePosition & Partial<AcceptedPosition>)[]): boolean {
     if (this.#fenced) return false;
-    for (const { id, sequence, intended = null } of positions) {
+    for (const { intended = null, ...position } of positions) {
+      const { sequence } = position;
       if (this.#tail !== null && sequence <= this.#tail) continue;
-      const follows = this.#tail !== null && sequence === this.#tail + 1;
-      const isKnown = intended !== null ? this.#queue.length === 0 : !this.#unread;
-      if (follows && isKnown && this.#queue.length < pageSize) {
-        this.#queue.push({ id, sequence });
-        this.#tail = sequence;
-        if (intended !== null) this.#intended = intended;
-      } else {
+      if (sequence - 1 !== this.#tail || this.#conversations.size >= capacity) {
         this.#unread = true;
+        continue;
       }
+      this.#tail = sequence;
+      this.#conversations.add(position);
+      if (intended === null || !this.#conversations.startAlone(position)) continue;
+      if (this.#isFree()) this.#carryOut(position.contactId, intended);
+      else this.#settle(position.contactId, position.id, takenBack(position.id));
     }
     this.#start();
     return true;
@@ -106,44 +119,55 @@ export class Dispatcher {
 
   /** Reads the queue: messages may be waiting of which no envelope has come. */
   poll(): void {
-    if (this.#queue.length === 0) this.#unread = true;
+    if (this.#conversations.size === 0 && !this.#isStoring()) this.#tail = null;
+    this.#unread = true;
     this.#start();
   }
 
-  /** The session can send (again): ends a pause and goes on. */
+  /** The session can send (again): ends all pauses and goes on. */
   ready(): void {
     this.#unread = true;
     this.#sleep.wake();
+    this.#endPauses();
     this.#start();
   }
 
   /** Resolves once nothing is under way any more. For after the session's end. */
   async closed(): Promise<void> {
-    await this.#running;
+    while (this.#running !== null || this.#sends.size > 0) {
+      await Promise.all([this.#running, ...this.#sends]);
+    }
   }
 
-  /** Resolves once the send that is under way has its outcome stored; null when none is. */
-  outcomeUnderWay(): Promise<void> | null {
-    return this.#underWay?.settled ?? null;
+  /** Resolves once the sends that are under way have their outcomes stored; null when none is. */
+  outcomesUnderWay(): Promise<void> | null {
+    return this.#unstored.settled();
   }
 
   #start(): void {
-    if (this.#running !== null || (!this.#maySend() && this.#intended === null)) return;
+    if (this.#running !== null || this.#fenced) return;
+    if (!this.#maySend() && this.#outcomes.length === 0) return;
     this.#running = this.#run()
       .catch((error: unknown) => {
         this.#parts.log.error({ err: error, account: this.#session.account.id }, 'dispatch failed');
         return this.#sleep.sleep(lastPauseMs);
       })
       .finally(() => {
-        this.#settle();
         this.#running = null;
-        if (this.#queue.length > 0 || this.#unread) this.#start();
+        const mayStart = this.#conversations.ready > 0 && this.#conversations.free > 0;
+        if (this.#outcomes.length > 0 || mayStart || this.#mustRead()) this.#start();
       });
+  }
+
+  /** Outcomes are being stored or are to be stored. */
+  #isStoring(): boolean {
+    return this.#running !== null || this.#outcomes.length > 0;
   }
 
   #maySend(): boolean {
     const { connected, restriction } = this.#session;
-    return !this.#fenced && connected && restriction !== 'all' && this.#session.mayAct();
+    const isOpen = !this.#fenced && connected && restriction !== 'all';
+    return isOpen && this.#accountPause === null && this.#session.mayAct();
   }
 
   /** It may send, and nothing but the acceptance decides what goes out. */
@@ -151,73 +175,66 @@ export class Dispatcher {
     return this.#maySend() && this.#session.restriction === null;
   }
 
+  /** Takes turns until nothing is to be stored and nothing may start. */
   async #run(): Promise<void> {
-    let outcome: SendOutcome | null = null;
     for (;;) {
-      if (outcome === null && this.#intended === null) await this.#fillQueue();
-      const intended: OutboundMessage | null = outcome === null ? this.#intended : null;
-      let message: OutboundMessage | null = intended;
-      this.#intended = null;
-      if (message === null) {
-        const head = this.#maySend() ? this.#queue[0] : undefined;
-        if (outcome === null && head === undefined) return;
-        const answer = await this.#store(outcome, head);
-        this.#settle();
-        if (answer === null) return;
-        outcome = null;
-        if (head === undefined) continue;
-        message = answer.message;
+      await this.#fill();
+      const outcomes = this.#outcomes;
+      this.#outcomes = [];
+      const heads = this.#maySend() ? this.#conversations.start() : [];
+      if (outcomes.length === 0 && heads.length === 0) return;
+      const answer = await this.#store(outcomes, heads);
+      for (const { id } of outcomes) this.#unstored.delete(id);
+      if (answer === null) return this.#unstored.clear();
+      for (const [n, { contactId }] of heads.entries()) {
+        const next = answer.next[n] ?? null;
+        if (next === null) this.#conversations.finish(contactId);
+        else if ('movedTo' in next) this.#conversations.merge(contactId, next.movedTo);
+        else this.#carryOut(contactId, next);
       }
-      if (message === null) {
-        this.#advance();
-        continue;
-      }
-      const attempt: Attempt =
-        intended === null || this.#isFree()
-          ? await this.#send(message)
-          : { kind: 'returned', id: message.reference, pauseMs: 0 };
-      if (attempt.kind === 'sent' || attempt.kind === 'failed') {
-        this.#advance();
-        outcome = attempt;
-        continue;
-      }
-      this.#again = attempt.kind === 'unknown';
-      if (attempt.kind === 'returned' && (await this.#store(attempt, undefined)) === null) return;
-      this.#settle();
-      await this.#sleep.sleep(attempt.pauseMs);
     }
   }
 
-  /** Reads the queue when it is empty and may not have been read to its end. */
-  async #fillQueue(): Promise<void> {
-    for (let tries = 1; this.#queue.length === 0 && this.#unread && this.#maySend(); tries += 1) {
+  /** Reads on while conversations may start and there are too few of them. */
+  async #fill(): Promise<void> {
+    const { messages } = this.#parts.read;
+    for (let tries = 1; this.#mustRead(); tries += 1) {
       this.#unread = false;
       try {
-        const page = await this.#parts.read.messages.queuedOf(this.#session.account.id, pageSize);
-        this.#queue.push(...page);
-        this.#tail = page.at(-1)?.sequence ?? this.#tail;
+        const page = await messages.queuedOf(this.#session.account.id, this.#tail ?? 0, pageSize);
+        for (const position of page) {
+          // What was accepted meanwhile has come by itself.
+          if (this.#tail !== null && position.sequence <= this.#tail) continue;
+          this.#tail = position.sequence;
+          this.#conversations.add(position);
+        }
         if (page.length === pageSize) this.#unread = true;
-        return;
+        tries = 0;
       } catch (error) {
         this.#unread = true;
         this.#parts.log.warn({ err: error }, 'the queue could not be read');
-        await this.#sleep.sleep(pauseMs(tries));
+        await this.#sleep.sleep(pauseAfter(tries));
       }
     }
   }
 
+  #mustRead(): boolean {
+    const { size, ready, free } = this.#conversations;
+    return this.#unread && size < capacity && ready < free && this.#maySend();
+  }
+
   /**
-   * Stores what became of the last message together with the intent to send the next one; tries again while
-   * the database is away. Null when the session is over or another process has the account.
+   * Stores what became of the last sends together with the intents of the next ones; tries again while the database is
+   * away. Null when the session is over or another process has the account.
    */
   async #store(
-    outcome: SendOutcome | null,
-    next: QueuePosition | undefined,
+    outcomes: readonly SendOutcome[],
+    next: readonly Head[],
   ): Promise<(SessionOutput & { held: true }) | null> {
     const { fence, signal, capabilities, restriction, restrictionReason } = this.#session;
     const step: DispatchStep = {
-      outcome,
-      next: next === undefined ? null : { id: next.id, again: this.#again },
+      outcomes,
+      next,
       deduplicates: capabilities.deduplicates,
       closedToStrangers:
         restriction === 'new_contacts' ? (restrictionReason ?? 'safety_limits') : null,
@@ -231,63 +248,79 @@ export class Dispatcher {
         return null;
       } catch (error) {
         this.#parts.log.warn({ err: error, account: fence.id }, 'a send could not be stored');
-        if (!signal.aborted) await this.#sleep.sleep(pauseMs(tries));
-        else if (outcome === null || ++drains > drainTries) return null;
+        if (!signal.aborted) await this.#sleep.sleep(pauseAfter(tries));
+        else if (outcomes.length === 0 || ++drains > drainTries) return null;
         else await pause(drainPauseMs);
       }
     }
   }
 
-  async #send(message: OutboundMessage): Promise<Attempt> {
-    let settle = (): void => undefined;
-    const settled = new Promise<void>((resolve) => {
-      settle = resolve;
+  /** Hands a message over whose intent is stored; what it came to is stored by the next turn. */
+  #carryOut(contactId: string, message: OutboundMessage): void {
+    this.#unstored.add(message.reference);
+    const sending = this.#send(message).then((attempt) => {
+      this.#sends.delete(sending);
+      this.#settle(contactId, message.reference, attempt);
+      this.#start();
     });
-    this.#underWay = { settled, settle };
+    this.#sends.add(sending);
+  }
+
+  async #send(message: OutboundMessage): Promise<Attempt> {
     try {
       const { networkId, at } = await this.#session.send(message);
       return { kind: 'sent', id: message.reference, networkId, at };
     } catch (error) {
-      return this.#judge(message, error);
+      const failure = driverError(error);
+      const { code, certain } = failure;
+      const context = { account: this.#session.account.id, message: message.reference };
+      this.#parts.log.info({ ...context, code, certain }, 'a message was not sent');
+      return judge(message, failure, this.#session);
     }
   }
 
-  #judge({ reference: id, attempt }: OutboundMessage, error: unknown): Attempt {
-    const failure =
-      error instanceof DriverError
-        ? error
-        : new DriverError('driver_failed', String(error), { certain: false });
-    const { account, capabilities, signal } = this.#session;
-    const context = {
-      account: account.id,
-      message: id,
-      code: failure.code,
-      certain: failure.certain,
-    };
-    this.#parts.log.info(context, 'a message was not sent');
-    const asked = failure.retryAfterMs;
-    if (failure.certain && asked === null) {
-      return { kind: 'failed', id, error: failures.driver(failure) };
+  #settle(contactId: string, id: string, attempt: Attempt): void {
+    if (attempt.kind === 'unknown') this.#unstored.delete(id);
+    else this.#outcomes.push(attempt);
+    if (attempt.kind === 'sent' || attempt.kind === 'failed') {
+      this.#conversations.finish(contactId);
+      return;
     }
-    // A pause even where none is asked for: a session that is just going down would be asked in a circle.
-    if (failure.certain) return { kind: 'returned', id, pauseMs: Math.max(asked ?? 0, 20) };
-    if (capabilities.deduplicates || signal.aborted) {
-      return { kind: 'unknown', pauseMs: Math.max(asked ?? 0, pauseMs(attempt)) };
+    this.#conversations.pause(contactId, attempt.kind === 'unknown');
+    if (this.#session.signal.aborted) return;
+    if (attempt.concerns === 'account') {
+      this.#conversations.resume(contactId);
+      this.#pauseAccount(attempt.pauseMs);
+    } else {
+      const resume = (): void => this.#endPause(contactId);
+      this.#pauses.set(contactId, setTimeout(resume, attempt.pauseMs));
     }
-    return { kind: 'failed', id, error: failures.delivery_uncertain() };
   }
 
-  #advance(): void {
-    this.#queue.shift();
-    this.#again = false;
+  /** Stops handing over for at least so long. */
+  #pauseAccount(ms: number): void {
+    if (this.#accountPause !== null) clearTimeout(this.#accountPause);
+    this.#accountPause = setTimeout(() => {
+      this.#accountPause = null;
+      this.#start();
+    }, ms);
   }
 
-  #settle(): void {
-    this.#underWay?.settle();
-    this.#underWay = null;
+  #endPause(contactId: string): void {
+    clearTimeout(this.#pauses.get(contactId));
+    this.#pauses.delete(contactId);
+    this.#conversations.resume(contactId);
+    this.#start();
+  }
+
+  #endPauses(): void {
+    if (this.#accountPause !== null) clearTimeout(this.#accountPause);
+    this.#accountPause = null;
+    for (const contactId of [...this.#pauses.keys()]) this.#endPause(contactId);
   }
 }
 
-function pauseMs(tries: number): number {
-  return doubled(firstPauseMs, tries - 1, lastPauseMs);
+/** An intent that cannot be carried out any more. */
+function takenBack(id: string): Attempt {
+  return { kind: 'returned', id, pauseMs: 0, concerns: 'contact' };
 }

@@ -1,12 +1,10 @@
 import type { LiveSession } from '../../accounts/contract.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
-import type { AcceptedPosition, Dispatcher } from './dispatcher.ts';
+import type { AcceptedPosition, Dispatcher, IdleQueue } from './dispatcher.ts';
 
-/** A session of this process that has handed over all that is queued and would hand over the next message at once. */
-export interface IdleSession {
+/** A session of this process that has handed over all that is queued and would hand over the next messages at once. */
+export interface IdleSession extends IdleQueue {
   readonly fence: LeaseToken;
-  /** The sequence of that message. */
-  readonly next: number;
 }
 
 /** The dispatchers of the sessions that this process holds, by account. */
@@ -39,8 +37,8 @@ export class Dispatchers {
   /** The account's session if it is here and idle: see `IdleSession`. */
   idle(accountId: string): IdleSession | null {
     const held = this.#held.get(accountId);
-    const next = held?.dispatcher.nextIfIdle() ?? null;
-    return held === undefined || next === null ? null : { fence: held.session.fence, next };
+    const idle = held?.dispatcher.idle() ?? null;
+    return held === undefined || idle === null ? null : { fence: held.session.fence, ...idle };
   }
 
   /**

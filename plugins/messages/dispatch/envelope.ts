@@ -1,8 +1,11 @@
-import type { QueuePosition } from '../tables/messages.ts';
+import type { QueuePosition } from '../tables/message-rows.ts';
+
+/** A position on its way: id, sequence, contact, address of the media. */
+type EnvelopePosition = [id: string, sequence: number, contactId: string, mediaUrl: string | null];
 
 /** Newly accepted messages, as their hosts are notified: by account, in order of acceptance. */
 export type QueuedEnvelope = {
-  readonly queued: { [accountId: string]: [id: string, sequence: number][] };
+  readonly queued: { [accountId: string]: EnvelopePosition[] };
 };
 
 /** The positions that an envelope names of an account; none when it is not one of ours. */
@@ -12,8 +15,11 @@ export function positionsOf(envelope: unknown, accountId: string): readonly Queu
   if (!Array.isArray(positions)) return [];
   return positions.flatMap((position: unknown) => {
     if (!Array.isArray(position)) return [];
-    const [id, sequence]: readonly unknown[] = position;
-    return typeof id === 'string' && typeof sequence === 'number' ? [{ id, sequence }] : [];
+    const [id, sequence, contactId, mediaUrl]: readonly unknown[] = position;
+    const isOurs =
+      typeof id === 'string' && typeof sequence === 'number' && typeof contactId === 'string';
+    if (!isOurs) return [];
+    return { id, sequence, contactId, mediaUrl: typeof mediaUrl === 'string' ? mediaUrl : null };
   });
 }
 

@@ -33,7 +33,9 @@ export class HostNotifier {
     for (const [accountId, positions] of accepted) {
       if (this.#dispatchers.wake(accountId, positions)) continue;
       this.#waiting[accountId] ??= [];
-      for (const { id, sequence } of positions) this.#waiting[accountId].push([id, sequence]);
+      for (const { id, sequence, contactId, mediaUrl } of positions) {
+        this.#waiting[accountId].push([id, sequence, contactId, mediaUrl]);
+      }
       this.#count += positions.length;
     }
     if (this.#pause === null || this.#count >= mostWaiting) this.#flush();

@@ -1,12 +1,14 @@
 import type { OutboundMessage, ReceiptEvent } from '../../../core/contracts/driver.ts';
 import type { AccountReason } from '../../accounts/contract.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
+import type { Head } from './conversations.ts';
 import type { SendOutcome } from './outcome.ts';
 
-/** One step of a session's dispatching: what became of the last message, and which one is to follow. */
+/** One step of a session's dispatching: what became of messages, and which ones are to follow. */
 export interface DispatchStep {
-  readonly outcome: SendOutcome | null;
-  readonly next: { readonly id: string; readonly again: boolean } | null;
+  readonly outcomes: readonly SendOutcome[];
+  /** At most one to each contact. */
+  readonly next: readonly Pick<Head, 'id' | 'contactId' | 'again'>[];
   readonly deduplicates: boolean;
   readonly closedToStrangers: AccountReason | null;
 }
@@ -19,14 +21,17 @@ export interface SessionInput {
   readonly receipts: readonly ReceiptEvent[];
 }
 
+/** What may be handed over now, or the contact to whom the message belongs by now: two turned out to be one person. */
+export type NextSend = OutboundMessage | { readonly movedTo: string };
+
 /** The answer to a session. */
 export type SessionOutput =
   /** The session has lost its lease; nothing was stored. */
   | { readonly held: false }
   | {
       readonly held: true;
-      /** What may be handed over now; null when the step's `next` does not go out. */
-      readonly message: OutboundMessage | null;
+      /** For each `next` of the step what follows; null when it does not go out. */
+      readonly next: readonly (NextSend | null)[];
       /** The receipts that were not entered: from the first on that names no message of the account. */
       readonly left: readonly ReceiptEvent[];
     };

@@ -13,8 +13,8 @@ import { findStrangers } from './strangers.ts';
 const minIntervalMs = 20;
 
 /**
- * The lane of what sessions store of the messages they send. The outcome of one message and the intent to send the
- * next are one transaction, and receipts that come with the answer are in it too, as all of them take the same lease.
+ * The lane of what sessions store of the messages they send. The outcomes of messages and the intents to send the
+ * next ones are one transaction, and receipts that come with the answer are in it too, as all of them take the same lease.
  * Intent before action: only what this lane, or the acceptance itself, has stored as dispatched is handed to a driver. The
  * events are fanned out in the transaction that raises them.
  */
@@ -38,8 +38,8 @@ export function makeSessionLane(
         if (!held.has(fence.id)) return { held: false };
         const left = enterReceipts(batch, fence, receipts);
         const rules = { expireMs, strangers };
-        const message = step === null ? null : enterStep(batch, fence, step, rules);
-        return { held: true, message, left };
+        const next = step === null ? [] : enterStep(batch, fence, step, rules);
+        return { held: true, next, left };
       });
       await unit.withCommit.messages.save([...batch.changed.values()]);
       logFailed(unit, log, batch.changed.values());

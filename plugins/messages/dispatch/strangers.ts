@@ -13,15 +13,19 @@ export async function findStrangers(
   batch: SessionBatch,
 ): Promise<ReadonlySet<string>> {
   const strangers = new Set<string>();
-  for (const { fence, step } of inputs) {
-    const found = batch.find(fence.id, step?.next?.id);
-    if (step === null || step.closedToStrangers === null || found === null) continue;
-    const key = { accountId: fence.id, contactId: found.message.contactId };
-    const [thread] = await unit.threads.byKeys([key]);
+  const nexts = inputs.flatMap(({ fence, step }) =>
+    step === null || step.closedToStrangers === null
+      ? []
+      : step.next.map(({ id }) => ({ accountId: fence.id, id })),
+  );
+  for (const { accountId, id } of nexts) {
+    const contactId = batch.find(accountId, id)?.contact.id;
+    if (contactId === undefined) continue;
+    const [thread] = await unit.threads.byKeys([{ accountId, contactId }]);
     const opened = thread !== undefined && thread.inboundAt === null && thread.openedAt !== null;
     if (!opened) continue;
-    const reached = await unit.messages.reached(key.accountId, [key.contactId]);
-    if (reached.length === 0) strangers.add(threadKey(key.accountId, key.contactId));
+    const reached = await unit.messages.reached(accountId, [contactId]);
+    if (reached.length === 0) strangers.add(threadKey(accountId, contactId));
   }
   return strangers;
 }

@@ -104,9 +104,9 @@ function byAccount(
 ): ReadonlyMap<string, readonly AcceptedPosition[]> {
   const positions = new Map<string, AcceptedPosition[]>();
   for (const { message, intended } of accepted) {
-    const { accountId, id, sequence } = message;
+    const { accountId, id, sequence, contactId } = message;
     if (sequence === null) continue;
-    const position = { id, sequence, intended };
+    const position = { id, sequence, contactId, mediaUrl: message.media?.url ?? null, intended };
     const earlier = positions.get(accountId);
     if (earlier === undefined) positions.set(accountId, [position]);
     else earlier.push(position);

@@ -27,8 +27,8 @@ export function idleSessions(
 }
 
 /**
- * Enters the intent to send with the acceptance itself, where the message is the very next one of an idle session: it is
- * spared a transaction of its own. As everywhere the intent is durable before the message is handed over, under a
+ * Enters the intents to send with the acceptance itself, where messages are the very next ones of an idle session: each
+ * is spared a transaction of its own. As everywhere the intent is durable before the message is handed over, under a
  * lease that its transaction has locked and found valid.
  * @param idle the sessions whose leases are valid, by account
  */
@@ -37,14 +37,40 @@ export function enterIntents(
   idle: ReadonlyMap<string, IdleSession>,
   { contacts, now }: Pick<SendBatch, 'contacts' | 'now'>,
 ): readonly Accepted[] {
+  const openings = new Map([...idle].map(([id, session]) => [id, new Opening(session)]));
   return messages.map((message) => {
-    const session = idle.get(message.accountId);
+    const opening = openings.get(message.accountId);
     const contact = contacts.get(message.contactId);
-    if (session?.next !== message.sequence || contact === undefined) {
+    if (contact === undefined || opening?.admits(message) !== true) {
       return { message, intended: null };
     }
-    const dispatchFence = session.fence.number;
-    const going = { ...message, attempts: 1, dispatchedAt: now, dispatchFence };
+    const going = { ...message, attempts: 1, dispatchedAt: now, dispatchFence: opening.fence };
     return { message: going, intended: outboundMessage(going, contact) };
   });
+}
+
+/** What an idle session may take of one batch: the messages that follow without a gap, one to each contact. */
+class Opening {
+  readonly fence: number;
+  readonly #session: IdleSession;
+  readonly #contacts = new Set<string>();
+  #next: number;
+  #slots: number;
+
+  constructor(session: IdleSession) {
+    this.fence = session.fence.number;
+    this.#session = session;
+    this.#next = session.next;
+    this.#slots = session.slots;
+  }
+
+  admits({ sequence, contactId }: StoredMessage): boolean {
+    if (sequence !== this.#next) return false;
+    this.#next += 1;
+    const isBusy = this.#contacts.has(contactId) || this.#session.isBusy(contactId);
+    this.#contacts.add(contactId);
+    if (isBusy || this.#slots === 0) return false;
+    this.#slots -= 1;
+    return true;
+  }
 }

@@ -82,6 +82,15 @@ export interface MessageWithContact extends StoredMessage {
   readonly contact: MessageContact;
 }
 
+/** A queued message's position in its account's order. */
+export interface QueuePosition {
+  readonly id: string;
+  readonly sequence: number;
+  readonly contactId: string;
+  /** The address of its media; null when it has none. */
+  readonly mediaUrl: string | null;
+}
+
 /** A row as the engines return it. */
 export interface MessageColumns {
   readonly id: string;
@@ -122,6 +131,18 @@ export function withContacts(rows: readonly JoinedColumns[]): MessageWithContact
   }));
 }
 
+/** A queued row as a position in its queue. */
+export function toPosition(
+  row: Pick<MessageColumns, 'id' | 'sequence' | 'contact_id' | 'media'>,
+): QueuePosition {
+  return {
+    id: row.id,
+    sequence: row.sequence ?? 0,
+    contactId: row.contact_id,
+    mediaUrl: mediaOf(row.media)?.url ?? null,
+  };
+}
+
 /** A row as a message. */
 export function fromColumns(row: MessageColumns): StoredMessage {
   return {
@@ -132,8 +153,7 @@ export function fromColumns(row: MessageColumns): StoredMessage {
     contactId: row.contact_id,
     direction: row.direction,
     text: row.text,
-    // Written by `toList` below and by nobody else.
-    media: row.media === null ? null : (JSON.parse(row.media) as Media),
+    media: mediaOf(row.media),
     status: row.status,
     error: row.error,
     networkId: row.network_id,
@@ -149,6 +169,11 @@ export function fromColumns(row: MessageColumns): StoredMessage {
     readAt: row.read_at,
     failedAt: row.failed_at,
   };
+}
+
+function mediaOf(column: string | null): Media | null {
+  // Written by `toList` below and by nobody else.
+  return column === null ? null : (JSON.parse(column) as Media);
 }
 
 /** The columns of `messages`, in the order of `toList`. */

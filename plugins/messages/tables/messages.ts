@@ -14,17 +14,13 @@ import {
   fromColumns,
   type MessageColumns,
   type MessageWithContact,
+  type QueuePosition,
   type StoredMessage,
   toChangeableRow,
   toList,
+  toPosition,
   withContacts,
 } from './message-rows.ts';
-
-/** A queued message's position in its account's order. */
-export interface QueuePosition {
-  readonly id: string;
-  readonly sequence: number;
-}
 
 /** When messages with one contact were accepted, for the loop guard. */
 export interface MessageTime {
@@ -153,15 +149,21 @@ export class MessageTable {
     }));
   }
 
-  /** An account's queued messages in the order of acceptance. */
-  async queuedOf(accountId: string, limit: number): Promise<readonly QueuePosition[]> {
-    const rows: readonly QueuePosition[] = await this.db
-      .knex('messages')
-      .select('id', 'sequence')
-      .where({ account_id: accountId, status: 'queued' })
-      .orderBy('sequence')
-      .limit(limit);
-    return rows;
+  /** An account's queued messages after a sequence, in the order of acceptance. */
+  async queuedOf(
+    accountId: string,
+    after: number,
+    limit: number,
+  ): Promise<readonly QueuePosition[]> {
+    const rows: readonly Pick<MessageColumns, 'id' | 'sequence' | 'contact_id' | 'media'>[] =
+      await this.db
+        .knex('messages')
+        .select('id', 'sequence', 'contact_id', 'media')
+        .where({ account_id: accountId, status: 'queued' })
+        .where('sequence', '>', after)
+        .orderBy('sequence')
+        .limit(limit);
+    return rows.map(toPosition);
   }
 
   /** Those of these accounts that have queued messages. */

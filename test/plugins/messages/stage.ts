@@ -23,6 +23,8 @@ import type { PlanCaps } from '../../../plugins/limits/contract.ts';
 import { guardSettings, makeLimitRules } from '../../../plugins/limits/rules.ts';
 import { Dispatchers } from '../../../plugins/messages/dispatch/dispatchers.ts';
 import { HostNotifier } from '../../../plugins/messages/dispatch/host-notifier.ts';
+import type { SendOutcome } from '../../../plugins/messages/dispatch/outcome.ts';
+import type { NextSend } from '../../../plugins/messages/dispatch/session-input.ts';
 import { forgetContact as forget } from '../../../plugins/messages/forget-contact.ts';
 import { type MessageLanes, makeLanes } from '../../../plugins/messages/lanes.ts';
 import { inboundTopic } from '../../../plugins/messages/receive/inbound-topic.ts';
@@ -70,6 +72,10 @@ export interface Stage {
   idle(accountId: string): boolean;
   /** Sends a text; the account may be left open. */
   send(send: Partial<SendInput> & Pick<SendInput, 'tenantId'>): Promise<SendDecision>;
+  /** Stores the intent to send a message; answers what is handed over then. */
+  dispatch(session: LiveSession, id: string): Promise<NextSend | null | undefined>;
+  /** Stores what became of a message. */
+  settle(session: LiveSession, outcome: SendOutcome): Promise<void>;
   /** Runs something in a transaction of its own. */
   run<Result>(work: (unit: Unit) => Promise<Result>): Promise<Result>;
   /** The process was heard of just now. */
@@ -77,6 +83,8 @@ export interface Stage {
 }
 
 const noMedia = { take: async () => null, discard: async () => undefined };
+
+const step = { deduplicates: true, closedToStrangers: null };
 
 /** Opens the messages of one more process on a database. */
 export async function openStage(
@@ -159,6 +167,15 @@ export async function openStage(
         idempotency: null,
         ...send,
       }),
+    async dispatch(session, id) {
+      const [message] = await storage.read.messages.byIds([id]);
+      const next = [{ id, contactId: message?.contactId ?? '', again: false }];
+      const output = await lanes.dispatch(session, { ...step, outcomes: [], next });
+      return output.held ? output.next[0] : undefined;
+    },
+    async settle(session, outcome) {
+      await lanes.dispatch(session, { ...step, outcomes: [outcome], next: [] });
+    },
     run: (work) => run(storage, work),
     beat: () =>
       run(storage, async (unit) => {

@@ -279,7 +279,9 @@ function reads(ids: readonly string[]): readonly Read[] {
       }
     }
     add(`get ${tenant}`, 10, (tables) => tables.messages.find(tenant, ids[4] ?? ''));
-    add(`queue of ${tenant}`, 210, (tables) => tables.messages.queuedOf(accountOf(tenant, 0), 200));
+    add(`queue of ${tenant}`, 210, (tables) =>
+      tables.messages.queuedOf(accountOf(tenant, 0), 0, 200),
+    );
     add(`queues of ${tenant}`, 50, (tables) =>
       tables.messages.accountsWithQueued([0, 1, 2, 3].map((n) => accountOf(tenant, n))),
     );

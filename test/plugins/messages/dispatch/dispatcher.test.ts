@@ -46,18 +46,18 @@ async function eventsOf(stage: Stage, subject: string): Promise<string[]> {
 
 t.test('which message a session would hand over at once', async (t) => {
   const session = new FakeSession('ten', 'acc', 'process');
-  const queued = [{ id: 'msg', sequence: 3 }];
+  const queued = [{ id: 'msg', sequence: 3, contactId: 'con', mediaUrl: null }];
   const messages = { queuedOf: async () => queued.splice(0) };
   const dispatcher = new Dispatcher(session, {
     read: { messages } as unknown as DispatcherParts['read'],
-    step: async () => ({ held: true, message: null, left: [] }),
+    step: async () => ({ held: true, next: [null], left: [] }),
     log: createLog('silent'),
   });
-  t.equal(dispatcher.nextIfIdle(), null, 'nothing is known of the queue');
+  t.equal(dispatcher.idle()?.next ?? null, null, 'nothing is known of the queue');
   dispatcher.ready();
-  t.equal(dispatcher.nextIfIdle(), null, 'it is being read');
+  t.equal(dispatcher.idle()?.next ?? null, null, 'it is being read');
   await dispatcher.closed();
-  t.equal(dispatcher.nextIfIdle(), 4);
+  t.equal(dispatcher.idle()?.next ?? null, 4);
   const { capabilities } = session;
   for (const change of [
     { connected: false },
@@ -65,10 +65,10 @@ t.test('which message a session would hand over at once', async (t) => {
     { capabilities: { ...capabilities, deduplicates: false } },
   ] as const) {
     Object.assign(session, change);
-    t.equal(dispatcher.nextIfIdle(), null, JSON.stringify(change));
+    t.equal(dispatcher.idle()?.next ?? null, null, JSON.stringify(change));
     Object.assign(session, { connected: true, restriction: null, capabilities });
   }
-  t.equal(dispatcher.nextIfIdle(), 4);
+  t.equal(dispatcher.idle()?.next ?? null, 4);
 });
 
 for (const engine of databases) {

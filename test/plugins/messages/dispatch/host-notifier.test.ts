@@ -26,7 +26,10 @@ const accepted = (places: Readonly<Record<string, readonly number[]>>) =>
     Object.entries(places).map(([accountId, sequences]) => [
       accountId,
       sequences.map(
-        (sequence): AcceptedPosition => ({ id: `msg_${sequence}`, sequence, intended: null }),
+        (sequence): AcceptedPosition => ({
+          ...{ id: `msg_${sequence}`, sequence, contactId: 'con' },
+          ...{ mediaUrl: null, intended: null },
+        }),
       ),
     ]),
   );
@@ -34,13 +37,15 @@ const accepted = (places: Readonly<Record<string, readonly number[]>>) =>
 t.test('the first is told at once, what follows together and in order', async (t) => {
   const { hosts, told } = teller(t);
   hosts.notify(accepted({ acc_1: [1] }));
-  t.same(told, [{ accountIds: ['acc_1'], message: { queued: { acc_1: [['msg_1', 1]] } } }]);
+  t.same(told, [
+    { accountIds: ['acc_1'], message: { queued: { acc_1: [['msg_1', 1, 'con', null]] } } },
+  ]);
   hosts.notify(accepted({ acc_1: [2, 3] }));
   hosts.notify(accepted({ acc_2: [1], acc_1: [4] }));
   t.equal(told.length, 1, 'the rest waits');
   await sleep(40);
-  const rest = ['msg_2', 'msg_3', 'msg_4'].map((id, n) => [id, n + 2]);
-  const queued = { acc_1: rest, acc_2: [['msg_1', 1]] };
+  const rest = ['msg_2', 'msg_3', 'msg_4'].map((id, n) => [id, n + 2, 'con', null]);
+  const queued = { acc_1: rest, acc_2: [['msg_1', 1, 'con', null]] };
   t.same(told.slice(1), [{ accountIds: ['acc_1', 'acc_2'], message: { queued } }], 'as one');
   await sleep(40);
   hosts.notify(accepted({ acc_1: [5] }));
@@ -54,7 +59,9 @@ t.test('who is here is woken at once, and nobody else is told', async (t) => {
   t.same(woken, ['acc_1', 'acc_1']);
   t.same(told, []);
   hosts.notify(accepted({ acc_1: [3], acc_2: [1] }));
-  t.same(told, [{ accountIds: ['acc_2'], message: { queued: { acc_2: [['msg_1', 1]] } } }]);
+  t.same(told, [
+    { accountIds: ['acc_2'], message: { queued: { acc_2: [['msg_1', 1, 'con', null]] } } },
+  ]);
 });
 
 t.test('many do not wait, and at the end nothing does', async (t) => {

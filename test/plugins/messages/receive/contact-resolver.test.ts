@@ -156,15 +156,12 @@ for (const engine of databases) {
       await world.write('hello', hiddenId);
       const id = acceptedId(await world.send({ phone }));
       const under = acceptedId(await world.send({ phone }, world.two));
-      const step = { outcome: null, deduplicates: true, closedToStrangers: null };
-      const dispatch = (session: FakeSession, next: string) =>
-        stage.lanes.dispatch(session, { ...step, next: { id: next, again: false } });
-      t.match(await dispatch(world.two, under), { message: { to: { phone, networkId: null } } });
+      t.match(await stage.dispatch(world.two, under), { to: { phone, networkId: null } });
       await world.identify(both);
-      t.match(await dispatch(world.one, id), { message: { to: { phone, networkId: hidden } } });
+      t.match(await stage.dispatch(world.one, id), { to: { phone, networkId: hidden } });
       t.match(await stage.part.sentMessage(world.one, id), { to: { phone, networkId: hidden } });
       const sent = { kind: 'sent', id: under, networkId: 'n', at: 1 } as const;
-      await stage.lanes.dispatch(world.two, { ...step, outcome: sent, next: null });
+      await stage.settle(world.two, sent);
       const [older] = await world.contacts();
       t.match(await read.messages.find(world.tenantId, under), {
         ...{ status: 'sent', contactId: older?.id },
@@ -220,9 +217,7 @@ for (const engine of databases) {
           await world.write('hello', hiddenId);
           const queued = acceptedId(await world.send({ phone }));
           const dispatched = acceptedId(await world.send({ phone }, world.two));
-          const step = { deduplicates: true, closedToStrangers: null, outcome: null };
-          const next = { id: dispatched, again: false };
-          await stage.lanes.dispatch(world.two, { ...step, next });
+          await stage.dispatch(world.two, dispatched);
           const pair = await two(world);
           await world.change(pair[which].id, { private: true });
           if (how === 'a message') await world.write('not kept', both);
@@ -301,14 +296,10 @@ for (const engine of databases) {
       t.ok(messages.every(({ contactId }) => contactId === only?.id));
     });
 
-    const step = { deduplicates: true, closedToStrangers: null, outcome: null };
     /** Where a queued message goes. */
     const destination = async (session: FakeSession, id: string) => {
-      const dispatched = await stage.lanes.dispatch(session, {
-        ...step,
-        next: { id, again: false },
-      });
-      return dispatched.held ? dispatched.message?.to : undefined;
+      const sent = await stage.dispatch(session, id);
+      return sent != null && 'to' in sent ? sent.to : undefined;
     };
     /** What is known of the network id before it is seen with the number. */
     const earlier = {

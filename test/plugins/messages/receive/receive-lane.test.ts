@@ -247,12 +247,7 @@ for (const engine of databases) {
       await stage.part.receive(one, inbound('a'));
       const undispatched = acceptedId(await stage.send({ tenantId, accountId: two.account.id }));
       const dispatched = acceptedId(await stage.send({ tenantId, accountId: one.account.id }));
-      await stage.lanes.dispatch(one, {
-        outcome: null,
-        next: { id: dispatched, again: false },
-        deduplicates: true,
-        closedToStrangers: null,
-      });
+      await stage.dispatch(one, dispatched);
       await stage.part.receive(one, inbound('z', 'from another', '+12025550199'));
       const [, ada] = (await contactsOf(stage, tenantId)) as [Contact, Contact];
       const set = (changes: Partial<Contact>, tenant = tenantId) =>
@@ -285,8 +280,7 @@ for (const engine of databases) {
       );
       // The answer to what was under way finds nothing to change.
       const outcome = { kind: 'sent', id: dispatched, networkId: 'n', at: 1 } as const;
-      const step = { outcome, next: null, deduplicates: true, closedToStrangers: null };
-      await stage.lanes.dispatch(one, step);
+      await stage.settle(one, outcome);
       t.equal((await events(stage, tenantId)).length, 1);
 
       await set({ private: false, doNotDisturb: true, name: 'Ada L.' });
@@ -301,10 +295,9 @@ for (const engine of databases) {
     t.test('a receipt that is entered while its contact becomes private', async (t) => {
       const { tenantId, one } = await open();
       const id = acceptedId(await stage.send({ tenantId, accountId: one.account.id }));
-      const step = { deduplicates: true, closedToStrangers: null };
-      await stage.lanes.dispatch(one, { ...step, outcome: null, next: { id, again: false } });
+      await stage.dispatch(one, id);
       const sent = { kind: 'sent', id, networkId: 'net', at: 1 } as const;
-      await stage.lanes.dispatch(one, { ...step, outcome: sent, next: null });
+      await stage.settle(one, sent);
       const [contact] = (await contactsOf(stage, tenantId)) as [Contact];
       const other = await openStage(t, database.url);
       const named = { type: 'receipt', reference: id, networkId: null } as const;

@@ -377,13 +377,19 @@ t.test(
   async (t) => {
     const fence = { id: 'acc_1', owner: 'process', number: 7 };
     const asked: string[] = [];
+    const session = {
+      fence,
+      next: 5,
+      slots: 1,
+      isBusy: (contactId: string) => contactId === 'con_busy',
+    };
     const findIdle = (accountId: string) => {
       asked.push(accountId);
-      return accountId === 'acc_1' ? { fence, next: 5 } : null;
+      return accountId === 'acc_1' ? session : null;
     };
     const sends = [named, { ...named, id: 'msg_2' }, { ...named, accountId: 'acc_2' }, toAda];
     const idle = idleSessions(sends, findIdle);
-    t.same([...idle], [['acc_1', { fence, next: 5 }]]);
+    t.same([...idle], [['acc_1', session]]);
     t.same(asked, ['acc_1', 'acc_2'], 'of accounts that are named, each once where it is idle');
 
     const batch = batchOf({ contacts: [{ ...ada, networkId: 'ada@net' }] });
@@ -409,6 +415,18 @@ t.test(
       text: 'Hello',
       media: null,
     });
+    const toEach = (slots: number, ...contactIds: readonly string[]) => {
+      const messages = contactIds.map((contactId, n) => ({
+        ...message,
+        contactId,
+        sequence: 5 + n,
+      }));
+      for (const id of contactIds) batch.contacts.set(id, { ...ada, id });
+      const entered = enterIntents(messages, new Map([['acc_1', { ...session, slots }]]), batch);
+      return entered.map(({ intended }) => intended !== null);
+    };
+    t.same(toEach(2, 'con_a', 'con_a', 'con_b', 'con_c'), [true, false, true, false], 'two slots');
+    t.same(toEach(2, 'con_busy', 'con_a'), [false, true], 'a contact with a message under way');
     const [other] = enterIntents([{ ...message, sequence: 5 }], new Map(), batch);
     t.equal(other?.intended, null, 'its lease does not stand');
   },

@@ -1,0 +1,57 @@
+import { doubled } from '../../../core/backoff.ts';
+import { DriverError, type OutboundMessage } from '../../../core/contracts/driver.ts';
+import type { LiveSession } from '../../accounts/contract.ts';
+import { failures } from '../failures.ts';
+import type { SendOutcome } from './outcome.ts';
+
+/** Pauses between tries, milliseconds: doubled from the first to the last. */
+const firstPauseMs = 250;
+export const lastPauseMs = 15_000;
+
+/** The shortest pause of a message that comes again: a session that is just going down would be asked in a circle. */
+const leastPauseMs = 20;
+
+/** What one try to send came to. */
+export type Attempt =
+  | Exclude<SendOutcome, { kind: 'returned' }>
+  | (Extract<SendOutcome, { kind: 'returned' }> & Pause)
+  /** The network may or may not have the message; the same reference is sent again. */
+  | ({ readonly kind: 'unknown' } & Pause);
+
+/** How long a message waits before its next try, and who waits with it. */
+interface Pause {
+  readonly pauseMs: number;
+  readonly concerns: 'contact' | 'account';
+}
+
+/** The pause before the try after this one, milliseconds. */
+export function pauseAfter(tries: number): number {
+  return doubled(firstPauseMs, tries - 1, lastPauseMs);
+}
+
+/** Decides what follows from a send that the driver rejected. Pure. */
+export function judge(
+  { reference: id, attempt }: Pick<OutboundMessage, 'reference' | 'attempt'>,
+  failure: DriverError,
+  { capabilities, signal }: Pick<LiveSession, 'capabilities' | 'signal'>,
+): Attempt {
+  const asked = failure.retryAfterMs;
+  const concerns = failure.concerns === 'account' ? 'account' : 'contact';
+  if (failure.certain && asked === null) {
+    return { kind: 'failed', id, error: failures.driver(failure) };
+  }
+  if (failure.certain) {
+    return { kind: 'returned', id, pauseMs: Math.max(asked ?? 0, leastPauseMs), concerns };
+  }
+  if (capabilities.deduplicates || signal.aborted) {
+    return { kind: 'unknown', pauseMs: Math.max(asked ?? 0, pauseAfter(attempt)), concerns };
+  }
+  return { kind: 'failed', id, error: failures.delivery_uncertain() };
+}
+
+/** What a driver rejected with, as a `DriverError`: anything else leaves open whether the message went out. */
+export function driverError(error: unknown): DriverError {
+  return error instanceof DriverError
+    ? error
+    : new DriverError('driver_failed', String(error), { certain: false });
+}

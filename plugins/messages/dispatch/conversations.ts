@@ -1,0 +1,157 @@
+import type { QueuePosition } from '../tables/message-rows.ts';
+
+/** One contact's queued messages, in the order of acceptance. */
+interface Conversation {
+  readonly contactId: string;
+  /** The first is the next to be sent, or under way. */
+  positions: QueuePosition[];
+  state: 'ready' | 'underWay' | 'paused';
+  /** The first was handed to the driver before, in this session. */
+  again: boolean;
+}
+
+/** The first message of a conversation. */
+export interface Head extends QueuePosition {
+  /** It was handed to the driver before, in this session. */
+  readonly again: boolean;
+}
+
+/**
+ * The queue of one account as conversations: each has one message under way at most, and `window` of them have one. A
+ * conversation that has had its turn goes behind the others (round robin), so that none starves. No I/O.
+ */
+export class Conversations {
+  readonly #window: number;
+  readonly #all = new Map<string, Conversation>();
+  /** Those in state `ready`, in the order of their turns. */
+  readonly #ready = new Set<Conversation>();
+  #underWay = 0;
+  #size = 0;
+
+  /** @param window how many conversations may have a message under way, at least 1 */
+  constructor(window: number) {
+    this.#window = Math.max(1, window);
+  }
+
+  /** How many messages are known here, those under way among them. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** How many conversations may start a message beside those under way. */
+  get free(): number {
+    return Math.max(0, this.#window - this.#underWay);
+  }
+
+  /** How many conversations wait for their turn. */
+  get ready(): number {
+    return this.#ready.size;
+  }
+
+  has(contactId: string): boolean {
+    return this.#all.has(contactId);
+  }
+
+  /** Adds a message behind all that were added before. */
+  add(position: QueuePosition): void {
+    this.#size += 1;
+    const existing = this.#all.get(position.contactId);
+    if (existing !== undefined) {
+      existing.positions.push(position);
+      return;
+    }
+    const { contactId } = position;
+    const made: Conversation = { contactId, positions: [position], state: 'ready', again: false };
+    this.#all.set(contactId, made);
+    this.#ready.add(made);
+  }
+
+  /** Takes the first messages of as many conversations as may start now; they are under way from here on. */
+  start(): readonly Head[] {
+    const heads: Head[] = [];
+    for (const conversation of this.#ready) {
+      if (this.free === 0) break;
+      const head = this.#begin(conversation);
+      if (head !== null) heads.push(head);
+    }
+    return heads;
+  }
+
+  /** Takes one message out of turn if it is the only one of its conversation and may start now. */
+  startAlone({ id, contactId }: QueuePosition): boolean {
+    const conversation = this.#all.get(contactId);
+    const isAlone = conversation?.positions.length === 1 && conversation.positions[0]?.id === id;
+    if (!isAlone || conversation.state !== 'ready' || this.free === 0) return false;
+    this.#begin(conversation);
+    return true;
+  }
+
+  /** The message under way is sent or final: the next of its conversation may follow. */
+  finish(contactId: string): void {
+    const conversation = this.#end(contactId);
+    if (conversation === null) return;
+    conversation.positions.shift();
+    this.#size -= 1;
+    conversation.again = false;
+    if (conversation.positions.length === 0) this.#all.delete(contactId);
+    else this.#makeReady(conversation);
+  }
+
+  /**
+   * The message under way is to be sent again; its conversation pauses until `resume`.
+   * @param again the driver may have handed it to the network
+   */
+  pause(contactId: string, again: boolean): void {
+    const conversation = this.#end(contactId);
+    if (conversation === null) return;
+    conversation.again = again;
+    conversation.state = 'paused';
+  }
+
+  /** Ends the pause of a conversation. */
+  resume(contactId: string): void {
+    const conversation = this.#all.get(contactId);
+    if (conversation?.state === 'paused') this.#makeReady(conversation);
+  }
+
+  /** Two contacts are one person: the messages of both become one conversation, in the order of acceptance. */
+  merge(from: string, into: string): void {
+    const old = this.#end(from) ?? this.#all.get(from);
+    if (old === undefined || from === into) return;
+    this.#all.delete(from);
+    this.#ready.delete(old);
+    this.#size -= old.positions.length;
+    const target = this.#all.get(into);
+    const underWay = target?.state === 'underWay' ? target.positions.splice(0, 1) : [];
+    const moved = old.positions.map((position) => ({ ...position, contactId: into }));
+    const waiting = [...(target?.positions ?? []), ...moved];
+    waiting.sort((one, other) => one.sequence - other.sequence);
+    if (target === undefined) {
+      for (const position of waiting) this.add(position);
+      return;
+    }
+    target.positions = [...underWay, ...waiting];
+    this.#size += moved.length;
+  }
+
+  #begin(conversation: Conversation): Head | null {
+    const [first] = conversation.positions;
+    if (first === undefined) return null;
+    this.#ready.delete(conversation);
+    conversation.state = 'underWay';
+    this.#underWay += 1;
+    return { ...first, again: conversation.again };
+  }
+
+  #end(contactId: string): Conversation | null {
+    const conversation = this.#all.get(contactId);
+    if (conversation?.state !== 'underWay') return null;
+    this.#underWay -= 1;
+    return conversation;
+  }
+
+  #makeReady(conversation: Conversation): void {
+    conversation.state = 'ready';
+    this.#ready.add(conversation);
+  }
+}

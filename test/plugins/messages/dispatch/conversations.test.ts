@@ -1,0 +1,105 @@
+import t from 'tap';
+import { Conversations, type Head } from '../../../../plugins/messages/dispatch/conversations.ts';
+
+/** Adds messages, `a1` being the message of sequence 1 to contact a. */
+function add(conversations: Conversations, ...names: readonly string[]): void {
+  for (const name of names) {
+    const sequence = Number(name.slice(1));
+    conversations.add({ id: name, sequence, contactId: name.slice(0, 1), mediaUrl: null });
+  }
+}
+
+const ids = (heads: readonly Head[]) => heads.map(({ id }) => id).join(' ');
+
+t.test('one message to each contact, as many contacts as the window has', async (t) => {
+  const queue = new Conversations(2);
+  add(queue, 'a1', 'a2', 'b3', 'c4');
+  t.equal(ids(queue.start()), 'a1 b3');
+  t.equal(ids(queue.start()), '', 'the window is full');
+  t.same([queue.size, queue.free, queue.ready], [4, 0, 1]);
+  queue.finish('b');
+  t.equal(ids(queue.start()), 'c4');
+  queue.finish('a');
+  t.equal(ids(queue.start()), 'a2');
+  queue.finish('a');
+  queue.finish('c');
+  t.same([queue.size, queue.free, queue.ready], [0, 2, 0]);
+  t.notOk(queue.has('a'));
+});
+
+t.test('a conversation with a thousand does not starve one with a single message', async (t) => {
+  const queue = new Conversations(1);
+  add(queue, ...Array.from({ length: 1_000 }, (_, n) => `a${n + 1}`), 'b1001', 'c1002');
+  const order: string[] = [];
+  for (let n = 0; n < 5; n += 1) {
+    const [head] = queue.start();
+    order.push(head?.id ?? '');
+    queue.finish(head?.contactId ?? '');
+  }
+  t.equal(order.join(' '), 'a1 b1001 c1002 a2 a3');
+});
+
+t.test(
+  'a message that comes again keeps its position and holds up its conversation only',
+  async (t) => {
+    const queue = new Conversations(8);
+    add(queue, 'a1', 'a2', 'b3');
+    t.same(
+      queue.start().map(({ id, again }) => [id, again]),
+      [
+        ['a1', false],
+        ['b3', false],
+      ],
+    );
+    queue.pause('a', true);
+    queue.finish('b');
+    add(queue, 'b4');
+    t.equal(ids(queue.start()), 'b4');
+    queue.resume('a');
+    queue.resume('b');
+    t.same(
+      queue.start().map(({ id, again }) => [id, again]),
+      [['a1', true]],
+    );
+    queue.finish('a');
+    t.same(
+      queue.start().map(({ id, again }) => [id, again]),
+      [['a2', false]],
+    );
+  },
+);
+
+t.test('a message starts out of turn only alone in its conversation', async (t) => {
+  const queue = new Conversations(2);
+  add(queue, 'a1');
+  const position = (id: string) => ({ id, sequence: 1, contactId: id.slice(0, 1), mediaUrl: null });
+  t.ok(queue.startAlone(position('a1')));
+  t.notOk(queue.startAlone(position('a1')), 'it is under way');
+  add(queue, 'a2', 'b3', 'b4');
+  t.notOk(queue.startAlone(position('a2')), 'another is before it');
+  t.notOk(queue.startAlone(position('b3')), 'another is behind it');
+  add(queue, 'c5', 'd6');
+  t.ok(queue.startAlone(position('c5')));
+  t.notOk(queue.startAlone(position('d6')), 'the window is full');
+});
+
+t.test('two contacts that are one person become one conversation in order', async (t) => {
+  const queue = new Conversations(8);
+  add(queue, 'a1', 'b2', 'a3', 'b4', 'a5');
+  t.equal(ids(queue.start()), 'a1 b2');
+  queue.merge('b', 'a');
+  t.same([queue.size, queue.free], [5, 7], 'b2 waits behind a1');
+  const order: string[] = [];
+  for (;;) {
+    queue.finish('a');
+    const [head] = queue.start();
+    if (head === undefined) break;
+    order.push(head.id);
+  }
+  t.equal(order.join(' '), 'b2 a3 b4 a5');
+  add(queue, 'c6', 'c7');
+  queue.start();
+  queue.merge('c', 'd');
+  t.equal(ids(queue.start()), 'c6', 'to somebody to whom nothing was queued');
+  t.same([queue.size, queue.has('c'), queue.has('d')], [2, false, true]);
+});
