@@ -73,6 +73,7 @@ export function makeSessionListener(parts: SessionListenerParts): SessionListene
         case 'identity': {
           const input = importInput(session, { contacts: [event] });
           ensureHeld(await lanes.import({ ...input, takesContacts: false, isPresent: true }));
+          dispatcherOf(session).merged();
           return;
         }
         case 'contacts':

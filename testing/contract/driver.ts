@@ -6,6 +6,7 @@ import { naming } from './driver/naming.ts';
 import { receiving } from './driver/receiving.ts';
 import { resuming } from './driver/resuming.ts';
 import { sending } from './driver/sending.ts';
+import { window } from './driver/window.ts';
 import type { DriverContract } from './driver/world.ts';
 
 export { MemoryCredentials, MemoryPort } from './driver/port.ts';
@@ -30,7 +31,7 @@ export async function driverContract(
   const log = new LogLines();
   const driver = await makeDriver({ options: {}, dataDir: null, log });
   const bench = new Bench(driver, world, log);
-  const parts = { naming, linking, resuming, sending, receiving, closing };
+  const parts = { naming, linking, resuming, sending, window, receiving, closing };
   for (const [part, run] of Object.entries(parts)) {
     await t.test(`${name}: ${part}`, async (t) => {
       await run(t, bench);

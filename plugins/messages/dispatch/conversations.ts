@@ -114,24 +114,27 @@ export class Conversations {
     if (conversation?.state === 'paused') this.#makeReady(conversation);
   }
 
-  /** Two contacts are one person: the messages of both become one conversation, in the order of acceptance. */
+  /** The contacts to whom something is queued or under way. */
+  contactIds(): readonly string[] {
+    return [...this.#all.keys()];
+  }
+
+  /** Two contacts are one person: what waits for the one joins the conversation of the other, in order of acceptance. */
   merge(from: string, into: string): void {
-    const old = this.#end(from) ?? this.#all.get(from);
+    const old = this.#all.get(from);
     if (old === undefined || from === into) return;
-    this.#all.delete(from);
-    this.#ready.delete(old);
-    this.#size -= old.positions.length;
-    const target = this.#all.get(into);
-    const underWay = target?.state === 'underWay' ? target.positions.splice(0, 1) : [];
-    const moved = old.positions.map((position) => ({ ...position, contactId: into }));
-    const waiting = [...(target?.positions ?? []), ...moved];
-    waiting.sort((one, other) => one.sequence - other.sequence);
-    if (target === undefined) {
-      for (const position of waiting) this.add(position);
-      return;
+    const moved = old.positions.splice(old.state === 'underWay' ? 1 : 0);
+    if (old.positions.length === 0) {
+      this.#all.delete(from);
+      this.#ready.delete(old);
     }
-    target.positions = [...underWay, ...waiting];
-    this.#size += moved.length;
+    this.#size -= moved.length;
+    for (const position of moved) this.add({ ...position, contactId: into });
+    const target = this.#all.get(into);
+    if (target === undefined) return;
+    const underWay = target.state === 'underWay' ? target.positions.splice(0, 1) : [];
+    target.positions.sort((one, other) => one.sequence - other.sequence);
+    target.positions.unshift(...underWay);
   }
 
   #begin(conversation: Conversation): Head | null {

@@ -23,7 +23,7 @@ const drainPauseMs = 200;
 
 /** What a dispatcher works with. */
 export interface DispatcherParts {
-  readonly read: Pick<Storage['read'], 'messages'>;
+  readonly read: Pick<Storage['read'], 'messages' | 'contactAliases'>;
   /** Submits to the session lane. */
   step(session: Pick<LiveSession, 'account' | 'fence'>, step: DispatchStep): Promise<SessionOutput>;
   readonly log: GatewayLog;
@@ -67,6 +67,8 @@ export class Dispatcher {
   #tail: number | null = null;
   /** There may be queued messages after `#tail`. */
   #unread = true;
+  /** Contacts may have been merged since the queue was read. */
+  #maybeMerged = false;
   /** Ends the pause of the whole account; null when there is none. */
   #accountPause: NodeJS.Timeout | null = null;
   #running: Promise<void> | null = null;
@@ -124,6 +126,11 @@ export class Dispatcher {
     this.#start();
   }
 
+  /** Contacts of this account may have turned out to be one person: their messages are one conversation from now on. */
+  merged(): void {
+    this.#maybeMerged = this.#conversations.size > 0;
+  }
+
   /** The session can send (again): ends all pauses and goes on. */
   ready(): void {
     this.#unread = true;
@@ -179,6 +186,7 @@ export class Dispatcher {
   async #run(): Promise<void> {
     for (;;) {
       await this.#fill();
+      if (this.#maybeMerged) await this.#regroup();
       const outcomes = this.#outcomes;
       this.#outcomes = [];
       const heads = this.#maySend() ? this.#conversations.start() : [];
@@ -189,9 +197,27 @@ export class Dispatcher {
       for (const [n, { contactId }] of heads.entries()) {
         const next = answer.next[n] ?? null;
         if (next === null) this.#conversations.finish(contactId);
-        else if ('movedTo' in next) this.#conversations.merge(contactId, next.movedTo);
+        else if ('movedTo' in next) this.#moveTo(contactId, next.movedTo);
         else this.#carryOut(contactId, next);
       }
+    }
+  }
+
+  /** Gives back a message that was taken as the first of its conversation, but belongs to another by now. */
+  #moveTo(from: string, into: string): void {
+    this.#conversations.pause(from, false);
+    this.#conversations.merge(from, into);
+  }
+
+  /** Joins the conversations of contacts that turned out to be one person. */
+  async #regroup(): Promise<void> {
+    this.#maybeMerged = false;
+    try {
+      const merged = await this.#parts.read.contactAliases.of(this.#conversations.contactIds());
+      for (const [from, into] of merged) this.#conversations.merge(from, into);
+    } catch (error) {
+      // The lane finds each of them again when its turn comes.
+      this.#parts.log.warn({ err: error }, 'merged contacts could not be read');
     }
   }
 

@@ -1,0 +1,307 @@
+import t from 'tap';
+import { DriverError, type OutboundMessage } from '../../../../core/contracts/driver.ts';
+import { databases } from '../../../harness/databases.ts';
+import {
+  acceptedId,
+  FakeSession,
+  inbound,
+  makeTenant,
+  openStage,
+  type Stage,
+  startSession,
+  until,
+} from '../stage.ts';
+
+const never = (): Promise<never> => new Promise(() => undefined);
+const lost = () => new DriverError('connection_lost', 'the connection broke', { certain: false });
+
+/** An account whose driver has a window of eight, and what was sent through it. */
+class Account {
+  /** The ids of its messages by name, such as `a1`: the first message to contact a. */
+  readonly ids = new Map<string, string>();
+  readonly stage: Stage;
+  readonly tenantId: string;
+  session: FakeSession;
+
+  constructor(stage: Stage, tenantId: string, session: FakeSession) {
+    this.stage = stage;
+    this.tenantId = tenantId;
+    this.session = session;
+  }
+
+  static async open(t: Parameters<typeof startSession>[0], stage: Stage): Promise<Account> {
+    const { tenantId, accountIds } = await makeTenant(stage);
+    const session = wide(tenantId, accountIds[0] ?? '', stage.broker.processId);
+    return new Account(stage, tenantId, await startSession(t, stage, session));
+  }
+
+  /** Accepts messages one after the other. */
+  async send(...names: readonly string[]): Promise<void> {
+    for (const name of names) {
+      const decision = await this.stage.send({
+        tenantId: this.tenantId,
+        accountId: this.session.account.id,
+        phone: `+1202555${name.charCodeAt(0).toString().padStart(4, '0')}`,
+        text: name,
+      });
+      this.ids.set(name, acceptedId(decision));
+    }
+  }
+
+  /** The names of what the network took, in order. */
+  get taken(): readonly string[] {
+    const names = new Map([...this.ids].map(([name, id]) => [id, name]));
+    return this.session.taken.map((id) => names.get(id) ?? id);
+  }
+
+  /** The same to one contact. */
+  takenBy(contact: string): string {
+    return this.taken.filter((name) => name.startsWith(contact)).join(' ');
+  }
+
+  async status(name: string): Promise<string> {
+    const id = this.ids.get(name) ?? '';
+    const found = await this.stage.storage.read.messages.find(this.tenantId, id);
+    return found?.error?.split(':')[0] ?? found?.status ?? 'gone';
+  }
+
+  async reach(status: string, ...names: readonly string[]): Promise<void> {
+    for (const name of names) {
+      await until(`${name} to be ${status}`, async () => (await this.status(name)) === status);
+    }
+  }
+}
+
+function wide(tenantId: string, accountId: string, owner: string, fence = 1): FakeSession {
+  const session = new FakeSession(tenantId, accountId, owner, fence);
+  session.capabilities = { ...session.capabilities, window: 8 };
+  return session;
+}
+
+const eight = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
+
+for (const engine of databases) {
+  t.test(`several conversations under way, ${engine.name}`, async (t) => {
+    const database = await engine.create(t);
+    const stage = await openStage(t, database.url);
+
+    t.test('a hanging contact holds up its own conversation only', async (t) => {
+      const account = await Account.open(t, stage);
+      const { session } = account;
+      let release = (): void => undefined;
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      session.answer = async (one) => {
+        if (one.text === 'a1') await released;
+        return session.take(one);
+      };
+      await account.send('a1', 'a2', 'b1', 'b2', 'c1', 'b3');
+      await account.reach('sent', 'b1', 'b2', 'b3', 'c1');
+      t.same(await account.status('a2'), 'queued');
+      t.same(account.takenBy('b'), 'b1 b2 b3');
+      release();
+      await account.reach('sent', 'a1', 'a2');
+      t.same(account.takenBy('a'), 'a1 a2');
+      t.equal(session.handed.length, 6, 'each was handed over once');
+    });
+
+    t.test('eight at once and no more, each conversation in order', async (t) => {
+      const account = await Account.open(t, stage);
+      const { session } = account;
+      let underWay = 0;
+      let most = 0;
+      const perContact = new Map<string | null, number>();
+      session.answer = async (one) => {
+        underWay += 1;
+        most = Math.max(most, underWay);
+        const mine = (perContact.get(one.to.phone) ?? 0) + 1;
+        perContact.set(one.to.phone, mine);
+        t.equal(mine, 1);
+        await new Promise((resolve) => setTimeout(resolve, 5));
+        underWay -= 1;
+        perContact.set(one.to.phone, 0);
+        return session.take(one);
+      };
+      const names = Array.from({ length: 120 }, (_, n) => `${'abcdefghijkl'[n % 12]}${n}`);
+      session.connected = false;
+      await account.send(...names);
+      session.connected = true;
+      stage.part.ready(session);
+      await account.reach('sent', ...names);
+      t.equal(most, 8);
+      for (const contact of 'abcdefghijkl') {
+        t.equal(
+          account.takenBy(contact),
+          names.filter((name) => name.startsWith(contact)).join(' '),
+        );
+      }
+      t.equal(session.handed.length, names.length);
+    });
+
+    t.test('a wait of one contact, and one of the account', async (t) => {
+      const account = await Account.open(t, stage);
+      const { session } = account;
+      const refusals = new Map<string, DriverError>();
+      const wait = (concerns: 'contact' | 'account') =>
+        new DriverError('wait', 'later', { certain: true, retryAfterMs: 400, concerns });
+      session.answer = async (one) => {
+        const refusal = refusals.get(one.text);
+        refusals.delete(one.text);
+        if (refusal !== undefined) throw refusal;
+        return session.take(one);
+      };
+      refusals.set('a1', wait('contact'));
+      await account.send('a1', 'a2', 'b1', 'c1');
+      await account.reach('sent', 'a1', 'a2', 'b1', 'c1');
+      t.same(account.taken, ['b1', 'c1', 'a1', 'a2']);
+      t.same(session.handed.at(-1)?.attempt, 1, 'a certain try does not count');
+
+      refusals.set('a3', wait('account'));
+      await account.send('a3');
+      await until('the refusal', () => !refusals.has('a3'));
+      const began = Date.now();
+      await account.send('b2', 'c2');
+      await account.reach('sent', 'a3', 'b2', 'c2');
+      t.ok(Date.now() - began > 200, 'nobody was written to meanwhile');
+      t.same([account.taken.slice(4).length, account.takenBy('a')], [3, 'a1 a2 a3']);
+    });
+
+    t.test('a connection lost with eight under way', async (t) => {
+      const account = await Account.open(t, stage);
+      const { session } = account;
+      const breaks: (() => void)[] = [];
+      session.answer = (one) =>
+        new Promise((_, reject) => {
+          // The network had taken every second one.
+          if (breaks.length % 2 === 0) session.take(one);
+          breaks.push(() => reject(lost()));
+        });
+      await account.send(...eight.map((name) => `${name}1`), ...eight.map((name) => `${name}2`));
+      await until('eight to be under way', () => breaks.length === 8);
+      session.connected = false;
+      for (const end of breaks) end();
+      session.answer = async (one) => session.take(one);
+      t.equal(session.handed.length, 8);
+      session.connected = true;
+      stage.part.ready(session);
+      await account.reach('sent', ...account.ids.keys());
+      for (const name of eight) t.equal(account.takenBy(name), `${name}1 ${name}2`);
+      const attempts = session.handed.map(({ text, attempt }) => `${text} ${attempt}`);
+      t.same(
+        attempts
+          .slice(8)
+          .filter((one) => one.includes('1 '))
+          .sort(),
+        eight.map((name) => `${name}1 2`),
+        'each is repeated once, under its reference',
+      );
+    });
+
+    t.test('a process that dies with eight under way', async (t) => {
+      const account = await Account.open(t, stage);
+      const first = account.session;
+      first.answer = (one) => {
+        first.take(one);
+        return never();
+      };
+      await account.send(...eight.map((name) => `${name}1`), 'a2');
+      await until('eight to be under way', () => first.handed.length === 8);
+      first.end();
+      await stage.part.closed(first);
+      const { id } = first.account;
+      await stage.run((unit) => unit.leases.take([id], stage.broker.processId, unit.now + 9000));
+      const second = wide(account.tenantId, id, stage.broker.processId, 2);
+      account.session = second;
+      await startSession(t, stage, second);
+      await account.reach('sent', ...account.ids.keys());
+      t.same(
+        second.handed.map(({ text, attempt }) => `${text} ${attempt}`).sort(),
+        ['a2 1', ...eight.map((name) => `${name}1 2`)].sort(),
+      );
+      t.equal(account.takenBy('a'), 'a1 a2');
+    });
+
+    t.test('a lease lost with eight under way', async (t) => {
+      const account = await Account.open(t, stage);
+      const { session } = account;
+      const answers: (() => void)[] = [];
+      session.answer = (one) =>
+        new Promise((resolve) => answers.push(() => resolve(session.take(one))));
+      await account.send(...eight.map((name) => `${name}1`), 'a2', 'i1');
+      await until('eight to be under way', () => answers.length === 8);
+      const { id } = session.account;
+      await stage.run((unit) => unit.leases.take([id], 'other', unit.now + 9000));
+      for (const answer of answers) answer();
+      stage.part.sweep();
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      t.equal(session.handed.length, 8, 'nothing else goes out');
+      for (const name of ['a1', 'a2', 'i1']) t.equal(await account.status(name), 'queued');
+    });
+
+    t.test('a flag, a restriction and a removal with eight under way', async (t) => {
+      const account = await Account.open(t, stage);
+      const { session } = account;
+      const answers = new Map<string, () => void>();
+      session.answer = (one: OutboundMessage) =>
+        new Promise((resolve) => answers.set(one.text, () => resolve(session.take(one))));
+      await account.send(...eight.map((name) => `${name}1`), 'a2', 'b2', 'i1');
+      await until('eight to be under way', () => answers.size === 8);
+      const a2 = account.ids.get('a2') ?? '';
+      await stage.run(async (unit) => {
+        const [queued] = await unit.messages.byIds([a2]);
+        const [contact] = await unit.contacts.byIds([queued?.contactId ?? '']);
+        if (contact !== undefined) await unit.contacts.save([{ ...contact, doNotDisturb: true }]);
+      });
+      answers.get('a1')?.();
+      await account.reach('sent', 'a1');
+      await until('the next contact to follow', () => answers.has('i1'));
+      answers.get('c1')?.();
+      await account.reach('contact_do_not_disturb', 'a2');
+      session.restriction = 'all';
+      answers.get('b1')?.();
+      await account.reach('sent', 'b1');
+      t.equal(await account.status('b2'), 'queued', 'what is under way is answered, no more');
+      await stage.run((unit) => stage.part.abandon(unit, session.account.id, 'logged_out'));
+      t.equal(await account.status('b2'), 'logged_out');
+      t.equal(await account.status('d1'), 'delivery_uncertain');
+      session.end();
+      await stage.part.closed(session);
+      t.equal(session.handed.length, 9);
+    });
+
+    t.test('two contacts that turn out to be one person', async (t) => {
+      const account = await Account.open(t, stage);
+      const { session, tenantId } = account;
+      const hidden = { phone: null, networkId: 'hidden@net', name: 'Ada' };
+      await stage.part.receive(session, { ...inbound('hello'), from: hidden });
+      const [known] = await stage.storage.read.messages.inboundAfter(tenantId, 0, null, 1);
+      const answers = new Map<string, () => void>();
+      session.answer = (one) =>
+        new Promise((resolve) => answers.set(one.text, () => resolve(session.take(one))));
+      const write = async (text: string, to: object) => {
+        const decision = await stage.send({ tenantId, accountId: session.account.id, text, ...to });
+        account.ids.set(text, acceptedId(decision));
+      };
+      const byNumber = { phone: '+12025550199' };
+      const byId = { contactId: known?.contactId ?? '', phone: null };
+      await write('p1', byNumber);
+      await until('the first to be under way', () => answers.size === 1);
+      await write('p2', byNumber);
+      await write('p3', byId);
+      await until('both conversations to be under way', () => answers.has('p3'));
+      await write('p4', byId);
+      await write('p5', byNumber);
+      const person = { phone: '+12025550199', networkId: 'hidden@net' };
+      await stage.part.receive(session, { type: 'identity', ...person, name: 'Ada' });
+      await write('p6', byNumber);
+      for (const text of ['p3', 'p1', 'p2', 'p4', 'p5', 'p6']) {
+        await until(`${text} to be under way`, () => answers.has(text));
+        answers.get(text)?.();
+      }
+      await account.reach('sent', 'p1', 'p2', 'p3', 'p4', 'p5', 'p6');
+      t.same(account.taken, ['p3', 'p1', 'p2', 'p4', 'p5', 'p6']);
+      t.equal(session.handed.length, 6);
+    });
+  });
+}

@@ -1,0 +1,112 @@
+import type { Test } from 'tap';
+import {
+  type DriverAccount,
+  DriverError,
+  type OutboundMessage,
+} from '../../../core/contracts/driver.ts';
+import { type Bench, patient } from './bench.ts';
+
+/** The most contacts to which the suite sends at once. */
+const most = 8;
+
+/** Sends to several contacts at once. */
+export async function window(t: Test, bench: Bench): Promise<void> {
+  const { world, capabilities } = bench;
+  const width = Math.min(most, capabilities.window ?? 1);
+  const isWide = { skip: width === 1 };
+
+  /** One message to each of as many contacts as the window has. */
+  const messages = async (account: DriverAccount, name: string): Promise<OutboundMessage[]> => {
+    const all: OutboundMessage[] = [];
+    for (let number = 1; number <= width; number += 1) {
+      const message = await bench.message(account, `msg_${name}_${number}`);
+      all.push({ ...message, to: await world.contact(account, number) });
+    }
+    return all;
+  };
+  const texts = async (account: DriverAccount) =>
+    (await world.shown(account)).map(({ text }) => text).sort();
+  const textsOf = (all: readonly OutboundMessage[]) => all.map(({ text }) => text).sort();
+
+  await t.test('an error in the middle fails its own message only', isWide, async (t) => {
+    const { account, session } = await bench.linked();
+    const good = await messages(account, 'middle');
+    const nobody = { phone: null, networkId: 'nobody' };
+    const [first, ...others] = good;
+    const bad = { ...(await bench.message(account, 'msg_nobody')), to: nobody };
+    const sent = await Promise.allSettled(
+      [first, bad, ...others].flatMap((one) =>
+        one === undefined ? [] : session.send(one, patient()),
+      ),
+    );
+    const refused = sent.filter(({ status }) => status === 'rejected');
+    t.match(refused, [{ reason: { certain: true, retryAfterMs: null } }]);
+    t.same(await texts(account), textsOf(good));
+  });
+
+  await t.test('to each contact in order, whatever else is under way', isWide, async (t) => {
+    const { account, session } = await bench.linked();
+    const rounds = [await messages(account, 'round_1'), await messages(account, 'round_2')];
+    await Promise.all(
+      (rounds[0] ?? []).map(async (first, n) => {
+        await session.send(first, patient());
+        const second = rounds[1]?.[n];
+        if (second !== undefined) await session.send(second, patient());
+      }),
+    );
+    const shown = (await world.shown(account)).map(({ text }) => text);
+    t.same([...shown].sort(), textsOf(rounds.flat()));
+    for (const [n, first] of (rounds[0] ?? []).entries()) {
+      t.ok(shown.indexOf(first.text) < shown.indexOf(rounds[1]?.[n]?.text ?? ''));
+    }
+  });
+
+  const repeats = { skip: width === 1 || !capabilities.deduplicates };
+  await t.test('a connection lost with all of them under way', repeats, async (t) => {
+    const { account, session, port } = await bench.linked();
+    const all = await messages(account, 'lost');
+    await world.treatSends(account, 'hold');
+    const held = Promise.allSettled(all.map((message) => session.send(message, patient())));
+    while ((await world.shown(account)).length < width) await bench.quiet();
+    await world.drop(account);
+    for (const one of await held) {
+      t.equal(one.status, 'rejected');
+      const error: unknown = one.status === 'rejected' ? one.reason : null;
+      t.ok(error instanceof DriverError && !error.certain, 'the network may have each of them');
+    }
+    await port.state('lost');
+    await world.treatSends(account, 'accept');
+    await session.resume();
+    await port.state('connected');
+    const again = all.map((message) => session.send({ ...message, attempt: 2 }, patient()));
+    await Promise.all(again);
+    t.same(await texts(account), textsOf(all), 'each is shown once');
+  });
+
+  const restricts = { skip: width === 1 || capabilities.restrictions === false };
+  await t.test('a restriction stops all of them, for certain', restricts, async (t) => {
+    const { account, session, port } = await bench.linked();
+    const all = await messages(account, 'restricted');
+    await world.restrict(account, 'all');
+    await port.state('restricted');
+    const refused = await Promise.allSettled(all.map((one) => session.send(one, patient())));
+    for (const one of refused) t.match(one, { status: 'rejected', reason: { certain: true } });
+    await world.lift(account);
+    await port.state('unrestricted');
+    await Promise.all(all.map((message) => session.send(message, patient())));
+    t.same(await texts(account), textsOf(all));
+  });
+
+  await t.test('the end of the session ends all of them', isWide, async (t) => {
+    const { account, session } = await bench.linked();
+    await world.treatSends(account, 'hold');
+    const all = await messages(account, 'closed');
+    const held = Promise.allSettled(all.map((message) => session.send(message, patient())));
+    while ((await world.shown(account)).length < width) await bench.quiet();
+    session.close();
+    for (const one of await held) {
+      t.equal(one.status, 'rejected');
+      t.ok(one.status === 'rejected' && one.reason instanceof DriverError);
+    }
+  });
+}
