@@ -114,17 +114,22 @@ for (const engine of storyDatabases('mariadb')) {
       );
       const sent = Array.from({ length: count }, (_, n) => `out ${n}`);
       const outbox = await control.outbox(phone);
+      const toEach = (texts: readonly string[]) =>
+        friends.map((_, friend) =>
+          texts.filter((text) => Number(text.slice(4)) % friends.length === friend),
+        );
       t.same(
-        outbox.map(({ text }) => text),
-        sent,
-        'each shown once at the far side, in order',
+        toEach(outbox.map(({ text }) => text)),
+        toEach(sent),
+        'each shown once at the far side, to each contact in order',
       );
       const stored = await rows.rows<{ text: string; status: string; network_id: string }>(
         "select text, status, network_id from messages where direction = 'outbound' order by sequence",
       );
+      const networkIds = new Map(outbox.map(({ text, networkId }) => [text, networkId]));
       t.same(
         stored,
-        outbox.map(({ text, networkId }) => ({ text, status: 'read', network_id: networkId })),
+        sent.map((text) => ({ text, status: 'read', network_id: networkIds.get(text) })),
         'each is known by the id that the network gave it, and read',
       );
       const received = await rows.rows<{ text: string }>(

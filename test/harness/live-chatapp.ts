@@ -5,7 +5,7 @@ import { connect } from '../../plugins/storage/connection.ts';
 import { Executor } from '../../plugins/storage/executor.ts';
 import { accountRow, insert } from '../bench/seed.ts';
 import { startNetwork } from '../drivers/chatapp/network-process.ts';
-import { friend, type LiveNetwork } from './live-network.ts';
+import { friend, friends, type LiveNetwork } from './live-network.ts';
 import type { Teardown } from './processes.ts';
 import { until } from './story.ts';
 
@@ -17,7 +17,9 @@ export async function chatappNetwork(t: Teardown): Promise<LiveNetwork> {
     async link({ gateway, databaseUrl, count }) {
       const provisioned = (await control.provision(count)).slice(0, count);
       for (const { phone } of provisioned) {
-        await control.put(phone, { contacts: [{ phone: friend, name: 'Ada' }] });
+        await control.put(phone, {
+          contacts: friends.map((one, n) => ({ phone: one, name: `Ada ${n}` })),
+        });
       }
       await gateway.stop();
       const connections = connect(databaseUrl, createLog('silent'));

@@ -5,6 +5,11 @@ import { phoneNumber } from './story.ts';
 /** Who writes to each account, and is written to. */
 export const friend = phoneNumber(9_001);
 
+/** Contacts of each account, nine of them: more than may have a message under way at once. */
+export const friends: readonly string[] = Array.from({ length: 9 }, (_, n) =>
+  phoneNumber(9_001 + n),
+);
+
 /** What numbers are linked with. */
 export interface Linking {
   readonly gateway: RunningGateway;
