@@ -60,7 +60,7 @@ export const MediaSettings = Closed({
     'x-unit': 'bytes',
   }),
   timeout_s: Seconds('in which a file must be fetched', 60, 0.1),
-  fetches: Count('files that one process fetches at once', 8, 1),
+  fetches: Count('files to be sent that one process fetches at once, and as many received', 32, 1),
   address_h: Hours('for which an address of inbound media is good', 24),
   keep_h: Hours('for which inbound media is kept', 720, 87_600),
   directory: Type.String({

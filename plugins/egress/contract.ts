@@ -42,6 +42,11 @@ export interface EgressGet {
   readonly url: string;
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
+  /**
+   * For which nothing may come: neither the head of an answer nor a byte of its body. Time in which the body is not read
+   * does not count. Default: no limit.
+   */
+  readonly silenceMs?: number;
   readonly signal?: AbortSignal;
 }
 

@@ -11,7 +11,7 @@ import type {
   EgressOutcome,
   EgressPost,
 } from './contract.ts';
-import { RequestDeadline } from './deadline.ts';
+import { RequestDeadline, type RequestTimes } from './deadline.ts';
 import { EgressError, failureOf } from './failures.ts';
 import { openFile } from './file.ts';
 import { allowedAddresses } from './lookup.ts';
@@ -103,8 +103,8 @@ export class GuardedEgress implements ClosableEgress {
     return this.#connections;
   }
 
-  #deadline({ timeoutMs, signal }: EgressPost | EgressGet): RequestDeadline {
-    const deadline = new RequestDeadline(timeoutMs, signal, (over) => this.#underWay.delete(over));
+  #deadline(times: RequestTimes): RequestDeadline {
+    const deadline = new RequestDeadline(times, (over) => this.#underWay.delete(over));
     this.#underWay.add(deadline);
     if (this.#isClosed) deadline.cut();
     return deadline;

@@ -64,12 +64,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   /** The taker is full for now. */
   pause(): void {
+    this.#request.deadline.hold();
     this.#controller?.pause();
   }
 
   /** The taker has room again. */
   resume(): void {
-    if (!this.#isOver) this.#controller?.resume();
+    if (this.#isOver) return;
+    this.#request.deadline.heard();
+    this.#controller?.resume();
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -80,12 +83,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_: unknown, status: number, headers: IncomingHttpHeaders): void {
+    if (this.#isOver) return;
+    this.#request.deadline.heard();
     // Below 200 another head follows.
-    if (!this.#isOver && status >= 200) this.#taker.head(status, headers);
+    if (status >= 200) this.#taker.head(status, headers);
   }
 
   onResponseData(_: unknown, chunk: Buffer): void {
-    if (!this.#isOver) this.#taker.data(chunk);
+    if (this.#isOver) return;
+    this.#request.deadline.heard();
+    this.#taker.data(chunk);
   }
 
   onResponseEnd(): void {

@@ -12,6 +12,9 @@ import { startMediaUpkeep } from './upkeep.ts';
 
 const hourMs = 3_600_000;
 
+/** For which the server of a file that is to be sent may send nothing, milliseconds. */
+const silenceMs = 10_000;
+
 /**
  * Media: fetching what is to be sent, keeping and serving what was received. Boots before the accounts, whose
  * sessions fetch through it, so that it is closed after them.
@@ -39,6 +42,7 @@ export default gatewayPlugin('media', ['storage', 'secrets', 'egress'], async (a
     addresses,
     maxBytes: settings.max_bytes,
     timeoutMs,
+    silenceMs,
     fetches: settings.fetches,
     sweep: () => upkeep.kick(),
     log,

@@ -10,9 +10,6 @@ import type { Spool } from './fetching/spool.ts';
 import { discardLane } from './lanes.ts';
 import type { MediaStore } from './store/store.ts';
 
-/** Concurrent inbound fetches as a multiple of outbound ones, so that no account waits for another. */
-const inboundShare = 4;
-
 /** Dependencies of the media service. */
 export interface ServiceParts {
   readonly storage: Pick<Storage, 'submit'>;
@@ -22,7 +19,9 @@ export interface ServiceParts {
   readonly addresses: MediaAddresses;
   readonly maxBytes: number;
   readonly timeoutMs: number;
-  /** Maximum concurrent outbound fetches. */
+  /** For which the server of a file to be sent may send nothing. */
+  readonly silenceMs: number;
+  /** Maximum concurrent fetches of files to be sent, and as many of received ones. */
   readonly fetches: number;
   /** Starts a sweep. */
   sweep(): void;
@@ -31,9 +30,9 @@ export interface ServiceParts {
 
 /** Makes the media service. Called by the plugin, and by tests with stores of their own. */
 export function makeMediaService(parts: ServiceParts): MediaService {
-  const { storage, addresses, fetches, log, sweep } = parts;
-  const outbound = new OutboundFetcher({ ...parts, slots: new Slots(fetches) });
-  const inbound = new InboundTaker({ ...parts, slots: new Slots(fetches * inboundShare) });
+  const { storage, addresses, fetches, silenceMs, log, sweep, ...limits } = parts;
+  const outbound = new OutboundFetcher({ ...limits, silenceMs, log, slots: new Slots(fetches) });
+  const inbound = new InboundTaker({ ...limits, storage, log, slots: new Slots(fetches) });
   return {
     fetch: (media, tenantId, signal) => outbound.fetch(media, tenantId, signal),
     take: (media, tenantId, signal) => inbound.take(media, tenantId, signal),

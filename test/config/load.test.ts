@@ -54,7 +54,7 @@ t.test('everything has a default', async (t) => {
     media: {
       max_bytes: 67108864,
       timeout_s: 60,
-      fetches: 8,
+      fetches: 32,
       address_h: 24,
       keep_h: 720,
       directory: 'data/media',

@@ -15,6 +15,8 @@ export interface DownloadParts {
   readonly maxBytes: number;
   /** Time-out of the whole download, the last byte included. */
   readonly timeoutMs: number;
+  /** For which the server may send nothing, milliseconds. Default: no limit. */
+  readonly silenceMs?: number;
 }
 
 /** A downloaded file with the headers of its answer. */
@@ -29,12 +31,13 @@ export interface Download {
  * @throws MediaFailure, or the signal's reason
  */
 export async function download(
-  { egress, spool, maxBytes, timeoutMs }: DownloadParts,
+  { egress, spool, maxBytes, timeoutMs, silenceMs }: DownloadParts,
   url: string,
   signal: AbortSignal,
   refuse: (headers: EgressFile['headers']) => void = () => undefined,
 ): Promise<Download> {
-  const outcome = await egress.get({ url, timeoutMs, connectTimeoutMs, signal });
+  const silence = silenceMs === undefined ? {} : { silenceMs };
+  const outcome = await egress.get({ url, timeoutMs, connectTimeoutMs, ...silence, signal });
   signal.throwIfAborted();
   if (!outcome.answered) throw failureOfRequest(outcome.failure);
   const { status, headers, body } = outcome.answer;

@@ -51,7 +51,7 @@ export class InboundTaker {
     const failure = new MediaFailure('media_unavailable', late);
     const deadline = startDeadline(timeoutMs, signal, failure);
     try {
-      return await slots.run(tenantId, deadline.signal, () =>
+      return await slots.run({ tenantId, server: null }, deadline.signal, () =>
         this.#take(media, location, deadline.signal),
       );
     } catch (error) {

@@ -30,7 +30,8 @@ export class OutboundFetcher {
   async fetch({ url }: OutboundMedia, tenantId: string, signal: AbortSignal): Promise<LentFile> {
     const address = `${tenantId} ${url}`;
     try {
-      const fetched = await this.#parts.slots.run(tenantId, signal, () => this.#fetch(url, signal));
+      const user = { tenantId, server: serverOf(url) };
+      const fetched = await this.#parts.slots.run(user, signal, () => this.#fetch(url, signal));
       this.#backoff.forget(address);
       return lend(fetched.spooled, fetched.facts, signal);
     } catch (error) {
@@ -76,6 +77,10 @@ export class OutboundFetcher {
       cause: error,
     });
   }
+}
+
+function serverOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : url;
 }
 
 /** Refuses a declared type that may not be sent, before the body is read. */

@@ -1,51 +1,62 @@
+/** Whose work it is. */
+export interface SlotUser {
+  readonly tenantId: string;
+  /** Server that the work depends on; null when there is none that could hang. */
+  readonly server: string | null;
+}
+
 interface Waiting {
-  readonly owner: string;
+  readonly user: SlotUser;
   enter(): void;
 }
 
 /**
- * Semaphore with a fair share: work runs in order of arrival, and one owner has at most half of the slots. A tenant's
- * slow servers thus delay nobody else.
+ * Semaphore with fair shares: a free slot goes to the tenant with the fewest, then to that tenant's server with the
+ * fewest, then in order of arrival. One tenant has at most half of the slots, and one server at most half of those: a
+ * server that hangs delays neither other tenants nor files of other servers.
  */
 export class Slots {
   readonly #size: number;
-  readonly #share: number;
+  readonly #ofTenant: number;
+  readonly #ofServer: number;
+  /** Slots in use by tenant, and by tenant and server. */
   readonly #taken = new Map<string, number>();
   readonly #waiting: Waiting[] = [];
   #used = 0;
 
   constructor(size: number) {
     this.#size = size;
-    this.#share = Math.max(1, Math.ceil(size / 2));
+    this.#ofTenant = Math.ceil(size / 2);
+    this.#ofServer = Math.ceil(size / 4);
   }
 
   /** Runs the work once a slot is free. @throws what the work throws, or the signal's reason while waiting */
   async run<Result>(
-    owner: string,
+    user: SlotUser,
     signal: AbortSignal,
     work: () => Promise<Result>,
   ): Promise<Result> {
-    await this.#enter(owner, signal);
+    await this.#enter(user, signal);
     try {
       return await work();
     } finally {
-      this.#leave(owner);
+      this.#leave(user);
     }
   }
 
-  async #enter(owner: string, signal: AbortSignal): Promise<void> {
+  async #enter(user: SlotUser, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (this.#hasSlot(owner)) return this.#take(owner);
+    if (this.#hasSlot(user)) return this.#take(user, 1);
     await new Promise<void>((resolve, reject) => {
       const giveUp = (): void => {
         this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
         reject(signal.reason);
       };
       const waiting = {
-        owner,
+        user,
         enter: () => {
           signal.removeEventListener('abort', giveUp);
-          this.#take(owner);
+          this.#take(user, 1);
           resolve();
         },
       };
@@ -54,21 +65,47 @@ export class Slots {
     });
   }
 
-  #hasSlot(owner: string): boolean {
-    return this.#used < this.#size && (this.#taken.get(owner) ?? 0) < this.#share;
+  #leave(user: SlotUser): void {
+    this.#take(user, -1);
+    const next = this.#next();
+    if (next === undefined) return;
+    this.#waiting.splice(this.#waiting.indexOf(next), 1);
+    next.enter();
   }
 
-  #take(owner: string): void {
-    this.#used += 1;
-    this.#taken.set(owner, (this.#taken.get(owner) ?? 0) + 1);
+  #next(): Waiting | undefined {
+    let best: { readonly waiting: Waiting; readonly rank: number } | undefined;
+    for (const waiting of this.#waiting) {
+      if (!this.#hasSlot(waiting.user)) continue;
+      const [tenant = 0, server = 0] = keysOf(waiting.user).map((key) => this.#count(key));
+      const rank = tenant * this.#size + server;
+      if (best === undefined || rank < best.rank) best = { waiting, rank };
+      if (rank === 0) break;
+    }
+    return best?.waiting;
   }
 
-  #leave(owner: string): void {
-    this.#used -= 1;
-    const left = (this.#taken.get(owner) ?? 1) - 1;
-    if (left === 0) this.#taken.delete(owner);
-    else this.#taken.set(owner, left);
-    const next = this.#waiting.findIndex((waiting) => this.#hasSlot(waiting.owner));
-    if (next !== -1) this.#waiting.splice(next, 1)[0]?.enter();
+  #hasSlot(user: SlotUser): boolean {
+    const [tenant, server] = keysOf(user);
+    if (this.#used >= this.#size || this.#count(tenant) >= this.#ofTenant) return false;
+    return server === undefined || this.#count(server) < this.#ofServer;
   }
+
+  #take(user: SlotUser, count: 1 | -1): void {
+    this.#used += count;
+    for (const key of keysOf(user)) {
+      const taken = this.#count(key) + count;
+      if (taken === 0) this.#taken.delete(key);
+      else this.#taken.set(key, taken);
+    }
+  }
+
+  #count(key: string): number {
+    return this.#taken.get(key) ?? 0;
+  }
+}
+
+/** Keys of the counters of a user: its tenant, then its tenant and server. */
+function keysOf({ tenantId, server }: SlotUser): readonly [string, ...(readonly string[])] {
+  return server === null ? [tenantId] : [tenantId, `${tenantId} ${server}`];
 }

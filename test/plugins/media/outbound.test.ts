@@ -111,6 +111,28 @@ t.test('media that cannot be sent is refused with its reason', async (t) => {
   t.same(await files('spool'), []);
 });
 
+t.test('a server that is silent is given up long before one that is slow', async (t) => {
+  const server = await mediaServer(t);
+  const { media, files } = await mediaWorld(t, { silenceMs: 1_000, timeoutMs: 3_000 });
+  server.answer('/hangs', () => undefined);
+  server.answer('/stalls', (_, response) => response.writeHead(200).write(picture));
+  server.answer('/drips', drip());
+  await Promise.all(
+    (
+      [
+        ['/hangs', 'the server sent nothing for 1 s'],
+        ['/stalls', 'the server sent nothing for 1 s'],
+        ['/drips', 'there was no complete answer within 3 s'],
+      ] as const
+    ).map(async ([path, message]) => {
+      const url = `${server.url}${path}`;
+      const error = await failure(media.fetch({ url }, 'ten_a', patient()));
+      t.match(error, { code: 'media_unavailable', message, retryAfterMs: 1_000 }, path);
+    }),
+  );
+  t.same(await files('spool'), []);
+});
+
 t.test('a large file does not pass through memory', async (t) => {
   const size = 64 * 1024 * 1024;
   const server = await mediaServer(t);

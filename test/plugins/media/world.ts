@@ -16,6 +16,7 @@ import type { MediaStore } from '../../../plugins/media/store/store.ts';
 export interface WorldOptions {
   readonly maxBytes?: number;
   readonly timeoutMs?: number;
+  readonly silenceMs?: number;
   readonly store?: MediaStore;
   /** Announces and gives up files; nothing is announced when absent. */
   readonly storage?: Pick<Storage, 'submit'>;
@@ -57,7 +58,8 @@ export async function mediaWorld(t: Test, options: WorldOptions = {}) {
     addresses,
     maxBytes: options.maxBytes ?? 1_000_000,
     timeoutMs: options.timeoutMs ?? 5_000,
-    fetches: 4,
+    silenceMs: options.silenceMs ?? 5_000,
+    fetches: 8,
     sweep: () => undefined,
     log,
   });
