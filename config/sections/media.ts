@@ -61,6 +61,10 @@ export const MediaSettings = Closed({
   }),
   timeout_s: Seconds('in which a file must be fetched', 60, 0.1),
   fetches: Count('files to be sent that one process fetches at once, and as many received', 32, 1),
+  ahead: Count(
+    'files that one account may have fetched before their messages are due; 0 fetches each in its turn',
+    4,
+  ),
   address_h: Hours('for which an address of inbound media is good', 24),
   keep_h: Hours('for which inbound media is kept', 720, 87_600),
   directory: Type.String({

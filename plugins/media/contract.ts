@@ -38,6 +38,28 @@ export interface LentFile {
   release(): void;
 }
 
+/**
+ * Media of one session's messages, fetched before they are sent. Messages are named by their reference. A fetch has three
+ * tries; what it came to, also a failure, is kept until it is forgotten, for ten minutes at most.
+ */
+export interface MediaAhead {
+  /** Fetches the file of a message further back in its conversation, as soon as there is room. Idempotent. */
+  begin(reference: string, media: OutboundMedia): void;
+  /**
+   * Fetches the file of a message that is the next of its conversation. Resolves at once when it is there. Asked again
+   * right before each try to send: a file that waited too long was deleted, and is fetched again.
+   * @returns resolves once it is there, has failed for good, or the session is over. Never rejects
+   */
+  settled(reference: string, media: OutboundMedia): Promise<void>;
+  /**
+   * Lends the file, once it has settled; `release` keeps it for another try. Null when none was fetched for it.
+   * @throws DriverError as `MediaService.fetch` does, never with a time to try again unless the signal aborts
+   */
+  take(reference: string, signal: AbortSignal): Promise<LentFile | null>;
+  /** Deletes the file: the message was sent, has failed or was removed. Idempotent. */
+  forget(reference: string): void;
+}
+
 /** The media service, `media` in the container. */
 export interface MediaService {
   /**
@@ -46,6 +68,11 @@ export interface MediaService {
    * @throws DriverError as `Port.fetchMedia` does
    */
   fetch(media: OutboundMedia, tenantId: string, signal: AbortSignal): Promise<LentFile>;
+  /**
+   * Begins to fetch ahead for a session of the tenant.
+   * @param signal aborts with the session, which deletes every file
+   */
+  ahead(tenantId: string, signal: AbortSignal): MediaAhead;
   /**
    * Takes the media of a received message into the store, within the limits on size and time. The transaction that
    * stores the message keeps the file by `unit.media.keep`; `discard` deletes it. A file that is neither kept nor

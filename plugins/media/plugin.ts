@@ -3,6 +3,7 @@ import { provide } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { publicUrl } from '../../core/public-url.ts';
 import { MediaAddresses } from './addresses.ts';
+import { aheadMetrics } from './ahead/metrics.ts';
 import './contract.ts';
 import { Spool } from './fetching/spool.ts';
 import { makeMediaService } from './service.ts';
@@ -19,38 +20,45 @@ const silenceMs = 10_000;
  * Media: fetching what is to be sent, keeping and serving what was received. Boots before the accounts, whose
  * sessions fetch through it, so that it is closed after them.
  */
-export default gatewayPlugin('media', ['storage', 'secrets', 'egress'], async (app) => {
-  const { clock, config, egress, secrets, storage } = app.container.cradle;
-  const { media: settings } = config;
-  const log = app.container.cradle.log.child({ plugin: 'media' });
-  const spool = new Spool(join(settings.directory, 'spool'));
-  const store = await openStore(settings);
-  const addresses = new MediaAddresses({
-    keys: secrets.derive('media'),
-    lifetimeMs: settings.address_h * hourMs,
-    publicUrl: () => publicUrl(app.server, config),
-    now: () => clock.now(),
-  });
-  const timeoutMs = settings.timeout_s * 1_000;
-  const retention = { keptMs: settings.keep_h * hourMs, waitingMs: timeoutMs + hourMs };
-  const upkeep = startMediaUpkeep({ storage, store, spool, retention, log });
-  const service = makeMediaService({
-    storage,
-    egress,
-    store,
-    spool,
-    addresses,
-    maxBytes: settings.max_bytes,
-    timeoutMs,
-    silenceMs,
-    fetches: settings.fetches,
-    sweep: () => upkeep.kick(),
-    log,
-  });
-  provide(app.container, 'media', service);
-  serveMedia(app, { addresses, store, find: (key) => storage.read.media.find(key) });
-  app.addHook('onClose', async () => {
-    await upkeep.stop();
-    store.close();
-  });
-});
+export default gatewayPlugin(
+  'media',
+  ['observability', 'storage', 'secrets', 'egress'],
+  async (app) => {
+    const { clock, config, egress, metrics, secrets, storage } = app.container.cradle;
+    const { media: settings } = config;
+    const log = app.container.cradle.log.child({ plugin: 'media' });
+    const spool = new Spool(join(settings.directory, 'spool'));
+    const store = await openStore(settings);
+    const addresses = new MediaAddresses({
+      keys: secrets.derive('media'),
+      lifetimeMs: settings.address_h * hourMs,
+      publicUrl: () => publicUrl(app.server, config),
+      now: () => clock.now(),
+    });
+    const timeoutMs = settings.timeout_s * 1_000;
+    const retention = { keptMs: settings.keep_h * hourMs, waitingMs: timeoutMs + hourMs };
+    const upkeep = startMediaUpkeep({ storage, store, spool, retention, log });
+    const service = makeMediaService({
+      storage,
+      egress,
+      store,
+      spool,
+      addresses,
+      maxBytes: settings.max_bytes,
+      timeoutMs,
+      silenceMs,
+      fetches: settings.fetches,
+      aheadFiles: settings.ahead,
+      metrics: aheadMetrics(metrics),
+      sweep: () => upkeep.kick(),
+      log,
+    });
+    provide(app.container, 'media', service);
+    serveMedia(app, { addresses, store, find: (key) => storage.read.media.find(key) });
+    app.addHook('onClose', async () => {
+      await upkeep.stop();
+      await spool.close();
+      store.close();
+    });
+  },
+);

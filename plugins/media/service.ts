@@ -2,6 +2,11 @@ import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { Egress } from '../egress/contract.ts';
 import type { MediaAddresses } from './addresses.ts';
+import type { AheadFileParts } from './ahead/ahead-file.ts';
+import { inTurn } from './ahead/in-turn.ts';
+import type { AheadMetrics } from './ahead/metrics.ts';
+import { SessionAhead } from './ahead/session-ahead.ts';
+import { Shelf } from './ahead/shelf.ts';
 import type { MediaService } from './contract.ts';
 import { InboundTaker } from './fetching/inbound.ts';
 import { OutboundFetcher } from './fetching/outbound.ts';
@@ -9,6 +14,12 @@ import { Slots } from './fetching/slots.ts';
 import type { Spool } from './fetching/spool.ts';
 import { discardLane } from './lanes.ts';
 import type { MediaStore } from './store/store.ts';
+
+/** How long a file fetched ahead may wait for its turn, milliseconds. */
+const usualKeepMs = 600_000;
+
+/** Files of the largest size that may wait for their turn, as a part of those that are fetched at once. */
+const waitingShare = 1 / 4;
 
 /** Dependencies of the media service. */
 export interface ServiceParts {
@@ -23,6 +34,11 @@ export interface ServiceParts {
   readonly silenceMs: number;
   /** Maximum concurrent fetches of files to be sent, and as many of received ones. */
   readonly fetches: number;
+  /** Files that one account may have fetched before they are due, at most; 0: each is fetched in its turn. */
+  readonly aheadFiles: number;
+  /** Default: ten minutes. */
+  readonly keepMs?: number;
+  readonly metrics: AheadMetrics;
   /** Starts a sweep. */
   sweep(): void;
   readonly log: GatewayLog;
@@ -33,7 +49,15 @@ export function makeMediaService(parts: ServiceParts): MediaService {
   const { storage, addresses, fetches, silenceMs, log, sweep, ...limits } = parts;
   const outbound = new OutboundFetcher({ ...limits, silenceMs, log, slots: new Slots(fetches) });
   const inbound = new InboundTaker({ ...limits, storage, log, slots: new Slots(fetches) });
+  const { aheadFiles: most, keepMs = usualKeepMs, metrics, maxBytes } = parts;
+  const shelf = new Shelf(Math.ceil(fetches * waitingShare) * maxBytes);
   return {
+    ahead(tenantId, signal) {
+      if (most === 0) return inTurn;
+      const fetch: AheadFileParts['fetch'] = (media, over) =>
+        outbound.fetchAhead(media, tenantId, over);
+      return new SessionAhead({ fetch, shelf, metrics, keepMs, most }, signal);
+    },
     fetch: (media, tenantId, signal) => outbound.fetch(media, tenantId, signal),
     take: (media, tenantId, signal) => inbound.take(media, tenantId, signal),
     async discard(key) {

@@ -55,6 +55,7 @@ t.test('everything has a default', async (t) => {
       max_bytes: 67108864,
       timeout_s: 60,
       fetches: 32,
+      ahead: 4,
       address_h: 24,
       keep_h: 720,
       directory: 'data/media',

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 
 /** Pauses before the second and the third try, milliseconds. */
-const pausesMs = [1_000, 5_000];
+export const pausesMs: readonly number[] = [1_000, 5_000];
 
 /** Addresses in the cache, and the age of a failure that no longer counts: longer than all tries of one file. */
 const cacheSize = 1_000;

@@ -1,3 +1,5 @@
+import { DriverError } from '../../../core/contracts/driver.ts';
+
 /** Reasons why media could not be fetched, as `Port.fetchMedia` names them. */
 export type MediaFailureCode =
   | 'media_unavailable'
@@ -22,4 +24,10 @@ export class MediaFailure extends Error {
 export interface FailureOptions {
   readonly mayPass?: boolean;
   readonly cause?: unknown;
+}
+
+/** The error of a fetch whose session or send ended before the file was there. */
+export function cutShort(): DriverError {
+  const message = 'the session ended before the media was fetched';
+  return new DriverError('media_unavailable', message, { certain: true, retryAfterMs: 0 });
 }

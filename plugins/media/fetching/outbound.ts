@@ -1,10 +1,11 @@
 import { createReadStream } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import { DriverError, type MediaFile, type OutboundMedia } from '../../../core/contracts/driver.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { LentFile } from '../contract.ts';
-import { AddressBackoff } from './backoff.ts';
+import { AddressBackoff, pausesMs } from './backoff.ts';
 import { type DownloadParts, download } from './download.ts';
-import { MediaFailure } from './failure.ts';
+import { cutShort, MediaFailure } from './failure.ts';
 import { givenFileName } from './file-names.ts';
 import { inspectFile } from './inspect.ts';
 import type { Slots } from './slots.ts';
@@ -30,13 +31,42 @@ export class OutboundFetcher {
   async fetch({ url }: OutboundMedia, tenantId: string, signal: AbortSignal): Promise<LentFile> {
     const address = `${tenantId} ${url}`;
     try {
-      const user = { tenantId, server: serverOf(url) };
-      const fetched = await this.#parts.slots.run(user, signal, () => this.#fetch(url, signal));
+      const lent = await this.#lend(url, tenantId, signal);
       this.#backoff.forget(address);
-      return lend(fetched.spooled, fetched.facts, signal);
+      return lent;
     } catch (error) {
-      throw this.#asDriverError(error, address, signal);
+      if (signal.aborted) throw cutShort();
+      const failure = this.#failureOf(error);
+      const retryAfterMs = failure.mayPass
+        ? this.#backoff.pauseAfter(address, performance.now())
+        : null;
+      throw asDriverError(failure, retryAfterMs);
     }
+  }
+
+  /** Fetches a file in up to three tries. @throws DriverError, always certain, without a time to try again */
+  async fetchAhead(
+    { url }: OutboundMedia,
+    tenantId: string,
+    signal: AbortSignal,
+  ): Promise<LentFile> {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return await this.#lend(url, tenantId, signal);
+      } catch (error) {
+        if (signal.aborted) throw cutShort();
+        const failure = this.#failureOf(error);
+        const pauseMs = failure.mayPass ? pausesMs[tries] : undefined;
+        if (pauseMs === undefined) throw asDriverError(failure, null);
+        await pause(pauseMs, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  async #lend(url: string, tenantId: string, signal: AbortSignal): Promise<LentFile> {
+    const user = { tenantId, server: serverOf(url) };
+    const fetched = await this.#parts.slots.run(user, signal, () => this.#fetch(url, signal));
+    return lend(fetched.spooled, fetched.facts, signal);
   }
 
   async #fetch(url: string, signal: AbortSignal) {
@@ -53,11 +83,7 @@ export class OutboundFetcher {
     }
   }
 
-  #asDriverError(error: unknown, address: string, signal: AbortSignal): DriverError {
-    if (signal.aborted) {
-      const message = 'the session ended before the media was fetched';
-      return new DriverError('media_unavailable', message, { certain: true, retryAfterMs: 0 });
-    }
+  #failureOf(error: unknown): MediaFailure {
     const failure =
       error instanceof MediaFailure
         ? error
@@ -68,15 +94,13 @@ export class OutboundFetcher {
     if (failure.cause !== undefined) {
       this.#parts.log.warn({ err: failure.cause }, 'media that is to be sent could not be kept');
     }
-    const retryAfterMs = failure.mayPass
-      ? this.#backoff.pauseAfter(address, performance.now())
-      : null;
-    return new DriverError(failure.code, failure.message, {
-      certain: true,
-      retryAfterMs,
-      cause: error,
-    });
+    return failure;
   }
+}
+
+function asDriverError(failure: MediaFailure, retryAfterMs: number | null): DriverError {
+  const { code, message } = failure;
+  return new DriverError(code, message, { certain: true, retryAfterMs, cause: failure });
 }
 
 function serverOf(url: string): string {

@@ -30,6 +30,8 @@ export interface SpoolLimits {
 /** Spool folder: files are streamed into it, so that none has to fit into memory. */
 export class Spool {
   readonly #folder: string;
+  /** The files that are there, or are about to be. */
+  readonly #paths = new Set<string>();
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -41,7 +43,8 @@ export class Spool {
    */
   async write(source: Readable, { maxBytes, signal }: SpoolLimits): Promise<SpooledFile> {
     const path = join(this.#folder, randomBytes(16).toString('hex'));
-    const remove = () => rm(path, { force: true }).catch(() => undefined);
+    this.#paths.add(path);
+    const remove = () => this.#remove(path);
     let size = 0;
     const count = new Transform({
       transform(chunk: Buffer, _encoding, done) {
@@ -65,6 +68,11 @@ export class Spool {
     throw new MediaFailure('media_unavailable', 'the file is empty');
   }
 
+  /** Deletes the files that are left. Called when nothing is fetched and nothing read any more. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#paths].map((path) => this.#remove(path)));
+  }
+
   /** Deletes files that a crash left behind. */
   async sweep(): Promise<void> {
     const names = await readdir(this.#folder).catch(() => []);
@@ -74,6 +82,11 @@ export class Spool {
       const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
       if (mtimeMs < before) await rm(path, { force: true });
     }
+  }
+
+  async #remove(path: string): Promise<void> {
+    await rm(path, { force: true }).catch(() => undefined);
+    this.#paths.delete(path);
   }
 }
 

@@ -7,6 +7,7 @@ import { createLog } from '../../../core/log.ts';
 import { GuardedEgress } from '../../../plugins/egress/egress.ts';
 import { networkLookUp } from '../../../plugins/egress/names/look-up.ts';
 import { MediaAddresses } from '../../../plugins/media/addresses.ts';
+import type { AheadOutcome } from '../../../plugins/media/ahead/metrics.ts';
 import { Spool } from '../../../plugins/media/fetching/spool.ts';
 import { makeMediaService } from '../../../plugins/media/service.ts';
 import { FolderStore } from '../../../plugins/media/store/folder.ts';
@@ -17,6 +18,9 @@ export interface WorldOptions {
   readonly maxBytes?: number;
   readonly timeoutMs?: number;
   readonly silenceMs?: number;
+  readonly keepMs?: number;
+  /** Default: 4. */
+  readonly aheadFiles?: number;
   readonly store?: MediaStore;
   /** Announces and gives up files; nothing is announced when absent. */
   readonly storage?: Pick<Storage, 'submit'>;
@@ -42,6 +46,7 @@ export async function mediaWorld(t: Test, options: WorldOptions = {}) {
   });
   const lines: string[] = [];
   const log = createLog('info', { write: (line) => lines.push(line) });
+  const counted: AheadOutcome[] = [];
   const spool = new Spool(join(folder, 'spool'));
   const store = options.store ?? new FolderStore(join(folder, 'kept'));
   const addresses = new MediaAddresses({
@@ -60,6 +65,9 @@ export async function mediaWorld(t: Test, options: WorldOptions = {}) {
     timeoutMs: options.timeoutMs ?? 5_000,
     silenceMs: options.silenceMs ?? 5_000,
     fetches: 8,
+    aheadFiles: options.aheadFiles ?? 4,
+    ...(options.keepMs === undefined ? {} : { keepMs: options.keepMs }),
+    metrics: { ahead: (outcome) => counted.push(outcome) },
     sweep: () => undefined,
     log,
   });
@@ -70,6 +78,8 @@ export async function mediaWorld(t: Test, options: WorldOptions = {}) {
     folder,
     log,
     lines,
+    /** What became of files fetched ahead, in order. */
+    counted,
     /** The names of the files in a part of the folder. */
     files: (part: 'spool' | 'kept') => filesIn(join(folder, part)),
   };

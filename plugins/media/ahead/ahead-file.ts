@@ -1,0 +1,102 @@
+import type { DriverError, OutboundMedia } from '../../../core/contracts/driver.ts';
+import type { LentFile } from '../contract.ts';
+import type { AheadMetrics } from './metrics.ts';
+import type { Shelf } from './shelf.ts';
+
+/** What one file fetched ahead is made of. */
+export interface AheadFileParts {
+  /** @throws DriverError once it has failed for good */
+  fetch(media: OutboundMedia, signal: AbortSignal): Promise<LentFile>;
+  readonly shelf: Shelf;
+  readonly metrics: AheadMetrics;
+  /** How long it may wait for its turn, milliseconds. */
+  readonly keepMs: number;
+  /** Called when it has waited too long, or room was needed. */
+  onDrop(): void;
+}
+
+/** One file from the start of its fetch to its deletion. A failure is kept like a file, until it is asked for. */
+export class AheadFile {
+  /** Its message is the next of its conversation. */
+  isDue = false;
+  /** Resolves once the file is there, has failed for good or was deleted. Never rejects. */
+  readonly settled: Promise<void>;
+  readonly #parts: AheadFileParts;
+  readonly #over = new AbortController();
+  #lent: LentFile | null = null;
+  #failure: DriverError | null = null;
+  #timer: NodeJS.Timeout | undefined;
+  #readers = 0;
+  #wasTaken = false;
+
+  constructor(media: OutboundMedia, parts: AheadFileParts) {
+    this.#parts = parts;
+    this.settled = this.#fetch(media);
+  }
+
+  get size(): number {
+    return this.#lent?.file.size ?? 0;
+  }
+
+  get isOver(): boolean {
+    return this.#over.signal.aborted;
+  }
+
+  /** Lends the settled file; `release` lets it wait for another try. @throws DriverError why it was not fetched */
+  take(): LentFile {
+    if (this.#failure !== null) throw this.#failure;
+    if (this.#lent === null) throw new Error('the file is not there yet');
+    this.#leaveShelf();
+    this.#readers += 1;
+    this.#wasTaken = true;
+    this.#parts.metrics.ahead('taken');
+    let isReleased = false;
+    const release = (): void => {
+      if (isReleased) return;
+      isReleased = true;
+      this.#readers -= 1;
+      if (this.#readers === 0) this.#wait();
+    };
+    return { file: this.#lent.file, release };
+  }
+
+  /** Ends the fetch or deletes the file. Idempotent. */
+  end(): void {
+    if (this.isOver) return;
+    this.#leaveShelf();
+    if (this.#lent !== null && !this.#wasTaken) this.#parts.metrics.ahead('dropped');
+    this.#over.abort();
+  }
+
+  /** See `ShelvedFile`. */
+  drop(): void {
+    this.end();
+    this.#parts.onDrop();
+  }
+
+  async #fetch(media: OutboundMedia): Promise<void> {
+    const { fetch, metrics } = this.#parts;
+    const { signal } = this.#over;
+    try {
+      this.#lent = await fetch(media, signal);
+      if (!this.isOver) metrics.ahead('fetched');
+    } catch (error) {
+      // `fetch` throws nothing else.
+      this.#failure = error as DriverError;
+      if (!this.isOver) metrics.ahead('failed');
+    }
+    this.#wait();
+  }
+
+  #wait(): void {
+    if (this.isOver) return;
+    const { keepMs, shelf } = this.#parts;
+    this.#timer = setTimeout(() => this.drop(), keepMs).unref();
+    if (this.#lent !== null) shelf.add(this);
+  }
+
+  #leaveShelf(): void {
+    clearTimeout(this.#timer);
+    this.#parts.shelf.remove(this);
+  }
+}
