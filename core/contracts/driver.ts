@@ -159,7 +159,8 @@ export interface Port {
   sentMessage(reference: string): Promise<OutboundMessage | null>;
   /**
    * Fetches what is to be sent: only from addresses that are allowed, within the limits on size, time and type.
-   * The file lives until the signal aborts or the send for which it was fetched has settled.
+   * The file lives until the signal aborts or the send for which it was fetched has settled. That send is known by its
+   * `media` object, whose file was mostly fetched before.
    * @throws DriverError `media_unavailable`, `media_too_large`, `media_type_not_allowed` or `media_url_not_allowed`;
    *   always certain, and with a time to try again when that may help
    */

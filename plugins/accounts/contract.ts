@@ -22,6 +22,7 @@ import type {
 import type { Json } from '../../core/contracts/json.ts';
 import type { Unit } from '../../core/contracts/storage.ts';
 import type { LeaseToken } from '../cluster/contract.ts';
+import type { MediaAhead } from '../media/contract.ts';
 
 declare module '../../core/container.ts' {
   interface Cradle {
@@ -102,6 +103,11 @@ export interface LiveSession {
   readonly restrictionReason: AccountReason | null;
   /** The network is there now. False while reconnecting, also when the status is `restricted`. */
   readonly connected: boolean;
+  /**
+   * Fetches the media of queued messages before they are sent; `send` uses it, and forgets it once the message is sent or
+   * has failed for good.
+   */
+  readonly mediaAhead: MediaAhead;
   /** Aborted when the session closes, is fenced or stops. */
   readonly signal: AbortSignal;
   /** The local lease deadline, synchronous: when false nothing may go out. */

@@ -42,7 +42,7 @@ export interface SessionEnvironment {
   readonly sealer: Sealer;
   readonly channels: ChannelRegistry;
   /** Fetches the media of sends. */
-  readonly media: Pick<MediaService, 'fetch'>;
+  readonly media: Pick<MediaService, 'fetch' | 'ahead'>;
   readonly lanes: SessionLanes;
   readonly faults: DriverFaults;
   readonly metrics: AccountMetrics;

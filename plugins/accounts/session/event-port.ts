@@ -13,7 +13,6 @@ import {
 import type { DriverFaults } from '../../../core/contracts/driver-faults.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
-import type { MediaService } from '../../media/contract.ts';
 import type { AccountMetrics } from '../metrics.ts';
 import type { AccountTrigger } from '../status.ts';
 import { isDriverEvent } from './driver-values.ts';
@@ -40,7 +39,6 @@ export interface EventPortTargets {
 export interface EventPortParts {
   readonly credentials: CredentialStore;
   readonly listeners: SessionListeners;
-  readonly media: Pick<MediaService, 'fetch'>;
   readonly faults: DriverFaults;
   readonly metrics: Pick<AccountMetrics, 'leftOut'>;
   readonly log: GatewayLog;
@@ -52,7 +50,6 @@ export class EventPort implements Port {
   readonly log: GatewayLog;
   readonly #live: OpenSession;
   readonly #listeners: SessionListeners;
-  readonly #media: EventPortParts['media'];
   readonly #faults: DriverFaults;
   readonly #metrics: EventPortParts['metrics'];
   readonly #targets: EventPortTargets;
@@ -63,7 +60,6 @@ export class EventPort implements Port {
     this.#live = live;
     this.credentials = parts.credentials;
     this.#listeners = parts.listeners;
-    this.#media = parts.media;
     this.#faults = parts.faults;
     this.#metrics = parts.metrics;
     this.log = parts.log;
@@ -82,9 +78,7 @@ export class EventPort implements Port {
       const message = 'the session is over';
       throw new DriverError('media_unavailable', message, { certain: true, retryAfterMs: 0 });
     }
-    const { file, release } = await this.#media.fetch(media, this.#live.account.tenantId, signal);
-    this.#live.untilSettled(release);
-    return file;
+    return this.#live.media.fetch(media, signal);
   }
 
   async sentMessage(reference: string) {

@@ -7,9 +7,11 @@ import {
   type Session,
 } from '../../../core/contracts/driver.ts';
 import type { LeaseToken, ProcessLease } from '../../cluster/contract.ts';
+import type { MediaAhead, MediaService } from '../../media/contract.ts';
 import type { LiveSession } from '../contract.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
 import { isSent } from './driver-values.ts';
+import { SessionMedia } from './session-media.ts';
 
 /** The account as drivers see it. */
 export function driverAccount(row: AccountRow): DriverAccount {
@@ -27,13 +29,12 @@ export class OpenSession implements LiveSession {
   connected = false;
   /** The driver's session, once it is open. */
   session: Session | null = null;
+  readonly media: SessionMedia;
   readonly #lease: Pick<ProcessLease, 'isHeld'>;
   /** Reports what a broken driver throws. */
   readonly #failed: (call: string, error: unknown) => void;
   readonly #over = new AbortController();
   readonly #underWay = new Set<Promise<unknown>>();
-  /** Releases the files that were fetched for the send under way. */
-  readonly #lent = new Set<() => void>();
   #draining = false;
 
   constructor(
@@ -41,12 +42,14 @@ export class OpenSession implements LiveSession {
     fence: LeaseToken,
     capabilities: DriverCapabilities,
     lease: Pick<ProcessLease, 'isHeld'>,
+    media: Pick<MediaService, 'fetch' | 'ahead'>,
     failed: (call: string, error: unknown) => void,
   ) {
     this.account = driverAccount(row);
     this.fence = fence;
     this.capabilities = capabilities;
     this.row = row;
+    this.media = new SessionMedia(media, row.tenantId, this.signal);
     this.#lease = lease;
     this.#failed = failed;
   }
@@ -61,6 +64,10 @@ export class OpenSession implements LiveSession {
 
   get restrictionReason() {
     return this.row.restrictionReason;
+  }
+
+  get mediaAhead(): MediaAhead {
+    return this.media.ahead;
   }
 
   get signal(): AbortSignal {
@@ -84,14 +91,20 @@ export class OpenSession implements LiveSession {
         retryAfterMs: 0,
       });
     }
+    const settled = this.media.begin(message);
+    let isFinal = false;
     const sending = this.#untilOver(() => session.send(message, this.signal));
     this.#underWay.add(sending);
     try {
       const sent = await sending;
-      if (isSent(sent)) return sent;
+      isFinal = isSent(sent);
+      if (isFinal) return sent;
       throw new TypeError('the driver answered a send with what is no answer');
     } catch (error) {
-      if (error instanceof DriverError) throw error;
+      if (error instanceof DriverError) {
+        isFinal = error.certain && error.retryAfterMs === null;
+        throw error;
+      }
       this.#failed('send', error);
       throw new DriverError('driver_failed', 'The driver failed while sending.', {
         certain: false,
@@ -99,14 +112,8 @@ export class OpenSession implements LiveSession {
       });
     } finally {
       this.#underWay.delete(sending);
-      for (const release of this.#lent) release();
-      this.#lent.clear();
+      settled(isFinal);
     }
-  }
-
-  /** Calls `release` once the send under way has settled; never when none is. */
-  untilSettled(release: () => void): void {
-    if (this.#underWay.size > 0) this.#lent.add(release);
   }
 
   /** Refuses new sends; resolves when those under way have their answers. */

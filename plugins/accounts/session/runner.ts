@@ -52,7 +52,7 @@ export class SessionRunner {
     const log = environment.log.child({ account: row.id, channel: row.channel });
     this.#log = log;
     const failed = (call: string, error: unknown) => this.#driverFailed(call, error);
-    const live = new OpenSession(row, fence, driver.capabilities, lease, failed);
+    const live = new OpenSession(row, fence, driver.capabilities, lease, media, failed);
     this.live = live;
     const tries = new Tries(environment, () => this.#attempt());
     this.#tries = tries;
@@ -70,7 +70,7 @@ export class SessionRunner {
     });
     this.#status = status;
     const credentials = new FencedCredentials(storage, sealer, fence, () => ending.phase);
-    const portParts = { credentials, listeners, media, faults, metrics, log };
+    const portParts = { credentials, listeners, faults, metrics, log };
     this.#port = new EventPort(live, portParts, {
       isOpen: () => ending.isOpen,
       onTrigger: (trigger) => status.apply(trigger),

@@ -16,6 +16,7 @@ import { accountMetrics } from '../../../plugins/accounts/metrics.ts';
 import { LoginGate } from '../../../plugins/accounts/session/login-gate.ts';
 import { systemTimers, type Timers } from '../../../plugins/accounts/session/timers.ts';
 import { MemoryHub } from '../../../plugins/broker/hub.ts';
+import { inTurn } from '../../../plugins/media/ahead/in-turn.ts';
 import type { MediaService } from '../../../plugins/media/contract.ts';
 import { PrometheusMetrics } from '../../../plugins/observability/metrics.ts';
 import type { OpenStorage } from '../../../plugins/storage/storage.ts';
@@ -80,7 +81,7 @@ export interface ProcessOptions {
   readonly clock?: Clock;
   readonly accountsCap?: number;
   /** What fetches the media of sends; nothing when absent. */
-  readonly media?: Pick<MediaService, 'fetch'>;
+  readonly media?: Partial<Pick<MediaService, 'fetch' | 'ahead'>>;
 }
 
 /** A database with tenants in it, and a hub that processes meet at. */
@@ -157,10 +158,12 @@ export class World {
         }),
         names: () => ['growth'],
       },
-      media: options.media ?? {
+      media: {
         fetch: async () => {
           throw new Error('nothing is fetched in this test');
         },
+        ahead: () => inTurn,
+        ...options.media,
       },
       faults: { report: (fault) => faults.push(fault) },
       metrics: accountMetrics(metrics),

@@ -21,6 +21,7 @@ import { unconnected } from '../../../plugins/accounts/status.ts';
 import { MemoryHub } from '../../../plugins/broker/hub.ts';
 import type { PlanCaps } from '../../../plugins/limits/contract.ts';
 import { guardSettings, makeLimitRules } from '../../../plugins/limits/rules.ts';
+import { inTurn } from '../../../plugins/media/ahead/in-turn.ts';
 import { Dispatchers } from '../../../plugins/messages/dispatch/dispatchers.ts';
 import { HostNotifier } from '../../../plugins/messages/dispatch/host-notifier.ts';
 import type { SendOutcome } from '../../../plugins/messages/dispatch/outcome.ts';
@@ -270,6 +271,7 @@ export class FakeSession implements LiveSession {
   restriction: null | 'all' | 'new_contacts' = null;
   restrictionReason: AccountReason | null = null;
   connected = true;
+  mediaAhead: LiveSession['mediaAhead'] = inTurn;
   /** Every message that was handed over, in order. */
   readonly handed: OutboundMessage[] = [];
   /** What the network took: each reference once. */
