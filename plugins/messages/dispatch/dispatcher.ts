@@ -1,32 +1,24 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { OutboundMessage } from '../../../core/contracts/driver.ts';
-import type { Storage } from '../../../core/contracts/storage.ts';
-import type { GatewayLog } from '../../../core/log.ts';
 import type { LiveSession } from '../../accounts/contract.ts';
 import type { QueuePosition } from '../tables/message-rows.ts';
 import { type Attempt, driverError, judge, lastPauseMs, pauseAfter } from './attempt.ts';
-import { Conversations, type Head } from './conversations.ts';
+import type { Conversations, Head } from './conversations.ts';
 import { InterruptibleSleep } from './interruptible-sleep.ts';
 import type { SendOutcome } from './outcome.ts';
+import { Pauses } from './pauses.ts';
+import { DispatchQueue, type QueueParts } from './queue.ts';
 import type { DispatchStep, SessionOutput } from './session-input.ts';
 import { UnstoredSends } from './unstored-sends.ts';
-
-/** Positions read at once. */
-const pageSize = 200;
-
-/** Positions kept at most; those behind them are read later. */
-const capacity = 10_000;
 
 /** How often, and how fast, outcomes are tried to be stored after the session's end. */
 const drainTries = 8;
 const drainPauseMs = 200;
 
 /** What a dispatcher works with. */
-export interface DispatcherParts {
-  readonly read: Pick<Storage['read'], 'messages' | 'contactAliases'>;
+export interface DispatcherParts extends QueueParts {
   /** Submits to the session lane. */
   step(session: Pick<LiveSession, 'account' | 'fence'>, step: DispatchStep): Promise<SessionOutput>;
-  readonly log: GatewayLog;
 }
 
 /** A newly accepted message's position in its queue, as the process that accepted it knows it. */
@@ -48,29 +40,25 @@ export interface IdleQueue {
 /**
  * Sends one session's messages: to each contact in the order of acceptance, n only after n−1 is sent or final, and to
  * `window` contacts at once. Works in turns: one transaction stores the outcomes since the last turn and the intents of
- * the next sends. The dispatcher knows positions in the queue only; the lane reads and changes rows. A position that is
- * exactly the next one is added; anything else makes the dispatcher read the queue.
+ * the next sends. The dispatcher knows positions in the queue only; the lane reads and changes rows.
  */
 export class Dispatcher {
   readonly #session: LiveSession;
   readonly #parts: DispatcherParts;
   readonly #sleep: InterruptibleSleep;
+  readonly #queue: DispatchQueue;
   readonly #conversations: Conversations;
   readonly #unstored = new UnstoredSends();
   /** The sends under way. */
   readonly #sends = new Set<Promise<void>>();
-  /** Ends the pauses of conversations, by contact. */
-  readonly #pauses = new Map<string, NodeJS.Timeout>();
+  readonly #pauses = new Pauses((contactId) => {
+    if (contactId !== null) this.#conversations.resume(contactId);
+    this.#start();
+  });
+  /** The first messages of conversations whose media is there, or could not be fetched. */
+  readonly #fetched = new Set<string>();
   /** What became of sends since the last turn. */
   #outcomes: SendOutcome[] = [];
-  /** The sequence up to which the queue is known; null before a read has found something. */
-  #tail: number | null = null;
-  /** There may be queued messages after `#tail`. */
-  #unread = true;
-  /** Contacts may have been merged since the queue was read. */
-  #maybeMerged = false;
-  /** Ends the pause of the whole account; null when there is none. */
-  #accountPause: NodeJS.Timeout | null = null;
   #running: Promise<void> | null = null;
   #fenced = false;
 
@@ -78,22 +66,20 @@ export class Dispatcher {
     this.#session = session;
     this.#parts = parts;
     this.#sleep = new InterruptibleSleep(session.signal);
-    this.#conversations = new Conversations(session.capabilities.window ?? 1);
-    session.signal.addEventListener('abort', () => this.#endPauses(), { once: true });
+    this.#queue = new DispatchQueue(session, parts, this.#sleep);
+    this.#conversations = this.#queue.conversations;
+    session.signal.addEventListener('abort', () => this.#pauses.end(), { once: true });
   }
 
   /** Answers null while messages wait or may wait, and where more than the acceptance decides whether one goes out. */
   idle(): IdleQueue | null {
     // Should this process end between the two, only a network that de-duplicates is asked again.
     const mayRepeat = this.#session.capabilities.deduplicates;
-    const isBusy = this.#isStoring() || this.#unread || this.#conversations.ready > 0;
+    const { tail, unread } = this.#queue;
+    const isBusy = this.#isStoring() || unread || this.#conversations.ready > 0;
     const slots = this.#conversations.free;
-    if (isBusy || !mayRepeat || slots === 0 || this.#tail === null || !this.#isFree()) return null;
-    return {
-      next: this.#tail + 1,
-      slots,
-      isBusy: (contactId) => this.#conversations.has(contactId),
-    };
+    if (isBusy || !mayRepeat || slots === 0 || tail === null || !this.#isFree()) return null;
+    return { next: tail + 1, slots, isBusy: (contactId) => this.#conversations.has(contactId) };
   }
 
   /**
@@ -103,14 +89,7 @@ export class Dispatcher {
   wake(positions: readonly (QueuePosition & Partial<AcceptedPosition>)[]): boolean {
     if (this.#fenced) return false;
     for (const { intended = null, ...position } of positions) {
-      const { sequence } = position;
-      if (this.#tail !== null && sequence <= this.#tail) continue;
-      if (sequence - 1 !== this.#tail || this.#conversations.size >= capacity) {
-        this.#unread = true;
-        continue;
-      }
-      this.#tail = sequence;
-      this.#conversations.add(position);
+      if (!this.#queue.append(position)) continue;
       if (intended === null || !this.#conversations.startAlone(position)) continue;
       if (this.#isFree()) this.#carryOut(position.contactId, intended);
       else this.#settle(position.contactId, position.id, takenBack(position.id));
@@ -121,21 +100,20 @@ export class Dispatcher {
 
   /** Reads the queue: messages may be waiting of which no envelope has come. */
   poll(): void {
-    if (this.#conversations.size === 0 && !this.#isStoring()) this.#tail = null;
-    this.#unread = true;
+    this.#queue.reread(!this.#isStoring());
     this.#start();
   }
 
   /** Contacts of this account may have turned out to be one person: their messages are one conversation from now on. */
   merged(): void {
-    this.#maybeMerged = this.#conversations.size > 0;
+    this.#queue.merged();
   }
 
   /** The session can send (again): ends all pauses and goes on. */
   ready(): void {
-    this.#unread = true;
+    this.#queue.reread(false);
     this.#sleep.wake();
-    this.#endPauses();
+    this.#pauses.end();
     this.#start();
   }
 
@@ -162,7 +140,7 @@ export class Dispatcher {
       .finally(() => {
         this.#running = null;
         const mayStart = this.#conversations.ready > 0 && this.#conversations.free > 0;
-        if (this.#outcomes.length > 0 || mayStart || this.#mustRead()) this.#start();
+        if (this.#outcomes.length > 0 || mayStart || this.#queue.isShort) this.#start();
       });
   }
 
@@ -174,7 +152,7 @@ export class Dispatcher {
   #maySend(): boolean {
     const { connected, restriction } = this.#session;
     const isOpen = !this.#fenced && connected && restriction !== 'all';
-    return isOpen && this.#accountPause === null && this.#session.mayAct();
+    return isOpen && !this.#pauses.isAccountPaused && this.#session.mayAct();
   }
 
   /** It may send, and nothing but the acceptance decides what goes out. */
@@ -185,68 +163,57 @@ export class Dispatcher {
   /** Takes turns until nothing is to be stored and nothing may start. */
   async #run(): Promise<void> {
     for (;;) {
-      await this.#fill();
-      if (this.#maybeMerged) await this.#regroup();
+      await this.#queue.fill(() => this.#maySend());
       const outcomes = this.#outcomes;
       this.#outcomes = [];
-      const heads = this.#maySend() ? this.#conversations.start() : [];
+      const heads = this.#startable();
       if (outcomes.length === 0 && heads.length === 0) return;
       const answer = await this.#store(outcomes, heads);
       for (const { id } of outcomes) this.#unstored.delete(id);
       if (answer === null) return this.#unstored.clear();
-      for (const [n, { contactId }] of heads.entries()) {
+      for (const [n, { id, contactId }] of heads.entries()) {
         const next = answer.next[n] ?? null;
-        if (next === null) this.#conversations.finish(contactId);
+        if (next === null) this.#drop(contactId, id);
         else if ('movedTo' in next) this.#moveTo(contactId, next.movedTo);
         else this.#carryOut(contactId, next);
       }
     }
   }
 
+  /** Takes what may be handed over now. A conversation whose media is not there pauses until it is. */
+  #startable(): readonly Head[] {
+    const startable: Head[] = [];
+    while (this.#maySend()) {
+      const heads = this.#conversations.start();
+      if (heads.length === 0) break;
+      for (const head of heads) {
+        if (head.mediaUrl === null || this.#fetched.delete(head.id)) startable.push(head);
+        else this.#awaitMedia(head, head.mediaUrl);
+      }
+    }
+    return startable;
+  }
+
+  #awaitMedia({ id, contactId, again }: Head, url: string): void {
+    this.#conversations.pause(contactId, again);
+    void this.#session.mediaAhead.settled(id, { url }).then(() => {
+      if (this.#session.signal.aborted) return;
+      this.#fetched.add(id);
+      this.#conversations.resume(contactId);
+      this.#start();
+    });
+  }
+
+  /** The message ended without being handed over. */
+  #drop(contactId: string, id: string): void {
+    this.#session.mediaAhead.forget(id);
+    this.#conversations.finish(contactId);
+  }
+
   /** Gives back a message that was taken as the first of its conversation, but belongs to another by now. */
   #moveTo(from: string, into: string): void {
     this.#conversations.pause(from, false);
     this.#conversations.merge(from, into);
-  }
-
-  /** Joins the conversations of contacts that turned out to be one person. */
-  async #regroup(): Promise<void> {
-    this.#maybeMerged = false;
-    try {
-      const merged = await this.#parts.read.contactAliases.of(this.#conversations.contactIds());
-      for (const [from, into] of merged) this.#conversations.merge(from, into);
-    } catch (error) {
-      // The lane finds each of them again when its turn comes.
-      this.#parts.log.warn({ err: error }, 'merged contacts could not be read');
-    }
-  }
-
-  /** Reads on while conversations may start and there are too few of them. */
-  async #fill(): Promise<void> {
-    const { messages } = this.#parts.read;
-    for (let tries = 1; this.#mustRead(); tries += 1) {
-      this.#unread = false;
-      try {
-        const page = await messages.queuedOf(this.#session.account.id, this.#tail ?? 0, pageSize);
-        for (const position of page) {
-          // What was accepted meanwhile has come by itself.
-          if (this.#tail !== null && position.sequence <= this.#tail) continue;
-          this.#tail = position.sequence;
-          this.#conversations.add(position);
-        }
-        if (page.length === pageSize) this.#unread = true;
-        tries = 0;
-      } catch (error) {
-        this.#unread = true;
-        this.#parts.log.warn({ err: error }, 'the queue could not be read');
-        await this.#sleep.sleep(pauseAfter(tries));
-      }
-    }
-  }
-
-  #mustRead(): boolean {
-    const { size, ready, free } = this.#conversations;
-    return this.#unread && size < capacity && ready < free && this.#maySend();
   }
 
   /**
@@ -314,35 +281,12 @@ export class Dispatcher {
     }
     this.#conversations.pause(contactId, attempt.kind === 'unknown');
     if (this.#session.signal.aborted) return;
-    if (attempt.concerns === 'account') {
-      this.#conversations.resume(contactId);
-      this.#pauseAccount(attempt.pauseMs);
-    } else {
-      const resume = (): void => this.#endPause(contactId);
-      this.#pauses.set(contactId, setTimeout(resume, attempt.pauseMs));
+    if (attempt.concerns === 'contact') {
+      this.#pauses.pause(contactId, attempt.pauseMs);
+      return;
     }
-  }
-
-  /** Stops handing over for at least so long. */
-  #pauseAccount(ms: number): void {
-    if (this.#accountPause !== null) clearTimeout(this.#accountPause);
-    this.#accountPause = setTimeout(() => {
-      this.#accountPause = null;
-      this.#start();
-    }, ms);
-  }
-
-  #endPause(contactId: string): void {
-    clearTimeout(this.#pauses.get(contactId));
-    this.#pauses.delete(contactId);
+    this.#pauses.pauseAccount(attempt.pauseMs);
     this.#conversations.resume(contactId);
-    this.#start();
-  }
-
-  #endPauses(): void {
-    if (this.#accountPause !== null) clearTimeout(this.#accountPause);
-    this.#accountPause = null;
-    for (const contactId of [...this.#pauses.keys()]) this.#endPause(contactId);
   }
 }
 

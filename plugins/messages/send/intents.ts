@@ -64,12 +64,13 @@ class Opening {
     this.#slots = session.slots;
   }
 
-  admits({ sequence, contactId }: StoredMessage): boolean {
+  admits({ sequence, contactId, media }: StoredMessage): boolean {
     if (sequence !== this.#next) return false;
     this.#next += 1;
     const isBusy = this.#contacts.has(contactId) || this.#session.isBusy(contactId);
     this.#contacts.add(contactId);
-    if (isBusy || this.#slots === 0) return false;
+    // Media is fetched before the intent to send it is stored.
+    if (isBusy || media !== null || this.#slots === 0) return false;
     this.#slots -= 1;
     return true;
   }

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { DriverError, type OutboundMessage } from '../../../../core/contracts/driver.ts';
+import type { Media } from '../../../../plugins/messages/tables/message-rows.ts';
 import { databases } from '../../../harness/databases.ts';
 import {
   acceptedId,
@@ -11,6 +12,11 @@ import {
   startSession,
   until,
 } from '../stage.ts';
+
+const picture: Media = {
+  ...{ kind: 'image', url: 'https://example.com/picture.jpg' },
+  ...{ mime_type: null, file_name: null, size: null },
+};
 
 const never = (): Promise<never> => new Promise(() => undefined);
 const lost = () => new DriverError('connection_lost', 'the connection broke', { certain: false });
@@ -43,6 +49,8 @@ class Account {
         accountId: this.session.account.id,
         phone: `+1202555${name.charCodeAt(0).toString().padStart(4, '0')}`,
         text: name,
+        // A name with a question mark is that of a message with media.
+        media: name.endsWith('?') ? picture : null,
       });
       this.ids.set(name, acceptedId(decision));
     }
@@ -137,6 +145,41 @@ for (const engine of databases) {
         );
       }
       t.equal(session.handed.length, names.length);
+    });
+
+    t.test('media that is late holds up its own conversation only', async (t) => {
+      const account = await Account.open(t, stage);
+      const { session } = account;
+      const arrivals = new Map<string, () => void>();
+      const begun: string[] = [];
+      const forgotten: string[] = [];
+      session.mediaAhead = {
+        begin: (id) => begun.push(id),
+        settled: (id) => new Promise((resolve) => arrivals.set(id, resolve)),
+        take: async () => null,
+        forget: (id) => forgotten.push(id),
+      };
+      const hanging = Array.from({ length: 12 }, (_, n) => `${'abcdefghijkl'[n]}1`);
+      for (const name of hanging) await account.send(`${name}?`);
+      await account.send('a2', 'm1', 'n1');
+      await account.reach('sent', 'm1', 'n1');
+      t.same(account.taken, ['m1', 'n1']);
+      t.equal(begun.length, 12, 'each is fetched as soon as it is known');
+      const first = account.ids.get('a1?') ?? '';
+      const row = await stage.storage.read.messages.find(account.tenantId, first);
+      t.match(row, { dispatchedAt: null, attempts: 0 }, 'the network does not know of it');
+      for (const arrive of arrivals.values()) arrive();
+      await account.reach('sent', ...account.ids.keys());
+      t.equal(account.takenBy('a'), 'a1? a2');
+      t.equal(session.handed.length, 15);
+      t.same(forgotten, []);
+
+      await account.send('a3?');
+      await until('it to be asked for', () => arrivals.has(account.ids.get('a3?') ?? ''));
+      await stage.run((unit) => stage.part.abandon(unit, session.account.id, 'logged_out'));
+      arrivals.get(account.ids.get('a3?') ?? '')?.();
+      await until('its file to be forgotten', () => forgotten.length === 1);
+      t.equal(session.handed.length, 15);
     });
 
     t.test('a wait of one contact, and one of the account', async (t) => {

@@ -1,0 +1,129 @@
+import type { Storage } from '../../../core/contracts/storage.ts';
+import type { GatewayLog } from '../../../core/log.ts';
+import type { LiveSession } from '../../accounts/contract.ts';
+import type { QueuePosition } from '../tables/message-rows.ts';
+import { pauseAfter } from './attempt.ts';
+import { Conversations } from './conversations.ts';
+import type { InterruptibleSleep } from './interruptible-sleep.ts';
+
+/** Positions read at once. */
+const pageSize = 200;
+
+/** Positions kept at most; those behind them are read later. */
+const capacity = 10_000;
+
+/** What a queue works with. */
+export interface QueueParts {
+  readonly read: Pick<Storage['read'], 'messages' | 'contactAliases'>;
+  readonly log: GatewayLog;
+}
+
+/**
+ * What one session knows of its account's queue: positions, without a gap up to `tail`. A position that is exactly the
+ * next one is added as it comes; anything else makes the queue be read.
+ */
+export class DispatchQueue {
+  readonly conversations: Conversations;
+  readonly #session: LiveSession;
+  readonly #parts: QueueParts;
+  readonly #sleep: InterruptibleSleep;
+  #tail: number | null = null;
+  #unread = true;
+  #maybeMerged = false;
+
+  constructor(session: LiveSession, parts: QueueParts, sleep: InterruptibleSleep) {
+    this.conversations = new Conversations(session.capabilities.window ?? 1);
+    this.#session = session;
+    this.#parts = parts;
+    this.#sleep = sleep;
+  }
+
+  /** The sequence up to which the queue is known; null before a read has found something. */
+  get tail(): number | null {
+    return this.#tail;
+  }
+
+  /** There may be queued messages after `tail`. */
+  get unread(): boolean {
+    return this.#unread;
+  }
+
+  /** Adds a position that follows `tail`; false when it does not, or was added before. */
+  append(position: QueuePosition): boolean {
+    const { sequence } = position;
+    if (this.#tail !== null && sequence <= this.#tail) return false;
+    if (sequence - 1 !== this.#tail || this.conversations.size >= capacity) {
+      this.#unread = true;
+      return false;
+    }
+    this.#add(position);
+    return true;
+  }
+
+  /**
+   * The queue has to be read: messages may be waiting of which nobody has heard.
+   * @param isSettled nothing is under way whose outcome is not stored: an empty queue is read from its start then
+   */
+  reread(isSettled: boolean): void {
+    if (isSettled && this.conversations.size === 0) this.#tail = null;
+    this.#unread = true;
+  }
+
+  /** Contacts may have been merged: what waits for them is to become one conversation. */
+  merged(): void {
+    this.#maybeMerged = this.conversations.size > 0;
+  }
+
+  /** More conversations may start than are known. */
+  get isShort(): boolean {
+    const { size, ready, free } = this.conversations;
+    return this.#unread && size < capacity && ready < free;
+  }
+
+  /**
+   * Reads on while the queue is short; tries again while the database is away.
+   * @param maySend false ends it
+   */
+  async fill(maySend: () => boolean): Promise<void> {
+    for (let tries = 1; this.isShort && maySend(); tries += 1) {
+      this.#unread = false;
+      try {
+        await this.#readPage();
+        tries = 0;
+      } catch (error) {
+        this.#unread = true;
+        this.#parts.log.warn({ err: error }, 'the queue could not be read');
+        await this.#sleep.sleep(pauseAfter(tries));
+      }
+    }
+    if (this.#maybeMerged) await this.#regroup();
+  }
+
+  async #readPage(): Promise<void> {
+    const { messages } = this.#parts.read;
+    const page = await messages.queuedOf(this.#session.account.id, this.#tail ?? 0, pageSize);
+    for (const position of page) {
+      // What was accepted meanwhile has come by itself.
+      if (this.#tail === null || position.sequence > this.#tail) this.#add(position);
+    }
+    if (page.length === pageSize) this.#unread = true;
+  }
+
+  #add(position: QueuePosition): void {
+    const { id, sequence, mediaUrl: url } = position;
+    this.#tail = sequence;
+    this.conversations.add(position);
+    if (url !== null) this.#session.mediaAhead.begin(id, { url });
+  }
+
+  async #regroup(): Promise<void> {
+    this.#maybeMerged = false;
+    try {
+      const merged = await this.#parts.read.contactAliases.of(this.conversations.contactIds());
+      for (const [from, into] of merged) this.conversations.merge(from, into);
+    } catch (error) {
+      // The lane finds each of them again when its turn comes.
+      this.#parts.log.warn({ err: error }, 'merged contacts could not be read');
+    }
+  }
+}
