@@ -4,7 +4,7 @@ import type { Control } from './network/control.ts';
 /** The same hand, from another process. */
 export type RemoteControl = {
   readonly [Call in keyof Control]: Control[Call] extends (...given: infer Given) => infer Value
-    ? (...given: Given) => Promise<Value>
+    ? (...given: Given) => Promise<Awaited<Value>>
     : never;
 };
 

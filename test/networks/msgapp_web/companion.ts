@@ -22,6 +22,8 @@ export class Companion {
   informed = false;
   #wire: Wire | null = null;
   #active = false;
+  /** What is offered waits, to be sent together; null: nothing does. */
+  #gathered: BinaryNode[] | null = null;
   #registrationId = 0;
   #identity: Buffer = Buffer.alloc(0);
   #signedPreKey: KeyBundle['signedPreKey'] | null = null;
@@ -113,9 +115,22 @@ export class Companion {
     this.#turn = this.#turn.then(async () => {
       const node = await make();
       this.#offers.push({ key, node });
-      if (this.#active) this.#wire?.send(node);
+      if (this.#gathered !== null) this.#gathered.push(node);
+      else if (this.#active) this.#wire?.send(node);
     });
     return this.#turn;
+  }
+
+  /** Has what is offered wait until `sendGathered`. */
+  gather(): void {
+    this.#gathered ??= [];
+  }
+
+  /** Sends what has gathered, at once. */
+  sendGathered(): void {
+    const gathered = this.#gathered ?? [];
+    this.#gathered = null;
+    for (const node of gathered) this.#wire?.send(node);
   }
 
   acknowledged(key: string): void {

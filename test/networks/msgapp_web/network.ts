@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { BinaryNode } from 'baileys';
 import { loadLibrary } from '../../../drivers/msgapp_web/library.ts';
+import { clockNow } from '../../bench/clock.ts';
 import { until } from '../../harness/story.ts';
+import { type MeasuredSend, MeasuredSends, type Measuring } from '../measured-sends.ts';
 import { AddressBook, addressBookCollection, type SavedContact } from './address-book.ts';
 import type { Companion } from './companion.ts';
 import { addressOf } from './directory.ts';
@@ -267,6 +269,39 @@ export class FakeNetwork {
     return id;
   }
 
+  /** Contacts write so much in the same moment; answers when, by `clockNow`. */
+  async writeAtOnce(number: string, writings: readonly Writing[]): Promise<number> {
+    const { companion } = this.#phone(number);
+    if (companion === null) throw new Error('no device is linked');
+    companion.gather();
+    for (const writing of writings) await this.write(number, writing);
+    const at = clockNow();
+    companion.sendGathered();
+    return at;
+  }
+
+  /** From now on notes when a message comes and reads it later, for `measuredSends`. */
+  async measure(number: string, measuring: Measuring): Promise<void> {
+    const phone = this.#phone(number);
+    phone.measured ??= new MeasuredSends();
+    phone.measured.set(measuring);
+  }
+
+  /** Answers what `measure` has held; the time by `clockNow`. */
+  async release(number: string): Promise<number> {
+    return this.#measured(number).release();
+  }
+
+  /** How many messages came since the last `measuredSends`. */
+  async measuredCount(number: string): Promise<number> {
+    return this.#measured(number).count;
+  }
+
+  /** What came since the last call. */
+  async measuredSends(number: string): Promise<readonly MeasuredSend[]> {
+    return await this.#measured(number).take();
+  }
+
   /** Reports how far a message got; `failed` is an answer that comes after the first. */
   async report(number: string, id: string, status: 'delivered' | 'read' | 'failed'): Promise<void> {
     const phone = this.#phone(number);
@@ -301,6 +336,12 @@ export class FakeNetwork {
   /** How many devices are linked. */
   async devices(number: string): Promise<number> {
     return this.#phone(number).linked.length;
+  }
+
+  #measured(number: string): MeasuredSends {
+    const { measured } = this.#phone(number);
+    if (measured === null) throw new Error(`${number} is not measured`);
+    return measured;
   }
 
   #phone(number: string): Phone {

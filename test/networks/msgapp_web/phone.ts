@@ -1,3 +1,4 @@
+import type { MeasuredSends } from '../measured-sends.ts';
 import type { AddressBook } from './address-book.ts';
 import { Companion } from './companion.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -58,6 +59,8 @@ export class Phone {
   refusedLookUps = 0;
   /** A device that leaves is cut off in place of an answer. */
   cutsLeavers = false;
+  /** Null: sends are read and answered as they come. */
+  measured: MeasuredSends | null = null;
   /** Receipts follow each message by themselves. */
   receipts: readonly ('delivered' | 'read')[] = [];
   #lastDevice = 0;

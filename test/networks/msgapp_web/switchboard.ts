@@ -90,7 +90,9 @@ export class Switchboard {
   async listen(): Promise<void> {
     await this.media.start();
     this.#port = await freePort();
-    const listening = createServer((_, response) => response.writeHead(404).end());
+    const listening = createServer({ noDelay: true }, (_, response) =>
+      response.writeHead(404).end(),
+    );
     listening.on('connection', (socket) => {
       if (!this.#reachable) {
         socket.destroy();
@@ -294,6 +296,13 @@ export class Switchboard {
     const enc = encryptedFor(node, [contact.phone?.replace('+', ''), contact.hidden]);
     if (enc === undefined) {
       answer('479');
+      return;
+    }
+    if (phone.measured !== null) {
+      const read = async () =>
+        (await seen(this.library, this.media, await contact.decrypt(companion.jid, enc))).text;
+      phone.chats.add(name);
+      phone.measured.came(name, read, answer);
       return;
     }
     const message = await contact.decrypt(companion.jid, enc);

@@ -215,7 +215,7 @@ export class Calls {
     return { _: 'messages.messages', messages, topics: [], chats: [], users: [] };
   }
 
-  #sendMedia(call: Call): Answer | typeof never {
+  #sendMedia(call: Call): Answer | typeof never | Promise<Answer> {
     const media = call.request.media as TlObject;
     const input = media.file as TlObject | undefined;
     if (input === undefined) throw new Refusal(400, 'MEDIA_INVALID');
@@ -238,7 +238,7 @@ export class Calls {
     { connection, key, request }: Call,
     media: BoxMessage['media'],
     stored: string | null,
-  ): Answer | typeof never {
+  ): Answer | typeof never | Promise<Answer> {
     const self = owner(key);
     const peer = this.#network.people.get(Number((request.peer as TlObject).userId));
     if (peer === undefined) throw new Refusal(400, 'PEER_ID_INVALID');
@@ -269,13 +269,22 @@ export class Calls {
       });
     }
     if (self.treatment === 'hold') return never;
-    return updatesObject(
+    const answer = updatesObject(
       [
         { _: 'updateMessageID', id: message.id, randomId: request.randomId },
         updateObject(self, step),
       ],
       [userObject(peer, self)],
     );
+    const { measured } = self;
+    if (measured === null) return answer;
+    return new Promise<Answer>((resolve) => {
+      measured.came(
+        peer.phone,
+        () => message.text,
+        () => resolve(answer),
+      );
+    });
   }
 }
 

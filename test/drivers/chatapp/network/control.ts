@@ -1,4 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { clockNow } from '../../../bench/clock.ts';
+import {
+  type MeasuredSend,
+  MeasuredSends,
+  type Measuring,
+} from '../../../networks/measured-sends.ts';
 import type { Network, SessionKey } from './network.ts';
 import { fileBytes, storeFile } from './objects.ts';
 import { type BoxMessage, now, type Subscriber } from './subscriber.ts';
@@ -197,6 +203,35 @@ export class Control {
     return String(message.id);
   }
 
+  /** Contacts write so much in the same moment; answers when, by `clockNow`. */
+  writeAtOnce(phone: string, written: readonly Written[]): number {
+    const at = clockNow();
+    for (const one of written) this.write(phone, one);
+    return at;
+  }
+
+  /** From now on notes when a message comes, for `measuredSends`. */
+  measure(phone: string, measuring: Measuring): void {
+    const subscriber = this.#subscriber(phone);
+    subscriber.measured ??= new MeasuredSends();
+    subscriber.measured.set(measuring);
+  }
+
+  /** Answers what `measure` has held; the time by `clockNow`. */
+  release(phone: string): number {
+    return this.#measured(phone).release();
+  }
+
+  /** How many messages came since the last `measuredSends`. */
+  measuredCount(phone: string): number {
+    return this.#measured(phone).count;
+  }
+
+  /** What came since the last call. */
+  measuredSends(phone: string): Promise<readonly MeasuredSend[]> {
+    return this.#measured(phone).take();
+  }
+
   /** Somebody writes into a group of the account. */
   writeToGroup(phone: string, text: string): void {
     const subscriber = this.#subscriber(phone);
@@ -297,6 +332,12 @@ export class Control {
   /** What has come from clients so far. */
   traffic(): { readonly connections: number; readonly bytes: number } {
     return { connections: this.#network.connectionCount, bytes: this.#network.byteCount };
+  }
+
+  #measured(phone: string): MeasuredSends {
+    const { measured } = this.#subscriber(phone);
+    if (measured === null) throw new Error(`${phone} is not measured`);
+    return measured;
   }
 
   #subscriber(phone: string): Subscriber {

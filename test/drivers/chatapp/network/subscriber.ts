@@ -1,4 +1,5 @@
 import { randomBytes, randomInt } from 'node:crypto';
+import type { MeasuredSends } from '../../../networks/measured-sends.ts';
 import type { TlObject } from './tl.ts';
 
 /** Somebody on the network. */
@@ -57,6 +58,8 @@ export class Subscriber {
   code: string | null = null;
   codeHash: string | null = null;
   treatment: 'accept' | 'refuse' | 'hold' | 'delay' = 'accept';
+  /** Null: sends are answered as they come. */
+  measured: MeasuredSends | null = null;
   /** Contacts read at once what they get. */
   readsAtOnce = false;
   banned = false;
