@@ -1,5 +1,6 @@
 import t from 'tap';
 import { inTurns, turnsOfRound, warmUps } from './bench/bench.ts';
+import { Lanes } from './bench/floors/account/lanes.ts';
 import { rowOf, tableOf } from './bench/report.ts';
 import { median, percentile, spread } from './bench/statistics.ts';
 
@@ -65,4 +66,30 @@ t.test('a figure is judged by the median of its ratios, or by itself', async (t)
     /^\| start +\| rate +\| 1\.75 \/s +\| – +\| – +\| 1 to 2\.5 +\| ≤ 2 +\| MISSED +\|$/,
   );
   t.equal(new Set(table.map((line) => line.length)).size, 1, 'aligned');
+});
+
+t.test('the floor of an account has eight contacts under way, each with one message', async (t) => {
+  const underWay = new Set<string>();
+  const sent: string[] = [];
+  let most = 0;
+  let finished: () => void = () => undefined;
+  const all = new Promise<void>((resolve) => {
+    finished = resolve;
+  });
+  const lanes = new Lanes(async ({ id, to }) => {
+    t.notOk(underWay.has(to), 'one at a time to a contact');
+    underWay.add(to);
+    most = Math.max(most, underWay.size);
+    await new Promise(setImmediate);
+    underWay.delete(to);
+    sent.push(id);
+    if (sent.length === 30) finished();
+  });
+  lanes.add(Array.from({ length: 30 }, (_, n) => ({ id: String(n), to: `${n % 10}`, text: '' })));
+  await all;
+  t.equal(most, 8);
+  for (let contact = 0; contact < 10; contact += 1) {
+    const own = sent.filter((id) => Number(id) % 10 === contact);
+    t.same(own, [String(contact), String(contact + 10), String(contact + 20)], 'in order');
+  }
 });

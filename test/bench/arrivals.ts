@@ -9,6 +9,7 @@ export interface Arrival {
   readonly messageId: string;
   /** By `clockNow`. */
   readonly at: number;
+  readonly text: string;
 }
 
 /** Receivers of webhooks in a process of their own. */
@@ -36,14 +37,17 @@ export async function startReceivers(t: Teardown, count: number): Promise<Receiv
         string,
         string,
         number,
+        string,
       ][];
-      return taken.map(([receiver, event, messageId, at]) => ({ receiver, event, messageId, at }));
+      return taken.map(([receiver, event, messageId, at, text]) => {
+        return { receiver, event, messageId, at, text };
+      });
     },
   };
 }
 
 /** Names an arrival among all that may come in a turn. */
-export function keyOf({ receiver, event, messageId }: Omit<Arrival, 'at'>): string {
+export function keyOf({ receiver, event, messageId }: Omit<Arrival, 'at' | 'text'>): string {
   return `${receiver} ${event} ${messageId}`;
 }
 

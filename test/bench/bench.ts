@@ -65,9 +65,9 @@ export class Turns<Name extends string> {
     this.#floor = floor;
   }
 
-  /** Lets both have turns that do not count. */
-  async warmUp(): Promise<void> {
-    for (let turn = 0; turn < warmUps; turn += 1) {
+  /** Lets both have so many turns that do not count. */
+  async warmUp(turns = warmUps): Promise<void> {
+    for (let turn = 0; turn < turns; turn += 1) {
       await this.#floor();
       await this.#gateway();
     }

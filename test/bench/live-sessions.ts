@@ -15,14 +15,14 @@ import { settledMemory } from './process-usage.ts';
 const restMs = 3_000;
 
 /** A network with the real protocol, and what one account takes with nothing but the library, in bytes. */
-interface Side {
+export interface LiveSide {
   readonly channel: string;
   readonly count: number;
   readonly network: (t: Teardown) => Promise<LiveNetwork>;
   readonly library: (t: Teardown, count: number) => Promise<number>;
 }
 
-const sides: readonly Side[] = [
+export const liveSides: readonly LiveSide[] = [
   {
     channel: 'chatapp',
     count: 300,
@@ -53,11 +53,11 @@ const sides: readonly Side[] = [
 /** Live accounts of the real protocols after a start, each compared with what the bare library takes for it. */
 export async function liveSessions(run: BenchRun): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
-  for (const { channel, count, network, library } of sides) {
+  for (const { channel, count, network, library } of liveSides) {
     const many = run.count(count);
     const [held, one, bare] = [
-      await alone((t) => heldWith(t, network, many)),
-      await alone((t) => heldWith(t, network, 1)),
+      await alone((t) => heldWith(t, network, many, 'restarted')),
+      await alone((t) => heldWith(t, network, 1, 'restarted')),
       await alone((t) => library(t, many)),
     ];
     const gateway = (held - one) / (many - 1);
@@ -73,11 +73,12 @@ export async function liveSessions(run: BenchRun): Promise<readonly Figure[]> {
   return figures;
 }
 
-/** What a gateway holds of memory that was started with so many linked accounts, in bytes. */
-async function heldWith(
+/** What a gateway holds of memory that was started with so many linked accounts, or has just linked them, in bytes. */
+export async function heldWith(
   t: Teardown,
   start: (t: Teardown) => Promise<LiveNetwork>,
   count: number,
+  since: 'linked' | 'restarted',
 ): Promise<number> {
   const network = await start(t);
   const gateway = await runGateway(t, {
@@ -87,17 +88,19 @@ async function heldWith(
   });
   const databaseUrl = `sqlite:${gateway.dataDir}/gateway.db`;
   const lines = await network.link({ gateway, databaseUrl, count });
-  const before = await network.logins();
-  await gateway.stop();
-  await gateway.start();
-  await until(
-    'all accounts to log in',
-    async () => {
-      const now = await network.logins();
-      return lines.every(({ phone }) => (now[phone] ?? 0) > (before[phone] ?? 0)) || undefined;
-    },
-    120_000,
-  );
+  if (since === 'restarted') {
+    const before = await network.logins();
+    await gateway.stop();
+    await gateway.start();
+    await until(
+      'all accounts to log in',
+      async () => {
+        const now = await network.logins();
+        return lines.every(({ phone }) => (now[phone] ?? 0) > (before[phone] ?? 0)) || undefined;
+      },
+      120_000,
+    );
+  }
   await sleep(restMs);
   return (await settledMemory({ pid: gateway.pid(), output: gateway.output })).held;
 }

@@ -29,8 +29,11 @@ const told = await listen((request, response) => {
   if (request.url === '/count') return void response.end(String(noted.length));
   // Read only now, so that the receiver is fast while it is measured.
   const arrivals = noted.map(({ receiver, body, at }) => {
-    const { event, message } = JSON.parse(body) as { event: string; message: { id: string } };
-    return [receiver, event, message.id, at];
+    const { event, message } = JSON.parse(body) as {
+      event: string;
+      message: { id: string; text: string };
+    };
+    return [receiver, event, message.id, at, message.text];
   });
   noted = [];
   response.end(JSON.stringify(arrivals));

@@ -1,5 +1,5 @@
 /**
- * `npm run bench` measures everything, `npm run bench -- accept mcp` these; `--rounds=N` (5) and `--scale=N` (1) make
+ * `npm run bench` measures everything, `npm run bench -- accept mcp` these, `account` all of `account/…`; `--rounds=N` (5) and `--scale=N` (1) make
  * it longer or shorter; `--profile` tells where the gateway's processes spent their time, and keeps their profiles in
  * `bench-profiles`. Prints a table and writes it with every single figure to `bench.json`. The exit status says
  * whether every goal was reached.
@@ -12,6 +12,7 @@ import { compileAsShipped } from '../program.ts';
 import { askForServers } from '../servers/borrow.ts';
 import { lendServers } from '../servers/lend.ts';
 import { accept, acceptEmbedded } from './accept.ts';
+import { accounts } from './account/account.ts';
 import type { Bench, BenchRun } from './bench.ts';
 import { deliveries } from './deliveries.ts';
 import { growth, growthEmbedded } from './growth.ts';
@@ -36,6 +37,7 @@ const benches: readonly Bench[] = [
   growthEmbedded,
   sessions,
   start,
+  ...accounts,
 ];
 
 const { values, positionals } = parseArgs({
@@ -46,12 +48,17 @@ const { values, positionals } = parseArgs({
     profile: { type: 'boolean', default: false },
   },
 });
-const unknown = positionals.find((name) => benches.every((bench) => bench.name !== name));
+/** By its name, or with others by what stands before a slash in it. */
+const isNamed = (bench: Bench, name: string) =>
+  bench.name === name || bench.name.startsWith(`${name}/`);
+const unknown = positionals.find((name) => !benches.some((bench) => isNamed(bench, name)));
 if (unknown !== undefined) {
   const names = benches.map(({ name }) => name).join(', ');
   throw new Error(`there is no bench "${unknown}": ${names}`);
 }
-const chosen = benches.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+const chosen = benches.filter(
+  (bench) => positionals.length === 0 || positionals.some((name) => isNamed(bench, name)),
+);
 const profiles = resolve('bench-profiles');
 const folder = mkdtempSync(join(tmpdir(), 'messaging-gateway-bench-'));
 const rows = await lendServers(join(folder, 'servers.json'), runAll);

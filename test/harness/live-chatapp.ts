@@ -4,14 +4,18 @@ import { makeSecrets } from '../../plugins/secrets/sealing.ts';
 import { connect } from '../../plugins/storage/connection.ts';
 import { Executor } from '../../plugins/storage/executor.ts';
 import { accountRow, insert } from '../bench/seed.ts';
-import { startNetwork } from '../drivers/chatapp/network-process.ts';
+import { type NetworkProcess, startNetwork } from '../drivers/chatapp/network-process.ts';
 import { friend, friends, type LiveNetwork } from './live-network.ts';
 import type { Teardown } from './processes.ts';
 import { until } from './story.ts';
 
 /** Starts the network of `chatapp`, whose numbers are linked past the gateway: agreeing on a key takes long. */
 export async function chatappNetwork(t: Teardown): Promise<LiveNetwork> {
-  const { control, settings } = await startNetwork(t);
+  return liveChatapp(await startNetwork(t));
+}
+
+/** A network of `chatapp` that runs already. */
+export function liveChatapp({ control, settings }: NetworkProcess): LiveNetwork {
   return {
     settings,
     async link({ gateway, databaseUrl, count }) {

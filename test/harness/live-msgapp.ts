@@ -1,5 +1,5 @@
 import { linkLive } from '../networks/msgapp_web/linking.ts';
-import { startNetwork } from '../networks/msgapp_web/process.ts';
+import { type NetworkProcess, startNetwork } from '../networks/msgapp_web/process.ts';
 import { client } from './client.ts';
 import { friend, type LiveNetwork } from './live-network.ts';
 import type { Teardown } from './processes.ts';
@@ -11,7 +11,14 @@ const linkedAtOnce = 3;
 
 /** Starts the network of `msgapp_web`. */
 export async function msgappNetwork(t: Teardown): Promise<LiveNetwork> {
-  const { network, settings } = await startNetwork(t);
+  return liveMsgapp(await startNetwork(t));
+}
+
+/** A network of `msgapp_web` that runs already. */
+export function liveMsgapp({
+  network,
+  settings,
+}: Pick<NetworkProcess, 'network' | 'settings'>): LiveNetwork {
   return {
     settings,
     async link({ gateway, count }) {
