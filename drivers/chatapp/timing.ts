@@ -12,6 +12,8 @@ export interface Timing {
   readonly lastAnswers: number;
   /** Wait for a missing update before it is asked for. */
   readonly gap: number;
+  /** Between two writes of how far updates were taken; after a crash those of so long come again. */
+  readonly progress: number;
   /** Pause before a failed store or request is tried again. */
   readonly retry: number;
   /** Restriction of new contacts after a refusal, for which the network names no end. */
@@ -26,6 +28,7 @@ export const usualTiming: Timing = {
   logOut: 2_500,
   lastAnswers: 3_000,
   gap: 250,
+  progress: 250,
   retry: 5_000,
   newContacts: 3_600_000,
 };

@@ -5,6 +5,7 @@ import { eventsOf, type People } from '../people.ts';
 import type { Progress } from '../progress.ts';
 import { loggableError } from '../rpc-errors.ts';
 import type { CredentialBuffer } from '../storage/credential-buffer.ts';
+import { PacedWrites } from '../storage/paced-writes.ts';
 import type { Timing } from '../timing.ts';
 import { Trouble } from '../trouble.ts';
 import { ArrivalSignal } from './arrival-signal.ts';
@@ -35,6 +36,7 @@ export interface UpdateFollowerParts {
  */
 export class UpdateFollower {
   readonly #parts: UpdateFollowerParts;
+  readonly #writes: PacedWrites;
   readonly #arrival = new ArrivalSignal();
   #pending: Contents[] = [];
   /** Updates were missed: the network has to be asked. */
@@ -42,6 +44,7 @@ export class UpdateFollower {
 
   constructor(parts: UpdateFollowerParts) {
     this.#parts = parts;
+    this.#writes = new PacedWrites(() => this.#write(), parts.timing.progress, parts.signal);
     parts.signal.addEventListener('abort', () => this.#arrival.ring(), { once: true });
   }
 
@@ -129,7 +132,7 @@ export class UpdateFollower {
     position: Position,
     translate: (translator: Translator) => Promise<readonly Translated[]>,
   ): Promise<void> {
-    const { port, people, progress, buffer, translator, accountId, signal } = this.#parts;
+    const { port, people, progress, translator, signal } = this.#parts;
     const taken = await people.take(users);
     const translated = await translate(translator);
     const changes = [...taken, ...translated.flatMap(({ change }) => change ?? [])];
@@ -148,12 +151,15 @@ export class UpdateFollower {
     progress.advance(position);
     if (events.length === 0) return;
     progress.note();
+    this.#writes.request();
+  }
+
+  /** Stores how far updates were taken. A stored position that is behind only repeats updates. */
+  async #write(): Promise<void> {
+    const { port, buffer, accountId } = this.#parts;
     await buffer.write().catch((error: unknown) => {
-      // A stored position that is behind only repeats updates.
-      port.log.debug(
-        { accountId, error: loggableError(error) },
-        'how far updates were taken is not stored',
-      );
+      const context = { accountId, error: loggableError(error) };
+      port.log.debug(context, 'how far updates were taken is not stored');
     });
   }
 }
