@@ -1,4 +1,3 @@
-import type { Broker } from '../../core/contracts/broker.ts';
 import type { ReceiptEvent } from '../../core/contracts/driver.ts';
 import type { Messages } from '../../core/contracts/messages.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
@@ -10,7 +9,7 @@ import type { DispatchStep, SessionOutput } from './dispatch/session-input.ts';
 import { makeSessionLane } from './dispatch/session-lane.ts';
 import { type ImportInput, type ImportOutput, makeImportLane } from './receive/import-lane.ts';
 import type { ReceiveInput, ReceiveOutput } from './receive/input.ts';
-import { makeReceiveLane } from './receive/receive-lane.ts';
+import { makeReceiveLane, type WaitsOfReceiving } from './receive/receive-lane.ts';
 import { type AcceptParts, makeAcceptLane } from './send/accept-lane.ts';
 import type { SendDecision, SendInput } from './send/input.ts';
 import type { HeldSlots } from './tables/waits.ts';
@@ -51,9 +50,8 @@ export interface MessageLanes {
 }
 
 /** What the lanes are made with. */
-export interface LaneParts extends AcceptParts {
+export interface LaneParts extends AcceptParts, WaitsOfReceiving {
   readonly storage: Storage;
-  readonly broker: Broker;
   /** Forgets contacts that turn out to be one person with a private one. */
   readonly forgetContact: Messages['forgetContact'];
   /** Takes the events of sent messages. */
@@ -67,10 +65,10 @@ export interface LaneParts extends AcceptParts {
 
 /** Makes the lanes, once for each storage. */
 export function makeLanes(parts: LaneParts): MessageLanes {
-  const { storage, broker, clock, forgetContact, outbox, expireMs, waits, log } = parts;
+  const { storage, clock, forgetContact, outbox, expireMs, waits, log } = parts;
   const accept = makeAcceptLane(parts);
   const session = makeSessionLane(expireMs, outbox, log);
-  const receive = makeReceiveLane(broker, forgetContact);
+  const receive = makeReceiveLane(forgetContact, parts);
   const importing = makeImportLane(forgetContact);
   const expire = makeExpireLane(expireMs, log);
   const openWait = makeOpenWaitLane(waits, clock);

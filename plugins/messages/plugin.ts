@@ -10,12 +10,13 @@ import { makeLanes } from './lanes.ts';
 import { getMessage } from './read/get-message.ts';
 import { listMessages } from './read/list-messages.ts';
 import { messageView } from './read/view.ts';
-import { inboundTopic, tenantOf } from './receive/inbound-topic.ts';
 import { sendMessage } from './send/send-message.ts';
 import { checkedSend, makeSend } from './send/service.ts';
 import { makeSessionListener } from './session-listener.ts';
 import { startMessageUpkeep } from './upkeep.ts';
+import { DirectHandover } from './wait/handover.ts';
 import { waitForMessages } from './wait/wait-for-messages.ts';
+import { WaitNotifier } from './wait/wait-notifier.ts';
 import { Waits } from './wait/waits.ts';
 
 const hourMs = 3_600_000;
@@ -23,7 +24,10 @@ const hourMs = 3_600_000;
 /** Messages: accepting, dispatching, receipts, receiving, reading and waiting. */
 export default gatewayPlugin(
   'messages',
-  ['storage', 'broker', 'secrets', 'tenants', 'events', 'limits', 'media', 'accounts'],
+  [
+    ...['observability', 'storage', 'broker', 'secrets', 'tenants', 'events'],
+    ...['limits', 'media', 'accounts'],
+  ],
   async (app) => {
     const { cradle } = app.container;
     const { accounts, authenticator, broker, channels, clock, config, cursors } = cradle;
@@ -37,14 +41,21 @@ export default gatewayPlugin(
       await forgetContact(unit, tenantId, contactId, log);
       unit.afterCommit(() => media.sweep());
     };
+    const answered = cradle.metrics.counter({
+      name: 'gateway_waits_handed_over_total',
+      help: 'Long polls that were answered from the transaction that stored the message, without a read.',
+      labels: [],
+    });
+    const handover = new DirectHandover((tenantId) => waits.of(tenantId), answered);
     const lanes = makeLanes({
       storage,
-      broker,
       clock,
       outbox,
       forgetContact: forget,
       findIdle: (accountId) => dispatchers.idle(accountId),
       notifyHosts: (accepted) => hosts.notify(accepted),
+      handover,
+      notifyWaits: (tenantId) => waitNotifier.notify(tenantId),
       expireMs,
       waits: config.limits.waits,
       log,
@@ -69,12 +80,9 @@ export default gatewayPlugin(
       clock,
       log,
     });
+    const waitNotifier = new WaitNotifier(broker, waits);
     sessions.attach(makeSessionListener({ storage, lanes, dispatchers, media, log }));
-    const release = await broker.listen(inboundTopic, (message) => {
-      const tenantId = tenantOf(message);
-      if (tenantId !== null) waits.wake(tenantId);
-    });
-    broker.onReady(() => waits.rescan());
+    const release = await waitNotifier.listen();
     const upkeep = startMessageUpkeep({ storage, lanes, expireMs, idempotencyMs, log });
     const send = makeSend((input) => lanes.accept(input), config.webhooks.allow_http);
     const mint: MintAddress = (key) => media.mint(key);

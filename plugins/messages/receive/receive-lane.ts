@@ -1,4 +1,4 @@
-import type { Broker } from '../../../core/contracts/broker.ts';
+import { toUSVString } from 'node:util';
 import type { Messages } from '../../../core/contracts/messages.ts';
 import type { Lane, Tables } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
@@ -6,12 +6,12 @@ import type { Contact, ContactKey } from '../../contacts/contract.ts';
 import type { KeptMedia, TakenMedia } from '../../media/contract.ts';
 import { messageEvent } from '../events.ts';
 import { storedNetworkId } from '../network-ids.ts';
-import { newMessage, type StoredMessage } from '../tables/message-rows.ts';
+import { type MessageWithContact, newMessage, type StoredMessage } from '../tables/message-rows.ts';
 import type { ThreadKey } from '../tables/threads.ts';
 import { threadKey } from '../threads.ts';
+import type { Handover } from '../wait/handover.ts';
 import { whoseTurn } from './arrival-line.ts';
 import { ContactResolver, contactKey } from './contact-resolver.ts';
-import { inboundTopic } from './inbound-topic.ts';
 import type { ReceiveInput, ReceiveOutput } from './input.ts';
 import { describedMedia, storedMedia } from './media.ts';
 
@@ -22,8 +22,8 @@ import { describedMedia, storedMedia } from './media.ts';
  * addresses are brought up to date (see `ContactResolver`) also where the message is ignored.
  */
 export function makeReceiveLane(
-  broker: Broker,
   forget: Messages['forgetContact'],
+  { handover, notifyWaits }: WaitsOfReceiving,
 ): Lane<ReceiveInput, ReceiveOutput, ReceivePrefetch> {
   return {
     name: 'messages.receive',
@@ -80,12 +80,25 @@ export function makeReceiveLane(
         messages.map((one) => messageEvent(one, people.byId(one.contactId), 'received', unit.now)),
         tenants,
       );
-      for (const tenantId of latest.keys()) {
-        unit.afterCommit(() => broker.toAll(inboundTopic, { tenantId }));
+      const withContacts = messages.map((one) => withContact(one, people.byId(one.contactId)));
+      for (const [tenantId, ofTenant] of byTenant(withContacts)) {
+        const handed = handover.find(tenantId, prefetched.sequences.get(tenantId) ?? 0, ofTenant);
+        await withCommit.waits.keep(handed.slots);
+        unit.afterCommit(() => {
+          handed.answer();
+          notifyWaits(tenantId);
+        });
       }
       return outputs;
     },
   };
+}
+
+/** The waits that a batch may end. */
+export interface WaitsOfReceiving {
+  readonly handover: Handover;
+  /** Notifies the waits of all processes that a tenant received something. */
+  notifyWaits(tenantId: string): void;
 }
 
 /** What a batch is decided on. */
@@ -128,6 +141,24 @@ function numbered(
     latest.set(draft.tenantId, last + 1);
     return { ...draft, inboundSequence: last + 1 };
   });
+}
+
+/** As a read would find it: databases keep well-formed texts only. */
+function withContact(message: StoredMessage, { id, phone, name }: Contact): MessageWithContact {
+  const contact = { id, phone, name: toUSVString(name) };
+  return { ...message, text: toUSVString(message.text), contact };
+}
+
+function byTenant(
+  messages: readonly MessageWithContact[],
+): ReadonlyMap<string, readonly MessageWithContact[]> {
+  const tenants = new Map<string, MessageWithContact[]>();
+  for (const message of messages) {
+    const ofTenant = tenants.get(message.tenantId) ?? [];
+    ofTenant.push(message);
+    tenants.set(message.tenantId, ofTenant);
+  }
+  return tenants;
 }
 
 function networkKey({ accountId, networkId }: ReturnType<typeof networkReference>): string {

@@ -6,7 +6,8 @@ import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { cursorExample, inboundExample } from '../examples.ts';
 import { messageView } from '../read/view.ts';
 import { WaitAnswer, WaitQuery } from './schemas.ts';
-import type { WaitRequest, WaitResult } from './waits.ts';
+import type { WaitResult } from './wait-result.ts';
+import type { WaitRequest } from './waits.ts';
 
 /** What `wait_for_messages` asks for. */
 export interface WaitForMessagesParts {

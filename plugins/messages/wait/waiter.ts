@@ -1,9 +1,13 @@
 import { GatewayError } from '../../../core/errors.ts';
+import type { GrantedSlots } from './slots.ts';
+import type { WaitResult } from './wait-result.ts';
 
 /** What a waiter is made for. */
 export interface WaiterOptions {
   readonly tenantId: string;
   readonly keyId: string;
+  /** Null for all accounts of the tenant. */
+  readonly accountId: string | null;
   /** Of this one alone, and gone with its request: nobody stops listening to it. */
   readonly signal: AbortSignal;
 }
@@ -12,16 +16,20 @@ export interface WaiterOptions {
 export class Waiter {
   readonly tenantId: string;
   readonly keyId: string;
+  readonly accountId: string | null;
   /** The number after which it reads; null before the first read. */
   position: number | null = null;
+  #sleepsIn: GrantedSlots | null = null;
+  #handedOver: WaitResult | null = null;
   #woken = false;
   #ended = false;
   #revoked = false;
   #resolve: (() => void) | null = null;
 
-  constructor({ tenantId, keyId, signal }: WaiterOptions) {
+  constructor({ tenantId, keyId, accountId, signal }: WaiterOptions) {
     this.tenantId = tenantId;
     this.keyId = keyId;
+    this.accountId = accountId;
     if (signal.aborted) this.#ended = true;
     else signal.addEventListener('abort', () => this.end(), { once: true });
   }
@@ -40,18 +48,31 @@ export class Waiter {
     this.#woken = false;
   }
 
+  /** The slots that it sleeps in; null while it is awake. */
+  get sleepsIn(): GrantedSlots | null {
+    return this.#sleepsIn;
+  }
+
+  /** What it was handed instead of having to read; its slot is given back with that. Null: nothing. */
+  get handedOver(): WaitResult | null {
+    return this.#handedOver;
+  }
+
   /** Resolves after `ms`, or as soon as there is a reason to read again; at once when one came since `noteRead`. */
-  sleep(ms: number): Promise<void> {
+  sleep(ms: number, slots: GrantedSlots): Promise<void> {
     return new Promise((resolve) => {
       if (this.#woken) {
         resolve();
         return;
       }
-      const timer = setTimeout(resolve, ms);
-      this.#resolve = () => {
+      this.#sleepsIn = slots;
+      const awake = (): void => {
         clearTimeout(timer);
+        this.#sleepsIn = null;
         resolve();
       };
+      const timer = setTimeout(awake, ms);
+      this.#resolve = awake;
     });
   }
 
@@ -59,6 +80,12 @@ export class Waiter {
   wake(): void {
     this.#woken = true;
     this.#resolve?.();
+  }
+
+  /** This is the answer, and its slot is free. */
+  handOver(result: WaitResult): void {
+    this.#handedOver = result;
+    this.wake();
   }
 
   /** The client went away or the gateway stops. */

@@ -5,12 +5,9 @@ import type { Storage } from '../../../core/contracts/storage.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { MessageLanes } from '../lanes.ts';
-import type { MessageWithContact } from '../tables/message-rows.ts';
 import type { GrantedSlots, NoSlot, WaitInput } from './slots.ts';
+import { pageSize, type WaitResult } from './wait-result.ts';
 import { Waiter } from './waiter.ts';
-
-/** The most messages of one answer. */
-const pageSize = 50;
 
 /** How often all waits poll for what no wake-up has brought, and check whether their keys are still good. */
 const rescanMs = 3_000;
@@ -32,12 +29,6 @@ export interface WaitRequest {
   readonly timeoutMs: number;
   /** Aborted when the client went away. */
   readonly signal: AbortSignal;
-}
-
-/** What a long poll found, oldest first, and where the next one goes on. Those that read together have the same one. */
-export interface WaitResult {
-  readonly messages: readonly MessageWithContact[];
-  readonly position: number;
 }
 
 /** What the waits of a process work with. */
@@ -105,6 +96,11 @@ export class Waits {
     } finally {
       this.#leave(waiter);
     }
+  }
+
+  /** The open waits of a tenant, in no particular order. */
+  of(tenantId: string): Iterable<Waiter> {
+    return this.#byTenant.get(tenantId) ?? [];
   }
 
   /** A tenant received something. */
@@ -178,15 +174,16 @@ export class Waits {
       if ('retryAfterMs' in opened) throw noSlot(opened);
       slots = opened;
       while (!this.#isOver(waiter, deadline)) {
-        await waiter.sleep(deadline - clock.monotonic());
+        await waiter.sleep(deadline - clock.monotonic(), slots);
         waiter.noteRead();
+        if (waiter.handedOver !== null) return waiter.handedOver;
         const page = await this.#page(tenantId, accountId, nothing.position);
         if (page.messages.length > 0) return page;
       }
       return nothing;
     } finally {
       // Before the answer goes out, so that the client's next wait finds the slot free.
-      await this.#giveBack(slots);
+      if (waiter.handedOver === null) await this.#giveBack(slots);
     }
   }
 

@@ -28,12 +28,13 @@ import type { SendOutcome } from '../../../plugins/messages/dispatch/outcome.ts'
 import type { NextSend } from '../../../plugins/messages/dispatch/session-input.ts';
 import { forgetContact as forget } from '../../../plugins/messages/forget-contact.ts';
 import { type MessageLanes, makeLanes } from '../../../plugins/messages/lanes.ts';
-import { inboundTopic } from '../../../plugins/messages/receive/inbound-topic.ts';
 import type { SendDecision, SendInput } from '../../../plugins/messages/send/input.ts';
 import {
   makeSessionListener,
   type SessionListenerParts,
 } from '../../../plugins/messages/session-listener.ts';
+import { DirectHandover, type Handover } from '../../../plugins/messages/wait/handover.ts';
+import { WaitNotifier } from '../../../plugins/messages/wait/wait-notifier.ts';
 import { Waits } from '../../../plugins/messages/wait/waits.ts';
 import type { OpenStorage } from '../../../plugins/storage/storage.ts';
 import { log, makeProcess, migratedStorage, run } from '../../fixtures/process.ts';
@@ -54,6 +55,8 @@ export interface StageOptions {
   readonly unreliable?: Unreliability;
   /** Sessions of this process hear of its messages through the broker, as those of others do. */
   readonly viaBroker?: boolean;
+  /** `noHandover`: waits of this process read what it has received, as those of others do. */
+  readonly handover?: Handover;
   /** Takes the media of inbound messages; none when absent. */
   readonly media?: SessionListenerParts['media'];
 }
@@ -65,6 +68,8 @@ export interface Stage {
   readonly lanes: MessageLanes;
   readonly part: SessionListener;
   readonly waits: Waits;
+  /** How many waits were handed their answer instead of reading it. */
+  handedOver(): number;
   /** More waits of the same process, on other lanes. The caller stops them. */
   waitsOn(lanes: MessageLanes): Waits;
   /** Accounts that were to be restricted for safety. */
@@ -110,15 +115,22 @@ export async function openStage(
     () => plan,
   );
   const hosts = new HostNotifier(broker, accepting);
+  let handedOver = 0;
+  const direct = new DirectHandover((tenantId) => waits.of(tenantId), {
+    add: (_, by = 1) => {
+      handedOver += by;
+    },
+  });
   const lanes = makeLanes({
     storage,
-    broker,
     clock,
     // Events wait, to be found.
     outbox: { prepare: async () => (unit, events) => unit.withCommit.events.record(events) },
     forgetContact,
     findIdle: (accountId) => accepting.idle(accountId),
     notifyHosts: (accepted) => hosts.notify(accepted),
+    handover: options.handover ?? direct,
+    notifyWaits: (tenantId) => notifier.notify(tenantId),
     expireMs: options.expireMs ?? 86_400_000,
     waits: 2,
     log,
@@ -140,9 +152,8 @@ export async function openStage(
       log,
     });
   const waits = waitsOn(lanes);
-  await broker.listen(inboundTopic, (message) =>
-    waits.wake((message as { readonly tenantId: string }).tenantId),
-  );
+  const notifier = new WaitNotifier(broker, waits);
+  await notifier.listen();
   t.teardown(async () => waits.stop());
   return {
     storage,
@@ -150,6 +161,7 @@ export async function openStage(
     lanes,
     waits,
     waitsOn,
+    handedOver: () => handedOver,
     restricted,
     part: makeSessionListener({
       ...{ storage, lanes, dispatchers, log },

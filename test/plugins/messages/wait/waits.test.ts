@@ -4,7 +4,9 @@ import { systemClock } from '../../../../core/contracts/clock.ts';
 import type { Lane } from '../../../../core/contracts/storage.ts';
 import type { MessageWithContact } from '../../../../plugins/messages/tables/message-rows.ts';
 import { pruneWaits } from '../../../../plugins/messages/upkeep.ts';
-import type { WaitRequest, WaitResult } from '../../../../plugins/messages/wait/waits.ts';
+import { noHandover } from '../../../../plugins/messages/wait/handover.ts';
+import type { WaitResult } from '../../../../plugins/messages/wait/wait-result.ts';
+import type { WaitRequest } from '../../../../plugins/messages/wait/waits.ts';
 import { databases, engines } from '../../../harness/databases.ts';
 import { FaultyServer } from '../../storage/faulty-server.ts';
 import { FakeSession, hub, inbound, makeTenant, openStage, type Stage, until } from '../stage.ts';
@@ -73,6 +75,63 @@ for (const engine of databases) {
       t.same(texts(await stage.waits.wait(request(tenantId, { position: 0 }))), ['a', 'b']);
       t.match(await stage.waits.wait(request(tenantId, { position: 0 })), { position: 2 });
       t.same(await rows(tenantId), [], 'every place is free again');
+    });
+
+    t.test('a sleeping wait is handed what its process stores, as a read finds it', async (t) => {
+      const { tenantId, sessions } = await open(2);
+      const [one, two] = sessions as [FakeSession, FakeSession];
+      const { read } = stage.storage;
+      await stage.part.receive(one, inbound('before'));
+      const before = stage.handedOver();
+      const asleep = (accountId: string | null) => {
+        const waiting = stage.waits.wait(request(tenantId, { accountId, position: 1 }));
+        return until('it to sleep', () =>
+          [...stage.waits.of(tenantId)].some(({ sleepsIn }) => sleepsIn !== null),
+        ).then(() => ({ waiting }));
+      };
+      const { waiting } = await asleep(null);
+      const elsewhere = other.waits.wait(request(tenantId, { position: 1 }));
+      await until('both to be open', async () => (await slots(tenantId)) === 2);
+      // Half of a pair, which no database keeps.
+      const torn = 'torn \ud83d';
+      const from = { phone: '+12025550177', networkId: null, name: `Ada ${torn}` };
+      await stage.part.receive(one, { ...inbound('torn', torn), from });
+      const handed = await waiting;
+      t.equal(stage.handedOver() - before, 1);
+      t.same(handed.messages, await read.messages.inboundAfter(tenantId, 1, null, 50));
+      t.same(await elsewhere, handed, 'another process reads the same');
+      t.equal(other.handedOver(), 0);
+      t.same(await rows(tenantId), [], 'its slot went with the transaction');
+
+      const ofTwo = await asleep(two.account.id);
+      await stage.part.receive(one, inbound('not for it'));
+      await stage.part.receive(two, inbound('for it'));
+      t.same(texts(await ofTwo.waiting), ['for it']);
+      t.same(await rows(tenantId), []);
+    });
+
+    t.test('what is rolled back is handed to nobody', async (t) => {
+      const { tenantId, session } = await open();
+      const before = stage.handedOver();
+      const waiting = stage.waits.wait(request(tenantId, { position: 0 }));
+      await until('it to be open', async () => (await slots(tenantId)) === 1);
+      const broken = { ...inbound('broken'), text: null as unknown as string };
+      await t.rejects(stage.part.receive(session, broken));
+      t.equal(stage.handedOver(), before);
+      t.equal(await slots(tenantId), 1, 'it waits on, in its slot');
+      await stage.part.receive(session, inbound('stored'));
+      t.same(texts(await waiting), ['stored']);
+    });
+
+    t.test('without handing over, waits read', async (t) => {
+      const reading = await openStage(t, database.url, { ...options, handover: noHandover });
+      await reading.beat();
+      const { tenantId, session } = await open();
+      const waiting = reading.waits.wait(request(tenantId, { position: 0 }));
+      await until('it to be open', async () => (await slots(tenantId)) === 1);
+      await reading.part.receive(session, inbound('a'));
+      t.same(texts(await waiting), ['a']);
+      t.same(await rows(tenantId), []);
     });
 
     t.test('one account, and one that is unknown', async (t) => {

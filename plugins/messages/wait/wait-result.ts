@@ -1,0 +1,10 @@
+import type { MessageWithContact } from '../tables/message-rows.ts';
+
+/** The most messages of one answer. */
+export const pageSize = 50;
+
+/** What a long poll found, oldest first, and where the next one goes on. Those that read together have the same one. */
+export interface WaitResult {
+  readonly messages: readonly MessageWithContact[];
+  readonly position: number;
+}
