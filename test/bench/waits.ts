@@ -91,7 +91,7 @@ async function startHoldingGateway(t: Teardown): Promise<Holding> {
     pid: gateway.pid(),
     output: gateway.output,
     held: async () => {
-      const [open] = await rows.rows<{ count: number }>('select sum(places) as count from waits');
+      const [open] = await rows.rows<{ count: number }>('select sum(slots) as count from waits');
       return Number(open?.count);
     },
     wake: (text) =>
