@@ -1,8 +1,6 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
+import { deadAfterMs } from '../../../core/heartbeat.ts';
 import type { ClusterProcess } from '../contract.ts';
-
-/** How long after its last heartbeat a process counts as dead. */
-const deadAfterMs = 8_000;
 
 /** The SQL of running processes. */
 export class ProcessTable {

@@ -1,9 +1,7 @@
 import type { Clock } from '../../../core/contracts/clock.ts';
 import type { Lane, Tables } from '../../../core/contracts/storage.ts';
+import { deadAfterMs } from '../../../core/heartbeat.ts';
 import type { HeldSlots, OpenSlots, OpenWaits } from '../tables/waits.ts';
-
-/** A process that was not heard of for so long is dead, and its waits do not count. */
-const deadAfterMs = 8_000;
 
 /** A wait that asks whether there is a free slot. */
 export interface WaitInput {
@@ -32,30 +30,42 @@ export interface NoSlot {
  */
 export interface GrantedSlots extends HeldSlots {
   held: number;
+  /** The tenant's latest inbound number when they were granted. */
+  readonly latest: number;
+}
+
+/** What waits are opened on, by tenant. */
+interface OpenWaitPrefetch {
+  readonly open: ReadonlyMap<string, OpenWaits>;
+  /** The latest inbound numbers. */
+  readonly latest: ReadonlyMap<string, number>;
 }
 
 /**
  * The lane that opens waits: under the tenant's lock, so that the tenant's slots are counted exactly, over all
- * processes that live. Waits of a batch that take as long as each other are one row, which has the id of the first and
+ * processes that live, and no message is stored meanwhile. Waits of a batch that take as long as each other are one row, which has the id of the first and
  * the end of the last.
  * @param slots how many waits one tenant may have open
  */
 export function makeOpenWaitLane(
   slots: number,
   clock: Clock,
-): Lane<OpenWaitInput, GrantedSlots | NoSlot, ReadonlyMap<string, OpenWaits>> {
+): Lane<OpenWaitInput, GrantedSlots | NoSlot, OpenWaitPrefetch> {
   return {
     name: 'messages.open-wait',
     locks: ({ tenantId }) => [`tenant:${tenantId}`],
     // Without those that ask: when this is repeated some of them may be stored already.
-    prefetch: (tables, inputs) =>
-      openWaits(
-        tables,
-        inputs,
-        inputs.map((input) => input.id),
-      ),
-    async run(unit, inputs, stored) {
-      const open = new Map(stored);
+    async prefetch(tables, inputs) {
+      const except = inputs.map((input) => input.id);
+      const tenantIds = inputs.map((input) => input.tenantId);
+      const [open, latest] = await Promise.all([
+        openWaits(tables, inputs, except),
+        tables.tenants.inboundSequences(tenantIds),
+      ]);
+      return { open, latest };
+    },
+    async run(unit, inputs, prefetched) {
+      const open = new Map(prefetched.open);
       const opened = new Map<string, GrantedSlots & OpenSlots & { endsAt: number }>();
       const monotonic = clock.monotonic();
       const outputs = inputs.map(({ id, tenantId, processId, timeoutMs, deadline }) => {
@@ -66,7 +76,8 @@ export function makeOpenWaitLane(
         const { count = 0, firstEndsIn = leftMs } = open.get(tenantId) ?? {};
         open.set(tenantId, { count: count + 1, firstEndsIn: Math.min(firstEndsIn, leftMs) });
         const key = `${tenantId} ${processId} ${timeoutMs}`;
-        const granted = opened.get(key) ?? { id, tenantId, processId, endsAt: 0, held: 0 };
+        const latest = prefetched.latest.get(tenantId) ?? 0;
+        const granted = opened.get(key) ?? { id, tenantId, processId, endsAt: 0, held: 0, latest };
         granted.held += 1;
         granted.endsAt = Math.max(granted.endsAt, unit.now + leftMs);
         opened.set(key, granted);

@@ -85,9 +85,11 @@ export class Waits {
       waiter.noteRead();
       // Slots that an outage of the database left taken are the tenant's own.
       if (this.#freed.size > 0) await this.#startFreeing();
-      const first = await this.#first(request);
-      waiter.position = first.position;
-      if (first.messages.length === 0 && !this.#isOver(waiter, deadline)) {
+      // From now on there is nothing yet: where that is, the transaction that grants the slot knows.
+      const isFromNow = request.position === null && !this.#isOver(waiter, deadline);
+      const first = isFromNow ? null : await this.#first(request);
+      waiter.position = first?.position ?? null;
+      if (first === null || (first.messages.length === 0 && !this.#isOver(waiter, deadline))) {
         return await this.#inSlot(waiter, request, first, deadline);
       }
       const refused = await this.#parts.lanes.passWait(this.#inputOf(request));
@@ -157,22 +159,24 @@ export class Waits {
     return { messages: [], position: latest.get(tenantId) ?? 0 };
   }
 
-  /** Sleeps in a slot of the tenant's until there is something after what was read first. */
+  /** Sleeps in a slot of the tenant's until there is something after what was read first, or after now. */
   async #inSlot(
     waiter: Waiter,
     request: WaitRequest,
-    nothing: WaitResult,
+    first: WaitResult | null,
     deadline: number,
   ): Promise<WaitResult> {
     const { tenantId, accountId, timeoutMs } = request;
     const { clock, lanes } = this.#parts;
     const id = randomUUID();
     // What may be stored, should nobody learn of it.
-    let slots: GrantedSlots = { id, held: 1 };
+    let slots: GrantedSlots = { id, held: 1, latest: 0 };
     try {
       const opened = await lanes.openWait({ ...this.#inputOf(request), id, timeoutMs, deadline });
       if ('retryAfterMs' in opened) throw noSlot(opened);
       slots = opened;
+      const nothing = first ?? { messages: [], position: opened.latest };
+      waiter.position = nothing.position;
       while (!this.#isOver(waiter, deadline)) {
         await waiter.sleep(deadline - clock.monotonic(), slots);
         waiter.noteRead();

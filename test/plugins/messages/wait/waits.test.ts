@@ -146,6 +146,29 @@ for (const engine of databases) {
       t.same(await stage.waits.wait(unknown), { messages: [], position: 0 });
     });
 
+    t.test('one without a cursor begins at the number at which its slot was granted', async (t) => {
+      const { tenantId, session } = await open();
+      const total = 20;
+      const receiving = (async () => {
+        for (let n = 1; n <= total; n += 1) await stage.part.receive(session, inbound(`n${n}`));
+      })();
+      const followers = [stage, other].map(async (process) => {
+        const seen: number[] = [];
+        for (let position: number | null = null; position !== total; ) {
+          const found: WaitResult = await process.waits.wait(request(tenantId, { position }));
+          seen.push(...found.messages.map(({ inboundSequence }) => inboundSequence ?? 0));
+          position = found.position;
+        }
+        return seen;
+      });
+      await receiving;
+      for (const seen of await Promise.all(followers)) {
+        const from = seen[0] ?? total + 1;
+        const all = Array.from({ length: total - from + 1 }, (_, n) => from + n);
+        t.same(seen, all, `every one from ${from} on, once`);
+      }
+    });
+
     t.test('at most fifty, and then the rest', async (t) => {
       const { tenantId, session } = await open();
       await Promise.all(
@@ -407,7 +430,7 @@ for (const engine of databases) {
         read: { ...read, messages: counting },
         lanes: {
           passWait: async () => null,
-          openWait: async ({ id }) => ({ id, held: 1 }),
+          openWait: async ({ id }) => ({ id, held: 1, latest: 0 }),
           closeWaits: async () => undefined,
         },
         authenticator: { isCurrent: async () => true },
