@@ -1,6 +1,6 @@
 /**
  * Contract of the outbox: it stores events in the transaction that causes them, until they are fanned out. Lanes record
- * events by `unit.events.record`, the session lane by `Outbox.prepare`.
+ * events by `unit.events.record`, those of the session and of received messages by `Outbox.prepare`.
  */
 import type { EventType } from '../../core/contracts/events.ts';
 import type { Json } from '../../core/contracts/json.ts';
@@ -37,7 +37,7 @@ export type PrepareEvents = (tables: Tables, tenantIds: readonly string[]) => Pr
 
 /** The outbox of this process, `outbox` in the container. */
 export interface Outbox {
-  /** Prepares the storing of events of sent messages, which are fanned out in their own transaction. */
+  /** Prepares the storing of events of sent and received messages, which are fanned out in their own transaction. */
   readonly prepare: PrepareEvents;
   /** Subscribes to commits of this process that left events to fan out; a call may be lost. For booting plugins. */
   onCommit(listener: () => void): void;

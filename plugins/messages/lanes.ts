@@ -68,7 +68,7 @@ export function makeLanes(parts: LaneParts): MessageLanes {
   const { storage, clock, forgetContact, outbox, expireMs, waits, log } = parts;
   const accept = makeAcceptLane(parts);
   const session = makeSessionLane(expireMs, outbox, log);
-  const receive = makeReceiveLane(forgetContact, parts);
+  const receive = makeReceiveLane(forgetContact, outbox, parts);
   const importing = makeImportLane(forgetContact);
   const expire = makeExpireLane(expireMs, log);
   const openWait = makeOpenWaitLane(waits, clock);

@@ -40,20 +40,12 @@ export class EventTable {
     this.db = db;
   }
 
-  /**
-   * Records events in the outbox, in the transaction that causes them.
-   * @param subscribers the tenants that have subscriptions, from a caller that has locked the tenants: events of others
-   *   need no fan-out. Null: all events wait for the fan-out.
-   */
-  async record(
-    events: readonly EventRecord[],
-    subscribers: ReadonlySet<string> | null = null,
-  ): Promise<void> {
-    const waits = ({ tenantId }: EventRecord): boolean => subscribers?.has(tenantId) ?? true;
-    if (events.some(waits)) this.db.commitTopics.add('events');
+  /** Records events in the outbox, in the transaction that causes them: they wait for the fan-out. */
+  async record(events: readonly EventRecord[]): Promise<void> {
+    if (events.length > 0) this.db.commitTopics.add('events');
     await this.db.insert(
       'events',
-      events.map((event) => toRow(kept(event), waits(event) ? waiting : fannedOut)),
+      events.map((event) => toRow(kept(event), waiting)),
     );
   }
 

@@ -3,6 +3,7 @@ import type { Messages } from '../../../core/contracts/messages.ts';
 import type { Lane, Tables } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
 import type { Contact, ContactKey } from '../../contacts/contract.ts';
+import type { Outbox, StoreEvents } from '../../events/contract.ts';
 import type { KeptMedia, TakenMedia } from '../../media/contract.ts';
 import { messageEvent } from '../events.ts';
 import { storedNetworkId } from '../network-ids.ts';
@@ -23,14 +24,15 @@ import { describedMedia, storedMedia } from './media.ts';
  */
 export function makeReceiveLane(
   forget: Messages['forgetContact'],
+  outbox: Pick<Outbox, 'prepare'>,
   { handover, notifyWaits }: WaitsOfReceiving,
 ): Lane<ReceiveInput, ReceiveOutput, ReceivePrefetch> {
   return {
     name: 'messages.receive',
     locks: ({ tenantId, fence }) => [`tenant:${tenantId}`, `lease:${fence.id}`],
-    prefetch,
+    prefetch: (tables, inputs) => prefetch(tables, inputs, outbox),
     async run(unit, inputs, prefetched) {
-      const { held, seen, files, tenants } = prefetched;
+      const { held, seen, files } = prefetched;
       const people = new ContactResolver(unit.now, prefetched.contacts);
       const turn = whoseTurn(inputs);
       const senders = inputs.map((input): Contact | Exclude<ReceiveOutput, 'stored'> => {
@@ -76,10 +78,11 @@ export function makeReceiveLane(
       const latest = new Map(messages.map((one) => [one.tenantId, one.inboundSequence ?? 0]));
       await withCommit.tenants.setInboundSequences(latest);
       await withCommit.media.keep(kept);
-      await withCommit.events.record(
-        messages.map((one) => messageEvent(one, people.byId(one.contactId), 'received', unit.now)),
-        tenants,
-      );
+      const events = messages.map((one) => ({
+        ...messageEvent(one, people.byId(one.contactId), 'received', unit.now),
+        first: true,
+      }));
+      await prefetched.storeEvents(unit, events);
       const withContacts = messages.map((one) => withContact(one, people.byId(one.contactId)));
       for (const [tenantId, ofTenant] of byTenant(withContacts)) {
         const handed = handover.find(tenantId, prefetched.sequences.get(tenantId) ?? 0, ofTenant);
@@ -112,21 +115,25 @@ interface ReceivePrefetch {
   readonly sequences: ReadonlyMap<string, number>;
   /** The files that wait for their message. */
   readonly files: ReadonlySet<string>;
-  /** The tenants that have subscriptions. */
-  readonly tenants: ReadonlySet<string>;
+  /** Stores the events with their deliveries. */
+  readonly storeEvents: StoreEvents;
 }
 
-async function prefetch(tables: Tables, inputs: readonly ReceiveInput[]): Promise<ReceivePrefetch> {
+async function prefetch(
+  tables: Tables,
+  inputs: readonly ReceiveInput[],
+  outbox: Pick<Outbox, 'prepare'>,
+): Promise<ReceivePrefetch> {
   const tenantIds = [...new Set(inputs.map((input) => input.tenantId))];
-  const [held, stored, contacts, sequences, files, tenants] = await Promise.all([
+  const [held, stored, contacts, sequences, files, storeEvents] = await Promise.all([
     tables.leases.rows.heldBy(inputs.map((input) => input.fence)),
     tables.messages.byNetworkIds('inbound', inputs.map(networkReference)),
     tables.contacts.byKeys(inputs.flatMap((input) => keyOf(input) ?? [])),
     tables.tenants.inboundSequences(tenantIds),
     tables.media.waitingForChange(inputs.flatMap((input) => input.taken?.key ?? [])),
-    tables.webhooks.subscribers(tenantIds),
+    outbox.prepare(tables, tenantIds),
   ]);
-  return { held, seen: new Set(stored.map(networkKey)), contacts, sequences, files, tenants };
+  return { held, seen: new Set(stored.map(networkKey)), contacts, sequences, files, storeEvents };
 }
 
 /** Gives each message the next number of its tenant. */

@@ -97,17 +97,6 @@ export class WebhookTable {
     return { webhooks, tenants };
   }
 
-  /** Tenants among these that have subscriptions, whatever their event types. */
-  async subscribers(tenantIds: readonly string[]): Promise<ReadonlySet<string>> {
-    const wanted = [...new Set(tenantIds)];
-    if (wanted.length === 0) return new Set();
-    const rows = await this.db.rows<{ tenant_id: string }>(
-      `select distinct tenant_id from webhooks where tenant_id in (${placeholders(wanted.length)})`,
-      wanted,
-    );
-    return new Set(rows.map((row) => row.tenant_id));
-  }
-
   /** Stores new subscriptions. */
   async insert(webhooks: readonly Webhook[]): Promise<void> {
     await this.db.insert(

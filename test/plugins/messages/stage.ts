@@ -19,6 +19,7 @@ import type {
 } from '../../../plugins/accounts/contract.ts';
 import { unconnected } from '../../../plugins/accounts/status.ts';
 import { MemoryHub } from '../../../plugins/broker/hub.ts';
+import type { Outbox } from '../../../plugins/events/contract.ts';
 import type { PlanCaps } from '../../../plugins/limits/contract.ts';
 import { guardSettings, makeLimitRules } from '../../../plugins/limits/rules.ts';
 import { inTurn } from '../../../plugins/media/ahead/in-turn.ts';
@@ -57,6 +58,8 @@ export interface StageOptions {
   readonly viaBroker?: boolean;
   /** `noHandover`: waits of this process read what it has received, as those of others do. */
   readonly handover?: Handover;
+  /** Takes the events of messages; they wait when absent. */
+  readonly outbox?: Pick<Outbox, 'prepare'>;
   /** Takes the media of inbound messages; none when absent. */
   readonly media?: SessionListenerParts['media'];
 }
@@ -87,6 +90,11 @@ export interface Stage {
   /** The process was heard of just now. */
   beat(): Promise<void>;
 }
+
+/** Events wait, to be found. */
+const waitingEvents: Pick<Outbox, 'prepare'> = {
+  prepare: async () => (unit, events) => unit.withCommit.events.record(events),
+};
 
 const noMedia = { take: async () => null, discard: async () => undefined };
 
@@ -124,8 +132,7 @@ export async function openStage(
   const lanes = makeLanes({
     storage,
     clock,
-    // Events wait, to be found.
-    outbox: { prepare: async () => (unit, events) => unit.withCommit.events.record(events) },
+    outbox: options.outbox ?? waitingEvents,
     forgetContact,
     findIdle: (accountId) => accepting.idle(accountId),
     notifyHosts: (accepted) => hosts.notify(accepted),

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
+import { systemClock } from '../../../../core/contracts/clock.ts';
 import type {
   DriverContact,
   HistoryMessage,
@@ -11,6 +12,11 @@ import { makeContactChangeLane } from '../../../../plugins/contacts/change.ts';
 import type { Contact } from '../../../../plugins/contacts/contract.ts';
 import type { StoredEvent } from '../../../../plugins/events/tables/events.ts';
 import type { MessageWithContact } from '../../../../plugins/messages/tables/message-rows.ts';
+import type { Plans } from '../../../../plugins/tenants/contract.ts';
+import {
+  type FreshDeliveries,
+  makeDirectFanOut,
+} from '../../../../plugins/webhooks/engine/direct-fan-out.ts';
 import type { Delivery } from '../../../../plugins/webhooks/tables/delivery-rows.ts';
 import { databases } from '../../../harness/databases.ts';
 import {
@@ -24,6 +30,18 @@ import {
   openStage,
   type Stage,
 } from '../stage.ts';
+
+const plans: Plans = {
+  plan: () => ({
+    sends_cap: 1,
+    new_contacts_cap: 1,
+    accounts_cap: 1,
+    channels: true,
+    webhooks: true,
+    ramp_days: 0,
+  }),
+  names: () => [],
+};
 
 const all = { direction: null, accountId: null, before: null, limit: 100 } as const;
 
@@ -213,14 +231,34 @@ for (const engine of databases) {
       );
     });
 
-    t.test('events wait only for tenants that have subscriptions', async (t) => {
+    t.test('a message is fanned out in the transaction that stores it', async (t) => {
       const { tenantId, one } = await open();
-      await stage.part.receive(one, inbound('a'));
+      const due: FreshDeliveries[] = [];
+      const prepare = makeDirectFanOut(
+        { plans, clock: systemClock },
+        { ended() {}, firstAttempt() {}, setGauges() {} },
+        (fresh) => due.push(...fresh),
+      );
+      const direct = await openStage(t, database.url, { outbox: { prepare } });
+      await direct.part.receive(one, inbound('a'));
+      t.same(due, [], 'nobody had subscribed');
       await subscribe(stage, tenantId);
-      await stage.part.receive(one, inbound('b'));
+      await direct.part.receive(one, inbound('b'));
+      await direct.part.receive(one, inbound('b'));
       const { read } = stage.storage.connections;
       const states = await read('events').where('tenant_id', tenantId).orderBy('id').pluck('state');
-      t.same(states, [1, 0]);
+      t.same(states, [1, 1], 'none waits in the outbox');
+      const deliveries = await read('deliveries').where('tenant_id', tenantId);
+      t.same(due.length, 1);
+      t.match(due, [{ receiverId: 'receiver', hasOthers: false, ready: [{}] }]);
+      t.same(
+        deliveries.map(({ id, state }) => [id, state]),
+        due.map(({ ready }) => [ready[0]?.delivery.id, 'waiting']),
+      );
+      await t.rejects(
+        direct.part.receive(one, { ...inbound('c'), text: null as unknown as string }),
+      );
+      t.same(due.length, 1, 'nothing is due of what was rolled back');
     });
 
     t.test('contacts are found by phone or network id, and completed', async (t) => {

@@ -43,9 +43,10 @@ for (const engine of databases) {
     const stage = await openStage(t, database.url, options);
     // A second process; on SQLite it shares the file, which is enough to tell processes apart.
     const other = await openStage(t, database.url, options);
-    await stage.beat();
-    await other.beat();
     const open = async (accounts = 1) => {
+      // A process that was not heard of for a while counts as dead, and its waits as none.
+      await stage.beat();
+      await other.beat();
       const { tenantId, accountIds } = await makeTenant(stage, accounts);
       const sessions = accountIds.map(
         (id) => new FakeSession(tenantId, id, stage.broker.processId),
