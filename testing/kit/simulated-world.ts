@@ -11,6 +11,9 @@ import type { CountingProxy } from './counting-proxy.ts';
 /** The nth of a row of numbers that exist in no real network. */
 const phoneNumber = (n: number) => `+1202555${String(n).padStart(4, '0')}`;
 
+/** So many contacts each account has in its address book. */
+const mostContacts = 8;
+
 /** The far side of the simulated driver: the simulated network, played through its control client. */
 export function simulatedWorld(
   control: SimulatedControl,
@@ -47,7 +50,10 @@ export function simulatedWorld(
         channel,
         identifier: phoneNumber(accounts),
       };
-      const contacts = [1, 2].map((number) => ({ phone: contactPhone(number), name: null }));
+      const contacts = Array.from({ length: mostContacts }, (_, n) => ({
+        phone: contactPhone(n + 1),
+        name: null,
+      }));
       await control.put(at(account), { send: 'sent', contacts });
       return account;
     },
