@@ -58,6 +58,12 @@ for (const [channel, makeNetwork] of Object.entries({
       if (line === undefined) throw new Error('no account was linked');
       const api = client(gateway.baseUrl, gateway.liveKey);
       const rows = openRows(t, database.url);
+      if (channel === 'chatapp') {
+        await until('the contacts', async () => {
+          const known = await rows.rows('select id from contacts');
+          return known.length === friends.length ? true : undefined;
+        });
+      }
       const perRound = Math.ceil(count / Object.keys(strikes).length);
       let sent = 0;
       for (const [name, strike] of Object.entries(strikes)) {

@@ -276,7 +276,8 @@ t.test('a batch counts as many requests as it has messages', async (t) => {
   t.same(lists.at(-1)?.result, one?.result);
   t.match(await ask(19), { status: 429, body: { error_code: 'rate_limited', retry_after_s: 2 } });
   t.equal((await ask(1, keys.other)).status, 200, 'another key is not touched');
-  t.match(await ask(20, keys.other), { status: 429 });
+  const both = await Promise.all([ask(20, keys.other), ask(20, keys.other)]);
+  t.ok(both.some(({ status }) => status === 429));
   const many = await post(batch(21));
   t.match(many, { status: 400, body: { error: { message: /more than 20 messages/ } } });
 });
