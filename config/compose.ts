@@ -89,13 +89,20 @@ function driversPlugin(config: GatewayConfig, log: GatewayLog): GatewayPlugin {
     });
     const control = new SimulatedControl(network);
     const simulated = new Map(names.map((name) => [name, makeSimulatedDriver(network, name)]));
-    const faults = new CountedDriverFaults(log, app.container.cradle.metrics);
+    const { metrics } = app.container.cradle;
+    const faults = new CountedDriverFaults(log, metrics);
+    const work = metrics.counter({
+      name: 'gateway_driver_work_total',
+      help: 'What drivers count of their own work, by channel and name: docs/msgapp_web.md.',
+      labels: ['channel', 'work'],
+    });
     const release = takeStrayFaults(faults);
     const watch = new StallWatch(faults);
     const parts = { faults, watch, heldBack: details.stalled };
     const live = await makeChannelDrivers(config, {
       log,
       folder: process.cwd(),
+      count: (channel, name) => work.add({ channel, work: name }),
       contain: (channel, driver) => {
         watch.start();
         return new ContainedDriver(channel, driver, parts);

@@ -1,4 +1,4 @@
-import type { Driver, DriverFactory } from '../core/contracts/driver.ts';
+import type { Driver, DriverContext } from '../core/contracts/driver.ts';
 import { asDriver } from '../core/driver-context.ts';
 import type { GatewayLog } from '../core/log.ts';
 import { makeChatappDriver } from '../drivers/chatapp/driver.ts';
@@ -8,8 +8,14 @@ import { makeOfPackage } from './outside-package.ts';
 import { pacedLog } from './paced-log.ts';
 import type { GatewayConfig } from './schema.ts';
 
+/** What drivers of our own get beside what all do. */
+interface OwnContext extends DriverContext {
+  /** Counts the driver's work, by name. */
+  readonly count: (what: string) => void;
+}
+
 /** The drivers of real networks that come with the gateway, by the name that `channels.NAME.driver` gives. */
-const factories: Readonly<Record<string, DriverFactory>> = {
+const factories: Readonly<Record<string, (context: OwnContext) => Driver | Promise<Driver>>> = {
   chatapp: makeChatappDriver,
   msgapp_web: makeMsgappWebDriver,
 };
@@ -22,6 +28,8 @@ export interface ChannelDriverParts {
   readonly log: GatewayLog;
   /** The folder from which packages are resolved: the working directory. */
   readonly folder: string;
+  /** Counts what a driver of our own does, by name. */
+  count(channel: string, work: string): void;
   /** Puts its containment round a driver from outside. */
   contain(channel: string, driver: Driver): Driver;
   /** Tests shorten it. */
@@ -60,7 +68,12 @@ async function makeOrSay(
   const isOwn = Object.hasOwn(factories, channel.driver);
   try {
     return isOwn
-      ? await makeOwn(channel.driver, { options, dataDir: null, log })
+      ? await makeOwn(channel.driver, {
+          options,
+          dataDir: null,
+          log,
+          count: (work) => parts.count(name, work),
+        })
       : await makeOutside(name, channel, log, parts);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -70,7 +83,7 @@ async function makeOrSay(
   }
 }
 
-async function makeOwn(name: string, context: Parameters<DriverFactory>[0]): Promise<Driver> {
+async function makeOwn(name: string, context: OwnContext): Promise<Driver> {
   const factory = factories[name];
   if (factory === undefined) throw new Error(`there is no driver ${name}`);
   return await factory(context);

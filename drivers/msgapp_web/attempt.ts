@@ -9,7 +9,7 @@ import { notConnected } from '../../core/contracts/driver-error.ts';
 import type { AccountKeys } from './account-keys.ts';
 import { beforeAbort, underFirst } from './before-abort.ts';
 import { type LastEnding, lost } from './close-codes.ts';
-import { NetworkConnection } from './connection.ts';
+import { type FrameWork, NetworkConnection } from './connection.ts';
 import { ContactBook } from './contact-book.ts';
 import { InboundRelay } from './inbound.ts';
 import type { Library, LibrarySocket } from './library.ts';
@@ -19,6 +19,7 @@ import type { MsgappWebOptions } from './options.ts';
 import { Outbound } from './outbound.ts';
 import { builtContentOf } from './outbound-content.ts';
 import { Probe } from './probe.ts';
+import { Recipients } from './recipients.ts';
 
 /** How long the network may take to unlink a phone that may not be the account's, in milliseconds. */
 const unlinkMs = 10_000;
@@ -30,6 +31,7 @@ export interface ConnectAttemptParts {
   /** Null: linked already. */
   readonly link: LinkKind | null;
   readonly options: MsgappWebOptions;
+  readonly frames: FrameWork;
   readonly account: DriverAccount;
   readonly port: Port;
   /** As `Port.emit`, for as long as this is the session's attempt. */
@@ -64,11 +66,11 @@ export class ConnectAttempt {
   #endingOf: ((unlinked: boolean) => LastEnding) | null = null;
 
   constructor(parts: ConnectAttemptParts) {
-    const { library, keys, link, options, account, port } = parts;
+    const { library, keys, link, options, frames, account, port } = parts;
     this.#parts = parts;
     this.#linking = link && new Linking(link, (step) => this.#emit({ type: 'step', step }));
     this.#connection = new NetworkConnection(
-      { library, keys, options, accountId: account.id, log: port.log },
+      { library, keys, options, frames, accountId: account.id, log: port.log },
       link === null ? 'resuming' : 'linking',
       {
         made: (socket) => this.#made(socket),
@@ -160,7 +162,7 @@ export class ConnectAttempt {
   }
 
   async #opened(socket: LibrarySocket): Promise<void> {
-    const { keys, options, account, port } = this.#parts;
+    const { library, keys, options, account, port } = this.#parts;
     const book = this.#book;
     try {
       keys.save();
@@ -179,7 +181,9 @@ export class ConnectAttempt {
         this.#connection.end(lost('The network did not say whose number was linked.'));
         return;
       }
-      const outbound = new Outbound(book, socket, port, () => void this.#askTimeLock(socket));
+      const recipients = new Recipients(library, keys, socket);
+      const restricted = () => void this.#askTimeLock(socket);
+      const outbound = new Outbound({ book, recipients, socket, port, restricted });
       this.#connection.phase = 'connected';
       // The gateway may send as soon as it knows, before `emit` has resolved.
       this.#live = { socket, outbound, gone: new AbortController() };

@@ -7,7 +7,9 @@ import {
   closeCodeOf,
   endingOf,
   type LastEnding,
+  lost,
 } from './close-codes.ts';
+import { FrameGate, type GateCount, type Wire } from './frame-gate.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { libraryLog } from './library-log.ts';
 import type { MsgappWebOptions } from './options.ts';
@@ -18,8 +20,16 @@ export interface NetworkConnectionParts {
   readonly library: Library;
   readonly keys: AccountKeys;
   readonly options: Pick<MsgappWebOptions, 'websocketUrl' | 'webVersion'>;
+  readonly frames: FrameWork;
   readonly accountId: string;
   readonly log: DriverLog;
+}
+
+/** How the driver's connections treat frames. */
+export interface FrameWork {
+  /** Whether frames wait for keys, in place of the library; see `FrameGate`. */
+  readonly held: boolean;
+  count(what: GateCount): void;
 }
 
 /** Listener to a connection. Nothing is called once it was cut. */
@@ -46,6 +56,7 @@ export class NetworkConnection {
   readonly #parts: NetworkConnectionParts;
   readonly #listener: NetworkConnectionListener;
   #socket: LibrarySocket | null = null;
+  #gate: FrameGate | null = null;
   #over = false;
 
   constructor(
@@ -78,7 +89,8 @@ export class NetworkConnection {
     const { library, keys, options } = this.#parts;
     const { websocketUrl, webVersion } = options;
     const log = libraryLog(this.#parts.log, this.#parts.accountId);
-    const opened = openedMessages();
+    const gate = this.#newGate();
+    const cipher = { library, keys, opened: openedMessages(), gate };
     const socket: LibrarySocket = library.makeWASocket({
       auth: { creds: keys.login, keys },
       logger: log,
@@ -95,10 +107,11 @@ export class NetworkConnection {
         if (message === null || this.#over) return undefined;
         return await this.#listener.contentOf(message, socket);
       },
-      makeSignalRepository: (auth, _, find) =>
-        signalRepository(library, keys, opened, auth, log, find),
+      makeSignalRepository: (auth, _, find) => signalRepository(cipher, auth, log, find),
     });
     this.#socket = socket;
+    const wire = wireOf(socket);
+    if (wire !== null) gate.guard(wire);
     socket.ev.on('creds.update', () => keys.save());
     socket.ev.on('connection.update', (update) => this.#updated(socket, update));
     // The library waits for ever when a server or a proxy answers in HTTP.
@@ -106,6 +119,23 @@ export class NetworkConnection {
       if (!this.#over && socket === this.#socket) this.#closed('unreachable');
     });
     this.#listener.made(socket);
+  }
+
+  #newGate(): FrameGate {
+    const { keys, frames, accountId, log } = this.#parts;
+    const gate = new FrameGate({
+      writes: keys.writes,
+      holds: frames.held,
+      count: frames.count,
+      failed: (error) => {
+        if (this.#over || gate !== this.#gate) return;
+        const said = error instanceof Error ? error.message : String(error);
+        log.warn({ accountId, error: said }, 'keys could not be stored: the connection ends');
+        this.end(lost('The keys of this session could not be stored.', 'driver_failed'));
+      },
+    });
+    this.#gate = gate;
+    return gate;
   }
 
   #updated(socket: LibrarySocket, update: Partial<ConnectionState>): void {
@@ -140,10 +170,15 @@ export class NetworkConnection {
   #drop(): void {
     const socket = this.#socket;
     this.#socket = null;
+    this.#gate?.close();
     if (socket === null) return;
-    // The library has no call that closes without a closing frame; its web socket is declared protected.
-    const { socket: wire } = socket.ws as unknown as { socket: { terminate(): void } | null };
-    wire?.terminate();
+    // The library has no call that closes without a closing frame.
+    wireOf(socket)?.terminate();
     void socket.end(undefined).catch(() => undefined);
   }
+}
+
+/** The library's web socket, which it declares protected; null when it has none any more. */
+function wireOf({ ws }: LibrarySocket): (Wire & { terminate(): void }) | null {
+  return (ws as unknown as { socket: (Wire & { terminate(): void }) | null }).socket;
 }

@@ -25,17 +25,23 @@ const remembered = 64;
 
 /**
  * An account's credentials with a memory in front: reads see every change at once, and changes are written
- * together, all or none, without a timer: what comes while a write is under way forms the next one. While
- * something is held nothing is written, so that what led to a change can become durable before the change.
+ * together, all or none, without a timer: what comes while a write is under way forms the next one. What is changed
+ * under a hold, and what is built upon that, is not written before the release, so that what led to a change can
+ * become durable before the change.
  */
 export class CredentialWrites {
   readonly #store: CredentialStore;
+  /** To be written. */
   readonly #changed = new Map<string, Value>();
+  /** To be written once nothing is held any more; newer than `#changed`. */
+  readonly #kept = new Map<string, Value>();
+  /** Something outside of the holds waits for them: it was built upon their changes. */
+  #builtUpon = false;
   readonly #read = new Map<string, Value>();
   #writing: ReadonlyMap<string, Value> = new Map();
   #write: Promise<void> = Promise.resolve();
   #next: Promise<void> | null = null;
-  #holds = 0;
+  readonly #holds = new Set<Replaced>();
   #released: Promise<void> = Promise.resolve();
   #release: () => void = () => undefined;
   #closed = false;
@@ -57,7 +63,8 @@ export class CredentialWrites {
     const stored = await this.#store.get(missing);
     for (const name of missing) {
       // A change that came while the store was asked is newer than its answer.
-      const value = this.#known(name) ?? stored[name] ?? null;
+      const known = this.#known(name);
+      const value = known === undefined ? (stored[name] ?? null) : known;
       if (names.length === 1) this.#remember(name, value);
       if (value !== null) found.set(name, value);
     }
@@ -66,51 +73,63 @@ export class CredentialWrites {
 
   /** Changes values at once for every reader; `durable` says when they are written. */
   set(values: ReadonlyMap<string, Value>): void {
-    const replaced = holding.getStore();
+    const own = this.#ownHold();
+    const upon = own === null && [...values.keys()].some((name) => this.#kept.has(name));
+    this.#builtUpon ||= upon;
+    const layer = own === null && !upon ? this.#changed : this.#kept;
     for (const [name, value] of values) {
-      const first = replaced?.get(name);
-      const before = first === undefined ? this.#changed.get(name) : first.before;
-      replaced?.set(name, { before, after: value });
-      this.#changed.set(name, value);
+      own?.set(name, { before: this.#replacedIn(own, name), after: value });
+      layer.set(name, value);
       this.#read.delete(name);
     }
-    setImmediate(() => void this.durable().catch(() => undefined));
+    if (layer === this.#changed) this.#writeSoon();
   }
 
   /**
    * Resolves when all changes so far are written.
    * @throws Error when they could not be: they stay, and the next call tries again
    */
-  durable(): Promise<void> {
+  async durable(): Promise<void> {
+    while (this.#kept.size > 0 && !this.#closed) await this.#released;
+    await this.written();
+  }
+
+  /**
+   * The same without what waits for a hold. Callers between two writes get the same promise.
+   * @throws Error as `durable` does
+   */
+  written(): Promise<void> {
+    if (this.#closed) return Promise.reject(new Error('the session is closed'));
     if (this.#changed.size === 0) return this.#write;
     this.#next ??= this.#turn();
     return this.#next;
   }
 
-  /** Keeps everything back until released. */
+  /** Resolves once no change from outside of the holds waits for them. */
+  async unheld(): Promise<void> {
+    while (this.#builtUpon && !this.#closed) await this.#released;
+  }
+
+  /** Keeps back what is changed under this hold. */
   hold(): Hold {
-    if (this.#holds === 0) {
+    if (this.#holds.size === 0) {
       this.#released = new Promise((resolve) => {
         this.#release = resolve;
       });
     }
-    this.#holds += 1;
     const own: Replaced = new Map();
-    let held = true;
+    this.#holds.add(own);
     const release = (): void => {
-      if (!held) return;
-      held = false;
-      this.#holds -= 1;
-      if (this.#holds === 0) this.#release();
+      if (this.#holds.delete(own)) this.#letGo();
     };
     return {
       run: (work) => holding.run(own, work),
       release,
       undo: () => {
         for (const [name, { before, after }] of own) {
-          if (this.#changed.get(name) !== after) continue;
-          if (before === undefined) this.#changed.delete(name);
-          else this.#changed.set(name, before);
+          if (this.#kept.get(name) !== after) continue;
+          if (before === undefined) this.#kept.delete(name);
+          else this.#kept.set(name, before);
         }
         release();
       },
@@ -121,10 +140,41 @@ export class CredentialWrites {
   close(): void {
     this.#closed = true;
     this.#changed.clear();
+    this.#kept.clear();
     this.#release();
   }
 
+  #ownHold(): Replaced | null {
+    const hold = holding.getStore();
+    return hold !== undefined && this.#holds.has(hold) ? hold : null;
+  }
+
+  /** What `undo` puts back: never over what somebody else has built meanwhile. */
+  #replacedIn(own: Replaced, name: string): Value | undefined {
+    const first = own.get(name);
+    const now = this.#kept.get(name);
+    return first !== undefined && first.after === now ? first.before : now;
+  }
+
+  /** What was kept back is written, unless something else is held. */
+  #letGo(): void {
+    if (this.#holds.size > 0) {
+      this.#builtUpon ||= this.#kept.size > 0;
+      return;
+    }
+    for (const [name, value] of this.#kept) this.#changed.set(name, value);
+    this.#kept.clear();
+    this.#builtUpon = false;
+    this.#release();
+    this.#writeSoon();
+  }
+
+  #writeSoon(): void {
+    setImmediate(() => void this.written().catch(() => undefined));
+  }
+
   #known(name: string): Value | undefined {
+    if (this.#kept.has(name)) return this.#kept.get(name);
     if (this.#changed.has(name)) return this.#changed.get(name);
     if (this.#writing.has(name)) return this.#writing.get(name);
     return this.#read.get(name);
@@ -139,7 +189,6 @@ export class CredentialWrites {
 
   async #turn(): Promise<void> {
     await this.#write.catch(() => undefined);
-    while (this.#holds > 0 && !this.#closed) await this.#released;
     this.#next = null;
     this.#write = this.#writeChanges();
     await this.#write;

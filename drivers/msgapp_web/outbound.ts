@@ -12,6 +12,7 @@ import type { ContactBook } from './contact-book.ts';
 import type { LibrarySocket } from './library.ts';
 import { outboundContentOf } from './outbound-content.ts';
 import { ackRefusal } from './receipts.ts';
+import type { Recipients } from './recipients.ts';
 
 /** How long the network may take to answer a send, in milliseconds. */
 const answerTimeoutMs = 60_000;
@@ -20,20 +21,23 @@ const againMs = 500;
 /** How often such a send is tried. */
 const attempts = 6;
 
+/** What sending is made of. */
+export interface OutboundParts {
+  readonly book: ContactBook;
+  readonly recipients: Recipients;
+  readonly socket: LibrarySocket;
+  readonly port: Port;
+  /** Called when the network says that new contacts cannot be written to. */
+  restricted(): void;
+}
+
 /** Sends through one socket. */
 export class Outbound {
-  readonly #book: ContactBook;
-  readonly #socket: LibrarySocket;
-  readonly #port: Port;
-  readonly #onRestricted: () => void;
+  readonly #parts: OutboundParts;
   readonly #sending = new Set<string>();
 
-  /** @param onRestricted called when the network says that new contacts cannot be written to */
-  constructor(book: ContactBook, socket: LibrarySocket, port: Port, onRestricted: () => void) {
-    this.#book = book;
-    this.#socket = socket;
-    this.#port = port;
-    this.#onRestricted = onRestricted;
+  constructor(parts: OutboundParts) {
+    this.#parts = parts;
   }
 
   isSending(reference: string): boolean {
@@ -72,21 +76,25 @@ export class Outbound {
     handed: { over: boolean },
     signal: AbortSignal,
   ): Promise<BinaryNode | undefined> {
+    const { book, recipients, socket, port } = this.#parts;
     const { reference, to } = message;
-    const destination = (await this.#book.destinationOf(to)) ?? (await this.#lookUp(to));
-    const content = await outboundContentOf(this.#port, message, signal);
+    const destination = (await book.destinationOf(to)) ?? (await this.#lookUp(to));
+    const [content] = await Promise.all([
+      outboundContentOf(port, message, signal),
+      recipients.ready(destination),
+    ]);
     signal.throwIfAborted();
-    const answer: Promise<BinaryNode | undefined> = this.#socket.waitForMessage(
+    const answer: Promise<BinaryNode | undefined> = socket.waitForMessage(
       reference,
       answerTimeoutMs,
     );
     answer.catch(() => undefined);
     handed.over = true;
     try {
-      await this.#socket.sendMessage(destination, content, { messageId: reference });
+      await socket.sendMessage(destination, content, { messageId: reference });
     } catch (error) {
       // Handing over fails only on a socket that is not open; before that nothing goes out.
-      handed.over = !this.#socket.ws.isOpen;
+      handed.over = !socket.ws.isOpen;
       throw error;
     }
     return await answer;
@@ -100,17 +108,18 @@ export class Outbound {
     if (to.phone === null) {
       throw refused('unknown_contact', 'the contact has no address on this network');
     }
-    const found = await this.#socket.onWhatsApp(to.phone);
+    const { book, socket } = this.#parts;
+    const found = await socket.onWhatsApp(to.phone);
     const address = found?.find(({ exists }) => exists === true)?.jid;
-    if (address !== undefined) await this.#book.keepAddress(to.phone, address);
-    const destination = await this.#book.destinationOf(to);
+    if (address !== undefined) await book.keepAddress(to.phone, address);
+    const destination = await book.destinationOf(to);
     if (destination !== null) return destination;
     throw refused('not_on_network', `${to.phone} is not on this network`);
   }
 
   #sent(reference: string, { attrs }: BinaryNode): Sent {
     if (attrs.error) {
-      if (attrs.error === '463') this.#onRestricted();
+      if (attrs.error === '463') this.#parts.restricted();
       const { code, message } = ackRefusal(attrs.error);
       throw refused(code, message);
     }

@@ -12,6 +12,7 @@ import { notConnected } from '../../core/contracts/driver-error.ts';
 import { AccountKeys } from './account-keys.ts';
 import { ConnectAttempt } from './attempt.ts';
 import { type LastEnding, lost } from './close-codes.ts';
+import type { FrameWork } from './connection.ts';
 import { eventOf } from './ending-event.ts';
 import { type Library, loadTrusting, Misconfigured } from './library.ts';
 import type { MsgappWebOptions } from './options.ts';
@@ -24,6 +25,7 @@ export class MsgappWebSession implements Session {
   readonly #options: MsgappWebOptions;
   readonly #account: DriverAccount;
   readonly #port: Port;
+  readonly #frames: FrameWork;
   /** What is under way or live. */
   #attempt: ConnectAttempt | null = null;
   /** Counts the calls that begin something: an older one that is still preparing gives up. */
@@ -32,10 +34,11 @@ export class MsgappWebSession implements Session {
   #look: NodeJS.Timeout | null = null;
   #closed = false;
 
-  constructor(options: MsgappWebOptions, account: DriverAccount, port: Port) {
+  constructor(options: MsgappWebOptions, account: DriverAccount, port: Port, frames: FrameWork) {
     this.#options = options;
     this.#account = account;
     this.#port = port;
+    this.#frames = frames;
   }
 
   async link({ method, importContacts, importHistory }: LinkRequest): Promise<void> {
@@ -140,6 +143,7 @@ export class MsgappWebSession implements Session {
       keys,
       link: method === null ? null : { pairingCodeFor: method === 'pairing_code' ? phone : null },
       options: this.#options,
+      frames: this.#frames,
       account: this.#account,
       port: this.#port,
       emit: (event) => this.#port.emit(event),
@@ -195,6 +199,7 @@ export class MsgappWebSession implements Session {
         ...prepared,
         link: null,
         options: this.#options,
+        frames: this.#frames,
         account: this.#account,
         port: this.#port,
         emit: () => Promise.reject(new Error('the session is leaving')),

@@ -1,5 +1,6 @@
 import type { SignalAuthState, SignalRepositoryWithLIDStore } from 'baileys';
 import type { AccountKeys } from './account-keys.ts';
+import type { FrameGate } from './frame-gate.ts';
 import type { Library } from './library.ts';
 import type { LibraryLog } from './library-log.ts';
 import { Transactions } from './transactions.ts';
@@ -14,6 +15,14 @@ export function openedMessages(): OpenedMessages {
 
 type FindHidden = Parameters<Library['DEFAULT_CONNECTION_CONFIG']['makeSignalRepository']>[2];
 
+/** What a cipher is made of, beside what the library hands over. */
+export interface CipherParts {
+  readonly library: Library;
+  readonly keys: AccountKeys;
+  readonly opened: OpenedMessages;
+  readonly gate: Pick<FrameGate, 'encrypted'>;
+}
+
 /**
  * The library's own cipher, with two duties more: what encrypting a message changed is durable before the
  * message can go out, and decrypting the same bytes again gives the same. It keeps its transactions apart from the
@@ -21,9 +30,7 @@ type FindHidden = Parameters<Library['DEFAULT_CONNECTION_CONFIG']['makeSignalRep
  * which has not used its keys yet and takes nothing else in their place.
  */
 export function signalRepository(
-  library: Library,
-  keys: AccountKeys,
-  opened: OpenedMessages,
+  { library, keys, opened, gate }: CipherParts,
   auth: SignalAuthState,
   log: LibraryLog,
   find: FindHidden,
@@ -36,7 +43,7 @@ export function signalRepository(
     ...repository,
     async encryptMessage(plain) {
       const encrypted = await repository.encryptMessage(plain);
-      await keys.writes.durable();
+      await gate.encrypted();
       return encrypted;
     },
     async decryptMessage(message) {

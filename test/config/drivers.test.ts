@@ -33,6 +33,7 @@ async function make(
   const drivers = await makeChannelDrivers(config as never, {
     log: log as unknown as GatewayLog,
     folder,
+    count: () => undefined,
     contain: (_, driver) => driver,
     ...(makingMs === undefined ? {} : { makingMs }),
   });

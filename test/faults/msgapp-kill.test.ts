@@ -85,6 +85,7 @@ t.test('SIGKILL in the middle of sends and of what comes in', async (t) => {
   );
   const received = (await all(api, 'inbound')).map(({ text }) => text);
   t.same(received.toSorted(), texts.toSorted(), 'each that came in is stored once');
+  t.equal((await network.ratchets()).reused, 0, 'no key of a message was used twice');
   t.comment(`${shown.filter(({ times }) => times > 1).length} messages were repeated`);
   t.equal(await gateway.stop(), 0, 'a clean stop');
 });

@@ -15,7 +15,9 @@ async function contactBook(): Promise<ContactBook> {
   const log = libraryLog(new LogLines(), 'acc_1');
   const auth = { creds: keys.login, keys: new Transactions(keys) };
   const find = async () => [];
-  const repository = signalRepository(library, keys, openedMessages(), auth, log, find);
+  const gate = { encrypted: () => keys.writes.durable() };
+  const cipher = { library, keys, opened: openedMessages(), gate };
+  const repository = signalRepository(cipher, auth, log, find);
   return new ContactBook(keys, { signalRepository: repository });
 }
 

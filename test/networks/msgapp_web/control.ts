@@ -27,6 +27,8 @@ const calls = [
   'remove',
   'renumber',
   'lookUps',
+  'ratchets',
+  'delayKeys',
   'resend',
   'saveContact',
   'call',

@@ -10,6 +10,7 @@ import { addressOf } from './directory.ts';
 import { composed, stanzaOf, type Writing } from './messages.ts';
 import { makeIdentity, type ServerIdentity } from './noise.ts';
 import type { Past, Phone, ShownMessage } from './phone.ts';
+import type { RatchetUse } from './ratchets.ts';
 import { failure, now, server } from './stanzas.ts';
 import { Switchboard } from './switchboard.ts';
 
@@ -206,6 +207,16 @@ export class FakeNetwork {
   /** The numbers that devices have asked the network for, in order. */
   async lookUps(): Promise<readonly string[]> {
     return [...this.#board.directory.lookUps];
+  }
+
+  /** What devices have used the keys of their messages for, all phones together. */
+  async ratchets(): Promise<RatchetUse> {
+    return this.#board.ratchets.use();
+  }
+
+  /** A question about the keys of whoever has this number is answered so late, in milliseconds. */
+  async delayKeys(phone: string, ms: number): Promise<void> {
+    this.#board.lateKeys.set(phone, ms);
   }
 
   /** What the phone answers its device that asks for messages which came without content. */

@@ -17,7 +17,8 @@ import type { ServerIdentity } from './noise.ts';
 import { Pairing } from './pairing.ts';
 import { Phone, replaced } from './phone.ts';
 import { answerQuery } from './queries.ts';
-import { failure, kindOf, now } from './stanzas.ts';
+import { Ratchets } from './ratchets.ts';
+import { childOf, childrenOf, failure, kindOf, now } from './stanzas.ts';
 import { Wire } from './wire.ts';
 
 /** State of a connection after the handshake. */
@@ -34,6 +35,10 @@ export class Switchboard {
   readonly written = new Map<string, WrittenMessage>();
   /** What devices have sent, by kind: how often. */
   readonly heard = new Map<string, number>();
+  /** What devices have used the keys of their messages for. */
+  readonly ratchets = new Ratchets();
+  /** How late questions about somebody's keys are answered, by phone, in milliseconds. */
+  readonly lateKeys = new Map<string, number>();
   /** The only version of the client that is taken; null: any. */
   onlyVersion: string | null = null;
   /** What it shows to whoever connects. */
@@ -195,6 +200,7 @@ export class Switchboard {
     const { phone, companion } = peer;
     switch (node.tag) {
       case 'message':
+        this.ratchets.see(node);
         return await this.#sent(phone, companion, wire, node);
       case 'receipt':
         return await this.#received(companion, wire, node);
@@ -203,25 +209,33 @@ export class Switchboard {
         return;
       case 'iq':
         if (node.attrs.type === 'result' || phone.deaf) return;
-        wire.send(
-          await answerQuery(
-            {
-              directory: this.directory,
-              phone,
-              companion,
-              device: Number(companion.jid.split(/[:@]/)[1]),
-              mediaHost: this.media.place,
-              ready: () => this.#ready(phone, companion),
-              leave: () =>
-                phone.cutsLeavers
-                  ? phone.unlink(companion)
-                  : setImmediate(() => phone.unlink(companion)),
-            },
-            node,
-          ),
-        );
-        return;
+        return await this.#afterDelay(node, () => this.#answer(phone, companion, wire, node));
     }
+  }
+
+  async #answer(phone: Phone, companion: Companion, wire: Wire, node: BinaryNode): Promise<void> {
+    const context = {
+      directory: this.directory,
+      phone,
+      companion,
+      device: Number(companion.jid.split(/[:@]/)[1]),
+      mediaHost: this.media.place,
+      ready: () => this.#ready(phone, companion),
+      leave: () =>
+        phone.cutsLeavers ? phone.unlink(companion) : setImmediate(() => phone.unlink(companion)),
+    };
+    wire.send(await answerQuery(context, node));
+  }
+
+  /** What is asked about the keys of somebody whose answer is to come late is answered while others are. */
+  async #afterDelay(node: BinaryNode, answer: () => Promise<void>): Promise<void> {
+    const wanted = node.attrs.xmlns === 'encrypt' ? childOf(node, 'key') : undefined;
+    const phones = childrenOf(wanted ?? { tag: '', attrs: {} }).map(
+      ({ attrs }) => this.directory.byAddress(attrs.jid ?? '').phone ?? '',
+    );
+    const ms = Math.max(0, ...phones.map((phone) => this.lateKeys.get(phone) ?? 0));
+    if (ms === 0) await answer();
+    else setTimeout(() => void answer(), ms);
   }
 
   /** A device is ready for what waits; a new one is told of the phone's past first. */

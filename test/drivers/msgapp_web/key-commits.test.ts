@@ -1,0 +1,202 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { DriverError, type Sent } from '../../../core/contracts/driver.ts';
+import { makeMsgappWebDriver } from '../../../drivers/msgapp_web/driver.ts';
+import { LogLines } from '../../../testing/contract/driver/bench.ts';
+import { MemoryCredentials, MemoryPort } from '../../../testing/contract/driver.ts';
+import { phoneNumber, until } from '../../harness/story.ts';
+import { startNetwork } from '../../networks/msgapp_web/process.ts';
+import { letLongTimersGo } from './running-network.ts';
+
+letLongTimersGo();
+const { network, places } = await startNetwork(t);
+const options = { websocket_url: places.url, root_public_key: places.rootPublicKey };
+const contacts = Array.from({ length: 8 }, (_, number) => phoneNumber(9001 + number));
+
+/** Credentials whose writes last as long as a commit on a slow disk. */
+class CountedCredentials extends MemoryCredentials {
+  /** Writes that stored the keys of messages. */
+  commits = 0;
+  broken = false;
+
+  override async set(values: Readonly<Record<string, string | null>>): Promise<void> {
+    await sleep(20);
+    if (this.broken) throw new Error('the disk is full');
+    await super.set(values);
+    if (Object.keys(values).some((name) => name.startsWith('key:session:'))) this.commits += 1;
+  }
+}
+
+let phones = 0;
+
+async function linked(framesWait = true, credentials = new CountedCredentials()) {
+  phones += 1;
+  const phone = phoneNumber(phones);
+  const counts = new Map<string, number>();
+  const count = (what: string) => counts.set(what, (counts.get(what) ?? 0) + 1);
+  const driver = makeMsgappWebDriver({ options, framesWait, count });
+  const account = { id: phone, tenantId: 'ten_1', channel: 'msgapp_web', identifier: phone };
+  const port = new MemoryPort(new LogLines(), credentials);
+  const session = driver.open(account, port);
+  t.teardown(async () => session.close());
+  await session.link({ method: 'qr', importContacts: false, importHistory: false });
+  await network.scan(phone, (await port.step('show_qr')).data);
+  await port.state('connected');
+  const send = (to: string, reference: string): Promise<Sent> => {
+    const message = { reference, attempt: 1, text: `text of ${reference}`, media: null };
+    const address = to.includes('@')
+      ? { phone: null, networkId: to }
+      : { phone: to, networkId: null };
+    return session.send({ ...message, to: address }, AbortSignal.timeout(15_000));
+  };
+  const shown = async () => (await network.shown(phone)).map(({ networkId }) => networkId);
+  return { phone, account, driver, port, session, credentials, counts, send, shown };
+}
+
+type Linked = Awaited<ReturnType<typeof linked>>;
+
+/** Eight conversations at once, one message under way in each. @returns commits of their keys */
+async function converse({ send, credentials }: Linked, name: string, turns: number) {
+  const before = credentials.commits;
+  const begunAt = performance.now();
+  await Promise.all(
+    contacts.map(async (contact, number) => {
+      for (let turn = 0; turn < turns; turn += 1) await send(contact, `${name}_${number}_${turn}`);
+    }),
+  );
+  return { commits: credentials.commits - before, ms: performance.now() - begunAt };
+}
+
+t.test('the keys of messages that are under way together share a commit', async (t) => {
+  const turns = 12;
+  const messages = turns * contacts.length;
+  const [gated, waiting] = [await linked(), await linked(false)];
+  for (const one of [gated, waiting]) await converse(one, 'warm', 1);
+  const shared = await converse(gated, 'shared', turns);
+  const apart = await converse(waiting, 'apart', turns);
+  t.comment(`${messages} messages: ${JSON.stringify({ shared, apart })}`);
+  t.ok(shared.commits <= messages / 3, `${shared.commits} commits for ${messages} messages`);
+  t.ok(apart.commits >= messages * 0.9, `${apart.commits} when whoever encrypts waits`);
+  for (const { phone } of [gated, waiting]) {
+    const shown = await network.shown(phone);
+    t.equal(shown.length, messages + contacts.length);
+    for (const contact of contacts) {
+      const texts = shown.filter(({ to }) => to === contact).map(({ text }) => text);
+      t.same(texts.map((text) => Number(text.split('_').at(-1))).slice(1), [
+        ...Array(turns).keys(),
+      ]);
+    }
+  }
+  t.ok((gated.counts.get('frames_held') ?? 0) >= messages, 'counted');
+  t.ok((gated.counts.get('key_commits') ?? 0) < (gated.counts.get('keys_changed') ?? 0) / 3);
+  t.equal(waiting.counts.get('frames_held'), undefined);
+});
+
+t.test('who is written to may write at the same time', async (t) => {
+  const { phone, port, send } = await linked();
+  // By phone, while what they write is decrypted by their hidden id: two names of one session.
+  for (const [number, contact] of contacts.entries()) {
+    await send(contact, `first_${number}`);
+    await network.write(phone, { from: contact, name: 'Ada', text: 'first' });
+    await port.message();
+  }
+  const before = await network.ratchets();
+  const turns = 10;
+  await Promise.all(
+    contacts.flatMap((contact, number) => [
+      (async () => {
+        for (let turn = 0; turn < turns; turn += 1) {
+          await send(contact, `both_${number}_${turn}`);
+        }
+      })(),
+      (async () => {
+        for (let turn = 0; turn < turns; turn += 1) {
+          await network.write(phone, { from: contact, name: 'Ada', text: `reply ${turn}` });
+          await sleep(50);
+        }
+      })(),
+    ]),
+  );
+  await until('each reply', async () => {
+    const messages = port.events.filter(({ type }) => type === 'message');
+    return messages.length === (turns + 1) * contacts.length ? true : undefined;
+  });
+  t.equal((await network.shown(phone)).length, (turns + 1) * contacts.length, 'each could be read');
+  const after = await network.ratchets();
+  t.ok(after.used - before.used >= 2 * turns * contacts.length);
+  t.equal(after.reused, before.reused, 'no change of a session was lost');
+});
+
+t.test('keys that cannot be stored end the connection before any message', async (t) => {
+  const { port, session, credentials, send, shown } = await linked();
+  for (const [number, contact] of contacts.entries()) await send(contact, `before_${number}`);
+  const { used } = await network.ratchets();
+  credentials.broken = true;
+  const sending = contacts.map((contact, number) =>
+    send(contact, `broken_${number}`).catch((error: unknown) => error),
+  );
+  for (const outcome of await Promise.all(sending)) {
+    t.ok(outcome instanceof DriverError && outcome.retryAfterMs !== null, 'to be tried again');
+  }
+  t.match(await port.state('lost'), { reason: 'driver_failed' });
+  t.equal((await network.ratchets()).used, used, 'nothing that was encrypted has arrived');
+  credentials.broken = false;
+  await session.resume();
+  await port.state('connected');
+  for (const [number, contact] of contacts.entries()) await send(contact, `broken_${number}`);
+  t.equal((await shown()).length, 2 * contacts.length, 'each is shown once, and none is lost');
+  t.equal((await network.ratchets()).reused, 0, 'encrypted anew');
+});
+
+t.test('nothing that is held leaves without the lease', async (t) => {
+  const { session, credentials, send, shown } = await linked();
+  for (const [number, contact] of contacts.entries()) await send(contact, `leased_${number}`);
+  const { used } = await network.ratchets();
+  const sending = contacts.map((contact, number) =>
+    send(contact, `lost_${number}`).catch(() => 'failed'),
+  );
+  // The first write is under way, and the frames behind it are held.
+  await sleep(10);
+  credentials.fenced = true;
+  session.close();
+  t.same(new Set(await Promise.all(sending)), new Set(['failed']));
+  t.equal((await network.ratchets()).used, used);
+  t.equal((await shown()).length, contacts.length);
+});
+
+t.test('a key that was used and not stored would be seen here', async (t) => {
+  const { account, driver, port, session, credentials, send } = await linked();
+  // By the hidden id: by phone, each connection begins with new sessions.
+  const ada = `77${phoneNumber(9_200).slice(1)}@lid`;
+  await send(ada, 'stored');
+  const before = new Map(credentials.values);
+  const { reused } = await network.ratchets();
+  await send(ada, 'forgotten');
+  session.close();
+  const old = new MemoryPort(port.log, new MemoryCredentials(before));
+  const back = driver.open(account, old);
+  t.teardown(async () => back.close());
+  await back.resume();
+  await old.state('connected');
+  const message = { reference: 'again', attempt: 1, text: 'again', media: null };
+  const to = { phone: null, networkId: ada };
+  await back.send({ ...message, to }, AbortSignal.timeout(3_000)).catch(() => undefined);
+  t.ok((await network.ratchets()).reused > reused);
+});
+
+t.test('a new contact whose keys come late holds up nobody else', async (t) => {
+  const { send, shown } = await linked();
+  const [ada = '', ...others] = contacts;
+  await send(ada, 'first');
+  const late = phoneNumber(9_100);
+  await network.delayKeys(late, 4_000);
+  let isSent = false;
+  const slow = send(late, 'late').then(() => {
+    isSent = true;
+  });
+  for (const [number, contact] of [ada, ...others].entries())
+    await send(contact, `other_${number}`);
+  t.equal(isSent, false, 'known contacts and new ones overtake it');
+  await slow;
+  t.equal((await shown()).at(-1), 'late');
+});
