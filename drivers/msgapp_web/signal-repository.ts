@@ -24,10 +24,11 @@ export interface CipherParts {
 }
 
 /**
- * The library's own cipher, with two duties more: what encrypting a message changed is durable before the
- * message can go out, and decrypting the same bytes again gives the same. It keeps its transactions apart from the
- * library's others, which end only after the message has gone out. Puts the driver's own transactions into the socket,
- * which has not used its keys yet and takes nothing else in their place.
+ * The library's own cipher, with three duties more: what encrypting a message changed is durable before the message can
+ * go out, decrypting the same bytes again gives the same, and no two change a session at once: the library goes by
+ * the address, of which a contact has two. It keeps its transactions apart from the library's others, which end only
+ * after the message has gone out. Puts the driver's own transactions into the socket, which has not used its keys yet
+ * and takes nothing else in their place.
  */
 export function signalRepository(
   { library, keys, opened, gate }: CipherParts,
@@ -39,19 +40,34 @@ export function signalRepository(
   Object.assign(auth.keys, new Transactions(keys));
   const cipher = { creds: auth.creds, keys: new Transactions(keys) };
   const repository = makeSignalRepository(cipher, log, find);
+  let last: Promise<unknown> = Promise.resolve();
+  const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const turn = last.then(work);
+    last = turn.catch(() => undefined);
+    return turn;
+  };
+  // The network may have to be asked for the other address: not while others wait for their turn.
+  const withSession = async <Result>(jid: string, work: () => Promise<Result>): Promise<Result> => {
+    await repository.lidMapping.getLIDForPN(jid).catch(() => null);
+    return await inTurn(work);
+  };
   return {
     ...repository,
     async encryptMessage(plain) {
-      const encrypted = await repository.encryptMessage(plain);
+      const encrypted = await withSession(plain.jid, () => repository.encryptMessage(plain));
       await gate.encrypted();
       return encrypted;
     },
     async decryptMessage(message) {
       const known = opened.get(message.ciphertext);
       if (known !== undefined) return known;
-      const plain = await repository.decryptMessage(message);
+      const plain = await withSession(message.jid, () => repository.decryptMessage(message));
       opened.set(message.ciphertext, plain);
       return plain;
     },
+    injectE2ESession: (bundle) =>
+      withSession(bundle.jid, () => repository.injectE2ESession(bundle)),
+    migrateSession: (from, to) => inTurn(() => repository.migrateSession(from, to)),
+    deleteSession: (jids) => inTurn(() => repository.deleteSession(jids)),
   };
 }
