@@ -55,7 +55,7 @@ export class Outbound {
     this.#sending.add(reference);
     try {
       const answer = await beforeAbort(signal, this.#exchange(message, handed, signal));
-      if (answer === undefined) throw uncertain('no_answer', 'the network did not answer');
+      if (answer === undefined) throw noAnswer();
       return this.#sent(reference, answer);
     } catch (error) {
       if (error instanceof DriverError) throw error;
@@ -64,6 +64,7 @@ export class Outbound {
       throw new DriverError('not_sent', 'the message could not be encrypted or handed over', {
         certain: true,
         retryAfterMs: message.attempt < attempts ? againMs * 2 ** message.attempt : null,
+        concerns: 'contact',
         cause: error,
       });
     } finally {
@@ -129,6 +130,14 @@ export class Outbound {
 
 function refused(code: string, message: string): DriverError {
   return new DriverError(code, message, { certain: true });
+}
+
+function noAnswer(): DriverError {
+  return new DriverError('no_answer', 'the network did not answer', {
+    certain: false,
+    retryAfterMs: 0,
+    concerns: 'contact',
+  });
 }
 
 function uncertain(code: string, message: string, cause?: unknown): DriverError {
