@@ -164,7 +164,9 @@ export class NetworkConnection {
   async #again(): Promise<void> {
     // What could not be stored stays, and is written with what comes next.
     await this.#parts.keys.makeOneTimeKeys().catch(() => undefined);
-    if (!this.#over) this.#connect();
+    if (this.#over) return;
+    this.#parts.keys.compact();
+    this.#connect();
   }
 
   #drop(): void {

@@ -110,6 +110,11 @@ export class CredentialWrites {
     while (this.#builtUpon && !this.#closed) await this.#released;
   }
 
+  /** Keeps values out of memory that are stored and seldom read. */
+  forget(names: Iterable<string>): void {
+    for (const name of names) this.#read.delete(name);
+  }
+
   /** Keeps back what is changed under this hold. */
   hold(): Hold {
     if (this.#holds.size === 0) {

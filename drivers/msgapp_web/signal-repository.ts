@@ -43,7 +43,11 @@ export function signalRepository(
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <Result>(work: () => Promise<Result>): Promise<Result> => {
     const turn = last.then(work);
-    last = turn.catch(() => undefined);
+    // Not the outcome: the last message would stay in memory.
+    last = turn.then(
+      () => undefined,
+      () => undefined,
+    );
     return turn;
   };
   // The network may have to be asked for the other address: not while others wait for their turn.
