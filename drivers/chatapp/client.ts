@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { networkMiddlewares, type tl } from '@mtcute/core';
 import { addPublicKey, LogManager } from '@mtcute/core/utils.js';
 import { BaseTelegramClient } from '@mtcute/node';
@@ -53,6 +54,8 @@ export class Client {
     storage: SessionStorage,
     listener: ClientListener,
   ) {
+    // Each call under way listens.
+    setMaxListeners(0, this.#over.signal);
     this.#listener = listener;
     this.#timing = timing;
     this.#transport = new CuttableTransport({

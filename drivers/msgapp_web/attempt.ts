@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type {
   DriverAccount,
   DriverEvent,
@@ -186,7 +187,10 @@ export class ConnectAttempt {
       const outbound = new Outbound({ book, recipients, socket, port, restricted });
       this.#connection.phase = 'connected';
       // The gateway may send as soon as it knows, before `emit` has resolved.
-      this.#live = { socket, outbound, gone: new AbortController() };
+      const gone = new AbortController();
+      // Each send under way listens.
+      setMaxListeners(0, gone.signal);
+      this.#live = { socket, outbound, gone };
       await this.#parts.opened();
       if (this.#over.signal.aborted) return;
       this.#inbound?.open();

@@ -223,6 +223,27 @@ async function privately(t: Test, { fleet, tenant: { api }, server }: Stage): Pr
   t.equal(server.asked.get('/secret.png'), 1, 'nothing of a private contact is fetched');
 }
 
+/** A file that never comes holds up its own conversation only, and fails in the end. */
+async function hanging(t: Test, { tenant: { api }, server }: Stage): Promise<void> {
+  server.answer('/hangs.png', () => undefined);
+  const contacts = Array.from({ length: 10 }, (_, n) => phoneNumber(300 + n));
+  const late: string[] = [];
+  for (const one of contacts) {
+    late.push(
+      await sendAccepted(api, { to: { phone: one }, media_url: `${server.url}/hangs.png` }),
+    );
+  }
+  const behind = await sendAccepted(api, { to: { phone: contacts[0] } });
+  const beside = await sendAccepted(api, { to: { phone: bob } });
+  await untilMessage(api, beside, 'read');
+  for (const id of [...late, behind]) t.match(await messageOf(api, id), { status: 'queued' });
+  for (const id of late) {
+    t.match((await untilMessage(api, id, 'failed')).error, /^media_unavailable: ./);
+  }
+  await untilMessage(api, behind, 'read');
+  t.equal(server.asked.get('/hangs.png'), 3 * contacts.length, 'three tries each');
+}
+
 // Two processes on one database. The SQL of both engines is tested below the API.
 const [, engine] = databases;
 
@@ -236,6 +257,7 @@ t.test('media, all the way', async (t) => {
   const id = await received(t, stage);
   await t.test('addresses', (t) => refusedAddresses(t, stage, id));
   await t.test('not to be had', (t) => unavailable(t, stage));
+  await t.test('hanging', (t) => hanging(t, stage));
   await t.test('private', (t) => privately(t, stage));
   await t.test('a restart', async (t) => {
     const { url } = mediaOf(await messageOf(tenant.api, id));

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import {
   type DriverAccount,
   type DriverCapabilities,
@@ -51,6 +52,8 @@ export class OpenSession implements LiveSession {
     this.row = row;
     this.media = new SessionMedia(media, row.tenantId, this.signal);
     this.#lease = lease;
+    // Each send under way listens.
+    setMaxListeners(0, this.signal);
     this.#failed = failed;
   }
 

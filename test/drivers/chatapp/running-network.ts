@@ -9,6 +9,7 @@ export const quickTiming: Timing = {
   probe: 300,
   answer: 5_000,
   gap: 20,
+  progress: 20,
   retry: 100,
 };
 
