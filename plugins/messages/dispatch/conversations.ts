@@ -18,14 +18,17 @@ export interface Head extends QueuePosition {
 
 /**
  * The queue of one account as conversations: each has one message under way at most, and `window` of them have one. A
- * conversation that has had its turn goes behind the others (round robin), so that none starves. No I/O.
+ * conversation that has had its turn goes behind the others (round robin), so that none starves. Media takes half of the
+ * window at most, as an upload may be slow. No I/O.
  */
 export class Conversations {
   readonly #window: number;
   readonly #all = new Map<string, Conversation>();
-  /** Those in state `ready`, in the order of their turns. */
-  readonly #ready = new Set<Conversation>();
+  /** Those in state `ready`, in the order of their turns: with a text at their head, and with media. */
+  readonly #texts = new Set<Conversation>();
+  readonly #media = new Set<Conversation>();
   #underWay = 0;
+  #mediaUnderWay = 0;
   #size = 0;
 
   /** @param window how many conversations may have a message under way, at least 1 */
@@ -43,9 +46,23 @@ export class Conversations {
     return Math.max(0, this.#window - this.#underWay);
   }
 
-  /** How many conversations wait for their turn. */
-  get ready(): number {
-    return this.#ready.size;
+  /** Nobody waits for a turn. */
+  get isIdle(): boolean {
+    return this.#texts.size + this.#media.size === 0;
+  }
+
+  /** Whether `start` would take a message. */
+  get canStart(): boolean {
+    return this.free > 0 && (this.#texts.size > 0 || (this.#media.size > 0 && this.#mediaFree > 0));
+  }
+
+  /** More texts could start than are known. */
+  get isShort(): boolean {
+    return this.#texts.size < this.free;
+  }
+
+  get #mediaFree(): number {
+    return Math.max(1, Math.floor(this.#window / 2)) - this.#mediaUnderWay;
   }
 
   has(contactId: string): boolean {
@@ -63,16 +80,19 @@ export class Conversations {
     const { contactId } = position;
     const made: Conversation = { contactId, positions: [position], state: 'ready', again: false };
     this.#all.set(contactId, made);
-    this.#ready.add(made);
+    this.#makeReady(made);
   }
 
   /** Takes the first messages of as many conversations as may start now; they are under way from here on. */
   start(): readonly Head[] {
     const heads: Head[] = [];
-    for (const conversation of this.#ready) {
+    for (const conversation of this.#media) {
+      if (this.free === 0 || this.#mediaFree === 0) break;
+      heads.push(...this.#begin(conversation));
+    }
+    for (const conversation of this.#texts) {
       if (this.free === 0) break;
-      const head = this.#begin(conversation);
-      if (head !== null) heads.push(head);
+      heads.push(...this.#begin(conversation));
     }
     return heads;
   }
@@ -126,7 +146,7 @@ export class Conversations {
     const moved = old.positions.splice(old.state === 'underWay' ? 1 : 0);
     if (old.positions.length === 0) {
       this.#all.delete(from);
-      this.#ready.delete(old);
+      this.#leaveTurns(old);
     }
     this.#size -= moved.length;
     for (const position of moved) this.add({ ...position, contactId: into });
@@ -135,26 +155,40 @@ export class Conversations {
     const underWay = target.state === 'underWay' ? target.positions.splice(0, 1) : [];
     target.positions.sort((one, other) => one.sequence - other.sequence);
     target.positions.unshift(...underWay);
+    if (target.state === 'ready') this.#makeReady(target);
   }
 
-  #begin(conversation: Conversation): Head | null {
+  #begin(conversation: Conversation): readonly Head[] {
     const [first] = conversation.positions;
-    if (first === undefined) return null;
-    this.#ready.delete(conversation);
+    if (first === undefined) return [];
+    this.#leaveTurns(conversation);
     conversation.state = 'underWay';
     this.#underWay += 1;
-    return { ...first, again: conversation.again };
+    if (first.mediaUrl !== null) this.#mediaUnderWay += 1;
+    return [{ ...first, again: conversation.again }];
   }
 
   #end(contactId: string): Conversation | null {
     const conversation = this.#all.get(contactId);
     if (conversation?.state !== 'underWay') return null;
     this.#underWay -= 1;
+    if (hasMedia(conversation)) this.#mediaUnderWay -= 1;
     return conversation;
   }
 
+  /** Puts a conversation at the end of its turns; it may have had a head of the other kind. */
   #makeReady(conversation: Conversation): void {
+    this.#leaveTurns(conversation);
     conversation.state = 'ready';
-    this.#ready.add(conversation);
+    (hasMedia(conversation) ? this.#media : this.#texts).add(conversation);
   }
+
+  #leaveTurns(conversation: Conversation): void {
+    this.#texts.delete(conversation);
+    this.#media.delete(conversation);
+  }
+}
+
+function hasMedia({ positions: [first] }: Conversation): boolean {
+  return first !== undefined && first.mediaUrl !== null;
 }

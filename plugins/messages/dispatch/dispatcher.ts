@@ -76,7 +76,7 @@ export class Dispatcher {
     // Should this process end between the two, only a network that de-duplicates is asked again.
     const mayRepeat = this.#session.capabilities.deduplicates;
     const { tail, unread } = this.#queue;
-    const isBusy = this.#isStoring() || unread || this.#conversations.ready > 0;
+    const isBusy = this.#isStoring() || unread || !this.#conversations.isIdle;
     const slots = this.#conversations.free;
     if (isBusy || !mayRepeat || slots === 0 || tail === null || !this.#isFree()) return null;
     return { next: tail + 1, slots, isBusy: (contactId) => this.#conversations.has(contactId) };
@@ -139,8 +139,8 @@ export class Dispatcher {
       })
       .finally(() => {
         this.#running = null;
-        const mayStart = this.#conversations.ready > 0 && this.#conversations.free > 0;
-        if (this.#outcomes.length > 0 || mayStart || this.#queue.isShort) this.#start();
+        const mayStart = this.#conversations.canStart || this.#queue.isShort;
+        if (this.#outcomes.length > 0 || mayStart) this.#start();
       });
   }
 
@@ -164,6 +164,8 @@ export class Dispatcher {
   async #run(): Promise<void> {
     for (;;) {
       await this.#queue.fill(() => this.#maySend());
+      // One round of the event loop reads every answer that the sockets already have.
+      if (this.#outcomes.length > 0) await new Promise(setImmediate);
       const outcomes = this.#outcomes;
       this.#outcomes = [];
       const heads = this.#startable();

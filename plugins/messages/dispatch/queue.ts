@@ -76,8 +76,7 @@ export class DispatchQueue {
 
   /** More conversations may start than are known. */
   get isShort(): boolean {
-    const { size, ready, free } = this.conversations;
-    return this.#unread && size < capacity && ready < free;
+    return this.#unread && this.conversations.size < capacity && this.conversations.isShort;
   }
 
   /**

@@ -1,11 +1,12 @@
 import t from 'tap';
 import { Conversations, type Head } from '../../../../plugins/messages/dispatch/conversations.ts';
 
-/** Adds messages, `a1` being the message of sequence 1 to contact a. */
+/** Adds messages: `a1` is the message of sequence 1 to contact a, `a1?` one with media. */
 function add(conversations: Conversations, ...names: readonly string[]): void {
   for (const name of names) {
-    const sequence = Number(name.slice(1));
-    conversations.add({ id: name, sequence, contactId: name.slice(0, 1), mediaUrl: null });
+    const sequence = Number.parseInt(name.slice(1), 10);
+    const mediaUrl = name.endsWith('?') ? 'https://example.com/a.png' : null;
+    conversations.add({ id: name, sequence, contactId: name.slice(0, 1), mediaUrl });
   }
 }
 
@@ -16,14 +17,14 @@ t.test('one message to each contact, as many contacts as the window has', async 
   add(queue, 'a1', 'a2', 'b3', 'c4');
   t.equal(ids(queue.start()), 'a1 b3');
   t.equal(ids(queue.start()), '', 'the window is full');
-  t.same([queue.size, queue.free, queue.ready], [4, 0, 1]);
+  t.same([queue.size, queue.free, queue.canStart, queue.isIdle], [4, 0, false, false]);
   queue.finish('b');
   t.equal(ids(queue.start()), 'c4');
   queue.finish('a');
   t.equal(ids(queue.start()), 'a2');
   queue.finish('a');
   queue.finish('c');
-  t.same([queue.size, queue.free, queue.ready], [0, 2, 0]);
+  t.same([queue.size, queue.free, queue.canStart, queue.isIdle], [0, 2, false, true]);
   t.notOk(queue.has('a'));
 });
 
@@ -68,6 +69,27 @@ t.test(
     );
   },
 );
+
+t.test('media takes half of the window at most', async (t) => {
+  const queue = new Conversations(4);
+  add(queue, 'a1?', 'b2?', 'c3?', 'd4', 'e5', 'd6', 'f7?');
+  t.ok(queue.canStart);
+  t.equal(ids(queue.start()), 'a1? b2? d4 e5');
+  queue.finish('d');
+  t.equal(ids(queue.start()), 'd6');
+  queue.finish('d');
+  t.notOk(queue.canStart, 'a slot is free, but not for media');
+  t.ok(queue.isShort);
+  t.equal(ids(queue.start()), '');
+  queue.finish('a');
+  t.equal(ids(queue.start()), 'c3?');
+  queue.pause('b', false);
+  t.equal(ids(queue.start()), 'f7?');
+  const narrow = new Conversations(1);
+  add(narrow, 'a1?', 'b2');
+  t.equal(ids(narrow.start()), 'a1?');
+  t.notOk(narrow.canStart);
+});
 
 t.test('a message starts out of turn only alone in its conversation', async (t) => {
   const queue = new Conversations(2);
