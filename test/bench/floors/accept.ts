@@ -57,7 +57,7 @@ app.post<{ Body: SendBody }>(
     const envelope = { exchange: 'floor', routingKey: account_id };
     await publisher?.send(
       envelope,
-      JSON.stringify({ queued: { [account_id]: [[id, created_at]] } }),
+      JSON.stringify({ queued: { [account_id]: [[id, created_at, to.phone, null]] } }),
     );
     return reply
       .code(202)
