@@ -76,7 +76,9 @@ export class Dispatcher {
     // Should this process end between the two, only a network that de-duplicates is asked again.
     const mayRepeat = this.#session.capabilities.deduplicates;
     const { tail, unread } = this.#queue;
-    const isBusy = this.#isStoring() || unread || !this.#conversations.isIdle;
+    // The lease that an acceptance locks is not to be wanted by outcomes at the same time: they would wait for it.
+    const isStoring = this.#isStoring() || this.#sends.size > 0;
+    const isBusy = isStoring || unread || !this.#conversations.isIdle;
     const slots = this.#conversations.free;
     if (isBusy || !mayRepeat || slots === 0 || tail === null || !this.#isFree()) return null;
     return { next: tail + 1, slots, isBusy: (contactId) => this.#conversations.has(contactId) };
