@@ -76,7 +76,7 @@ export class Dispatcher {
     // Should this process end between the two, only a network that de-duplicates is asked again.
     const mayRepeat = this.#session.capabilities.deduplicates;
     const { tail, unread } = this.#queue;
-    // The lease that an acceptance locks is not to be wanted by outcomes at the same time: they would wait for it.
+    // Outcomes want the lease that an acceptance locks: a whole batch of sessions would wait for it.
     const isStoring = this.#isStoring() || this.#sends.size > 0;
     const isBusy = isStoring || unread || !this.#conversations.isIdle;
     const slots = this.#conversations.free;
@@ -166,8 +166,6 @@ export class Dispatcher {
   async #run(): Promise<void> {
     for (;;) {
       await this.#queue.fill(() => this.#maySend());
-      // One round of the event loop reads every answer that the sockets already have.
-      if (this.#outcomes.length > 0) await new Promise(setImmediate);
       const outcomes = this.#outcomes;
       this.#outcomes = [];
       const heads = this.#startable();
