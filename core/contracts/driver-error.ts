@@ -1,7 +1,7 @@
 /** Marks the errors of every copy of this module: a driver package may have one of its own. */
 const mark = Symbol.for('messaging-gateway.DriverError');
 
-/** Whom an error concerns. */
+/** Who waits before a message is sent again. */
 export type Concern = 'message' | 'contact' | 'account';
 
 /** Why a send, or an answer, did not work out. */

@@ -48,8 +48,8 @@ export interface DriverCapabilities {
   /** A send repeated with the same reference is shown once. Without it an uncertain send is never repeated. */
   readonly deduplicates: boolean;
   /**
-   * To how many contacts `send` may be under way at once; to one contact never more than one. Default: 1. With more, an
-   * error says by `DriverError.concerns` whom it stops.
+   * To how many contacts `send` may be under way at once; to one contact never more than one. Default: 1. With more,
+   * `DriverError.concerns` says who waits after an error.
    */
   readonly window?: number;
   /** The network reports delivery apart from reading. */

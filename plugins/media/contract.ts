@@ -40,7 +40,7 @@ export interface LentFile {
 
 /**
  * Media of one session's messages, fetched before they are sent. Messages are named by their reference. A fetch has three
- * tries; what it came to, also a failure, is kept until it is forgotten, for ten minutes at most.
+ * tries. Its file or its failure is kept until `forget`, for ten minutes at most.
  */
 export interface MediaAhead {
   /** Fetches the file of a message further back in its conversation, as soon as there is room. Idempotent. */

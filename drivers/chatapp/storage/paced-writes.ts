@@ -1,4 +1,4 @@
-/** Writes that may be late but not lost: the first at once, of those that follow one for each interval. */
+/** Paced writes: the first is at once, later ones share one for each interval. A crash loses what is due. */
 export class PacedWrites {
   readonly #write: () => Promise<void>;
   readonly #everyMs: number;

@@ -13,7 +13,7 @@ export class NetworkFile {
   readonly #statements = new Map<string, Database.Statement>();
   /** Called when the first write after a commit was made. */
   onBegin: () => void = () => undefined;
-  /** Called before a commit: what it writes is part of it. */
+  /** Hook before COMMIT: what the hook writes is part of the transaction. */
   beforeCommit: () => void = () => undefined;
   #open = false;
 

@@ -32,7 +32,7 @@ export interface RemovedRow {
   readonly phoneId: number;
 }
 
-/** The SQL of the network's state: what each phone is, what it sent, and what it is offered. */
+/** SQL of the simulated network: phones, the messages they sent, and the events offered to them. */
 export class NetworkStore extends NetworkFile {
   readonly #phonesWritten = new WrittenCount();
   readonly #messagesWritten = new WrittenCount();

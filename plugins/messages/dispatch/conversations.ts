@@ -6,8 +6,6 @@ interface Conversation {
   /** The first is the next to be sent, or under way. */
   positions: QueuePosition[];
   state: 'ready' | 'underWay' | 'paused';
-  /** The first was handed to the driver before, in this session. */
-  again: boolean;
 }
 
 /** The first message of a conversation. */
@@ -27,6 +25,8 @@ export class Conversations {
   /** Those in state `ready`, in the order of their turns: with a text at their head, and with media. */
   readonly #texts = new Set<Conversation>();
   readonly #media = new Set<Conversation>();
+  /** Ids of messages that were handed to the driver before, in this session. */
+  readonly #again = new Set<string>();
   #underWay = 0;
   #mediaUnderWay = 0;
   #size = 0;
@@ -78,7 +78,7 @@ export class Conversations {
       return;
     }
     const { contactId } = position;
-    const made: Conversation = { contactId, positions: [position], state: 'ready', again: false };
+    const made: Conversation = { contactId, positions: [position], state: 'ready' };
     this.#all.set(contactId, made);
     this.#makeReady(made);
   }
@@ -110,9 +110,9 @@ export class Conversations {
   finish(contactId: string): void {
     const conversation = this.#end(contactId);
     if (conversation === null) return;
-    conversation.positions.shift();
+    const finished = conversation.positions.shift();
+    this.#again.delete(finished?.id ?? '');
     this.#size -= 1;
-    conversation.again = false;
     if (conversation.positions.length === 0) this.#all.delete(contactId);
     else this.#makeReady(conversation);
   }
@@ -121,10 +121,11 @@ export class Conversations {
    * The message under way is to be sent again; its conversation pauses until `resume`.
    * @param again the driver may have handed it to the network
    */
-  pause(contactId: string, again: boolean): void {
+  pause(contactId: string, again = false): void {
     const conversation = this.#end(contactId);
     if (conversation === null) return;
-    conversation.again = again;
+    const [first] = conversation.positions;
+    if (again && first !== undefined) this.#again.add(first.id);
     conversation.state = 'paused';
   }
 
@@ -134,7 +135,7 @@ export class Conversations {
     if (conversation?.state === 'paused') this.#makeReady(conversation);
   }
 
-  /** The contacts to whom something is queued or under way. */
+  /** Ids of the contacts with a queued message or one under way. */
   contactIds(): readonly string[] {
     return [...this.#all.keys()];
   }
@@ -165,7 +166,7 @@ export class Conversations {
     conversation.state = 'underWay';
     this.#underWay += 1;
     if (first.mediaUrl !== null) this.#mediaUnderWay += 1;
-    return [{ ...first, again: conversation.again }];
+    return [{ ...first, again: this.#again.has(first.id) }];
   }
 
   #end(contactId: string): Conversation | null {

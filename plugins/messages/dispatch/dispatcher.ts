@@ -196,8 +196,8 @@ export class Dispatcher {
     return startable;
   }
 
-  #awaitMedia({ id, contactId, again }: Head, url: string): void {
-    this.#conversations.pause(contactId, again);
+  #awaitMedia({ id, contactId }: Head, url: string): void {
+    this.#conversations.pause(contactId);
     void this.#session.mediaAhead.settled(id, { url }).then(() => {
       if (this.#session.signal.aborted) return;
       this.#fetched.add(id);
@@ -214,7 +214,7 @@ export class Dispatcher {
 
   /** Gives back a message that was taken as the first of its conversation, but belongs to another by now. */
   #moveTo(from: string, into: string): void {
-    this.#conversations.pause(from, false);
+    this.#conversations.pause(from);
     this.#conversations.merge(from, into);
   }
 
@@ -250,7 +250,7 @@ export class Dispatcher {
     }
   }
 
-  /** Hands a message over whose intent is stored; what it came to is stored by the next turn. */
+  /** Sends a message whose intent is stored. The next turn stores its outcome. */
   #carryOut(contactId: string, message: OutboundMessage): void {
     this.#unstored.add(message.reference);
     const sending = this.#send(message).then((attempt) => {

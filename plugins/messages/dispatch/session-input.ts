@@ -21,7 +21,7 @@ export interface SessionInput {
   readonly receipts: readonly ReceiptEvent[];
 }
 
-/** What may be handed over now, or the contact to whom the message belongs by now: two turned out to be one person. */
+/** The message to hand over now, or the contact that has it since two contacts were merged. */
 export type NextSend = OutboundMessage | { readonly movedTo: string };
 
 /** The answer to a session. */

@@ -53,7 +53,7 @@ export class Waiter {
     return this.#sleepsIn;
   }
 
-  /** What it was handed instead of having to read; its slot is given back with that. Null: nothing. */
+  /** The result that the receiving transaction handed over, which freed the slot, too; null when there is none. */
   get handedOver(): WaitResult | null {
     return this.#handedOver;
   }

@@ -7,7 +7,7 @@ import { backToBack, type Delays, type Draining, drain, idle } from './sends.ts'
 import { type AccountSide, type AccountSides, startSides } from './sides.ts';
 import { textsTo } from './texts.ts';
 
-/** Whom an account has conversations with. */
+/** How many contacts an account writes to. */
 const contacts = 50;
 /** Turns of each measurement that do not count: the first ones also agree on keys with the contacts. */
 const warmUps = 2;
