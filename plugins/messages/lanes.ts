@@ -29,8 +29,8 @@ export type AskingSession = Pick<LiveSession, 'account' | 'fence'>;
 /** Every decision of the messages plugin, each the submission to its lane. */
 export interface MessageLanes {
   accept(send: SendInput): Promise<SendDecision>;
-  /** Stores a step of a session's dispatching. */
-  dispatch(session: AskingSession, step: DispatchStep): Promise<SessionOutput>;
+  /** Stores a step of a session's dispatching. `step` is asked when the transaction begins, and answers the same each time. */
+  dispatch(session: AskingSession, step: () => DispatchStep): Promise<SessionOutput>;
   /**
    * Enters receipts in their order, up to the first that names no message of the account; answers that one and those
    * behind it. `lost`: the session has lost its lease.

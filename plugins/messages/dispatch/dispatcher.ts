@@ -1,25 +1,18 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import type { OutboundMessage } from '../../../core/contracts/driver.ts';
 import type { LiveSession } from '../../accounts/contract.ts';
 import type { QueuePosition } from '../tables/message-rows.ts';
-import { type Attempt, driverError, judge, lastPauseMs, pauseAfter } from './attempt.ts';
+import { type Attempt, driverError, judge, lastPauseMs } from './attempt.ts';
 import type { Conversations, Head } from './conversations.ts';
 import { InterruptibleSleep } from './interruptible-sleep.ts';
 import type { SendOutcome } from './outcome.ts';
 import { Pauses } from './pauses.ts';
 import { DispatchQueue, type QueueParts } from './queue.ts';
-import type { DispatchStep, SessionOutput } from './session-input.ts';
+import type { DispatchStep } from './session-input.ts';
+import { StepWriter, type StepWriterParts } from './step-writer.ts';
 import { UnstoredSends } from './unstored-sends.ts';
 
-/** How often, and how fast, outcomes are tried to be stored after the session's end. */
-const drainTries = 8;
-const drainPauseMs = 200;
-
 /** What a dispatcher works with. */
-export interface DispatcherParts extends QueueParts {
-  /** Submits to the session lane. */
-  step(session: Pick<LiveSession, 'account' | 'fence'>, step: DispatchStep): Promise<SessionOutput>;
-}
+export interface DispatcherParts extends QueueParts, StepWriterParts {}
 
 /** A newly accepted message's position in its queue, as the process that accepted it knows it. */
 export interface AcceptedPosition extends QueuePosition {
@@ -48,6 +41,7 @@ export class Dispatcher {
   readonly #sleep: InterruptibleSleep;
   readonly #queue: DispatchQueue;
   readonly #conversations: Conversations;
+  readonly #writer: StepWriter;
   readonly #unstored = new UnstoredSends();
   /** The sends under way. */
   readonly #sends = new Set<Promise<void>>();
@@ -60,7 +54,6 @@ export class Dispatcher {
   /** What became of sends since the last turn. */
   #outcomes: SendOutcome[] = [];
   #running: Promise<void> | null = null;
-  #fenced = false;
 
   constructor(session: LiveSession, parts: DispatcherParts) {
     this.#session = session;
@@ -68,6 +61,7 @@ export class Dispatcher {
     this.#sleep = new InterruptibleSleep(session.signal);
     this.#queue = new DispatchQueue(session, parts, this.#sleep);
     this.#conversations = this.#queue.conversations;
+    this.#writer = new StepWriter(session, parts, this.#sleep);
     session.signal.addEventListener('abort', () => this.#pauses.end(), { once: true });
   }
 
@@ -89,7 +83,7 @@ export class Dispatcher {
    * @param positions from an envelope, or of what this process has accepted
    */
   wake(positions: readonly (QueuePosition & Partial<AcceptedPosition>)[]): boolean {
-    if (this.#fenced) return false;
+    if (this.#writer.fenced) return false;
     for (const { intended = null, ...position } of positions) {
       if (!this.#queue.append(position)) continue;
       if (intended === null || !this.#conversations.startAlone(position)) continue;
@@ -132,7 +126,7 @@ export class Dispatcher {
   }
 
   #start(): void {
-    if (this.#running !== null || this.#fenced) return;
+    if (this.#running !== null || this.#writer.fenced) return;
     if (!this.#maySend() && this.#outcomes.length === 0) return;
     this.#running = this.#run()
       .catch((error: unknown) => {
@@ -153,7 +147,7 @@ export class Dispatcher {
 
   #maySend(): boolean {
     const { connected, restriction } = this.#session;
-    const isOpen = !this.#fenced && connected && restriction !== 'all';
+    const isOpen = !this.#writer.fenced && connected && restriction !== 'all';
     return isOpen && !this.#pauses.isAccountPaused && this.#session.mayAct();
   }
 
@@ -166,20 +160,35 @@ export class Dispatcher {
   async #run(): Promise<void> {
     for (;;) {
       await this.#queue.fill(() => this.#maySend());
-      const outcomes = this.#outcomes;
-      this.#outcomes = [];
       const heads = this.#startable();
-      if (outcomes.length === 0 && heads.length === 0) return;
-      const answer = await this.#store(outcomes, heads);
-      for (const { id } of outcomes) this.#unstored.delete(id);
-      if (answer === null) return this.#unstored.clear();
-      for (const [n, { id, contactId }] of heads.entries()) {
-        const next = answer.next[n] ?? null;
+      if (this.#outcomes.length === 0 && heads.length === 0) return;
+      const stored = await this.#writer.write(
+        () => this.#takeStep(heads),
+        () => this.#outcomes.length > 0,
+      );
+      if (stored === null) return this.#unstored.clear();
+      for (const { id } of stored.step.outcomes) this.#unstored.delete(id);
+      for (const [n, { id, contactId }] of stored.step.next.entries()) {
+        const next = stored.answer.next[n] ?? null;
         if (next === null) this.#drop(contactId, id);
         else if ('movedTo' in next) this.#moveTo(contactId, next.movedTo);
         else this.#carryOut(contactId, next);
       }
     }
+  }
+
+  /** Takes the outcomes since the last turn, and what may start in the place of those sends. */
+  #takeStep(heads: readonly Head[]): DispatchStep {
+    const { capabilities, restriction, restrictionReason } = this.#session;
+    const outcomes = this.#outcomes;
+    this.#outcomes = [];
+    return {
+      outcomes,
+      next: [...heads, ...this.#startable()],
+      deduplicates: capabilities.deduplicates,
+      closedToStrangers:
+        restriction === 'new_contacts' ? (restrictionReason ?? 'safety_limits') : null,
+    };
   }
 
   /** Takes what may be handed over now. A conversation whose media is not there pauses until it is. */
@@ -216,38 +225,6 @@ export class Dispatcher {
   #moveTo(from: string, into: string): void {
     this.#conversations.pause(from);
     this.#conversations.merge(from, into);
-  }
-
-  /**
-   * Stores what became of the last sends together with the intents of the next ones; tries again while the database is
-   * away. Null when the session is over or another process has the account.
-   */
-  async #store(
-    outcomes: readonly SendOutcome[],
-    next: readonly Head[],
-  ): Promise<(SessionOutput & { held: true }) | null> {
-    const { fence, signal, capabilities, restriction, restrictionReason } = this.#session;
-    const step: DispatchStep = {
-      outcomes,
-      next,
-      deduplicates: capabilities.deduplicates,
-      closedToStrangers:
-        restriction === 'new_contacts' ? (restrictionReason ?? 'safety_limits') : null,
-    };
-    let drains = 0;
-    for (let tries = 1; ; tries += 1) {
-      try {
-        const answer = await this.#parts.step(this.#session, step);
-        if (answer.held) return answer;
-        this.#fenced = true;
-        return null;
-      } catch (error) {
-        this.#parts.log.warn({ err: error, account: fence.id }, 'a send could not be stored');
-        if (!signal.aborted) await this.#sleep.sleep(pauseAfter(tries));
-        else if (outcomes.length === 0 || ++drains > drainTries) return null;
-        else await pause(drainPauseMs);
-      }
-    }
   }
 
   /** Sends a message whose intent is stored. The next turn stores its outcome. */

@@ -17,7 +17,8 @@ export interface DispatchStep {
 export interface SessionInput {
   readonly fence: LeaseToken;
   readonly tenantId: string;
-  readonly step: DispatchStep | null;
+  /** Answers the same step whenever it is asked. First asked when the transaction begins. */
+  readonly step: (() => DispatchStep) | null;
   readonly receipts: readonly ReceiptEvent[];
 }
 

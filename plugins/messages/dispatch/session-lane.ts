@@ -38,7 +38,7 @@ export function makeSessionLane(
         if (!held.has(fence.id)) return { held: false };
         const left = enterReceipts(batch, fence, receipts);
         const rules = { expireMs, strangers };
-        const next = step === null ? [] : enterStep(batch, fence, step, rules);
+        const next = step === null ? [] : enterStep(batch, fence, step(), rules);
         return { held: true, next, left };
       });
       await unit.withCommit.messages.save([...batch.changed.values()]);

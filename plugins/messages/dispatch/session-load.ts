@@ -11,12 +11,12 @@ export async function loadSession(
   outbox: Pick<Outbox, 'prepare'>,
 ): Promise<SessionPrefetch> {
   const ids = inputs.flatMap(({ step, receipts }) => [
-    ...(step?.outcomes ?? []).map(({ id }) => id),
-    ...(step?.next ?? []).map(({ id }) => id),
+    ...(step?.().outcomes ?? []).map(({ id }) => id),
+    ...(step?.().next ?? []).map(({ id }) => id),
     ...receipts.flatMap(({ reference }) => reference ?? []),
   ]);
   const expectsEvents = inputs.some(
-    ({ step, receipts }) => receipts.length > 0 || (step?.outcomes.length ?? 0) > 0,
+    ({ step, receipts }) => receipts.length > 0 || (step?.().outcomes.length ?? 0) > 0,
   );
   const [held, messages, contacts, named, storeEvents] = await Promise.all([
     tables.leases.rows.heldBy(inputs.map(({ fence }) => fence)),

@@ -13,11 +13,10 @@ export async function findStrangers(
   batch: SessionBatch,
 ): Promise<ReadonlySet<string>> {
   const strangers = new Set<string>();
-  const nexts = inputs.flatMap(({ fence, step }) =>
-    step === null || step.closedToStrangers === null
-      ? []
-      : step.next.map(({ id }) => ({ accountId: fence.id, id })),
-  );
+  const nexts = inputs.flatMap(({ fence, step }) => {
+    const { closedToStrangers = null, next = [] } = step?.() ?? {};
+    return closedToStrangers === null ? [] : next.map(({ id }) => ({ accountId: fence.id, id }));
+  });
   for (const { accountId, id } of nexts) {
     const contactId = batch.find(accountId, id)?.contact.id;
     if (contactId === undefined) continue;

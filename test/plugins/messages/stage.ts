@@ -190,11 +190,11 @@ export async function openStage(
     async dispatch(session, id) {
       const [message] = await storage.read.messages.byIds([id]);
       const next = [{ id, contactId: message?.contactId ?? '', again: false }];
-      const output = await lanes.dispatch(session, { ...step, outcomes: [], next });
+      const output = await lanes.dispatch(session, () => ({ ...step, outcomes: [], next }));
       return output.held ? output.next[0] : undefined;
     },
     async settle(session, outcome) {
-      await lanes.dispatch(session, { ...step, outcomes: [outcome], next: [] });
+      await lanes.dispatch(session, () => ({ ...step, outcomes: [outcome], next: [] }));
     },
     run: (work) => run(storage, work),
     beat: () =>
