@@ -138,15 +138,24 @@ module.exports = {
     {
       name: 'public-hands-on',
       comment:
-        'public/ is what packages from outside may import, and only hands on: core/ for drivers and plugins, ' +
+        'public/ is what packages from outside may import, and only hands on: client/, core/ for drivers and plugins, ' +
         'testing/ for their tests, and types of the simulated network. Nothing of the gateway ' +
         'imports it.',
       severity: 'error',
       from: { path: '^public/' },
       to: {
         ...local,
-        pathNot: ['^core/', '^testing/', '^drivers/simulated/control\\.ts$'],
+        pathNot: ['^client/', '^core/', '^testing/', '^drivers/simulated/control\\.ts$'],
       },
+    },
+    {
+      name: 'client-stands-alone',
+      comment:
+        'client/ may import nothing outside of client/: no library, no file of the gateway. It runs in ' +
+        'browsers, and knows the gateway by the types that are generated from the OpenAPI document.',
+      severity: 'error',
+      from: { path: '^client/' },
+      to: { pathNot: '^client/' },
     },
     {
       name: 'testing-ships-with-the-package',

@@ -43,6 +43,8 @@ const allowed: readonly Case[] = [
   ['config/tables.ts', 'plugins/limits/tables/index.ts'],
   ['config/drivers.ts', 'drivers/chatapp/driver.ts'],
   ['main.ts', 'config/load.ts'],
+  ['client/fine.ts', 'client/retry.ts'],
+  ['public/fine-0.ts', 'client/client.ts'],
   ['public/fine-1.ts', 'core/contracts/driver.ts'],
   ['public/fine-2.ts', 'testing/contract/driver.ts'],
   ['public/fine-3.ts', 'testing/kit/driver-harness.ts'],
@@ -112,6 +114,11 @@ const refused: Readonly<Record<string, readonly Case[]>> = {
   'public-hands-on': [
     ['public/bad-1.ts', 'plugins/messages/service.ts'],
     ['public/bad-2.ts', 'test/harness/gateway.ts'],
+  ],
+  'client-stands-alone': [
+    ['client/bad-1.ts', 'core/errors.ts'],
+    ['client/bad-2.ts', 'ulid'],
+    ['client/bad-3.ts', 'core/contracts/messages.ts', types],
   ],
   'testing-ships-with-the-package': [
     ['testing/kit/bad-1.ts', 'test/harness/gateway.ts'],

@@ -28,10 +28,12 @@ const compilerOptions = {
  * A package of somebody else in a folder of its own: the project's tarball unpacked in its `node_modules`, beside
  * it the libraries that are installed here, and the sources. Made for the tests of what the package exports.
  * @param folder empty; the test removes it
+ * @param checked the folder of the configuration that `compile` uses
  */
 export async function outsidePackage(
   folder: string,
   files: Readonly<Record<string, string>>,
+  checked = '.',
 ): Promise<OutsidePackage> {
   const gateway = join(folder, 'node_modules/messaging-gateway');
   await mkdir(gateway, { recursive: true });
@@ -51,7 +53,7 @@ export async function outsidePackage(
     await mkdir(dirname(join(folder, name)), { recursive: true });
     await writeFile(join(folder, name), text);
   }
-  return { folder, gateway, compile: () => compile(folder) };
+  return { folder, gateway, compile: () => compile(join(folder, checked)) };
 }
 
 /** What `outsidePackage` has made. */

@@ -1,0 +1,108 @@
+import { paths } from './generated/operations.ts';
+import type { operations } from './generated/schema.ts';
+import { errorOf, Unreachable } from './refusal.ts';
+
+/** An operation of the gateway, by its id in the OpenAPI document. */
+export type OperationId = keyof operations;
+
+/** A part of a request: absent, optional or required, as the operation has it. */
+type Part<Name extends string, Value> = [Exclude<Value, undefined>] extends [never]
+  ? unknown
+  : undefined extends Value
+    ? { readonly [K in Name]?: Exclude<Value, undefined> }
+    : { readonly [K in Name]: Value };
+
+type Field<Source, Name extends string> = Name extends keyof Source ? Source[Name] : undefined;
+type BodyOf<Request> = Request extends { content: { 'application/json': infer Body } }
+  ? Body
+  : undefined;
+
+/** What an operation is called with. */
+export type OperationInput<Id extends OperationId> = Part<
+  'path',
+  Field<operations[Id]['parameters'], 'path'>
+> &
+  Part<'query', Field<operations[Id]['parameters'], 'query'>> &
+  Part<'header', Field<operations[Id]['parameters'], 'header'>> &
+  Part<'body', BodyOf<Field<operations[Id], 'requestBody'>>>;
+
+/** The body of an operation's success. */
+export type OperationAnswer<Id extends OperationId> = JsonOf<
+  operations[Id]['responses'][Extract<keyof operations[Id]['responses'], 200 | 201 | 202>]
+>;
+type JsonOf<Answer> = Answer extends { content: { 'application/json': infer Body } } ? Body : never;
+
+/** Where the gateway is, and who calls. */
+export interface Target {
+  /** Ends in `/v1`. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  readonly fetch: typeof fetch;
+}
+
+/** The parts of any operation's input, for code that does not know which operation it is. */
+export interface AnyInput {
+  readonly path?: Readonly<Record<string, string | number>>;
+  readonly query?: Readonly<Record<string, unknown>>;
+  readonly header?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+/**
+ * Whether an operation only reads.
+ * @throws Error when there is no such operation, where types do not hold
+ */
+export function isRead(id: OperationId): boolean {
+  if (!Object.hasOwn(paths, id)) throw new Error(`there is no operation "${id}"`);
+  return paths[id].startsWith('GET ');
+}
+
+/**
+ * Makes one request.
+ * @param timeoutMs until the whole answer is there
+ * @throws Refusal, Unreachable, or the reason of the signal
+ */
+export async function callOnce(
+  { baseUrl, apiKey, fetch }: Target,
+  id: OperationId,
+  { path = {}, query = {}, header = {}, body }: AnyInput,
+  timeoutMs: number,
+  signal: AbortSignal | null,
+): Promise<unknown> {
+  const [method = '', template = ''] = paths[id].split(' ');
+  const filled = template.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(path[name] ?? ''));
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) search.set(name, Array.isArray(value) ? value.join() : String(value));
+  }
+  const timeout = AbortSignal.timeout(timeoutMs);
+  let answer: Response;
+  let text: string;
+  try {
+    answer = await fetch(`${baseUrl}${filled}${search.size > 0 ? `?${search}` : ''}`, {
+      method,
+      headers: {
+        ...header,
+        'x-api-key': apiKey,
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: signal === null ? timeout : AbortSignal.any([signal, timeout]),
+    });
+    text = await answer.text();
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw new Unreachable(error);
+  }
+  const parsed = parse(text);
+  if (answer.ok && parsed !== undefined) return parsed;
+  throw errorOf(answer, parsed);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

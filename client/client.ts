@@ -1,0 +1,152 @@
+import {
+  type AnyInput,
+  callOnce,
+  isRead,
+  type OperationAnswer,
+  type OperationId,
+  type OperationInput,
+  type Target,
+} from './call.ts';
+import { type CursorStore, follow, inMemory } from './follow.ts';
+import type { components } from './generated/schema.ts';
+import { withRetries } from './retry.ts';
+
+/** A message as the gateway answers it. */
+export type Message = components['schemas']['Message'];
+/** The answer to an accepted send. */
+export type QueuedMessage = components['schemas']['QueuedMessage'];
+
+/** How a client is made. */
+export interface ClientOptions {
+  /** The base URL that the gateway prints when it starts, such as `http://127.0.0.1:3000/v1`. */
+  readonly baseUrl: string;
+  readonly apiKey: string;
+  /** How long one call is tried again, in milliseconds. Default: 60,000; 0 tries once. */
+  readonly retryForMs?: number;
+  /** How long one answer may take beside the wait that was asked for, in milliseconds. Default: 30,000. */
+  readonly timeoutMs?: number;
+  /** Makes the requests. Default: the platform's `fetch`. */
+  readonly fetch?: typeof fetch;
+}
+
+/** How one call differs. */
+export interface CallOptions {
+  /** Ends the call, its pauses and retries included. */
+  readonly signal?: AbortSignal;
+}
+
+/** How one send differs. */
+export interface SendOptions extends CallOptions {
+  /** Names the message, so that a repeated send is the same message. Default: a new one for each call of `send`. */
+  readonly idempotencyKey?: string;
+}
+
+/** Where a stream begins and ends. */
+export interface FollowOptions extends CallOptions {
+  /** A cursor, or where cursors are kept. Without one the stream begins now. */
+  readonly cursor?: string | CursorStore;
+  /** Only what concerns this account. */
+  readonly accountId?: string;
+}
+
+type Rest<Id extends OperationId> =
+  Record<never, never> extends OperationInput<Id>
+    ? [input?: OperationInput<Id>, options?: CallOptions]
+    : [input: OperationInput<Id>, options?: CallOptions];
+
+/** A typed client of one gateway. Needs nothing but `fetch`: it runs in Node.js, browsers, Deno and workers. */
+export class GatewayClient {
+  readonly #target: Target;
+  readonly #retryForMs: number;
+  readonly #timeoutMs: number;
+
+  constructor(options: ClientOptions) {
+    const { baseUrl, apiKey, retryForMs = 60_000, timeoutMs = 30_000 } = options;
+    // Called as a function: browsers refuse `fetch` with another `this`.
+    const request = options.fetch ?? ((...args) => fetch(...args));
+    this.#target = { baseUrl: baseUrl.replace(/\/+$/, ''), apiKey, fetch: request };
+    this.#retryForMs = retryForMs;
+    this.#timeoutMs = timeoutMs;
+  }
+
+  /**
+   * Calls any operation by its id in the OpenAPI document. Reads are tried again when the gateway cannot be reached or
+   * answers 429 or 503; anything else only after 429, as it may have been carried out.
+   * @throws Refusal, Unreachable, or the reason of the signal
+   */
+  async call<Id extends OperationId>(
+    id: Id,
+    ...[input, options]: Rest<Id>
+  ): Promise<OperationAnswer<Id>> {
+    return this.#call(id, input ?? {}, { ...options, isRepeatable: isRead(id) });
+  }
+
+  /**
+   * Sends one message, once, however often the request has to be repeated.
+   * @throws Refusal, Unreachable, or the reason of the signal
+   */
+  send(
+    message: OperationInput<'send_message'>['body'],
+    { idempotencyKey = crypto.randomUUID(), ...options }: SendOptions = {},
+  ): Promise<QueuedMessage> {
+    const input = { body: message, header: { 'Idempotency-Key': idempotencyKey } };
+    return this.#call('send_message', input, { ...options, isRepeatable: true });
+  }
+
+  /**
+   * Yields incoming messages in order, each once along the cursor, and waits for more until the signal ends it. Goes on
+   * by itself when the gateway restarts.
+   * @throws Refusal, or the reason of the signal
+   */
+  messages({ cursor, accountId, signal }: FollowOptions = {}): AsyncGenerator<Message, void> {
+    const timeoutS = 25;
+    return follow({
+      store: storeOf(cursor),
+      timeoutS,
+      read: async (cursor, timeoutS) => {
+        const query = {
+          timeout_s: timeoutS,
+          ...(cursor === null ? {} : { cursor }),
+          ...(accountId === undefined ? {} : { account_id: accountId }),
+        };
+        const answer = await this.#poll('wait_for_messages', { query }, timeoutS, signal);
+        return { items: answer.messages, cursor: answer.next_cursor };
+      },
+    });
+  }
+
+  /** One long poll, tried for ever. */
+  #poll<Id extends OperationId>(
+    id: Id,
+    input: AnyInput,
+    timeoutS: number,
+    signal: AbortSignal | undefined,
+  ): Promise<OperationAnswer<Id>> {
+    const forMs = Number.POSITIVE_INFINITY;
+    const timeoutMs = timeoutS * 1000 + this.#timeoutMs;
+    return this.#call(id, input, {
+      isRepeatable: true,
+      forMs,
+      timeoutMs,
+      ...(signal && { signal }),
+    });
+  }
+
+  async #call<Id extends OperationId>(
+    id: Id,
+    input: AnyInput,
+    options: CallOptions & { isRepeatable: boolean; forMs?: number; timeoutMs?: number },
+  ): Promise<OperationAnswer<Id>> {
+    const { isRepeatable, signal = null, forMs = this.#retryForMs } = options;
+    const timeoutMs = options.timeoutMs ?? this.#timeoutMs;
+    const answer = await withRetries({ forMs, isRepeatable, signal }, () =>
+      callOnce(this.#target, id, input, timeoutMs, signal),
+    );
+    // The types are those of the document; the gateway's own tests hold its answers against it.
+    return answer as OperationAnswer<Id>;
+  }
+}
+
+function storeOf(cursor: string | CursorStore | undefined): CursorStore | null {
+  return typeof cursor === 'string' ? inMemory(cursor) : (cursor ?? null);
+}

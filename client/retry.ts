@@ -1,0 +1,67 @@
+import { isRefusal, Unreachable } from './refusal.ts';
+
+/** Pauses between tries where the gateway says nothing, in milliseconds; the last one repeats. */
+const pausesMs = [200, 500, 1000, 2000, 5000];
+
+/** How long a request is tried again. */
+export interface Patience {
+  /** All tries together, in milliseconds. */
+  readonly forMs: number;
+  /** Also where it is unknown whether the gateway has carried the request out. */
+  readonly isRepeatable: boolean;
+  readonly signal: AbortSignal | null;
+}
+
+/**
+ * Runs a request until it succeeds, is refused for good, or its time is over. Tried again: answers 429 and 503, after
+ * `Retry-After`; a gateway that cannot be reached, where a repetition is safe.
+ * @throws the last error of the request; the reason of the signal
+ */
+export async function withRetries<Result>(
+  { forMs, isRepeatable, signal }: Patience,
+  request: () => Promise<Result>,
+): Promise<Result> {
+  const until = Date.now() + forMs;
+  for (let tries = 0; ; tries += 1) {
+    signal?.throwIfAborted();
+    try {
+      return await request();
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!mayPass(error, isRepeatable)) throw error;
+      const pauseMs = pauseAfter(error, tries);
+      if (Date.now() + pauseMs > until) throw error;
+      await pause(pauseMs, signal);
+    }
+  }
+}
+
+/** Whether the same request may succeed later, and may be made again. */
+function mayPass(error: unknown, isRepeatable: boolean): boolean {
+  if (isRefusal(error)) {
+    return error.status === 429 || (isRepeatable && (error.status === 503 || error.status === 502));
+  }
+  return isRepeatable && error instanceof Unreachable && (error.status ?? 500) >= 429;
+}
+
+/** How long to wait after a failed try, in milliseconds; a tenth more or less, so that clients do not come at once. */
+function pauseAfter(error: unknown, tries: number): number {
+  const said = isRefusal(error) || error instanceof Unreachable ? error.retryAfterS : null;
+  if (said !== null) return said * 1000 + Math.random() * 100;
+  const usual = pausesMs[Math.min(tries, pausesMs.length - 1)] ?? 0;
+  return usual * (0.9 + Math.random() * 0.2);
+}
+
+function pause(ms: number, signal: AbortSignal | null): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', end);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', end, { once: true });
+  });
+}

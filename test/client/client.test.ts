@@ -1,0 +1,142 @@
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import t from 'tap';
+import { GatewayClient, isRefusal, Refusal, Unreachable } from '../../public/client.ts';
+import { runGateway } from '../harness/gateway.ts';
+import type { Teardown } from '../harness/processes.ts';
+import { bodyOf, pair, phoneNumber, receive } from '../harness/story.ts';
+
+/** A server that is no gateway; answers its address. */
+async function answering(t: Teardown, listener: RequestListener): Promise<string> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  t.teardown(async () => void server.close());
+  await new Promise((resolve) => server.once('listening', resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`;
+}
+
+t.test('on a gateway', async (t) => {
+  const settings = { GATEWAY_LIMITS__REQUESTS_PER_S: '0' };
+  const { api, baseUrl, key } = await runGateway(t, { databaseUrl: null, settings });
+  const client = new GatewayClient({ baseUrl: `${baseUrl}/`, apiKey: key });
+  const phone = phoneNumber(1);
+  const account = await pair(api, phone);
+  const to = { phone: phoneNumber(2) };
+
+  await t.test('every operation is called by its id, with typed parts', async (t) => {
+    const { accounts } = await client.call('list_accounts');
+    t.equal(accounts[0]?.id, account);
+    const path = { phoneNumber: phone };
+    t.equal((await client.call('get_msgapp_status', { path })).status, 'connected');
+    const sent = await client.send({ to, text: 'Hello' });
+    const message = await client.call('get_message', { path: { id: sent.id } });
+    t.equal(message.text, 'Hello');
+    // @ts-expect-error there is no such operation
+    await t.rejects(client.call('send_massage', {}), { message: /no operation "send_massage"/ });
+    // @ts-expect-error a message has an id
+    const nameless = client.call('get_message');
+    await t.rejects(nameless, { code: 'not_found' });
+  });
+
+  await t.test('a repeated send with one key is one message', async (t) => {
+    const options = { idempotencyKey: 'invoice-1' };
+    const first = await client.send({ to, text: 'Once' }, options);
+    t.equal((await client.send({ to, text: 'Once' }, options)).id, first.id);
+    const other = client.send({ to, text: 'Other' }, options);
+    await t.rejects(other, { code: 'idempotency_conflict', status: 409 });
+  });
+
+  await t.test('a refusal has its code, its fields and its request', async (t) => {
+    const error = await client.send({ to, text: '' }).catch((error) => error);
+    t.ok(isRefusal(error) && error instanceof Refusal);
+    if (!isRefusal(error)) return;
+    t.equal(error.code, 'invalid_request');
+    t.ok(error.details.some(({ path }) => path === 'body/text'));
+    t.match(error.requestId, /./);
+    // @ts-expect-error a misspelt code does not compile
+    t.notOk(error.code === 'invalid_reqest');
+    const stranger = new GatewayClient({ baseUrl, apiKey: 'gw_test_nobody' });
+    await t.rejects(stranger.call('list_accounts'), { code: 'unauthorized', status: 401 });
+  });
+
+  await t.test('messages come once, in order, and the cursor goes on where it was', async (t) => {
+    let cursor: string | null = null;
+    const store = {
+      load: async () => cursor,
+      async save(next: string) {
+        cursor = next;
+      },
+    };
+    const take = async (count: number) => {
+      const texts: string[] = [];
+      for await (const { text } of client.messages({ cursor: store })) {
+        if (texts.push(text) === count) break;
+      }
+      return texts;
+    };
+    const stream = client.messages({ cursor: store });
+    const first = stream.next();
+    while (cursor === null) await new Promise((resolve) => setTimeout(resolve, 10));
+    for (const text of ['1', '2', '3']) await receive(api, phone, { from: to, text });
+    t.equal((await first).value?.text, '1');
+    await stream.return();
+    t.same(await take(3), ['1', '2', '3'], 'what was not asked for after the first comes again');
+    await receive(api, phone, { from: to, text: '4' });
+    t.same(await take(4), ['1', '2', '3', '4'], 'a page that was not left behind comes again');
+  });
+
+  await t.test('a signal ends a stream at once', async (t) => {
+    const ending = new AbortController();
+    const stream = client.messages({ signal: ending.signal });
+    const next = stream.next();
+    setTimeout(() => ending.abort(new Error('enough')), 300);
+    await t.rejects(next, { message: 'enough' });
+  });
+
+  await t.test('a body without a field of ours is refused before anything is sent', async (t) => {
+    const made = await api.get('/messages?limit=1');
+    // @ts-expect-error a recipient is no number
+    await t.rejects(client.send({ to: 5, text: 'Hello' }), { code: 'invalid_request' });
+    t.same(bodyOf(await api.get('/messages?limit=1')), bodyOf(made));
+  });
+});
+
+t.test('answers 429 and 503 are waited for as Retry-After says', async (t) => {
+  const keys = new Set<unknown>();
+  const at: number[] = [];
+  const baseUrl = await answering(t, ({ headers }, response) => {
+    keys.add(headers['idempotency-key']);
+    at.push(Date.now());
+    const statuses = [429, 503, 202];
+    const status = statuses[at.length - 1] ?? 500;
+    response.writeHead(status, { 'content-type': 'application/json', 'retry-after': '1' });
+    response.end(JSON.stringify(status === 202 ? { id: 'msg_1' } : { error_code: 'unavailable' }));
+  });
+  const client = new GatewayClient({ baseUrl, apiKey: 'key' });
+  t.equal((await client.send({ to: { phone: '+12025550123' }, text: 'Hi' })).id, 'msg_1');
+  t.equal(keys.size, 1, 'each try names the same message');
+  t.ok(at.every((time, n) => n === 0 || time - (at[n - 1] ?? 0) >= 990));
+});
+
+t.test('what may have been carried out is not repeated', async (t) => {
+  let requests = 0;
+  const baseUrl = await answering(t, (request) => {
+    requests += 1;
+    request.socket.destroy();
+  });
+  const client = new GatewayClient({ baseUrl, apiKey: 'key', retryForMs: 1_000 });
+  const body = { phone_number: '+12025550111' };
+  await t.rejects(client.call('connect_msgapp', { body }), Unreachable);
+  t.equal(requests, 1);
+  await t.rejects(client.call('list_accounts'), Unreachable);
+  t.ok(requests > 2, 'a read is');
+  const ended = AbortSignal.abort(new Error('ended'));
+  await t.rejects(client.call('list_accounts', {}, { signal: ended }), { message: 'ended' });
+});
+
+t.test('an answer of somebody else is no refusal', async (t) => {
+  const baseUrl = await answering(t, (_, response) => response.writeHead(404).end('<html>'));
+  const client = new GatewayClient({ baseUrl, apiKey: 'key' });
+  const error = await client.call('list_accounts').catch((error) => error);
+  t.ok(error instanceof Unreachable);
+  t.match(error, { status: 404, message: /404/ });
+});
