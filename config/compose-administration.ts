@@ -6,7 +6,10 @@ import secrets from '../plugins/secrets/plugin.ts';
 import { resealPlugin } from '../plugins/secrets/reseal-plugin.ts';
 import { storagePlugin } from '../plugins/storage/plugin.ts';
 import tenants from '../plugins/tenants/plugin.ts';
-import { sealedSigningSecrets } from '../plugins/webhooks/subscriptions/sealed-secrets.ts';
+import {
+  sealedPreviousSecrets,
+  sealedSigningSecrets,
+} from '../plugins/webhooks/subscriptions/sealed-secrets.ts';
 import type { GatewayConfig } from './schema.ts';
 import { contents } from './tables.ts';
 
@@ -15,7 +18,10 @@ export type AdministrationPart = 'tenants' | 'secrets';
 
 const parts: Readonly<Record<AdministrationPart, readonly GatewayPlugin[]>> = {
   tenants: [tenants],
-  secrets: [secrets, resealPlugin([sealedCredentials, sealedSigningSecrets])],
+  secrets: [
+    secrets,
+    resealPlugin([sealedCredentials, sealedSigningSecrets, sealedPreviousSecrets]),
+  ],
 };
 
 /** What the command line needs: the database and a part of what is in it. Serves nothing, makes nothing by itself. */

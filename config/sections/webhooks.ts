@@ -15,6 +15,7 @@ export const WebhooksSettings = Closed({
   pause_after_failures: Count('failed attempts in a row that pause a URL', 20, 1),
   pause_after_s: Seconds('for which it must have been failing', 600),
   max_subscriptions: Count('subscriptions of one tenant', 20),
+  previous_secret_h: Hours('for which the previous secret signs, too, after a rotation', 24),
   concurrency: Count('requests to one URL that one process has open at once', 10, 1),
   in_flight: Count('requests to all URLs that one process has open at once', 1_000, 2),
   log_h: Hours('for which a delivery is kept in the log', 168),

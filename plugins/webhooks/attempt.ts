@@ -1,7 +1,8 @@
 import type { Clock } from '../../core/contracts/clock.ts';
 import type { EventType } from '../../core/contracts/events.ts';
 import type { Egress } from '../egress/contract.ts';
-import { signature } from './signature.ts';
+import { signature, standardSignature } from './signature.ts';
+import type { SigningSecrets } from './subscriptions/secret.ts';
 import type { Attempt } from './tables/delivery-rows.ts';
 
 /** Request of one attempt. */
@@ -14,8 +15,8 @@ export interface AttemptRequest {
   readonly number: number;
   /** The body, byte for byte as it is signed and sent. */
   readonly payload: string;
-  /** The opened secret; null while signing is off. */
-  readonly secret: string | null;
+  /** Null while signing is off. */
+  readonly secrets: SigningSecrets | null;
 }
 
 /** Dependencies and time-outs of an attempt. */
@@ -68,11 +69,12 @@ export async function attempt(
 }
 
 /**
- * Headers of one attempt (specification: Delivery headers), without the two signing headers while signing is off. Pure.
+ * Headers of one attempt (specification: Delivery headers), with
+ * those of Standard Webhooks beside them, and without signing headers while signing is off. Pure.
  * @param timestamp Unix seconds
  */
 export function attemptHeaders(
-  { event, deliveryId, number, payload, secret }: Omit<AttemptRequest, 'url'>,
+  { event, deliveryId, number, payload, secrets }: Omit<AttemptRequest, 'url'>,
   timestamp: number,
 ): Readonly<Record<string, string>> {
   return {
@@ -81,11 +83,14 @@ export function attemptHeaders(
     'x-webhook-event': event,
     'x-webhook-delivery': deliveryId,
     'x-webhook-attempt': String(number),
-    ...(secret === null
+    ...(secrets === null
       ? {}
       : {
           'x-webhook-timestamp': String(timestamp),
-          'x-webhook-signature': signature(secret, timestamp, payload),
+          'x-webhook-signature': signature(secrets.current, timestamp, payload),
+          'webhook-id': deliveryId,
+          'webhook-timestamp': String(timestamp),
+          'webhook-signature': standardSignature(secrets, deliveryId, timestamp, payload),
         }),
   };
 }

@@ -29,6 +29,7 @@ export interface WebhooksParts {
   readonly stopping: AbortSignal;
   readonly settings: {
     readonly maxSubscriptions: number;
+    readonly previousSecretMs: number;
     readonly timeoutMs: number;
     readonly connectTimeoutMs: number;
   };
@@ -43,9 +44,9 @@ export interface MadeOperations {
 /** Makes the operations on webhooks. Called by the plugin. */
 export function makeWebhookOperations(parts: WebhooksParts): MadeOperations {
   const { storage, egress, secrets, cursors, plans, clock, settings, log } = parts;
-  const { maxSubscriptions } = settings;
-  const changeLane = makeChangeLane({ maxSubscriptions, log });
-  const subscriptions = new Subscriptions({ storage, changeLane, secrets, egress });
+  const { maxSubscriptions, previousSecretMs } = settings;
+  const changeLane = makeChangeLane({ maxSubscriptions, previousSecretMs, log });
+  const subscriptions = new Subscriptions({ storage, changeLane, secrets, egress, clock });
   const deliveryLog = new DeliveryLog(parts);
   const { timeoutMs, connectTimeoutMs } = settings;
   const testParts = { storage, egress, clock, timeoutMs, connectTimeoutMs };

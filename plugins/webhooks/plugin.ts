@@ -27,7 +27,12 @@ export default gatewayPlugin(
     const made = makeWebhookOperations({
       tests,
       ...{ clock, cursors, egress, plans, secrets, stopping, storage, log, mint },
-      settings: { maxSubscriptions: webhooks.max_subscriptions, timeoutMs, connectTimeoutMs },
+      settings: {
+        maxSubscriptions: webhooks.max_subscriptions,
+        previousSecretMs: webhooks.previous_secret_h * hourMs,
+        timeoutMs,
+        connectTimeoutMs,
+      },
     });
     app.operations.add(...made.operations);
     const engine = await startEngine({

@@ -3,6 +3,7 @@ import type { Lane, Storage } from '../../core/contracts/storage.ts';
 import { newId } from '../../core/ids.ts';
 import { type AttemptParts, attempt } from './attempt.ts';
 import { samplePayload } from './samples.ts';
+import type { SigningSecrets } from './subscriptions/secret.ts';
 import type { Attempt, Delivery } from './tables/delivery-rows.ts';
 import type { Webhook } from './tables/webhook-rows.ts';
 
@@ -43,8 +44,8 @@ export interface TestParts extends AttemptParts {
 /** Request of a test delivery. */
 export interface Sample {
   readonly event: EventType;
-  /** The opened secret; null while signing is off. */
-  readonly secret: string | null;
+  /** Null while signing is off. */
+  readonly secrets: SigningSecrets | null;
   /** Aborts the test when its client disconnects or the gateway stops. */
   readonly signal: AbortSignal;
 }
@@ -56,13 +57,13 @@ export interface Sample {
 export async function deliverSample(
   parts: TestParts,
   webhook: Webhook,
-  { event, secret, signal }: Sample,
+  { event, secrets, signal }: Sample,
 ): Promise<{ readonly delivery: Delivery; readonly attempt: Attempt }> {
   const now = await parts.storage.now();
   const deliveryId = newId('dlv', now);
   const payload = JSON.stringify(samplePayload(event, now));
   const { url } = webhook;
-  const sent = { url, event, deliveryId, number: 1, payload, secret };
+  const sent = { url, event, deliveryId, number: 1, payload, secrets };
   const made = await attempt(parts, sent, signal);
   const delivery: Delivery = {
     id: deliveryId,

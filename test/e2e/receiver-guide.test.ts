@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { runGateway } from '../harness/gateway.ts';
@@ -112,5 +113,38 @@ t.test("the README's receivers, on real deliveries", async (t) => {
       await start(`${secret},${next}`);
       t.match(await test(), { delivered: true }, 'a receiver with both takes the new one');
     });
+  }
+});
+
+t.test('the receiver of the page on webhooks, with a library', async (t) => {
+  const page = await readFile(new URL('../../docs/webhooks.md', import.meta.url), 'utf8');
+  const code = /^```js\n([\s\S]*?)^```$/m.exec(page)?.[1] ?? '';
+  const folder = await mkdtemp(join(tmpdir(), 'receivers-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  await symlink(
+    fileURLToPath(new URL('../../node_modules', import.meta.url)),
+    join(folder, 'node_modules'),
+  );
+  const { api } = await runGateway(t, { databaseUrl: null });
+  const PORT = String(await freePort());
+  const url = `http://127.0.0.1:${PORT}/`;
+  const hook = { name: 'hook', url, subscribed_to: ['message.received'] };
+  const made = await api.post('/webhooks', { ...hook, generate_signing_secret: true });
+  const { signing_secret } = bodyOf<{ signing_secret: string }>(made);
+  for (const library of ['standardwebhooks', 'svix']) {
+    const file = join(folder, `${library}.mjs`);
+    await writeFile(file, code.replace("'standardwebhooks'", `'${library}'`));
+    const running = startProgram(t, [process.execPath, file], {
+      PORT,
+      WEBHOOK_SECRET: signing_secret,
+      NODE_OPTIONS: '',
+    });
+    await until(`${library} to refuse what is not signed`, async () => {
+      const answer = await fetch(url, { method: 'POST', body: '{}' }).catch(() => null);
+      return answer?.status === 401 ? true : undefined;
+    });
+    t.match(await api.post('/webhooks/hook/test'), { body: { delivered: true } }, library);
+    await running.waitFor(/^message\.delivered This is a test\.$/m);
+    await running.kill('SIGTERM');
   }
 });

@@ -11,7 +11,7 @@ import { makeStorage } from '../../plugins/storage/storage.ts';
 import { storyDatabases } from '../harness/databases.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { startProcess } from '../harness/processes.ts';
-import { judge, startReceiver } from '../harness/receiver.ts';
+import { header, judge, startReceiver } from '../harness/receiver.ts';
 import { scaled } from '../harness/scale.ts';
 import { bodyOf, connected, pair, phoneNumber, sendAccepted, until } from '../harness/story.ts';
 
@@ -46,8 +46,9 @@ for (const { name, create } of storyDatabases('mariadb')) {
     const receiver = await startReceiver(t);
     const hook = { name: 'hook', url: receiver.url(), subscribed_to: ['message.sent'] };
     const signed = { ...hook, enabled: false, generate_signing_secret: true };
-    const made = await old.api.post('/webhooks', signed);
-    const { signing_secret } = bodyOf<{ signing_secret: string }>(made);
+    t.equal((await old.api.post('/webhooks', signed)).status, 201);
+    const rotated = await old.api.post('/webhooks/hook/signing-secret');
+    const { signing_secret } = bodyOf<{ signing_secret: string }>(rotated);
     t.equal(await old.stop(), 0);
 
     const swapped = await run(t, { ...place, GATEWAY_SECRET: after }, 'serve');
@@ -102,6 +103,8 @@ for (const { name, create } of storyDatabases('mariadb')) {
     t.match(await alone.api.post('/webhooks/hook/test'), { body: { delivered: true } });
     const verdicts = receiver.received.map((one) => judge(one, signing_secret));
     t.same(verdicts, ['genuine'], 'a receiver goes on verifying with the secret that it has');
+    const [first] = receiver.received.map((one) => header(one, 'webhook-signature'));
+    t.match(first, /^v1,\S+ v1,\S+$/, 'the secret before the rotation signs on');
     t.equal(await alone.stop(), 0);
   });
 }

@@ -1,7 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import type { Secrets } from '../../secrets/contract.ts';
-import { signingSecretContext } from '../subscriptions/secret.ts';
-import type { Webhook } from '../tables/webhook-rows.ts';
+import {
+  type SignedWebhook,
+  type SigningSecrets,
+  signingSecretContext,
+  signingSecretsOf,
+} from '../subscriptions/secret.ts';
 
 /** Maximum opened secrets in the cache. */
 const mostSecrets = 1_000;
@@ -17,11 +21,14 @@ export class OpenedSecrets {
   }
 
   /**
-   * The secret of a subscription; null while signing is off.
-   * @throws Error when the secret cannot be opened
+   * The secrets of a subscription at a time; null while signing is off.
+   * @throws Error when a secret cannot be opened
    */
-  of({ id, sealedSecret }: Pick<Webhook, 'id' | 'sealedSecret'>): string | null {
-    if (sealedSecret === null) return null;
+  of(webhook: SignedWebhook, now: number): SigningSecrets | null {
+    return signingSecretsOf(webhook, now, (sealed) => this.#open(webhook.id, sealed));
+  }
+
+  #open(id: string, sealedSecret: string): string {
     const key = `${id} ${sealedSecret}`;
     const opened = this.#opened.get(key);
     if (opened !== undefined) return opened;

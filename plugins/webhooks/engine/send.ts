@@ -1,5 +1,6 @@
 import { withFreshMedia } from '../../../core/media-reference.ts';
 import { attempt } from '../attempt.ts';
+import type { SigningSecrets } from '../subscriptions/secret.ts';
 import type { Attempt } from '../tables/delivery-rows.ts';
 import type { ReadyAttempt } from './due-batches.ts';
 import type { OpenedSecrets } from './opened-secrets.ts';
@@ -21,9 +22,9 @@ export async function send(
   const { egress, clock, settings, secrets, log, mint } = parts;
   const { timeoutMs, connectTimeoutMs } = settings;
   const number = delivery.attempts + 1;
-  let secret: string | null = null;
+  let opened: SigningSecrets | null = null;
   try {
-    secret = secrets.of(webhook);
+    opened = secrets.of(webhook, clock.now());
   } catch (error) {
     log.error({ err: error, webhook: webhook.id }, 'a signing secret cannot be opened');
     const message = 'The gateway cannot open the signing secret: nothing was sent.';
@@ -38,7 +39,7 @@ export async function send(
       deliveryId: delivery.id,
       number,
       payload: withFreshMedia(event.payload, mint),
-      secret,
+      secrets: opened,
     },
   );
 }

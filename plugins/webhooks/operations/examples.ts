@@ -30,7 +30,7 @@ export const unsignedExample = {
 };
 
 /** A signing secret, of no use. */
-export const secretExample = `whsec_${'A'.repeat(43)}`;
+export const secretExample = `whsec_${'A'.repeat(43)}=`;
 
 const deliveryId = 'dlv_01j5x8zs8h2y0p5q7r9t1v3xz0';
 

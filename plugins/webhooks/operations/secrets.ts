@@ -77,7 +77,7 @@ export function getSecret({ subscriptions }: WebhookOperationsParts): AnyOperati
     ],
     async handler({ caller, params }) {
       const webhook = await subscriptions.find(caller.tenantId, params.webhookId);
-      return answer(webhook, subscriptions.secretOf(webhook));
+      return answer(webhook, subscriptions.secretsOf(webhook)?.current ?? null);
     },
   });
 }
@@ -91,9 +91,11 @@ export function rotateSecret({ subscriptions }: WebhookOperationsParts): AnyOper
     tool: 'rotate_webhook_signing_secret',
     summary: 'Generate or rotate the signing secret',
     description:
-      'Makes a new secret and returns it; the first one turns signing on. The next delivery is signed with the new ' +
-      'one only, retries of earlier ones included: let the receiver accept both secrets for a moment. The old ' +
-      'secret cannot be brought back.',
+      'Makes a new secret and returns it; the first one turns signing on. `X-Webhook-Signature` of the next delivery ' +
+      'is made with the new one only, retries of earlier ones included: let the receiver accept both secrets for a ' +
+      'moment. `webhook-signature` carries both signatures for 24 hours (unless configured otherwise), so that a ' +
+      'receiver with a library of Standard Webhooks may change its secret within that time; a further rotation ' +
+      'forgets the secret before. The old secret cannot be brought back.',
     hints: { readOnly: false, destructive: true, idempotent: false },
     examples: [{ summary: 'A new secret', params: webhookParams, answer: signedExample }],
     async handler({ caller, params }) {
@@ -113,9 +115,9 @@ export function turnOffSigning({ subscriptions }: WebhookOperationsParts): AnyOp
     tool: 'turn_off_webhook_signing',
     summary: 'Turn signing off',
     description:
-      'Removes the secret: later deliveries carry neither `X-Webhook-Timestamp` nor `X-Webhook-Signature`, and a ' +
-      'receiver that checks them refuses them. The secret cannot be brought back. Succeeds when signing is off ' +
-      'already.',
+      'Removes the secret: later deliveries carry no header of a signature, neither ours nor those of Standard ' +
+      'Webhooks, and a receiver that checks them refuses them. The secret cannot be brought back. Succeeds when ' +
+      'signing is off already.',
     hints: { readOnly: false, destructive: true, idempotent: true },
     examples: [{ summary: 'Signing is off', params: webhookParams, answer: unsignedExample }],
     async handler({ caller, params }) {

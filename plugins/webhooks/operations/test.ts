@@ -95,8 +95,8 @@ export function testWebhook(parts: WebhookOperationsParts): AnyOperation {
     async handler({ caller, params, body, signal }) {
       const webhook = await subscriptions.find(caller.tenantId, params.webhookId);
       const event = eventOf(body.event ?? usualEvent, caller.disabled);
-      const secret = subscriptions.secretOf(webhook);
-      const { delivery, attempt } = await deliverSample(webhook, { event, secret, signal });
+      const secrets = subscriptions.secretsOf(webhook);
+      const { delivery, attempt } = await deliverSample(webhook, { event, secrets, signal });
       const { failure, statusCode } = attempt;
       return {
         status: 200,

@@ -23,6 +23,8 @@ export type ChangeOutput =
 export interface ChangeLaneParts {
   /** `webhooks.max_subscriptions` */
   readonly maxSubscriptions: number;
+  /** `webhooks.previous_secret_h`, in milliseconds. */
+  readonly previousSecretMs: number;
   readonly log: GatewayLog;
 }
 
@@ -40,8 +42,9 @@ export function makeChangeLane(parts: ChangeLaneParts): Lane<ChangeInput, Change
       const writer = new ChangeWriter();
       const transitions = inputs.map(({ tenantId, id, change }) => {
         const webhooks = webhooksOf(tenantId);
-        const most = parts.maxSubscriptions;
-        const transition = decideChange(change, { tenantId, id, webhooks, most, now: unit.now });
+        const { maxSubscriptions: most, previousSecretMs } = parts;
+        const basis = { tenantId, id, webhooks, most, previousSecretMs, now: unit.now };
+        const transition = decideChange(change, basis);
         if (transition === null) return new GatewayError('webhook_not_found');
         if (transition instanceof GatewayError) return transition;
         if (transition.isDeleted) webhooks.delete(id);

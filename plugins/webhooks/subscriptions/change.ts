@@ -42,6 +42,8 @@ export interface ChangeBasis {
   readonly webhooks: ReadonlyMap<string, Webhook>;
   /** `webhooks.max_subscriptions` */
   readonly most: number;
+  /** `webhooks.previous_secret_h`, in milliseconds. */
+  readonly previousSecretMs: number;
   /** Milliseconds since the Unix epoch. */
   readonly now: number;
 }
@@ -60,10 +62,8 @@ export function decideChange(
   switch (change.kind) {
     case 'update':
       return updated(before, change.changes, basis);
-    case 'sign': {
-      const secretCreatedAt = change.sealedSecret === null ? null : basis.now;
-      return kept(before, { ...before, sealedSecret: change.sealedSecret, secretCreatedAt });
-    }
+    case 'sign':
+      return kept(before, signed(before, change.sealedSecret, basis));
     case 'reenable':
       return kept(before, before);
     case 'delete':
@@ -87,8 +87,24 @@ function created(webhook: NewWebhook, basis: ChangeBasis): SubscriptionChange | 
     name: webhook.name ?? defaultName(now, (name) => isTaken(name, basis)),
     receiverId: receiverId(tenantId, webhook.url),
     secretCreatedAt: webhook.sealedSecret === null ? null : now,
+    previousSecret: null,
     createdAt: now,
   });
+}
+
+function signed(
+  before: Webhook,
+  sealedSecret: string | null,
+  { now, previousSecretMs }: ChangeBasis,
+): Webhook {
+  if (sealedSecret === null) {
+    return { ...before, sealedSecret, secretCreatedAt: null, previousSecret: null };
+  }
+  // A repeat, after a COMMIT of unknown outcome: sealing one secret twice gives two texts.
+  if (sealedSecret === before.sealedSecret) return before;
+  const sealed = before.sealedSecret;
+  const previousSecret = sealed === null ? null : { sealed, until: now + previousSecretMs };
+  return { ...before, sealedSecret, secretCreatedAt: now, previousSecret };
 }
 
 function updated(

@@ -1,3 +1,4 @@
+import type { Clock } from '../../../core/contracts/clock.ts';
 import type { Lane, Storage } from '../../../core/contracts/storage.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
@@ -8,7 +9,12 @@ import type { Health } from '../tables/receiver-rows.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
 import type { Change, NewWebhook, WebhookChanges } from './change.ts';
 import type { ChangeInput, ChangeOutput } from './change-lane.ts';
-import { newSigningSecret, signingSecretContext } from './secret.ts';
+import {
+  newSigningSecret,
+  type SigningSecrets,
+  signingSecretContext,
+  signingSecretsOf,
+} from './secret.ts';
 
 /** Dependencies of subscriptions. */
 export interface SubscriptionsParts {
@@ -16,6 +22,7 @@ export interface SubscriptionsParts {
   readonly changeLane: Lane<ChangeInput, ChangeOutput>;
   readonly secrets: Pick<Secrets, 'seal' | 'open'>;
   readonly egress: Pick<Egress, 'refusal'>;
+  readonly clock: Clock;
 }
 
 /** A subscription with its new secret. */
@@ -84,13 +91,14 @@ export class Subscriptions {
     return (await this.#change(webhook, { kind: 'reenable' })).health;
   }
 
-  /** The signing secret; null while signing is off. */
-  secretOf({ id, sealedSecret }: Webhook): string | null {
-    if (sealedSecret === null) return null;
-    return this.#parts.secrets.open(sealedSecret, signingSecretContext(id));
+  /** The signing secrets; null while signing is off. */
+  secretsOf(webhook: Webhook): SigningSecrets | null {
+    const { clock, secrets } = this.#parts;
+    const context = signingSecretContext(webhook.id);
+    return signingSecretsOf(webhook, clock.now(), (sealed) => secrets.open(sealed, context));
   }
 
-  /** Replaces the signing secret, or makes the first one. */
+  /** Replaces the signing secret, or makes the first one. The one before signs beside it for a while. */
   async rotateSecret(webhook: Webhook): Promise<Signed> {
     const secret = newSigningSecret();
     const sealedSecret = this.#seal(webhook.id, secret);
@@ -98,7 +106,7 @@ export class Subscriptions {
     return { webhook: changed.webhook, secret };
   }
 
-  /** Removes the signing secret. */
+  /** Removes the signing secret, and the one before it. */
   async stopSigning(webhook: Webhook): Promise<Webhook> {
     return (await this.#change(webhook, { kind: 'sign', sealedSecret: null })).webhook;
   }

@@ -25,6 +25,8 @@ export const webhookSchema: readonly Table[] = [
       enabled: one,
       secret: nullable(text),
       secret_created_at: nullable(integer),
+      previous_secret: nullable(text),
+      previous_secret_until: nullable(integer),
       created_at: integer,
     },
     primary: ['id'],

@@ -18,6 +18,8 @@ export interface Webhook {
   /** Sealed; null while signing is off. */
   readonly sealedSecret: string | null;
   readonly secretCreatedAt: number | null;
+  /** The secret before the last rotation, sealed, and until when it signs, too; null without one. */
+  readonly previousSecret: { readonly sealed: string; readonly until: number } | null;
   readonly createdAt: number;
 }
 
@@ -46,6 +48,8 @@ export interface WebhookColumns {
   readonly enabled: number;
   readonly secret: string | null;
   readonly secret_created_at: number | null;
+  readonly previous_secret: string | null;
+  readonly previous_secret_until: number | null;
   readonly created_at: number;
 }
 
@@ -58,7 +62,10 @@ export type SubscriptionColumns = (WebhookColumns | { readonly id: null }) &
     readonly tenant_created_at: number;
   };
 
-/** The signing secret of one subscription. */
+/** Columns that have a sealed signing secret. */
+export type SecretColumn = 'secret' | 'previous_secret';
+
+/** A signing secret of one subscription. */
 export interface SealedSecret {
   readonly id: string;
   readonly tenantId: string;
@@ -90,11 +97,14 @@ export function changeableRow(one: Webhook): Row {
     enabled: one.enabled ? 1 : 0,
     secret: one.sealedSecret,
     secret_created_at: one.secretCreatedAt,
+    previous_secret: one.previousSecret?.sealed ?? null,
+    previous_secret_until: one.previousSecret?.until ?? null,
   };
 }
 
 /** A row as a subscription. */
 export function webhookOf(row: WebhookColumns): Webhook {
+  const { previous_secret: previous, previous_secret_until: until } = row;
   return {
     id: row.id,
     tenantId: row.tenant_id,
@@ -107,6 +117,7 @@ export function webhookOf(row: WebhookColumns): Webhook {
     enabled: row.enabled === 1,
     sealedSecret: row.secret,
     secretCreatedAt: row.secret_created_at,
+    previousSecret: previous === null || until === null ? null : { sealed: previous, until },
     createdAt: row.created_at,
   };
 }

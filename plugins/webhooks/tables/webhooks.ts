@@ -4,6 +4,7 @@ import {
   changeableRow,
   isSubscription,
   type SealedSecret,
+  type SecretColumn,
   type SubscriptionColumns,
   type SubscriptionSnapshot,
   tenantRow,
@@ -114,19 +115,28 @@ export class WebhookTable {
     await this.db.updateEach('webhooks', 'id', webhooks.map(changeableRow));
   }
 
-  /** A page of the sealed signing secrets of all tenants, by subscription id. */
-  async sealedPage(afterId: string, limit: number): Promise<readonly SealedSecret[]> {
+  /** A page of the sealed signing secrets of all tenants in one column, by subscription id. */
+  async sealedPage(
+    column: SecretColumn,
+    afterId: string,
+    limit: number,
+  ): Promise<readonly SealedSecret[]> {
     return await this.db.rows<SealedSecret>(
-      `select id, tenant_id as tenantId, secret as sealed from webhooks
-       where id > ? and secret is not null order by id limit ?`,
+      `select id, tenant_id as tenantId, ${column} as sealed from webhooks
+       where id > ? and ${column} is not null order by id limit ?`,
       [afterId, limit],
     );
   }
 
   /** Replaces a sealed signing secret if it is still the former one. */
-  async replaceSecret(id: string, former: string, sealed: string): Promise<void> {
+  async replaceSecret(
+    column: SecretColumn,
+    id: string,
+    former: string,
+    sealed: string,
+  ): Promise<void> {
     await this.db.run(
-      'update webhooks set secret = ? where id = ? and secret = ?',
+      `update webhooks set ${column} = ? where id = ? and ${column} = ?`,
       [sealed, id, former],
       { recurs: true },
     );

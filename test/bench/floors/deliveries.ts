@@ -11,7 +11,7 @@ import { attemptHeaders } from '../../../plugins/webhooks/attempt.ts';
 const { DATABASE_URL = '', PORT = '0' } = process.env;
 /** Requests that one receiver gets at once. */
 const concurrency = 10;
-const secret = 'whsec_of_the_floor';
+const secrets = { current: 'whsec_of_the_floor', previous: null };
 
 /** What is to be done. */
 interface Order {
@@ -33,7 +33,7 @@ async function deliver(pool: Pool, payload: string): Promise<void> {
   const at = Date.now();
   const event = 'message.read';
   const headers = attemptHeaders(
-    { event, deliveryId: id, number: 1, payload, secret },
+    { event, deliveryId: id, number: 1, payload, secrets },
     Math.floor(at / 1000),
   );
   const taken = await pool.request({ path: '/', method: 'POST', headers, body: payload });

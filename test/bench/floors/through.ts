@@ -18,7 +18,7 @@ const { NETWORK_PORT = '0', RECEIVER_URL = '' } = process.env;
 const prefetch = 64;
 /** Requests that the receiver gets at once. */
 const connections = 10;
-const secret = 'whsec_of_the_floor';
+const secrets = { current: 'whsec_of_the_floor', previous: null };
 
 const text = { type: 'string', maxLength: 4_096 };
 const body = {
@@ -101,7 +101,7 @@ async function post(
     contact: { id: to.phone, phone: to.phone, name: to.phone },
   });
   const id = randomUUID();
-  const facts = { event, deliveryId: id, number: 1, payload, secret };
+  const facts = { event, deliveryId: id, number: 1, payload, secrets };
   const headers = attemptHeaders(facts, Math.floor(at / 1000));
   const taken = await receiver.request({ path: '/', method: 'POST', headers, body: payload });
   await taken.body.dump();

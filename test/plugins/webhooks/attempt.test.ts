@@ -1,8 +1,10 @@
 import t from 'tap';
 import type { EgressOutcome, EgressPost } from '../../../plugins/egress/contract.ts';
 import { attempt, attemptHeaders } from '../../../plugins/webhooks/attempt.ts';
-import { signature } from '../../../plugins/webhooks/signature.ts';
+import { signature, standardSignature } from '../../../plugins/webhooks/signature.ts';
 import { body, secret } from './examples.ts';
+
+const secrets = { current: secret, previous: null };
 
 t.test(
   'a request names its event, delivery and attempt, and is signed when there is a secret',
@@ -20,11 +22,14 @@ t.test(
       'x-webhook-delivery': 'dlv_1',
       'x-webhook-attempt': '3',
     };
-    t.same(attemptHeaders({ ...request, secret: null }, 1_767_225_600), unsigned);
-    t.same(attemptHeaders({ ...request, secret }, 1_767_225_600), {
+    t.same(attemptHeaders({ ...request, secrets: null }, 1_767_225_600), unsigned);
+    t.same(attemptHeaders({ ...request, secrets }, 1_767_225_600), {
       ...unsigned,
       'x-webhook-timestamp': '1767225600',
       'x-webhook-signature': signature(secret, 1_767_225_600, body),
+      'webhook-id': 'dlv_1',
+      'webhook-timestamp': '1767225600',
+      'webhook-signature': standardSignature(secrets, 'dlv_1', 1_767_225_600, body),
     });
   },
 );
@@ -52,7 +57,7 @@ t.test('an attempt succeeds with any 2xx, else says why it failed', async (t) =>
         deliveryId: 'd',
         number: 2,
         payload: body,
-        secret,
+        secrets,
       },
     );
   };

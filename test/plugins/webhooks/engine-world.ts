@@ -201,6 +201,7 @@ export async function addWebhook(
     enabled: true,
     sealedSecret: null,
     secretCreatedAt: null,
+    previousSecret: null,
     createdAt: 1,
     ...facts,
   };

@@ -74,5 +74,6 @@ export const webhook: Webhook = {
   enabled: true,
   sealedSecret: null,
   secretCreatedAt: null,
+  previousSecret: null,
   createdAt: 100,
 };

@@ -22,7 +22,7 @@ interface ShownWebhook {
   readonly url: string;
 }
 
-const secretText = /^whsec_[A-Za-z0-9_-]{43}$/;
+const secretText = /^whsec_[A-Za-z0-9+/]{43}=$/;
 const time = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const least = { url: 'https://example.com/hook', subscribed_to: ['message.sent'] };
 const noSuch = 'wh_01jxk5d8a0c1v7m2q3r4s5t6w7';

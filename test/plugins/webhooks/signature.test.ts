@@ -1,6 +1,9 @@
 import { createHmac } from 'node:crypto';
+import { Webhook as StandardWebhook } from 'standardwebhooks';
+import { Webhook as SvixWebhook } from 'svix';
 import t from 'tap';
-import { signature } from '../../../plugins/webhooks/signature.ts';
+import { signature, standardSignature } from '../../../plugins/webhooks/signature.ts';
+import { newSigningSecret } from '../../../plugins/webhooks/subscriptions/secret.ts';
 import { body, secret } from './examples.ts';
 
 t.test(
@@ -15,3 +18,28 @@ t.test(
     t.not(signature(`${secret}x`, 1_767_225_600, body), expected);
   },
 );
+
+t.test('the libraries of Standard Webhooks verify the other signature', async (t) => {
+  const timestamp = Math.floor(Date.now() / 1_000);
+  const former = newSigningSecret();
+  const secrets = { current: secret, previous: former };
+  const value = standardSignature(secrets, 'dlv_1', timestamp, body);
+  t.match(value, /^v1,[\w+/]{43}= v1,[\w+/]{43}=$/);
+  const headers = {
+    'webhook-id': 'dlv_1',
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': value,
+  };
+  for (const library of [StandardWebhook, SvixWebhook]) {
+    for (const known of [secret, former]) {
+      t.same(new library(known).verify(body, headers), JSON.parse(body));
+      t.throws(() => new library(known).verify(`${body} `, headers));
+      t.throws(() => new library(known).verify(body, { ...headers, 'webhook-id': 'dlv_2' }));
+    }
+    t.throws(() => new library(newSigningSecret()).verify(body, headers));
+  }
+  const older = { current: 'whsec_-_-_-_-_', previous: null };
+  const signed = standardSignature(older, 'dlv_1', timestamp, body);
+  const known = new StandardWebhook('whsec_+/+/+/+/');
+  t.ok(known.verify(body, { ...headers, 'webhook-signature': signed }), 'a secret in base64url');
+});

@@ -7,7 +7,7 @@ import type { Ledger } from './ledger.ts';
 const { PORT = '0', RECEIVER_URL = '' } = process.env;
 /** Requests that the receiver gets at once, as from the gateway. */
 const connections = 10;
-const secret = 'whsec_of_the_floor';
+const secrets = { current: 'whsec_of_the_floor', previous: null };
 
 /** A message that a contact wrote. */
 export interface Received {
@@ -62,7 +62,7 @@ export async function serveFloor(
       message: { id, direction: 'inbound', text, media: null, status: 'received', error: null },
       contact: { id: from, phone: from, name: from },
     });
-    const facts = { event, deliveryId: id, number: 1, payload, secret } as const;
+    const facts = { event, deliveryId: id, number: 1, payload, secrets } as const;
     const headers = attemptHeaders(facts, Math.floor(created_at / 1_000));
     const taken = await receiver.request({ path: '/', method: 'POST', headers, body: payload });
     await taken.body.dump();

@@ -79,6 +79,7 @@ async function subscribe(stage: Stage, tenantId: string): Promise<void> {
         retriesEnabled: false,
         enabled: true,
         sealedSecret: null,
+        previousSecret: null,
         secretCreatedAt: null,
         createdAt: unit.now,
       },
