@@ -9,12 +9,16 @@ export interface PauseRules {
   readonly forMs: number;
 }
 
+/** Status with which a receiver says that it wants no more deliveries. */
+const gone = 410;
+const goneReason = 'Paused because the receiver answered 410 Gone.';
+
 /** Maximum concurrent requests to a receiver that is failing or has never answered 2xx. */
 const cautiousRequests = 2;
 
 /**
- * Health after an attempt: the counts, and the pause of a receiver that keeps failing. A success resets the count of
- * failures but ends no pause. Pure.
+ * Health after an attempt: the counts, and the pause of a receiver that keeps failing, or answers 410. A success resets
+ * the count of failures but ends no pause. Pure.
  * @param now when the attempt was over
  */
 export function afterAttemptAt(
@@ -37,7 +41,8 @@ export function afterAttemptAt(
   }
   const consecutiveFailures = health.consecutiveFailures + 1;
   const failingSince = health.failingSince ?? now;
-  const isPaused = consecutiveFailures >= rules.failures && now - failingSince >= rules.forMs;
+  const isGone = attempt.statusCode === gone;
+  const isWornOut = consecutiveFailures >= rules.failures && now - failingSince >= rules.forMs;
   return {
     ...seen,
     consecutiveFailures,
@@ -53,8 +58,11 @@ export function afterAttemptAt(
       message: failure.message,
       durationMs: attempt.durationMs,
     },
-    ...(isPaused && health.disabledAt === null
-      ? { disabledAt: now, disabledReason: pauseReason(consecutiveFailures, failingSince) }
+    ...((isGone || isWornOut) && health.disabledAt === null
+      ? {
+          disabledAt: now,
+          disabledReason: isGone ? goneReason : pauseReason(consecutiveFailures, failingSince),
+        }
       : {}),
   };
 }

@@ -23,7 +23,8 @@ export function getHealth({ subscriptions }: WebhookOperationsParts): AnyOperati
     summary: 'Get the delivery health of a webhook',
     description:
       'How attempts to reach its URL went: counts, the last failure and the last success. `is_disabled` true: the ' +
-      'URL failed at least 20 times in a row over at least 10 minutes (unless configured otherwise) and is paused. ' +
+      'URL failed at least 20 times in a row over at least 10 minutes (unless configured otherwise), or answered ' +
+      'with 410 once, and is paused; `disabled_reason` says which. ' +
       'Repair the receiver, let `test_webhook` show it, then use `reenable_webhook`. The health belongs to the URL ' +
       'and is shared by all webhooks of the account with it. Tests change none of it.',
     hints: { readOnly: true, destructive: false, idempotent: true },

@@ -275,6 +275,27 @@ for (const engine of databases) {
       },
     );
 
+    t.test('410 pauses at once, and what waits for a retry is suppressed', async (t) => {
+      const { internet, start } = await open(t);
+      const one = await start({ settings: { retryDelaysMs: [300] } });
+      const tenantId = await addTenant(one);
+      const hook = await addWebhook(one, tenantId, { retriesEnabled: true });
+      internet.on(hook.url, () => 410);
+      await raise(one, tenantId, subjects(1, 'gone'));
+      const states = (...wanted: readonly string[]) =>
+        until(wanted.join(), async () => {
+          const all = await deliveriesOf(one);
+          return all.map(({ state }) => state).join() === wanted.join() && all;
+        });
+      const [ended] = await states('suppressed');
+      t.match(ended, { attempts: 1, retries: 1, log: [{ statusCode: 410 }] });
+      const [receiver] = await one.storage.read.receivers.find([hook.receiverId]);
+      t.match(receiver?.health, { consecutiveFailures: 1, disabledReason: /410 Gone/ });
+      await raise(one, tenantId, subjects(1, 'later'));
+      await states('suppressed', 'suppressed');
+      t.equal(internet.seen.length, 1);
+    });
+
     t.test('pause, off, and what is suppressed', { buffered: true }, async (t) => {
       const { internet, start } = await open(t);
       const one = await start({

@@ -55,6 +55,16 @@ t.test(
     t.equal(better.disabledAt, paused.disabledAt, 'only people end a pause');
     t.ok(better.lastFailure, 'the last failure can still be read');
 
+    const told = { ...bad(1), statusCode: 410 };
+    const gone = afterAttemptAt(better, delivery, told, rules, 22 * minute);
+    t.match(
+      gone,
+      { consecutiveFailures: 1, disabledAt: better.disabledAt },
+      'it is paused already',
+    );
+    const leaving = afterAttemptAt(untouched, delivery, told, rules, 5);
+    t.match(leaving, { consecutiveFailures: 1, disabledAt: 5, disabledReason: /410 Gone/ });
+
     t.same([isFailing(untouched), requestsAtOnce(untouched, 10)], [false, 2]);
     t.same([isFailing(first), requestsAtOnce(first, 1)], [true, 1]);
     t.same([isFailing(better), requestsAtOnce(better, 10)], [false, 10]);
