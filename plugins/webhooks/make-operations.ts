@@ -3,6 +3,7 @@ import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { MintAddress } from '../../core/media-reference.ts';
 import type { AnyOperation } from '../../core/operation.ts';
+import type { ChannelRegistry } from '../accounts/contract.ts';
 import type { Egress } from '../egress/contract.ts';
 import type { Cursors, Secrets } from '../secrets/contract.ts';
 import type { Plans } from '../tenants/contract.ts';
@@ -20,6 +21,7 @@ export interface WebhooksParts {
   readonly secrets: Secrets;
   readonly cursors: Cursors;
   readonly plans: Plans;
+  readonly channels: Pick<ChannelRegistry, 'channels'>;
   readonly clock: Clock;
   readonly log: GatewayLog;
   /** Makes an expiring address of stored media. */
@@ -43,10 +45,12 @@ export interface MadeOperations {
 
 /** Makes the operations on webhooks. Called by the plugin. */
 export function makeWebhookOperations(parts: WebhooksParts): MadeOperations {
-  const { storage, egress, secrets, cursors, plans, clock, settings, log } = parts;
+  const { storage, egress, secrets, cursors, plans, channels, clock, settings, log } = parts;
   const { maxSubscriptions, previousSecretMs } = settings;
   const changeLane = makeChangeLane({ maxSubscriptions, previousSecretMs, log });
-  const subscriptions = new Subscriptions({ storage, changeLane, secrets, egress, clock });
+  const subscriptions = new Subscriptions({
+    ...{ storage, changeLane, secrets, egress, clock, channels },
+  });
   const deliveryLog = new DeliveryLog(parts);
   const { timeoutMs, connectTimeoutMs } = settings;
   const testParts = { storage, egress, clock, timeoutMs, connectTimeoutMs };

@@ -3,6 +3,17 @@ import type { Plans, Tenant } from '../tenants/contract.ts';
 import type { Health } from './tables/receiver-rows.ts';
 import type { Webhook } from './tables/webhook-rows.ts';
 
+/** An event to fan out. */
+export interface FannedEvent {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly type: EventType;
+  readonly subject: string;
+  /** The body, as it is sent. */
+  readonly payload: string;
+  readonly createdAt: number;
+}
+
 /** Whether a tenant may use webhooks at all. Pure. */
 export function hasWebhooks(
   tenant: Pick<Tenant, 'plan' | 'disabled'> | undefined,
@@ -12,19 +23,33 @@ export function hasWebhooks(
   return !tenant.disabled.includes('webhooks') && plans.plan(tenant.plan).webhooks;
 }
 
-/** Whether an event matches a subscription: one of its types, raised since the subscription was made. Pure. */
+/**
+ * Whether an event matches a subscription: one of its types, about one of its accounts and channels, raised since the
+ * subscription was made. Pure.
+ */
 export function wants(
   webhook: Webhook,
   tenant: Pick<Tenant, 'id' | 'disabled'>,
-  event: { readonly tenantId: string; readonly type: EventType; readonly createdAt: number },
+  event: FannedEvent,
 ): boolean {
   return (
     webhook.tenantId === event.tenantId &&
     tenant.id === event.tenantId &&
     webhook.subscribedTo.includes(event.type) &&
     !tenant.disabled.includes(`event:${event.type}`) &&
-    webhook.createdAt <= event.createdAt
+    webhook.createdAt <= event.createdAt &&
+    passes(webhook, event.payload)
   );
+}
+
+/** Whether an event passes the filters of a subscription. An event of no account is about them all. */
+function passes({ accountIds, channels }: Webhook, payload: string): boolean {
+  if (accountIds === null && channels === null) return true;
+  // Every body has both fields (specification: Payload shapes).
+  const { account_id, channel } = JSON.parse(payload) as Record<string, string | null>;
+  const isAmong = (value: string | null | undefined, filter: readonly string[] | null): boolean =>
+    value == null || filter === null || filter.includes(value);
+  return isAmong(account_id, accountIds) && isAmong(channel, channels);
 }
 
 /** Whether deliveries of a subscription are attempted now; else they are suppressed. Pure. */

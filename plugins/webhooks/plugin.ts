@@ -17,7 +17,7 @@ export default gatewayPlugin(
     const { cradle } = app.container;
     const { broker, clock, cluster, cursors, egress, media, metrics, outbox, plans, secrets } =
       cradle;
-    const { stopping, storage } = cradle;
+    const { channels, stopping, storage } = cradle;
     const { webhooks, roles } = cradle.config;
     const log = cradle.log.child({ plugin: 'webhooks' });
     const mint = (key: string): string => media.mint(key);
@@ -26,7 +26,7 @@ export default gatewayPlugin(
     const tests = new TestSlots(webhooks.concurrency);
     const made = makeWebhookOperations({
       tests,
-      ...{ clock, cursors, egress, plans, secrets, stopping, storage, log, mint },
+      ...{ channels, clock, cursors, egress, plans, secrets, stopping, storage, log, mint },
       settings: {
         maxSubscriptions: webhooks.max_subscriptions,
         previousSecretMs: webhooks.previous_secret_h * hourMs,

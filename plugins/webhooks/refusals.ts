@@ -42,6 +42,21 @@ export function tooManyWebhooks(most: number): GatewayError {
   return new GatewayError('invalid_request', { message });
 }
 
+/** For channels in a filter that are not there, by their indexes. */
+export function unknownChannels(at: readonly number[], channels: readonly string[]): GatewayError {
+  const details = at.map((index) => {
+    const path = `body/channels/${index}`;
+    return { path, message: `${path} is no channel; there are ${channels.join(', ')}` };
+  });
+  return refused('invalid_request', details);
+}
+
+/** For an account in a filter that the tenant does not have, by its index. */
+export function accountNotFound(index: number): GatewayError {
+  const message = `body/account_ids/${index} is not the id of an account of yours.`;
+  return new GatewayError('account_not_found', { message });
+}
+
 /** For the replay of a test. */
 export function testNotReplayed(): GatewayError {
   const message = 'path/deliveryId is a test, which is never repeated; send another one';

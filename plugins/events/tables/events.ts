@@ -10,18 +10,14 @@ const fannedOut = 1;
 /** Takes the turn of the fan-out, and reads the time once the row is locked. */
 const fanOutTurn = `select ${mysqlNow} as now from turns where name = 'fan-out' for update`;
 
-/** An event in the outbox. */
-export interface StoredEvent {
+/** An event with its body, byte for byte as it is sent. */
+export interface KeptEvent {
   readonly id: string;
   readonly tenantId: string;
   readonly type: EventType;
   readonly subject: string;
-  readonly createdAt: number;
-}
-
-/** An event with its body, byte for byte as it is sent. */
-export interface KeptEvent extends StoredEvent {
   readonly payload: string;
+  readonly createdAt: number;
 }
 
 interface EventColumns {
@@ -29,6 +25,7 @@ interface EventColumns {
   readonly tenant_id: string;
   readonly type: EventType;
   readonly subject: string;
+  readonly payload: string;
   readonly created_at: number;
 }
 
@@ -74,14 +71,14 @@ export class EventTable {
    */
   async waitingForChange(
     limit: number,
-  ): Promise<{ readonly events: readonly StoredEvent[]; readonly now: number }> {
+  ): Promise<{ readonly events: readonly KeptEvent[]; readonly now: number }> {
     const isMysql = this.db.dialect === 'mysql';
     // Without the hint a wrong estimate of the table's size can lead to a scan of all events.
     const index = isMysql ? 'force index (events_state_id)' : '';
     const [[turn], rows] = await Promise.all([
       isMysql ? this.db.rows<{ now: number }>(fanOutTurn) : [],
       this.db.rows<EventColumns>(
-        `select id, tenant_id, type, subject, created_at from events ${index}
+        `select id, tenant_id, type, subject, payload, created_at from events ${index}
          where state = ? order by id limit ?`,
         [waiting, limit],
       ),
@@ -92,6 +89,7 @@ export class EventTable {
       tenantId: row.tenant_id,
       type: row.type,
       subject: row.subject,
+      payload: row.payload,
       createdAt: row.created_at,
     }));
     return { events, now };

@@ -1,14 +1,8 @@
 import { newId } from '../../../core/ids.ts';
 import type { Plans } from '../../tenants/contract.ts';
-import { goesOut, hasWebhooks, wants } from '../matching.ts';
+import { type FannedEvent, goesOut, hasWebhooks, wants } from '../matching.ts';
 import type { Delivery } from '../tables/delivery-rows.ts';
 import type { Subscription, SubscriptionSnapshot, Webhook } from '../tables/webhook-rows.ts';
-
-/** An event to fan out. */
-export type FannedEvent = Pick<Delivery, 'tenantId' | 'subject' | 'createdAt'> & {
-  readonly id: string;
-  readonly type: Delivery['eventType'];
-};
 
 /** A new delivery with its subscription and event. */
 export interface DeliveryOfEvent<Event extends FannedEvent> {

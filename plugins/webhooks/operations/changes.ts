@@ -9,6 +9,8 @@ import { eventSet, readEventTypes } from '../subscriptions/event-set.ts';
 import { secretExample, unsignedExample, webhookExample, webhookParams } from './examples.ts';
 import type { WebhookOperationsParts } from './parts.ts';
 import {
+  GivenAccountIds,
+  GivenChannels,
   GivenEventTypes,
   GivenName,
   GivenUrl,
@@ -38,6 +40,8 @@ export function createWebhook({ subscriptions }: WebhookOperationsParts): AnyOpe
       'answers 410 is paused at once.',
       '',
       '`url_not_allowed`: the address is not https, carries credentials or is not public; ask for another.',
+      'With `account_ids` or `channels` only events of these accounts or channels are delivered, and those that are',
+      'of no account: `account.limit_reached`. `account_not_found`: the account has none with such an id.',
       '`invalid_event_type`: see `list_webhook_events`. `invalid_request` also answers a name that another webhook',
       'has, and one webhook more than the account may have (20 unless configured): delete or update one instead.',
     ].join('\n'),
@@ -47,6 +51,8 @@ export function createWebhook({ subscriptions }: WebhookOperationsParts): AnyOpe
     body: Closed({
       url: GivenUrl,
       subscribed_to: GivenEventTypes,
+      account_ids: Type.Optional(GivenAccountIds),
+      channels: Type.Optional(GivenChannels),
       name: Type.Optional(GivenName(' Without one: `webhook-` and the time.')),
       retries_enabled: Type.Optional(
         Type.Boolean({ default: false, description: 'whether failed deliveries are retried' }),
@@ -67,7 +73,7 @@ export function createWebhook({ subscriptions }: WebhookOperationsParts): AnyOpe
         ),
       }),
     },
-    errors: ['invalid_event_type', 'url_not_allowed'],
+    errors: ['invalid_event_type', 'url_not_allowed', 'account_not_found'],
     examples: [
       {
         summary: 'Signed and retried',
@@ -94,6 +100,8 @@ export function createWebhook({ subscriptions }: WebhookOperationsParts): AnyOpe
         name: body.name ?? null,
         url: body.url,
         subscribedTo: eventTypesOf(body.subscribed_to, caller),
+        accountIds: onceEach(body.account_ids ?? null),
+        channels: onceEach(body.channels ?? null),
         retriesEnabled: body.retries_enabled ?? false,
         enabled: body.enabled ?? true,
       };
@@ -115,6 +123,8 @@ const UpdateBody = Closed(
   {
     url: Type.Optional(GivenUrl),
     subscribed_to: Type.Optional(GivenEventTypes),
+    account_ids: Type.Optional(GivenAccountIds),
+    channels: Type.Optional(GivenChannels),
     name: Type.Optional(GivenName()),
     retries_enabled: Type.Optional(
       Type.Boolean({ description: 'whether failed deliveries are retried' }),
@@ -152,7 +162,7 @@ export function updateWebhook({ subscriptions }: WebhookOperationsParts): AnyOpe
     query: null,
     body: UpdateBody,
     answers: { 200: Closed({ success: Success, webhook: WebhookSchema }) },
-    errors: ['invalid_event_type', 'url_not_allowed', 'webhook_not_found'],
+    errors: ['invalid_event_type', 'url_not_allowed', 'account_not_found', 'webhook_not_found'],
     examples: [
       {
         summary: 'Another address',
@@ -185,14 +195,21 @@ export function updateWebhook({ subscriptions }: WebhookOperationsParts): AnyOpe
 }
 
 function changesOf(body: Static<typeof UpdateBody>, caller: Caller): WebhookChanges {
-  const { url, subscribed_to: given, name, retries_enabled, enabled } = body;
+  const { url, subscribed_to: given, account_ids, channels, name } = body;
+  const { retries_enabled, enabled } = body;
   return {
     ...(url === undefined ? {} : { url }),
     ...(given === undefined ? {} : { subscribedTo: eventTypesOf(given, caller) }),
+    ...(account_ids === undefined ? {} : { accountIds: onceEach(account_ids) }),
+    ...(channels === undefined ? {} : { channels: onceEach(channels) }),
     ...(name === undefined ? {} : { name }),
     ...(retries_enabled === undefined ? {} : { retriesEnabled: retries_enabled }),
     ...(enabled === undefined ? {} : { enabled }),
   };
+}
+
+function onceEach(names: readonly string[] | null): readonly string[] | null {
+  return names === null ? null : [...new Set(names)];
 }
 
 function eventTypesOf(given: readonly string[], { disabled }: Caller): readonly EventType[] {

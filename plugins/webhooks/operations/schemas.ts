@@ -41,6 +41,27 @@ export const GivenEventTypes = Type.Array(GivenEventType(''), {
   description: 'The event types to deliver, at least one; one that is given twice counts once.',
 });
 
+/** The accounts in a body whose events are delivered. */
+export const GivenAccountIds = Nullable(
+  Type.Array(Type.String({ maxLength: 64 }), {
+    minItems: 1,
+    maxItems: 1_000,
+    description:
+      'Only events of these accounts are delivered, by their ids; null: of all. Events of no account are delivered in any case.',
+    examples: [['acc_01j5x8zn1c8t6j1k3m5p7r9rst']],
+  }),
+);
+
+/** The channels in a body whose events are delivered. */
+export const GivenChannels = Nullable(
+  Type.Array(Type.String({ maxLength: 60 }), {
+    minItems: 1,
+    maxItems: 50,
+    description: 'Only events of accounts on these channels are delivered; null: of all.',
+    examples: [['msgapp_web']],
+  }),
+);
+
 /** The address in a body. */
 export const GivenUrl = Type.String({
   minLength: 1,
@@ -73,6 +94,12 @@ export const WebhookSchema = Type.Object(
       examples: ['https://example.com/hook'],
     }),
     subscribed_to: Type.Array(EventTypeName, { description: 'the event types that are delivered' }),
+    account_ids: Nullable(
+      Type.Array(Type.String(), { description: 'only of these accounts; null: of all' }),
+    ),
+    channels: Nullable(
+      Type.Array(Type.String(), { description: 'only of these channels; null: of all' }),
+    ),
     created_at: Timestamp,
     signing_enabled: Type.Boolean({ description: 'whether there is a signing secret' }),
     signing_secret_created_at: Type.Optional(

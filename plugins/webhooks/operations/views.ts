@@ -14,6 +14,8 @@ export function webhookView(webhook: Webhook): Static<typeof WebhookSchema> {
     name: webhook.name,
     url: webhook.url,
     subscribed_to: [...webhook.subscribedTo],
+    account_ids: webhook.accountIds === null ? null : [...webhook.accountIds],
+    channels: webhook.channels === null ? null : [...webhook.channels],
     created_at: timestamp(webhook.createdAt),
     signing_enabled: webhook.sealedSecret !== null,
     ...(secretCreatedAt === null ? {} : { signing_secret_created_at: timestamp(secretCreatedAt) }),

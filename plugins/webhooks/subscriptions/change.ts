@@ -7,12 +7,15 @@ import { receiverId } from './receiver-id.ts';
 /** A new subscription; `name` null for the default. */
 export type NewWebhook = Pick<
   Webhook,
-  'url' | 'subscribedTo' | 'retriesEnabled' | 'enabled' | 'sealedSecret'
+  'url' | 'subscribedTo' | 'accountIds' | 'channels' | 'retriesEnabled' | 'enabled' | 'sealedSecret'
 > & { readonly name: string | null };
 
 /** Fields of a subscription to change; absent fields stay. */
 export type WebhookChanges = Partial<
-  Pick<Webhook, 'name' | 'url' | 'subscribedTo' | 'retriesEnabled' | 'enabled'>
+  Pick<
+    Webhook,
+    'name' | 'url' | 'subscribedTo' | 'accountIds' | 'channels' | 'retriesEnabled' | 'enabled'
+  >
 >;
 
 /** Change of one subscription. `sealedSecret` null turns signing off. */

@@ -2,9 +2,10 @@ import type { Clock } from '../../../core/contracts/clock.ts';
 import type { Lane, Storage } from '../../../core/contracts/storage.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
+import type { ChannelRegistry } from '../../accounts/contract.ts';
 import type { Egress } from '../../egress/contract.ts';
 import type { Secrets } from '../../secrets/contract.ts';
-import { urlNotAllowed } from '../refusals.ts';
+import { accountNotFound, unknownChannels, urlNotAllowed } from '../refusals.ts';
 import type { Health } from '../tables/receiver-rows.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
 import type { Change, NewWebhook, WebhookChanges } from './change.ts';
@@ -23,6 +24,7 @@ export interface SubscriptionsParts {
   readonly secrets: Pick<Secrets, 'seal' | 'open'>;
   readonly egress: Pick<Egress, 'refusal'>;
   readonly clock: Clock;
+  readonly channels: Pick<ChannelRegistry, 'channels'>;
 }
 
 /** A subscription with its new secret. */
@@ -59,7 +61,8 @@ export class Subscriptions {
 
   /**
    * @param isSigned whether a signing secret is made, too
-   * @throws GatewayError `url_not_allowed`, or `invalid_request` for the name or one subscription too many
+   * @throws GatewayError `url_not_allowed`, `account_not_found`, or `invalid_request` for the name, a channel or one
+   *   subscription too many
    */
   async create(
     tenantId: string,
@@ -67,6 +70,7 @@ export class Subscriptions {
     isSigned: boolean,
   ): Promise<{ readonly webhook: Webhook; readonly secret: string | null }> {
     await this.#refuseUrl(webhook.url);
+    await this.#refuseFilters(tenantId, webhook);
     const id = newId('wh');
     const secret = isSigned ? newSigningSecret() : null;
     const sealedSecret = secret === null ? null : this.#seal(id, secret);
@@ -78,6 +82,7 @@ export class Subscriptions {
   /** @throws GatewayError as `create` */
   async update(webhook: Webhook, changes: WebhookChanges): Promise<Webhook> {
     if (changes.url !== undefined) await this.#refuseUrl(changes.url);
+    await this.#refuseFilters(webhook.tenantId, changes);
     return (await this.#change(webhook, { kind: 'update', changes })).webhook;
   }
 
@@ -118,6 +123,21 @@ export class Subscriptions {
   async #refuseUrl(url: string): Promise<void> {
     const reason = await this.#parts.egress.refusal(url);
     if (reason !== null) throw urlNotAllowed(reason);
+  }
+
+  /** Removed accounts of the tenant are accepted, so that what was read can be written back. */
+  async #refuseFilters(
+    tenantId: string,
+    { accountIds, channels }: Pick<WebhookChanges, 'accountIds' | 'channels'>,
+  ): Promise<void> {
+    const known = this.#parts.channels.channels();
+    const unknown = (channels ?? []).flatMap((name, n) => (known.includes(name) ? [] : [n]));
+    if (unknown.length > 0) throw unknownChannels(unknown, known);
+    if (accountIds == null) return;
+    const accounts = await this.#parts.storage.read.accounts.find(accountIds);
+    const own = new Set(accounts.flatMap((one) => (one.tenantId === tenantId ? one.id : [])));
+    const foreign = accountIds.findIndex((id) => !own.has(id));
+    if (foreign >= 0) throw accountNotFound(foreign);
   }
 
   async #change({ tenantId, id }: Pick<Webhook, 'tenantId' | 'id'>, change: Change) {

@@ -21,6 +21,8 @@ export const webhookSchema: readonly Table[] = [
       url: text,
       receiver_id: hash,
       subscribed_to: text,
+      account_ids: nullable(text),
+      channels: nullable(text),
       retries_enabled: zero,
       enabled: one,
       secret: nullable(text),

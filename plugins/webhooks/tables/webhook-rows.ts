@@ -13,6 +13,10 @@ export interface Webhook {
   /** The receiver of this tenant and URL, see `receiverId`. */
   readonly receiverId: string;
   readonly subscribedTo: readonly EventType[];
+  /** Accounts whose events are delivered; null for all. */
+  readonly accountIds: readonly string[] | null;
+  /** Channels whose events are delivered; null for all. */
+  readonly channels: readonly string[] | null;
   readonly retriesEnabled: boolean;
   readonly enabled: boolean;
   /** Sealed; null while signing is off. */
@@ -44,6 +48,8 @@ export interface WebhookColumns {
   readonly url: string;
   readonly receiver_id: string;
   readonly subscribed_to: string;
+  readonly account_ids: string | null;
+  readonly channels: string | null;
   readonly retries_enabled: number;
   readonly enabled: number;
   readonly secret: string | null;
@@ -93,6 +99,8 @@ export function changeableRow(one: Webhook): Row {
     url: one.url,
     receiver_id: one.receiverId,
     subscribed_to: JSON.stringify(one.subscribedTo),
+    account_ids: one.accountIds === null ? null : JSON.stringify(one.accountIds),
+    channels: one.channels === null ? null : JSON.stringify(one.channels),
     retries_enabled: one.retriesEnabled ? 1 : 0,
     enabled: one.enabled ? 1 : 0,
     secret: one.sealedSecret,
@@ -113,6 +121,8 @@ export function webhookOf(row: WebhookColumns): Webhook {
     receiverId: row.receiver_id,
     // Written by `changeableRow` alone.
     subscribedTo: JSON.parse(row.subscribed_to) as EventType[],
+    accountIds: namesOf(row.account_ids),
+    channels: namesOf(row.channels),
     retriesEnabled: row.retries_enabled === 1,
     enabled: row.enabled === 1,
     sealedSecret: row.secret,
@@ -120,4 +130,9 @@ export function webhookOf(row: WebhookColumns): Webhook {
     previousSecret: previous === null || until === null ? null : { sealed: previous, until },
     createdAt: row.created_at,
   };
+}
+
+function namesOf(text: string | null): readonly string[] | null {
+  // Written by `changeableRow` alone.
+  return text === null ? null : (JSON.parse(text) as string[]);
 }

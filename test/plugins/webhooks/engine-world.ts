@@ -197,6 +197,8 @@ export async function addWebhook(
     url,
     receiverId: receiverId(tenantId, url),
     subscribedTo: ['message.sent', 'message.delivered', 'message.read'],
+    accountIds: null,
+    channels: null,
     retriesEnabled: false,
     enabled: true,
     sealedSecret: null,
@@ -218,11 +220,19 @@ export async function save(process: EngineProcess, webhook: Webhook): Promise<vo
   });
 }
 
+/** An event to raise. */
+export interface RaisedOfTest {
+  readonly type?: EventType;
+  readonly subject: string;
+  /** The account that it is of, as its body names it. */
+  readonly place?: { readonly account_id: string | null; readonly channel: string | null };
+}
+
 /** Raises events in one transaction, each with a body that names its subject. */
 export async function raise(
   process: EngineProcess,
   tenantId: string,
-  events: readonly { readonly type?: EventType; readonly subject: string }[],
+  events: readonly RaisedOfTest[],
 ): Promise<void> {
   await process.run((unit) => unit.events.record(recordsOf(tenantId, events, unit.now)));
 }
@@ -234,7 +244,7 @@ export async function raise(
 export async function raiseFannedOut(
   process: EngineProcess,
   tenantId: string,
-  events: readonly { readonly type?: EventType; readonly subject: string }[],
+  events: readonly RaisedOfTest[],
   first: boolean,
 ): Promise<void> {
   await process.run(async (unit) => {
@@ -249,14 +259,14 @@ export async function raiseFannedOut(
 
 function recordsOf(
   tenantId: string,
-  events: readonly { readonly type?: EventType; readonly subject: string }[],
+  events: readonly RaisedOfTest[],
   at: number,
 ): readonly EventRecord[] {
-  return events.map(({ type = 'message.sent', subject }) => ({
+  return events.map(({ type = 'message.sent', subject, place = {} }) => ({
     tenantId,
     type,
     subject,
-    payload: { event: type, subject, text: 'Grüße 👋' },
+    payload: { event: type, ...place, subject, text: 'Grüße 👋' },
     at,
   }));
 }

@@ -275,6 +275,34 @@ for (const engine of databases) {
       },
     );
 
+    t.test('filters by account and channel, in both fan-outs', async (t) => {
+      const { internet, start } = await open(t);
+      const one = await start();
+      const tenantId = await addTenant(one);
+      const all = await addWebhook(one, tenantId);
+      const ofAccount = await addWebhook(one, tenantId, { accountIds: ['acc_1'] });
+      const ofChannel = await addWebhook(one, tenantId, { channels: ['chatapp'] });
+      const events = (name: string) => [
+        { subject: `${name}_1`, place: { account_id: 'acc_1', channel: 'msgapp_web' } },
+        { subject: `${name}_2`, place: { account_id: 'acc_2', channel: 'chatapp' } },
+        { subject: `${name}_3`, place: { account_id: null, channel: null } },
+      ];
+      await raise(one, tenantId, events('stored'));
+      await raiseFannedOut(one, tenantId, events('direct'), true);
+      await until('14 deliveries', async () => internet.seen.length === 14);
+      const subjectsAt = ({ url }: { readonly url: string }) =>
+        internet
+          .at(url)
+          .map(({ body }) => JSON.parse(body).subject)
+          .sort();
+      const numbers = (...wanted: readonly number[]) =>
+        ['direct', 'stored'].flatMap((name) => wanted.map((n) => `${name}_${n}`));
+      t.same(subjectsAt(all), numbers(1, 2, 3));
+      t.same(subjectsAt(ofAccount), numbers(1, 3), 'its account, and what is of none');
+      t.same(subjectsAt(ofChannel), numbers(2, 3));
+      t.equal((await deliveriesOf(one)).length, 14, 'nothing is stored of what is filtered out');
+    });
+
     t.test('410 pauses at once, and what waits for a retry is suppressed', async (t) => {
       const { internet, start } = await open(t);
       const one = await start({ settings: { retryDelaysMs: [300] } });

@@ -70,6 +70,8 @@ export const webhook: Webhook = {
   url: 'https://a.example',
   receiverId: 'receiver',
   subscribedTo: ['message.sent'],
+  accountIds: null,
+  channels: null,
   retriesEnabled: false,
   enabled: true,
   sealedSecret: null,

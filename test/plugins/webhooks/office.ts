@@ -2,7 +2,9 @@ import { composeGateway } from '../../../config/compose.ts';
 import { loadConfig } from '../../../config/load.ts';
 import { type Cradle, provide } from '../../../core/container.ts';
 import type { Unit } from '../../../core/contracts/storage.ts';
+import { newId } from '../../../core/ids.ts';
 import { createGateway, gatewayPlugin } from '../../../core/kernel.ts';
+import { unconnected } from '../../../plugins/accounts/status.ts';
 import type { Egress, EgressPost } from '../../../plugins/egress/contract.ts';
 import egressPlugin from '../../../plugins/egress/plugin.ts';
 import lockPlugin from '../../../plugins/storage/lock-plugin.ts';
@@ -12,6 +14,7 @@ import type { Webhook } from '../../../plugins/webhooks/tables/webhook-rows.ts';
 import { log, run } from '../../fixtures/process.ts';
 import { type Client, client } from '../../harness/client.ts';
 import type { Teardown } from '../../harness/processes.ts';
+import { noOptions } from '../messages/stage.ts';
 
 /** A tenant with its client. */
 export interface Customer {
@@ -147,4 +150,23 @@ export function deliveryOf(webhook: Webhook, n: number, changes: Partial<Deliver
     createdAt: 1_000_000 + n,
     ...changes,
   };
+}
+
+/** Stores an account of a tenant that has never been connected; answers its id. */
+export async function addAccount(office: Office, tenantId: string): Promise<string> {
+  const id = newId('acc');
+  await office.run((unit) =>
+    unit.accounts.insert([
+      {
+        id,
+        tenantId,
+        channel: 'chatapp',
+        identifier: id,
+        connectOptions: noOptions,
+        state: unconnected,
+        createdAt: unit.now,
+      },
+    ]),
+  );
+  return id;
 }

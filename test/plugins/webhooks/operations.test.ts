@@ -8,6 +8,7 @@ import { header, judge, type Received } from '../../harness/receiver.ts';
 import { openRows } from '../../harness/rows.ts';
 import { until } from '../../harness/story.ts';
 import {
+  addAccount,
   type Customer,
   deliveryOf,
   insideRefusal,
@@ -89,6 +90,8 @@ for (const engine of databases) {
         name: webhook.name,
         url: least.url,
         subscribed_to: ['message.sent', 'account.connected'],
+        account_ids: null,
+        channels: null,
         created_at: (webhook as unknown as { created_at: string }).created_at,
         signing_enabled: false,
         retries_enabled: false,
@@ -119,6 +122,44 @@ for (const engine of databases) {
       t.strictSame((await api.delete(byName)).body, gone);
       t.match(await api.delete(`/webhooks/${webhook.id}`), { status: 404 });
       t.strictSame((await api.get('/webhooks')).body, { success: true, webhooks: [] });
+    });
+
+    t.test('filters by account and channel', async (t) => {
+      const customer = await office.customer();
+      const { api } = customer;
+      const acc = await addAccount(office, customer.id);
+      const removed = await addAccount(office, customer.id);
+      const foreign = await addAccount(office, (await office.customer()).id);
+      await office.run((unit) => unit.accounts.remove([removed], unit.now));
+      const given = { account_ids: [acc, removed, acc], channels: ['chatapp'] };
+      const shown = { account_ids: [acc, removed], channels: ['chatapp'] };
+      const made = await api.post('/webhooks', { ...least, name: 'filtered', ...given });
+      t.match(made, { status: 201, body: { webhook: shown } });
+      t.match((await api.get('/webhooks')).body, { webhooks: [shown] });
+      const change = (changes: object) =>
+        api.put('/webhooks/filtered', { name: 'filtered', ...changes });
+      t.match((await change({})).body, { webhook: shown }, 'what is not given stays');
+      const all = { account_ids: null, channels: null };
+      t.match((await change(all)).body, { webhook: all });
+      t.match((await change(given)).body, { webhook: shown });
+      for (const [wrong, status, error_code, error] of [
+        [{ account_ids: [acc, foreign] }, 404, 'account_not_found', /^body\/account_ids\/1 /],
+        [{ account_ids: ['acc_none'] }, 404, 'account_not_found', /^body\/account_ids\/0 /],
+        [
+          { channels: ['chatapp', 'fax'] },
+          400,
+          'invalid_request',
+          /^body\/channels\/1 .*msgapp_web/,
+        ],
+        [{ account_ids: [] }, 400, 'invalid_request', /body\/account_ids/],
+        [{ channels: [] }, 400, 'invalid_request', /body\/channels/],
+        [{ channels: 'chatapp' }, 400, 'invalid_request', /body\/channels/],
+      ] as const) {
+        const refusal = { status, body: { error_code, error } };
+        t.match(await change(wrong), refusal, JSON.stringify(wrong));
+        t.match(await api.post('/webhooks', { ...least, ...wrong }), refusal);
+      }
+      t.match((await api.get('/webhooks')).body, { webhooks: [shown] });
     });
 
     t.test('refusals change nothing', async (t) => {

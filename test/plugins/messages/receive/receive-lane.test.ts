@@ -10,7 +10,7 @@ import { GatewayError } from '../../../../core/errors.ts';
 import { newId } from '../../../../core/ids.ts';
 import { makeContactChangeLane } from '../../../../plugins/contacts/change.ts';
 import type { Contact } from '../../../../plugins/contacts/contract.ts';
-import type { StoredEvent } from '../../../../plugins/events/tables/events.ts';
+import type { KeptEvent } from '../../../../plugins/events/tables/events.ts';
 import type { MessageWithContact } from '../../../../plugins/messages/tables/message-rows.ts';
 import type { Plans } from '../../../../plugins/tenants/contract.ts';
 import {
@@ -76,6 +76,8 @@ async function subscribe(stage: Stage, tenantId: string): Promise<void> {
         url: 'https://example.com/',
         receiverId: 'receiver',
         subscribedTo: ['message.received'],
+        accountIds: null,
+        channels: null,
         retriesEnabled: false,
         enabled: true,
         sealedSecret: null,
@@ -88,7 +90,7 @@ async function subscribe(stage: Stage, tenantId: string): Promise<void> {
 }
 
 /** An event's delivery, as far as it matters whose it is. */
-function delivered(event: StoredEvent): Delivery {
+function delivered(event: KeptEvent): Delivery {
   return {
     id: newId('dlv'),
     tenantId: event.tenantId,
