@@ -478,9 +478,12 @@ export interface paths {
          *
          *     A receiver answers any 2xx within ten seconds; everything else is a failure, redirects included. Failed
          *     deliveries are retried after 1 minute, 5 minutes, 30 minutes and 2 hours when `retries_enabled` is true.
-         *     A URL that keeps failing is paused, for all webhooks that have it: see `get_webhook_health`.
+         *     A URL that keeps failing is paused, for all webhooks that have it: see `get_webhook_health`. One that
+         *     answers 410 is paused at once.
          *
          *     `url_not_allowed`: the address is not https, carries credentials or is not public; ask for another.
+         *     With `account_ids` or `channels` only events of these accounts or channels are delivered, and those that are
+         *     of no account: `account.limit_reached`. `account_not_found`: the account has none with such an id.
          *     `invalid_event_type`: see `list_webhook_events`. `invalid_request` also answers a name that another webhook
          *     has, and one webhook more than the account may have (20 unless configured): delete or update one instead.
          */
@@ -576,7 +579,7 @@ export interface paths {
         };
         /**
          * Get the delivery health of a webhook
-         * @description How attempts to reach its URL went: counts, the last failure and the last success. `is_disabled` true: the URL failed at least 20 times in a row over at least 10 minutes (unless configured otherwise) and is paused. Repair the receiver, let `test_webhook` show it, then use `reenable_webhook`. The health belongs to the URL and is shared by all webhooks of the account with it. Tests change none of it.
+         * @description How attempts to reach its URL went: counts, the last failure and the last success. `is_disabled` true: the URL failed at least 20 times in a row over at least 10 minutes (unless configured otherwise), or answered with 410 once, and is paused; `disabled_reason` says which. Repair the receiver, let `test_webhook` show it, then use `reenable_webhook`. The health belongs to the URL and is shared by all webhooks of the account with it. Tests change none of it.
          */
         get: operations["get_webhook_health"];
         put?: never;
@@ -622,12 +625,12 @@ export interface paths {
         put?: never;
         /**
          * Generate or rotate the signing secret
-         * @description Makes a new secret and returns it; the first one turns signing on. The next delivery is signed with the new one only, retries of earlier ones included: let the receiver accept both secrets for a moment. The old secret cannot be brought back.
+         * @description Makes a new secret and returns it; the first one turns signing on. `X-Webhook-Signature` of the next delivery is made with the new one only, retries of earlier ones included: let the receiver accept both secrets for a moment. `webhook-signature` carries both signatures for 24 hours (unless configured otherwise), so that a receiver with a library of Standard Webhooks may change its secret within that time; a further rotation forgets the secret before. The old secret cannot be brought back.
          */
         post: operations["rotate_webhook_signing_secret"];
         /**
          * Turn signing off
-         * @description Removes the secret: later deliveries carry neither `X-Webhook-Timestamp` nor `X-Webhook-Signature`, and a receiver that checks them refuses them. The secret cannot be brought back. Succeeds when signing is off already.
+         * @description Removes the secret: later deliveries carry no header of a signature, neither ours nor those of Standard Webhooks, and a receiver that checks them refuses them. The secret cannot be brought back. Succeeds when signing is off already.
          */
         delete: operations["turn_off_webhook_signing"];
         options?: never;
@@ -1202,6 +1205,10 @@ export interface components {
             url: string;
             /** @description the event types that are delivered */
             subscribed_to: ("message.received" | "message.sent" | "message.delivered" | "message.read" | "message.failed" | "account.connected" | "account.disconnected" | "account.restricted" | "account.limit_reached")[];
+            /** @description only of these accounts; null: of all */
+            account_ids: string[] | null;
+            /** @description only of these channels; null: of all */
+            channels: string[] | null;
             /**
              * @description ISO 8601 in UTC with milliseconds
              * @example 2026-01-31T09:30:00.000Z
@@ -3502,6 +3509,20 @@ export interface operations {
                     /** @description The event types to deliver, at least one; one that is given twice counts once. */
                     subscribed_to: string[];
                     /**
+                     * @description Only events of these accounts are delivered, by their ids; null: of all. Events of no account are delivered in any case.
+                     * @example [
+                     *       "acc_01j5x8zn1c8t6j1k3m5p7r9rst"
+                     *     ]
+                     */
+                    account_ids?: string[] | null;
+                    /**
+                     * @description Only events of accounts on these channels are delivered; null: of all.
+                     * @example [
+                     *       "msgapp_web"
+                     *     ]
+                     */
+                    channels?: string[] | null;
+                    /**
                      * @description A name of your choice, unique in the account, that operations take instead of the id. It may not begin with `wh_`, nor be `.` or `..`. Without one: `webhook-` and the time.
                      * @example orders
                      */
@@ -3544,6 +3565,23 @@ export interface operations {
             400: components["responses"]["WebhookInvalidRequestOrInvalidEventTypeOrUrlNotAllowed400"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["WebhookWebhooksNotEnabled403"];
+            /** @description `account_not_found`: There is no account with this id. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: false;
+                        /** @enum {string} */
+                        error_code: "account_not_found";
+                        /** @description a sentence for a person */
+                        error: string;
+                    };
+                };
+            };
             413: components["responses"]["WebhookPayloadTooLarge413"];
             415: components["responses"]["WebhookUnsupportedMediaType415"];
             429: components["responses"]["WebhookRateLimited429"];
@@ -3608,6 +3646,20 @@ export interface operations {
                     /** @description The event types to deliver, at least one; one that is given twice counts once. */
                     subscribed_to?: string[];
                     /**
+                     * @description Only events of these accounts are delivered, by their ids; null: of all. Events of no account are delivered in any case.
+                     * @example [
+                     *       "acc_01j5x8zn1c8t6j1k3m5p7r9rst"
+                     *     ]
+                     */
+                    account_ids?: string[] | null;
+                    /**
+                     * @description Only events of accounts on these channels are delivered; null: of all.
+                     * @example [
+                     *       "msgapp_web"
+                     *     ]
+                     */
+                    channels?: string[] | null;
+                    /**
                      * @description A name of your choice, unique in the account, that operations take instead of the id. It may not begin with `wh_`, nor be `.` or `..`.
                      * @example orders
                      */
@@ -3625,6 +3677,20 @@ export interface operations {
                     /** @description The event types to deliver, at least one; one that is given twice counts once. */
                     subscribed_to: string[];
                     /**
+                     * @description Only events of these accounts are delivered, by their ids; null: of all. Events of no account are delivered in any case.
+                     * @example [
+                     *       "acc_01j5x8zn1c8t6j1k3m5p7r9rst"
+                     *     ]
+                     */
+                    account_ids?: string[] | null;
+                    /**
+                     * @description Only events of accounts on these channels are delivered; null: of all.
+                     * @example [
+                     *       "msgapp_web"
+                     *     ]
+                     */
+                    channels?: string[] | null;
+                    /**
                      * @description A name of your choice, unique in the account, that operations take instead of the id. It may not begin with `wh_`, nor be `.` or `..`.
                      * @example orders
                      */
@@ -3641,6 +3707,20 @@ export interface operations {
                     url?: string;
                     /** @description The event types to deliver, at least one; one that is given twice counts once. */
                     subscribed_to?: string[];
+                    /**
+                     * @description Only events of these accounts are delivered, by their ids; null: of all. Events of no account are delivered in any case.
+                     * @example [
+                     *       "acc_01j5x8zn1c8t6j1k3m5p7r9rst"
+                     *     ]
+                     */
+                    account_ids?: string[] | null;
+                    /**
+                     * @description Only events of accounts on these channels are delivered; null: of all.
+                     * @example [
+                     *       "msgapp_web"
+                     *     ]
+                     */
+                    channels?: string[] | null;
                     /**
                      * @description A name of your choice, unique in the account, that operations take instead of the id. It may not begin with `wh_`, nor be `.` or `..`.
                      * @example orders
@@ -3671,7 +3751,27 @@ export interface operations {
             400: components["responses"]["WebhookInvalidRequestOrInvalidEventTypeOrUrlNotAllowed400"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["WebhookWebhooksNotEnabled403"];
-            404: components["responses"]["WebhookWebhookNotFound404"];
+            /**
+             * @description `account_not_found`: There is no account with this id.
+             *
+             *     `webhook_not_found`: There is no webhook with this id or name.
+             */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: false;
+                        /** @enum {string} */
+                        error_code: "account_not_found" | "webhook_not_found";
+                        /** @description a sentence for a person */
+                        error: string;
+                    };
+                };
+            };
             413: components["responses"]["WebhookPayloadTooLarge413"];
             414: components["responses"]["WebhookUriTooLong414"];
             415: components["responses"]["WebhookUnsupportedMediaType415"];
