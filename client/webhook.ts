@@ -17,58 +17,58 @@ export interface VerifyOptions {
 }
 
 /**
- * Verifies a delivery and answers its parsed body. The signature is the one of the specification's "Signature":
- * HMAC-SHA256, keyed with the whole secret, of the timestamp, a dot and the raw body.
- * @param secrets the subscription's secret; several while you rotate
+ * Verifies a delivery and answers its parsed body, by the headers of Standard Webhooks (`webhook-id`,
+ * `webhook-timestamp`, `webhook-signature`). For 24 hours after a rotation both the old and the new secret verify.
+ * @param secret the subscription's secret, `whsec_…`
  * @param body the raw body, exactly as it came
- * @throws InvalidWebhook
+ * @throws InvalidWebhook; TypeError when the secret is not one
  */
 export async function verifyWebhook(
-  secrets: string | readonly string[],
+  secret: string,
   headers: WebhookHeaders,
   body: string | Uint8Array,
   { toleranceS = 300, now = Date.now() }: VerifyOptions = {},
 ): Promise<unknown> {
-  const timestamp = headerOf(headers, 'x-webhook-timestamp');
-  const signature = headerOf(headers, 'x-webhook-signature');
-  if (timestamp === null || signature === null)
+  const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map((name) =>
+    headerOf(headers, `webhook-${name}`),
+  );
+  if (id == null || timestamp == null || signatures == null) {
     throw new InvalidWebhook('the delivery is not signed');
+  }
   if (!(Math.abs(now / 1000 - Number(timestamp)) <= toleranceS)) {
     throw new InvalidWebhook('the signature is too old, or from the future');
   }
-  const raw = typeof body === 'string' ? new TextEncoder().encode(body) : body;
-  const prefix = new TextEncoder().encode(`${timestamp}.`);
-  const signed = new Uint8Array(prefix.length + raw.length);
-  signed.set(prefix);
-  signed.set(raw, prefix.length);
-  const given = bytesOf(signature);
-  for (const secret of typeof secrets === 'string' ? [secrets] : secrets) {
-    if (given !== null && (await isSignedWith(secret, given, signed))) {
-      return JSON.parse(new TextDecoder().decode(raw));
+  const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  const key = await crypto.subtle.importKey('raw', bytesOfSecret(secret), algorithm, false, [
+    'verify',
+  ]);
+  const signed = new TextEncoder().encode(`${id}.${timestamp}.${text}`);
+  for (const signature of signatures.split(' ')) {
+    const [version, base64 = ''] = signature.split(',');
+    const bytes = version === 'v1' ? bytesOf(base64) : null;
+    // Compares in constant time.
+    if (bytes !== null && (await crypto.subtle.verify('HMAC', key, bytes, signed))) {
+      return JSON.parse(text);
     }
   }
   throw new InvalidWebhook('the signature is not of this secret');
 }
 
-async function isSignedWith(
-  secret: string,
-  signature: Uint8Array<ArrayBuffer>,
-  signed: Uint8Array<ArrayBuffer>,
-): Promise<boolean> {
-  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-  const bytes = new TextEncoder().encode(secret);
-  const key = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['verify']);
-  // Compares in constant time.
-  return crypto.subtle.verify('HMAC', key, signature, signed);
+function bytesOfSecret(secret: string): Uint8Array<ArrayBuffer> {
+  const bytes = secret.startsWith('whsec_') ? bytesOf(secret.slice('whsec_'.length)) : null;
+  if (bytes === null) throw new TypeError('a signing secret is "whsec_" and base64');
+  return bytes;
 }
 
-/** The bytes of `v1=` and 64 hexadecimal digits; null for anything else. */
-function bytesOf(signature: string): Uint8Array<ArrayBuffer> | null {
-  const [, digits] = /^v1=([0-9a-f]{64})$/.exec(signature) ?? [];
-  if (digits === undefined) return null;
-  return Uint8Array.from({ length: 32 }, (_, n) =>
-    Number.parseInt(digits.slice(2 * n, 2 * n + 2), 16),
-  );
+/** What base64 or base64url means; null for anything else. */
+function bytesOf(text: string): Uint8Array<ArrayBuffer> | null {
+  try {
+    const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/'));
+    return Uint8Array.from(binary, (character) => character.charCodeAt(0));
+  } catch {
+    return null;
+  }
 }
 
 function headerOf(headers: WebhookHeaders, name: string): string | null {

@@ -13,7 +13,7 @@ const files = guideFiles(await guideBlocks('docs/client.md'));
 /** A program for a browser: it must compile without the types of Node.js. */
 const page = `
 import { GatewayClient, type Message } from 'messaging-gateway/client';
-const client = new GatewayClient({ baseUrl: location.origin + '/v1', apiKey: sessionStorage.key ?? '' });
+const client = new GatewayClient({ baseUrl: location.origin + '/v1', apiKey: sessionStorage.getItem('key') ?? '' });
 export const show = async (signal: AbortSignal) => {
   for await (const message of client.messages({ signal })) document.body.append(textOf(message));
 };
