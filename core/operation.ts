@@ -2,6 +2,7 @@ import type { Static, TObject, TSchema } from 'typebox';
 import type { Caller } from './contracts/caller.ts';
 import { ErrorDeclarations } from './error-declarations.ts';
 import type { ErrorCode, ErrorDeclaration } from './errors.ts';
+import type { OutgoingCall } from './outgoing-call.ts';
 
 /** The groups of the specification's endpoints; they order the documentation and shape the errors. */
 export type OperationGroup =
@@ -138,6 +139,7 @@ export type AnyOperation = Operation<TObject, TObject, TSchema, AnswerSchemas>;
 /** Collects the operations of all plugins while the gateway boots. */
 export class OperationRegistry {
   readonly #operations: AnyOperation[] = [];
+  readonly #outgoing: OutgoingCall[] = [];
   readonly #taken = new Map<string, string>();
   readonly #errors = new ErrorDeclarations();
   readonly #fromOutside = new Set<AnyOperation>();
@@ -157,6 +159,16 @@ export class OperationRegistry {
       this.#operations.push(added);
       if (this.#isOpen) this.#fromOutside.add(added);
     }
+  }
+
+  /** Declares requests that the gateway makes by itself. Called by plugins while they boot. */
+  addOutgoing(...calls: readonly OutgoingCall[]): void {
+    this.#outgoing.push(...calls);
+  }
+
+  /** All of these requests, in the order in which they were declared. */
+  outgoing(): readonly OutgoingCall[] {
+    return this.#outgoing;
   }
 
   /** What is added from now on comes from outside. Called before the first plugin from outside boots. */

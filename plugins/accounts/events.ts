@@ -1,3 +1,4 @@
+import type { AccountPayload } from '../../core/event-payloads.ts';
 import { timestamp } from '../../core/schemas.ts';
 import type { EventRecord } from '../events/contract.ts';
 import type { AccountEvent } from './status.ts';
@@ -19,7 +20,7 @@ export function accountEvent(account: EventAccount, event: AccountEvent, at: num
       account_id: id,
       channel,
       account: { id, channel, identifier, status: event.status, reason: event.reason },
-    },
+    } satisfies AccountPayload,
     at,
   };
 }

@@ -52,7 +52,7 @@ export default gatewayPlugin('api', ['tenants'], async (app) => {
     { prefix: '/v1' },
   );
   app.register(
-    async (scope) => registerDocs(scope, operations, () => publicUrl(app.server, config)),
+    async (scope) => registerDocs(scope, app.operations, () => publicUrl(app.server, config)),
     {
       prefix: '/v1',
     },

@@ -1,5 +1,5 @@
 import type { EventType } from '../../core/contracts/events.ts';
-import type { Json } from '../../core/contracts/json.ts';
+import type { LimitPayload, MessagePayload } from '../../core/event-payloads.ts';
 import { timestamp } from '../../core/schemas.ts';
 import type { Contact } from '../contacts/contract.ts';
 import type { EventRecord } from '../events/contract.ts';
@@ -42,17 +42,13 @@ export function messageEvent(
         id: message.id,
         direction: message.direction,
         text: message.text,
-        media: mediaJson(message),
+        media: message.media === null ? null : { ...message.media },
         status,
         error: status === 'failed' ? message.error : null,
       },
       contact: { id: contact.id, phone: contact.phone, name: contact.name },
-    },
+    } satisfies MessagePayload,
   };
-}
-
-function mediaJson({ media }: StoredMessage): Json {
-  return media === null ? null : { ...media };
 }
 
 /** The event of a tenant that was refused a send for one of its plan's daily caps. */
@@ -72,6 +68,6 @@ export function limitEvent(
       account_id: null,
       channel: null,
       account: { id: null, channel: null, identifier: null, status: 'limited', reason },
-    },
+    } satisfies LimitPayload,
   };
 }

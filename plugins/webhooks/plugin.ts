@@ -2,6 +2,7 @@ import { provideSingleton } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { startEngine } from './engine/engine.ts';
 import { makeWebhookOperations } from './make-operations.ts';
+import { outgoingCalls } from './outgoing-calls.ts';
 import { TestSlots } from './test-slots.ts';
 
 const hourMs = 3_600_000;
@@ -35,6 +36,7 @@ export default gatewayPlugin(
       },
     });
     app.operations.add(...made.operations);
+    app.operations.addOutgoing(...outgoingCalls);
     const engine = await startEngine({
       ...{ broker, clock, cluster, egress, metrics, outbox, plans, secrets, storage, log, mint },
       settings: {

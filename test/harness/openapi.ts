@@ -154,7 +154,7 @@ function parameterCount(template: string): number {
 }
 
 /** Makes every object schema that says nothing of further fields refuse them. */
-function closed(value: unknown): unknown {
+export function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed);
   if (typeof value !== 'object' || value === null) return value;
   const copy: Record<string, unknown> = {};

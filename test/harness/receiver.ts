@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { deliveryComplaints } from './documented-deliveries.ts';
 import type { Teardown } from './processes.ts';
 
 /** One delivery as it arrived, byte for byte. */
@@ -40,6 +41,8 @@ export async function startReceiver(
 ): Promise<Receiver> {
   const received: Received[] = [];
   const sockets = new Set<Socket>();
+  /** What is wrong with what arrived: the test fails by it when it ends. */
+  const wrong: string[] = [];
   let connections = 0;
   let port = 0;
   const server = createServer(async (request, response) => {
@@ -56,6 +59,7 @@ export async function startReceiver(
       at: Date.now(),
     };
     received.push(one);
+    wrong.push(...deliveryComplaints(one));
     const reaction = react(one);
     if (typeof reaction === 'number') response.writeHead(reaction).end();
     else await reaction(response, one);
@@ -81,7 +85,10 @@ export async function startReceiver(
     await closed;
   };
   await start();
-  t.teardown(stop);
+  t.teardown(async () => {
+    await stop();
+    if (wrong.length > 0) throw new Error(`undocumented deliveries: ${wrong.join('; ')}`);
+  });
   return {
     url: (path = '/') => `http://127.0.0.1:${port}${path}`,
     received,

@@ -1,13 +1,17 @@
 import type { AnyOperation } from '../../../core/operation.ts';
+import type { OutgoingCall } from '../../../core/outgoing-call.ts';
 import { SharedSchemas } from './components.ts';
 import { tagOf, tagsOf } from './groups.ts';
 import { operationObject } from './operation.ts';
+import { outgoingSection } from './outgoing.ts';
 import { refusalSchemas, SharedRefusals } from './refusals.ts';
 
 /** An OpenAPI 3.1 document as plain data. */
 export interface OpenApiDocument {
   readonly openapi: '3.1.0';
   readonly paths: Readonly<Record<string, Readonly<Record<string, object>>>>;
+  /** The requests that the gateway makes; absent without any. */
+  readonly webhooks?: Readonly<Record<string, object>>;
   readonly [field: string]: unknown;
 }
 
@@ -33,12 +37,13 @@ being shown; anything else is served for being saved.
 `.trim();
 
 /**
- * The OpenAPI document of these operations.
+ * The OpenAPI document of these operations, and of the requests that the gateway makes by itself.
  * @param serverUrl the base URL, which ends in `/v1`
  * @throws Error when two different schemas carry the same `$id`, or two different groups the same name
  */
 export function openApiDocument(
   operations: readonly AnyOperation[],
+  outgoing: readonly OutgoingCall[],
   serverUrl: string,
 ): OpenApiDocument {
   const shared = new SharedSchemas();
@@ -46,6 +51,7 @@ export function openApiDocument(
   const names = tags.map(({ name }) => name);
   const refusals = new SharedRefusals(operations);
   const paths = pathsOf(operations, names, shared, refusals);
+  const { webhooks, parameters } = outgoingSection(outgoing, tagOf('webhooks').name, shared);
   return {
     openapi: '3.1.0',
     info: {
@@ -59,7 +65,9 @@ export function openApiDocument(
     security: [{ ApiKey: [] }, { Bearer: [] }],
     tags,
     paths,
+    ...(outgoing.length === 0 ? {} : { webhooks }),
     components: {
+      ...(outgoing.length === 0 ? {} : { parameters }),
       schemas: { ...shared.all(), ...refusalSchemas },
       responses: refusals.all(),
       headers: {

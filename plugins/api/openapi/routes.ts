@@ -1,7 +1,7 @@
 import { constants } from 'node:zlib';
 import compress from '@fastify/compress';
 import type { FastifyInstance } from 'fastify';
-import type { AnyOperation } from '../../../core/operation.ts';
+import type { OperationRegistry } from '../../../core/operation.ts';
 import { openApiDocument } from './document.ts';
 import { assets, page, pagePolicy } from './page.ts';
 
@@ -15,7 +15,7 @@ const keepForS = 3_600;
  */
 export async function registerDocs(
   scope: FastifyInstance,
-  operations: readonly AnyOperation[],
+  registry: Pick<OperationRegistry, 'all' | 'outgoing'>,
   publicUrl: () => string,
 ): Promise<void> {
   // Quick rather than small: at its best brotli takes half a second for the document.
@@ -25,8 +25,9 @@ export async function registerDocs(
     customTypes: /yaml|json|html|javascript|css/,
     brotliOptions,
   });
-  openApiDocument(operations, 'http://localhost/v1');
-  const read = once(() => openApiDocument(operations, `${publicUrl()}/v1`));
+  const describe = (url: string) => openApiDocument(registry.all(), registry.outgoing(), url);
+  describe('http://localhost/v1');
+  const read = once(() => describe(`${publicUrl()}/v1`));
   // Quoted so that readers of the older YAML 1.1 take no time stamp for a date and no `no` for false.
   const yaml = once(async () => {
     const { stringify } = await import('yaml');
