@@ -1,5 +1,46 @@
 import type { Unit } from '../../core/contracts/storage.ts';
 
+/** A long poll that asks for a slot. */
+export interface SlotRequest {
+  readonly tenantId: string;
+  readonly timeoutMs: number;
+  /** When the long poll is over, by the monotonic clock of its process. */
+  readonly deadline: number;
+}
+
+/** A slot that was granted, to be given back as it is. */
+export interface GrantedSlot {
+  readonly id: string;
+  held: number;
+  /** The tenant's latest inbound number when it was granted; 0 where the kind of long poll has none. */
+  readonly latest: number;
+}
+
+/**
+ * Slots of one kind of long polls: a tenant has so many, over all processes that live. Only a long poll that has to sleep
+ * takes one.
+ */
+export interface PollSlots {
+  /** Stores first what an outage of the database left taken. Never rejects. */
+  settle(): Promise<void>;
+  /**
+   * For a long poll that is answered at once: it takes no slot, but is none too many either.
+   * @throws GatewayError `wait_concurrency`, `unavailable`
+   */
+  pass(tenantId: string): Promise<void>;
+  /** @throws GatewayError `wait_concurrency` with the time after which one gets free at the latest, `unavailable` */
+  open(request: SlotRequest): Promise<GrantedSlot>;
+  /** Resolves when the slot is free; all that are given back at the same moment are so together. Never rejects. */
+  giveBack(slot: GrantedSlot): Promise<void>;
+}
+
+declare module '../../core/container.ts' {
+  interface Cradle {
+    /** The slots of long polls for events, `limits.event_polls` for each tenant. */
+    readonly eventSlots: PollSlots;
+  }
+}
+
 declare module '../../core/contracts/messages.ts' {
   interface Messages {
     /**

@@ -12,22 +12,13 @@ import type { ReceiveInput, ReceiveOutput } from './receive/input.ts';
 import { makeReceiveLane, type WaitsOfReceiving } from './receive/receive-lane.ts';
 import { type AcceptParts, makeAcceptLane } from './send/accept-lane.ts';
 import type { SendDecision, SendInput } from './send/input.ts';
-import type { HeldSlots } from './tables/waits.ts';
-import {
-  closeWaitsLane,
-  type GrantedSlots,
-  makeOpenWaitLane,
-  mayPass,
-  type NoSlot,
-  type OpenWaitInput,
-  type WaitInput,
-} from './wait/slots.ts';
+import { makeSlotLanes, type SlotLanes } from './wait/slots.ts';
 
 /** The session that asks. */
 export type AskingSession = Pick<LiveSession, 'account' | 'fence'>;
 
 /** Every decision of the messages plugin, each the submission to its lane. */
-export interface MessageLanes {
+export interface MessageLanes extends SlotLanes {
   accept(send: SendInput): Promise<SendDecision>;
   /** Stores a step of a session's dispatching. `step` is asked when the transaction begins, and answers the same each time. */
   dispatch(session: AskingSession, step: () => DispatchStep): Promise<SessionOutput>;
@@ -42,11 +33,6 @@ export interface MessageLanes {
   receive(input: ReceiveInput): Promise<ReceiveOutput>;
   import(input: ImportInput): Promise<ImportOutput>;
   expire(accountId: string): Promise<void>;
-  /** Asks whether a wait may be answered that takes no slot; null: it may. Reads only. */
-  passWait(input: WaitInput): Promise<NoSlot | null>;
-  openWait(input: OpenWaitInput): Promise<GrantedSlots | NoSlot>;
-  /** Stores how many of these slots are held still. */
-  closeWaits(slots: readonly HeldSlots[]): Promise<void>;
 }
 
 /** What the lanes are made with. */
@@ -71,7 +57,6 @@ export function makeLanes(parts: LaneParts): MessageLanes {
   const receive = makeReceiveLane(forgetContact, outbox, parts);
   const importing = makeImportLane(forgetContact);
   const expire = makeExpireLane(expireMs, log);
-  const openWait = makeOpenWaitLane(waits, clock);
   return {
     accept: (input) => storage.submit(accept, input),
     dispatch: ({ account: { tenantId }, fence }, step) =>
@@ -83,8 +68,6 @@ export function makeLanes(parts: LaneParts): MessageLanes {
     receive: (input) => storage.submit(receive, input),
     import: (input) => storage.submit(importing, input),
     expire: (input) => storage.submit(expire, input),
-    passWait: (input) => mayPass(storage.read, input, waits),
-    openWait: (input) => storage.submit(openWait, input),
-    closeWaits: (input) => storage.submit(closeWaitsLane, input),
+    ...makeSlotLanes(storage, clock, { kind: 'messages', slots: waits }),
   };
 }

@@ -86,6 +86,7 @@ export const messageSchema: readonly Table[] = [
     name: 'waits',
     columns: {
       id,
+      kind: words(10),
       tenant_id: id,
       process_id: id,
       ends_at: integer,

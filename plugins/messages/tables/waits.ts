@@ -1,5 +1,8 @@
 import { mysqlNow, placeholders, type Sql } from '../../../core/contracts/sql.ts';
 
+/** What a long poll waits for; the slots of each kind are counted for themselves. */
+export type PollKind = 'messages' | 'events';
+
 /** Slots of open long polls that were granted together, and are one row of `waits` until the last is given back. */
 export interface HeldSlots {
   readonly id: string;
@@ -7,8 +10,9 @@ export interface HeldSlots {
   readonly held: number;
 }
 
-/** One row of `waits`: open long polls of one tenant, on one process, that end together. */
+/** One row of `waits`: open long polls of one kind and tenant, on one process, that end together. */
 export interface OpenSlots extends HeldSlots {
+  readonly kind: PollKind;
   readonly tenantId: string;
   readonly processId: string;
   /** When they end at the latest. */
@@ -24,6 +28,7 @@ export interface OpenWaits {
 
 /** Which waits are counted. */
 export interface WaitFilter {
+  readonly kind: PollKind;
   readonly tenantIds: readonly string[];
   /** What was heard of a process within so many milliseconds lets its waits count. */
   readonly aliveMs: number;
@@ -48,8 +53,9 @@ export class WaitTable {
   async open(slots: readonly OpenSlots[]): Promise<void> {
     await this.db.upsert(
       'waits',
-      slots.map(({ id, tenantId, processId, endsAt, held }) => ({
+      slots.map(({ id, kind, tenantId, processId, endsAt, held }) => ({
         id,
+        kind,
         tenant_id: tenantId,
         process_id: processId,
         ends_at: endsAt,
@@ -64,7 +70,7 @@ export class WaitTable {
     const tenantIds = [...new Set(filter.tenantIds)];
     const processIds = [...new Set(filter.processIds)];
     if (tenantIds.length === 0) return new Map();
-    const { except, aliveMs } = filter;
+    const { kind, except, aliveMs } = filter;
     const now = this.db.dialect === 'mysql' ? mysqlNow : String(Date.now());
     const left = except.length === 0 ? '' : `and w.id not in (${placeholders(except.length)})`;
     // A sum is a decimal on MySQL, which comes as text.
@@ -72,10 +78,10 @@ export class WaitTable {
     const rows = await this.db.rows<{ tenant_id: string; open: number; first: number }>(
       `select w.tenant_id, ${sum} as open, min(w.ends_at) - ${now} as first
        from waits w left join processes p on p.id = w.process_id
-       where w.tenant_id in (${placeholders(tenantIds.length)}) and w.ends_at > ${now}
+       where w.tenant_id in (${placeholders(tenantIds.length)}) and w.kind = ? and w.ends_at > ${now}
          and (w.process_id in (${placeholders(processIds.length)}) or p.seen_at > ${now} - ?) ${left}
        group by w.tenant_id`,
-      [...tenantIds, ...processIds, aliveMs, ...except],
+      [...tenantIds, kind, ...processIds, aliveMs, ...except],
     );
     return new Map(rows.map((row) => [row.tenant_id, { count: row.open, firstEndsIn: row.first }]));
   }

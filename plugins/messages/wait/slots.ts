@@ -1,7 +1,8 @@
 import type { Clock } from '../../../core/contracts/clock.ts';
-import type { Lane, Tables } from '../../../core/contracts/storage.ts';
+import type { Lane, Storage, Tables } from '../../../core/contracts/storage.ts';
 import { deadAfterMs } from '../../../core/heartbeat.ts';
-import type { HeldSlots, OpenSlots, OpenWaits } from '../tables/waits.ts';
+import type { GrantedSlot, SlotRequest } from '../contract.ts';
+import type { HeldSlots, OpenSlots, OpenWaits, PollKind } from '../tables/waits.ts';
 
 /** A wait that asks whether there is a free slot. */
 export interface WaitInput {
@@ -11,12 +12,9 @@ export interface WaitInput {
 }
 
 /** A wait that asks for a slot. */
-export interface OpenWaitInput extends WaitInput {
+export interface OpenWaitInput extends WaitInput, SlotRequest {
   /** Made by the caller. */
   readonly id: string;
-  readonly timeoutMs: number;
-  /** When the wait is over, by the monotonic clock of its process. */
-  readonly deadline: number;
 }
 
 /** There is no free slot; one gets free after so many milliseconds at the latest. */
@@ -28,11 +26,26 @@ export interface NoSlot {
  * Slots that were granted together. All who hold one have the same object: each counts down when it needs its slot
  * no more, before it closes.
  */
-export interface GrantedSlots extends HeldSlots {
-  held: number;
-  /** The tenant's latest inbound number when they were granted. */
-  readonly latest: number;
+export type GrantedSlots = GrantedSlot;
+
+/** How slots of one kind are asked for and given back. */
+export interface SlotLanes {
+  /** Asks whether a wait may be answered that takes no slot; null: it may. Reads only. */
+  passWait(input: WaitInput): Promise<NoSlot | null>;
+  openWait(input: OpenWaitInput): Promise<GrantedSlots | NoSlot>;
+  /** Stores how many of these slots are held still. */
+  closeWaits(slots: readonly HeldSlots[]): Promise<void>;
 }
+
+/** What one kind of long polls is allowed. */
+export interface SlotRules {
+  readonly kind: PollKind;
+  /** How many of them one tenant may have open. */
+  readonly slots: number;
+}
+
+/** Long polls that read other numbers than those of messages. */
+const noNumbers: ReadonlyMap<string, number> = new Map();
 
 /** What waits are opened on, by tenant. */
 interface OpenWaitPrefetch {
@@ -45,22 +58,22 @@ interface OpenWaitPrefetch {
  * The lane that opens waits: under the tenant's lock, so that the tenant's slots are counted exactly, over all
  * processes that live, and no message is stored meanwhile. Waits of a batch that take as long as each other are one row, which has the id of the first and
  * the end of the last.
- * @param slots how many waits one tenant may have open
  */
-export function makeOpenWaitLane(
-  slots: number,
+function makeOpenWaitLane(
+  rules: SlotRules,
   clock: Clock,
 ): Lane<OpenWaitInput, GrantedSlots | NoSlot, OpenWaitPrefetch> {
+  const { kind, slots } = rules;
   return {
-    name: 'messages.open-wait',
+    name: `${kind}.open-wait`,
     locks: ({ tenantId }) => [`tenant:${tenantId}`],
     // Without those that ask: when this is repeated some of them may be stored already.
     async prefetch(tables, inputs) {
       const except = inputs.map((input) => input.id);
       const tenantIds = inputs.map((input) => input.tenantId);
       const [open, latest] = await Promise.all([
-        openWaits(tables, inputs, except),
-        tables.tenants.inboundSequences(tenantIds),
+        openWaits(tables, kind, inputs, except),
+        kind === 'messages' ? tables.tenants.inboundSequences(tenantIds) : noNumbers,
       ]);
       return { open, latest };
     },
@@ -77,7 +90,15 @@ export function makeOpenWaitLane(
         open.set(tenantId, { count: count + 1, firstEndsIn: Math.min(firstEndsIn, leftMs) });
         const key = `${tenantId} ${processId} ${timeoutMs}`;
         const latest = prefetched.latest.get(tenantId) ?? 0;
-        const granted = opened.get(key) ?? { id, tenantId, processId, endsAt: 0, held: 0, latest };
+        const granted = opened.get(key) ?? {
+          id,
+          kind,
+          tenantId,
+          processId,
+          endsAt: 0,
+          held: 0,
+          latest,
+        };
         granted.held += 1;
         granted.endsAt = Math.max(granted.endsAt, unit.now + leftMs);
         opened.set(key, granted);
@@ -90,20 +111,22 @@ export function makeOpenWaitLane(
 }
 
 /** Null when a wait that is answered at once may be: it takes no slot, but is none too many either. */
-export async function mayPass(
+async function mayPass(
   read: Pick<Tables, 'waits'>,
   input: WaitInput,
-  slots: number,
+  { kind, slots }: SlotRules,
 ): Promise<NoSlot | null> {
-  return refusal((await openWaits(read, [input], [])).get(input.tenantId), slots);
+  return refusal((await openWaits(read, kind, [input], [])).get(input.tenantId), slots);
 }
 
 function openWaits(
   { waits }: Pick<Tables, 'waits'>,
+  kind: PollKind,
   inputs: readonly WaitInput[],
   except: readonly string[],
 ): Promise<ReadonlyMap<string, OpenWaits>> {
   return waits.openOf({
+    kind,
     tenantIds: inputs.map((input) => input.tenantId),
     // Who asks is alive. From its end on a wait only answers what it has: the refused were asked to come then.
     processIds: inputs.map((input) => input.processId),
@@ -121,7 +144,7 @@ function refusal(open: OpenWaits | undefined, slots: number): NoSlot | null {
  * The lane that gives slots back. What it stores is how many are held at that moment: it may run again, and what a
  * failed run has left is put right by the next of the same row.
  */
-export const closeWaitsLane: Lane<readonly HeldSlots[], void> = {
+const closeWaitsLane: Lane<readonly HeldSlots[], void> = {
   name: 'messages.close-waits',
   locks: () => [],
   async run(unit, inputs) {
@@ -129,3 +152,13 @@ export const closeWaitsLane: Lane<readonly HeldSlots[], void> = {
     return inputs.map(() => undefined);
   },
 };
+
+/** Makes the lanes of one kind of long polls, once for each storage. */
+export function makeSlotLanes(storage: Storage, clock: Clock, rules: SlotRules): SlotLanes {
+  const openWait = makeOpenWaitLane(rules, clock);
+  return {
+    passWait: (input) => mayPass(storage.read, input, rules),
+    openWait: (input) => storage.submit(openWait, input),
+    closeWaits: (input) => storage.submit(closeWaitsLane, input),
+  };
+}

@@ -1,23 +1,15 @@
-import { randomUUID } from 'node:crypto';
 import type { Authenticator } from '../../../core/contracts/caller.ts';
 import type { Clock } from '../../../core/contracts/clock.ts';
 import type { Storage } from '../../../core/contracts/storage.ts';
-import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
+import { LongPolls } from '../../../core/long-poll.ts';
 import type { MessageLanes } from '../lanes.ts';
-import type { GrantedSlots, NoSlot, WaitInput } from './slots.ts';
+import { LanePollSlots } from './poll-slots.ts';
 import { pageSize, type WaitResult } from './wait-result.ts';
 import { Waiter } from './waiter.ts';
 
-/** How often all waits poll for what no wake-up has brought, and check whether their keys are still good. */
+/** How often all waits poll for what no wake-up has brought. */
 const rescanMs = 3_000;
-const keyCheckMs = 1_000;
-
-/** Pause before slots are given back again that the database could not take. */
-const giveBackAgainMs = 250;
-
-/** How many rows of them are remembered for that; further ones end by their time. */
-const mostFreed = 10_000;
 
 /** One long poll. */
 export interface WaitRequest {
@@ -47,28 +39,21 @@ export interface WaitsParts {
  */
 export class Waits {
   readonly #parts: WaitsParts;
-  readonly #byTenant = new Map<string, Set<Waiter>>();
+  readonly #open: LongPolls<Waiter>;
+  readonly #slots: LanePollSlots;
   readonly #reads = new Map<string, Promise<WaitResult>>();
-  /** Rows of slots of which some are held no more, which is not stored yet. */
-  readonly #freed = new Set<GrantedSlots>();
-  #freeing: Promise<void> | null = null;
-  #freeAgain: NodeJS.Timeout | undefined;
-  readonly #timers: NodeJS.Timeout[];
-  #stopping = false;
+  readonly #rescan: NodeJS.Timeout;
 
   constructor(parts: WaitsParts) {
     this.#parts = parts;
-    this.#timers = [
-      setInterval(() => this.rescan(), rescanMs).unref(),
-      setInterval(() => this.#checkKeys(), keyCheckMs).unref(),
-    ];
+    this.#open = new LongPolls(parts.authenticator, parts.log);
+    this.#slots = new LanePollSlots(parts.lanes, parts.processId, parts.log);
+    this.#rescan = setInterval(() => this.rescan(), rescanMs).unref();
   }
 
   /** How many are open. For metrics and tests. */
   get size(): number {
-    let size = 0;
-    for (const waiters of this.#byTenant.values()) size += waiters.size;
-    return size;
+    return this.#open.size;
   }
 
   /**
@@ -79,12 +64,11 @@ export class Waits {
     // Counted from when it was asked for, as its slot is, however late that is granted.
     const deadline = this.#parts.clock.monotonic() + request.timeoutMs;
     const waiter = new Waiter(request);
-    this.#enter(waiter);
+    this.#open.enter(waiter);
     try {
-      if (this.#stopping) waiter.end();
       waiter.noteRead();
       // Slots that an outage of the database left taken are the tenant's own.
-      if (this.#freed.size > 0) await this.#startFreeing();
+      await this.#slots.settle();
       // From now on there is nothing yet: where that is, the transaction that grants the slot knows.
       const isFromNow = request.position === null && !this.#isOver(waiter, deadline);
       const first = isFromNow ? null : await this.#first(request);
@@ -92,17 +76,16 @@ export class Waits {
       if (first === null || (first.messages.length === 0 && !this.#isOver(waiter, deadline))) {
         return await this.#inSlot(waiter, request, first, deadline);
       }
-      const refused = await this.#parts.lanes.passWait(this.#inputOf(request));
-      if (refused !== null) throw noSlot(refused);
+      await this.#slots.pass(request.tenantId);
       return first;
     } finally {
-      this.#leave(waiter);
+      this.#open.leave(waiter);
     }
   }
 
   /** The open waits of a tenant, in no particular order. */
   of(tenantId: string): Iterable<Waiter> {
-    return this.#byTenant.get(tenantId) ?? [];
+    return this.#open.of(tenantId);
   }
 
   /** A tenant received something. */
@@ -111,15 +94,16 @@ export class Waits {
     for (const key of this.#reads.keys()) {
       if (key.startsWith(`${tenantId} `)) this.#reads.delete(key);
     }
-    for (const waiter of this.#byTenant.get(tenantId) ?? []) waiter.wake();
+    this.#open.wake(tenantId);
   }
 
   /** Polls for what no wake-up has brought: one statement for all waits of this process. */
   rescan(): void {
-    if (this.#byTenant.size === 0) return;
-    this.#parts.read.tenants.inboundSequences([...this.#byTenant.keys()]).then(
+    const byTenant = this.#open.byTenant();
+    if (byTenant.size === 0) return;
+    this.#parts.read.tenants.inboundSequences([...byTenant.keys()]).then(
       (latest) => {
-        for (const [tenantId, waiters] of this.#byTenant) {
+        for (const [tenantId, waiters] of byTenant) {
           const sequence = latest.get(tenantId) ?? 0;
           const isBehind = ({ position }: Waiter): boolean => sequence > (position ?? sequence);
           if ([...waiters].some(isBehind)) this.wake(tenantId);
@@ -131,25 +115,9 @@ export class Waits {
 
   /** Ends all waits with what they have, and every later one at once. Called before the gateway stops. */
   stop(): void {
-    this.#stopping = true;
-    for (const timer of this.#timers) clearInterval(timer);
-    clearTimeout(this.#freeAgain);
-    for (const waiter of this.#all()) waiter.end();
-  }
-
-  #enter(waiter: Waiter): void {
-    const waiters = this.#byTenant.get(waiter.tenantId) ?? new Set();
-    this.#byTenant.set(waiter.tenantId, waiters.add(waiter));
-  }
-
-  /** Nothing can wake it any more. */
-  #leave(waiter: Waiter): void {
-    const waiters = this.#byTenant.get(waiter.tenantId);
-    if (waiters?.delete(waiter) && waiters.size === 0) this.#byTenant.delete(waiter.tenantId);
-  }
-
-  *#all(): Iterable<Waiter> {
-    for (const waiters of this.#byTenant.values()) yield* waiters;
+    clearInterval(this.#rescan);
+    this.#slots.stop();
+    this.#open.stop();
   }
 
   /** What there is already. From now on there is nothing yet. */
@@ -162,23 +130,17 @@ export class Waits {
   /** Sleeps in a slot of the tenant's until there is something after what was read first, or after now. */
   async #inSlot(
     waiter: Waiter,
-    request: WaitRequest,
+    { tenantId, accountId, timeoutMs }: WaitRequest,
     first: WaitResult | null,
     deadline: number,
   ): Promise<WaitResult> {
-    const { tenantId, accountId, timeoutMs } = request;
-    const { clock, lanes } = this.#parts;
-    const id = randomUUID();
-    // What may be stored, should nobody learn of it.
-    let slots: GrantedSlots = { id, held: 1, latest: 0 };
+    const { clock } = this.#parts;
+    const slots = await this.#slots.open({ tenantId, timeoutMs, deadline });
     try {
-      const opened = await lanes.openWait({ ...this.#inputOf(request), id, timeoutMs, deadline });
-      if ('retryAfterMs' in opened) throw noSlot(opened);
-      slots = opened;
-      const nothing = first ?? { messages: [], position: opened.latest };
+      const nothing = first ?? { messages: [], position: slots.latest };
       waiter.position = nothing.position;
       while (!this.#isOver(waiter, deadline)) {
-        await waiter.sleep(deadline - clock.monotonic(), slots);
+        await waiter.sleepIn(slots, deadline - clock.monotonic());
         waiter.noteRead();
         if (waiter.handedOver !== null) return waiter.handedOver;
         const page = await this.#page(tenantId, accountId, nothing.position);
@@ -187,41 +149,8 @@ export class Waits {
       return nothing;
     } finally {
       // Before the answer goes out, so that the client's next wait finds the slot free.
-      if (waiter.handedOver === null) await this.#giveBack(slots);
+      if (waiter.handedOver === null) await this.#slots.giveBack(slots);
     }
-  }
-
-  /** Resolves when the slot is free; all that are given back at the same moment are so together. Never rejects. */
-  #giveBack(slots: GrantedSlots): Promise<void> {
-    slots.held -= 1;
-    this.#freed.add(slots);
-    return this.#startFreeing();
-  }
-
-  #startFreeing(): Promise<void> {
-    this.#freeing ??= this.#free();
-    return this.#freeing;
-  }
-
-  async #free(): Promise<void> {
-    // What is given back from now until it is taken comes along.
-    await undefined;
-    const freed = [...this.#freed];
-    this.#freed.clear();
-    this.#freeing = null;
-    await this.#parts.lanes.closeWaits(freed).catch((error: unknown) => {
-      this.#parts.log.warn({ err: error }, 'waits could not be closed: they are closed later');
-      for (const slots of freed) if (this.#freed.size < mostFreed) this.#freed.add(slots);
-      if (this.#stopping) return;
-      this.#freeAgain ??= setTimeout(() => {
-        this.#freeAgain = undefined;
-        void this.#startFreeing();
-      }, giveBackAgainMs).unref();
-    });
-  }
-
-  #inputOf({ tenantId }: WaitRequest): WaitInput {
-    return { tenantId, processId: this.#parts.processId };
   }
 
   /** Its time is over, its client went away or the gateway stops. */
@@ -246,21 +175,4 @@ export class Waits {
     const messages = await read.messages.inboundAfter(tenantId, position, accountId, pageSize);
     return { messages, position: messages.at(-1)?.inboundSequence ?? position };
   }
-
-  #checkKeys(): void {
-    const keyIds = new Set([...this.#all()].map((waiter) => waiter.keyId));
-    for (const keyId of keyIds) {
-      this.#parts.authenticator.isCurrent(keyId).then(
-        (current) => {
-          if (current) return;
-          for (const waiter of this.#all()) if (waiter.keyId === keyId) waiter.revoke();
-        },
-        (error: unknown) => this.#parts.log.debug({ err: error }, 'a key could not be checked'),
-      );
-    }
-  }
-}
-
-function noSlot({ retryAfterMs }: NoSlot): GatewayError {
-  return new GatewayError('wait_concurrency', { retryAfterS: retryAfterMs / 1000 });
 }

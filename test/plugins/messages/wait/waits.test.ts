@@ -337,8 +337,9 @@ for (const engine of databases) {
     t.test('slots of dead processes and of waits that are over do not count', async (t) => {
       const { tenantId } = await open();
       await stage.run(async (unit) => {
-        const dead = { tenantId, processId: 'dead', endsAt: unit.now + 50_000 };
-        const over = { tenantId, processId: other.broker.processId, endsAt: unit.now - 6_000 };
+        const row = { kind: 'messages', tenantId } as const;
+        const dead = { ...row, processId: 'dead', endsAt: unit.now + 50_000 };
+        const over = { ...row, processId: other.broker.processId, endsAt: unit.now - 6_000 };
         await unit.waits.open([
           { id: 'w1', held: 1, ...dead },
           { id: 'w2', held: 2, ...dead },

@@ -1,0 +1,164 @@
+import type { Authenticator } from './contracts/caller.ts';
+import { GatewayError } from './errors.ts';
+import type { GatewayLog } from './log.ts';
+
+/** How often it is checked whether the keys of open long polls are still good. */
+const keyCheckMs = 1_000;
+
+/** What a long poll is made for. */
+export interface LongPollOptions {
+  readonly tenantId: string;
+  readonly keyId: string;
+  /** Of this one alone, and gone with its request: nobody stops listening to it. */
+  readonly signal: AbortSignal;
+}
+
+/** One open long poll: sleeps between its reads and remembers a wake-up that came while it was reading. */
+export class LongPoll {
+  readonly tenantId: string;
+  readonly keyId: string;
+  #isAsleep = false;
+  #woken = false;
+  #ended = false;
+  #revoked = false;
+  #resolve: (() => void) | null = null;
+
+  constructor({ tenantId, keyId, signal }: LongPollOptions) {
+    this.tenantId = tenantId;
+    this.keyId = keyId;
+    if (signal.aborted) this.#ended = true;
+    else signal.addEventListener('abort', () => this.end(), { once: true });
+  }
+
+  /** The long poll is to answer with what it has. */
+  get ended(): boolean {
+    return this.#ended;
+  }
+
+  get isAsleep(): boolean {
+    return this.#isAsleep;
+  }
+
+  /**
+   * Before each read: from here on a wake-up counts for the next one.
+   * @throws GatewayError `unauthorized` when the key was revoked
+   */
+  noteRead(): void {
+    if (this.#revoked) throw new GatewayError('unauthorized');
+    this.#woken = false;
+  }
+
+  /** Resolves after `ms`, or as soon as there is a reason to read again; at once when one came since `noteRead`. */
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#woken) {
+        resolve();
+        return;
+      }
+      this.#isAsleep = true;
+      const awake = (): void => {
+        clearTimeout(timer);
+        this.#isAsleep = false;
+        resolve();
+      };
+      const timer = setTimeout(awake, ms);
+      this.#resolve = awake;
+    });
+  }
+
+  /** There may be something to read. */
+  wake(): void {
+    this.#woken = true;
+    this.#resolve?.();
+  }
+
+  /** The client went away or the gateway stops. */
+  end(): void {
+    this.#ended = true;
+    this.wake();
+  }
+
+  /** The key is not good any more. */
+  revoke(): void {
+    this.#revoked = true;
+    this.wake();
+  }
+}
+
+/** The open long polls of one kind in this process, by tenant. Ends those whose key is revoked. */
+export class LongPolls<Poll extends LongPoll> {
+  readonly #authenticator: Pick<Authenticator, 'isCurrent'>;
+  readonly #log: GatewayLog;
+  readonly #byTenant = new Map<string, Set<Poll>>();
+  readonly #keyCheck: NodeJS.Timeout;
+  #stopping = false;
+
+  constructor(authenticator: Pick<Authenticator, 'isCurrent'>, log: GatewayLog) {
+    this.#authenticator = authenticator;
+    this.#log = log;
+    this.#keyCheck = setInterval(() => this.#checkKeys(), keyCheckMs).unref();
+  }
+
+  /** How many are open. For metrics and tests. */
+  get size(): number {
+    let size = 0;
+    for (const polls of this.#byTenant.values()) size += polls.size;
+    return size;
+  }
+
+  get isStopping(): boolean {
+    return this.#stopping;
+  }
+
+  /** The tenants that have one open, each with its own. */
+  byTenant(): ReadonlyMap<string, Iterable<Poll>> {
+    return this.#byTenant;
+  }
+
+  /** The open ones of a tenant, in no particular order. */
+  of(tenantId: string): Iterable<Poll> {
+    return this.#byTenant.get(tenantId) ?? [];
+  }
+
+  /** From now on it can be woken. One that enters after the stop is ended at once. */
+  enter(poll: Poll): void {
+    const polls = this.#byTenant.get(poll.tenantId) ?? new Set();
+    this.#byTenant.set(poll.tenantId, polls.add(poll));
+    if (this.#stopping) poll.end();
+  }
+
+  /** Nothing can wake it any more. */
+  leave(poll: Poll): void {
+    const polls = this.#byTenant.get(poll.tenantId);
+    if (polls?.delete(poll) && polls.size === 0) this.#byTenant.delete(poll.tenantId);
+  }
+
+  /** There may be something to read for those of a tenant. */
+  wake(tenantId: string): void {
+    for (const poll of this.of(tenantId)) poll.wake();
+  }
+
+  /** Ends all with what they have, and every later one at once. Called before the gateway stops. */
+  stop(): void {
+    this.#stopping = true;
+    clearInterval(this.#keyCheck);
+    for (const poll of this.#all()) poll.end();
+  }
+
+  *#all(): Iterable<Poll> {
+    for (const polls of this.#byTenant.values()) yield* polls;
+  }
+
+  #checkKeys(): void {
+    const keyIds = new Set([...this.#all()].map((poll) => poll.keyId));
+    for (const keyId of keyIds) {
+      this.#authenticator.isCurrent(keyId).then(
+        (current) => {
+          if (current) return;
+          for (const poll of this.#all()) if (poll.keyId === keyId) poll.revoke();
+        },
+        (error: unknown) => this.#log.debug({ err: error }, 'a key could not be checked'),
+      );
+    }
+  }
+}
