@@ -18,6 +18,11 @@ export const LimitsSettings = Closed({
     hold_s: Seconds('how long the restriction lasts', 3_600, 0.1),
   }),
   waits: Count('long polls that one tenant may have open', 2, 1),
+  event_polls: Count(
+    'long polls for events that one tenant may have open, beside the others',
+    5,
+    1,
+  ),
   requests_per_s: Type.Number({
     description: 'requests per second and key, with twice that as burst; 0 is off',
     default: 100,

@@ -9,8 +9,14 @@
  */
 export type Lock = `tenant:${string}` | `lease:${string}` | `receiver:${string}`;
 
-/** Topic of a commit. Listeners in this process are notified once a transaction with the topic is durable. */
-export type CommitTopic = 'events' | 'deliveries';
+/** Name of a kind of commits, see `CommitTopic`. */
+export type CommitTopicName = 'events' | 'deliveries' | 'raised';
+
+/**
+ * Topic of a commit: a name, with a subject behind a colon where there is one (`raised:ten_…`). Listeners in this process
+ * are notified once a transaction with the topic is durable.
+ */
+export type CommitTopic = CommitTopicName | `${CommitTopicName}:${string}`;
 
 /**
  * Table objects of all nouns: `unit.messages`, `storage.read.accounts`, … A plugin adds its own by augmentation, in its
@@ -93,10 +99,10 @@ export interface Storage {
     input: Input,
   ): Promise<Output>;
   /**
-   * Subscribes to commits of this process with a topic: events in the outbox, or deliveries that are due. A
-   * notification may be lost, like every signal after a commit. For booting plugins.
+   * Subscribes to commits of this process with a topic: events in the outbox, deliveries that are due, or events that a
+   * tenant was raised (the subject). A notification may be lost, like every signal after a commit. For booting plugins.
    */
-  onCommit(topic: CommitTopic, listener: () => void): void;
+  onCommit(topic: CommitTopicName, listener: (subject: string) => void): void;
   /** Time of the database, milliseconds since the Unix epoch. */
   now(): Promise<number>;
   /** Reads as a readiness check: rejects when the database does not answer within a second. */

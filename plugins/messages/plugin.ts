@@ -15,6 +15,8 @@ import { checkedSend, makeSend } from './send/service.ts';
 import { makeSessionListener } from './session-listener.ts';
 import { startMessageUpkeep } from './upkeep.ts';
 import { DirectHandover } from './wait/handover.ts';
+import { LanePollSlots } from './wait/poll-slots.ts';
+import { makeSlotLanes } from './wait/slots.ts';
 import { waitForMessages } from './wait/wait-for-messages.ts';
 import { WaitNotifier } from './wait/wait-notifier.ts';
 import { Waits } from './wait/waits.ts';
@@ -80,6 +82,12 @@ export default gatewayPlugin(
       clock,
       log,
     });
+    const eventLanes = makeSlotLanes(storage, clock, {
+      kind: 'events',
+      slots: config.limits.event_polls,
+    });
+    const eventSlots = new LanePollSlots(eventLanes, broker.processId, log);
+    provideSingleton(app.container, 'eventSlots', () => eventSlots);
     const waitNotifier = new WaitNotifier(broker, waits);
     sessions.attach(makeSessionListener({ storage, lanes, dispatchers, media, log }));
     const release = await waitNotifier.listen();
@@ -104,7 +112,10 @@ export default gatewayPlugin(
       waitForMessages({ wait: (request) => waits.wait(request), mint, cursors }),
       getMessage({ find: (tenantId, id) => storage.read.messages.find(tenantId, id), mint }),
     );
-    app.addHook('preClose', async () => waits.stop());
+    app.addHook('preClose', async () => {
+      waits.stop();
+      eventSlots.stop();
+    });
     app.addHook('onClose', async () => {
       hosts.stop();
       await upkeep.stop();

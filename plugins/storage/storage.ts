@@ -1,4 +1,10 @@
-import type { CommitTopic, Lane, Storage, Tables } from '../../core/contracts/storage.ts';
+import type {
+  CommitTopic,
+  CommitTopicName,
+  Lane,
+  Storage,
+  Tables,
+} from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { withTimeout } from '../../core/waiting.ts';
 import { connect, type DatabasePools } from './connection.ts';
@@ -50,7 +56,10 @@ class KnexStorage implements OpenStorage {
   readonly read: Tables;
   readonly #reader: Executor;
   readonly #lanes: Lanes;
-  readonly #listeners: { readonly topic: CommitTopic; readonly listener: () => void }[] = [];
+  readonly #listeners: {
+    readonly topic: CommitTopicName;
+    readonly listener: (subject: string) => void;
+  }[] = [];
   #closing: Promise<void> | undefined;
 
   constructor(connections: DatabasePools, log: GatewayLog, contents: StorageContents) {
@@ -76,7 +85,7 @@ class KnexStorage implements OpenStorage {
     return this.#lanes.submit(lane, input);
   }
 
-  onCommit(topic: CommitTopic, listener: () => void): void {
+  onCommit(topic: CommitTopicName, listener: (subject: string) => void): void {
     this.#listeners.push({ topic, listener });
   }
 
@@ -114,7 +123,8 @@ class KnexStorage implements OpenStorage {
   }
 
   #notify(topic: CommitTopic): void {
-    for (const known of this.#listeners) if (known.topic === topic) known.listener();
+    const [name, subject = ''] = topic.split(':', 2);
+    for (const known of this.#listeners) if (known.topic === name) known.listener(subject);
   }
 
   close(): Promise<void> {

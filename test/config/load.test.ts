@@ -30,6 +30,7 @@ t.test('everything has a default', async (t) => {
       opener_burst: { openers: 5, window_s: 60 },
       safety: { refusals: 10, window_s: 600, hold_s: 3600 },
       waits: 2,
+      event_polls: 5,
       requests_per_s: 100,
       body_bytes: 256 * 1024,
     },

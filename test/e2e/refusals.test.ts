@@ -40,10 +40,12 @@ t.test('every refusal of one gateway', async (t) => {
   await t.test('reading', async (t) => {
     const first = async (path: string): Promise<string> =>
       bodyOf<{ next_cursor: string }>(await main.api.get(path)).next_cursor;
+    const events = await main.api.get('/events?timeout_s=0');
     const cursors = {
       list: await first('/messages?limit=1'),
       wait: await first('/messages/wait?timeout_s=0'),
       contacts: await first('/contacts?limit=1'),
+      events: bodyOf<{ cursor: string }>(events).cursor,
     };
     await all(t, readRefusals(world, cursors));
   });

@@ -7,6 +7,9 @@ import type { EventBody, EventRecord } from '../contract.ts';
 const waiting = 0;
 const fannedOut = 1;
 
+/** Sequence of what the feed does not show: it is numbered, and before every number. */
+const outsideFeed = 0;
+
 /** Takes the turn of the fan-out, and reads the time once the row is locked. */
 const fanOutTurn = `select ${mysqlNow} as now from turns where name = 'fan-out' for update`;
 
@@ -40,6 +43,7 @@ export class EventTable {
   /** Records events in the outbox, in the transaction that causes them: they wait for the fan-out. */
   async record(events: readonly EventRecord[]): Promise<void> {
     if (events.length > 0) this.db.commitTopics.add('events');
+    this.#noteRaised(events);
     await this.db.insert(
       'events',
       events.map((event) => toRow(kept(event), waiting)),
@@ -49,6 +53,7 @@ export class EventTable {
   /** Stores events whose deliveries are made in the same transaction; answers the stored events. */
   async recordFannedOut(events: readonly EventRecord[]): Promise<readonly KeptEvent[]> {
     const all = events.map(kept);
+    this.#noteRaised(events);
     await this.db.insert(
       'events',
       all.map((event) => toRow(event, fannedOut)),
@@ -56,11 +61,11 @@ export class EventTable {
     return all;
   }
 
-  /** Stores events that need no fan-out: the samples of tests. Existing events stay. */
+  /** Stores the samples of tests, which need no fan-out and are no events of the feed. Existing ones stay. */
   async keep(events: readonly KeptEvent[]): Promise<void> {
     await this.db.insertIgnore(
       'events',
-      events.map((event) => toRow(event, fannedOut)),
+      events.map((event) => ({ ...toRow(event, fannedOut), sequence: outsideFeed })),
     );
   }
 
@@ -124,6 +129,10 @@ export class EventTable {
     return new Map(
       rows.map((row) => [row.id, { payload: row.payload, createdAt: row.created_at }]),
     );
+  }
+
+  #noteRaised(events: readonly EventRecord[]): void {
+    for (const { tenantId } of events) this.db.commitTopics.add(`raised:${tenantId}`);
   }
 
   /** Deletes the events about these subjects, fanned out or not. */

@@ -1,6 +1,14 @@
-import { id, integer, type Table, text, words, zero } from '../../../core/contracts/schema.ts';
+import {
+  id,
+  integer,
+  nullable,
+  type Table,
+  text,
+  words,
+  zero,
+} from '../../../core/contracts/schema.ts';
 
-/** The tables of the outbox. */
+/** The tables of the outbox and of the feed. */
 export const eventSchema: readonly Table[] = [
   {
     name: 'events',
@@ -12,9 +20,23 @@ export const eventSchema: readonly Table[] = [
       payload: text,
       state: zero,
       created_at: integer,
+      // Place in the tenant's feed; null until somebody reads so far.
+      sequence: nullable(integer),
     },
     primary: ['id'],
-    indexes: [['state', 'id'], ['created_at'], ['subject']],
+    indexes: [
+      ['state', 'id'],
+      ['created_at'],
+      ['subject'],
+      // Those without a number, by id, and those with one, by number.
+      ['tenant_id', 'sequence', 'id'],
+    ],
+  },
+  {
+    // The tenants' last numbers: the lock rows of numbering.
+    name: 'event_feeds',
+    columns: { tenant_id: id, last: zero },
+    primary: ['tenant_id'],
   },
   {
     // Lock rows: one for each job that runs in one process at a time.

@@ -5,6 +5,7 @@ import { numbers, type RefusalWorld } from './world.ts';
 export interface Cursors {
   readonly list: string;
   readonly wait: string;
+  readonly events: string;
   readonly contacts: string;
 }
 
@@ -32,6 +33,19 @@ export function readRefusals(world: RefusalWorld, cursors: Cursors): readonly Re
     ...['-1', '56', '1.5', 'x'].map((timeout) =>
       parameter(`GET /messages/wait?timeout_s=${timeout}`, 'timeout_s'),
     ),
+    ...['-1', '56', '1.5', 'x', ''].map((timeout) =>
+      parameter(`GET /events?timeout_s=${timeout}`, 'timeout_s'),
+    ),
+    ...['0', '101', 'x'].map((limit) => parameter(`GET /events?limit=${limit}`, 'limit')),
+    parameter('GET /events?from=yesterday', 'from'),
+    parameter('GET /events?since=0', 'since'),
+    ...['', 'message.lost', 'message.sent,', 'message.sent,%20message.read', '*'].map((types) =>
+      refused(400, 'invalid_event_type', `GET /events?types=${types}`, { fields: ['query/types'] }),
+    ),
+    ...['x', '', tampered(cursors.events), cursors.wait].map((text) =>
+      cursor(`GET /events?timeout_s=0&cursor=${text}`, 'cursor'),
+    ),
+    cursor(`GET /events?timeout_s=0&cursor=${cursors.events}`, 'cursor', empty),
     cursor('GET /messages?before=x', 'before'),
     cursor('GET /messages?before=', 'before'),
     cursor(`GET /messages?before=${tampered(cursors.list)}`, 'before'),

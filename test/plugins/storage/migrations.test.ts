@@ -22,6 +22,7 @@ const tableNames = [
   'contacts',
   'credentials',
   'deliveries',
+  'event_feeds',
   'events',
   'idempotency_keys',
   'lease_holders',

@@ -1,0 +1,126 @@
+import type { Authenticator } from '../../../core/contracts/caller.ts';
+import type { Clock } from '../../../core/contracts/clock.ts';
+import type { Storage } from '../../../core/contracts/storage.ts';
+import type { GatewayLog } from '../../../core/log.ts';
+import { LongPoll, LongPolls } from '../../../core/long-poll.ts';
+import type { GrantedSlot, PollSlots } from '../../messages/contract.ts';
+import type { Feed, FeedFilter, FeedPage, FeedPosition } from './feed.ts';
+
+/** How often all polls are checked for what no wake-up has brought. */
+const rescanMs = 3_000;
+
+/** One long poll for events. */
+export interface EventPollRequest extends FeedFilter {
+  readonly keyId: string;
+  /** Where to go on; else where to begin. */
+  readonly position: FeedPosition | 'now' | 'oldest';
+  readonly timeoutMs: number;
+  /** Aborted when the client went away. */
+  readonly signal: AbortSignal;
+}
+
+/** What the polls of a process work with. */
+export interface EventPollsParts {
+  readonly feed: Feed;
+  readonly read: Pick<Storage['read'], 'feed'>;
+  /** Asked for when the first poll comes. */
+  slots(): PollSlots;
+  readonly authenticator: Pick<Authenticator, 'isCurrent'>;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly log: GatewayLog;
+}
+
+class EventPoll extends LongPoll {
+  /** The number behind which it reads; null before the first read. */
+  after: number | null = null;
+}
+
+/**
+ * The open long polls for events of this process. Each registers first, then reads, then sleeps, so that nothing which
+ * commits meanwhile is missed. Only one that has to sleep takes a slot.
+ */
+export class EventPolls {
+  readonly #parts: EventPollsParts;
+  readonly #open: LongPolls<EventPoll>;
+  readonly #rescan: NodeJS.Timeout;
+
+  constructor(parts: EventPollsParts) {
+    this.#parts = parts;
+    this.#open = new LongPolls(parts.authenticator, parts.log);
+    this.#rescan = setInterval(() => this.rescan(), rescanMs).unref();
+  }
+
+  /** How many are open. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /**
+   * Waits until there is an event for the request, the time is over or the gateway stops.
+   * @throws GatewayError `wait_concurrency`, `unauthorized` when the key is revoked meanwhile, `unavailable`
+   */
+  async wait(request: EventPollRequest): Promise<FeedPage> {
+    const { feed, clock } = this.#parts;
+    const deadline = clock.monotonic() + request.timeoutMs;
+    const slots = this.#parts.slots();
+    const poll = new EventPoll(request);
+    const isOver = (): boolean => poll.ended || deadline <= clock.monotonic();
+    let slot: GrantedSlot | null = null;
+    this.#open.enter(poll);
+    try {
+      poll.noteRead();
+      await slots.settle();
+      let page = await feed.page(request, await this.#begin(request));
+      poll.after = page.position.after;
+      while (page.events.length === 0 && !isOver()) {
+        if (!page.hasMore) {
+          slot ??= await slots.open({ ...request, deadline });
+          await poll.sleep(deadline - clock.monotonic());
+        }
+        poll.noteRead();
+        page = await feed.page(request, page.position);
+        poll.after = page.position.after;
+      }
+      if (slot === null) await slots.pass(request.tenantId);
+      return page;
+    } finally {
+      this.#open.leave(poll);
+      // Before the answer goes out, so that the client's next poll finds the slot free.
+      if (slot !== null) await slots.giveBack(slot);
+    }
+  }
+
+  /** A tenant has new events. */
+  wake(tenantId: string): void {
+    this.#open.wake(tenantId);
+  }
+
+  /** Polls for what no wake-up has brought: one statement for all polls of this process. */
+  rescan(): void {
+    const byTenant = this.#open.byTenant();
+    if (byTenant.size === 0) return;
+    this.#parts.read.feed.states([...byTenant.keys()]).then(
+      (states) => {
+        for (const [tenantId, polls] of byTenant) {
+          const { last = 0, hasFresh = false } = states.get(tenantId) ?? {};
+          const isBehind = ({ after }: EventPoll): boolean => hasFresh || last > (after ?? last);
+          if ([...polls].some(isBehind)) this.wake(tenantId);
+        }
+      },
+      (error: unknown) =>
+        this.#parts.log.debug({ err: error }, 'the event polls could not be rescanned'),
+    );
+  }
+
+  /** Ends all polls with what they have, and every later one at once. Called before the gateway stops. */
+  stop(): void {
+    clearInterval(this.#rescan);
+    this.#open.stop();
+  }
+
+  async #begin({ tenantId, position }: EventPollRequest): Promise<FeedPosition> {
+    const { feed } = this.#parts;
+    if (position === 'now') return await feed.now(tenantId);
+    return position === 'oldest' ? feed.oldest() : position;
+  }
+}

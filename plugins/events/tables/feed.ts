@@ -1,0 +1,106 @@
+import type { EventType } from '../../../core/contracts/events.ts';
+import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
+
+/** A numbered event with its body, byte for byte as webhooks send it but for the address of media. */
+export interface FeedEvent {
+  readonly id: string;
+  readonly type: EventType;
+  readonly sequence: number;
+  readonly createdAt: number;
+  readonly payload: string;
+}
+
+/** How far the feed of a tenant is. */
+export interface FeedState {
+  /** The last number that was given; 0 before the first. */
+  readonly last: number;
+  /** Whether there are events without a number. */
+  readonly hasFresh: boolean;
+}
+
+interface FeedColumns {
+  readonly id: string;
+  readonly type: EventType;
+  readonly sequence: number;
+  readonly created_at: number;
+  readonly payload: string;
+}
+
+/** The SQL of the feed: the events of a tenant in the order of their numbers. */
+export class FeedTable {
+  protected readonly db: Sql;
+
+  constructor(db: Sql) {
+    this.db = db;
+  }
+
+  /** How far the feeds of these tenants are, by tenant. */
+  async states(tenantIds: readonly string[]): Promise<ReadonlyMap<string, FeedState>> {
+    const wanted = [...new Set(tenantIds)];
+    if (wanted.length === 0) return new Map();
+    const rows = await this.db.rows<{ id: string; last: number | null; fresh: number }>(
+      `select t.id, f.last,
+         exists (select 1 from events e where e.tenant_id = t.id and e.sequence is null) as fresh
+       from tenants t left join event_feeds f on f.tenant_id = t.id
+       where t.id in (${placeholders(wanted.length)})`,
+      wanted,
+      { recurs: wanted.length === 1 },
+    );
+    return new Map(
+      rows.map(({ id, last, fresh }) => [id, { last: last ?? 0, hasFresh: fresh === 1 }]),
+    );
+  }
+
+  /** A tenant's events behind a number, oldest first. */
+  async after(tenantId: string, sequence: number, limit: number): Promise<readonly FeedEvent[]> {
+    const rows = await this.db.rows<FeedColumns>(
+      `select id, type, sequence, created_at, payload from events ${this.#index}
+       where tenant_id = ? and sequence > ? order by sequence limit ?`,
+      [tenantId, sequence, limit],
+      { recurs: true },
+    );
+    return rows.map(({ created_at: createdAt, ...row }) => ({ ...row, createdAt }));
+  }
+
+  /**
+   * Locks the feed of a tenant until the transaction ends, then reads its last number and the oldest events without one.
+   * The events are a consistent read, so that none is without the earlier ones of its subject, and no insert is waited
+   * for. All three statements travel in one packet.
+   */
+  async lock(
+    tenantId: string,
+    limit: number,
+  ): Promise<{ readonly last: number; readonly fresh: readonly string[] }> {
+    const row = { tenant_id: tenantId, last: 0 };
+    const [, [feed], fresh] = await Promise.all([
+      // A row that is not there yet cannot be locked: this makes it, or locks it.
+      this.db.upsert('event_feeds', [row], { key: ['tenant_id'], add: ['last'] }),
+      this.db.rows<{ last: number }>('select last from event_feeds where tenant_id = ?', [
+        tenantId,
+      ]),
+      this.db.rows<{ id: string }>(
+        `select id from events ${this.#index}
+         where tenant_id = ? and sequence is null order by id limit ?`,
+        [tenantId, limit],
+      ),
+    ]);
+    return { last: feed?.last ?? 0, fresh: fresh.map(({ id }) => id) };
+  }
+
+  /** Numbers events in this order behind the last number. The caller has locked the feed. */
+  async number(tenantId: string, last: number, ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    await this.db.updateEach(
+      'events',
+      'id',
+      ids.map((id, n) => ({ id, sequence: last + 1 + n })),
+    );
+    const row = { tenant_id: tenantId, last: last + ids.length };
+    await this.db.upsert('event_feeds', [row], { key: ['tenant_id'], set: ['last'] });
+  }
+
+  /** Without the hint a wrong estimate of the table's size can lead to a scan of all events. */
+  get #index(): string {
+    return this.db.dialect === 'mysql' ? 'force index (events_tenant_id_sequence_id)' : '';
+  }
+}
