@@ -131,9 +131,9 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^config/',
-        pathNot: '^config/(compose(-administration)?|drivers|tables)\\.ts$',
+        pathNot: '^config/(compose(-administration)?|drivers|tables|commands/listen)\\.ts$',
       },
-      to: { ...local, pathNot: '^(core|config)/' },
+      to: { ...local, pathNot: '^(client|core|config)/' },
     },
     {
       name: 'public-hands-on',

@@ -3,7 +3,7 @@ import type { operations } from './generated/schema.ts';
 import { errorOf, Unreachable } from './refusal.ts';
 
 /** An operation of the gateway, by its id in the OpenAPI document. */
-export type OperationId = keyof operations;
+export type OperationId = keyof typeof paths;
 
 /** A part of a request: absent, optional or required, as the operation has it. */
 type Part<Name extends string, Value> = [Exclude<Value, undefined>] extends [never]

@@ -7,6 +7,7 @@ import {
   type OperationInput,
   type Target,
 } from './call.ts';
+import type { EventType, GatewayEvent } from './events.ts';
 import { type CursorStore, follow, inMemory } from './follow.ts';
 import type { components } from './generated/schema.ts';
 import { withRetries } from './retry.ts';
@@ -48,6 +49,15 @@ export interface FollowOptions extends CallOptions {
   /** Only what concerns this account. */
   readonly accountId?: string;
 }
+
+/** Which events are followed. */
+export interface FollowEventsOptions<Type extends EventType> extends FollowOptions {
+  /** Only events of these types. Default: all that the tenant has. */
+  readonly types?: readonly Type[];
+}
+
+/** How long one poll waits, in seconds: proxies commonly end a silent request after 30 or 60. */
+const timeoutS = 25;
 
 type Rest<Id extends OperationId> =
   Record<never, never> extends OperationInput<Id>
@@ -99,7 +109,6 @@ export class GatewayClient {
    * @throws Refusal, or the reason of the signal
    */
   messages({ cursor, accountId, signal }: FollowOptions = {}): AsyncGenerator<Message, void> {
-    const timeoutS = 25;
     return follow({
       store: storeOf(cursor),
       timeoutS,
@@ -111,6 +120,33 @@ export class GatewayClient {
         };
         const answer = await this.#poll('wait_for_messages', { query }, timeoutS, signal);
         return { items: answer.messages, cursor: answer.next_cursor };
+      },
+    });
+  }
+
+  /**
+   * Yields the tenant's events in order, each once along the cursor, as `messages` does.
+   * @throws Refusal, or the reason of the signal
+   */
+  events<Type extends EventType = EventType>({
+    types,
+    cursor,
+    accountId,
+    signal,
+  }: FollowEventsOptions<Type> = {}): AsyncGenerator<GatewayEvent<Type>, void> {
+    return follow({
+      store: storeOf(cursor),
+      timeoutS,
+      read: async (cursor, timeoutS) => {
+        const query = {
+          timeout_s: timeoutS,
+          ...(types === undefined ? {} : { types: types.join() }),
+          ...(cursor === null ? {} : { cursor }),
+          ...(accountId === undefined ? {} : { account_id: accountId }),
+        };
+        const answer = await this.#poll('list_events', { query }, timeoutS, signal);
+        // The document types a payload loosely; it is the body that a webhook of this type gets.
+        return { items: answer.events as unknown as GatewayEvent<Type>[], cursor: answer.cursor };
       },
     });
   }

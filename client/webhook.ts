@@ -1,3 +1,5 @@
+import type { WebhookBody } from './events.ts';
+
 /** What a delivery carries in its headers, of any platform's kind. */
 export type WebhookHeaders =
   | Pick<Headers, 'get'>
@@ -28,7 +30,7 @@ export async function verifyWebhook(
   headers: WebhookHeaders,
   body: string | Uint8Array,
   { toleranceS = 300, now = Date.now() }: VerifyOptions = {},
-): Promise<unknown> {
+): Promise<WebhookBody> {
   const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map((name) =>
     headerOf(headers, `webhook-${name}`),
   );

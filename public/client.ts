@@ -4,6 +4,7 @@
  */
 export type { OperationAnswer, OperationId, OperationInput } from '../client/call.ts';
 export * from '../client/client.ts';
+export type { EventType, GatewayEvent, WebhookBody } from '../client/events.ts';
 export { type CursorStore, inMemory } from '../client/follow.ts';
 export {
   type AnyRefusal,

@@ -828,8 +828,216 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read events, and wait for them
+         * @description Answers as soon as there is an event after the cursor, with up to `limit` of them, or with none when `timeout_s`
+         *     is over. Pass `cursor` to the next call: following it yields every event exactly once, in one order, whatever
+         *     stops or starts meanwhile. Events about one message or account come in the order in which they happened.
+         *     Without a cursor it begins now, or with the oldest event that is kept: `from`. With a filter an answer may be
+         *     empty although `has_more` is true: call again.
+         *
+         *     Events are kept for 7 days (unless configured otherwise). At most five of these calls may be open at once, beside
+         *     those that wait for messages; a sixth is refused with `wait_concurrency`. No webhook is needed.
+         */
+        get: operations["list_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
-export type webhooks = Record<string, never>;
+export interface webhooks {
+    "message.received": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * message.received
+         * @description A contact sent a message to a connected account.
+         */
+        post: operations["receive_message_received"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "message.sent": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * message.sent
+         * @description A message sent through the service left the account.
+         */
+        post: operations["receive_message_sent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "message.delivered": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * message.delivered
+         * @description A sent message reached the contact's phone.
+         */
+        post: operations["receive_message_delivered"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "message.read": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * message.read
+         * @description The contact read a sent message.
+         */
+        post: operations["receive_message_read"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "message.failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * message.failed
+         * @description A sent message could not be delivered.
+         */
+        post: operations["receive_message_failed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "account.connected": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * account.connected
+         * @description An account finished connecting.
+         */
+        post: operations["receive_account_connected"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "account.disconnected": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * account.disconnected
+         * @description A connected account logged out or lost its session.
+         */
+        post: operations["receive_account_disconnected"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "account.restricted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * account.restricted
+         * @description The network or the service's safety limits stopped an account from sending.
+         */
+        post: operations["receive_account_restricted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "account.limit_reached": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * account.limit_reached
+         * @description A daily plan limit was hit; sends resume the next day or after an upgrade.
+         */
+        post: operations["receive_account_limit_reached"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
 export interface components {
     schemas: {
         /** @description A connected account: one phone number on one network. */
@@ -890,6 +1098,113 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             connected_at: string | null;
+        };
+        AccountConnectedEvent: {
+            /** @constant */
+            event: "account.connected";
+            /**
+             * @description ISO 8601 in UTC with milliseconds
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            created_at: string;
+            /** @example acc_01j5x8zn1c8t6j1k3m5p7r9rst */
+            account_id: string;
+            /** @example msgapp_web */
+            channel: string;
+            account: {
+                /** @example acc_01j5x8zn1c8t6j1k3m5p7r9rst */
+                id: string;
+                /** @example msgapp_web */
+                channel: string;
+                /**
+                 * @description the phone number
+                 * @example +12025550100
+                 */
+                identifier: string;
+                /** @constant */
+                status: "connected";
+                /** @description why, as a stable word; null when connected */
+                reason: string | null;
+            };
+        };
+        AccountDisconnectedEvent: {
+            /** @constant */
+            event: "account.disconnected";
+            /**
+             * @description ISO 8601 in UTC with milliseconds
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            created_at: string;
+            /** @example acc_01j5x8zn1c8t6j1k3m5p7r9rst */
+            account_id: string;
+            /** @example msgapp_web */
+            channel: string;
+            account: {
+                /** @example acc_01j5x8zn1c8t6j1k3m5p7r9rst */
+                id: string;
+                /** @example msgapp_web */
+                channel: string;
+                /**
+                 * @description the phone number
+                 * @example +12025550100
+                 */
+                identifier: string;
+                /** @constant */
+                status: "disconnected";
+                /** @description why, as a stable word; null when connected */
+                reason: string | null;
+            };
+        };
+        AccountLimitReachedEvent: {
+            /** @constant */
+            event: "account.limit_reached";
+            /**
+             * @description ISO 8601 in UTC with milliseconds
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            created_at: string;
+            account_id: null;
+            channel: null;
+            account: {
+                id: null;
+                channel: null;
+                identifier: null;
+                /** @constant */
+                status: "limited";
+                /**
+                 * @description the limit that was hit
+                 * @enum {string}
+                 */
+                reason: "daily_send_cap" | "new_contact_cap";
+            };
+        };
+        AccountRestrictedEvent: {
+            /** @constant */
+            event: "account.restricted";
+            /**
+             * @description ISO 8601 in UTC with milliseconds
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            created_at: string;
+            /** @example acc_01j5x8zn1c8t6j1k3m5p7r9rst */
+            account_id: string;
+            /** @example msgapp_web */
+            channel: string;
+            account: {
+                /** @example acc_01j5x8zn1c8t6j1k3m5p7r9rst */
+                id: string;
+                /** @example msgapp_web */
+                channel: string;
+                /**
+                 * @description the phone number
+                 * @example +12025550100
+                 */
+                identifier: string;
+                /** @constant */
+                status: "restricted";
+                /** @description why, as a stable word; null when connected */
+                reason: string | null;
+            };
         };
         /** @description A channel. `identifier` and `capabilities` are null where no driver is there to ask. */
         Channel: {
@@ -1036,6 +1351,32 @@ export interface components {
              */
             created_at: string;
         };
+        Event: {
+            /**
+             * @description the same whenever the event is read
+             * @example evt_01j5x8zq3e9v7k2m4n6p8r0stv
+             */
+            id: string;
+            /**
+             * @description the event type
+             * @enum {string}
+             */
+            type: "message.received" | "message.sent" | "message.delivered" | "message.read" | "message.failed" | "account.connected" | "account.disconnected" | "account.restricted" | "account.limit_reached";
+            /**
+             * @description ISO 8601 in UTC with milliseconds
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description null for an event of no single account
+             * @example acc_01j5x8zq3e9v7k2m4n6p8r0stv
+             */
+            account_id: string | null;
+            /** @description the body that a webhook gets */
+            payload: {
+                [key: string]: unknown;
+            };
+        };
         /** @description The media object of a message; unknown parts are null. */
         Media: {
             /** @enum {string} */
@@ -1102,6 +1443,136 @@ export interface components {
             phone: string | null;
             /** @description empty while unknown */
             name: string;
+        };
+        MessageDeliveredEvent: {
+            /** @constant */
+            event: "message.delivered";
+            /**
+             * @description ISO 8601 in UTC with milliseconds
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            created_at: string;
+            /** @example acc_01j5x8zn1c8t6j1k3m5p7r9rst */
+            account_id: string;
+            /** @example msgapp_web */
+            channel: string;
+            message: {
+                /** @example msg_01j5x8zt5f0w8m3n5p7q9s1vwx */
+                id: string;
+                /** @enum {string} */
+                direction: "inbound" | "outbound";
+                text: string;
+                media: components["schemas"]["Media"] | null;
+                /** @constant */
+                status: "delivered";
+                /** @description why it failed: a sentence that begins with its code */
+                error: string | null;
+            };
+            contact: components["schemas"]["MessageContact"];
+        };
+        MessageFailedEvent: {
+            /** @constant */
+            event: "message.failed";
+            /**
+             * @description ISO 8601 in UTC with milliseconds
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            created_at: string;
+            /** @example acc_01j5x8zn1c8t6j1k3m5p7r9rst */
+            account_id: string;
+            /** @example msgapp_web */
+            channel: string;
+            message: {
+                /** @example msg_01j5x8zt5f0w8m3n5p7q9s1vwx */
+                id: string;
+                /** @enum {string} */
+                direction: "inbound" | "outbound";
+                text: string;
+                media: components["schemas"]["Media"] | null;
+                /** @constant */
+                status: "failed";
+                /** @description why it failed: a sentence that begins with its code */
+                error: string | null;
+            };
+            contact: components["schemas"]["MessageContact"];
+        };
+        MessageReadEvent: {
+            /** @constant */
+            event: "message.read";
+            /**
+             * @description ISO 8601 in UTC with milliseconds
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            created_at: string;
+            /** @example acc_01j5x8zn1c8t6j1k3m5p7r9rst */
+            account_id: string;
+            /** @example msgapp_web */
+            channel: string;
+            message: {
+                /** @example msg_01j5x8zt5f0w8m3n5p7q9s1vwx */
+                id: string;
+                /** @enum {string} */
+                direction: "inbound" | "outbound";
+                text: string;
+                media: components["schemas"]["Media"] | null;
+                /** @constant */
+                status: "read";
+                /** @description why it failed: a sentence that begins with its code */
+                error: string | null;
+            };
+            contact: components["schemas"]["MessageContact"];
+        };
+        MessageReceivedEvent: {
+            /** @constant */
+            event: "message.received";
+            /**
+             * @description ISO 8601 in UTC with milliseconds
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            created_at: string;
+            /** @example acc_01j5x8zn1c8t6j1k3m5p7r9rst */
+            account_id: string;
+            /** @example msgapp_web */
+            channel: string;
+            message: {
+                /** @example msg_01j5x8zt5f0w8m3n5p7q9s1vwx */
+                id: string;
+                /** @enum {string} */
+                direction: "inbound" | "outbound";
+                text: string;
+                media: components["schemas"]["Media"] | null;
+                /** @constant */
+                status: "received";
+                /** @description why it failed: a sentence that begins with its code */
+                error: string | null;
+            };
+            contact: components["schemas"]["MessageContact"];
+        };
+        MessageSentEvent: {
+            /** @constant */
+            event: "message.sent";
+            /**
+             * @description ISO 8601 in UTC with milliseconds
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            created_at: string;
+            /** @example acc_01j5x8zn1c8t6j1k3m5p7r9rst */
+            account_id: string;
+            /** @example msgapp_web */
+            channel: string;
+            message: {
+                /** @example msg_01j5x8zt5f0w8m3n5p7q9s1vwx */
+                id: string;
+                /** @enum {string} */
+                direction: "inbound" | "outbound";
+                text: string;
+                media: components["schemas"]["Media"] | null;
+                /** @constant */
+                status: "sent";
+                /** @description why it failed: a sentence that begins with its code */
+                error: string | null;
+            };
+            contact: components["schemas"]["MessageContact"];
         };
         QueuedMessage: {
             id: string;
@@ -1669,6 +2140,28 @@ export interface components {
                 };
             };
         };
+        /**
+         * @description `rate_limited`: Too many requests with this key; slow down.
+         *
+         *     `wait_concurrency`: Too many waits are open for this account.
+         */
+        RateLimitedOrWaitConcurrency429: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    error_code: "rate_limited" | "wait_concurrency";
+                    /** @description a sentence for a person */
+                    error: string;
+                    /** @description seconds until the same request would pass */
+                    retry_after_s: number;
+                };
+            };
+        };
         /** @description `unavailable`: The service is temporarily unavailable; try again. */
         Unavailable503: {
             headers: {
@@ -1900,7 +2393,24 @@ export interface components {
             };
         };
     };
-    parameters: never;
+    parameters: {
+        /** @description The event type. */
+        "X-Webhook-Event": string;
+        /** @description The id of the delivery, the same on every attempt and replay. */
+        "X-Webhook-Delivery": string;
+        /** @description Which attempt it is, from 1. */
+        "X-Webhook-Attempt": string;
+        /** @description When signing is on: Unix seconds of this attempt. */
+        "X-Webhook-Timestamp": string;
+        /** @description When signing is on: `v1=` and the HMAC-SHA256 in hex, keyed with the whole secret, of the timestamp, a dot and the body. */
+        "X-Webhook-Signature": string;
+        /** @description When signing is on: the same as `X-Webhook-Delivery`, for libraries of Standard Webhooks. */
+        "webhook-id": string;
+        /** @description When signing is on: the same as `X-Webhook-Timestamp`. */
+        "webhook-timestamp": string;
+        /** @description When signing is on: `v1,` and the HMAC-SHA256 in base64, keyed with the bytes that the secret means, of id, timestamp and body with dots between; for a time after a rotation one more, after a space. */
+        "webhook-signature": string;
+    };
     requestBodies: never;
     headers: {
         /** @description the id of the request: the one that was sent, or a new one */
@@ -2172,28 +2682,7 @@ export interface operations {
             400: components["responses"]["InvalidRequestOrInvalidCursor400"];
             401: components["responses"]["Unauthorized"];
             413: components["responses"]["PayloadTooLarge413"];
-            /**
-             * @description `rate_limited`: Too many requests with this key; slow down.
-             *
-             *     `wait_concurrency`: Too many waits are open for this account.
-             */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    "Retry-After": components["headers"]["RetryAfter"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {string} */
-                        error_code: "rate_limited" | "wait_concurrency";
-                        /** @description a sentence for a person */
-                        error: string;
-                        /** @description seconds until the same request would pass */
-                        retry_after_s: number;
-                    };
-                };
-            };
+            429: components["responses"]["RateLimitedOrWaitConcurrency429"];
             500: components["responses"]["InternalError500"];
             503: components["responses"]["Unavailable503"];
         };
@@ -4729,6 +5218,553 @@ export interface operations {
             429: components["responses"]["RateLimited429"];
             500: components["responses"]["InternalError500"];
             503: components["responses"]["Unavailable503"];
+        };
+    };
+    list_events: {
+        parameters: {
+            query?: {
+                /** @description The `cursor` of the previous answer. */
+                cursor?: string;
+                /** @description Where to begin without a cursor: behind all events, or before the oldest kept. */
+                from?: "now" | "oldest";
+                /** @description Only events of these types, separated by commas, as far as the account has them: `list_webhook_events`. */
+                types?: string;
+                /** @description Only events of this account. */
+                account_id?: string;
+                limit?: number;
+                /** @description How long to wait, in seconds; 0 only looks. */
+                timeout_s?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description oldest first */
+                        events: components["schemas"]["Event"][];
+                        /** @description to be passed to the next call, whatever came */
+                        cursor: string;
+                        /** @description whether there is more already: call again at once */
+                        has_more: boolean;
+                        /** @description true when the cursor is older than what is kept, so that events may have been missed; this answer goes on with the oldest */
+                        missed: boolean;
+                    };
+                };
+            };
+            /**
+             * @description `invalid_request`: The request is not valid.
+             *
+             *     `invalid_cursor`: This cursor is not one that this operation gave out.
+             *
+             *     `invalid_event_type`: This is not an event type of the account.
+             */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        error_code: "invalid_request" | "invalid_cursor" | "invalid_event_type";
+                        /** @description a sentence for a person */
+                        error: string;
+                        /** @description the fields that are wrong */
+                        details?: components["schemas"]["RefusalDetail"][];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge413"];
+            429: components["responses"]["RateLimitedOrWaitConcurrency429"];
+            500: components["responses"]["InternalError500"];
+            503: components["responses"]["Unavailable503"];
+        };
+    };
+    receive_message_received: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event type. */
+                "X-Webhook-Event": components["parameters"]["X-Webhook-Event"];
+                /** @description The id of the delivery, the same on every attempt and replay. */
+                "X-Webhook-Delivery": components["parameters"]["X-Webhook-Delivery"];
+                /** @description Which attempt it is, from 1. */
+                "X-Webhook-Attempt": components["parameters"]["X-Webhook-Attempt"];
+                /** @description When signing is on: Unix seconds of this attempt. */
+                "X-Webhook-Timestamp"?: components["parameters"]["X-Webhook-Timestamp"];
+                /** @description When signing is on: `v1=` and the HMAC-SHA256 in hex, keyed with the whole secret, of the timestamp, a dot and the body. */
+                "X-Webhook-Signature"?: components["parameters"]["X-Webhook-Signature"];
+                /** @description When signing is on: the same as `X-Webhook-Delivery`, for libraries of Standard Webhooks. */
+                "webhook-id"?: components["parameters"]["webhook-id"];
+                /** @description When signing is on: the same as `X-Webhook-Timestamp`. */
+                "webhook-timestamp"?: components["parameters"]["webhook-timestamp"];
+                /** @description When signing is on: `v1,` and the HMAC-SHA256 in base64, keyed with the bytes that the secret means, of id, timestamp and body with dots between; for a time after a rotation one more, after a space. */
+                "webhook-signature"?: components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MessageReceivedEvent"];
+            };
+        };
+        responses: {
+            /** @description A failure that pauses the URL at once. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Taken, whatever the body of the answer is. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A failure, a redirect too: tried again when the webhook has `retries_enabled`. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receive_message_sent: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event type. */
+                "X-Webhook-Event": components["parameters"]["X-Webhook-Event"];
+                /** @description The id of the delivery, the same on every attempt and replay. */
+                "X-Webhook-Delivery": components["parameters"]["X-Webhook-Delivery"];
+                /** @description Which attempt it is, from 1. */
+                "X-Webhook-Attempt": components["parameters"]["X-Webhook-Attempt"];
+                /** @description When signing is on: Unix seconds of this attempt. */
+                "X-Webhook-Timestamp"?: components["parameters"]["X-Webhook-Timestamp"];
+                /** @description When signing is on: `v1=` and the HMAC-SHA256 in hex, keyed with the whole secret, of the timestamp, a dot and the body. */
+                "X-Webhook-Signature"?: components["parameters"]["X-Webhook-Signature"];
+                /** @description When signing is on: the same as `X-Webhook-Delivery`, for libraries of Standard Webhooks. */
+                "webhook-id"?: components["parameters"]["webhook-id"];
+                /** @description When signing is on: the same as `X-Webhook-Timestamp`. */
+                "webhook-timestamp"?: components["parameters"]["webhook-timestamp"];
+                /** @description When signing is on: `v1,` and the HMAC-SHA256 in base64, keyed with the bytes that the secret means, of id, timestamp and body with dots between; for a time after a rotation one more, after a space. */
+                "webhook-signature"?: components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MessageSentEvent"];
+            };
+        };
+        responses: {
+            /** @description A failure that pauses the URL at once. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Taken, whatever the body of the answer is. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A failure, a redirect too: tried again when the webhook has `retries_enabled`. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receive_message_delivered: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event type. */
+                "X-Webhook-Event": components["parameters"]["X-Webhook-Event"];
+                /** @description The id of the delivery, the same on every attempt and replay. */
+                "X-Webhook-Delivery": components["parameters"]["X-Webhook-Delivery"];
+                /** @description Which attempt it is, from 1. */
+                "X-Webhook-Attempt": components["parameters"]["X-Webhook-Attempt"];
+                /** @description When signing is on: Unix seconds of this attempt. */
+                "X-Webhook-Timestamp"?: components["parameters"]["X-Webhook-Timestamp"];
+                /** @description When signing is on: `v1=` and the HMAC-SHA256 in hex, keyed with the whole secret, of the timestamp, a dot and the body. */
+                "X-Webhook-Signature"?: components["parameters"]["X-Webhook-Signature"];
+                /** @description When signing is on: the same as `X-Webhook-Delivery`, for libraries of Standard Webhooks. */
+                "webhook-id"?: components["parameters"]["webhook-id"];
+                /** @description When signing is on: the same as `X-Webhook-Timestamp`. */
+                "webhook-timestamp"?: components["parameters"]["webhook-timestamp"];
+                /** @description When signing is on: `v1,` and the HMAC-SHA256 in base64, keyed with the bytes that the secret means, of id, timestamp and body with dots between; for a time after a rotation one more, after a space. */
+                "webhook-signature"?: components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MessageDeliveredEvent"];
+            };
+        };
+        responses: {
+            /** @description A failure that pauses the URL at once. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Taken, whatever the body of the answer is. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A failure, a redirect too: tried again when the webhook has `retries_enabled`. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receive_message_read: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event type. */
+                "X-Webhook-Event": components["parameters"]["X-Webhook-Event"];
+                /** @description The id of the delivery, the same on every attempt and replay. */
+                "X-Webhook-Delivery": components["parameters"]["X-Webhook-Delivery"];
+                /** @description Which attempt it is, from 1. */
+                "X-Webhook-Attempt": components["parameters"]["X-Webhook-Attempt"];
+                /** @description When signing is on: Unix seconds of this attempt. */
+                "X-Webhook-Timestamp"?: components["parameters"]["X-Webhook-Timestamp"];
+                /** @description When signing is on: `v1=` and the HMAC-SHA256 in hex, keyed with the whole secret, of the timestamp, a dot and the body. */
+                "X-Webhook-Signature"?: components["parameters"]["X-Webhook-Signature"];
+                /** @description When signing is on: the same as `X-Webhook-Delivery`, for libraries of Standard Webhooks. */
+                "webhook-id"?: components["parameters"]["webhook-id"];
+                /** @description When signing is on: the same as `X-Webhook-Timestamp`. */
+                "webhook-timestamp"?: components["parameters"]["webhook-timestamp"];
+                /** @description When signing is on: `v1,` and the HMAC-SHA256 in base64, keyed with the bytes that the secret means, of id, timestamp and body with dots between; for a time after a rotation one more, after a space. */
+                "webhook-signature"?: components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MessageReadEvent"];
+            };
+        };
+        responses: {
+            /** @description A failure that pauses the URL at once. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Taken, whatever the body of the answer is. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A failure, a redirect too: tried again when the webhook has `retries_enabled`. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receive_message_failed: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event type. */
+                "X-Webhook-Event": components["parameters"]["X-Webhook-Event"];
+                /** @description The id of the delivery, the same on every attempt and replay. */
+                "X-Webhook-Delivery": components["parameters"]["X-Webhook-Delivery"];
+                /** @description Which attempt it is, from 1. */
+                "X-Webhook-Attempt": components["parameters"]["X-Webhook-Attempt"];
+                /** @description When signing is on: Unix seconds of this attempt. */
+                "X-Webhook-Timestamp"?: components["parameters"]["X-Webhook-Timestamp"];
+                /** @description When signing is on: `v1=` and the HMAC-SHA256 in hex, keyed with the whole secret, of the timestamp, a dot and the body. */
+                "X-Webhook-Signature"?: components["parameters"]["X-Webhook-Signature"];
+                /** @description When signing is on: the same as `X-Webhook-Delivery`, for libraries of Standard Webhooks. */
+                "webhook-id"?: components["parameters"]["webhook-id"];
+                /** @description When signing is on: the same as `X-Webhook-Timestamp`. */
+                "webhook-timestamp"?: components["parameters"]["webhook-timestamp"];
+                /** @description When signing is on: `v1,` and the HMAC-SHA256 in base64, keyed with the bytes that the secret means, of id, timestamp and body with dots between; for a time after a rotation one more, after a space. */
+                "webhook-signature"?: components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MessageFailedEvent"];
+            };
+        };
+        responses: {
+            /** @description A failure that pauses the URL at once. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Taken, whatever the body of the answer is. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A failure, a redirect too: tried again when the webhook has `retries_enabled`. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receive_account_connected: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event type. */
+                "X-Webhook-Event": components["parameters"]["X-Webhook-Event"];
+                /** @description The id of the delivery, the same on every attempt and replay. */
+                "X-Webhook-Delivery": components["parameters"]["X-Webhook-Delivery"];
+                /** @description Which attempt it is, from 1. */
+                "X-Webhook-Attempt": components["parameters"]["X-Webhook-Attempt"];
+                /** @description When signing is on: Unix seconds of this attempt. */
+                "X-Webhook-Timestamp"?: components["parameters"]["X-Webhook-Timestamp"];
+                /** @description When signing is on: `v1=` and the HMAC-SHA256 in hex, keyed with the whole secret, of the timestamp, a dot and the body. */
+                "X-Webhook-Signature"?: components["parameters"]["X-Webhook-Signature"];
+                /** @description When signing is on: the same as `X-Webhook-Delivery`, for libraries of Standard Webhooks. */
+                "webhook-id"?: components["parameters"]["webhook-id"];
+                /** @description When signing is on: the same as `X-Webhook-Timestamp`. */
+                "webhook-timestamp"?: components["parameters"]["webhook-timestamp"];
+                /** @description When signing is on: `v1,` and the HMAC-SHA256 in base64, keyed with the bytes that the secret means, of id, timestamp and body with dots between; for a time after a rotation one more, after a space. */
+                "webhook-signature"?: components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountConnectedEvent"];
+            };
+        };
+        responses: {
+            /** @description A failure that pauses the URL at once. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Taken, whatever the body of the answer is. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A failure, a redirect too: tried again when the webhook has `retries_enabled`. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receive_account_disconnected: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event type. */
+                "X-Webhook-Event": components["parameters"]["X-Webhook-Event"];
+                /** @description The id of the delivery, the same on every attempt and replay. */
+                "X-Webhook-Delivery": components["parameters"]["X-Webhook-Delivery"];
+                /** @description Which attempt it is, from 1. */
+                "X-Webhook-Attempt": components["parameters"]["X-Webhook-Attempt"];
+                /** @description When signing is on: Unix seconds of this attempt. */
+                "X-Webhook-Timestamp"?: components["parameters"]["X-Webhook-Timestamp"];
+                /** @description When signing is on: `v1=` and the HMAC-SHA256 in hex, keyed with the whole secret, of the timestamp, a dot and the body. */
+                "X-Webhook-Signature"?: components["parameters"]["X-Webhook-Signature"];
+                /** @description When signing is on: the same as `X-Webhook-Delivery`, for libraries of Standard Webhooks. */
+                "webhook-id"?: components["parameters"]["webhook-id"];
+                /** @description When signing is on: the same as `X-Webhook-Timestamp`. */
+                "webhook-timestamp"?: components["parameters"]["webhook-timestamp"];
+                /** @description When signing is on: `v1,` and the HMAC-SHA256 in base64, keyed with the bytes that the secret means, of id, timestamp and body with dots between; for a time after a rotation one more, after a space. */
+                "webhook-signature"?: components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountDisconnectedEvent"];
+            };
+        };
+        responses: {
+            /** @description A failure that pauses the URL at once. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Taken, whatever the body of the answer is. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A failure, a redirect too: tried again when the webhook has `retries_enabled`. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receive_account_restricted: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event type. */
+                "X-Webhook-Event": components["parameters"]["X-Webhook-Event"];
+                /** @description The id of the delivery, the same on every attempt and replay. */
+                "X-Webhook-Delivery": components["parameters"]["X-Webhook-Delivery"];
+                /** @description Which attempt it is, from 1. */
+                "X-Webhook-Attempt": components["parameters"]["X-Webhook-Attempt"];
+                /** @description When signing is on: Unix seconds of this attempt. */
+                "X-Webhook-Timestamp"?: components["parameters"]["X-Webhook-Timestamp"];
+                /** @description When signing is on: `v1=` and the HMAC-SHA256 in hex, keyed with the whole secret, of the timestamp, a dot and the body. */
+                "X-Webhook-Signature"?: components["parameters"]["X-Webhook-Signature"];
+                /** @description When signing is on: the same as `X-Webhook-Delivery`, for libraries of Standard Webhooks. */
+                "webhook-id"?: components["parameters"]["webhook-id"];
+                /** @description When signing is on: the same as `X-Webhook-Timestamp`. */
+                "webhook-timestamp"?: components["parameters"]["webhook-timestamp"];
+                /** @description When signing is on: `v1,` and the HMAC-SHA256 in base64, keyed with the bytes that the secret means, of id, timestamp and body with dots between; for a time after a rotation one more, after a space. */
+                "webhook-signature"?: components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountRestrictedEvent"];
+            };
+        };
+        responses: {
+            /** @description A failure that pauses the URL at once. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Taken, whatever the body of the answer is. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A failure, a redirect too: tried again when the webhook has `retries_enabled`. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receive_account_limit_reached: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event type. */
+                "X-Webhook-Event": components["parameters"]["X-Webhook-Event"];
+                /** @description The id of the delivery, the same on every attempt and replay. */
+                "X-Webhook-Delivery": components["parameters"]["X-Webhook-Delivery"];
+                /** @description Which attempt it is, from 1. */
+                "X-Webhook-Attempt": components["parameters"]["X-Webhook-Attempt"];
+                /** @description When signing is on: Unix seconds of this attempt. */
+                "X-Webhook-Timestamp"?: components["parameters"]["X-Webhook-Timestamp"];
+                /** @description When signing is on: `v1=` and the HMAC-SHA256 in hex, keyed with the whole secret, of the timestamp, a dot and the body. */
+                "X-Webhook-Signature"?: components["parameters"]["X-Webhook-Signature"];
+                /** @description When signing is on: the same as `X-Webhook-Delivery`, for libraries of Standard Webhooks. */
+                "webhook-id"?: components["parameters"]["webhook-id"];
+                /** @description When signing is on: the same as `X-Webhook-Timestamp`. */
+                "webhook-timestamp"?: components["parameters"]["webhook-timestamp"];
+                /** @description When signing is on: `v1,` and the HMAC-SHA256 in base64, keyed with the bytes that the secret means, of id, timestamp and body with dots between; for a time after a rotation one more, after a space. */
+                "webhook-signature"?: components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AccountLimitReachedEvent"];
+            };
+        };
+        responses: {
+            /** @description A failure that pauses the URL at once. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Taken, whatever the body of the answer is. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A failure, a redirect too: tried again when the webhook has `retries_enabled`. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
         };
     };
 }

@@ -1,10 +1,20 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import type { ListenOptions } from './listen.ts';
+import { type TriggerOptions, triggers } from './trigger.ts';
 import { UsageError } from './usage.ts';
 
 /** A command line, understood. */
 export type Command =
   | { readonly name: 'serve' | 'help' | 'settings' }
+  | { readonly name: 'listen'; readonly options: ListenOptions }
+  | { readonly name: 'trigger'; readonly json: boolean; readonly options: TriggerOptions }
   | ({ readonly json: boolean } & AdministrationCommand);
+
+/** Which gateway a command calls, and as whom. */
+export interface ApiAccess {
+  readonly baseUrl: string;
+  readonly apiKey: string;
+}
 
 /** What is done to the database, beside a running gateway. */
 export type AdministrationCommand =
@@ -30,11 +40,20 @@ type Options = NonNullable<ParseArgsConfig['options']>;
 const json = { json: { type: 'boolean' } } as const satisfies Options;
 const tenant = { tenant: { type: 'string' }, ...json } as const satisfies Options;
 
+const api = {
+  'base-url': { type: 'string' },
+  'api-key': { type: 'string' },
+} as const satisfies Options;
+
 /**
  * Understands the arguments behind `main.ts`. Pure.
+ * @param env `API_URL` and `API_KEY` stand in for `--base-url` and `--api-key`
  * @throws UsageError
  */
-export function parseCommand(args: readonly string[]): Command {
+export function parseCommand(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>> = {},
+): Command {
   if (args.length === 0) throw new UsageError('Name a command.');
   if (args.includes('--help') || args.includes('-h')) return { name: 'help' };
   const words = ['tenants', 'keys', 'secrets'].includes(args[0] ?? '') ? 2 : 1;
@@ -50,6 +69,32 @@ export function parseCommand(args: readonly string[]): Command {
     case 'tenants list':
     case 'secrets reseal':
       return { name, json: read(rest, json).values.json ?? false };
+    case 'listen': {
+      const own = {
+        forward: { type: 'string' },
+        types: { type: 'string' },
+        secret: { type: 'string' },
+      } as const;
+      const { values } = read(rest, { ...own, ...api });
+      const forward = given('forward', values.forward);
+      if (!URL.canParse(forward))
+        throw new UsageError(`--forward must be a URL, not "${forward}".`);
+      const { types = null, secret = null } = values;
+      const options = { ...access(values, env), forward, types: types?.split(',') ?? null, secret };
+      return { name, options };
+    }
+    case 'trigger': {
+      const own = {
+        text: { type: 'string' },
+        contact: { type: 'string' },
+        phone: { type: 'string' },
+      } as const;
+      const { values, positionals } = read(rest, { ...own, ...api, ...json }, 'EVENT');
+      const { text = 'Hello!', contact = '+12025550199', phone = '+12025550111' } = values;
+      const event = oneOf('EVENT', positionals[0] ?? '', triggers);
+      const options = { ...access(values, env), event, text, contact, phone };
+      return { name, json: values.json ?? false, options };
+    }
     case 'tenants create':
       return tenantsCreate(rest);
     case 'tenants update':
@@ -66,6 +111,16 @@ export function parseCommand(args: readonly string[]): Command {
     default:
       throw new UsageError(`There is no command "${name}".`);
   }
+}
+
+function access(
+  values: { readonly 'base-url'?: string; readonly 'api-key'?: string },
+  env: Readonly<Record<string, string | undefined>>,
+): ApiAccess {
+  return {
+    baseUrl: values['base-url'] ?? env.API_URL ?? 'http://127.0.0.1:3000/v1',
+    apiKey: given('api-key', values['api-key'] ?? env.API_KEY),
+  };
 }
 
 function tenantsCreate(args: string[]): Command {
@@ -141,5 +196,6 @@ function oneOf<const Choice extends string>(
 ): Choice {
   const choice = choices.find((one) => one === value);
   if (choice !== undefined) return choice;
-  throw new UsageError(`--${option} must be one of ${choices.join(', ')}, not "${value}".`);
+  const name = option === 'EVENT' ? option : `--${option}`;
+  throw new UsageError(`${name} must be one of ${choices.join(', ')}, not "${value}".`);
 }

@@ -13,7 +13,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  */
 export async function runCommandLine(args: readonly string[], env: Environment): Promise<number> {
   try {
-    return await runCommand(parseCommand(args), env);
+    return await runCommand(parseCommand(args, env), env);
   } catch (error) {
     return tell(error, env);
   }
@@ -32,6 +32,25 @@ async function runCommand(command: Command, env: Environment): Promise<number> {
     case 'settings':
       process.stdout.write(configReference());
       return 0;
+    case 'listen': {
+      const { listen } = await import('./listen.ts');
+      const ending = new AbortController();
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+        process.once(signal, () => ending.abort(signal));
+      }
+      await listen(
+        command.options,
+        (line) => void process.stdout.write(`${line}\n`),
+        ending.signal,
+      );
+      return 0;
+    }
+    case 'trigger': {
+      const { trigger } = await import('./trigger.ts');
+      const { json, text } = await trigger(command.options);
+      process.stdout.write(`${command.json ? JSON.stringify(json) : text}\n`);
+      return 0;
+    }
     default: {
       const { administer } = await import('./administer.ts');
       const { json, text } = await administer(command, env);

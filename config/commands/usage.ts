@@ -29,13 +29,23 @@ export const usage = `Usage: npm run gateway -- COMMAND [OPTIONS]
   secrets reseal               seal with GATEWAY_SECRET what GATEWAY_SECRET_PREVIOUS has
                                sealed; repeatable, beside running gateways
 
+  listen --forward URL [--types TYPE,...] [--secret whsec_...]
+                               follow the events of a gateway and post each to a receiver
+                               on this machine, signed as a webhook is
+  trigger EVENT [--text TEXT] [--contact PHONE] [--phone PHONE]
+                               make an event happen on the simulated network, such as
+                               message.received
+
   settings                     print every setting, with its default, as Markdown
   help                         print this
 
-Options of every command but serve:
+Options of every command but serve and listen:
   --json                       print JSON instead of text
+Options of listen and trigger:
+  --base-url URL               a gateway, or API_URL; else http://127.0.0.1:3000/v1
+  --api-key KEY                or API_KEY
 
 Settings come from the environment and the file named by GATEWAY_CONFIG; the commands
-work beside a running gateway and take effect within 2 seconds.
+for tenants, keys and secrets work beside a running gateway and take effect within 2 seconds.
 Exit codes: 0 done, 1 failed, 2 not understood.
 `;

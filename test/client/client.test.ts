@@ -84,6 +84,30 @@ t.test('on a gateway', async (t) => {
     t.same(await take(4), ['1', '2', '3', '4'], 'a page that was not left behind comes again');
   });
 
+  await t.test('events come in order, each type with its payload', async (t) => {
+    const types = ['message.received', 'message.failed'] as const;
+    let cursor = '';
+    const store = {
+      load: async () => null,
+      async save(next: string) {
+        cursor = next;
+      },
+    };
+    const stream = client.events({ types, cursor: store, accountId: account });
+    const first = stream.next();
+    while (cursor === '') await new Promise((resolve) => setTimeout(resolve, 10));
+    await receive(api, phone, { from: to, text: 'An event' });
+    const { value } = await first;
+    t.equal(value?.type, 'message.received');
+    if (value?.type === 'message.received') t.equal(value.payload.message.text, 'An event');
+    // @ts-expect-error a failed message was not received
+    t.notOk(value?.type === 'message.sent');
+    await stream.return();
+    // @ts-expect-error there is no such type
+    const misspelt = client.events({ types: ['message.recieved'] }).next();
+    await t.rejects(misspelt, { code: 'invalid_event_type' });
+  });
+
   await t.test('a signal ends a stream at once', async (t) => {
     const ending = new AbortController();
     const stream = client.messages({ signal: ending.signal });

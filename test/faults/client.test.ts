@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { GatewayClient } from '../../public/client.ts';
+import { GatewayClient, inMemory } from '../../public/client.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { scaled } from '../harness/scale.ts';
 import { outbox, pair, phoneNumber, receive, until } from '../harness/story.ts';
@@ -32,6 +32,14 @@ t.test('a program with the client, on a gateway that is killed every 5 s', async
   })().catch((error: unknown) => {
     if (!signal.aborted) throw error;
   });
+  const seen: string[] = [];
+  const following = (async () => {
+    const types = ['message.received'] as const;
+    const stream = client.events({ types, cursor: inMemory(null), signal });
+    for await (const { payload } of stream) seen.push(payload.message.text);
+  })().catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
   await until('the first cursor', async () => cursor ?? undefined);
 
   const sent: string[] = [];
@@ -45,9 +53,9 @@ t.test('a program with the client, on a gateway that is killed every 5 s', async
     }
   })();
   const writing = (async () => {
-    while (!isOver) {
-      const text = `from ${written.length}`;
-      // The test plays the contact: what the network has taken is delivered in the end.
+    for (let n = 0; !isOver; n += 1) {
+      // A try that failed is another message: the network may have taken it.
+      const text = `from ${n}`;
       const taken = await api
         .post(`/sandbox/phones/${phone}/inbound`, { from: { phone: phoneNumber(50) }, text })
         .then(({ status }) => status === 200)
@@ -78,7 +86,9 @@ t.test('a program with the client, on a gateway that is killed every 5 s', async
     [],
     'none was missed',
   );
+  await until('the last event', async () => seen.includes('the last') || undefined, 60_000);
+  t.same(seen, received, 'the events of messages are the same');
   t.comment(`${sent.length} sent, ${received.length} received, ${kills} kills`);
   ending.abort(new Error('the test is over'));
-  await receiving;
+  await Promise.all([receiving, following]);
 });

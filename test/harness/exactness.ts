@@ -42,7 +42,11 @@ export async function killWithReceipts(
 }
 
 /** Kills the gateways in turn, at equal parts of the sends, and starts each again. */
-async function killInTurn({ gateways }: Workplace, sending: Sending, kills: number): Promise<void> {
+export async function killInTurn(
+  { gateways }: Pick<Workplace, 'gateways'>,
+  sending: Sending,
+  kills: number,
+): Promise<void> {
   for (let kill = 1; kill <= kills; kill += 1) {
     await sending.reached(kill / (kills + 1));
     const gateway = gateways[(kill - 1) % gateways.length] ?? gateways[0];

@@ -81,6 +81,19 @@ t.test('the programs of docs/client.md, in a package of its own', async (t) => {
   await overview.ended;
   t.match(overview.output, /^acc_\w+ connected\n3 messages\n$/);
 
+  const failures = start('failures.js');
+  await prints(failures, 'following');
+  // It follows from its first answer on: fail until it has seen one.
+  await api.put(`/sandbox/phones/${phone}`, {
+    send: 'fail',
+    fail_reason: 'full: the mailbox is full',
+  });
+  await until('a failure', async () => {
+    await api.post('/messages', { to: { phone: phoneNumber(3) }, text: 'It fails' });
+    return failures.output.includes('not sent:') || undefined;
+  });
+  t.match(failures.output, /not sent: .*full/);
+
   const PORT = String(await freePort());
   const made = await api.post('/webhooks', {
     url: `http://127.0.0.1:${PORT}/`,

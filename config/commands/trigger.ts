@@ -1,0 +1,122 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { GatewayClient } from '../../client/client.ts';
+import type { Output } from './output.ts';
+import type { ApiAccess } from './parse.ts';
+import { UsageError } from './usage.ts';
+
+/** The events that can be made to happen on the simulated network. */
+export const triggers = [
+  'message.received',
+  'message.sent',
+  'message.delivered',
+  'message.read',
+  'message.failed',
+  'account.connected',
+  'account.disconnected',
+  'account.restricted',
+] as const;
+
+/** How `trigger` was called. */
+export interface TriggerOptions extends ApiAccess {
+  readonly event: (typeof triggers)[number];
+  /** What is written. */
+  readonly text: string;
+  /** The contact who writes, or is written to. */
+  readonly contact: string;
+  /** The phone that it happens to; it is connected first where it is not. */
+  readonly phone: string;
+}
+
+/**
+ * `trigger`: makes an event happen, with everything that belongs to it, on the simulated network.
+ * @throws Refusal; UsageError when the key is none of test mode
+ */
+export async function trigger({ baseUrl, apiKey, ...what }: TriggerOptions): Promise<Output> {
+  const client = new GatewayClient({ baseUrl, apiKey });
+  const { event, text, contact, phone } = what;
+  if (!apiKey.startsWith('gw_test_')) {
+    throw new UsageError('"trigger" plays the simulated network: use a key of test mode.');
+  }
+  await connect(client, phone, event === 'account.connected');
+  const path = { phone };
+  const send = () => client.send({ account_id: accountId, to: { phone: contact }, text });
+  const accountId = await accountOf(client, phone);
+  switch (event) {
+    case 'account.connected':
+      break;
+    case 'message.received':
+      await client.call('write_to_simulated_phone', {
+        path,
+        body: { from: { phone: contact }, text },
+      });
+      break;
+    case 'message.failed': {
+      await client.call('put_simulated_phone', { path, body: { send: 'fail' } });
+      const { id } = await send();
+      await ended(client, id, ['failed']);
+      await client.call('put_simulated_phone', { path, body: { send: 'read' } });
+      break;
+    }
+    case 'message.sent':
+    case 'message.delivered':
+    case 'message.read': {
+      const { id } = await send();
+      await ended(client, id, ['read', 'failed']);
+      break;
+    }
+    case 'account.disconnected':
+    case 'account.restricted': {
+      const type = event === 'account.restricted' ? 'restrict' : 'log_out';
+      const body = type === 'restrict' ? ({ type, for_ms: 60_000 } as const) : ({ type } as const);
+      await client.call('raise_simulated_phone_event', { path, body });
+      break;
+    }
+  }
+  return { json: { event, phone, account_id: accountId }, text: `${event} on ${phone}` };
+}
+
+/** Connects the phone as its owner would; a connected one stays, unless it is to connect anew. */
+async function connect(client: GatewayClient, phone: string, anew: boolean): Promise<void> {
+  const status = await client
+    .call('get_msgapp_status', { path: { phoneNumber: phone } })
+    .then(({ status }) => status)
+    .catch(() => null);
+  if (!anew && (status === 'connected' || status === 'restricted')) return;
+  const body = { phone_number: phone, force_new: true };
+  await client.call('connect_msgapp', { body });
+  for (let tries = 0; ; tries += 1) {
+    try {
+      await client.call('scan_with_simulated_phone', { path: { phone } });
+      break;
+    } catch (error) {
+      // The code takes a moment to be shown.
+      if (tries === 50) throw error;
+      await pause(100);
+    }
+  }
+  for (let tries = 0; tries < 100; tries += 1) {
+    const { status } = await client.call('get_msgapp_status', { path: { phoneNumber: phone } });
+    if (status === 'connected') return;
+    await pause(100);
+  }
+  throw new Error(`${phone} did not connect within 10 s`);
+}
+
+async function accountOf(client: GatewayClient, phone: string): Promise<string> {
+  const { accounts } = await client.call('list_accounts');
+  const account = accounts.find(({ identifier }) => identifier === phone);
+  if (account === undefined) throw new Error(`${phone} is no account of this key`);
+  return account.id;
+}
+
+async function ended(
+  client: GatewayClient,
+  id: string,
+  statuses: readonly string[],
+): Promise<void> {
+  for (let tries = 0; tries < 100; tries += 1) {
+    const { status } = await client.call('get_message', { path: { id } });
+    if (statuses.includes(status)) return;
+    await pause(100);
+  }
+}

@@ -1,0 +1,79 @@
+import t from 'tap';
+import { verifyWebhook } from '../../public/client.ts';
+import { runGateway } from '../harness/gateway.ts';
+import { guideBlocks } from '../harness/guide.ts';
+import { type ProjectProcess, startProcess } from '../harness/processes.ts';
+import { startReceiver } from '../harness/receiver.ts';
+import { until } from '../harness/story.ts';
+
+t.test('events are triggered, and forwarded to a receiver of this machine', async (t) => {
+  const { baseUrl, key, liveKey } = await runGateway(t, { databaseUrl: null });
+  const receiver = await startReceiver(t);
+  const env = { API_URL: baseUrl, API_KEY: key };
+  const run = async (line: string, further: Record<string, string> = {}) => {
+    const started = startProcess(t, ['main.ts', ...line.split(' ')], { ...env, ...further });
+    return { code: (await started.exit).code, output: () => started.output };
+  };
+  const prints = (process: ProjectProcess, text: string) =>
+    until(
+      () => `"${text}" in ${process.output}`,
+      async () => process.output.includes(text) || undefined,
+    );
+  const url = receiver.url('/hook');
+  const commands = (await guideBlocks('docs/webhooks.md')).flatMap(({ text }) =>
+    [...text.matchAll(/^npm run gateway -- (.*)$/gm)].map(([, command = '']) => command),
+  );
+  const [listen = '', documented = ''] = commands;
+  const words = listen.replace('http://localhost:4000/hook', url).split(' ');
+  const listening = startProcess(t, ['main.ts', ...words], env);
+  await prints(listening, 'Ctrl+C');
+  const [, secret = ''] = /Signing secret: (\S+)/.exec(listening.output) ?? [];
+
+  t.equal(documented, 'trigger message.received --text hi');
+  const events = [
+    'message.received',
+    'message.read',
+    'message.failed',
+    'account.restricted',
+    'account.disconnected',
+    'account.connected',
+  ];
+  for (const event of events) {
+    t.equal((await run(`trigger ${event} --text hi`)).code, 0, event);
+    await prints(listening, event);
+  }
+  const taken = receiver.at('/hook');
+  for (const event of [...events, 'message.sent', 'message.delivered']) {
+    const one = taken.find(({ headers }) => headers['x-webhook-event'] === event);
+    t.match(await verifyWebhook(secret, one?.headers ?? {}, one?.rawBody ?? ''), { event });
+  }
+  t.match(listening.output, /message\.received +204/);
+  await listening.kill('SIGINT');
+  t.equal((await listening.exit).code, 0, 'Ctrl+C ends it');
+
+  const wrong = await Promise.all([
+    run('trigger message.received', { API_KEY: liveKey }),
+    run('trigger message.recieved'),
+    run('listen'),
+    run('listen --forward nowhere'),
+    run(`listen --forward ${url} --types message.recieved`),
+    run(`listen --forward ${url}`, { API_KEY: 'gw_test_wrong' }),
+    run(`listen --forward ${url}`, { API_KEY: '' }),
+  ]);
+  t.same(
+    wrong.map(({ code }) => code),
+    [2, 2, 2, 2, 1, 1, 2],
+  );
+  const sentences = wrong.map(({ output }) => output());
+  for (const [n, sentence] of [
+    /use a key of test mode/,
+    /EVENT must be one of message.received/,
+    /--forward is missing/,
+    /--forward must be a URL/,
+    /message.recieved|event type/,
+    /Invalid API key/,
+    /--api-key is missing/,
+  ].entries()) {
+    t.match(sentences[n], sentence);
+  }
+});
