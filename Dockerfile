@@ -2,7 +2,7 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /gateway
 COPY package.json package-lock.json ./
-COPY config/platform-packages.mjs config/compile.mjs config/
+COPY config/*.mjs config/
 RUN npm ci
 COPY . .
 RUN npm run build && npm prune --omit=dev

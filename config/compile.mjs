@@ -2,6 +2,7 @@
 // `npm run typecheck`. With --where-possible it does nothing where the sources or the compiler are not there, as in an
 // image that installs first, in an unpacked package, or without development packages: `launch.mjs` then runs the
 // sources. A package is not made without it. Plain JavaScript.
+import './node-version.mjs';
 import { execFileSync } from 'node:child_process';
 import { existsSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

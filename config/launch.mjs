@@ -2,6 +2,7 @@
 // which takes nearly twice as long until it is ready. Plain JavaScript, as it runs before there is a loader.
 //
 //   node config/launch.mjs main.ts serve
+import './node-version.mjs';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

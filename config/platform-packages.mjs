@@ -1,6 +1,7 @@
 // `npm ci --omit=optional` is meant for the library of one network, but leaves out as well what SQLite and the
 // TypeScript loader need on this machine: both bring a package for each platform as optional. It is brought back here,
 // after every install; when nothing is missing this takes some milliseconds. Plain JavaScript, as it runs before both.
+import './node-version.mjs';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -160,6 +160,11 @@ export const configSchema = Closed({
     default: 'info',
     'x-env': 'LOG_LEVEL',
   }),
+  log_format: OneOf(['auto', 'json', 'pretty'], {
+    description: 'JSON lines, or short ones for a person; `auto` is `pretty` on a terminal',
+    default: 'auto',
+    'x-env': 'LOG_FORMAT',
+  }),
   simulated_network_url: Nullable(
     Type.String({
       description:

@@ -1,10 +1,28 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type FieldSchema, memberSchema, rootSchema } from './fields.ts';
+import { loadConfig } from './load.ts';
 import type { GatewayConfig } from './schema.ts';
 import { isPlainObject, type Tree } from './tree.ts';
 
-/** The configuration as the log may show it: secrets and passwords in addresses are starred out. */
+/**
+ * The configuration as the log may show it: what differs from the defaults, with secrets and passwords in addresses
+ * starred out.
+ */
 export function configSummary(config: GatewayConfig): Tree {
-  return masked(rootSchema, config) as Tree;
+  const usual = loadConfig({ env: { DATA_DIR: config.data_dir }, file: null });
+  const { data_dir } = loadConfig({ env: {}, file: null });
+  return masked(rootSchema, differing(config, { ...usual, data_dir })) as Tree;
+}
+
+function differing(values: Tree, usual: Tree): Tree {
+  const found = Object.entries(values).flatMap(([name, value]): [string, unknown][] => {
+    const before = usual[name];
+    if (isDeepStrictEqual(value, before)) return [];
+    return [
+      [name, isPlainObject(value) && isPlainObject(before) ? differing(value, before) : value],
+    ];
+  });
+  return Object.fromEntries(found);
 }
 
 function masked(schema: FieldSchema, value: unknown): unknown {

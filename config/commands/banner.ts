@@ -1,18 +1,25 @@
+import { resolve } from 'node:path';
 import type { Addresses } from '../addresses.ts';
 
-/** The keys that a start generated; null where the tenant was there already, or its key was preset. */
-interface Keys {
-  readonly live: string | null;
-  readonly test: string | null;
+/** What a start tells the person who started it. */
+interface StartFacts {
+  /** Null when the start failed after keys had been made. */
+  readonly addresses: Addresses | null;
+  /** The keys that this start generated; null where the tenant was there already, or its key was preset. */
+  readonly keys: { readonly live: string | null; readonly test: string | null };
+  /** As set; shown in full, as a relative one follows the working directory. */
+  readonly dataDir: string;
 }
 
-/** The text for a newcomer, printed by the first start only; empty when this start generated no keys. */
-export function banner(addresses: Addresses | null, keys: Keys): string {
-  if (keys.live === null && keys.test === null) return '';
+/** The text for a person, at the start: where everything is, and the keys that were made, or how to make one. */
+export function banner({ addresses, keys, dataDir }: StartFacts): string {
+  const hasKeys = keys.live !== null || keys.test !== null;
+  if (addresses === null && !hasKeys) return '';
   const lines = [
     ['Base URL', addresses?.baseUrl],
     ['MCP URL', addresses?.mcpUrl],
     ['Docs URL', addresses?.docsUrl],
+    ['Data folder', resolve(dataDir)],
     ['Live API key', keys.live],
     ['Test API key', keys.test],
   ];
@@ -27,8 +34,13 @@ export function banner(addresses: Addresses | null, keys: Keys): string {
     '',
     ...shown,
     '',
-    'The keys are shown only this once. Start with the docs; a test key works on a simulated network.',
+    ...(hasKeys ? [aboutNewKeys] : []),
+    'Further keys:  npm run gateway -- tenants list',
+    '               npm run gateway -- keys create --tenant TENANT_ID',
     '',
     '',
   ].join('\n');
 }
+
+const aboutNewKeys =
+  'The keys are shown only this once. Start with the docs; a test key works on a simulated network.';

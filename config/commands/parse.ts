@@ -5,7 +5,7 @@ import { UsageError } from './usage.ts';
 
 /** A command line, understood. */
 export type Command =
-  | { readonly name: 'serve' | 'help' | 'settings' }
+  | { readonly name: 'serve' | 'help' | 'settings' | 'version' }
   | { readonly name: 'listen'; readonly options: ListenOptions }
   | { readonly name: 'trigger'; readonly json: boolean; readonly options: TriggerOptions }
   | ({ readonly json: boolean } & AdministrationCommand);
@@ -56,6 +56,7 @@ export function parseCommand(
 ): Command {
   if (args.length === 0) throw new UsageError('Name a command.');
   if (args.includes('--help') || args.includes('-h')) return { name: 'help' };
+  if (args[0] === '--version' || args[0] === '-v') return { name: 'version' };
   const words = ['tenants', 'keys', 'secrets'].includes(args[0] ?? '') ? 2 : 1;
   const name = args.slice(0, words).join(' ');
   const rest = args.slice(words);
@@ -63,6 +64,7 @@ export function parseCommand(
     case 'serve':
     case 'help':
     case 'settings':
+    case 'version':
       read(rest, {});
       return { name };
     case 'migrate':

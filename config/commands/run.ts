@@ -1,5 +1,6 @@
 import { GatewayError } from '../../core/errors.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
+import { gatewayVersion } from '../../core/version.ts';
 import { ConfigError } from '../error.ts';
 import { configReference } from '../reference.ts';
 import { type Command, parseCommand } from './parse.ts';
@@ -28,6 +29,9 @@ async function runCommand(command: Command, env: Environment): Promise<number> {
     }
     case 'help':
       process.stdout.write(usage);
+      return 0;
+    case 'version':
+      process.stdout.write(`${gatewayVersion}\n`);
       return 0;
     case 'settings':
       process.stdout.write(configReference());

@@ -9,6 +9,7 @@ import { readConfig } from '../read.ts';
 import type { GatewayConfig } from '../schema.ts';
 import { configSummary } from '../summary.ts';
 import { banner } from './banner.ts';
+import { isForPerson, prettyStream } from './log-stream.ts';
 import { StopSignals } from './stop-signals.ts';
 
 type Compose = (config: GatewayConfig, log: GatewayLog) => GatewayParts | Promise<GatewayParts>;
@@ -25,12 +26,22 @@ export async function serve(
 ): Promise<number> {
   const config = readConfig(env);
   refuseUnservable(config);
-  const log = createLog(config.log_level);
+  const forPerson = isForPerson(config.log_format, process.stdout.isTTY === true);
+  const log = createLog(config.log_level, forPerson ? await prettyStream() : undefined);
   const signals = new StopSignals(log, config.shutdown.drain_s * 1000);
   logStrayErrors(log);
-  log.info({ config: configSummary(config) }, 'the gateway starts');
+  const differences = configSummary(config);
+  const isUsual = Object.keys(differences).length === 0;
+  log.info(isUsual ? {} : { config: differences }, 'the gateway starts');
   const gateway = await start(config, log, compose);
   if (gateway === null) return 1;
+  const addresses = addressesOf(config, listeningPort(gateway, config));
+  const keys = gateway.cradle.firstKeys;
+  // In a log of JSON lines the text stands for the keys only, which no line may have.
+  if (forPerson || keys.live !== null || keys.test !== null) {
+    process.stdout.write(banner({ addresses, keys, dataDir: config.data_dir }));
+  }
+  log.info(forPerson ? {} : addresses, 'the gateway is listening');
   const signal = await signals.first;
   log.info({ signal }, 'the gateway stops');
   await gateway.close();
@@ -58,13 +69,10 @@ async function start(
   } catch (error) {
     log.fatal({ err: error }, 'the gateway cannot listen');
     process.stderr.write(`The gateway could not start: ${sentence(error, config.port)}\n`);
-    process.stdout.write(banner(null, keys));
+    process.stdout.write(banner({ addresses: null, keys, dataDir: config.data_dir }));
     await gateway.close();
     return null;
   }
-  const addresses = addressesOf(config, listeningPort(gateway, config));
-  process.stdout.write(banner(addresses, keys));
-  log.info(addresses, 'the gateway is listening');
   return gateway;
 }
 

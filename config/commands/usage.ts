@@ -38,6 +38,7 @@ export const usage = `Usage: npm run gateway -- COMMAND [OPTIONS]
 
   settings                     print every setting, with its default, as Markdown
   help                         print this
+  version                      print the version, as --version does
 
 Options of every command but serve and listen:
   --json                       print JSON instead of text

@@ -26,9 +26,7 @@ export function chatappOptions(given: Readonly<Record<string, unknown>>): Chatap
   const { api_id, api_hash, data_center, server_public_key } = given;
   if (isAbsent(api_id) || isAbsent(api_hash)) {
     throw new Error(
-      'chatapp needs the id and the hash of a registered application: log in at https://my.telegram.org, open ' +
-        '"API development tools", create an application and set CHATAPP_API_ID and CHATAPP_API_HASH ' +
-        '(drivers.chatapp.api_id and api_hash)',
+      'register an application at https://my.telegram.org and set CHATAPP_API_ID and CHATAPP_API_HASH',
     );
   }
   if (typeof api_id !== 'number' || !Number.isSafeInteger(api_id) || api_id < 1) {

@@ -51,6 +51,10 @@ export default gatewayPlugin('api', ['tenants'], async (app) => {
     },
     { prefix: '/v1' },
   );
+  // Relative, so that they also work below another path.
+  for (const path of ['/', '/docs']) {
+    app.get(path, (_request, reply) => reply.redirect('v1/docs'));
+  }
   app.register(
     async (scope) => registerDocs(scope, app.operations, () => publicUrl(app.server, config)),
     {

@@ -1,14 +1,23 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { storyDatabases } from '../harness/databases.ts';
 import { freePort } from '../harness/ports.ts';
-import { type Exit, startGateway, startProcess, type Teardown } from '../harness/processes.ts';
+import {
+  type Exit,
+  startGateway,
+  startProcess,
+  startProgram,
+  type Teardown,
+} from '../harness/processes.ts';
+
+const project = join(import.meta.dirname, '../..');
 
 interface Run extends Exit {
   readonly output: string;
@@ -124,9 +133,16 @@ for (const { name, create } of storyDatabases('sqlite')) {
     t.same(await gateway.kill('SIGTERM'), { code: 0, signal: null });
 
     if (name !== 'sqlite') return;
-    const again = await startGateway(t, { ...env, PORT: new URL(url).port });
+    const asPerson = { LOG_FORMAT: 'pretty', LOG_LEVEL: 'info' };
+    const again = await startGateway(t, { ...env, ...asPerson, PORT: new URL(url).port });
     t.not(await status(live), 401, 'the first key is good after a restart');
+    await again.process.waitFor(/ INFO: the gateway is listening\n/);
     t.notMatch(again.process.output, /gw_/, 'and is not shown again');
+    const shown = again.process.output;
+    t.match(shown, `Docs URL:     ${url}/v1/docs\n  Data folder:  ${env.DATA_DIR}\n`);
+    t.match(shown, /Further keys: .*\n +npm run gateway -- keys create --tenant/);
+    t.notMatch(shown, /^\{/m, 'a person reads no JSON');
+    t.match(shown, /^\[\d\d:\d\d:\d\d\] INFO: the gateway starts \{"config":\{[^\n]*\}\}$/m);
     t.same(await again.process.kill('SIGINT'), { code: 0, signal: null });
   });
 }
@@ -154,6 +170,34 @@ t.test('a start that cannot be says why in a sentence', async (t) => {
 
 t.test('what is not understood', async (t) => {
   t.match(await run(t, {}, 'cook'), { code: 2, output: /^There is no command "cook"/ });
+});
+
+t.test('the version', async (t) => {
+  const { version } = JSON.parse(await readFile(join(project, 'package.json'), 'utf8'));
+  for (const word of ['--version', '-v', 'version']) {
+    t.match(await run(t, {}, word), { code: 0, output: `${version}\n` });
+  }
+});
+
+t.test('a Node.js that is too old is told so in a sentence', async (t) => {
+  const { engines } = JSON.parse(await readFile(join(project, 'package.json'), 'utf8'));
+  const least = engines.node.replace('>=', '');
+  const launch = async (version: string) => {
+    const pretend = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } });
+      process.argv.push('--version'); process.argv.splice(1, 0, 'launch.mjs', 'main.ts');
+      await import('${pathToFileURL(join(project, 'config/launch.mjs'))}');`;
+    const flags = ['--input-type=module', '--eval', pretend];
+    const started = startProgram(t, ['env', '-u', 'NODE_OPTIONS', process.execPath, ...flags]);
+    const { code } = await started.exit;
+    await sleep(20);
+    return { code, output: started.output };
+  };
+  for (const version of ['18.20.8', '20.18.3']) {
+    const output = `Node.js ${least} or newer is needed, this is ${version}.\n`;
+    t.same(await launch(version), { code: 1, output });
+  }
+  for (const version of ['20.19.0', '24.1.0', '100.0.0'])
+    t.match(await launch(version), { code: 0 });
 });
 
 t.test('PORT=0, and keys that were set are shown nowhere', async (t) => {

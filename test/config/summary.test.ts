@@ -1,6 +1,8 @@
+import { resolve } from 'node:path';
 import t from 'tap';
 import { addressesOf } from '../../config/addresses.ts';
 import { banner } from '../../config/commands/banner.ts';
+import { isForPerson } from '../../config/commands/log-stream.ts';
 import { eachField, variableOf } from '../../config/fields.ts';
 import { loadConfig } from '../../config/load.ts';
 import { configReference } from '../../config/reference.ts';
@@ -8,7 +10,7 @@ import { configSummary, withoutPassword } from '../../config/summary.ts';
 
 const fromEnv = (env: Record<string, string>) => loadConfig({ env, file: null });
 
-t.test('the summary shows everything but secrets', async (t) => {
+t.test('the summary shows what differs from the defaults, but no secret', async (t) => {
   const secret = 'S'.repeat(43);
   const config = fromEnv({
     GATEWAY_SECRET: secret,
@@ -30,11 +32,16 @@ t.test('the summary shows everything but secrets', async (t) => {
     database_url: 'mysql://user:***@host:3306/name?***',
     amqp_url: 'amqp://user:***@host',
     simulated_network_url: 'tcp://:***@host:3025',
-    limits: { waits: 3 },
-    channels: { other: { driver: 'd', options: '***' }, chatapp: { options: {} } },
-    drivers: { chatapp: { api_hash: '***', api_id: null } },
   });
+  t.same(summary.limits, { waits: 3 });
+  t.same(summary.channels, { other: { driver: 'd', options: '***' } });
+  t.same(summary.drivers, { chatapp: { api_hash: '***' } });
   t.equal(config.test_api_key, `gw_test_${secret}`, 'the configuration itself is whole');
+});
+
+t.test('the summary says nothing of defaults, nor of what follows from a setting', async (t) => {
+  t.same(configSummary(fromEnv({})), {});
+  t.same(configSummary(fromEnv({ DATA_DIR: '/srv/gateway' })), { data_dir: '/srv/gateway' });
 });
 
 t.test('addresses without a password stay as they are', async (t) => {
@@ -65,6 +72,17 @@ t.test('the addresses that are given out', async (t) => {
   const behind = fromEnv({ PUBLIC_URL: 'https://gateway.example/chat/' });
   t.equal(addressesOf(behind, 1).mcpUrl, 'https://gateway.example/chat/mcp');
   const addresses = addressesOf(behind, 1);
-  t.equal(banner(addresses, { live: null, test: null }), '', 'a later start tells nothing');
-  t.match(banner(addresses, { live: 'gw_live_a', test: 'gw_test_b' }), /gw_live_a\n.*gw_test_b\n/);
+  const facts = { addresses, dataDir: './data', keys: { live: null, test: null } };
+  const later = banner(facts);
+  t.match(later, `Docs URL:     ${addresses.docsUrl}\n  Data folder:  ${resolve('data')}\n`);
+  t.match(later, /keys create --tenant/);
+  t.notMatch(later, /only this once/);
+  t.equal(banner({ ...facts, addresses: null }), '', 'a start that fails and made no keys');
+  const first = banner({ ...facts, keys: { live: 'gw_live_a', test: 'gw_test_b' } });
+  t.match(first, /gw_live_a\n.*gw_test_b\n\nThe keys are shown only this once/);
+});
+
+t.test('the log is for a person on a terminal, unless it is set', async (t) => {
+  t.same([isForPerson('auto', true), isForPerson('auto', false)], [true, false]);
+  t.same([isForPerson('json', true), isForPerson('pretty', false)], [false, true]);
 });

@@ -89,7 +89,9 @@ async function pack(stage: string, target: string): Promise<void> {
   // Types are checked by the run of the type check.
   const build = ['-p', 'tsconfig.build.json', '--noCheck', '--sourceMap', 'false'];
   await run(process.execPath, [tsc, ...build, '--outDir', join(stage, 'dist')], { cwd: project });
-  const scripts = ['config/compile.mjs', 'config/platform-packages.mjs'];
+  const scripts = ['compile', 'node-version', 'platform-packages'].map(
+    (one) => `config/${one}.mjs`,
+  );
   const further = ['package.json', 'README.md', 'LICENSE', ...scripts];
   for (const name of further) await cp(join(project, name), join(stage, name));
   await cp(join(project, 'config/README.md'), join(stage, 'left-out.md'));

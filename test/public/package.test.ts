@@ -322,7 +322,9 @@ async function versionsIn(folder: string): Promise<ReadonlyMap<string, string>> 
 t.test('libraries that npm has put into the folder of the package are found there', async (t) => {
   const target = join(t.testdir({}), 'node_modules/messaging-gateway');
   const script = 'config/platform-packages.mjs';
-  await cp(join(project, script), join(target, script));
+  for (const file of [script, 'config/node-version.mjs', 'package.json']) {
+    await cp(join(project, file), join(target, file));
+  }
   const installed = join(project, 'node_modules');
   for (const name of ['esbuild/package.json', 'esbuild/lib', 'libsql']) {
     await cp(join(installed, name), join(target, 'node_modules', name), { recursive: true });

@@ -109,6 +109,10 @@ t.test('the page loads nothing from another host', async (t) => {
   t.notMatch(css, /url\(\s*["']?(?:https?:)?\/\//, 'nor does its style sheet');
   const moved = await fetch(`${sample.baseUrl}/docs/`);
   t.equal(moved.url, `${sample.baseUrl}/docs`);
+  for (const path of ['/', '/docs']) {
+    const led = await fetch(`${sample.origin}${path}`, { redirect: 'manual' });
+    t.match([led.status, led.headers.get('location')], [302, 'v1/docs'], `${path} leads to it`);
+  }
   for (const other of ['index.html', 'package.json', '../package.json', '%2e%2e%2fpackage.json']) {
     const refused = await fetch(`${sample.baseUrl}/docs/assets/${other}`);
     t.equal(refused.status, 404, `${other} is not served`);
