@@ -4,7 +4,15 @@
 // sources. A package is not made without it. Plain JavaScript.
 import './node-version.mjs';
 import { execFileSync } from 'node:child_process';
-import { existsSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 
 const project = join(import.meta.dirname, '..');
@@ -21,6 +29,11 @@ function compile() {
   rmSync(fresh, { recursive: true, force: true });
   const options = ['--project', 'tsconfig.build.json', '--noCheck', '--outDir', fresh];
   execFileSync(process.execPath, [compiler, ...options], { cwd: project, stdio: 'inherit' });
+  // The documentation that the gateway hands out, and the page that shows it: a development package, so that whoever
+  // installs the gateway needs no more than this one file of it.
+  cpSync(join(project, 'docs'), join(fresh, 'docs'), { recursive: true });
+  const reference = 'node_modules/@scalar/api-reference/dist/browser/standalone.js';
+  copyFileSync(join(project, reference), join(fresh, 'reference.js'));
   // Dated back: what was saved meanwhile may not be in it.
   const stamp = join(fresh, 'compiled');
   writeFileSync(stamp, '');

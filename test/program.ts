@@ -10,7 +10,7 @@ const project = join(import.meta.dirname, '..');
  * that the gateway loads later, whose names a bundle does not know.
  */
 const apart = [
-  ...['libsql', 'baileys', '@mtcute/*', 'swagger-ui-dist', 'tap', '@tapjs/*', 'esbuild', 'tsx'],
+  ...['libsql', 'baileys', '@mtcute/*', 'playwright-core', 'tap', '@tapjs/*', 'esbuild', 'tsx'],
   ...['typescript', 'better-sqlite3', 'mariadb', 'mysql', 'oracledb', 'pg', 'pg-query-stream'],
   ...['sqlite3', 'tedious', 'qrcode', 'yaml'],
 ];
@@ -50,7 +50,9 @@ export async function compileAsShipped(folder: string): Promise<string> {
 
 async function compile(folder: string, options: BuildOptions): Promise<void> {
   await mkdir(folder, { recursive: true });
-  await symlink(join(project, 'node_modules'), join(folder, 'node_modules'));
+  for (const name of ['node_modules', 'docs']) {
+    await symlink(join(project, name), join(folder, name));
+  }
   await build({
     absWorkingDir: project,
     outbase: project,

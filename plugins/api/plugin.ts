@@ -8,6 +8,7 @@ import { guardServer } from './error-handler.ts';
 import { OperationHandling } from './handling.ts';
 import { OpenCalls } from './open-calls.ts';
 import { registerDocs } from './openapi/routes.ts';
+import { registerTexts } from './openapi/texts.ts';
 import { makeRequestHandling } from './request-handling.ts';
 import { routeOf } from './route.ts';
 
@@ -51,10 +52,9 @@ export default gatewayPlugin('api', ['tenants'], async (app) => {
     },
     { prefix: '/v1' },
   );
-  // Relative, so that they also work below another path.
-  for (const path of ['/', '/docs']) {
-    app.get(path, (_request, reply) => reply.redirect('v1/docs'));
-  }
+  app.register(async (scope) =>
+    registerTexts(scope, app.operations, () => publicUrl(app.server, config)),
+  );
   app.register(
     async (scope) => registerDocs(scope, app.operations, () => publicUrl(app.server, config)),
     {

@@ -9,9 +9,16 @@ import { refusalSchemas, SharedRefusals } from './refusals.ts';
 /** An OpenAPI 3.1 document as plain data. */
 export interface OpenApiDocument {
   readonly openapi: '3.1.0';
+  readonly info: {
+    readonly title: string;
+    readonly summary: string;
+    readonly description: string;
+    readonly [field: string]: unknown;
+  };
   readonly paths: Readonly<Record<string, Readonly<Record<string, object>>>>;
   /** The requests that the gateway makes; absent without any. */
   readonly webhooks?: Readonly<Record<string, object>>;
+  readonly components: { readonly schemas: object; readonly [field: string]: unknown };
   readonly [field: string]: unknown;
 }
 

@@ -1,19 +1,21 @@
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 
 /** The page may load from its own host only, and nothing may put it into a frame. */
 export const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
-  // Swagger UI sets styles on its elements and draws its icons as data.
-  "style-src 'self' 'unsafe-inline'",
+  // The reference brings its style with its script.
+  "style-src 'unsafe-inline'",
   "img-src 'self' data:",
   "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ');
+
+const icon =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='%230a7' d='M2 2h12v9H7l-4 3v-3H2z'/%3E%3C/svg%3E";
 
 /** The page at `/v1/docs`. Its addresses are relative, so that it also works below another path. */
 export const page = `<!doctype html>
@@ -22,24 +24,38 @@ export const page = `<!doctype html>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <title>Messaging gateway</title>
-    <link rel="icon" type="image/png" sizes="32x32" href="docs/assets/favicon-32x32.png">
-    <link rel="stylesheet" href="docs/assets/swagger-ui.css">
+    <link rel="icon" href="${icon}">
   </head>
   <body>
-    <noscript>The description itself is at <a href="docs/openapi.yaml">openapi.yaml</a>.</noscript>
+    <noscript>The same as text: <a href="docs/openapi.yaml">openapi.yaml</a>, <a href="../llms-full.txt">llms-full.txt</a>.</noscript>
     <div id="docs"></div>
-    <script src="docs/assets/swagger-ui-bundle.js"></script>
+    <script src="docs/assets/tab.js"></script>
+    <script src="docs/assets/reference.js"></script>
     <script src="docs/assets/start.js"></script>
   </body>
 </html>
 `;
 
-/** Starts Swagger UI. Its validator is off: it would send the description to another host. */
-const start = `window.SwaggerUIBundle({
-  url: 'docs/openapi.yaml',
-  dom_id: '#docs',
-  deepLinking: true,
-  validatorUrl: null,
+/** Runs before the reference, which keeps the key for good: so it is kept as long as the tab. */
+const tab = `Object.defineProperty(window, 'localStorage', { value: window.sessionStorage });
+`;
+
+/** Starts the reference. What it would load from, or send to, its maker's hosts is off. */
+const start = `window.Scalar?.createApiReference('#docs', {
+  url: 'docs/openapi.json',
+  persistAuth: true,
+  authentication: { preferredSecurityScheme: 'ApiKey' },
+  withDefaultFonts: false,
+  telemetry: false,
+  hideClientButton: true,
+  showDeveloperTools: 'never',
+  agent: { disabled: true },
+  mcp: { disabled: true },
+  defaultOpenFirstTag: false,
+  hiddenClients: true,
+  hideModels: true,
+  documentDownloadType: 'direct',
+  externalUrls: { proxyUrl: '', registryUrl: '', dashboardUrl: '', apiBaseUrl: '' },
 });
 `;
 
@@ -49,16 +65,19 @@ export interface Asset {
   read(): Promise<Buffer | string>;
 }
 
-const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+const root = join(import.meta.dirname, '../../..');
+const packaged = 'node_modules/@scalar/api-reference/dist/browser/standalone.js';
 
-function packaged(name: string, type: string): Asset {
-  return { type, read: () => readFile(join(folder, name)) };
+/** The reference, a development package: beside the sources in its folder, and copied when the program was compiled. */
+async function reference(): Promise<Buffer> {
+  return await readFile(join(root, 'reference.js')).catch(() => readFile(join(root, packaged)));
 }
+
+const script = 'text/javascript; charset=utf-8';
 
 /** The files that the page loads, by name; nothing else of the package is served. */
 export const assets: Readonly<Record<string, Asset>> = {
-  'swagger-ui.css': packaged('swagger-ui.css', 'text/css; charset=utf-8'),
-  'swagger-ui-bundle.js': packaged('swagger-ui-bundle.js', 'text/javascript; charset=utf-8'),
-  'favicon-32x32.png': packaged('favicon-32x32.png', 'image/png'),
-  'start.js': { type: 'text/javascript; charset=utf-8', read: async () => start },
+  'reference.js': { type: script, read: reference },
+  'tab.js': { type: script, read: async () => tab },
+  'start.js': { type: script, read: async () => start },
 };

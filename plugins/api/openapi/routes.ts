@@ -1,9 +1,14 @@
-import { constants } from 'node:zlib';
+import { promisify } from 'node:util';
+import { brotliCompress, constants } from 'node:zlib';
 import compress from '@fastify/compress';
 import type { FastifyInstance } from 'fastify';
 import type { OperationRegistry } from '../../../core/operation.ts';
+import { described } from './described.ts';
 import { openApiDocument } from './document.ts';
+import { readGuides } from './guides.ts';
 import { assets, page, pagePolicy } from './page.ts';
+
+const brotli = promisify(brotliCompress);
 
 /** How long a browser may keep the files of the page, which only change with a new version. */
 const keepForS = 3_600;
@@ -27,7 +32,10 @@ export async function registerDocs(
   });
   const describe = (url: string) => openApiDocument(registry.all(), registry.outgoing(), url);
   describe('http://localhost/v1');
-  const read = once(() => describe(`${publicUrl()}/v1`));
+  const read = once(() => {
+    const baseUrl = `${publicUrl()}/v1`;
+    return described(describe(baseUrl), registry.all(), readGuides(), baseUrl);
+  });
   // Quoted so that readers of the older YAML 1.1 take no time stamp for a date and no `no` for false.
   const yaml = once(async () => {
     const { stringify } = await import('yaml');
@@ -52,12 +60,17 @@ export async function registerDocs(
   });
   scope.get('/docs/', (_request, reply) => reply.redirect('../docs', 308));
   for (const [name, asset] of Object.entries(assets)) {
-    scope.get(`/docs/assets/${name}`, async (_request, reply) =>
-      reply
+    // Megabytes are compressed once, not for everybody who asks.
+    const packed = once(async () => await brotli(await asset.read(), brotliOptions));
+    scope.get(`/docs/assets/${name}`, async (request, reply) => {
+      const takesBrotli = /\bbr\b/.test(String(request.headers['accept-encoding']));
+      if (takesBrotli) reply.header('content-encoding', 'br');
+      return reply
         .header('cache-control', `public, max-age=${keepForS}`)
+        .header('vary', 'accept-encoding')
         .type(asset.type)
-        .send(await asset.read()),
-    );
+        .send(await (takesBrotli ? packed() : asset.read()));
+    });
   }
 }
 

@@ -1,0 +1,70 @@
+import { chromium, type Page } from 'playwright-core';
+import t from 'tap';
+import { runGateway } from '../harness/gateway.ts';
+import { until } from '../harness/story.ts';
+import { canInstall, install } from '../servers/install.ts';
+import { findProgram } from '../servers/processes.ts';
+
+const names = ['chromium', 'chromium-browser', 'google-chrome'];
+if (findProgram(names) === undefined && canInstall()) await install(['chromium']);
+const executablePath = findProgram(names);
+
+/** The box for the key: a password of the reference's own, known by its placeholder. */
+const keyBox = (page: Page) => page.getByPlaceholder(/^QUxM/).first();
+
+const skip = executablePath === undefined && 'no Chromium is there, and none can be installed';
+t.test('the reference page in a browser', { skip }, async (t) => {
+  const gateway = await runGateway(t, { databaseUrl: null });
+  const { origin } = new URL(gateway.baseUrl);
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  t.teardown(() => browser.close());
+  const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+  const page = await context.newPage();
+  const foreign: string[] = [];
+  const refused: string[] = [];
+  page.on('request', (request) => {
+    if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(origin))
+      foreign.push(request.url());
+  });
+  page.on('console', (message) => {
+    if (message.type() === 'error') refused.push(message.text());
+  });
+  await page.goto(`${origin}/`);
+  t.equal(page.url(), `${gateway.baseUrl}/docs`);
+
+  await keyBox(page).fill(gateway.key);
+  const kept = () => page.evaluate<string>('JSON.stringify({ ...sessionStorage })');
+  await until('the key to be kept', async () =>
+    (await kept()).includes(gateway.key) ? true : undefined,
+  );
+  await page.reload();
+  await keyBox(page).waitFor();
+  t.equal(await keyBox(page).inputValue(), gateway.key, 'the key outlives a reload');
+  const other = await context.newPage();
+  await other.goto(`${gateway.baseUrl}/docs`);
+  t.equal(await keyBox(other).inputValue(), '', 'and stays in its tab');
+  await other.close();
+
+  await page.getByText('Introduction').first().click();
+  for (const chapter of ['Errors', 'Limits', 'Test mode', 'Going live']) {
+    t.ok(await page.getByText(chapter, { exact: true }).first().isVisible(), chapter);
+  }
+  await page.getByText('Accounts', { exact: true }).first().click();
+  await page.getByText("curl '").first().waitFor();
+  const answer = page.waitForResponse(`${gateway.baseUrl}/accounts`);
+  await page
+    .getByRole('button', { name: /Test Request/ })
+    .first()
+    .click();
+  await page.getByRole('button', { name: /^Send/ }).last().click();
+  t.equal((await answer).status(), 200, 'a request from the page is answered');
+  await page.keyboard.press('Escape');
+
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(`${gateway.baseUrl}/docs`);
+  await page.getByText('Messaging gateway').first().waitFor();
+  const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+  t.ok(width <= 390, 'on a phone nothing is wider than the screen');
+  t.same(foreign, [], 'no other host is asked');
+  t.same(refused, [], 'the policy of the page refuses nothing that it needs');
+});
