@@ -18,7 +18,11 @@ export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, object>>>>;
   /** The requests that the gateway makes; absent without any. */
   readonly webhooks?: Readonly<Record<string, object>>;
-  readonly components: { readonly schemas: object; readonly [field: string]: unknown };
+  readonly components: {
+    readonly schemas: object;
+    readonly parameters?: object;
+    readonly [field: string]: unknown;
+  };
   readonly [field: string]: unknown;
 }
 
