@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 
 const project = join(import.meta.dirname, '..');
 /** What the program consists of, as in `tsconfig.build.json`. */
-const rooms = ['core', 'plugins', 'drivers', 'config', 'public', 'testing'];
+const rooms = ['client', 'core', 'plugins', 'drivers', 'config', 'public', 'testing'];
 
 const [node = '', , source = 'main.ts', ...rest] = process.argv;
 const isCompiled = compiledAt() > changedAt();

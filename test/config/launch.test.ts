@@ -20,13 +20,14 @@ const run = promisify(execFile);
 /** A project as small as can be, with the scripts under test: its program says what it is and with what it was called. */
 async function smallProject(t: Test) {
   const folder = t.testdir({
+    docs: {},
     config: { 'said.ts': "export const said: string = 'said';\n" },
-    ...{ core: {}, plugins: { deep: {} }, drivers: {}, public: {}, testing: {} },
+    ...{ client: {}, core: {}, plugins: { deep: {} }, drivers: {}, public: {}, testing: {} },
     'main.ts':
       "import { said } from './config/said.ts';\nconsole.log(import.meta.filename, said, ...process.argv.slice(1));\n",
-    'package.json': '{ "type": "module" }',
+    'package.json': '{ "type": "module", "engines": { "node": ">=20" } }',
   });
-  for (const script of ['compile.mjs', 'launch.mjs']) {
+  for (const script of ['compile.mjs', 'launch.mjs', 'node-version.mjs']) {
     await cp(join(project, 'config', script), join(folder, 'config', script));
   }
   for (const name of ['tsconfig.json', 'tsconfig.build.json']) {

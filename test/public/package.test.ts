@@ -286,7 +286,7 @@ t.test('the packed project, as a driver or plugin from outside finds it', async 
   t.ok(refusal instanceof GatewayError, 'a refusal of the package is one of the gateway');
   t.notOk(new Error('another') instanceof GatewayError);
   const { exports } = JSON.parse(await readFile(join(target, 'package.json'), 'utf8'));
-  t.same(Object.keys(exports), ['./driver', './plugin', './testing', './package.json']);
+  t.same(Object.keys(exports), ['./client', './driver', './plugin', './testing', './package.json']);
 });
 
 t.test('who installs the packed project gets no library that needs a newer Node.js', async (t) => {

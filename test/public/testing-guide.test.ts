@@ -17,7 +17,7 @@ import { runShell } from '../harness/shell.ts';
 const project = join(import.meta.dirname, '../..');
 /** What `npm start` needs of the project; its state stays in the folder in which it is started. */
 const checkout = ['package.json', 'tsconfig.json', 'node_modules', 'main.ts'];
-const rooms = ['core', 'plugins', 'drivers', 'config'];
+const rooms = ['client', 'core', 'plugins', 'drivers', 'config'];
 
 const blocks = await guideBlocks('docs/testing.md');
 const files = Object.entries(guideFiles(blocks));
