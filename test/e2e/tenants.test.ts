@@ -27,6 +27,7 @@ interface Names {
   readonly list: string;
   readonly wait: string;
   readonly contacts: string;
+  readonly events: string;
   readonly linked: string;
   readonly chatapp: string;
   readonly loggingIn: string;
@@ -46,6 +47,7 @@ const unknown: Names = {
   list: 'bGlzdA',
   wait: 'd2FpdA',
   contacts: 'Y29udGFjdHM',
+  events: 'ZXZlbnRz',
   linked: phoneNumber(8002),
   chatapp: phoneNumber(8003),
   loggingIn: phoneNumber(8004),
@@ -89,6 +91,8 @@ function callsWith(names: Names): readonly Call[] {
     call('list_messages', `GET /messages?before=${names.list}`),
     call('wait_for_messages', `GET /messages/wait?timeout_s=0&account_id=${account}`),
     call('wait_for_messages', `GET /messages/wait?timeout_s=0&cursor=${names.wait}`),
+    call('list_events', `GET /events?timeout_s=0&account_id=${account}`),
+    call('list_events', `GET /events?timeout_s=0&cursor=${names.events}`),
     call('list_contacts', `GET /contacts?phone=${encodeURIComponent(friend)}`),
     call('list_contacts', `GET /contacts?before=${names.contacts}`),
     call('get_contact', `GET /contacts/${contact}`),
@@ -152,7 +156,7 @@ function gist(body: unknown, names: Names): unknown {
   for (const [name, value] of Object.entries(names))
     text = text.replaceAll(`"${value}"`, `"${name}"`);
   text = text.replaceAll(/(acc|con|msg|wh)_[0-9a-z]{26}/g, '$1');
-  text = text.replaceAll(/"next_cursor":"[^"]+"/g, '"next_cursor":"some"');
+  text = text.replaceAll(/"((next_)?cursor)":"[^"]+"/g, '"$1":"some"');
   return JSON.parse(text.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time'));
 }
 
@@ -186,6 +190,7 @@ async function furnish({ api }: Asker): Promise<Names> {
     list: await cursor('/messages?limit=1'),
     wait: bodyOf<{ next_cursor: string }>(wait).next_cursor,
     contacts: await cursor('/contacts?limit=1'),
+    events: bodyOf<{ cursor: string }>(await api.get('/events?timeout_s=0')).cursor,
     code: await loginCode(api, loggingIn),
     webhook: bodyOf<{ webhook: { id: string } }>(made).webhook.id,
     webhookName,
