@@ -152,7 +152,7 @@ t.test('the plugin of docs/plugins.md', async (t) => {
     };
     t.same(
       tags.slice(-3).map(({ name }) => name),
-      ['Sandbox', 'Templates', 'Probe'],
+      ['Events', 'Templates', 'Probe'],
     );
     t.match(paths['/templates/{name}/messages']?.post, {
       tags: ['Templates'],

@@ -217,9 +217,11 @@ for (const engine of databases) {
         internet.on(never.url, () => 500);
         internet.on(once.url, () => 301);
         await raise(one, tenantId, subjects(3));
-        await until('the first retries', () => internet.at(third.url).length === 6);
+        await until('the first retries', () => internet.at(third.url).length >= 6);
         await one.stop();
-        t.equal(internet.at(third.url).length, 6, 'nothing after the stop');
+        const atStop = internet.seen.length;
+        await pause(100);
+        t.equal(internet.seen.length, atStop, 'nothing after the stop');
         const two = await start({ settings });
         const rows = await until('the other process', async () => {
           const all = await deliveriesOf(two);
