@@ -466,7 +466,7 @@ export interface paths {
         };
         /**
          * List the webhooks
-         * @description Every webhook of the account, oldest first. The other operations take `id` or `name`. Secrets are not shown: use `get_webhook_signing_secret`. Whether deliveries arrive shows `get_webhook_health`.
+         * @description Every webhook of the account, oldest first. The other operations take `id` or `name`. Secrets are not shown: use `get_webhook_signing_secret`. Whether deliveries arrive shows `health`, and `get_webhook_health` in full.
          */
         get: operations["list_webhooks"];
         put?: never;
@@ -1375,6 +1375,52 @@ export interface components {
             /** @description the body that a webhook gets */
             payload: {
                 [key: string]: unknown;
+            };
+        };
+        ListedWebhook: {
+            /**
+             * @description the id of the webhook
+             * @example wh_01j5x8zr7g1x9n4p6q8s0t2wyz
+             */
+            id: string;
+            /**
+             * @description operations take it instead of the id
+             * @example orders
+             */
+            name: string;
+            /**
+             * @description where events are delivered
+             * @example https://example.com/hook
+             */
+            url: string;
+            /** @description the event types that are delivered */
+            subscribed_to: ("message.received" | "message.sent" | "message.delivered" | "message.read" | "message.failed" | "account.connected" | "account.disconnected" | "account.restricted" | "account.limit_reached")[];
+            /** @description only of these accounts; null: of all */
+            account_ids: string[] | null;
+            /** @description only of these channels; null: of all */
+            channels: string[] | null;
+            /**
+             * @description ISO 8601 in UTC with milliseconds
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            created_at: string;
+            /** @description whether there is a signing secret */
+            signing_enabled: boolean;
+            /**
+             * @description there when signing is on
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            signing_secret_created_at?: string;
+            /** @description whether failed deliveries are retried */
+            retries_enabled: boolean;
+            /** @description the on/off switch */
+            enabled: boolean;
+            /** @description of its URL, in short; the rest by `get_webhook_health` */
+            health: {
+                /** @description failed attempts since the last success */
+                consecutive_failures: number;
+                /** @description true while paused */
+                is_disabled: boolean;
             };
         };
         /** @description The media object of a message; unknown parts are null. */
@@ -3967,7 +4013,7 @@ export interface operations {
                     "application/json": {
                         /** @description true; false in a refusal */
                         success: boolean;
-                        webhooks: components["schemas"]["Webhook"][];
+                        webhooks: components["schemas"]["ListedWebhook"][];
                     };
                 };
             };

@@ -158,6 +158,21 @@ export const HealthSchema = Type.Object(
   },
 );
 
+/** A subscription in the list: with the health of its URL in short. */
+export const ListedWebhookSchema = Type.Object(
+  {
+    ...WebhookSchema.properties,
+    health: Type.Object(
+      {
+        consecutive_failures: HealthSchema.properties.consecutive_failures,
+        is_disabled: HealthSchema.properties.is_disabled,
+      },
+      { description: 'of its URL, in short; the rest by `get_webhook_health`' },
+    ),
+  },
+  { $id: 'ListedWebhook' },
+);
+
 /** The health, or null when nothing was attempted yet. */
 export const NullableHealth = Type.Unsafe({
   anyOf: [HealthSchema, { type: 'null' }],

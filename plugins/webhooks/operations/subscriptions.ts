@@ -5,8 +5,14 @@ import { Closed } from '../../../core/schemas.ts';
 import { eventSet } from '../subscriptions/event-set.ts';
 import { unsignedExample, webhookExample, webhookId, webhookParams } from './examples.ts';
 import type { WebhookOperationsParts } from './parts.ts';
-import { EventTypeName, Success, WebhookId, WebhookParams, WebhookSchema } from './schemas.ts';
-import { webhookView } from './views.ts';
+import {
+  EventTypeName,
+  ListedWebhookSchema,
+  Success,
+  WebhookId,
+  WebhookParams,
+} from './schemas.ts';
+import { shortHealthView, webhookView } from './views.ts';
 
 /** `GET /webhooks`. */
 export function listWebhooks({ subscriptions }: WebhookOperationsParts): AnyOperation {
@@ -19,29 +25,42 @@ export function listWebhooks({ subscriptions }: WebhookOperationsParts): AnyOper
     summary: 'List the webhooks',
     description:
       'Every webhook of the account, oldest first. The other operations take `id` or `name`. ' +
-      'Secrets are not shown: use `get_webhook_signing_secret`. Whether deliveries arrive shows ' +
-      '`get_webhook_health`.',
+      'Secrets are not shown: use `get_webhook_signing_secret`. Whether deliveries arrive shows `health`, and ' +
+      '`get_webhook_health` in full.',
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: null,
     query: null,
     body: null,
-    answers: { 200: Closed({ success: Success, webhooks: Type.Array(WebhookSchema) }) },
+    answers: { 200: Closed({ success: Success, webhooks: Type.Array(ListedWebhookSchema) }) },
     errors: [],
     examples: [
       {
-        summary: 'One signed, one not',
+        summary: 'One signed, one not signed and paused',
         answer: {
           status: 200,
           body: {
             success: true,
-            webhooks: [webhookExample, { ...unsignedExample, id: 'wh_01j5x90a4m3z1q6r8s0v2w4y05' }],
+            webhooks: [
+              { ...webhookExample, health: { consecutive_failures: 0, is_disabled: false } },
+              {
+                ...unsignedExample,
+                id: 'wh_01j5x90a4m3z1q6r8s0v2w4y05',
+                url: 'https://example.com/other',
+                health: { consecutive_failures: 20, is_disabled: true },
+              },
+            ],
           },
         },
       },
     ],
     async handler({ caller }) {
       const webhooks = await subscriptions.list(caller.tenantId);
-      return { status: 200, body: { success: true, webhooks: webhooks.map(webhookView) } };
+      const healths = await subscriptions.healths(webhooks);
+      const views = webhooks.map((webhook) => ({
+        ...webhookView(webhook),
+        health: shortHealthView(healths.get(webhook.receiverId)),
+      }));
+      return { status: 200, body: { success: true, webhooks: views } };
     },
   });
 }

@@ -24,6 +24,14 @@ export function webhookView(webhook: Webhook): Static<typeof WebhookSchema> {
   };
 }
 
+/** Delivery health as the list of subscriptions shows it; nothing attempted counts as no failure. Pure. */
+export function shortHealthView(health: Health | undefined) {
+  return {
+    consecutive_failures: health?.consecutiveFailures ?? 0,
+    is_disabled: (health?.disabledAt ?? null) !== null,
+  };
+}
+
 /** Delivery health as answers show it. Pure. */
 export function healthView(health: Health | null) {
   if (health === null || health.attemptedAt === null) return null;

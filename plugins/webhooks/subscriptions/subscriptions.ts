@@ -59,6 +59,13 @@ export class Subscriptions {
     return receiver?.health ?? null;
   }
 
+  /** Health of the URLs of subscriptions, by receiver id, in one read. */
+  async healths(webhooks: readonly Webhook[]): Promise<ReadonlyMap<string, Health>> {
+    const ids = webhooks.map(({ receiverId }) => receiverId);
+    const receivers = await this.#parts.storage.read.receivers.find(ids);
+    return new Map(receivers.map(({ id, health }) => [id, health]));
+  }
+
   /**
    * @param isSigned whether a signing secret is made, too
    * @throws GatewayError `url_not_allowed`, `account_not_found`, or `invalid_request` for the name, a channel or one

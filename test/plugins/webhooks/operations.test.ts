@@ -99,7 +99,9 @@ for (const engine of databases) {
       };
       t.strictSame(created, { success: true, webhook: expected });
       t.match(expected.created_at, time);
-      t.strictSame((await api.get('/webhooks')).body, { success: true, webhooks: [expected] });
+      const health = { consecutive_failures: 0, is_disabled: false };
+      const listed = { success: true, webhooks: [{ ...expected, health }] };
+      t.strictSame((await api.get('/webhooks')).body, listed);
 
       const changes = {
         name: 'a/b c?ü%',
@@ -445,6 +447,18 @@ for (const engine of databases) {
       };
       t.strictSame([await health(one), await health(two)], [paused, paused], 'it is shared');
 
+      const short = async () =>
+        bodyOf<{ webhooks: { health: object }[] }>(await api.get('/webhooks')).webhooks.map(
+          (webhook) => webhook.health,
+        );
+      const shortPause = { consecutive_failures: 20, is_disabled: true };
+      t.strictSame(await short(), [shortPause, shortPause], 'the list has it in short');
+      const { api: stranger } = await office.customer();
+      await make(stranger, { url });
+      const untouched = { consecutive_failures: 0, is_disabled: false };
+      const theirs = { webhooks: [{ health: untouched }] };
+      t.match((await stranger.get('/webhooks')).body, theirs, 'not that of another tenant');
+
       const third = await make(api, { url });
       t.strictSame(await health(third), paused, 'a new webhook shares it as it is');
       await api.put(`/webhooks/${third.id}`, { name: 'third', enabled: true });
@@ -474,6 +488,7 @@ for (const engine of databases) {
       await api.put(`/webhooks/${third.id}`, { url: 'https://example.com/else' });
       t.strictSame(await health(one), paused, 'one to another URL leaves the first as it is');
       t.equal(await health(third), null);
+      t.strictSame(await short(), [shortPause, shortPause, untouched], 'each has that of its URL');
       await api.delete(`/webhooks/${two.id}`);
       t.equal(await health(one), null, 'a deletion');
       const never = await api.post(`/webhooks/${one.id}/reenable`);
