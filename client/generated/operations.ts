@@ -36,6 +36,7 @@ export const paths = {
   turn_off_webhook_signing: 'DELETE /webhooks/{webhookId}/signing-secret',
   list_webhook_deliveries: 'GET /webhooks/{webhookId}/deliveries',
   replay_webhook_delivery: 'POST /webhooks/{webhookId}/deliveries/{deliveryId}/replay',
+  list_simulated_phones: 'GET /sandbox/phones',
   get_simulated_phone: 'GET /sandbox/phones/{phone}',
   put_simulated_phone: 'PUT /sandbox/phones/{phone}',
   scan_with_simulated_phone: 'POST /sandbox/phones/{phone}/scan',

@@ -684,6 +684,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sandbox/phones": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the phones
+         * @description Every simulated phone of the account with what it shows its owner, in the order in which they were made. A phone is made when something first names it: a setting, a contact who writes, a connect.
+         */
+        get: operations["list_simulated_phones"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sandbox/phones/{phone}": {
         parameters: {
             query?: never;
@@ -4819,6 +4839,36 @@ export interface operations {
             429: components["responses"]["WebhookRateLimited429"];
             500: components["responses"]["WebhookInternalError500"];
             503: components["responses"]["WebhookUnavailable503"];
+        };
+    };
+    list_simulated_phones: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        phones: components["schemas"]["SimulatedPhone"][];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidRequest400"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["NotFound404"];
+            413: components["responses"]["PayloadTooLarge413"];
+            429: components["responses"]["RateLimited429"];
+            500: components["responses"]["InternalError500"];
+            503: components["responses"]["Unavailable503"];
         };
     };
     get_simulated_phone: {

@@ -63,6 +63,11 @@ export class SimulatedControl {
     return carriedOut(await this.#call('channels', { network, phone }));
   }
 
+  /** All phones of a network, as their owners see them, in the order in which they were made. */
+  async phones(network: string): Promise<readonly PhoneView[]> {
+    return carriedOut(await this.#call('phones', { network }));
+  }
+
   /** What the phone's owner sees. Refused: `unknown_phone`. */
   async phone(address: PhoneAddress): Promise<ControlOutcome<PhoneView>> {
     return await this.#call('phone', address);

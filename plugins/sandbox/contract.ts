@@ -84,6 +84,8 @@ export type SimulatedOutcome<Value> =
 export interface SimulatedNetworkControl {
   /** The channels on which the network knows this number. */
   channels(network: string, phone: string): Promise<readonly string[]>;
+  /** All phones of a network, in the order in which they were made. */
+  phones(network: string): Promise<readonly SandboxPhone[]>;
   phone(address: SimulatedPhoneAddress): Promise<SimulatedOutcome<SandboxPhone>>;
   put(address: SimulatedPhoneAddress, settings: SimulatedPhoneSettings): Promise<SandboxPhone>;
   scan(address: SimulatedPhoneAddress): Promise<SimulatedOutcome<SandboxPhone>>;

@@ -30,6 +30,7 @@ export const controlCalls: {
 } = {
   networks: (network) => network.networks(),
   channels: (network, call) => network.channels(call.network, call.phone),
+  phones: (network, call) => network.phonesOf(call.network).map((phone) => phone.view()),
   phone: (network, call) => known(network, call).view(),
   put: (network, call) => {
     const phone = network.findOrMake(call);

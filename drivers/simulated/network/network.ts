@@ -49,6 +49,11 @@ export class Network {
     return [...new Set([...this.#phones.values()].map(({ address }) => address.network))];
   }
 
+  /** The phones of one network, in the order in which they were made. */
+  phonesOf(network: string): readonly Phone[] {
+    return [...this.#phones.values()].filter(({ address }) => address.network === network);
+  }
+
   /** The channels on which a number is known. */
   channels(network: string, phone: string): readonly string[] {
     return [...(this.#channels.get(JSON.stringify([network, phone])) ?? [])];

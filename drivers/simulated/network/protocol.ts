@@ -19,7 +19,7 @@ import type {
 } from '../../../core/contracts/driver.ts';
 
 /** Raised when the protocol changes in a way that older programs do not understand. */
-export const protocolVersion = 2;
+export const protocolVersion = 3;
 
 /** A phone in the simulation: each network (one a test tenant) has phones of its own. */
 export interface PhoneAddress {
@@ -224,6 +224,8 @@ export interface ControlCalls {
     in: { readonly network: string; readonly phone: string };
     out: readonly string[];
   };
+  /** All phones of a network, in the order in which they were made. */
+  readonly phones: { in: { readonly network: string }; out: readonly PhoneView[] };
   readonly phone: { in: PhoneAddress; out: PhoneView };
   readonly put: { in: PhoneAddress & { readonly settings: PhoneSettings }; out: PhoneView };
   readonly scan: { in: PhoneAddress; out: PhoneView };

@@ -1,4 +1,6 @@
+import { Type } from 'typebox';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
+import { Closed } from '../../../core/schemas.ts';
 import type { SimulatedPhoneSettings } from '../contract.ts';
 import {
   answerOf,
@@ -31,6 +33,46 @@ const errors = ['not_found', 'invalid_phone_number', 'unavailable'] as const;
 /** Operations of a phone: its state, its owner's actions and its events. */
 export function phoneOperations(sandbox: Sandbox): readonly AnyOperation[] {
   return [
+    operation({
+      id: 'list_simulated_phones',
+      method: 'GET',
+      path: '/sandbox/phones',
+      tool: null,
+      group: 'sandbox',
+      summary: 'List the phones',
+      description:
+        'Every simulated phone of the account with what it shows its owner, in the order in which they were made. ' +
+        'A phone is made when something first names it: a setting, a contact who writes, a connect.',
+      hints: { readOnly: true, destructive: false, idempotent: true },
+      params: null,
+      query: null,
+      body: null,
+      answers: { 200: Closed({ phones: Type.Array(PhoneSchema) }) },
+      errors: ['not_found', 'unavailable'],
+      examples: [
+        {
+          summary: 'A linked phone, and one that waits for its QR code to be scanned',
+          answer: {
+            status: 200,
+            body: {
+              phones: [
+                linkedPhone,
+                {
+                  ...linkedPhone,
+                  phone_number: '+15550002222',
+                  state: 'pairing',
+                  qr: 'simulated:+15550002222:4f0c9b1e',
+                },
+              ],
+            },
+          },
+        },
+      ],
+      async handler({ caller }) {
+        const phones = await answerOf(networkOf(sandbox, caller).phones(caller.tenantId));
+        return { status: 200, body: { phones: [...phones] } };
+      },
+    }),
     operation({
       id: 'get_simulated_phone',
       method: 'GET',

@@ -150,6 +150,28 @@ t.test('the life of a phone', async (t) => {
   opened.session.close();
 });
 
+t.test('the phones of a tenant, and of nobody else', async (t) => {
+  const caller = { ...test, tenantId: 'ten_list' };
+  const list = (whose: Caller) => call('list_simulated_phones', { caller: whose });
+  t.same(await list(caller), { phones: [] }, 'none yet');
+  const password = 'correct horse';
+  const second = { params: { phone: '+15550001112' }, query: { channel: 'chatapp' } };
+  await call('put_simulated_phone', { ...second, body: { password }, caller });
+  const first = { params: { phone: '+15550001111' }, query: { channel: 'msgapp_web' } };
+  await call('put_simulated_phone', { ...first, body: {}, caller });
+  const body = { from: { phone: '+15550002222' }, text: 'Hi' };
+  const third = { ...first, query: { channel: 'chatapp' } };
+  await call('write_to_simulated_phone', { ...third, body, caller });
+  await call('put_simulated_phone', { ...second, body: { send: 'sent' }, caller });
+  const phones = await Promise.all(
+    [second, first, third].map((one) => call('get_simulated_phone', { ...one, caller })),
+  );
+  t.same(await list(caller), { phones }, 'as each is shown by itself, in the order they were made');
+  t.match(phones, [{ password }, { password: null }, { password: null }]);
+  t.same(await list({ ...test, tenantId: 'ten_list_2' }), { phones: [] });
+  await t.rejects(list({ ...caller, mode: 'live' }), { code: 'not_found' });
+});
+
 t.test('which phone is meant', async (t) => {
   const params = { phone: '+15550004444' };
   const refusedChannel = { code: 'invalid_request', details: [{ path: 'query/channel' }] };
