@@ -45,5 +45,6 @@ export const paths = {
   give_simulated_receipt: 'POST /sandbox/phones/{phone}/receipts',
   list_simulated_outbox: 'GET /sandbox/phones/{phone}/outbox',
   put_simulated_network: 'PUT /sandbox/network',
+  get_me: 'GET /me',
   list_events: 'GET /events',
 } as const;

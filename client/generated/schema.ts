@@ -848,6 +848,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get whose key this is
+         * @description The tenant behind the key of this request, what the key may do, which features are on, and the version of the
+         *     gateway. Every key of today may do everything with every account and does not expire: its `name`, `scopes`,
+         *     `account_ids` and `expires_at` are null.
+         */
+        get: operations["get_me"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/events": {
         parameters: {
             query?: never;
@@ -1442,6 +1464,65 @@ export interface components {
                 /** @description true while paused */
                 is_disabled: boolean;
             };
+        };
+        Me: {
+            tenant: {
+                /** @example ten_01j5x8zm0b7s5h0j2k4m6n8pqr */
+                id: string;
+                /**
+                 * @description as it was given to the command line
+                 * @example Acme
+                 */
+                name: string;
+                /**
+                 * @description `test`: its channels run on the simulated network.
+                 * @enum {string}
+                 */
+                mode: "live" | "test";
+                /**
+                 * @description name of the plan
+                 * @example growth
+                 */
+                plan: string;
+                /**
+                 * @description A suspended one is refused on send, with `account_suspended`.
+                 * @enum {string}
+                 */
+                status: "active" | "suspended";
+            };
+            key: {
+                /**
+                 * @description as the command line lists it; the key itself is shown by nothing
+                 * @example key_01j5x8zm3c8t6j1k3m5p7r9rst
+                 */
+                id: string;
+                /** @description null: the key has none */
+                name: string | null;
+                /** @description what the key may do; null: everything */
+                scopes: string[] | null;
+                /** @description the accounts it may use; null: all */
+                account_ids: string[] | null;
+                /**
+                 * @description when it ends; null: never
+                 * @example 2026-01-31T09:30:00.000Z
+                 */
+                expires_at: string | null;
+            };
+            /**
+             * @description What is switched on and in the plan: `api` (the list of accounts), `webhooks`, channels, and `event:TYPE` for each type of event.
+             * @example [
+             *       "api",
+             *       "webhooks",
+             *       "msgapp_web",
+             *       "event:message.received"
+             *     ]
+             */
+            features: string[];
+            /**
+             * @description of the gateway
+             * @example 0.1.0
+             */
+            version: string;
         };
         /** @description The media object of a message; unknown parts are null. */
         Media: {
@@ -5311,6 +5392,33 @@ export interface operations {
             404: components["responses"]["NotFound404"];
             413: components["responses"]["PayloadTooLarge413"];
             415: components["responses"]["UnsupportedMediaType415"];
+            429: components["responses"]["RateLimited429"];
+            500: components["responses"]["InternalError500"];
+            503: components["responses"]["Unavailable503"];
+        };
+    };
+    get_me: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            400: components["responses"]["InvalidRequest400"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge413"];
             429: components["responses"]["RateLimited429"];
             500: components["responses"]["InternalError500"];
             503: components["responses"]["Unavailable503"];

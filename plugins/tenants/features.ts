@@ -1,9 +1,21 @@
 import { eventTypes } from '../../core/contracts/events.ts';
 import { GatewayError } from '../../core/errors.ts';
+import type { Plan } from './contract.ts';
 
 /** Every feature that can be switched off for a tenant. */
 export function featureNames(channels: readonly string[]): readonly string[] {
   return ['api', 'webhooks', ...channels, ...eventTypes.map((type) => `event:${type}`)];
+}
+
+/** Those of these features that a plan has: one without channels or webhooks takes them away. Pure. */
+export function planFeatures(
+  features: readonly string[],
+  plan: Pick<Plan, 'channels' | 'webhooks'>,
+  channels: readonly string[],
+): readonly string[] {
+  return features.filter((name) =>
+    channels.includes(name) ? plan.channels : name !== 'webhooks' || plan.webhooks,
+  );
 }
 
 /**

@@ -1,0 +1,122 @@
+import { Type } from 'typebox';
+import type { Caller } from '../../core/contracts/caller.ts';
+import { GatewayError } from '../../core/errors.ts';
+import { type AnyOperation, operation } from '../../core/operation.ts';
+import { Nullable, OneOf, Timestamp } from '../../core/schemas.ts';
+import { gatewayVersion } from '../../core/version.ts';
+import type { Tenant } from './contract.ts';
+
+/** The chapter of the documentation about API keys. */
+const keyGroup = { name: 'Keys', description: 'Whose an API key is, and what it may do.' };
+
+const MeSchema = Type.Object(
+  {
+    tenant: Type.Object({
+      id: Type.String({ examples: ['ten_01j5x8zm0b7s5h0j2k4m6n8pqr'] }),
+      name: Type.String({ description: 'as it was given to the command line', examples: ['Acme'] }),
+      mode: OneOf(['live', 'test'], {
+        description: '`test`: its channels run on the simulated network.',
+      }),
+      plan: Type.String({ description: 'name of the plan', examples: ['growth'] }),
+      status: OneOf(['active', 'suspended'], {
+        description: 'A suspended one is refused on send, with `account_suspended`.',
+      }),
+    }),
+    key: Type.Object({
+      id: Type.String({
+        description: 'as the command line lists it; the key itself is shown by nothing',
+        examples: ['key_01j5x8zm3c8t6j1k3m5p7r9rst'],
+      }),
+      name: Nullable(Type.String({ description: 'null: the key has none' })),
+      scopes: Nullable(
+        Type.Array(Type.String(), { description: 'what the key may do; null: everything' }),
+      ),
+      account_ids: Nullable(
+        Type.Array(Type.String(), { description: 'the accounts it may use; null: all' }),
+      ),
+      expires_at: Nullable(Type.String({ ...Timestamp, description: 'when it ends; null: never' })),
+    }),
+    features: Type.Array(Type.String(), {
+      description:
+        'What is switched on and in the plan: `api` (the list of accounts), `webhooks`, channels, and `event:TYPE` for each type of event.',
+      examples: [['api', 'webhooks', 'msgapp_web', 'event:message.received']],
+    }),
+    version: Type.String({ description: 'of the gateway', examples: [gatewayVersion] }),
+  },
+  { $id: 'Me' },
+);
+
+/** What `GET /me` asks for. */
+export interface GetMeParts {
+  /** The tenant as it is now; undefined when there is none. */
+  tenant(id: string): Promise<Tenant | undefined>;
+  /** What works for a tenant: switched on, and in its plan. */
+  features(tenant: Tenant): readonly string[];
+}
+
+/** Whose key a request has: `GET /me`, REST only. */
+export function getMe({ tenant, features }: GetMeParts): AnyOperation {
+  return operation({
+    id: 'get_me',
+    method: 'GET',
+    path: '/me',
+    tool: null,
+    group: keyGroup,
+    summary: 'Get whose key this is',
+    description: [
+      'The tenant behind the key of this request, what the key may do, which features are on, and the version of the',
+      'gateway. Every key of today may do everything with every account and does not expire: its `name`, `scopes`,',
+      '`account_ids` and `expires_at` are null.',
+    ].join('\n'),
+    hints: { readOnly: true, destructive: false, idempotent: true },
+    params: null,
+    query: null,
+    body: null,
+    answers: { 200: MeSchema },
+    errors: [],
+    examples: [
+      {
+        summary: 'A test key',
+        answer: {
+          status: 200,
+          body: {
+            tenant: {
+              id: 'ten_01j5x8zm0b7s5h0j2k4m6n8pqr',
+              name: 'First test tenant',
+              mode: 'test',
+              plan: 'growth',
+              status: 'active',
+            },
+            key: {
+              id: 'key_01j5x8zm3c8t6j1k3m5p7r9rst',
+              name: null,
+              scopes: null,
+              account_ids: null,
+              expires_at: null,
+            },
+            features: ['api', 'webhooks', 'msgapp_web', 'chatapp', 'event:message.received'],
+            version: gatewayVersion,
+          },
+        },
+      },
+    ],
+    async handler({ caller }) {
+      const found = await tenant(caller.tenantId);
+      if (found === undefined) throw new GatewayError('unauthorized');
+      const { id, name, mode, plan, status } = found;
+      return {
+        status: 200,
+        body: {
+          tenant: { id, name, mode, plan, status },
+          key: unrestricted(caller),
+          features: [...features(found)],
+          version: gatewayVersion,
+        },
+      };
+    },
+  });
+}
+
+function unrestricted({ keyId }: Pick<Caller, 'keyId'>) {
+  return { id: keyId, name: null, scopes: null, account_ids: null, expires_at: null };
+}
