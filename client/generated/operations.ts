@@ -23,6 +23,7 @@ export const paths = {
   get_connection_status: 'GET /channels/{channel}/connections/{identifier}/status',
   disconnect: 'DELETE /channels/{channel}/connections/{identifier}',
   get_usage: 'GET /usage',
+  list_usage_days: 'GET /usage/days',
   list_webhooks: 'GET /webhooks',
   create_webhook: 'POST /webhooks',
   list_webhook_events: 'GET /webhooks/events',

@@ -457,6 +457,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/usage/days": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the usage of the last days
+         * @description Sends, new contacts and refused sends of the last UTC days, today included, oldest first; a day without
+         *     anything is there with zeros. A send that failed later still counts. `refusals` counts the sends that were
+         *     refused when they were decided: by an account, a contact, a guard, a cap or an Idempotency-Key. Requests that
+         *     were wrong in themselves are not counted.
+         */
+        get: operations["list_usage_days"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/webhooks": {
         parameters: {
             query?: never;
@@ -1804,6 +1827,35 @@ export interface components {
             accounts_connected: number;
             /** @description account cap of the plan */
             accounts_cap: number;
+        };
+        UsageDay: {
+            /**
+             * Format: date
+             * @description UTC
+             * @example 2026-01-31
+             */
+            day: string;
+            /** @description messages accepted */
+            sends: number;
+            /** @description contacts made by sends */
+            new_contacts: number;
+            /** @description the accounts that sent on this day, removed ones included, by id */
+            accounts: components["schemas"]["UsageDayAccount"][];
+            /** @description the refused sends of this day, by code */
+            refusals: components["schemas"]["UsageDayRefusals"][];
+        };
+        UsageDayAccount: {
+            account_id: string;
+            /** @description messages accepted */
+            sends: number;
+            /** @description contacts made by sends */
+            new_contacts: number;
+        };
+        UsageDayRefusals: {
+            /** @example daily_send_cap */
+            code: string;
+            /** @description sends that were refused with it */
+            count: number;
         };
         Webhook: {
             /**
@@ -4085,6 +4137,38 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Usage"];
+                };
+            };
+            400: components["responses"]["InvalidRequest400"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge413"];
+            429: components["responses"]["RateLimited429"];
+            500: components["responses"]["InternalError500"];
+            503: components["responses"]["Unavailable503"];
+        };
+    };
+    list_usage_days: {
+        parameters: {
+            query?: {
+                /** @description how many days */
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        days: components["schemas"]["UsageDay"][];
+                    };
                 };
             };
             400: components["responses"]["InvalidRequest400"];

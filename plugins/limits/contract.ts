@@ -106,6 +106,14 @@ export interface OpenerTime {
   readonly at: number;
 }
 
+/** One row of `refusal_counters`: how many sends of a tenant were refused with a code on a day. */
+export interface RefusalCounter {
+  readonly tenantId: string;
+  readonly day: string;
+  readonly code: string;
+  readonly refusals: number;
+}
+
 declare module '../../core/container.ts' {
   interface Cradle {
     readonly limits: Limits;

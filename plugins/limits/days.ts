@@ -1,5 +1,5 @@
 /** A UTC day in milliseconds. */
-const dayMs = 86_400_000;
+export const dayMs = 86_400_000;
 
 /** The UTC day of a moment, `YYYY-MM-DD`: what the usage counters count by. */
 export function dayOf(at: number): string {

@@ -1,5 +1,6 @@
 import { provideSingleton } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
+import { listUsageDays } from './list-usage-days.ts';
 import { getUsage } from './operations.ts';
 import { guardSettings, makeLimitRules } from './rules.ts';
 import { accountLimits, tenantUsage } from './usage.ts';
@@ -18,6 +19,11 @@ export default gatewayPlugin('limits', ['storage', 'tenants'], async (app) => {
     getUsage({
       usage: (tenantId) => tenantUsage(storage, limits.rules, tenantId),
       plan: (name) => plans.plan(name),
+    }),
+    listUsageDays({
+      now: () => storage.now(),
+      counters: (...range) => storage.read.usage.between(...range),
+      refusals: (...range) => storage.read.refusals.between(...range),
     }),
   );
 });

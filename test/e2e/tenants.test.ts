@@ -147,6 +147,7 @@ function callsWith(names: Names): readonly Call[] {
     call('connect', 'POST /channels/chatapp/connections', { identifier: loggingIn }),
     call('list_accounts', 'GET /accounts'),
     call('get_usage', 'GET /usage'),
+    call('list_usage_days', 'GET /usage/days?days=90'),
     call('get_me', 'GET /me'),
   ];
 }

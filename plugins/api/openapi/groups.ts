@@ -38,7 +38,8 @@ const groups: Readonly<Record<OperationGroup, GroupDeclaration>> = {
   },
   usage: {
     name: 'Usage',
-    description: "Today's sends and new contacts (UTC day) against the caps of the plan.",
+    description:
+      "Today's sends and new contacts (UTC day) against the caps of the plan, and those of the last days.",
   },
   webhooks: {
     name: 'Webhooks',

@@ -1,6 +1,7 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
 import { LimitNoticeTable } from './limit-notices.ts';
 import { OpenerRefusalTable } from './opener-refusals.ts';
+import { RefusalTable } from './refusals.ts';
 import { UsageTable } from './usage.ts';
 
 /** The table objects of what is counted against the limits, and of what was refused by them. */
@@ -8,6 +9,7 @@ export interface LimitTables {
   readonly usage: UsageTable;
   readonly limitNotices: LimitNoticeTable;
   readonly openerRefusals: OpenerRefusalTable;
+  readonly refusals: RefusalTable;
 }
 
 declare module '../../../core/contracts/storage.ts' {
@@ -20,5 +22,6 @@ export function makeLimitTables(sql: Sql): LimitTables {
     usage: new UsageTable(sql),
     limitNotices: new LimitNoticeTable(sql),
     openerRefusals: new OpenerRefusalTable(sql),
+    refusals: new RefusalTable(sql),
   };
 }

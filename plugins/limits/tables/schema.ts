@@ -14,6 +14,11 @@ export const limitSchema: readonly Table[] = [
     primary: ['tenant_id', 'day', 'account_id'],
   },
   {
+    name: 'refusal_counters',
+    columns: { tenant_id: id, day, code: words(60), refusals: zero },
+    primary: ['tenant_id', 'day', 'code'],
+  },
+  {
     name: 'limit_notices',
     columns: { tenant_id: id, day, reason: words(40) },
     primary: ['tenant_id', 'day', 'reason'],

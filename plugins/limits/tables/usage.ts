@@ -41,13 +41,21 @@ export class UsageTable {
          and account_id in (${placeholders(accounts.length)})`,
       [...tenants, day, ...accounts],
     );
-    return rows.map((row) => ({
-      tenantId: row.tenant_id,
-      day: row.day,
-      accountId: row.account_id,
-      sends: row.sends,
-      newContacts: row.new_contacts,
-    }));
+    return rows.map(toCounter);
+  }
+
+  /** A tenant's counters from one day to another, both included, by day and account. */
+  async between(
+    tenantId: string,
+    firstDay: string,
+    lastDay: string,
+  ): Promise<readonly UsageCounter[]> {
+    const rows = await this.db.rows<CounterColumns>(
+      `select * from usage_counters where tenant_id = ? and day between ? and ?
+       order by day, account_id`,
+      [tenantId, firstDay, lastDay],
+    );
+    return rows.map(toCounter);
   }
 
   /** Adds to counters, of which none may be named twice. */
@@ -64,4 +72,14 @@ export class UsageTable {
       { key: ['tenant_id', 'day', 'account_id'], add: ['sends', 'new_contacts'] },
     );
   }
+}
+
+function toCounter(row: CounterColumns): UsageCounter {
+  return {
+    tenantId: row.tenant_id,
+    day: row.day,
+    accountId: row.account_id,
+    sends: row.sends,
+    newContacts: row.new_contacts,
+  };
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../core/contracts/clock.ts';
 import type { Lane, Tables, Unit } from '../../../core/contracts/storage.ts';
 import { timestamp } from '../../../core/schemas.ts';
+import type { RefusalCounter } from '../../limits/contract.ts';
 import type { AcceptedPosition } from '../dispatch/dispatcher.ts';
 import type { IdleSession } from '../dispatch/dispatchers.ts';
 import type { SendBatch } from './batch.ts';
@@ -43,6 +44,7 @@ export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision
       const decisions = sends.map((send) => decideSend(parts.rules, batch, send));
       const accepted = enterIntents(batch.newMessages, idle, batch);
       await writeBatch(unit, parts.rules, batch, accepted);
+      await unit.withCommit.refusals.add(refusalsOf(parts.rules, batch, sends, decisions));
       if (accepted.length > 0) unit.afterCommit(() => parts.notifyHosts(byAccount(accepted)));
       for (const [accountId, until] of batch.holds) {
         unit.afterCommit(() => parts.restrict(accountId, until));
@@ -97,6 +99,27 @@ async function writeBatch(
   await withCommit.usage.add([...batch.newCounts.values()].map((count) => ({ ...count, day })));
   await withCommit.idempotency.keep(batch.newKeys);
   await withCommit.events.record(events);
+}
+
+/** How many sends of each tenant were refused today, by code. */
+function refusalsOf(
+  rules: SendRules,
+  batch: SendBatch,
+  sends: readonly SendInput[],
+  decisions: readonly SendDecision[],
+): readonly RefusalCounter[] {
+  const counts = new Map<string, RefusalCounter>();
+  const day = rules.limits.day(batch.now);
+  for (const [n, decision] of decisions.entries()) {
+    const { tenantId } = sends[n] ?? {};
+    if (!('refused' in decision) || tenantId === undefined || !batch.tenants.has(tenantId))
+      continue;
+    const { code } = decision.refused;
+    const key = `${tenantId} ${code}`;
+    const refusals = (counts.get(key)?.refusals ?? 0) + 1;
+    counts.set(key, { tenantId, day, code, refusals });
+  }
+  return [...counts.values()];
 }
 
 function byAccount(

@@ -13,7 +13,7 @@ import type { SendDecision, SendInput, SendRules } from './input.ts';
  * Decides one send on what the batch has and enters the decision there, so that the next one sees it.
  * The checks run in this order: idempotency, tenant suspended, account, contact, contact flags, loop
  * guard, opener burst, daily send cap, new-contact cap. A refused send enters nothing, except
- * the first limit event of the day and the count of refused openers. No I/O.
+ * the first limit event of the day and the count of refused openers; the lane counts it. No I/O.
  */
 export function decideSend(rules: SendRules, batch: SendBatch, send: SendInput): SendDecision {
   const earlier = earlierAnswer(rules, batch, send);

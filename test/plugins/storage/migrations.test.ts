@@ -34,6 +34,7 @@ const tableNames = [
   'opener_refusals',
   'processes',
   'receivers',
+  'refusal_counters',
   'tenants',
   'threads',
   'turns',

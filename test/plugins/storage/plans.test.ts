@@ -161,6 +161,12 @@ async function fill(connections: DatabasePools): Promise<string[]> {
         rowsOf(numbers, (n) => ({ tenant_id: tenant, day: `day ${n}`, sends: 1, new_contacts: 1 })),
       );
       await db.insert(
+        'refusal_counters',
+        rowsOf(numbers, (n) => ({
+          ...{ tenant_id: tenant, day: `day ${n}`, code: 'loop_guard', refusals: 1 },
+        })),
+      );
+      await db.insert(
         'limit_notices',
         rowsOf(numbers, (n) => ({ tenant_id: tenant, day: `day ${n}`, reason: 'daily_send_cap' })),
       );
@@ -326,6 +332,11 @@ function reads(ids: readonly string[]): readonly Read[] {
     receivers.leases.claim({ ...claim, limit: 60 }),
   );
   leased('sessions: a claim', 30, ({ leases }) => leases.rows.claim({ ...claim, limit: 7 }));
+  // The days 100 to 129, and as texts 11 and 12.
+  add('usage: days', 32 + 5, ({ usage }) => usage.between('ten_big', 'day 100', 'day 129'));
+  add('refusals: days', 32 + 5, ({ refusals }) =>
+    refusals.between('ten_big', 'day 100', 'day 129'),
+  );
   add('usage: accounts', 15, (tables) => tables.accounts.count('ten_big'));
   const every = 10 * (tenants.length + 500);
   found.push({

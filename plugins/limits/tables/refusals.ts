@@ -1,0 +1,43 @@
+import type { Sql } from '../../../core/contracts/sql.ts';
+import type { RefusalCounter } from '../contract.ts';
+
+interface CounterColumns {
+  readonly tenant_id: string;
+  readonly day: string;
+  readonly code: string;
+  readonly refusals: number;
+}
+
+/** The SQL of daily counters of refused sends. */
+export class RefusalTable {
+  protected readonly db: Sql;
+
+  constructor(db: Sql) {
+    this.db = db;
+  }
+
+  /** A tenant's counters from one day to another, both included, by day and code. */
+  async between(
+    tenantId: string,
+    firstDay: string,
+    lastDay: string,
+  ): Promise<readonly RefusalCounter[]> {
+    const rows = await this.db.rows<CounterColumns>(
+      `select * from refusal_counters where tenant_id = ? and day between ? and ?
+       order by day, code`,
+      [tenantId, firstDay, lastDay],
+    );
+    return rows.map(({ tenant_id, ...row }) => ({ tenantId: tenant_id, ...row }));
+  }
+
+  /** Adds to counters, of which none may be named twice. */
+  async add(counters: readonly RefusalCounter[]): Promise<void> {
+    await this.db.upsert(
+      'refusal_counters',
+      counters.map(({ tenantId, day, code, refusals }) => ({
+        ...{ tenant_id: tenantId, day, code, refusals },
+      })),
+      { key: ['tenant_id', 'day', 'code'], add: ['refusals'] },
+    );
+  }
+}
