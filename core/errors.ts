@@ -56,7 +56,10 @@ export const errorTable = {
   channel_not_enabled: { status: 403, text: 'This channel is not enabled for the account.' },
   plan_without_channels: { status: 403, text: 'The plan does not include channel connections.' },
   account_cap: { status: 403, text: 'The plan allows no further connected account.' },
-  already_connected: { status: 409, text: 'This number is already connected.' },
+  already_connected: {
+    status: 409,
+    text: 'This number is already connected; if it is yours, force_new links it anew.',
+  },
   connection_not_found: { status: 404, text: 'There is no connection record for this number.' },
   invalid_code: { status: 400, text: 'The code is missing, wrong or not awaited.' },
   invalid_password: { status: 400, text: 'The password is missing, wrong or not awaited.' },

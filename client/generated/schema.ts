@@ -2063,7 +2063,7 @@ export interface components {
                 "application/json": components["schemas"]["Unauthorized"];
             };
         };
-        /** @description `already_connected`: This number is already connected. */
+        /** @description `already_connected`: This number is already connected; if it is yours, force_new links it anew. */
         AlreadyConnected409: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];

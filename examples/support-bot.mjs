@@ -1,0 +1,48 @@
+// A support bot: answers what it knows, and passes everything else on to a colleague's phone.
+//   KEY=gw_… DESK=+12025550150 node examples/support-bot.mjs
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { GatewayClient, isRefusal } from 'messaging-gateway/client';
+
+const { DESK: desk } = process.env;
+const client = new GatewayClient({
+  baseUrl: process.env.BASE ?? 'http://127.0.0.1:3000/v1',
+  apiKey: process.env.KEY ?? '',
+});
+
+const answers = [
+  [/\b(hours|open)\b/i, 'We are open from 9 to 17, Monday to Friday.'],
+  [/\b(price|cost)\b/i, 'All prices are on our website.'],
+];
+
+// Where the bot was. A bot that starts again goes on from here and misses no message. (rename is atomic)
+const file = process.env.CURSOR_FILE ?? 'support-bot.cursor';
+const cursor = {
+  load: () => readFile(file, 'utf8').catch(() => null),
+  save: async (text) => {
+    await writeFile(`${file}.new`, text);
+    await rename(`${file}.new`, file);
+  },
+};
+
+/** Sends one message. One that may not be sent, for example as the person wants none, does not stop the bot. */
+async function send(to, text, idempotencyKey) {
+  try {
+    await client.send({ to, text }, { idempotencyKey });
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    console.log('not sent:', error.code, error.message);
+  }
+}
+
+console.log('listening');
+for await (const { id, text, contact } of client.messages({ cursor })) {
+  if (contact.phone === desk) continue; // the colleague's own messages are no questions
+  const known = answers.find(([pattern]) => pattern.test(text))?.[1];
+  // A bot that was stopped in the middle sees its last messages again. The same keys make the answers the same, too.
+  await send({ contact_id: contact.id }, known ?? 'A colleague will write to you.', `answer-${id}`);
+  if (known === undefined && desk !== undefined) {
+    const question = `${contact.name} (${contact.phone ?? contact.id}) asks: ${text}`;
+    await send({ phone: desk }, question, `desk-${id}`);
+  }
+  console.log(known === undefined ? 'passed on' : 'answered', id);
+}

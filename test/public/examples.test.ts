@@ -1,0 +1,157 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Connection } from 'rabbitmq-client';
+import t, { type Test } from 'tap';
+import { runGateway } from '../harness/gateway.ts';
+import { outsidePackage } from '../harness/packed.ts';
+import { startProgram } from '../harness/processes.ts';
+import { messageOf, outbox, pair, phoneNumber, receive, until } from '../harness/story.ts';
+import { serverUrl } from '../servers/borrow.ts';
+
+const project = join(import.meta.dirname, '../..');
+const names = (await readdir(join(project, 'examples'))).filter((name) => name !== 'README.md');
+const read = (path: string) => readFile(join(project, path), 'utf8');
+
+/** A gateway, and a folder of somebody else's with the examples in it, from which `start` runs one. */
+async function world(t: Test) {
+  const gateway = await runGateway(t, { databaseUrl: null });
+  const files = {};
+  for (const name of names) Object.assign(files, { [name]: await read(`examples/${name}`) });
+  const { folder } = await outsidePackage(t.testdir(), files);
+  const { baseUrl: BASE, mcpUrl: MCP_URL, key: KEY } = gateway;
+  const start = (name: string, further: NodeJS.ProcessEnv = {}, args: readonly string[] = []) => {
+    const env = { BASE, MCP_URL, KEY, NODE_OPTIONS: '', ...further };
+    return startProgram(t, [process.execPath, name, ...args], env, folder);
+  };
+  return { gateway, api: gateway.api, folder, start };
+}
+
+t.test('the index of the examples names each of them', async (t) => {
+  const index = await read('examples/README.md');
+  t.ok(names.length > 5);
+  for (const name of names) t.match(index, `[${name}](${name})`);
+});
+
+t.test('first-message.mjs can run twice', async (t) => {
+  const { start } = await world(t);
+  for (const _ of [1, 2]) {
+    const program = start('first-message.mjs');
+    t.equal((await program.exit).code, 0, program.output);
+    t.match(program.output, /^\+12025550112 is connected\nread at 20\S+Z\n$/);
+  }
+});
+
+t.test('support-bot.mjs answers, passes on, and goes on where it was', async (t) => {
+  const { api, start } = await world(t);
+  const [phone, desk] = [phoneNumber(1), phoneNumber(2)];
+  const [ada, bob] = [phoneNumber(3), phoneNumber(4)];
+  await pair(api, phone);
+  const sent = async (to: string) =>
+    (await outbox(api, phone)).filter((message) => message.to === to).map(({ text }) => text);
+  const comes = (from: string, text: string) =>
+    receive(api, phone, { from: { phone: from, name: 'Ada' }, text });
+  const first = start('support-bot.mjs', { DESK: desk });
+  await first.waitFor(/^listening$/m);
+  // It listens from its first answer on.
+  await until('the bot', async () => {
+    await comes(bob, `Your price? ${Date.now()}`);
+    return first.output.includes('answered') || undefined;
+  });
+  const { id } = await comes(ada, 'When are you open?');
+  await first.waitFor(new RegExp(`^answered ${id}$`, 'm'));
+  const question = await comes(ada, 'My parcel is lost');
+  await first.waitFor(new RegExp(`^passed on ${question.id}$`, 'm'));
+  await until('the desk', async () => (await sent(desk)).length === 1 || undefined);
+  t.same(await sent(desk), [`Ada (${ada}) asks: My parcel is lost`]);
+
+  await first.kill('SIGKILL');
+  const shy = await comes(bob, 'Your price?');
+  await api.patch(`/contacts/${shy.contact.id}`, { do_not_disturb: true });
+  await comes(desk, 'I am on my way');
+  const missed = await comes(ada, 'What does it cost?');
+  const second = start('support-bot.mjs', { DESK: desk });
+  await second.waitFor(new RegExp(`^answered ${missed.id}$`, 'm'));
+  t.match(second.output, /^not sent: contact_do_not_disturb /m, 'a refusal does not stop it');
+  const toAda = [
+    'We are open from 9 to 17, Monday to Friday.',
+    'A colleague will write to you.',
+    'All prices are on our website.',
+  ];
+  await until('the last answer', async () => (await sent(ada)).length >= 3 || undefined);
+  t.same(await sent(ada), toAda, 'each answer once, also those that were made again');
+  t.equal((await sent(desk)).length, 1, 'and none to the colleague');
+});
+
+t.test('agent.mjs answers a message, and asks any model', async (t) => {
+  const { api, folder, start } = await world(t);
+  const without = start('agent.mjs');
+  t.equal((await without.exit).code, 0);
+  t.match(without.output, /^No account is connected\.$/m);
+
+  const phone = phoneNumber(1);
+  await pair(api, phone);
+  const agent = start('agent.mjs');
+  await agent.waitFor(/^calls wait_for_messages/m);
+  const from = { phone: phoneNumber(2), name: 'Ada' };
+  await until('the agent', async () => {
+    await api.post(`/sandbox/phones/${phone}/inbound`, { from, text: 'It is broken' });
+    return agent.output.includes('I have answered.') || undefined;
+  });
+  const [answer] = await outbox(api, phone);
+  t.match(answer, { to: from.phone, text: 'Thank you, Ada. We will look into it.' });
+
+  const model = `export const decide = ({ task, instructions, tools, calls }) => calls.length === 0
+    ? { tool: 'get_usage', arguments: {} }
+    : { done: JSON.stringify({ task, instructions, tools, calls }) };`;
+  await writeFile(join(folder, 'my-model.mjs'), model);
+  const own = start('agent.mjs', { MODEL: './my-model.mjs' }, ['Count.']);
+  t.equal((await own.exit).code, 0);
+  const told = JSON.parse(own.output.slice(own.output.indexOf('\n')));
+  t.match(told, { task: 'Count.', instructions: /list_accounts/ });
+  t.equal(told.tools.length, 25);
+  t.match(told.calls, [{ tool: 'get_usage', answer: /^200 OK\n/, isError: false }]);
+});
+
+t.test('queue-sender.mjs sends each job once, and lets it go when it is accepted', async (t) => {
+  const { gateway, api, start } = await world(t);
+  const phone = phoneNumber(1);
+  const AMQP_URL = await serverUrl('rabbitmq');
+  const rabbit = new Connection(AMQP_URL);
+  t.teardown(() => rabbit.close());
+  const queue = `jobs-${process.pid}`;
+  const [publisher, failed] = [rabbit.createPublisher({ confirm: true }), `${queue}.failed`];
+  t.teardown(async () => {
+    await publisher.close();
+    for (const one of [queue, failed]) await rabbit.queueDelete({ queue: one });
+  });
+  const put = (messageId: string | undefined, body: unknown) =>
+    publisher.send({ routingKey: queue, durable: true, ...(messageId && { messageId }) }, body);
+  const job = (text: string) => ({ to: { phone: phoneNumber(2) }, text });
+
+  const sender = start('queue-sender.mjs', { AMQP_URL, QUEUE: queue });
+  await sender.waitFor(/^working off /m);
+  await put('invoice-1', job('One'));
+  await sender.waitFor(/^put back invoice-1 /m, 15_000);
+  await pair(api, phone);
+  await sender.waitFor(/^accepted invoice-1 msg_/m);
+
+  await put('invoice-1', job('One'));
+  await put('wrong', { text: 'To nobody' });
+  await put(undefined, job('No id'));
+  await publisher.send(
+    { routingKey: queue, messageId: 'broken', contentType: 'application/json' },
+    Buffer.from('{'),
+  );
+  await sender.waitFor(/^failed broken /m);
+  const { messageCount } = await rabbit.queueDeclare({ queue: failed, passive: true });
+  t.equal(messageCount, 3, 'what can never be sent is kept');
+
+  await gateway.kill();
+  await put('invoice-2', job('Two'));
+  await gateway.start();
+  const [, id = ''] = await sender.waitFor(/^accepted invoice-2 (msg_\w+)$/m);
+  await until('it to leave', async () => (await messageOf(api, id)).sent_at ?? undefined);
+  const texts = (await outbox(api, phone)).map(({ text }) => text);
+  t.same(texts, ['One', 'Two']);
+  t.equal((await sender.kill('SIGTERM')).code, 0, 'it ends when it is told to');
+});
