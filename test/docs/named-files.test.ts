@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import t from 'tap';
 
@@ -22,10 +22,41 @@ for (const document of documents) {
   });
 }
 
+/** Pages that people read on their own. */
+const pages = ['README.md', 'CONTRIBUTING.md', 'examples/README.md'];
+for (const page of [
+  ...pages,
+  ...(await readdir(join(project, 'docs'))).map((name) => `docs/${name}`),
+]) {
+  t.test(`the links of ${page} lead somewhere`, async (t) => {
+    const text = await readFile(join(project, page), 'utf8');
+    for (const link of new Set(matches(withoutBlocks(text), /\]\((?!https?:)([^)\s]+)\)/g))) {
+      const [path = '', anchor] = link.split('#');
+      const file = path === '' ? page : join(dirname(page), path);
+      t.ok(existsSync(join(project, file)), link);
+      if (anchor === undefined) continue;
+      const headings = matches(await readFile(join(project, file), 'utf8'), /^#+ (.+)$/gm);
+      t.ok(headings.map(anchorOf).includes(anchor), link);
+    }
+  });
+}
+
+/** What a link calls a heading. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\w\s-]/g, '')
+    .replaceAll(' ', '-');
+}
+
 /** What is set as code: in blocks of shell, and within lines. */
 function codeOf(text: string): readonly string[] {
-  const prose = text.replaceAll(/^```[\s\S]*?^```$/gm, '');
+  const prose = withoutBlocks(text);
   return [...matches(text, /^```sh\n([\s\S]*?)^```$/gm), ...matches(prose, /`([^`\n]+)`/g)];
+}
+
+function withoutBlocks(text: string): string {
+  return text.replaceAll(/^```[\s\S]*?^```$/gm, '');
 }
 
 function matches(text: string, pattern: RegExp): readonly string[] {

@@ -7,5 +7,7 @@ t.test('the walk of the README, word for word', async (t) => {
   const gateway = await runGateway(t, { databaseUrl: null, settings: {} });
   const printed = await runWalk(t, gateway.baseUrl, gateway.key);
   for (const pattern of walked) t.match(printed, pattern);
+  const again = await runWalk(t, gateway.baseUrl, gateway.key);
+  t.match(again, /"status":"read"[\s\S]*"text":"Hello back!"/, 'it can be walked again');
   t.equal(await gateway.stop(), 0);
 });

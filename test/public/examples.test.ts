@@ -12,10 +12,16 @@ const project = join(import.meta.dirname, '../..');
 const names = (await readdir(join(project, 'examples'))).filter((name) => name !== 'README.md');
 const read = (path: string) => readFile(join(project, path), 'utf8');
 
+/** The block of README's chapter on the client. */
+async function readmeBlock(): Promise<string> {
+  const chapter = (await read('README.md')).split('## The typed client')[1] ?? '';
+  return /^```js\n([\s\S]*?)^```$/m.exec(chapter)?.[1] ?? '';
+}
+
 /** A gateway, and a folder of somebody else's with the examples in it, from which `start` runs one. */
 async function world(t: Test) {
   const gateway = await runGateway(t, { databaseUrl: null });
-  const files = {};
+  const files = { 'readme.mjs': await readmeBlock() };
   for (const name of names) Object.assign(files, { [name]: await read(`examples/${name}`) });
   const { folder } = await outsidePackage(t.testdir(), files);
   const { baseUrl: BASE, mcpUrl: MCP_URL, key: KEY } = gateway;
@@ -32,13 +38,21 @@ t.test('the index of the examples names each of them', async (t) => {
   for (const name of names) t.match(index, `[${name}](${name})`);
 });
 
-t.test('first-message.mjs can run twice', async (t) => {
-  const { start } = await world(t);
+t.test('first-message.mjs can run twice, and the program of the README after it', async (t) => {
+  const { api, start } = await world(t);
   for (const _ of [1, 2]) {
     const program = start('first-message.mjs');
     t.equal((await program.exit).code, 0, program.output);
     t.match(program.output, /^\+12025550112 is connected\nread at 20\S+Z\n$/);
   }
+  const program = start('readme.mjs');
+  await program.waitFor(/^accepted msg_\w+$/m);
+  // It listens from its first answer on: write until it has heard.
+  const from = { phone: phoneNumber(199), name: 'Ada' };
+  await until('a message', async () => {
+    await api.post('/sandbox/phones/+12025550112/inbound', { from, text: 'Hello back!' });
+    return program.output.includes('Ada: Hello back!\n') || undefined;
+  });
 });
 
 t.test('support-bot.mjs answers, passes on, and goes on where it was', async (t) => {
