@@ -10,7 +10,7 @@ RUN npm run build && npm prune --omit=dev
 FROM node:24-bookworm-slim
 WORKDIR /gateway
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 DATA_DIR=/data
-COPY --from=build /gateway/package.json ./
+COPY --from=build /gateway/package.json /gateway/LICENSE /gateway/THIRD_PARTY_NOTICES.md ./
 COPY --from=build /gateway/node_modules ./node_modules
 COPY --from=build /gateway/dist ./dist
 # A volume takes its owner from the folder that it is mounted on.

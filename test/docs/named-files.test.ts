@@ -23,7 +23,13 @@ for (const document of documents) {
 }
 
 /** Pages that people read on their own. */
-const pages = ['README.md', 'CONTRIBUTING.md', 'examples/README.md'];
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'THIRD_PARTY_NOTICES.md',
+  'examples/README.md',
+];
 for (const page of [
   ...pages,
   ...(await readdir(join(project, 'docs'))).map((name) => `docs/${name}`),

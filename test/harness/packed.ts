@@ -93,7 +93,8 @@ async function pack(stage: string, target: string): Promise<void> {
   const scripts = ['compile', 'node-version', 'platform-packages'].map(
     (one) => `config/${one}.mjs`,
   );
-  const further = ['package.json', 'README.md', 'LICENSE', ...scripts];
+  const notices = 'THIRD_PARTY_NOTICES.md';
+  const further = ['package.json', 'README.md', 'LICENSE', notices, ...scripts];
   for (const name of further) await cp(join(project, name), join(stage, name));
   await cp(join(project, 'config/README.md'), join(stage, 'left-out.md'));
   const options = ['--ignore-scripts', '--silent', '--pack-destination', 'tarball'];

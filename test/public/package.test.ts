@@ -204,7 +204,8 @@ t.test('the packed project, as a driver or plugin from outside finds it', async 
     'experiment.ts': experimentSource,
   };
   const { folder, gateway: target, compile } = await outsidePackage(t.testdir(), files);
-  const packed = ['LICENSE', 'README.md', 'config', 'dist', 'package.json'];
+  const notices = 'THIRD_PARTY_NOTICES.md';
+  const packed = ['LICENSE', 'README.md', notices, 'config', 'dist', 'package.json'];
   t.same((await readdir(target)).sort(), packed);
   // What npm runs in it once it is installed.
   await run(process.execPath, ['config/platform-packages.mjs'], { cwd: target });
