@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { parse } from 'yaml';
 import { settingsOf } from '../../config/environment.ts';
 import { loadConfig, refuseUnservable } from '../../config/load.ts';
 import { composeFile, interpolated } from '../harness/compose-file.ts';
@@ -57,11 +58,60 @@ t.test('.env.example names each variable of compose.yaml, and no other', async (
   t.same([...new Set(used)].filter((name) => !rare.includes(name ?? '')).sort(), named.sort());
 });
 
-t.test('only the balancer of compose.yaml is reached from outside, on this machine', async (t) => {
+t.test('only balancer and dashboard are reached from outside, on this machine', async (t) => {
   const ports = Object.entries(file.services).flatMap(([name, { ports = [] }]) =>
     ports.map((port) => `${name} ${port}`),
   );
-  t.same(ports, ['balancer 127.0.0.1:3000:3000']);
+  t.same(ports, ['balancer 127.0.0.1:3000:3000', 'grafana 127.0.0.1:3001:3000']);
+});
+
+t.test('what a service of compose.yaml names is there', async (t) => {
+  const used = { volumes: new Set<string>(), configs: new Set<string>() };
+  for (const [name, service] of Object.entries(file.services)) {
+    t.match(service.image ?? service.build, /^(\.|[\w/-]+:v?\d[\d.]*)$/, `${name} has a version`);
+    for (const other of [service.depends_on ?? []].flatMap((names) =>
+      Array.isArray(names) ? names : Object.keys(names),
+    )) {
+      t.ok(file.services[other], `${name} needs ${other}`);
+    }
+    for (const volume of service.volumes ?? []) used.volumes.add(volume.split(':')[0] ?? '');
+    for (const { source } of service.configs ?? []) used.configs.add(source);
+  }
+  t.same([...used.volumes].sort(), Object.keys(file.volumes).sort());
+  t.same([...used.configs].sort(), Object.keys(file.configs).sort());
+  for (const { file: path } of Object.values(file.configs)) {
+    if (path !== undefined) t.ok(existsSync(join(project, path)), path);
+  }
+});
+
+t.test('balancer and Prometheus find the gateways where these listen', async (t) => {
+  const dockerfile = readFileSync(join(project, 'Dockerfile'), 'utf8');
+  const [, port] = /\bPORT=(\d+)/.exec(dockerfile) ?? [];
+  const { METRICS_PORT: metricsPort } = environmentOf(gateways[0]);
+  const hosts = gateways.map((gateway) => gateway?.hostname);
+  const balancer = file.configs.balancer?.content ?? '';
+  const servers = [...balancer.matchAll(/^ *server \w+ (\S+)$/gm)].map(([, server]) => server);
+  t.same(
+    servers,
+    hosts.map((host) => `${host}:${port}`),
+  );
+  t.match(balancer, new RegExp(`\\bcheck port ${metricsPort}\\b`));
+  const { scrape_configs } = parse(file.configs.prometheus?.content ?? '');
+  t.same(
+    scrape_configs[0].static_configs[0].targets,
+    hosts.map((host) => `${host}:${metricsPort}`),
+  );
+});
+
+t.test('what watches the gateways starts only when it is asked for', async (t) => {
+  const optional = Object.entries(file.services).filter(([, { profiles }]) => profiles);
+  t.same(
+    optional.map(([name, { profiles }]) => [name, profiles]),
+    [
+      ['prometheus', ['monitoring']],
+      ['grafana', ['monitoring']],
+    ],
+  );
 });
 
 t.test('the programs that compose.yaml names are in the image', async (t) => {

@@ -4,17 +4,24 @@ import { parse } from 'yaml';
 
 /** A service of compose.yaml, as far as the tests read it. */
 export interface ComposeService {
+  readonly image?: string;
+  readonly build?: string;
+  readonly hostname?: string;
+  readonly profiles?: readonly string[];
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly ports?: readonly string[];
   readonly volumes?: readonly string[];
+  readonly configs?: readonly { readonly source: string; readonly target: string }[];
+  readonly depends_on?: readonly string[] | Readonly<Record<string, object>>;
 }
 
 /** What compose.yaml says, anchors resolved and its variables still in place. */
 export interface ComposeFile {
   readonly text: string;
   readonly services: Readonly<Record<string, ComposeService>>;
-  readonly configs: Readonly<Record<string, { readonly content: string }>>;
+  readonly configs: Readonly<Record<string, { readonly content?: string; readonly file?: string }>>;
+  readonly volumes: Readonly<Record<string, null>>;
 }
 
 /** Reads compose.yaml of the project. */
