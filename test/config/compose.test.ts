@@ -58,6 +58,12 @@ t.test('.env.example names each variable of compose.yaml, and no other', async (
   t.same([...new Set(used)].filter((name) => !rare.includes(name ?? '')).sort(), named.sort());
 });
 
+t.test('the filled-in .env gets into no image and no repository', async (t) => {
+  for (const name of ['.dockerignore', '.gitignore']) {
+    t.ok(readFileSync(join(project, name), 'utf8').split('\n').includes('.env'), name);
+  }
+});
+
 t.test('only balancer and dashboard are reached from outside, on this machine', async (t) => {
   const ports = Object.entries(file.services).flatMap(([name, { ports = [] }]) =>
     ports.map((port) => `${name} ${port}`),
