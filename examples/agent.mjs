@@ -32,8 +32,9 @@ function scripted({ calls }) {
     return { tool: 'wait_for_messages', arguments: { cursor: next_cursor, timeout_s: 25 } };
   }
   const text = `Thank you, ${message.contact.name}. We will look into it.`;
-  const to = { contact_id: message.contact.id };
-  return { tool: 'send_message', arguments: { body: { to, text } } };
+  const { account_id, contact } = message;
+  const send = { account_id, to: { contact_id: contact.id }, text };
+  return { tool: 'send_message', arguments: { body: send } };
 }
 
 const { MODEL } = process.env;

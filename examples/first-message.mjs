@@ -7,7 +7,7 @@ const client = new GatewayClient({
   baseUrl: process.env.BASE ?? 'http://127.0.0.1:3000/v1',
   apiKey: process.env.KEY ?? '',
 });
-const phone = '+12025550112';
+const phone = '+12025550111';
 
 /** Asks again until the answer is as wanted, for 30 seconds at most. */
 async function until(wanted, ask) {

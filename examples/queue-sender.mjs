@@ -1,5 +1,6 @@
-// A sender that works off a queue of RabbitMQ. Each job is `{"to": {"phone": "+1…"}, "text": "…"}`, with a message id of
-// your choice, such as the number of an invoice: jobs with the same id are one message.
+// A sender that works off a queue of RabbitMQ. Each job is `{"to": {"phone": "+1…"}, "text": "…"}`, with `account_id`
+// where there are several accounts, and a message id of your choice, such as the number of an invoice: jobs with the
+// same id are one message (within the 24 hours for which the gateway keeps an Idempotency-Key).
 //   KEY=gw_… AMQP_URL=amqp://127.0.0.1 node examples/queue-sender.mjs
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayClient, isRefusal } from 'messaging-gateway/client';

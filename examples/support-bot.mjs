@@ -4,6 +4,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { GatewayClient, isRefusal } from 'messaging-gateway/client';
 
 const { DESK: desk } = process.env;
+if (!desk) throw new Error('DESK is missing: the phone that gets what the bot cannot answer');
 const client = new GatewayClient({
   baseUrl: process.env.BASE ?? 'http://127.0.0.1:3000/v1',
   apiKey: process.env.KEY ?? '',
@@ -13,6 +14,7 @@ const answers = [
   [/\b(hours|open)\b/i, 'We are open from 9 to 17, Monday to Friday.'],
   [/\b(price|cost)\b/i, 'All prices are on our website.'],
 ];
+const toBePassedOn = 'A colleague will write to you.';
 
 // Where the bot was. A bot that starts again goes on from here and misses no message. (rename is atomic)
 const file = process.env.CURSOR_FILE ?? 'support-bot.cursor';
@@ -25,9 +27,9 @@ const cursor = {
 };
 
 /** Sends one message. One that may not be sent, for example as the person wants none, does not stop the bot. */
-async function send(to, text, idempotencyKey) {
+async function send(message, idempotencyKey) {
   try {
-    await client.send({ to, text }, { idempotencyKey });
+    await client.send(message, { idempotencyKey });
   } catch (error) {
     if (!isRefusal(error)) throw error;
     console.log('not sent:', error.code, error.message);
@@ -35,14 +37,15 @@ async function send(to, text, idempotencyKey) {
 }
 
 console.log('listening');
-for await (const { id, text, contact } of client.messages({ cursor })) {
+for await (const { id, text, contact, account_id } of client.messages({ cursor })) {
   if (contact.phone === desk) continue; // the colleague's own messages are no questions
   const known = answers.find(([pattern]) => pattern.test(text))?.[1];
+  const answer = { account_id, to: { contact_id: contact.id }, text: known ?? toBePassedOn };
   // A bot that was stopped in the middle sees its last messages again. The same keys make the answers the same, too.
-  await send({ contact_id: contact.id }, known ?? 'A colleague will write to you.', `answer-${id}`);
-  if (known === undefined && desk !== undefined) {
+  await send(answer, `answer-${id}`);
+  if (known === undefined) {
     const question = `${contact.name} (${contact.phone ?? contact.id}) asks: ${text}`;
-    await send({ phone: desk }, question, `desk-${id}`);
+    await send({ account_id, to: { phone: desk }, text: question }, `desk-${id}`);
   }
   console.log(known === undefined ? 'passed on' : 'answered', id);
 }

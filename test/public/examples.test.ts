@@ -6,6 +6,7 @@ import { runGateway } from '../harness/gateway.ts';
 import { outsidePackage } from '../harness/packed.ts';
 import { startProgram } from '../harness/processes.ts';
 import { messageOf, outbox, pair, phoneNumber, receive, until } from '../harness/story.ts';
+import { runWalk } from '../harness/walk.ts';
 import { serverUrl } from '../servers/borrow.ts';
 
 const project = join(import.meta.dirname, '../..');
@@ -38,32 +39,40 @@ t.test('the index of the examples names each of them', async (t) => {
   for (const name of names) t.match(index, `[${name}](${name})`);
 });
 
-t.test('first-message.mjs can run twice, and the program of the README after it', async (t) => {
-  const { api, start } = await world(t);
-  for (const _ of [1, 2]) {
-    const program = start('first-message.mjs');
-    t.equal((await program.exit).code, 0, program.output);
-    t.match(program.output, /^\+12025550112 is connected\nread at 20\S+Z\n$/);
-  }
-  const program = start('readme.mjs');
-  await program.waitFor(/^accepted msg_\w+$/m);
-  // It listens from its first answer on: write until it has heard.
-  const from = { phone: phoneNumber(199), name: 'Ada' };
-  await until('a message', async () => {
-    await api.post('/sandbox/phones/+12025550112/inbound', { from, text: 'Hello back!' });
-    return program.output.includes('Ada: Hello back!\n') || undefined;
-  });
-});
+t.test(
+  'first-message.mjs can run twice, and the walk and the program of the README after it',
+  async (t) => {
+    const { gateway, api, start } = await world(t);
+    for (const _ of [1, 2]) {
+      const program = start('first-message.mjs');
+      t.equal((await program.exit).code, 0, program.output);
+      t.match(program.output, /^\+12025550111 is connected\nread at 20\S+Z\n$/);
+    }
+    await runWalk(t, gateway.baseUrl, gateway.key);
+    const program = start('readme.mjs');
+    await program.waitFor(/^accepted msg_\w+$/m);
+    // It listens from its first answer on: write until it has heard.
+    const from = { phone: phoneNumber(199), name: 'Ada' };
+    await until('a message', async () => {
+      await api.post('/sandbox/phones/+12025550111/inbound', { from, text: 'Hello back!' });
+      return program.output.includes('Ada: Hello back!\n') || undefined;
+    });
+  },
+);
 
 t.test('support-bot.mjs answers, passes on, and goes on where it was', async (t) => {
   const { api, start } = await world(t);
   const [phone, desk] = [phoneNumber(1), phoneNumber(2)];
   const [ada, bob] = [phoneNumber(3), phoneNumber(4)];
   await pair(api, phone);
+  await pair(api, phoneNumber(5)); // with several accounts a send has to name its own
   const sent = async (to: string) =>
     (await outbox(api, phone)).filter((message) => message.to === to).map(({ text }) => text);
   const comes = (from: string, text: string) =>
     receive(api, phone, { from: { phone: from, name: 'Ada' }, text });
+  const incomplete = start('support-bot.mjs');
+  t.equal((await incomplete.exit).code, 1);
+  t.match(incomplete.output, /DESK is missing/);
   const first = start('support-bot.mjs', { DESK: desk });
   await first.waitFor(/^listening$/m);
   // It listens from its first answer on.
@@ -104,6 +113,7 @@ t.test('agent.mjs answers a message, and asks any model', async (t) => {
 
   const phone = phoneNumber(1);
   await pair(api, phone);
+  await pair(api, phoneNumber(5));
   const agent = start('agent.mjs');
   await agent.waitFor(/^calls wait_for_messages/m);
   const from = { phone: phoneNumber(2), name: 'Ada' };
