@@ -11,15 +11,14 @@ t.test('each event has an entry, whose example is documented', async (t) => {
     outgoingCalls.map(({ name }) => name),
     eventTypes,
   );
-  const page = await readFile(new URL('../../../docs/webhooks.md', import.meta.url), 'utf8');
-  const samples = [...page.matchAll(/^```json\n([\s\S]*?)^```$/gm)].map(([, json]) =>
-    JSON.parse(json ?? ''),
-  );
-  t.strictSame(
-    samples,
-    outgoingCalls.map(({ example }) => example),
-    'the page has each of them',
-  );
+  const samplesOf = async (page: string) => {
+    const text = await readFile(new URL(`../../../${page}`, import.meta.url), 'utf8');
+    const blocks = text.matchAll(/^```json\n([\s\S]*?)^```$/gm);
+    return [...blocks].map(([, json]) => JSON.parse(json ?? ''));
+  };
+  const examples = outgoingCalls.map(({ example }) => example);
+  t.strictSame(await samplesOf('docs/webhooks.md'), examples, 'the page has each of them');
+  t.strictSame(await samplesOf('README.md'), [examples[0]], 'the README the first');
 });
 
 t.test('the check of deliveries, which every receiver of the tests makes', async (t) => {
