@@ -2,6 +2,7 @@
 export const paths = {
   send_message: 'POST /messages',
   list_messages: 'GET /messages',
+  list_conversations: 'GET /conversations',
   wait_for_messages: 'GET /messages/wait',
   get_message: 'GET /messages/{id}',
   list_contacts: 'GET /contacts',

@@ -13,7 +13,9 @@ export interface paths {
         };
         /**
          * List messages
-         * @description Sent and received messages, newest first. Follow `next_cursor` with `before` for older ones; a cursor stays valid while messages are added.
+         * @description Sent and received messages, newest first. Follow `next_cursor` with `before` for older ones; a cursor stays valid
+         *     while messages are added. With `status`, `error_code` or `q` a page looks at 2,000 messages at most: it may be
+         *     short, or empty, while `next_cursor` is not null.
          */
         get: operations["list_messages"];
         put?: never;
@@ -34,6 +36,29 @@ export interface paths {
          *     A refused send changes nothing. A 429 carries `retry_after_s`, the time until the same request would pass.
          */
         post: operations["send_message"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/conversations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List conversations
+         * @description One item for each account and contact that exchanged a message, newest message first. With `q` the conversations
+         *     whose contact has every word of it in its name, number or address, newest contact first. A page may be short, or
+         *     empty, while `next_cursor` is not null: follow it with `before`. A conversation that moves up meanwhile is not
+         *     shown again: begin anew for it.
+         */
+        get: operations["list_conversations"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1416,6 +1441,17 @@ export interface components {
              */
             created_at: string;
         };
+        /** @description What passed last between an account and a contact. */
+        Conversation: {
+            /** @example acc_01j5x8zq3e9v7k2m4n6p8r0stv */
+            account_id: string;
+            /** @example msgapp_web */
+            channel: string;
+            contact: components["schemas"]["MessageContact"];
+            last_message: components["schemas"]["Message"];
+            /** @description Messages of the contact since the last one to it; more than 100 are not counted. */
+            unanswered: number;
+        };
         Event: {
             /**
              * @description the same whenever the event is read
@@ -2628,6 +2664,18 @@ export interface operations {
                 direction?: "inbound" | "outbound";
                 /** @description An unknown id gives an empty list. */
                 account_id?: string;
+                /** @description Or an alias of it. An unknown id gives an empty list. */
+                contact_id?: string;
+                /** @description Only messages that are in this state now. */
+                status?: "queued" | "sent" | "delivered" | "read" | "failed" | "received";
+                /** @description Only failed messages whose `error` begins with this code, such as `expired`. */
+                error_code?: string;
+                /** @description Only messages accepted or received at this moment or later. */
+                since?: string;
+                /** @description Only messages accepted or received before this moment. */
+                until?: string;
+                /** @description Only messages whose text contains every word of it, whatever the case. */
+                q?: string;
                 /** @description The `next_cursor` of the previous page. */
                 before?: string;
             };
@@ -2843,6 +2891,45 @@ export interface operations {
                     };
                 };
             };
+            500: components["responses"]["InternalError500"];
+            503: components["responses"]["Unavailable503"];
+        };
+    };
+    list_conversations: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description An unknown id gives an empty list. */
+                account_id?: string;
+                /** @description Words of the name, number or address of the contact. */
+                q?: string;
+                /** @description The `next_cursor` of the previous page. */
+                before?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        conversations: components["schemas"]["Conversation"][];
+                        /** @description null when there is no further page */
+                        next_cursor: string | null;
+                    };
+                };
+            };
+            400: components["responses"]["InvalidRequestOrInvalidCursor400"];
+            401: components["responses"]["Unauthorized"];
+            413: components["responses"]["PayloadTooLarge413"];
+            429: components["responses"]["RateLimited429"];
             500: components["responses"]["InternalError500"];
             503: components["responses"]["Unavailable503"];
         };

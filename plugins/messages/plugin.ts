@@ -8,6 +8,7 @@ import { HostNotifier } from './dispatch/host-notifier.ts';
 import { forgetContact } from './forget-contact.ts';
 import { makeLanes } from './lanes.ts';
 import { getMessage } from './read/get-message.ts';
+import { listConversations } from './read/list-conversations.ts';
 import { listMessages } from './read/list-messages.ts';
 import { messageView } from './read/view.ts';
 import { sendMessage } from './send/send-message.ts';
@@ -106,9 +107,11 @@ export default gatewayPlugin(
       sendMessage({ maxText: config.messages.max_text, send }),
       listMessages({
         list: (tenantId, filter) => storage.read.messages.list(tenantId, filter),
+        findContact: (tenantId, id) => storage.read.contacts.find(tenantId, id),
         mint,
         cursors,
       }),
+      listConversations({ read: storage.read, mint, cursors }),
       waitForMessages({ wait: (request) => waits.wait(request), mint, cursors }),
       getMessage({ find: (tenantId, id) => storage.read.messages.find(tenantId, id), mint }),
     );

@@ -1,11 +1,11 @@
-import type { Json } from '../../../core/contracts/json.ts';
-import { GatewayError } from '../../../core/errors.ts';
 import type { MintAddress } from '../../../core/media-reference.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { cursorExample, inboundExample, outboundExample } from '../examples.ts';
-import type { ListPosition, MessageFilter } from '../tables/message-lists.ts';
+import type { MessageFilter } from '../tables/message-lists.ts';
 import type { MessageWithContact } from '../tables/message-rows.ts';
+import { type ListCursors, listPosition } from './position.ts';
 import { ListAnswer, ListQuery } from './schemas.ts';
+import { searchPage, wordsOf } from './search.ts';
 import { messageView } from './view.ts';
 
 /** What `list_messages` asks for. */
@@ -13,14 +13,14 @@ export interface ListMessagesParts {
   list(tenantId: string, filter: MessageFilter): Promise<readonly MessageWithContact[]>;
   /** Makes an address of stored media. */
   readonly mint: MintAddress;
-  readonly cursors: {
-    issue(operation: string, tenantId: string, position: Json): string;
-    read(operation: string, tenantId: string, cursor: string, field?: string): Json;
-  };
+  /** Finds a contact by its id or an alias. */
+  findContact(tenantId: string, id: string): Promise<{ readonly id: string } | null>;
+  readonly cursors: ListCursors;
 }
 
 /** The operation that lists messages. */
-export function listMessages({ list, mint, cursors }: ListMessagesParts): AnyOperation {
+export function listMessages(parts: ListMessagesParts): AnyOperation {
+  const { list, findContact, mint, cursors } = parts;
   const id = 'list_messages';
   return operation({
     id,
@@ -29,8 +29,11 @@ export function listMessages({ list, mint, cursors }: ListMessagesParts): AnyOpe
     tool: null,
     group: 'messages',
     summary: 'List messages',
-    description:
-      'Sent and received messages, newest first. Follow `next_cursor` with `before` for older ones; a cursor stays valid while messages are added.',
+    description: [
+      'Sent and received messages, newest first. Follow `next_cursor` with `before` for older ones; a cursor stays valid',
+      'while messages are added. With `status`, `error_code` or `q` a page looks at 2,000 messages at most: it may be',
+      'short, or empty, while `next_cursor` is not null.',
+    ].join('\n'),
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: null,
     query: ListQuery,
@@ -53,16 +56,30 @@ export function listMessages({ list, mint, cursors }: ListMessagesParts): AnyOpe
         query.before === undefined
           ? null
           : listPosition(cursors.read(id, tenantId, query.before, 'before'));
-      const found = await list(tenantId, {
-        direction: query.direction ?? null,
-        accountId: query.account_id ?? null,
-        before,
-        limit: limit + 1,
-      });
-      const messages = found.slice(0, limit);
-      const last = found.length > limit ? messages.at(-1) : undefined;
+      const contact =
+        query.contact_id === undefined ? null : await findContact(tenantId, query.contact_id);
+      if (query.contact_id !== undefined && contact === null) {
+        return { status: 200, body: { messages: [], next_cursor: null } };
+      }
+      const { messages, next } = await searchPage(
+        (filter) => list(tenantId, filter),
+        {
+          direction: query.direction ?? null,
+          accountId: query.account_id ?? null,
+          contactId: contact?.id ?? null,
+          since: momentOf(query.since),
+          until: momentOf(query.until),
+          before,
+          limit,
+        },
+        {
+          status: query.status ?? null,
+          errorCode: query.error_code ?? null,
+          words: wordsOf(query.q),
+        },
+      );
       const next_cursor =
-        last === undefined ? null : cursors.issue(id, tenantId, [last.createdAt, last.id]);
+        next === null ? null : cursors.issue(id, tenantId, [next.createdAt, next.id]);
       return {
         status: 200,
         body: { messages: messages.map((one) => messageView(one, mint)), next_cursor },
@@ -71,11 +88,6 @@ export function listMessages({ list, mint, cursors }: ListMessagesParts): AnyOpe
   });
 }
 
-/** What `list_messages` put into its cursor. */
-function listPosition(position: Json): ListPosition {
-  const [createdAt, id] = Array.isArray(position) ? (position as readonly Json[]) : [];
-  if (typeof createdAt !== 'number' || typeof id !== 'string') {
-    throw new GatewayError('invalid_cursor');
-  }
-  return { createdAt, id };
+function momentOf(text: string | undefined): number | null {
+  return text === undefined ? null : Date.parse(text);
 }

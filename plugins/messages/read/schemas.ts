@@ -1,6 +1,12 @@
 import { Type } from 'typebox';
+import { MessageContactSchema } from '../../../core/event-payloads.ts';
 import { Closed, Nullable, OneOf } from '../../../core/schemas.ts';
 import { MessageSchema } from '../schemas.ts';
+import { countedUnanswered } from '../tables/conversations.ts';
+
+const before = Type.Optional(
+  Type.String({ maxLength: 500, description: 'The `next_cursor` of the previous page.' }),
+);
 
 /** The query of `GET /messages`. */
 export const ListQuery = Closed({
@@ -9,13 +15,79 @@ export const ListQuery = Closed({
   account_id: Type.Optional(
     Type.String({ maxLength: 64, description: 'An unknown id gives an empty list.' }),
   ),
-  before: Type.Optional(
-    Type.String({ maxLength: 500, description: 'The `next_cursor` of the previous page.' }),
+  contact_id: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description: 'Or an alias of it. An unknown id gives an empty list.',
+    }),
   ),
+  status: Type.Optional(
+    OneOf(['queued', 'sent', 'delivered', 'read', 'failed', 'received'], {
+      description: 'Only messages that are in this state now.',
+    }),
+  ),
+  error_code: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      description: 'Only failed messages whose `error` begins with this code, such as `expired`.',
+    }),
+  ),
+  since: Type.Optional(Moment('Only messages accepted or received at this moment or later.')),
+  until: Type.Optional(Moment('Only messages accepted or received before this moment.')),
+  q: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Only messages whose text contains every word of it, whatever the case.',
+    }),
+  ),
+  before,
 });
+
+function Moment(description: string) {
+  return Type.String({ description, format: 'date-time', examples: ['2026-01-31T09:30:00.000Z'] });
+}
 
 /** A page of `GET /messages`. */
 export const ListAnswer = Type.Object({
   messages: Type.Array(MessageSchema, { description: 'newest first' }),
+  next_cursor: Nullable(Type.String({ description: 'null when there is no further page' })),
+});
+
+/** The query of `GET /conversations`. */
+export const ConversationsQuery = Closed({
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
+  account_id: Type.Optional(
+    Type.String({ maxLength: 64, description: 'An unknown id gives an empty list.' }),
+  ),
+  q: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Words of the name, number or address of the contact.',
+    }),
+  ),
+  before,
+});
+
+const Conversation = Type.Object(
+  {
+    account_id: Type.String({ examples: ['acc_01j5x8zq3e9v7k2m4n6p8r0stv'] }),
+    channel: Type.String({ examples: ['msgapp_web'] }),
+    contact: MessageContactSchema,
+    last_message: MessageSchema,
+    unanswered: Type.Integer({
+      minimum: 0,
+      maximum: countedUnanswered,
+      description: `Messages of the contact since the last one to it; more than ${countedUnanswered} are not counted.`,
+    }),
+  },
+  { $id: 'Conversation', description: 'What passed last between an account and a contact.' },
+);
+
+/** A page of `GET /conversations`. */
+export const ConversationsAnswer = Type.Object({
+  conversations: Type.Array(Conversation),
   next_cursor: Nullable(Type.String({ description: 'null when there is no further page' })),
 });

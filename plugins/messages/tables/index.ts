@@ -1,5 +1,6 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
 import type { Tables } from '../../../core/contracts/storage.ts';
+import { ConversationTable } from './conversations.ts';
 import { IdempotencyTable } from './idempotency.ts';
 import { MessageTable } from './messages.ts';
 import { SendingTable } from './sending.ts';
@@ -9,6 +10,7 @@ import { WaitTable } from './waits.ts';
 /** The table objects of messages, and of all that sending, receiving and waiting for them needs. */
 export interface MessageTables {
   readonly messages: MessageTable;
+  readonly conversations: ConversationTable;
   readonly sending: SendingTable;
   readonly threads: ThreadTable;
   readonly idempotency: IdempotencyTable;
@@ -23,6 +25,7 @@ declare module '../../../core/contracts/storage.ts' {
 export function makeMessageTables(sql: Sql, media: Tables['media']): MessageTables {
   return {
     messages: new MessageTable(sql, media),
+    conversations: new ConversationTable(sql),
     sending: new SendingTable(sql),
     threads: new ThreadTable(sql),
     idempotency: new IdempotencyTable(sql),

@@ -17,6 +17,11 @@ export interface ListPosition {
 export interface MessageFilter {
   readonly direction: Direction | null;
   readonly accountId: string | null;
+  readonly contactId?: string | null;
+  /** From this moment on. */
+  readonly since?: number | null;
+  /** Before this moment. */
+  readonly until?: number | null;
   readonly before: ListPosition | null;
   readonly limit: number;
 }
@@ -30,6 +35,7 @@ export async function messagePage(
   tenantId: string,
   filter: MessageFilter,
 ): Promise<readonly MessageWithContact[]> {
+  if (filter.contactId != null) return await pageOfContact(db, tenantId, filter);
   if (filter.direction !== null || db.dialect === 'mysql') {
     return withContacts(await inList(joinedMessages(db, listColumns(filter)), tenantId, filter));
   }
@@ -41,6 +47,24 @@ export async function messagePage(
   if (inbound === undefined || outbound === undefined) return [];
   const query = joinedMessages(db).whereIn('m.id', inbound.unionAll(outbound));
   return withContacts(await newestFirst(query, filter.limit));
+}
+
+/** A contact's messages are listed by an index that has a direction: a page of both is put together from those of each. */
+async function pageOfContact(
+  db: Sql,
+  tenantId: string,
+  filter: MessageFilter,
+): Promise<readonly MessageWithContact[]> {
+  const { direction, limit } = filter;
+  const directions = direction === null ? (['inbound', 'outbound'] as const) : [direction];
+  const index = ['contact_id', 'direction', 'created_at'];
+  const pages = directions.map(async (direction) =>
+    withContacts(await inList(joinedMessages(db, index), tenantId, { ...filter, direction })),
+  );
+  return (await Promise.all(pages))
+    .flat()
+    .sort((one, other) => other.createdAt - one.createdAt || (one.id < other.id ? 1 : -1))
+    .slice(0, limit);
 }
 
 /**
@@ -76,9 +100,21 @@ function listColumns({ accountId, direction }: MessageFilter): readonly string[]
 function inList<Query extends Knex.QueryBuilder>(
   query: Query,
   tenantId: string,
-  { accountId, direction, before, limit }: MessageFilter,
+  {
+    accountId,
+    contactId = null,
+    direction,
+    since = null,
+    until = null,
+    before,
+    limit,
+  }: MessageFilter,
 ): Query {
-  query.where('m.tenant_id', tenantId);
+  if (contactId === null) query.where('m.tenant_id', tenantId);
+  // The sign keeps SQLite from the index of the tenant: that of the contact is shorter.
+  else query.where('m.contact_id', contactId).whereRaw('+m.tenant_id = ?', tenantId);
+  if (since !== null) query.where('m.created_at', '>=', since);
+  if (until !== null) query.where('m.created_at', '<', until);
   if (direction !== null) query.where('m.direction', direction);
   if (accountId !== null) query.where('m.account_id', accountId);
   if (before !== null) {

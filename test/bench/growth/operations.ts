@@ -21,6 +21,12 @@ export const operations: readonly TimedOperation[] = [
     const filter = `account_id=${busiest(subject).id}&direction=inbound`;
     return `/messages?${filter}&before=${middle(subject)}`;
   }),
+  get('list of a contact', ({ history }, n) => {
+    const [, id] = history.contact((n * 7_919) % history.size.contacts);
+    return `/messages?contact_id=${id}`;
+  }),
+  get('search for a word that is nowhere', () => '/messages?q=nowhere'),
+  get('conversations', () => '/conversations'),
   get('get', ({ history }, n) => {
     const [, id] = history.message((n * 48_271 * 7) % history.size.messages);
     return `/messages/${id}`;

@@ -27,9 +27,17 @@ export function readRefusals(world: RefusalWorld, cursors: Cursors): readonly Re
     ...['0', '101', '-1', '1.5', 'x', ''].flatMap((limit) => [
       parameter(`GET /messages?limit=${limit}`, 'limit'),
       parameter(`GET /contacts?limit=${limit}`, 'limit'),
+      parameter(`GET /conversations?limit=${limit}`, 'limit'),
     ]),
     parameter('GET /messages?direction=both', 'direction'),
     parameter('GET /messages?page=2', 'page'),
+    parameter('GET /messages?status=lost', 'status'),
+    parameter('GET /messages?since=yesterday', 'since'),
+    parameter('GET /messages?until=0', 'until'),
+    parameter('GET /messages?q=', 'q'),
+    parameter('GET /messages?error_code=', 'error_code'),
+    parameter('GET /conversations?q=', 'q'),
+    cursor(`GET /conversations?before=${cursors.list}`, 'before'),
     ...['-1', '56', '1.5', 'x'].map((timeout) =>
       parameter(`GET /messages/wait?timeout_s=${timeout}`, 'timeout_s'),
     ),

@@ -1,0 +1,21 @@
+import type { Json } from '../../../core/contracts/json.ts';
+import { GatewayError } from '../../../core/errors.ts';
+import type { ListPosition } from '../tables/message-lists.ts';
+
+/**
+ * The position that a cursor of a list of messages holds.
+ * @throws GatewayError `invalid_cursor`
+ */
+export function listPosition(position: Json): ListPosition {
+  const [createdAt, id] = Array.isArray(position) ? (position as readonly Json[]) : [];
+  if (typeof createdAt !== 'number' || typeof id !== 'string') {
+    throw new GatewayError('invalid_cursor');
+  }
+  return { createdAt, id };
+}
+
+/** What the operations that answer pages of messages issue and read cursors with. */
+export interface ListCursors {
+  issue(operation: string, tenantId: string, position: Json): string;
+  read(operation: string, tenantId: string, cursor: string, field?: string): Json;
+}
