@@ -1396,6 +1396,8 @@ export interface components {
             type: "show_qr" | "show_code" | "ask" | "expired";
             /** @description the text that the QR code holds */
             data?: string;
+            /** @description the QR code as a PNG picture in a data: address */
+            image?: string;
             /** @description the login token in it, where the network has one */
             token?: string | null;
             /** @description to be typed in the network's app */

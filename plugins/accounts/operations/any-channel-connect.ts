@@ -96,7 +96,7 @@ export function connectOnAnyChannel(
         waitForStep: true,
         unreachable: 'go_on',
       });
-      return { status: 200, body: connectionView(channel, connection) };
+      return { status: 200, body: await connectionView(channel, connection) };
     },
   });
 }

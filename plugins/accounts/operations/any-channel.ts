@@ -78,7 +78,7 @@ function handIn(connections: Connections): AnyOperation {
     ],
     async handler({ caller, params: { channel, identifier }, body: { field, value } }) {
       const connection = await connections.answer(caller, channel, identifier, field, value);
-      return { status: 200, body: connectionView(channel, connection) };
+      return { status: 200, body: await connectionView(channel, connection) };
     },
   });
 }
@@ -105,7 +105,7 @@ function status(connections: Connections): AnyOperation {
     async handler({ caller, params: { channel, identifier } }) {
       const silence = 'connection_service_unreachable';
       const connection = await connections.find(caller, channel, identifier, silence);
-      return { status: 200, body: connectionView(channel, connection) };
+      return { status: 200, body: await connectionView(channel, connection) };
     },
   });
 }

@@ -10,6 +10,7 @@ import {
 } from '../../../core/schemas.ts';
 import { connectionStatus } from '../connection-status.ts';
 import type { Connection } from '../connections.ts';
+import { qrImage } from './qr-image.ts';
 import {
   AccountId,
   ChannelName,
@@ -27,6 +28,9 @@ const Step = Closed(
         'the user for the value that `field` names and hand it in; `expired`: the last code ran out, connect again',
     }),
     data: Type.Optional(Type.String({ description: 'the text that the QR code holds' })),
+    image: Type.Optional(
+      Type.String({ description: 'the QR code as a PNG picture in a data: address' }),
+    ),
     token: Type.Optional(
       Nullable(Type.String({ description: 'the login token in it, where the network has one' })),
     ),
@@ -65,10 +69,10 @@ export const ConnectionView = Closed(
 );
 
 /** The answer for a connection. */
-export function connectionView(
+export async function connectionView(
   channel: string,
   { identifier, view }: Connection,
-): Static<typeof ConnectionView> {
+): Promise<Static<typeof ConnectionView>> {
   return {
     channel,
     identifier,
@@ -76,16 +80,22 @@ export function connectionView(
     status: connectionStatus(view.state, view),
     ...causeView(view),
     link_method: view.options.method,
-    step: view.step === null ? null : stepView(view.step),
+    step: view.step === null ? null : await stepView(view.step),
     linking_ends_at: nullableTimestamp(view.pairingEndsAt),
   };
 }
 
-function stepView(step: LinkStep): Static<typeof Step> {
+async function stepView(step: LinkStep): Promise<Static<typeof Step>> {
   switch (step.type) {
     case 'show_qr': {
       const { type, data, token } = step;
-      return { type, data, token, expires_at: timestamp(step.expiresAt) };
+      return {
+        type,
+        data,
+        image: await qrImage(data),
+        token,
+        expires_at: timestamp(step.expiresAt),
+      };
     }
     case 'show_code':
       return { type: step.type, code: step.code, expires_at: timestamp(step.expiresAt) };

@@ -8,6 +8,7 @@ import type { SessionView } from '../session/messages.ts';
 import { isPairing } from '../status.ts';
 import { disconnect } from './disconnect.ts';
 import { connectMsgapp, msgappChannel } from './msgapp-connect.ts';
+import { qrImage } from './qr-image.ts';
 import {
   ConnectionParams,
   causeView,
@@ -93,14 +94,13 @@ function qr(connections: Connections): AnyOperation {
         'unavailable',
       );
       const step = scannable(view);
-      const { toDataURL } = await import('qrcode');
       return {
         status: 200,
         body: {
           phone_number: identifier,
           status: msgappStatus(view.state, view),
           qr: step.data,
-          qr_image: await toDataURL(step.data, { type: 'image/png', margin: 4, scale: 6 }),
+          qr_image: await qrImage(step.data),
           expires_at: timestamp(step.expiresAt),
         },
       };
