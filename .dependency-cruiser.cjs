@@ -50,7 +50,7 @@ module.exports = {
         'plugins/ may not import config/, test/ or a file of the top folder: settings are handed ' +
         'in through the container.',
       severity: 'error',
-      from: { path: '^plugins/' },
+      from: { path: '^plugins/', pathNot: '^plugins/console/web/' },
       to: { ...local, pathNot: '^(core|plugins|drivers)/' },
     },
     {
@@ -156,6 +156,23 @@ module.exports = {
       severity: 'error',
       from: { path: '^client/' },
       to: { pathNot: '^client/' },
+    },
+    {
+      name: 'browser-code-alone',
+      comment:
+        'plugins/console/web runs in browsers: it may import preact, the typed client and itself, nothing of the gateway ' +
+        'or of Node.js. What it needs to know it asks over REST.',
+      severity: 'error',
+      from: { path: '^plugins/console/web/' },
+      to: { pathNot: ['^plugins/console/web/', '^client/', library('preact')] },
+    },
+    {
+      name: 'browser-code-stays-there',
+      comment:
+        'Nothing outside plugins/console/web may import it: it is compiled for browsers, and served as files.',
+      severity: 'error',
+      from: { pathNot: '^(plugins/console/web|test)/' },
+      to: { path: '^plugins/console/web/' },
     },
     {
       name: 'testing-ships-with-the-package',

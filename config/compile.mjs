@@ -27,6 +27,11 @@ function compile() {
   const startedAt = new Date();
   const [output, fresh] = [join(project, 'dist'), join(project, 'dist.fresh')];
   rmSync(fresh, { recursive: true, force: true });
+  // The console, for browsers: files as they are, beside its compiled modules.
+  const web = 'plugins/console/web';
+  const browser = ['--project', web, '--noCheck', '--noEmit', 'false', '--outDir', fresh];
+  execFileSync(process.execPath, [compiler, ...browser], { cwd: project, stdio: 'inherit' });
+  copyFileSync(join(project, web, 'console.css'), join(fresh, web, 'console.css'));
   const options = ['--project', 'tsconfig.build.json', '--noCheck', '--outDir', fresh];
   execFileSync(process.execPath, [compiler, ...options], { cwd: project, stdio: 'inherit' });
   // The documentation that the gateway hands out, and the page that shows it: a development package, so that whoever

@@ -41,6 +41,6 @@ function changedAt() {
   const files = rooms.flatMap((room) =>
     readdirSync(join(project, room), { recursive: true }).map((name) => join(room, String(name))),
   );
-  const sources = [...files, 'main.ts'].filter((name) => name.endsWith('.ts'));
+  const sources = [...files, 'main.ts'].filter((name) => /\.(tsx?|css)$/.test(name));
   return Math.max(...sources.map((name) => timeOf(join(project, name))));
 }

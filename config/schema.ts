@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Closed, Nullable, OneOf } from '../core/schemas.ts';
 import { ChannelsSettings } from './sections/channels.ts';
+import { ConsoleSettings } from './sections/console.ts';
 import { DriversSettings } from './sections/drivers.ts';
 import { LimitsSettings } from './sections/limits.ts';
 import { McpSettings } from './sections/mcp.ts';
@@ -185,6 +186,7 @@ export const configSchema = Closed({
   webhooks: WebhooksSettings,
   media: MediaSettings,
   mcp: McpSettings,
+  console: ConsoleSettings,
   channels: ChannelsSettings,
   plugins: PluginsSettings,
   drivers: DriversSettings,

@@ -120,6 +120,12 @@ const refused: Readonly<Record<string, readonly Case[]>> = {
     ['client/bad-2.ts', 'ulid'],
     ['client/bad-3.ts', 'core/contracts/messages.ts', types],
   ],
+  'browser-code-alone': [
+    ['plugins/console/web/bad-1.ts', 'plugins/console/page.ts', types],
+    ['plugins/console/web/bad-2.ts', 'core/errors.ts'],
+    ['plugins/console/web/bad-3.ts', 'ulid'],
+  ],
+  'browser-code-stays-there': [['plugins/console/bad-4.ts', 'plugins/console/web/bad-1.ts']],
   'testing-ships-with-the-package': [
     ['testing/kit/bad-1.ts', 'test/harness/gateway.ts'],
     ['testing/kit/bad-2.ts', 'config/load.ts', types],

@@ -53,6 +53,7 @@ async function compile(folder: string, options: BuildOptions): Promise<void> {
   for (const name of ['node_modules', 'docs']) {
     await symlink(join(project, name), join(folder, name));
   }
+  await compileConsole(folder);
   await build({
     absWorkingDir: project,
     outbase: project,
@@ -68,6 +69,29 @@ async function compile(folder: string, options: BuildOptions): Promise<void> {
     },
     ...options,
     plugins: [...(options.plugins ?? []), placesIn(folder)],
+  });
+}
+
+/** The console's modules, and those of the client, for the browser. */
+async function compileConsole(folder: string): Promise<void> {
+  const web = ['client', 'plugins/console/web'].map(async (room) => {
+    const found = await readdir(join(project, room), { recursive: true });
+    return found.map((name) => join(room, name)).filter((name) => /\.(tsx?|css)$/.test(name));
+  });
+  await build({
+    absWorkingDir: project,
+    entryPoints: (await Promise.all(web)).flat(),
+    outbase: project,
+    outdir: folder,
+    bundle: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    packages: 'external',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    logLevel: 'error',
+    plugins: [fileByFile],
   });
 }
 
@@ -88,8 +112,8 @@ function placesIn(folder: string): Plugin {
 const fileByFile: Plugin = {
   name: 'file-by-file',
   setup: (build) =>
-    build.onResolve({ filter: /^\.\.?\/.*\.ts$/ }, ({ path, kind }) =>
-      kind === 'entry-point' ? null : { path: path.replace(/\.ts$/, '.js'), external: true },
+    build.onResolve({ filter: /^\.\.?\/.*\.tsx?$/ }, ({ path, kind }) =>
+      kind === 'entry-point' ? null : { path: path.replace(/\.tsx?$/, '.js'), external: true },
     ),
 };
 

@@ -19,6 +19,7 @@ export function banner({ addresses, keys, dataDir }: StartFacts): string {
     ['Base URL', addresses?.baseUrl],
     ['MCP URL', addresses?.mcpUrl],
     ['Docs URL', addresses?.docsUrl],
+    ['Console URL', addresses?.consoleUrl],
     ['Data folder', resolve(dataDir)],
     ['Live API key', keys.live],
     ['Test API key', keys.test],
@@ -43,4 +44,4 @@ export function banner({ addresses, keys, dataDir }: StartFacts): string {
 }
 
 const aboutNewKeys =
-  'The keys are shown only this once. Start with the docs; a test key works on a simulated network.';
+  'The keys are shown only this once. Sign in to the console with the test key: its network is simulated.';

@@ -139,7 +139,10 @@ for (const { name, create } of storyDatabases('sqlite')) {
     await again.process.waitFor(/ INFO: the gateway is listening\n/);
     t.notMatch(again.process.output, /gw_/, 'and is not shown again');
     const shown = again.process.output;
-    t.match(shown, `Docs URL:     ${url}/v1/docs\n  Data folder:  ${env.DATA_DIR}\n`);
+    t.match(
+      shown,
+      `Docs URL:     ${url}/v1/docs\n  Console URL:  ${url}/console\n  Data folder:  ${env.DATA_DIR}\n`,
+    );
     t.match(shown, /Further keys: .*\n +npm run gateway -- keys create --tenant/);
     t.notMatch(shown, /^\{/m, 'a person reads no JSON');
     t.match(shown, /^\[\d\d:\d\d:\d\d\] INFO: the gateway starts \{"config":\{[^\n]*\}\}$/m);

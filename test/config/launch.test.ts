@@ -19,10 +19,23 @@ const run = promisify(execFile);
 
 /** A project as small as can be, with the scripts under test: its program says what it is and with what it was called. */
 async function smallProject(t: Test) {
+  const web = {
+    'tsconfig.json':
+      '{ "extends": "../../../tsconfig.json", "compilerOptions": { "rootDir": "../../.." }, "include": ["."], "exclude": [] }',
+    'main.ts': 'export {};\n',
+    'console.css': '',
+  };
   const folder = t.testdir({
     docs: {},
     config: { 'said.ts': "export const said: string = 'said';\n" },
-    ...{ client: {}, core: {}, plugins: { deep: {} }, drivers: {}, public: {}, testing: {} },
+    ...{
+      client: {},
+      core: {},
+      plugins: { deep: {}, console: { web } },
+      drivers: {},
+      public: {},
+      testing: {},
+    },
     'main.ts':
       "import { said } from './config/said.ts';\nconsole.log(import.meta.filename, said, ...process.argv.slice(1));\n",
     'package.json': '{ "type": "module", "engines": { "node": ">=20" } }',

@@ -67,6 +67,7 @@ t.test('the addresses that are given out', async (t) => {
     baseUrl: 'http://127.0.0.1:4711/v1',
     mcpUrl: 'http://127.0.0.1:4711/mcp',
     docsUrl: 'http://127.0.0.1:4711/v1/docs',
+    consoleUrl: 'http://127.0.0.1:4711/console',
   });
   t.equal(addressesOf(fromEnv({ HOST: '::1' }), 1).baseUrl, 'http://[::1]:1/v1');
   const behind = fromEnv({ PUBLIC_URL: 'https://gateway.example/chat/' });
@@ -74,7 +75,10 @@ t.test('the addresses that are given out', async (t) => {
   const addresses = addressesOf(behind, 1);
   const facts = { addresses, dataDir: './data', keys: { live: null, test: null } };
   const later = banner(facts);
-  t.match(later, `Docs URL:     ${addresses.docsUrl}\n  Data folder:  ${resolve('data')}\n`);
+  t.match(
+    later,
+    `Docs URL:     ${addresses.docsUrl}\n  Console URL:  ${addresses.consoleUrl}\n  Data folder:  ${resolve('data')}\n`,
+  );
   t.match(later, /keys create --tenant/);
   t.notMatch(later, /only this once/);
   t.equal(banner({ ...facts, addresses: null }), '', 'a start that fails and made no keys');

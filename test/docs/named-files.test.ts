@@ -32,7 +32,9 @@ const pages = [
 ];
 for (const page of [
   ...pages,
-  ...(await readdir(join(project, 'docs'))).map((name) => `docs/${name}`),
+  ...(await readdir(join(project, 'docs')))
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
 ]) {
   t.test(`the links of ${page} lead somewhere`, async (t) => {
     const text = await readFile(join(project, page), 'utf8');

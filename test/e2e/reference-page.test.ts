@@ -29,7 +29,7 @@ t.test('the reference page in a browser', { skip }, async (t) => {
   page.on('console', (message) => {
     if (message.type() === 'error') refused.push(message.text());
   });
-  await page.goto(`${origin}/`);
+  await page.goto(`${origin}/docs`);
   t.equal(page.url(), `${gateway.baseUrl}/docs`);
 
   await keyBox(page).fill(gateway.key);

@@ -6,7 +6,7 @@ import { type LlmsParts, llmsFullText, llmsText } from './llms.ts';
 
 /**
  * Serves the documentation as text, for language models and other readers: `/llms.txt`, `/llms-full.txt` and the guides
- * as Markdown, `/v1/docs/NAME.md`. None of it needs a key. `/` and `/docs` lead to the reference.
+ * as Markdown, `/v1/docs/NAME.md`. None of it needs a key. `/docs` leads to the reference, and so does `/` without a console.
  * @param publicUrl asked when a text is first read: by then the gateway listens
  */
 export async function registerTexts(
@@ -44,7 +44,9 @@ export async function registerTexts(
     });
   }
   // Relative, so that they also work below another path.
-  for (const path of ['/', '/docs']) {
-    scope.get(path, (_request, reply) => reply.redirect('v1/docs'));
-  }
+  scope.get('/docs', (_request, reply) => reply.redirect('v1/docs'));
+  scope.get('/', (_request, reply) => {
+    const hasConsole = scope.hasRoute({ method: 'GET', url: '/console' });
+    return reply.redirect(hasConsole ? 'console' : 'v1/docs');
+  });
 }

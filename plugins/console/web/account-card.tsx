@@ -1,0 +1,69 @@
+import { open } from './router.ts';
+import type { Account } from './session.ts';
+import { channelName, texts } from './texts.ts';
+import { count } from './times.ts';
+import { Badge, Bar, Button, Time, type Tone } from './ui.tsx';
+
+const tones: Readonly<Record<Account['status'], Tone>> = {
+  connected: 'good',
+  connecting: 'wait',
+  restricted: 'bad',
+  disconnected: 'bad',
+};
+
+/** One number: its state with the reason in words, what it sent today against its caps, and the ways out. */
+export function AccountCard(props: { account: Account; onRemove: (account: Account) => void }) {
+  const { account } = props;
+  const { status, limits } = account;
+  const blockedUntil = account.new_contacts_blocked_until;
+  return (
+    <li class={`card account ${status}`}>
+      <div class="card-head">
+        <div>
+          <h2>
+            <bdi>{account.identifier}</bdi>
+          </h2>
+          <p class="quiet">
+            {channelName(account.channel)} · {texts.accounts.since}{' '}
+            <Time at={account.status_since} />
+            {account.ramp_day !== null && ` · ${texts.accounts.rampDay(account.ramp_day)}`}
+          </p>
+        </div>
+        <Badge tone={tones[status]}>{texts.accounts.statuses[status]}</Badge>
+      </div>
+      {status !== 'connected' && <p>{account.status_detail ?? texts.accounts.sentences[status]}</p>}
+      {blockedUntil !== null && (
+        <p>
+          {texts.accounts.newContactsBlocked} <Time at={blockedUntil} />
+        </p>
+      )}
+      <div class="card-foot">
+        <div class="bars">
+          <Bar
+            value={limits.sends}
+            of={limits.sends_cap}
+            text={texts.accounts.sends(count(limits.sends), count(limits.sends_cap))}
+          />
+          <Bar
+            value={limits.new_contacts}
+            of={limits.new_contacts_cap}
+            text={texts.accounts.newContacts(
+              count(limits.new_contacts),
+              count(limits.new_contacts_cap),
+            )}
+          />
+        </div>
+        <div class="actions">
+          {(status === 'disconnected' || status === 'connecting') && (
+            <Button onClick={() => open('connect', account.channel, account.identifier)}>
+              {status === 'connecting' ? texts.accounts.goOn : texts.accounts.again}
+            </Button>
+          )}
+          <Button onClick={() => props.onRemove(account)}>
+            {status === 'disconnected' ? texts.accounts.remove : texts.accounts.disconnect}
+          </Button>
+        </div>
+      </div>
+    </li>
+  );
+}

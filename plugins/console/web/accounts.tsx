@@ -1,0 +1,72 @@
+import { useState } from 'preact/hooks';
+import { AccountCard } from './account-card.tsx';
+import type { PageProps } from './app.tsx';
+import { useEvents } from './live.ts';
+import { useLoaded } from './loaded.ts';
+import { open } from './router.ts';
+import type { Account } from './session.ts';
+import { texts } from './texts.ts';
+import { Button, Confirm, Empty, Page, Shown } from './ui.tsx';
+
+/** While a number connects no event tells of it. */
+const connectingMs = 3_000;
+
+/** Trouble first: what the eye should meet. */
+const order = { restricted: 0, disconnected: 1, connecting: 2, connected: 3 } as const;
+
+/** Every connected number: how it is, why, and what to do. */
+export function Accounts({ session, live }: PageProps) {
+  const [isConnecting, setConnecting] = useState(false);
+  const [removed, setRemoved] = useState<Account | null>(null);
+  const loaded = useLoaded(
+    async () => {
+      const { accounts } = await session.client.call('list_accounts');
+      setConnecting(accounts.some(({ status }) => status === 'connecting'));
+      return accounts.toSorted((one, other) => order[one.status] - order[other.status]);
+    },
+    [session],
+    isConnecting ? connectingMs : null,
+  );
+  useEvents(live, (event) => {
+    const changes = event === null || /^account\.|^message\.(sent|failed)$/.test(event.type);
+    if (changes) loaded.reload();
+  });
+  const remove = async ({ channel, identifier }: Account) => {
+    await session.client.call('disconnect', { path: { channel, identifier } });
+    loaded.reload();
+  };
+  const connect = (
+    <Button tone="main" onClick={() => open('connect')}>
+      {texts.accounts.connect}
+    </Button>
+  );
+  return (
+    <Page title={texts.menu.accounts} actions={connect}>
+      <Shown loaded={loaded}>
+        {(accounts) =>
+          accounts.length === 0 ? (
+            <Empty>
+              <p>{texts.accounts.empty}</p>
+              <p class="quiet">{texts.accounts.emptyHint}</p>
+            </Empty>
+          ) : (
+            <ul class="cards">
+              {accounts.map((account) => (
+                <AccountCard key={account.id} account={account} onRemove={setRemoved} />
+              ))}
+            </ul>
+          )
+        }
+      </Shown>
+      {removed !== null && (
+        <Confirm
+          title={texts.accounts.disconnectTitle(removed.identifier)}
+          text={texts.accounts.disconnectText}
+          action={texts.accounts.disconnect}
+          run={() => remove(removed)}
+          onClose={() => setRemoved(null)}
+        />
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,123 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { Refusal } from '../../../client/refusal.ts';
+import { Accounts } from './accounts.tsx';
+import { Connect } from './connect.tsx';
+import { Conversations } from './conversations.tsx';
+import { Live, useLiveness } from './live.ts';
+import { Messages } from './messages.tsx';
+import { Phones } from './phones.tsx';
+import { address, useRoute } from './router.ts';
+import { keptKey, type Session, signIn } from './session.ts';
+import { SignIn } from './sign-in.tsx';
+import { System } from './system.tsx';
+import { texts } from './texts.ts';
+import { Problem } from './ui.tsx';
+import { Usage } from './usage.tsx';
+import { Webhooks } from './webhooks.tsx';
+
+/** What each page gets. */
+export interface PageProps {
+  readonly session: Session;
+  readonly live: Live;
+  /** The parts of the address behind the page's own. */
+  readonly rest: readonly string[];
+}
+
+const pages = {
+  accounts: Accounts,
+  connect: Connect,
+  conversations: Conversations,
+  messages: Messages,
+  webhooks: Webhooks,
+  usage: Usage,
+  phones: Phones,
+  system: System,
+} as const;
+
+const menu = [
+  'accounts',
+  'conversations',
+  'messages',
+  'webhooks',
+  'usage',
+  'phones',
+  'system',
+] as const;
+
+/** The console: signing in, then the pages. */
+export function App() {
+  const [session, setSession] = useState<Session | null>(null);
+  const [isAsking, setAsking] = useState(keptKey.read() !== null);
+  const [error, setError] = useState<unknown>(null);
+  const enter = async (key: string) => {
+    setError(null);
+    try {
+      const entered = await signIn(key);
+      keptKey.keep(key);
+      setSession(entered);
+    } catch (failure) {
+      if (failure instanceof Refusal && failure.status === 401) keptKey.forget();
+      setError(failure);
+    }
+    setAsking(false);
+  };
+  const leave = (reason: unknown = null) => {
+    keptKey.forget();
+    setSession(null);
+    setError(reason);
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, with the key that the tab has kept
+  useEffect(() => {
+    const key = keptKey.read();
+    if (key !== null) void enter(key);
+  }, []);
+  if (session !== null) return <House key={session.me.key.id} session={session} leave={leave} />;
+  return <SignIn error={error} isAsking={isAsking} enter={enter} />;
+}
+
+function House({ session, leave }: { session: Session; leave: (reason?: unknown) => void }) {
+  const live = useMemo(() => new Live(session, keptKey.read() ?? ''), [session]);
+  useEffect(() => () => live.close(), [live]);
+  const liveness = useLiveness(live);
+  useEffect(() => {
+    if (liveness === 'refused') leave(new Error(texts.signIn.over));
+  }, [liveness, leave]);
+  const [name = 'accounts', ...rest] = useRoute();
+  const Shown = Object.hasOwn(pages, name) ? pages[name as keyof typeof pages] : Accounts;
+  const items = menu.filter((item) => item !== 'phones' || session.isTest);
+  return (
+    <div class="house">
+      <a class="skip" href="#main">
+        {texts.skip}
+      </a>
+      <nav aria-label={texts.menu.label}>
+        <strong class="product">{texts.product}</strong>
+        <ul>
+          {items.map((item) => (
+            <li key={item}>
+              <a
+                href={address(item)}
+                aria-current={
+                  item === name || (item === 'accounts' && name === 'connect') ? 'page' : undefined
+                }
+              >
+                {texts.menu[item]}
+              </a>
+            </li>
+          ))}
+        </ul>
+        <div class="who">
+          <bdi>{session.me.tenant.name}</bdi>
+          {session.isTest && <span class="badge wait">{texts.testMode}</span>}
+          <button type="button" class="button link" onClick={() => leave()}>
+            {texts.signOut}
+          </button>
+        </div>
+      </nav>
+      <main id="main">
+        <div role="status">{liveness === 'away' && <Problem error={texts.away} />}</div>
+        <Shown session={session} live={live} rest={rest} />
+      </main>
+    </div>
+  );
+}

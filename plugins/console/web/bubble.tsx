@@ -1,0 +1,78 @@
+import type { Message, Session } from './session.ts';
+import { codeOf, sentenceOf, stateOf, texts } from './texts.ts';
+import { clock, fullTime } from './times.ts';
+import { Button, Problem, useTask } from './ui.tsx';
+
+/** One message: its text, its file, when, and what became of it. */
+export function Bubble({ message, session }: { message: Message; session: Session }) {
+  const { direction, status, text, media, error } = message;
+  const isFailed = status === 'failed';
+  return (
+    <article class={`bubble ${direction} ${isFailed ? 'failed' : ''}`}>
+      {media !== null && <File media={media} />}
+      {text !== '' && (
+        <p class="text" dir="auto">
+          {text}
+        </p>
+      )}
+      <p class="bubble-foot">
+        <time dateTime={message.created_at} title={fullTime(message.created_at)}>
+          {clock(message.created_at)}
+        </time>
+        {direction === 'outbound' && ` · ${stateOf(message)}`}
+      </p>
+      {isFailed && error !== null && (
+        <p class="why">
+          {sentenceOf(error)} <code>{codeOf(error)}</code> <Again {...{ message, session }} />
+        </p>
+      )}
+    </article>
+  );
+}
+
+/** A received or sent file. Only web addresses become links: anything else is shown as its name. */
+function File({ media }: { media: NonNullable<Message['media']> }) {
+  const { kind, url } = media;
+  const name = media.file_name ?? texts.kinds[kind];
+  if (url === null || !/^https?:/.test(url)) return <p class="file">{name}</p>;
+  const link = (
+    <a href={url} target="_blank" rel="noopener noreferrer" class="file">
+      <bdi>{name}</bdi>
+    </a>
+  );
+  switch (kind) {
+    case 'image':
+      return (
+        <a href={url} target="_blank" rel="noopener noreferrer">
+          <img class="media" src={url} alt={name} loading="lazy" />
+        </a>
+      );
+    case 'audio':
+      // biome-ignore lint/a11y/useMediaCaption: what a contact has sent has none
+      return <audio class="media" src={url} controls preload="none" aria-label={name} />;
+    case 'video':
+      // biome-ignore lint/a11y/useMediaCaption: what a contact has sent has none
+      return <video class="media" src={url} controls preload="none" aria-label={name} />;
+    case 'document':
+      return link;
+  }
+}
+
+/** Sends the same once more, as a message of its own. */
+function Again({ message, session }: { message: Message; session: Session }) {
+  const task = useTask();
+  const send = () =>
+    task.run(async () => {
+      const { media, account_id, contact, text } = message;
+      const body = { to: { contact_id: contact.id }, account_id, text };
+      await session.client.send(media?.url ? { ...body, media_url: media.url } : body);
+    });
+  return (
+    <>
+      <Button tone="link" onClick={send} isBusy={task.isBusy}>
+        {texts.conversations.sendAgain}
+      </Button>
+      <Problem error={task.error} />
+    </>
+  );
+}

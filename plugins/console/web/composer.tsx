@@ -1,0 +1,93 @@
+import { useRef, useState } from 'preact/hooks';
+import type { Account, Contact, Session } from './session.ts';
+import { nameOf, texts } from './texts.ts';
+import { Button, Problem, useTask } from './ui.tsx';
+
+const longest = 4_096;
+/** From here on it is said how much room is left. */
+const nearlyFull = longest - 500;
+
+/** Writes to the contact; a refusal stays beside the text until it is sent. */
+export function Composer(props: {
+  session: Session;
+  accountId: string;
+  account: Account | null;
+  contact: Contact;
+  onSent: () => void;
+}) {
+  const { session, accountId, contact } = props;
+  const [text, setText] = useState('');
+  const task = useTask();
+  /** One name for one text, kept until an answer came: a lost answer sends nothing twice. */
+  const key = useRef<{ text: string; id: string } | null>(null);
+  const send = () => {
+    if (text.trim() === '' || task.isBusy) return;
+    if (key.current?.text !== text) key.current = { text, id: crypto.randomUUID() };
+    const idempotencyKey = key.current.id;
+    void task.run(
+      async () => {
+        const body = { to: { contact_id: contact.id }, account_id: accountId, text };
+        await session.client.send(body, { idempotencyKey });
+      },
+      () => {
+        key.current = null;
+        setText('');
+        props.onSent();
+      },
+    );
+  };
+  const label = texts.conversations.messageTo(nameOf(contact));
+  return (
+    <form
+      class="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      {hindrance(props.account, contact).map((one) => (
+        <p class="hindrance" key={one}>
+          {one}
+        </p>
+      ))}
+      <Problem error={task.error} />
+      <div class="composer-row">
+        <textarea
+          aria-label={label}
+          placeholder={label}
+          dir="auto"
+          rows={1}
+          maxLength={longest}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+            event.preventDefault();
+            send();
+          }}
+        />
+        <Button type="submit" tone="main" isBusy={task.isBusy} isDisabled={text.trim() === ''}>
+          {texts.conversations.send}
+        </Button>
+      </div>
+      <p class="quiet">
+        {text.length > nearlyFull
+          ? texts.conversations.left(longest - text.length)
+          : texts.conversations.enterSends}
+      </p>
+    </form>
+  );
+}
+
+/** Why a message would be refused or wait, before anything is written. */
+function hindrance(account: Account | null, contact: Contact): readonly string[] {
+  const { hindrances } = texts.conversations;
+  return [
+    ...(account === null ? [hindrances.gone] : []),
+    ...(account?.status === 'connecting' ? [hindrances.connecting] : []),
+    ...(account?.status === 'disconnected' ? [hindrances.disconnected] : []),
+    ...(account?.status === 'restricted' ? [account.status_detail ?? hindrances.restricted] : []),
+    ...(contact.do_not_disturb ? [hindrances.doNotDisturb] : []),
+    ...(contact.private ? [hindrances.private] : []),
+  ];
+}

@@ -1,0 +1,96 @@
+import { useState } from 'preact/hooks';
+import { type Live, useEvents } from './live.ts';
+import { useLoaded } from './loaded.ts';
+import { address } from './router.ts';
+import type { Session } from './session.ts';
+import { nameOf, previewOf, texts } from './texts.ts';
+import { Button, Empty, Field, Name, Shown, Time } from './ui.tsx';
+
+/** Found within a page at most; a search may need several reads for one. */
+const pageSize = 30;
+const readsAtMost = 5;
+
+/** The conversations, with search by name, number and address. */
+export function ConversationList(props: {
+  session: Session;
+  live: Live;
+  contactId: string | null;
+}) {
+  const { session, live, contactId } = props;
+  const [words, setWords] = useState('');
+  const [size, setSize] = useState(pageSize);
+  const q = words.trim();
+  const loaded = useLoaded(() => read(session, q, size), [session, q, size]);
+  useEvents(live, (event) => {
+    if (event === null || event.type.startsWith('message.')) loaded.reload();
+  });
+  return (
+    <>
+      <Field
+        label={texts.conversations.search}
+        type="search"
+        value={words}
+        onInput={setWords}
+        placeholder={texts.conversations.searchHint}
+      />
+      <Shown loaded={loaded}>
+        {({ items, hasMore }) => (
+          <>
+            {items.length === 0 && (
+              <Empty>
+                <p>{q === '' ? texts.conversations.empty : texts.conversations.nothingFound}</p>
+              </Empty>
+            )}
+            <ul class="talks">
+              {items.map(({ account_id, contact, last_message, unanswered }) => (
+                <li key={`${account_id}/${contact.id}`}>
+                  <a
+                    href={address('conversations', account_id, contact.id)}
+                    aria-current={contact.id === contactId ? 'true' : undefined}
+                  >
+                    <span class="avatar" aria-hidden="true">
+                      {[...nameOf(contact)][0]}
+                    </span>
+                    <span class="talk-text">
+                      <span class="talk-head">
+                        <Name>{nameOf(contact)}</Name>
+                        <Time at={last_message.created_at} />
+                      </span>
+                      <span class="talk-foot">
+                        <bdi class="preview">{previewOf(last_message)}</bdi>
+                        {unanswered > 0 && (
+                          <span class="unanswered" title={texts.conversations.unanswered}>
+                            {unanswered}
+                            <span class="hidden"> {texts.conversations.unanswered}</span>
+                          </span>
+                        )}
+                      </span>
+                    </span>
+                  </a>
+                </li>
+              ))}
+            </ul>
+            {hasMore && <Button onClick={() => setSize(size + pageSize)}>{texts.more}</Button>}
+          </>
+        )}
+      </Shown>
+    </>
+  );
+}
+
+/** Reads page after page until enough are there: a search may answer short pages. */
+async function read({ client }: Session, q: string, size: number) {
+  const first = await client.call('list_conversations', {
+    query: { limit: Math.min(size, 100), ...(q !== '' && { q }) },
+  });
+  const items = [...first.conversations];
+  let cursor = first.next_cursor;
+  for (let reads = 1; cursor !== null && items.length < size && reads < readsAtMost; reads += 1) {
+    const limit = Math.min(size - items.length, 100);
+    const query = { limit, before: cursor, ...(q !== '' && { q }) };
+    const page = await client.call('list_conversations', { query });
+    items.push(...page.conversations);
+    cursor = page.next_cursor;
+  }
+  return { items, hasMore: cursor !== null };
+}

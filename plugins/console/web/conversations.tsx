@@ -1,0 +1,40 @@
+import { useState } from 'preact/hooks';
+import type { PageProps } from './app.tsx';
+import { ConversationList } from './conversation-list.tsx';
+import { NewMessage } from './new-message.tsx';
+import { Talk } from './talk.tsx';
+import { texts } from './texts.ts';
+import { Button, Empty, Page } from './ui.tsx';
+
+/** Who was written with, newest first, and beside it the conversation that is open. */
+export function Conversations({ session, live, rest }: PageProps) {
+  const [accountId, contactId] = rest;
+  const [isWriting, setWriting] = useState(false);
+  const isOpen = accountId !== undefined && contactId !== undefined;
+  const write = <Button onClick={() => setWriting(true)}>{texts.conversations.newMessage}</Button>;
+  return (
+    <div class={isOpen ? 'split open' : 'split'}>
+      <div class="side">
+        <Page title={texts.menu.conversations} actions={write}>
+          <ConversationList session={session} live={live} contactId={contactId ?? null} />
+        </Page>
+      </div>
+      <div class="talk-place">
+        {isOpen ? (
+          <Talk
+            key={`${accountId}/${contactId}`}
+            session={session}
+            live={live}
+            accountId={accountId}
+            contactId={contactId}
+          />
+        ) : (
+          <Empty>
+            <p>{texts.conversations.choose}</p>
+          </Empty>
+        )}
+      </div>
+      {isWriting && <NewMessage session={session} onClose={() => setWriting(false)} />}
+    </div>
+  );
+}

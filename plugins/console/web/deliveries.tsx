@@ -1,0 +1,126 @@
+import { useState } from 'preact/hooks';
+import type { components } from '../../../client/generated/schema.ts';
+import { useLoaded } from './loaded.ts';
+import type { Session } from './session.ts';
+import { texts } from './texts.ts';
+import { fullTime } from './times.ts';
+import { Badge, Button, Choice, Empty, Problem, Shown, Time, type Tone, useTask } from './ui.tsx';
+
+type Delivery = components['schemas']['WebhookDelivery'];
+
+const statuses = ['', 'waiting', 'delivered', 'failed', 'suppressed'] as const;
+const tones: Readonly<Record<Delivery['status'], Tone>> = {
+  ...{ waiting: 'wait', delivered: 'good', failed: 'bad', suppressed: 'plain' },
+};
+const pageSize = 20;
+
+/** The log of an address: what was delivered, each attempt with its answer, and a replay. */
+export function Deliveries(props: { session: Session; id: string; events: readonly string[] }) {
+  const { session, id } = props;
+  const [status, setStatus] = useState<(typeof statuses)[number]>('');
+  const [event, setEvent] = useState<'' | Delivery['event']>('');
+  const [size, setSize] = useState(pageSize);
+  const loaded = useLoaded(
+    async () => {
+      const deliveries: Delivery[] = [];
+      let before: string | null = null;
+      do {
+        const filter = { ...(status !== '' && { status }), ...(event !== '' && { event }) };
+        const query = { limit: pageSize, ...filter, ...(before !== null && { before }) };
+        const page: { deliveries: Delivery[]; next_cursor: string | null } =
+          await session.client.call('list_webhook_deliveries', { path: { webhookId: id }, query });
+        deliveries.push(...page.deliveries);
+        before = page.next_cursor;
+      } while (before !== null && deliveries.length < size);
+      return { deliveries, hasMore: before !== null };
+    },
+    [session, id, status, event, size],
+    5_000,
+  );
+  const events = props.events as readonly Delivery['event'][];
+  return (
+    <section class="card">
+      <h2>{texts.webhooks.log}</h2>
+      <div class="fields">
+        <Choice
+          label={texts.messages.status}
+          value={status}
+          options={statuses.map((one) => [one, texts.webhooks.statuses[one || 'any']])}
+          onChange={setStatus}
+        />
+        <Choice
+          label={texts.webhooks.event}
+          value={event}
+          options={[['', texts.webhooks.statuses.any], ...events.map((one) => [one, one] as const)]}
+          onChange={setEvent}
+        />
+      </div>
+      <Shown loaded={loaded}>
+        {({ deliveries, hasMore }) => (
+          <>
+            {deliveries.length === 0 && <Empty>{texts.webhooks.nothingSent}</Empty>}
+            <ul class="rows">
+              {deliveries.map((delivery) => (
+                <li key={delivery.id}>
+                  <Row session={session} id={id} delivery={delivery} onReplay={loaded.reload} />
+                </li>
+              ))}
+            </ul>
+            {hasMore && <Button onClick={() => setSize(size + pageSize)}>{texts.more}</Button>}
+          </>
+        )}
+      </Shown>
+    </section>
+  );
+}
+
+function Row(props: { session: Session; id: string; delivery: Delivery; onReplay: () => void }) {
+  const { session, id, delivery } = props;
+  const task = useTask();
+  const path = { webhookId: id, deliveryId: delivery.id };
+  const replay = () =>
+    task.run(
+      async () => void (await session.client.call('replay_webhook_delivery', { path })),
+      props.onReplay,
+    );
+  return (
+    <details>
+      <summary>
+        <span class="row">
+          <Time at={delivery.created_at} />
+          <span>{delivery.event}</span>
+          <Badge tone={tones[delivery.status]}>{texts.webhooks.statuses[delivery.status]}</Badge>
+          <span class="quiet">{texts.webhooks.attempts(delivery.attempt_count)}</span>
+          {delivery.test && <span class="quiet">{texts.webhooks.isTest}</span>}
+        </span>
+      </summary>
+      <p class="quiet">
+        <code>{delivery.id}</code>
+        {delivery.next_attempt_at !== null &&
+          ` · ${texts.webhooks.nextAttempt(fullTime(delivery.next_attempt_at))}`}
+      </p>
+      <ol class="timeline">
+        {delivery.attempts.map(({ attempt, at, duration_ms, status_code, answer, failure }) => (
+          <li key={`${attempt} ${at}`}>
+            {fullTime(at)} · {status_code !== null && texts.webhooks.answered(status_code)}{' '}
+            {texts.webhooks.took(duration_ms)} {failure?.message}
+            {answer !== '' && (
+              // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+              <pre tabIndex={0}>{answer}</pre>
+            )}
+          </li>
+        ))}
+      </ol>
+      {delivery.payload !== null && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        <pre tabIndex={0}>{JSON.stringify(delivery.payload, null, 2)}</pre>
+      )}
+      <Problem error={task.error} />
+      {delivery.status !== 'waiting' && !delivery.test && (
+        <Button onClick={replay} isBusy={task.isBusy}>
+          {texts.webhooks.replay}
+        </Button>
+      )}
+    </details>
+  );
+}

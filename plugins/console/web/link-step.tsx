@@ -1,0 +1,104 @@
+import { useEffect, useState } from 'preact/hooks';
+import type { Connection } from './session.ts';
+import { channelName, texts } from './texts.ts';
+import { Button, Field, type useTask } from './ui.tsx';
+
+type Step = NonNullable<Connection['step']>;
+
+/** What the phone's owner does now: scan, type a code, or tell the code that the network has sent. */
+export function LinkStep(props: {
+  step: Step;
+  channel: string;
+  submit: (field: 'code' | 'password', value: string) => Promise<void>;
+  task: Pick<ReturnType<typeof useTask>, 'isBusy'>;
+}) {
+  const { step, channel } = props;
+  switch (step.type) {
+    case 'show_qr':
+      return (
+        <div class="link-step">
+          {step.image !== undefined && <img class="qr" src={step.image} alt={texts.connect.qr} />}
+          <div>
+            <Steps steps={texts.connect.qrSteps(channelName(channel))} />
+            <Countdown at={step.expires_at} />
+          </div>
+        </div>
+      );
+    case 'show_code':
+      return (
+        <div class="link-step">
+          <p class="pairing-code">{step.code}</p>
+          <div>
+            <Steps steps={texts.connect.codeSteps(channelName(channel))} />
+            <Countdown at={step.expires_at} />
+          </div>
+        </div>
+      );
+    case 'ask':
+      return (
+        <Ask
+          key={step.field}
+          field={step.field ?? 'code'}
+          submit={props.submit}
+          task={props.task}
+        />
+      );
+    case 'expired':
+      return null;
+  }
+}
+
+function Steps({ steps }: { steps: readonly string[] }) {
+  return (
+    <ol>
+      {steps.map((step) => (
+        <li key={step}>{step}</li>
+      ))}
+    </ol>
+  );
+}
+
+/** How long the shown code is good; the next one comes by itself. */
+function Countdown({ at }: { at: string | undefined }) {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  if (at === undefined) return null;
+  const seconds = Math.max(0, Math.round((Date.parse(at) - now) / 1_000));
+  return (
+    <p class="quiet" aria-live="off">
+      {texts.connect.renews(seconds)}
+    </p>
+  );
+}
+
+function Ask(props: {
+  field: 'code' | 'password';
+  submit: (field: 'code' | 'password', value: string) => Promise<void>;
+  task: { readonly isBusy: boolean };
+}) {
+  const [value, setValue] = useState('');
+  const { field } = props;
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void props.submit(field, value.trim());
+      }}
+    >
+      <Field
+        label={texts.connect.fields[field]}
+        type={field === 'password' ? 'password' : 'text'}
+        value={value}
+        onInput={setValue}
+        hint={texts.connect.fieldHints[field]}
+        isRequired
+      />
+      <Button type="submit" tone="main" isBusy={props.task.isBusy}>
+        {texts.connect.submit}
+      </Button>
+    </form>
+  );
+}

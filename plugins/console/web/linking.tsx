@@ -1,0 +1,106 @@
+import { LinkStep } from './link-step.tsx';
+import { useLoaded } from './loaded.ts';
+import { open } from './router.ts';
+import type { Connection, Session } from './session.ts';
+import { texts } from './texts.ts';
+import { Badge, Button, Problem, Shown, useTask } from './ui.tsx';
+
+const everyMs = 1_500;
+
+/** One number while it is being linked: what to do on the phone, and how it ended. */
+export function Linking(props: { session: Session; channel: string; identifier: string }) {
+  const { session, channel, identifier } = props;
+  const path = { channel, identifier };
+  const loaded = useLoaded(
+    () => session.client.call('get_connection_status', { path }),
+    [session, channel, identifier],
+    everyMs,
+  );
+  const task = useTask();
+  const again = (method: string) =>
+    task.run(async () => {
+      const body = { identifier, link_method: method };
+      await session.client.call('connect', { path: { channel }, body });
+      loaded.reload();
+    });
+  const scan = () =>
+    task.run(async () => {
+      const input = { path: { phone: identifier }, query: { channel } };
+      await session.client.call('scan_with_simulated_phone', input);
+      loaded.reload();
+    });
+  const submit = (field: 'code' | 'password', value: string) =>
+    task.run(async () => {
+      await session.client.call('submit_connection_step', { path, body: { field, value } });
+      loaded.reload();
+    });
+  return (
+    <div class="card linking" aria-live="polite">
+      <h2>
+        <bdi>{identifier}</bdi>
+      </h2>
+      <Shown loaded={loaded}>
+        {(connection) => (
+          <>
+            <Outcome connection={connection} />
+            {connection.step !== null && connection.status !== 'connected' && (
+              <LinkStep step={connection.step} channel={channel} submit={submit} task={task} />
+            )}
+            <Problem error={task.error} />
+            <div class="actions">
+              {session.isTest && isScannable(connection) && (
+                <Button onClick={scan} isBusy={task.isBusy}>
+                  {texts.connect.scan}
+                </Button>
+              )}
+              {isOver(connection) && (
+                <Button
+                  tone="main"
+                  onClick={() => again(connection.link_method)}
+                  isBusy={task.isBusy}
+                >
+                  {texts.connect.again}
+                </Button>
+              )}
+              {connection.status === 'connected' ? (
+                <>
+                  <Button onClick={() => open('accounts')}>{texts.menu.accounts}</Button>
+                  <Button tone="main" onClick={() => open('conversations')}>
+                    {texts.menu.conversations}
+                  </Button>
+                </>
+              ) : (
+                <Button onClick={() => open('accounts')}>{texts.connect.later}</Button>
+              )}
+            </div>
+          </>
+        )}
+      </Shown>
+    </div>
+  );
+}
+
+function Outcome({ connection }: { connection: Connection }) {
+  const { status, step, identifier } = connection;
+  if (status === 'connected') {
+    return (
+      <p>
+        <Badge tone="good">{texts.accounts.statuses.connected}</Badge>{' '}
+        {texts.connect.connected(identifier)}
+      </p>
+    );
+  }
+  if (isOver(connection)) {
+    const text = step?.type === 'expired' ? texts.connect.expired : texts.connect.failed;
+    return <Problem error={connection.detail ?? text} />;
+  }
+  return <p class="quiet">{connection.detail ?? texts.connect.waiting}</p>;
+}
+
+function isOver({ status, step }: Connection): boolean {
+  return step?.type === 'expired' || ['disconnected', 'not_initialized', 'error'].includes(status);
+}
+
+function isScannable({ step }: Connection): boolean {
+  return step?.type === 'show_qr' || step?.type === 'show_code';
+}

@@ -1,0 +1,108 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { GatewayEvent } from '../../../client/events.ts';
+import { Refusal } from '../../../client/refusal.ts';
+import { clientOf, type Session } from './session.ts';
+
+/** Whether changes arrive: `live`, or the gateway is `away`, or it has `refused` the key. */
+export type Liveness = 'live' | 'away' | 'refused';
+
+/** What one tab tells the others of this browser. */
+type Told =
+  | { readonly event: GatewayEvent }
+  | { readonly cursor: string }
+  | { readonly liveness: Liveness };
+
+/** Called with each event, or with null when events may have been missed. */
+type Listener = (event: GatewayEvent | null) => void;
+
+/**
+ * The tenant's events, for every page and every tab of this browser by one open request: the tab that holds a lock reads
+ * `GET /events` and tells the others. When that tab closes, another goes on from its cursor.
+ */
+export class Live {
+  readonly #channel: BroadcastChannel;
+  readonly #stop = new AbortController();
+  readonly #listeners = new Set<Listener>();
+  readonly #watchers = new Set<(liveness: Liveness) => void>();
+  #cursor: string | null = null;
+  liveness: Liveness = 'live';
+
+  constructor({ me }: Session, key: string) {
+    const name = `gateway-events-${me.key.id}`;
+    this.#channel = new BroadcastChannel(name);
+    this.#channel.onmessage = ({ data }: MessageEvent<Told>) => this.#hear(data);
+    const { signal } = this.#stop;
+    const follow = () => this.#follow(key, signal);
+    navigator.locks.request(name, { signal }, follow).catch(() => {});
+  }
+
+  close(): void {
+    this.#stop.abort();
+    this.#channel.close();
+  }
+
+  /** @returns ends it */
+  listen(listener: Listener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** @returns ends it */
+  watch(watcher: (liveness: Liveness) => void): () => void {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
+  }
+
+  async #follow(key: string, signal: AbortSignal): Promise<void> {
+    const client = clientOf(key, 0, (answer) => {
+      if (answer === null || answer.status >= 500) this.#tell({ liveness: 'away' });
+      else if (answer.ok) this.#tell({ liveness: 'live' });
+    });
+    const cursor = {
+      load: async () => this.#cursor,
+      save: async (cursor: string) => this.#tell({ cursor }),
+    };
+    try {
+      for await (const event of client.events({ cursor, signal })) this.#tell({ event });
+    } catch (error) {
+      // A cursor that is too old, or of another tenant: from now on, and every page reads anew.
+      if (error instanceof Refusal && error.code === 'invalid_cursor') {
+        this.#cursor = null;
+        for (const listener of this.#listeners) listener(null);
+        return this.#follow(key, signal);
+      }
+      if (!signal.aborted) this.#tell({ liveness: 'refused' });
+    }
+  }
+
+  #tell(told: Told): void {
+    this.#hear(told);
+    if (!this.#stop.signal.aborted) this.#channel.postMessage(told);
+  }
+
+  #hear(told: Told): void {
+    if ('cursor' in told) this.#cursor = told.cursor;
+    if ('event' in told) for (const listener of this.#listeners) listener(told.event);
+    if (!('liveness' in told) || told.liveness === this.liveness) return;
+    this.liveness = told.liveness;
+    for (const watcher of this.#watchers) watcher(told.liveness);
+    if (told.liveness === 'live') for (const listener of this.#listeners) listener(null);
+  }
+}
+
+/** Calls back with each event while the page is there, and with null when events may have been missed. */
+export function useEvents(live: Live, listener: Listener): void {
+  const last = useRef(listener);
+  last.current = listener;
+  useEffect(() => live.listen((event) => last.current(event)), [live]);
+}
+
+/** Whether changes arrive. */
+export function useLiveness(live: Live): Liveness {
+  const [liveness, change] = useState(live.liveness);
+  useEffect(() => {
+    change(live.liveness);
+    return live.watch(change);
+  }, [live]);
+  return liveness;
+}

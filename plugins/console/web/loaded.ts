@@ -1,0 +1,82 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+
+/** What a page shows: nothing yet, what was read last, and why it could not be read again. */
+export interface Loaded<Value> {
+  readonly value: Value | null;
+  readonly error: unknown;
+  /** Reads again; what is shown stays until the answer is there. */
+  reload(): void;
+  /** Shows another value until the next read. */
+  replace(change: (value: Value) => Value): void;
+}
+
+/** How long after a failed read the next one begins. */
+const againMs = 3_000;
+
+/**
+ * Reads a value, again after a failure, and when the tab is shown again.
+ * @param read called anew when one of `inputs` changes
+ * @param everyMs reads again after so long, while the tab is shown; null: only when asked to
+ */
+export function useLoaded<Value>(
+  read: () => Promise<Value>,
+  inputs: readonly unknown[],
+  everyMs: number | null = null,
+): Loaded<Value> {
+  const [value, setValue] = useState<Value | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const latest = useRef(read);
+  latest.current = read;
+  /** Counts reads: an answer that a later read has overtaken is dropped. */
+  const count = useRef(0);
+  const isUnderWay = useRef(false);
+  const isAsked = useRef(false);
+
+  const run = useCallback(async () => {
+    if (isUnderWay.current) {
+      isAsked.current = true;
+      return;
+    }
+    isUnderWay.current = true;
+    do {
+      isAsked.current = false;
+      const number = ++count.current;
+      try {
+        const next = await latest.current();
+        if (number === count.current) {
+          setValue(next);
+          setError(null);
+        }
+      } catch (failure) {
+        if (number === count.current) setError(failure);
+      }
+    } while (isAsked.current);
+    isUnderWay.current = false;
+  }, []);
+
+  // The inputs are the caller's: `read` itself is another function at each call.
+  useEffect(() => {
+    count.current += 1;
+    setValue(null);
+    setError(null);
+    void run();
+  }, [...inputs, run]);
+
+  useEffect(() => {
+    const isFailing = error !== null;
+    const pause = isFailing ? againMs : everyMs;
+    const look = () => document.visibilityState === 'visible' && void run();
+    const timer = pause === null ? undefined : setInterval(look, pause);
+    addEventListener('visibilitychange', look);
+    return () => {
+      clearInterval(timer);
+      removeEventListener('visibilitychange', look);
+    };
+  }, [error, everyMs, run]);
+
+  const reload = useCallback(() => void run(), [run]);
+  const replace = useCallback((change: (value: Value) => Value) => {
+    setValue((now) => (now === null ? now : change(now)));
+  }, []);
+  return { value, error, reload, replace };
+}

@@ -1,0 +1,95 @@
+import { useRef, useState } from 'preact/hooks';
+import { useLoaded } from './loaded.ts';
+import { open } from './router.ts';
+import type { Account, Session } from './session.ts';
+import { channelName, texts } from './texts.ts';
+import { Button, Choice, Dialog, Field, Problem, Shown, useTask } from './ui.tsx';
+
+/** The first message to a number. */
+export function NewMessage({ session, onClose }: { session: Session; onClose: () => void }) {
+  const loaded = useLoaded(
+    async () =>
+      (await session.client.call('list_accounts')).accounts.filter(
+        ({ status }) => status === 'connected',
+      ),
+    [session],
+  );
+  return (
+    <Dialog title={texts.conversations.newMessage} onClose={onClose}>
+      <Shown loaded={loaded}>
+        {(accounts) =>
+          accounts.length === 0 ? (
+            <>
+              <p>{texts.conversations.noAccount}</p>
+              <div class="actions">
+                <Button onClick={onClose}>{texts.close}</Button>
+                <Button tone="main" onClick={() => open('connect')}>
+                  {texts.accounts.connect}
+                </Button>
+              </div>
+            </>
+          ) : (
+            <Form session={session} accounts={accounts} onClose={onClose} />
+          )
+        }
+      </Shown>
+    </Dialog>
+  );
+}
+
+function Form(props: { session: Session; accounts: readonly Account[]; onClose: () => void }) {
+  const { session, accounts, onClose } = props;
+  const [accountId, setAccountId] = useState(accounts[0]?.id ?? '');
+  const [phone, setPhone] = useState('');
+  const [text, setText] = useState('');
+  const task = useTask();
+  const key = useRef({ sent: '', id: '' });
+  const send = async () => {
+    const body = { to: { phone: phone.trim() }, account_id: accountId, text };
+    const sent = JSON.stringify(body);
+    if (key.current.sent !== sent) key.current = { sent, id: crypto.randomUUID() };
+    const answer = await session.client.send(body, { idempotencyKey: key.current.id });
+    open('conversations', answer.account_id, answer.contact_id);
+  };
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void task.run(send, onClose);
+      }}
+    >
+      <Choice
+        label={texts.conversations.from}
+        value={accountId}
+        options={accounts.map((one) => [one.id, `${one.identifier} · ${channelName(one.channel)}`])}
+        onChange={setAccountId}
+      />
+      <Field
+        label={texts.conversations.to}
+        type="tel"
+        value={phone}
+        onInput={setPhone}
+        placeholder="+12025550123"
+        isRequired
+      />
+      <label class="field">
+        <span>{texts.conversations.text}</span>
+        <textarea
+          dir="auto"
+          rows={3}
+          maxLength={4_096}
+          required
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+      </label>
+      <Problem error={task.error} />
+      <div class="actions">
+        <Button onClick={onClose}>{texts.cancel}</Button>
+        <Button type="submit" tone="main" isBusy={task.isBusy}>
+          {texts.conversations.send}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,58 @@
+import { GatewayClient } from '../../../client/client.ts';
+import type { components } from '../../../client/generated/schema.ts';
+
+type Schemas = components['schemas'];
+export type Account = Schemas['Account'];
+export type Channel = Schemas['Channel'];
+export type Connection = Schemas['Connection'];
+export type Contact = Schemas['Contact'];
+export type Me = Schemas['Me'];
+export type Message = Schemas['Message'];
+
+/** Who is signed in. */
+export interface Session {
+  readonly client: GatewayClient;
+  readonly me: Me;
+  readonly isTest: boolean;
+}
+
+const name = 'gateway-key';
+
+/** The API beside the page, also below a proxy's path. */
+export const baseUrl = new URL('v1', document.baseURI).href;
+
+/** The key lives as long as the tab: no other tab and no later visit finds it. */
+export const keptKey = {
+  read: (): string | null => sessionStorage.getItem(name),
+  keep: (key: string): void => sessionStorage.setItem(name, key),
+  forget: (): void => sessionStorage.removeItem(name),
+};
+
+/** @param watch sees each answer, or null where none came */
+export function clientOf(
+  apiKey: string,
+  retryForMs: number,
+  watch: (answer: Response | null) => void = () => {},
+): GatewayClient {
+  const request: typeof fetch = async (input, init) => {
+    try {
+      const answer = await fetch(input, { ...init, credentials: 'omit', cache: 'no-store' });
+      watch(answer);
+      return answer;
+    } catch (error) {
+      if (init?.signal?.aborted !== true) watch(null);
+      throw error;
+    }
+  };
+  return new GatewayClient({ baseUrl, apiKey, retryForMs, fetch: request });
+}
+
+/**
+ * Signs in.
+ * @throws Refusal where the key is not known, Unreachable
+ */
+export async function signIn(apiKey: string): Promise<Session> {
+  const client = clientOf(apiKey, 0);
+  const me = await client.call('get_me');
+  return { client, me, isTest: me.tenant.mode === 'test' };
+}

@@ -1,0 +1,44 @@
+import { useState } from 'preact/hooks';
+import { Refusal } from '../../../client/refusal.ts';
+import { texts } from './texts.ts';
+import { Bones, Button, Field, Problem } from './ui.tsx';
+
+/** Asks for a key. */
+export function SignIn(props: {
+  error: unknown;
+  isAsking: boolean;
+  enter: (key: string) => Promise<void>;
+}) {
+  const [key, setKey] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const isUnknown = props.error instanceof Refusal && props.error.status === 401;
+  return (
+    <main class="sign-in" id="main">
+      <h1>{texts.product}</h1>
+      {props.isAsking ? (
+        <Bones />
+      ) : (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            setBusy(true);
+            void props.enter(key.trim()).finally(() => setBusy(false));
+          }}
+        >
+          <Field
+            label={texts.signIn.key}
+            type="password"
+            value={key}
+            onInput={setKey}
+            hint={texts.signIn.hint}
+            isRequired
+          />
+          <Problem error={isUnknown ? texts.signIn.unknown : props.error} />
+          <Button type="submit" tone="main" isBusy={isBusy}>
+            {texts.signIn.enter}
+          </Button>
+        </form>
+      )}
+    </main>
+  );
+}

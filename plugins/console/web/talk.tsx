@@ -1,0 +1,150 @@
+import { type ComponentChildren, Fragment } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { AsContact } from './as-contact.tsx';
+import { Bubble } from './bubble.tsx';
+import { Composer } from './composer.tsx';
+import { ContactDetails } from './contact-details.tsx';
+import { type Live, useEvents } from './live.ts';
+import { useLoaded } from './loaded.ts';
+import { address } from './router.ts';
+import type { Account, Contact, Message, Session } from './session.ts';
+import { channelName, nameOf, texts } from './texts.ts';
+import { dayOf } from './times.ts';
+import { Button, Empty, Name, Shown } from './ui.tsx';
+
+const pageSize = 40;
+
+interface Thread {
+  readonly account: Account | null;
+  readonly contact: Contact;
+  /** Oldest first. */
+  readonly messages: readonly Message[];
+  readonly hasMore: boolean;
+}
+
+/** One conversation: its messages as they come, and what can be written. */
+export function Talk(props: {
+  session: Session;
+  live: Live;
+  accountId: string;
+  contactId: string;
+}) {
+  const { session, live, accountId, contactId } = props;
+  const [size, setSize] = useState(pageSize);
+  const loaded = useLoaded(
+    () => read(session, accountId, contactId, size),
+    [session, accountId, contactId, size],
+  );
+  useEvents(live, (event) => {
+    const concerns =
+      event === null ||
+      event.type.startsWith('account.') ||
+      ('contact' in event.payload && event.payload.contact.id === contactId);
+    if (concerns) loaded.reload();
+  });
+  return (
+    <Shown loaded={loaded}>
+      {({ account, contact, messages, hasMore }) => (
+        <section class="talk">
+          <header class="talk-title">
+            <a class="back" href={address('conversations')}>
+              {texts.conversations.back}
+            </a>
+            <div>
+              <h1>
+                <Name>{nameOf(contact)}</Name>
+              </h1>
+              <p class="quiet">
+                <bdi>{contact.phone ?? ''}</bdi> · {channelName(contact.channel)} ·{' '}
+                <bdi>{account?.identifier ?? texts.conversations.accountGone}</bdi>
+              </p>
+            </div>
+            <ContactDetails session={session} contact={contact} onChange={loaded.reload} />
+          </header>
+          <Messages
+            messages={messages}
+            session={session}
+            earlier={
+              hasMore && (
+                <Button onClick={() => setSize(size + pageSize)}>
+                  {texts.conversations.earlier}
+                </Button>
+              )
+            }
+          />
+          <Composer
+            session={session}
+            accountId={accountId}
+            contact={contact}
+            account={account}
+            onSent={loaded.reload}
+          />
+          {session.isTest && account !== null && (
+            <AsContact session={session} account={account} contact={contact} />
+          )}
+        </section>
+      )}
+    </Shown>
+  );
+}
+
+function Messages(props: {
+  messages: readonly Message[];
+  session: Session;
+  earlier: ComponentChildren;
+}) {
+  const { messages } = props;
+  const place = useRef<HTMLDivElement>(null);
+  const last = messages.at(-1)?.id;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: to the newest message when there is one more
+  useEffect(() => {
+    place.current?.scrollTo({ top: place.current.scrollHeight });
+  }, [last]);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <div class="messages" ref={place} tabIndex={0} role="log" aria-label={texts.conversations.log}>
+      {props.earlier}
+      {messages.length === 0 && (
+        <Empty>
+          <p>{texts.conversations.noMessages}</p>
+        </Empty>
+      )}
+      {messages.map((message, index) => {
+        const day = dayOf(message.created_at);
+        const before = messages[index - 1];
+        return (
+          <Fragment key={message.id}>
+            {(before === undefined || dayOf(before.created_at) !== day) && <p class="day">{day}</p>}
+            <Bubble message={message} session={props.session} />
+          </Fragment>
+        );
+      })}
+    </div>
+  );
+}
+
+async function read(
+  { client }: Session,
+  accountId: string,
+  contactId: string,
+  size: number,
+): Promise<Thread> {
+  const [{ accounts }, contact] = await Promise.all([
+    client.call('list_accounts'),
+    client.call('get_contact', { path: { id: contactId } }),
+  ]);
+  const messages: Message[] = [];
+  let before: string | null = null;
+  do {
+    const limit = Math.min(size - messages.length, 100);
+    const query = { limit, contact_id: contactId, account_id: accountId };
+    const page: { messages: Message[]; next_cursor: string | null } = await client.call(
+      'list_messages',
+      { query: before === null ? query : { ...query, before } },
+    );
+    messages.push(...page.messages);
+    before = page.next_cursor;
+  } while (before !== null && messages.length < size);
+  const account = accounts.find(({ id }) => id === accountId) ?? null;
+  return { account, contact, messages: messages.reverse(), hasMore: before !== null };
+}

@@ -1,0 +1,34 @@
+const time = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
+const day = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' });
+const full = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const number = new Intl.NumberFormat();
+
+/** `09:41`, or `Jan 31` for another day. */
+export function shortTime(at: string, now = new Date()): string {
+  const date = new Date(at);
+  return isSameDay(date, now) ? time.format(date) : day.format(date);
+}
+
+/** `09:41` */
+export function clock(at: string): string {
+  return time.format(new Date(at));
+}
+
+/** `Jan 31` */
+export function dayOf(at: string): string {
+  return day.format(new Date(at));
+}
+
+/** Date and time to the second. */
+export function fullTime(at: string): string {
+  return full.format(new Date(at));
+}
+
+/** `2,000` */
+export function count(value: number): string {
+  return number.format(value);
+}
+
+function isSameDay(one: Date, other: Date): boolean {
+  return one.toDateString() === other.toDateString();
+}

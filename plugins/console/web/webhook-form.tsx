@@ -1,0 +1,156 @@
+import { useState } from 'preact/hooks';
+import type { components } from '../../../client/generated/schema.ts';
+import { useLoaded } from './loaded.ts';
+import type { Session } from './session.ts';
+import { texts } from './texts.ts';
+import { Button, Copy, Dialog, Field, Problem, Shown, useTask } from './ui.tsx';
+
+type Listed = components['schemas']['ListedWebhook'];
+
+interface FormProps {
+  readonly session: Session;
+  /** The one to change; absent: a new one. */
+  readonly webhook?: Listed;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}
+
+/** Adds an address or changes one; the secret of a new one is shown once. */
+export function WebhookForm(props: FormProps) {
+  const [secret, setSecret] = useState<string | null>(null);
+  const { client } = props.session;
+  const events = useLoaded(() => client.call('list_webhook_events'), [props.session]);
+  const title = props.webhook === undefined ? texts.webhooks.add : texts.webhooks.edit;
+  if (secret !== null) {
+    return (
+      <Dialog title={texts.webhooks.secret} onClose={props.onClose}>
+        <p>{texts.webhooks.secretOnce}</p>
+        <Copy value={secret} label={texts.webhooks.copySecret} />
+        <div class="actions">
+          <Button tone="main" onClick={props.onClose}>
+            {texts.close}
+          </Button>
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title={title} onClose={props.onClose}>
+      <Shown loaded={events}>
+        {({ events, descriptions }) => (
+          <Fields
+            {...props}
+            events={events.map((event) => [event, descriptions[event] ?? ''])}
+            onSecret={setSecret}
+          />
+        )}
+      </Shown>
+    </Dialog>
+  );
+}
+
+function Fields(
+  props: FormProps & {
+    events: readonly (readonly [string, string])[];
+    onSecret: (secret: string) => void;
+  },
+) {
+  const { session, webhook, onClose } = props;
+  const [url, setUrl] = useState(webhook?.url ?? '');
+  const [name, setName] = useState(webhook?.name ?? '');
+  const [chosen, choose] = useState<readonly string[]>(
+    webhook?.subscribed_to ?? props.events.map(([event]) => event),
+  );
+  const [isOn, setOn] = useState(webhook?.enabled ?? true);
+  const [hasRetries, setRetries] = useState(webhook?.retries_enabled ?? true);
+  const [isSigned, setSigned] = useState(true);
+  const task = useTask();
+  const save = async () => {
+    const subscription = { url: url.trim(), subscribed_to: [...chosen] };
+    const rules = { enabled: isOn, retries_enabled: hasRetries };
+    const named = name.trim() === '' ? {} : { name: name.trim() };
+    const body = { ...subscription, ...rules, ...named };
+    if (webhook !== undefined) {
+      await session.client.call('update_webhook', { path: { webhookId: webhook.id }, body });
+      return null;
+    }
+    const input = { body: { ...body, generate_signing_secret: isSigned } };
+    return (await session.client.call('create_webhook', input)).signing_secret ?? null;
+  };
+  const submit = () =>
+    task.run(async () => {
+      const secret = await save();
+      props.onDone();
+      if (secret === null) onClose();
+      else props.onSecret(secret);
+    });
+  const toggle = (event: string, isChosen: boolean) =>
+    choose(isChosen ? [...chosen, event] : chosen.filter((one) => one !== event));
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      <Field
+        label={texts.webhooks.url}
+        type="url"
+        value={url}
+        onInput={setUrl}
+        placeholder="https://example.com/hook"
+        isRequired
+      />
+      <Field
+        label={texts.webhooks.name}
+        value={name}
+        onInput={setName}
+        hint={texts.webhooks.nameHint}
+      />
+      <fieldset class="field">
+        <legend>{texts.webhooks.events}</legend>
+        {props.events.map(([event, description]) => (
+          <Option
+            key={event}
+            text={event}
+            hint={description}
+            isChecked={chosen.includes(event)}
+            onChange={(isChosen) => toggle(event, isChosen)}
+          />
+        ))}
+      </fieldset>
+      <Option text={texts.webhooks.retries} isChecked={hasRetries} onChange={setRetries} />
+      <Option text={texts.webhooks.on} isChecked={isOn} onChange={setOn} />
+      {webhook === undefined && (
+        <Option text={texts.webhooks.sign} isChecked={isSigned} onChange={setSigned} />
+      )}
+      <Problem error={task.error} />
+      <div class="actions">
+        <Button onClick={onClose}>{texts.cancel}</Button>
+        <Button type="submit" tone="main" isBusy={task.isBusy}>
+          {texts.contact.save}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function Option(props: {
+  text: string;
+  hint?: string;
+  isChecked: boolean;
+  onChange: (isChecked: boolean) => void;
+}) {
+  return (
+    <label class="option">
+      <input
+        type="checkbox"
+        checked={props.isChecked}
+        onChange={(event) => props.onChange(event.currentTarget.checked)}
+      />
+      <span>
+        {props.text} {props.hint !== undefined && <small>{props.hint}</small>}
+      </span>
+    </label>
+  );
+}

@@ -1,0 +1,68 @@
+import { useState } from 'preact/hooks';
+import type { Session } from './session.ts';
+import { texts } from './texts.ts';
+import { Button, Confirm, Copy, Problem, useTask } from './ui.tsx';
+
+type Asked = 'rotate' | 'off' | null;
+
+/** The signing secret: shown after a click, rotated, or turned off. */
+export function WebhookSecret(props: { session: Session; id: string; isOn: boolean }) {
+  const { client } = props.session;
+  const input = { path: { webhookId: props.id } };
+  const [secret, setSecret] = useState<string | null>(null);
+  const [isOn, setOn] = useState(props.isOn);
+  const [asked, ask] = useState<Asked>(null);
+  const task = useTask();
+  const take = (answer: { signing_secret: string | null; signing_enabled: boolean }) => {
+    setSecret(answer.signing_secret);
+    setOn(answer.signing_enabled);
+  };
+  const rotate = async () => take(await client.call('rotate_webhook_signing_secret', input));
+  const show = () =>
+    task.run(async () => take(await client.call('get_webhook_signing_secret', input)));
+  return (
+    <section class="card">
+      <h2>{texts.webhooks.secret}</h2>
+      <p>{isOn ? texts.webhooks.signed : texts.webhooks.unsigned}</p>
+      {secret !== null && <Copy value={secret} label={texts.webhooks.copySecret} />}
+      <Problem error={task.error} />
+      <div class="actions">
+        {isOn ? (
+          <>
+            {secret === null ? (
+              <Button onClick={show} isBusy={task.isBusy}>
+                {texts.webhooks.showSecret}
+              </Button>
+            ) : (
+              <Button onClick={() => setSecret(null)}>{texts.webhooks.hideSecret}</Button>
+            )}
+            <Button onClick={() => ask('rotate')}>{texts.webhooks.rotate}</Button>
+            <Button onClick={() => ask('off')}>{texts.webhooks.turnOff}</Button>
+          </>
+        ) : (
+          <Button onClick={() => task.run(rotate)} isBusy={task.isBusy}>
+            {texts.webhooks.turnOn}
+          </Button>
+        )}
+      </div>
+      {asked === 'rotate' && (
+        <Confirm
+          title={texts.webhooks.rotateTitle}
+          text={texts.webhooks.rotateText}
+          action={texts.webhooks.rotate}
+          run={rotate}
+          onClose={() => ask(null)}
+        />
+      )}
+      {asked === 'off' && (
+        <Confirm
+          title={texts.webhooks.offTitle}
+          text={texts.webhooks.offText}
+          action={texts.webhooks.turnOff}
+          run={async () => take(await client.call('turn_off_webhook_signing', input))}
+          onClose={() => ask(null)}
+        />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,178 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, Page } from 'playwright-core';
+import t, { type Test } from 'tap';
+import { skipWithoutBrowser, startBrowser, watchPage } from '../../harness/browser.ts';
+import { type RunningGateway, runGateway } from '../../harness/gateway.ts';
+import { pair, phoneNumber, until } from '../../harness/story.ts';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const [phone, ada] = [phoneNumber(1), phoneNumber(101)];
+/** Changes by others are on the screen after this. */
+const liveMs = 2_000;
+
+/** What people may write to break a page. */
+const hostile = [
+  [
+    '<img src=x onerror=alert(1)>',
+    '</bdi></p><style>*{display:none}</style><script>alert(2)</script>',
+  ],
+  ['"onmouseover="alert(3)', '{{constructor.constructor("alert(4)")()}}<svg onload=alert(5)>'],
+  ['\u202eevil', 'مرحبا، متى يصل الطلب؟'],
+  ['N'.repeat(100), 'word '.repeat(500)],
+] as const;
+
+const pages = [
+  ...['accounts', 'connect', 'conversations', 'messages', 'webhooks', 'usage', 'phones', 'system'],
+];
+
+async function signIn(page: Page, origin: string, key: string): Promise<void> {
+  await page.goto(`${origin}/console`);
+  await page.getByLabel('API key').fill(key);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor();
+}
+
+/** What axe finds wrong in a page. Evaluated, as the policy of the page keeps scripts out. */
+async function violations(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe);
+  const run = 'axe.run().then(({ violations }) => JSON.stringify(violations))';
+  const found = JSON.parse(await page.evaluate<string>(run)) as readonly {
+    readonly id: string;
+    readonly nodes: readonly { readonly html: string }[];
+  }[];
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+}
+
+async function isNarrow(page: Page): Promise<boolean> {
+  const [wide, inner] = await page.evaluate<[number, number]>(
+    '[document.documentElement.scrollWidth, innerWidth]',
+  );
+  return wide <= inner;
+}
+
+async function write(gateway: RunningGateway, phoneOf: string, name: string, text: string) {
+  const body = { from: { phone: phoneOf, name }, text };
+  const answer = await gateway.api.post(`/sandbox/phones/${phone}/inbound`, body);
+  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+}
+
+/** Every page with hostile texts in it, at two widths, in the light and in the dark. */
+async function everyPage(t: Test, browser: Browser, gateway: RunningGateway): Promise<void> {
+  const { origin } = new URL(gateway.baseUrl);
+  for (const [n, [name, text]] of hostile.entries()) {
+    await write(gateway, phoneNumber(200 + n), name, text);
+  }
+  const url = 'http://127.0.0.1:9/hook';
+  const body = { url, subscribed_to: ['message.received'], name: '<b>hook</b>' };
+  const hook = await gateway.api.post('/webhooks', body);
+  const { webhook } = hook.body as { webhook: { id: string } };
+  const conversations = await until('the hostile messages', async () => {
+    const answer = await gateway.api.get('/conversations');
+    const { conversations } = answer.body as {
+      conversations: { account_id: string; contact: { id: string } }[];
+    };
+    return conversations.length > hostile.length ? conversations : undefined;
+  });
+  const talks = conversations.map((one) => `conversations/${one.account_id}/${one.contact.id}`);
+  for (const width of [1280, 390]) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme });
+      const page = await context.newPage();
+      const watched = watchPage(page, origin);
+      await page.goto(`${origin}/console`);
+      await page.getByLabel('API key').waitFor();
+      t.same(await violations(page), [], `sign-in, ${width}, ${colorScheme}`);
+      await signIn(page, origin, gateway.key);
+      for (const name of [...pages, `webhooks/${webhook.id}`, ...talks]) {
+        const what = `${name}, ${width}, ${colorScheme}`;
+        await page.goto(`${origin}/console#/${name}`);
+        await page.waitForSelector('.bones', { state: 'detached' });
+        await page.getByRole('heading').first().waitFor();
+        t.same(await violations(page), [], what);
+        t.ok(await isNarrow(page), `${what}: nothing is wider than the screen`);
+      }
+      t.same(watched, { faults: [], foreign: [] }, 'no script of a contact has run');
+      t.equal(await page.locator('img[src="x"], svg[onload]').count(), 0);
+      await context.close();
+    }
+  }
+}
+
+/** Two browsers and a REST client see each other's changes; one request is open for two tabs of one browser. */
+async function together(t: Test, browser: Browser, gateway: RunningGateway): Promise<void> {
+  const { origin } = new URL(gateway.baseUrl);
+  const contexts = [await browser.newContext(), await browser.newContext()];
+  const screens: Page[] = [];
+  for (const context of contexts) {
+    const page = await context.newPage();
+    await signIn(page, origin, gateway.key);
+    await page.goto(`${origin}/console#/conversations`);
+    await page.getByRole('link', { name: /Ada/ }).click();
+    await page.getByRole('log').waitFor();
+    screens.push(page);
+  }
+  const [one, other] = screens as [Page, Page];
+  const shown = async (text: string, by: string, screensOf: readonly Page[]) => {
+    const begun = Date.now();
+    await Promise.all(
+      screensOf.map((page) => page.getByRole('log').getByText(text).waitFor({ timeout: 10_000 })),
+    );
+    const took = Date.now() - begun;
+    t.ok(took < liveMs, `${by} is seen after ${took} ms`);
+  };
+  await one.getByLabel('Message to Ada').fill('from one browser');
+  await one.getByRole('button', { name: 'Send', exact: true }).click();
+  await shown('from one browser', 'what a browser sent', [one, other]);
+  await write(gateway, ada, 'Ada', 'from the contact');
+  await shown('from the contact', 'what a contact wrote', [one, other]);
+  await gateway.api.post('/messages', { to: { phone: ada }, text: 'from a program' });
+  await shown('from a program', 'what a program sent', [one, other]);
+
+  const tab = await contexts[0]?.newPage();
+  if (tab === undefined) throw new Error('no tab');
+  await signIn(tab, origin, gateway.key);
+  await tab.goto(`${origin}/console#/conversations`);
+  await tab.getByRole('link', { name: /Ada/ }).waitFor();
+  const asked: string[] = [];
+  for (const page of [one, tab]) page.on('request', (request) => asked.push(request.url()));
+  await new Promise((resolve) => setTimeout(resolve, 3_000));
+  const others = asked.filter((url) => !url.includes('/v1/events'));
+  t.same(others, [], 'idle, nothing but the events is asked for');
+  t.ok(asked.length <= 1, 'by one tab for both');
+  await write(gateway, ada, 'Ada', 'to both tabs');
+  await tab.getByText('to both tabs').first().waitFor({ timeout: liveMs });
+
+  await gateway.kill();
+  await one.getByText('The gateway cannot be reached').first().waitFor();
+  await gateway.start();
+  await write(gateway, ada, 'Ada', 'after the restart');
+  await one.getByRole('log').getByText('after the restart').waitFor({ timeout: 20_000 });
+  await one.getByText('The gateway cannot be reached').first().waitFor({ state: 'detached' });
+  for (const context of contexts) await context.close();
+}
+
+t.test('the pages of the console', { skip: skipWithoutBrowser, timeout: 240_000 }, async (t) => {
+  const gateway = await runGateway(t, { databaseUrl: null });
+  const { origin } = new URL(gateway.baseUrl);
+  const browser = await startBrowser(t);
+  await t.test('empty', async (t) => {
+    const page = await browser.newPage();
+    await signIn(page, origin, gateway.liveKey);
+    t.equal(await page.getByRole('link', { name: 'Test phones' }).count(), 0, 'not for a live key');
+    for (const [name, text] of [
+      ['accounts', 'No number is connected yet.'],
+      ['conversations', 'No conversation yet.'],
+      ['webhooks', 'No address yet.'],
+    ]) {
+      await page.goto(`${origin}/console#/${name}`);
+      await page.getByText(text ?? '').waitFor();
+      t.same(await violations(page), [], `${name}, empty`);
+    }
+    await page.close();
+  });
+  await pair(gateway.api, phone);
+  await write(gateway, ada, 'Ada', 'Hello! Is my order ready?');
+  await t.test('every page', (t) => everyPage(t, browser, gateway));
+  await t.test('together', (t) => together(t, browser, gateway));
+});

@@ -1,0 +1,53 @@
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { canInstall, install } from '../servers/install.ts';
+import { findProgram } from '../servers/processes.ts';
+import type { Teardown } from './processes.ts';
+
+const names = ['chromium', 'chromium-browser', 'google-chrome'];
+
+/** Chromium as it is found or installed; undefined where neither is possible. */
+async function findChromium(): Promise<string | undefined> {
+  const { CHROMIUM } = process.env;
+  if (CHROMIUM !== undefined) return CHROMIUM;
+  if (findProgram(names) === undefined && canInstall()) await install(['chromium']);
+  return findProgram(names);
+}
+
+export const executablePath = await findChromium();
+/** For `t.test`: false, or why tests in a browser are left out. */
+export const skipWithoutBrowser =
+  executablePath === undefined && 'no Chromium is there, and none can be installed';
+
+/** Starts a browser that ends with the test. */
+export async function startBrowser(t: Teardown): Promise<Browser> {
+  const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-background-networking'];
+  const path = executablePath ?? '';
+  const browser = await chromium.launch({ executablePath: path, args, chromiumSandbox: false });
+  t.teardown(() => browser.close());
+  return browser;
+}
+
+/** What went wrong in a page, and which other hosts it asked. */
+export interface Watched {
+  readonly faults: string[];
+  readonly foreign: string[];
+}
+
+/** Notes errors of scripts, dialogs, refusals by the page's policy, and requests to other hosts. */
+export function watchPage(page: Page, origin: string): Watched {
+  const faults: string[] = [];
+  const foreign: string[] = [];
+  page.on('pageerror', (error) => faults.push(String(error)));
+  page.on('dialog', (dialog) => {
+    faults.push(`a dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on('console', (message) => {
+    if (/Content Security Policy|Trusted/.test(message.text())) faults.push(message.text());
+  });
+  page.on('request', (request) => {
+    const url = request.url();
+    if (!/^(data|blob):/.test(url) && !url.startsWith(origin)) foreign.push(url);
+  });
+  return { faults, foreign };
+}
