@@ -81,6 +81,14 @@ export const errorTable = {
   webhooks_not_enabled: { status: 403, text: 'Webhooks are not enabled for the account.' },
   webhook_not_found: { status: 404, text: 'There is no webhook with this id or name.' },
   delivery_not_found: { status: 404, text: 'There is no delivery with this id.' },
+  recovery_running: {
+    status: 409,
+    text: 'A recovery of this webhook is running; another one can begin when it is done.',
+  },
+  webhook_not_delivering: {
+    status: 409,
+    text: 'This webhook is off or its URL is paused; switch it on or enable it again first.',
+  },
   invalid_event_type: { status: 400, text: 'This is not an event type of the account.' },
   url_not_allowed: { status: 400, text: 'This URL is not allowed.' },
 } as const satisfies Record<string, { status: number; text: string }>;

@@ -38,6 +38,8 @@ export const paths = {
   turn_off_webhook_signing: 'DELETE /webhooks/{webhookId}/signing-secret',
   list_webhook_deliveries: 'GET /webhooks/{webhookId}/deliveries',
   replay_webhook_delivery: 'POST /webhooks/{webhookId}/deliveries/{deliveryId}/replay',
+  recover_webhook: 'POST /webhooks/{webhookId}/recover',
+  get_webhook_recovery: 'GET /webhooks/{webhookId}/recover',
   list_simulated_phones: 'GET /sandbox/phones',
   get_simulated_phone: 'GET /sandbox/phones/{phone}',
   put_simulated_phone: 'PUT /sandbox/phones/{phone}',

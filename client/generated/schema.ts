@@ -732,6 +732,33 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/webhooks/{webhookId}/recover": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the progress of a recovery
+         * @description The latest recovery of the webhook, with how far it is; null when there was none.
+         */
+        get: operations["get_webhook_recovery"];
+        put?: never;
+        /**
+         * Deliver anew what was missed
+         * @description Starts a job that delivers logged deliveries once more, oldest first, beside the live ones, with a quarter of the
+         *     requests that the URL gets at once. Each keeps its `X-Webhook-Delivery`: a receiver that ignores duplicates ignores
+         *     one that it took before. As with a replay there are no further retries. The job survives restarts and waits while
+         *     the webhook is off or its URL is paused. One runs at a time (`recovery_running`).
+         */
+        post: operations["recover_webhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sandbox/phones": {
         parameters: {
             query?: never;
@@ -2055,6 +2082,42 @@ export interface components {
             message: string;
             /** @description in milliseconds */
             duration_ms: number;
+        };
+        /** @description A job that delivers logged deliveries anew. */
+        WebhookRecovery: {
+            /** @example rec_01j5x8zr7g1x9n4p6q8s0t2wyz */
+            id: string;
+            /** @enum {string} */
+            status: "running" | "done";
+            /**
+             * @description `failed`: what was given up; `suppressed`: what was not sent while the webhook was off or its URL paused
+             * @enum {string}
+             */
+            deliveries: "failed" | "suppressed" | "all";
+            /**
+             * @description ISO 8601 in UTC with milliseconds
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            since: string;
+            /**
+             * @description ISO 8601 in UTC with milliseconds
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            until: string;
+            /** @description deliveries to repeat when it began */
+            total: number;
+            /** @description deliveries that were handed over again */
+            recovered: number;
+            /**
+             * @description ISO 8601 in UTC with milliseconds
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description ISO 8601 in UTC with milliseconds
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            finished_at: string | null;
         };
         WebhookTestFailure: {
             /**
@@ -5090,6 +5153,134 @@ export interface operations {
             };
             413: components["responses"]["WebhookPayloadTooLarge413"];
             414: components["responses"]["WebhookUriTooLong414"];
+            429: components["responses"]["WebhookRateLimited429"];
+            500: components["responses"]["WebhookInternalError500"];
+            503: components["responses"]["WebhookUnavailable503"];
+        };
+    };
+    get_webhook_recovery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the webhook, or its exact name. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description true; false in a refusal */
+                        success: boolean;
+                        /**
+                         * @description the id of the webhook
+                         * @example wh_01j5x8zr7g1x9n4p6q8s0t2wyz
+                         */
+                        webhook_id: string;
+                        job: components["schemas"]["WebhookRecovery"] | null;
+                    };
+                };
+            };
+            400: components["responses"]["WebhookInvalidRequest400"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["WebhookWebhooksNotEnabled403"];
+            404: components["responses"]["WebhookWebhookNotFound404"];
+            413: components["responses"]["WebhookPayloadTooLarge413"];
+            414: components["responses"]["WebhookUriTooLong414"];
+            429: components["responses"]["WebhookRateLimited429"];
+            500: components["responses"]["WebhookInternalError500"];
+            503: components["responses"]["WebhookUnavailable503"];
+        };
+    };
+    recover_webhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the webhook, or its exact name. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * Format: date-time
+                     * @description Deliveries created at this moment or later.
+                     * @example 2026-01-31T09:30:00.000Z
+                     */
+                    since: string;
+                    /**
+                     * Format: date-time
+                     * @description Deliveries created before it. Default: now.
+                     * @example 2026-01-31T09:30:00.000Z
+                     */
+                    until?: string;
+                    /**
+                     * @description `failed`: what was given up; `suppressed`: what was not sent while the webhook was off or its URL paused
+                     * @enum {string}
+                     */
+                    status: "failed" | "suppressed" | "all";
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted */
+            202: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description true; false in a refusal */
+                        success: boolean;
+                        /**
+                         * @description the id of the webhook
+                         * @example wh_01j5x8zr7g1x9n4p6q8s0t2wyz
+                         */
+                        webhook_id: string;
+                        job: components["schemas"]["WebhookRecovery"];
+                    };
+                };
+            };
+            400: components["responses"]["WebhookInvalidRequest400"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["WebhookWebhooksNotEnabled403"];
+            404: components["responses"]["WebhookWebhookNotFound404"];
+            /**
+             * @description `webhook_not_delivering`: This webhook is off or its URL is paused; switch it on or enable it again first.
+             *
+             *     `recovery_running`: A recovery of this webhook is running; another one can begin when it is done.
+             */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        success: false;
+                        /** @enum {string} */
+                        error_code: "webhook_not_delivering" | "recovery_running";
+                        /** @description a sentence for a person */
+                        error: string;
+                    };
+                };
+            };
+            413: components["responses"]["WebhookPayloadTooLarge413"];
+            414: components["responses"]["WebhookUriTooLong414"];
+            415: components["responses"]["WebhookUnsupportedMediaType415"];
             429: components["responses"]["WebhookRateLimited429"];
             500: components["responses"]["WebhookInternalError500"];
             503: components["responses"]["WebhookUnavailable503"];

@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/contracts/clock.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
+import { newId } from '../../core/ids.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { MintAddress } from '../../core/media-reference.ts';
 import type { AnyOperation } from '../../core/operation.ts';
@@ -9,6 +10,7 @@ import type { Cursors, Secrets } from '../secrets/contract.ts';
 import type { Plans } from '../tenants/contract.ts';
 import { DeliveryLog } from './delivery-log.ts';
 import { webhookOperations } from './operations.ts';
+import { beginRecoveryLane } from './recovery/begin-lane.ts';
 import { deliverSample } from './sample-delivery.ts';
 import { makeChangeLane } from './subscriptions/change-lane.ts';
 import { Subscriptions } from './subscriptions/subscriptions.ts';
@@ -60,6 +62,14 @@ export function makeWebhookOperations(parts: WebhooksParts): MadeOperations {
       deliveryLog,
       deliverSample: (webhook, sample) =>
         parts.tests.run(webhook, () => deliverSample(testParts, webhook, sample)),
+      recover: {
+        async begin(input) {
+          const output = await storage.submit(beginRecoveryLane, { ...input, id: newId('rec') });
+          if ('refused' in output) throw output.refused;
+          return output.recovery;
+        },
+        find: (webhookId) => storage.read.recoveries.find(webhookId),
+      },
       cursors,
     },
     plans,

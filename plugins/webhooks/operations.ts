@@ -6,6 +6,7 @@ import { createWebhook, updateWebhook } from './operations/changes.ts';
 import { listDeliveries, replayDelivery } from './operations/deliveries.ts';
 import { getHealth, reenableWebhook } from './operations/health.ts';
 import type { WebhookOperationsParts } from './operations/parts.ts';
+import { getRecovery, recoverWebhook } from './operations/recovery.ts';
 import { getSecret, rotateSecret, turnOffSigning } from './operations/secrets.ts';
 import { deleteWebhook, listEvents, listWebhooks } from './operations/subscriptions.ts';
 import { testWebhook } from './operations/test.ts';
@@ -29,6 +30,8 @@ export function webhookOperations(
     turnOffSigning(parts),
     listDeliveries(parts),
     replayDelivery(parts),
+    recoverWebhook(parts),
+    getRecovery(parts),
   ].map((operation) => forEnabled(operation, plans));
 }
 

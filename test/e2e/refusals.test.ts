@@ -9,12 +9,12 @@ import { capRefusals, sendRefusals } from './refusals/sending.ts';
 import { webhookOperations, webhookRefusals } from './refusals/webhooks.ts';
 import { numbers, refusalWorld } from './refusals/world.ts';
 
-/** Codes that are met elsewhere: what one healthy process does not answer, drivers from outside, media. */
+/** Codes that are met elsewhere: what one healthy process does not answer, drivers from outside, media, recoveries. */
 const elsewhere = new Set([
   ...['unauthorized', 'wait_concurrency', 'qr_not_ready', 'rate_limited', 'internal_error'],
   ...['unavailable', 'connection_service_unreachable', 'connection_service_at_capacity'],
   ...['headers_too_large', 'media_gone', 'range_not_satisfiable'],
-  ...['contact_required', 'step_not_awaited', 'driver_failed'],
+  ...['contact_required', 'step_not_awaited', 'driver_failed', 'recovery_running'],
 ]);
 
 t.test('every refusal of one gateway', async (t) => {

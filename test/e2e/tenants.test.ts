@@ -128,6 +128,11 @@ function callsWith(names: Names): readonly Call[] {
         call('turn_off_webhook_signing', `DELETE ${path}/signing-secret`),
         call('list_webhook_deliveries', `GET ${path}/deliveries?before=${names.deliveries}`),
         call('replay_webhook_delivery', `POST ${path}/deliveries/${delivery}/replay`),
+        call('recover_webhook', `POST ${path}/recover`, {
+          since: '2026-01-01T00:00:00Z',
+          status: 'all',
+        }),
+        call('get_webhook_recovery', `GET ${path}/recover`),
         call('delete_webhook', `DELETE ${path}`),
       ];
     }),

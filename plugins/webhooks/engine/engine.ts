@@ -1,6 +1,7 @@
 import type { Release } from '../../../core/contracts/broker.ts';
 import { Loop } from '../../../core/loop.ts';
 import type { PrepareEvents } from '../../events/contract.ts';
+import { Recoveries } from '../recovery/recoveries.ts';
 import { Deliverer } from './deliverer.ts';
 import { makeDirectFanOut } from './direct-fan-out.ts';
 import { Throttle } from './due-timer.ts';
@@ -74,9 +75,13 @@ async function startDelivering(parts: EngineParts): Promise<Engine> {
   fanOut.kick();
   deliverer.start();
   const upkeep = startUpkeep(parts, metrics);
+  const { storage, log, settings } = parts;
+  const recoveries = new Recoveries({ storage, log, concurrency: settings.concurrency });
+  recoveries.start();
   return {
     directFanOut,
     async stop() {
+      await recoveries.stop();
       await fanOut.stop();
       await deliverer.stop();
       await upkeep.stop();

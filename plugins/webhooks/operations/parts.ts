@@ -1,8 +1,10 @@
 import type { Cursors } from '../../secrets/contract.ts';
 import type { DeliveryLog } from '../delivery-log.ts';
+import type { BeginInput } from '../recovery/begin-lane.ts';
 import type { Sample } from '../sample-delivery.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import type { Attempt, Delivery } from '../tables/delivery-rows.ts';
+import type { Recovery } from '../tables/recoveries.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
 
 /** Dependencies of the operations on webhooks. */
@@ -17,5 +19,10 @@ export interface WebhookOperationsParts {
     webhook: Webhook,
     sample: Sample,
   ): Promise<{ readonly delivery: Delivery; readonly attempt: Attempt }>;
+  readonly recover: {
+    /** @throws GatewayError `webhook_not_found`, `webhook_not_delivering`, `recovery_running` */
+    begin(input: Omit<BeginInput, 'id'>): Promise<Recovery>;
+    find(webhookId: string): Promise<Recovery | null>;
+  };
   readonly cursors: Cursors;
 }

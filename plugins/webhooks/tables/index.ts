@@ -7,6 +7,7 @@ import type { Sql } from '../../../core/contracts/sql.ts';
 import type { LeasedTable, LeaseRows } from '../../cluster/contract.ts';
 import { DeliveryTable } from './deliveries.ts';
 import { ReceiverTable, receiverLeases } from './receivers.ts';
+import { RecoveryTable } from './recoveries.ts';
 import { type TenantOf, WebhookTable } from './webhooks.ts';
 
 /** Table objects of subscriptions, receivers and deliveries. */
@@ -14,6 +15,7 @@ export interface WebhookTables {
   readonly webhooks: WebhookTable;
   readonly receivers: ReceiverTable;
   readonly deliveries: DeliveryTable;
+  readonly recoveries: RecoveryTable;
 }
 
 declare module '../../../core/contracts/storage.ts' {
@@ -30,5 +32,6 @@ export function makeWebhookTables(
     webhooks: new WebhookTable(sql, tenantOf),
     receivers: new ReceiverTable(sql, leases(receiverLeases)),
     deliveries: new DeliveryTable(sql),
+    recoveries: new RecoveryTable(sql),
   };
 }

@@ -88,4 +88,22 @@ export const webhookSchema: readonly Table[] = [
       ['created_at'],
     ],
   },
+  {
+    name: 'recoveries',
+    columns: {
+      webhook_id: id,
+      id,
+      states: words(40),
+      since_at: integer,
+      until_at: integer,
+      position: text,
+      under_way: text,
+      total: integer,
+      recovered: zero,
+      created_at: integer,
+      finished_at: nullable(integer),
+    },
+    primary: ['webhook_id'],
+    indexes: [['finished_at']],
+  },
 ];

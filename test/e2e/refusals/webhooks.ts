@@ -27,6 +27,7 @@ export async function webhookRefusals({ main, bare }: RefusalWorld): Promise<rea
     ['DELETE /webhooks/nobody/signing-secret'],
     ['GET /webhooks/nobody/deliveries'],
     ['POST /webhooks/nobody/deliveries/dlv_1/replay'],
+    ['GET /webhooks/nobody/recover'],
   ];
   const wrong: readonly (readonly [code: string, body: object, field: string])[] = [
     ['invalid_event_type', { subscribed_to: ['message.lost'] }, 'body/subscribed_to/0'],
@@ -50,6 +51,9 @@ export async function webhookRefusals({ main, bare }: RefusalWorld): Promise<rea
     refused(400, 'invalid_event_type', 'POST /webhooks/off/test', {
       body: { event: 'message.lost' },
       fields: ['body/event'],
+    }),
+    refused(409, 'webhook_not_delivering', 'POST /webhooks/off/recover', {
+      body: { since: '2026-01-01T00:00:00Z', status: 'all' },
     }),
     refused(404, 'delivery_not_found', 'POST /webhooks/off/deliveries/dlv_1/replay'),
     refused(400, 'invalid_cursor', 'GET /webhooks/off/deliveries?before=x', {
@@ -92,6 +96,8 @@ export async function webhookOperations(t: Test, { guarded }: RefusalWorld): Pro
     const { deliveries } = bodyOf<{ deliveries: { id: string }[] }>(answer);
     return deliveries.some((one) => one.id === id) ? true : undefined;
   });
+  await does(202, 'POST /webhooks/all/recover', { since: '2026-01-01T00:00:00Z', status: 'all' });
+  await does(200, 'GET /webhooks/all/recover');
   await does(200, 'GET /webhooks/all/health');
   await does(200, 'POST /webhooks/all/reenable');
   await does(200, 'DELETE /webhooks/all');

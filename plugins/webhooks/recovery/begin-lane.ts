@@ -1,0 +1,51 @@
+import type { Lane, Unit } from '../../../core/contracts/storage.ts';
+import { GatewayError } from '../../../core/errors.ts';
+import type { Recovery } from '../tables/recoveries.ts';
+
+/** A recovery to begin. */
+export interface BeginInput {
+  readonly tenantId: string;
+  readonly webhookId: string;
+  readonly id: string;
+  readonly states: Recovery['states'];
+  readonly since: number;
+  /** Null: everything up to now. */
+  readonly until: number | null;
+}
+
+/** What became of it. */
+export type BeginOutput = { readonly recovery: Recovery } | { readonly refused: GatewayError };
+
+/** Lane that begins recoveries, under the tenant's lock: at most one runs for a subscription. */
+export const beginRecoveryLane: Lane<BeginInput, BeginOutput> = {
+  name: 'webhooks.begin-recovery',
+  maxBatch: 1,
+  locks: ({ tenantId }) => [`tenant:${tenantId}`],
+  async run(unit, inputs) {
+    const outputs: BeginOutput[] = [];
+    for (const input of inputs) outputs.push(await begin(unit, input));
+    return outputs;
+  },
+};
+
+async function begin(unit: Unit, input: BeginInput): Promise<BeginOutput> {
+  const { webhookId, id, states, since } = input;
+  const [webhook] = await unit.webhooks.byIds([webhookId]);
+  if (webhook === undefined) return { refused: new GatewayError('webhook_not_found') };
+  const [receiver] = await unit.receivers.find([webhook.receiverId]);
+  if (!webhook.enabled || receiver?.health.disabledAt != null) {
+    return { refused: new GatewayError('webhook_not_delivering') };
+  }
+  const [former] = await unit.recoveries.forChange([webhookId]);
+  if (former !== undefined && former.finishedAt === null) {
+    return { refused: new GatewayError('recovery_running') };
+  }
+  const until = Math.min(input.until ?? unit.now, unit.now);
+  const fresh = {
+    ...{ id, webhookId, states, since, until, position: [since, ''] as const, underWay: [] },
+    ...{ recovered: 0, createdAt: unit.now, finishedAt: null },
+  };
+  const recovery = { ...fresh, total: await unit.recoveries.count({ ...fresh, total: 0 }) };
+  await unit.recoveries.begin([recovery]);
+  return { recovery };
+}

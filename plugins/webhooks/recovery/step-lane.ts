@@ -1,0 +1,70 @@
+import type { Lane, Unit } from '../../../core/contracts/storage.ts';
+import { replayOf } from '../replay.ts';
+import type { Recovery } from '../tables/recoveries.ts';
+
+/** What a step has done: handed deliveries over, found those before still under way, or there is nothing to do. */
+export type StepOutput = 'moved' | 'full' | 'paused' | 'over';
+
+/**
+ * Lane of one step of a recovery: makes the next deliveries due, so many that `atOnce` of it are under way. Position
+ * and deliveries change in one transaction: a crash leaves out none.
+ */
+export function makeStepLane(atOnce: number): Lane<string, StepOutput> {
+  return {
+    name: 'webhooks.recovery-step',
+    maxBatch: 1,
+    locks: () => [],
+    async run(unit, webhookIds) {
+      const outputs: StepOutput[] = [];
+      for (const id of webhookIds) outputs.push(await step(unit, id, atOnce));
+      return outputs;
+    },
+  };
+}
+
+async function step(unit: Unit, webhookId: string, atOnce: number): Promise<StepOutput> {
+  const [recovery] = await unit.recoveries.forChange([webhookId]);
+  if (recovery === undefined || recovery.finishedAt !== null) return 'over';
+  const [webhook] = await unit.webhooks.byIds([webhookId]);
+  if (webhook === undefined) {
+    await unit.recoveries.delete(webhookId);
+    return 'over';
+  }
+  const [receiver] = await unit.receivers.find([webhook.receiverId]);
+  // Deliveries handed over now would end as suppressed.
+  if (!webhook.enabled || receiver?.health.disabledAt != null) return 'paused';
+  const before = await unit.deliveries.byIds(recovery.underWay);
+  const underWay = before.filter(({ state }) => state === 'waiting').map(({ id }) => id);
+  const room = atOnce - underWay.length;
+  if (room <= 0) return 'full';
+  const next = await unit.recoveries.next(recovery, room);
+  if (next.length === 0 && underWay.length > 0) return 'full';
+  const last = next.at(-1);
+  if (last === undefined) {
+    await unit.recoveries.save([{ ...recovery, underWay: [], finishedAt: unit.now }]);
+    return 'over';
+  }
+  const due = (await unit.deliveries.forChange(next.map(({ id }) => id)))
+    .filter(({ state }) => isWanted(recovery, state))
+    .map((delivery) => replayOf(delivery, webhook, unit.now));
+  await unit.deliveries.save(due);
+  await unit.deliveries.reassign(due);
+  await unit.recoveries.save([
+    {
+      ...recovery,
+      position: [last.createdAt, last.id],
+      underWay: [...underWay, ...due.map(({ id }) => id)],
+      recovered: recovery.recovered + due.length,
+    },
+  ]);
+  await unit.receivers.wake(
+    due.map(({ receiverId }) => receiverId),
+    unit.now,
+  );
+  return 'moved';
+}
+
+/** Somebody may have replayed it meanwhile. */
+function isWanted({ states }: Recovery, state: string): boolean {
+  return states.some((one) => one === state);
+}

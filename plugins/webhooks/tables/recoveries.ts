@@ -1,0 +1,163 @@
+import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
+import type { DeliveryState } from './delivery-rows.ts';
+
+/** States whose deliveries a recovery may take. */
+export const recoverable = ['failed', 'suppressed'] as const satisfies readonly DeliveryState[];
+
+/** The latest recovery of a subscription: a job that delivers logged deliveries anew. */
+export interface Recovery {
+  /** `rec_…` */
+  readonly id: string;
+  readonly webhookId: string;
+  /** Which deliveries: of these states, created from `since` on and before `until`. */
+  readonly states: readonly (typeof recoverable)[number][];
+  readonly since: number;
+  readonly until: number;
+  /** Everything up to here, by creation time and id, was handed over. */
+  readonly position: readonly [createdAt: number, id: string];
+  /** The ids handed over last: the next ones follow once these are attempted. */
+  readonly underWay: readonly string[];
+  /** How many there were to deliver when it began. */
+  readonly total: number;
+  /** How many were handed over. */
+  readonly recovered: number;
+  readonly createdAt: number;
+  /** Null while it runs. */
+  readonly finishedAt: number | null;
+}
+
+interface RecoveryColumns {
+  readonly webhook_id: string;
+  readonly id: string;
+  readonly states: string;
+  readonly since_at: number;
+  readonly until_at: number;
+  readonly position: string;
+  readonly under_way: string;
+  readonly total: number;
+  readonly recovered: number;
+  readonly created_at: number;
+  readonly finished_at: number | null;
+}
+
+const changing = ['position', 'under_way', 'recovered', 'finished_at'] as const;
+
+/** The SQL of recoveries. */
+export class RecoveryTable {
+  protected readonly db: Sql;
+
+  constructor(db: Sql) {
+    this.db = db;
+  }
+
+  /** Stores recoveries, each over an earlier one of its subscription. */
+  async begin(recoveries: readonly Recovery[]): Promise<void> {
+    const rows = recoveries.map((one) => ({ ...beginning(one), ...progress(one) }));
+    const set = ['id', 'states', 'since_at', 'until_at', 'total', 'created_at', ...changing];
+    await this.db.upsert('recoveries', rows, { key: ['webhook_id'], set });
+  }
+
+  /** Stores how far recoveries are, which the caller has locked. */
+  async save(recoveries: readonly Recovery[]): Promise<void> {
+    const rows = recoveries.map((one) => ({ webhook_id: one.webhookId, ...progress(one) }));
+    await this.db.updateEach('recoveries', 'webhook_id', rows);
+  }
+
+  async find(webhookId: string): Promise<Recovery | null> {
+    const row: RecoveryColumns | undefined = await this.db
+      .knex('recoveries')
+      .where('webhook_id', webhookId)
+      .first();
+    return row === undefined ? null : recoveryOf(row);
+  }
+
+  /** Reads and locks the recoveries of subscriptions. */
+  async forChange(webhookIds: readonly string[]): Promise<readonly Recovery[]> {
+    if (webhookIds.length === 0) return [];
+    const wanted = [...new Set(webhookIds)].sort();
+    const rows = await this.db.rows<RecoveryColumns>(
+      `select * from recoveries where webhook_id in (${placeholders(wanted.length)})
+       order by webhook_id ${this.db.locking}`,
+      wanted,
+    );
+    return rows.map(recoveryOf);
+  }
+
+  /** The subscriptions with a recovery that runs. */
+  async running(): Promise<readonly string[]> {
+    return await this.db.knex('recoveries').whereNull('finished_at').pluck('webhook_id');
+  }
+
+  /** Deletes the recovery of a subscription that is gone. */
+  async delete(webhookId: string): Promise<void> {
+    await this.db.knex('recoveries').where('webhook_id', webhookId).delete();
+  }
+
+  /** How many deliveries a recovery would find. */
+  async count({ webhookId, states, since, until }: Omit<Recovery, 'id'>): Promise<number> {
+    const [row] = await this.db.rows<{ found: number }>(
+      `select count(*) as found from deliveries where webhook_id = ? and state in (${placeholders(states.length)})
+       and created_at >= ? and created_at < ? and test = 0`,
+      [webhookId, ...states, since, until],
+    );
+    return Number(row?.found ?? 0);
+  }
+
+  /** The ids behind a recovery's position, oldest first. */
+  async next({ webhookId, states, until, position }: Recovery, limit: number) {
+    const [createdAt, id] = position;
+    const found: { readonly id: string; readonly created_at: number }[] = [];
+    // A state at a time, each in the order of its index.
+    for (const state of states) {
+      const rows = await this.db.rows<(typeof found)[number]>(
+        `select id, created_at from deliveries where webhook_id = ? and state = ?
+           and created_at >= ? and (created_at > ? or id > ?) and created_at < ? and test = 0
+         order by created_at, id limit ${limit}`,
+        [webhookId, state, createdAt, createdAt, id, until],
+      );
+      found.push(...rows);
+    }
+    return found
+      .sort((one, other) => one.created_at - other.created_at || (one.id < other.id ? -1 : 1))
+      .slice(0, limit)
+      .map((row) => ({ id: row.id, createdAt: row.created_at }));
+  }
+}
+
+function beginning(one: Recovery) {
+  return {
+    webhook_id: one.webhookId,
+    id: one.id,
+    states: one.states.join(),
+    since_at: one.since,
+    until_at: one.until,
+    total: one.total,
+    created_at: one.createdAt,
+  };
+}
+
+function progress(one: Recovery) {
+  return {
+    position: JSON.stringify(one.position),
+    under_way: JSON.stringify(one.underWay),
+    recovered: one.recovered,
+    finished_at: one.finishedAt,
+  };
+}
+
+function recoveryOf(row: RecoveryColumns): Recovery {
+  // Written by this table alone.
+  return {
+    id: row.id,
+    webhookId: row.webhook_id,
+    states: row.states.split(',') as Recovery['states'],
+    since: row.since_at,
+    until: row.until_at,
+    position: JSON.parse(row.position) as Recovery['position'],
+    underWay: JSON.parse(row.under_way) as Recovery['underWay'],
+    total: row.total,
+    recovered: row.recovered,
+    createdAt: row.created_at,
+    finishedAt: row.finished_at,
+  };
+}

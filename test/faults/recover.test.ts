@@ -1,0 +1,130 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { storyDatabases, type TestDatabase } from '../harness/databases.ts';
+import { runGateway } from '../harness/gateway.ts';
+import { payloadOf, type Received, startReceiver } from '../harness/receiver.ts';
+import { scale, scaled } from '../harness/scale.ts';
+import { bodyOf, pair, phoneNumber, until } from '../harness/story.ts';
+
+/** Deliveries that fail, and deliveries that are live beside the recovery. */
+const failing = scale >= 1 ? 100_000 : 600;
+const live = scaled(400, 20);
+const writersAtOnce = 16;
+const phone = phoneNumber(1);
+
+interface Job {
+  readonly status: 'running' | 'done';
+  readonly total: number;
+  readonly recovered: number;
+}
+
+async function recoverBesideLive(t: Test, engine: TestDatabase): Promise<void> {
+  const database = await engine.create(t);
+  const gateway = await runGateway(t, { databaseUrl: database.url });
+  const { api } = gateway;
+  let isBroken = true;
+  const receiver = await startReceiver(t, () => (isBroken ? 500 : 204));
+  const hook = { url: receiver.url('/hook'), subscribed_to: ['message.received'], name: 'hook' };
+  await api.post('/webhooks', { ...hook, retries_enabled: false });
+  await pair(api, phone);
+  const write = async (text: string, n: number) => {
+    const from = { phone: phoneNumber(1_000 + (n % 500)), name: 'Ada' };
+    const answer = await api.post(`/sandbox/phones/${phone}/inbound`, { from, text });
+    if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+  };
+  const since = new Date(Date.now() - 60_000).toISOString();
+  let next = 0;
+  const writer = async () => {
+    while (next < failing) await write(`failing ${next}`, next++);
+  };
+  await Promise.all(Array.from({ length: writersAtOnce }, writer));
+  const health = () => api.get('/webhooks/hook/health');
+  await until(
+    'every delivery to fail',
+    async () => {
+      const { body } = await health();
+      const { total_failures } = (body as { health: { total_failures: number } }).health;
+      return total_failures === failing ? true : undefined;
+    },
+    600_000,
+  );
+  const failed = new Map(receiver.received.map((one) => [idOf(one), textOf(one)]));
+  t.equal(failed.size, failing);
+  isBroken = false;
+
+  const liveMedian = async (name: string) => {
+    const from = receiver.received.length;
+    for (let n = 0; n < live; n += 1) {
+      await write(`${name} ${n}`, n);
+      await sleep(20);
+    }
+    const arrived = () =>
+      receiver.received.slice(from).filter((one) => textOf(one).startsWith(name));
+    await until(`the ${name} deliveries`, async () =>
+      arrived().length >= live ? true : undefined,
+    );
+    const delays = arrived().map((one) => one.at - Date.parse(payloadOf(one).created_at));
+    return delays.sort((one, other) => one - other)[Math.floor(delays.length / 2)] ?? 0;
+  };
+  const alone = await liveMedian('alone');
+  const begun = receiver.received.length;
+  const started = await api.post('/webhooks/hook/recover', { since, status: 'failed' });
+  t.match(started, { status: 202, body: { job: { total: failing, status: 'running' } } });
+  const again = await api.post('/webhooks/hook/recover', { since, status: 'failed' });
+  t.match(again, { status: 409, body: { error_code: 'recovery_running' } });
+  const beside = await liveMedian('beside');
+  const ratio = beside / Math.max(1, alone);
+  t.comment(`live median ${alone} ms alone, ${beside} ms beside: ${ratio.toFixed(2)}`);
+  if (scale >= 1) t.ok(ratio <= 1.2, 'live deliveries take hardly longer');
+
+  const job = async () => {
+    const answer = await api.get('/webhooks/hook/recover');
+    return bodyOf<{ job: Job }>(answer).job;
+  };
+  await until(
+    'the middle',
+    async () => {
+      const { recovered } = await job();
+      return recovered > failing / 3 ? true : undefined;
+    },
+    1_200_000,
+  );
+  await gateway.kill();
+  await gateway.start();
+  const done = await until(
+    'the end',
+    async () => {
+      const now = await job();
+      return now.status === 'done' ? now : undefined;
+    },
+    1_800_000,
+  );
+  t.equal(done.recovered, failing);
+  const recovered = receiver.received.slice(begun).filter((one) => failed.has(idOf(one)));
+  const ids = new Set(recovered.map(idOf));
+  t.equal(ids.size, failing, 'none is missing, ids are unchanged');
+  t.ok(
+    recovered.every((one) => failed.get(idOf(one)) === textOf(one)),
+    'each with its event',
+  );
+  // Those under way when the process was killed may come twice, under the same id.
+  t.ok(recovered.length - ids.size <= 10, `${recovered.length - ids.size} came twice`);
+}
+
+function idOf({ headers }: Received): string {
+  return String(headers['x-webhook-delivery']);
+}
+
+function textOf(received: Received): string {
+  return (payloadOf(received) as unknown as { message: { text: string } }).message.text;
+}
+
+for (const engine of storyDatabases('sqlite')) {
+  t.test(
+    `a recovery beside live deliveries, killed in the middle, ${engine.name}`,
+    {
+      timeout: 3_600_000,
+    },
+    (t) => recoverBesideLive(t, engine),
+  );
+}
