@@ -298,6 +298,20 @@ export const texts = {
     isTest: 'test',
     nextAttempt: (at: string) => `next attempt ${at}`,
     replay: 'Replay',
+    recovery: {
+      title: 'Deliver anew what was missed',
+      since: 'Since day',
+      what: 'Which deliveries',
+      choices: {
+        all: 'Failed, or not sent while paused',
+        failed: 'Failed',
+        suppressed: 'Not sent while paused',
+      },
+      start: 'Deliver anew',
+      progress: (done: string, total: string) => `${done} of ${total} handed over`,
+      running: 'Running beside the live deliveries.',
+      done: (at: string) => `Done, ${at}.`,
+    },
   },
 };
 

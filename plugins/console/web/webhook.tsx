@@ -8,6 +8,7 @@ import { fullTime } from './times.ts';
 import { Button, Confirm, Empty, Page, Problem, Shown, useTask } from './ui.tsx';
 import { WebhookForm } from './webhook-form.tsx';
 import { Health } from './webhook-health.tsx';
+import { WebhookRecover } from './webhook-recover.tsx';
 import { WebhookSecret } from './webhook-secret.tsx';
 import { WebhookTest } from './webhook-test.tsx';
 
@@ -65,6 +66,7 @@ export function Webhook({ session, id }: { session: Session; id: string }) {
               </section>
               <WebhookTest session={session} id={id} events={webhook.subscribed_to} />
               <WebhookSecret session={session} id={id} isOn={webhook.signing_enabled} />
+              <WebhookRecover session={session} id={id} />
               <Deliveries session={session} id={id} events={webhook.subscribed_to} />
               {shown === 'edit' && (
                 <WebhookForm
