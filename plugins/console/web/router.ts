@@ -24,6 +24,8 @@ export function useRoute(): readonly string[] {
       if (next !== null) change(next);
     };
     addEventListener('hashchange', follow);
+    // The address may have changed between the first drawing and this.
+    follow();
     return () => removeEventListener('hashchange', follow);
   }, []);
   return route;
