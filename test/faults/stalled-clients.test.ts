@@ -99,8 +99,12 @@ t.test('clients that stall are gone within 35 s, and hold up no stop', async (t)
   const allClosed = async () => (stillOpen().length === 0 ? true : undefined);
   await until('all to be closed', allClosed, 5_000).catch(() => undefined);
   t.same(stillOpen(), [], 'every connection is closed');
-  for (let round = 0; round < 300; round += 1) await gateway.api.get('/accounts');
-  const more = (await usedMegabytes(gateway)) - before;
+  // What nobody holds any more is counted until it is collected, which work brings about.
+  let more = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < 10 && more >= 30; round += 1) {
+    for (let n = 0; n < 300; n += 1) await gateway.api.get('/accounts');
+    more = (await usedMegabytes(gateway)) - before;
+  }
   t.ok(more < 30, `${more.toFixed(1)} MB more are used afterwards`);
 
   const second = stall(gateway, 200);

@@ -34,6 +34,7 @@ const tableNames = [
   'opener_refusals',
   'processes',
   'receivers',
+  'recoveries',
   'refusal_counters',
   'tenants',
   'threads',
