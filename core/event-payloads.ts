@@ -1,5 +1,5 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
-import type { EventType } from './contracts/events.ts';
+import { type EventType, isOperatorEvent, operatorEventTypes } from './contracts/events.ts';
 import { Closed, Nullable, OneOf, Timestamp } from './schemas.ts';
 
 /** A kind of media object. */
@@ -99,6 +99,20 @@ const limitEvent = {
   }),
 };
 
+const operatorEvent = {
+  event: OneOf(operatorEventTypes),
+  created_at: Timestamp,
+  account_id: Type.Null(),
+  channel: Type.Null(),
+  webhook: Closed({
+    url: Type.String({ description: 'the URL concerned, which does not get this event' }),
+    consecutive_failures: Type.Integer({ description: 'failed attempts in a row' }),
+    reason: Nullable(
+      Type.String({ description: 'why it is paused, a sentence; null while it fails' }),
+    ),
+  }),
+};
+
 /** The schema of the payload of an event type (specification: Payload shapes), `MessageReceivedEvent` for example. */
 export function payloadSchema(type: EventType): TSchema {
   const name = type.replaceAll(/(?:^|[._])(.)/g, (_, first) => first.toUpperCase());
@@ -107,6 +121,7 @@ export function payloadSchema(type: EventType): TSchema {
 
 function fieldsOf(type: EventType): TProperties {
   if (type === 'account.limit_reached') return limitEvent;
+  if (isOperatorEvent(type)) return { ...operatorEvent, event: Type.Literal(type) };
   const event = Type.Literal(type);
   // Each event but that one is called after the status that raises it.
   const status = Type.Literal(type.slice(type.indexOf('.') + 1));
@@ -123,3 +138,7 @@ export type MessagePayload = Static<typeof AnyMessageEvent>;
 export type AccountPayload = Static<typeof AnyAccountEvent>;
 /** The payload of `account.limit_reached`. */
 export type LimitPayload = Static<typeof LimitEvent>;
+
+const OperatorEvent = Closed(operatorEvent);
+/** The payload of an event about delivery itself. */
+export type OperatorPayload = Static<typeof OperatorEvent>;

@@ -1154,6 +1154,46 @@ export interface webhooks {
         patch?: never;
         trace?: never;
     };
+    "webhook.failing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * webhook.failing
+         * @description Deliveries to a URL fail: half of the failures that pause it are reached. Goes to other URLs.
+         */
+        post: operations["receive_webhook_failing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "webhook.paused": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * webhook.paused
+         * @description Deliveries to a URL are paused. Goes to other URLs.
+         */
+        post: operations["receive_webhook_paused"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface components {
     schemas: {
@@ -1491,7 +1531,7 @@ export interface components {
              * @description the event type
              * @enum {string}
              */
-            type: "message.received" | "message.sent" | "message.delivered" | "message.read" | "message.failed" | "account.connected" | "account.disconnected" | "account.restricted" | "account.limit_reached";
+            type: "message.received" | "message.sent" | "message.delivered" | "message.read" | "message.failed" | "account.connected" | "account.disconnected" | "account.restricted" | "account.limit_reached" | "webhook.failing" | "webhook.paused";
             /**
              * @description ISO 8601 in UTC with milliseconds
              * @example 2026-01-31T09:30:00.000Z
@@ -1524,7 +1564,7 @@ export interface components {
              */
             url: string;
             /** @description the event types that are delivered */
-            subscribed_to: ("message.received" | "message.sent" | "message.delivered" | "message.read" | "message.failed" | "account.connected" | "account.disconnected" | "account.restricted" | "account.limit_reached")[];
+            subscribed_to: ("message.received" | "message.sent" | "message.delivered" | "message.read" | "message.failed" | "account.connected" | "account.disconnected" | "account.restricted" | "account.limit_reached" | "webhook.failing" | "webhook.paused")[];
             /** @description only of these accounts; null: of all */
             account_ids: string[] | null;
             /** @description only of these channels; null: of all */
@@ -1939,7 +1979,7 @@ export interface components {
              */
             url: string;
             /** @description the event types that are delivered */
-            subscribed_to: ("message.received" | "message.sent" | "message.delivered" | "message.read" | "message.failed" | "account.connected" | "account.disconnected" | "account.restricted" | "account.limit_reached")[];
+            subscribed_to: ("message.received" | "message.sent" | "message.delivered" | "message.read" | "message.failed" | "account.connected" | "account.disconnected" | "account.restricted" | "account.limit_reached" | "webhook.failing" | "webhook.paused")[];
             /** @description only of these accounts; null: of all */
             account_ids: string[] | null;
             /** @description only of these channels; null: of all */
@@ -1979,7 +2019,7 @@ export interface components {
              * @description the event type
              * @enum {string}
              */
-            event: "message.received" | "message.sent" | "message.delivered" | "message.read" | "message.failed" | "account.connected" | "account.disconnected" | "account.restricted" | "account.limit_reached";
+            event: "message.received" | "message.sent" | "message.delivered" | "message.read" | "message.failed" | "account.connected" | "account.disconnected" | "account.restricted" | "account.limit_reached" | "webhook.failing" | "webhook.paused";
             /**
              * @description `waiting`: the next attempt is due at `next_attempt_at`. `suppressed`: not attempted, or no more, because the webhook was switched off or its URL paused.
              * @enum {string}
@@ -2022,6 +2062,25 @@ export interface components {
             answer: string;
             /** @description null when it was delivered */
             failure: components["schemas"]["WebhookAttemptFailure"] | null;
+        };
+        WebhookFailingEvent: {
+            /** @constant */
+            event: "webhook.failing";
+            /**
+             * @description ISO 8601 in UTC with milliseconds
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            created_at: string;
+            account_id: null;
+            channel: null;
+            webhook: {
+                /** @description the URL concerned, which does not get this event */
+                url: string;
+                /** @description failed attempts in a row */
+                consecutive_failures: number;
+                /** @description why it is paused, a sentence; null while it fails */
+                reason: string | null;
+            };
         };
         /** @description It belongs to the URL and is shared by all webhooks of the account with that URL. */
         WebhookHealth: {
@@ -2067,7 +2126,7 @@ export interface components {
              * @description the event type
              * @enum {string}
              */
-            event: "message.received" | "message.sent" | "message.delivered" | "message.read" | "message.failed" | "account.connected" | "account.disconnected" | "account.restricted" | "account.limit_reached";
+            event: "message.received" | "message.sent" | "message.delivered" | "message.read" | "message.failed" | "account.connected" | "account.disconnected" | "account.restricted" | "account.limit_reached" | "webhook.failing" | "webhook.paused";
             delivery_id: string;
             /** @description which attempt at the delivery it was, from 1 */
             attempt: number;
@@ -2082,6 +2141,25 @@ export interface components {
             message: string;
             /** @description in milliseconds */
             duration_ms: number;
+        };
+        WebhookPausedEvent: {
+            /** @constant */
+            event: "webhook.paused";
+            /**
+             * @description ISO 8601 in UTC with milliseconds
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            created_at: string;
+            account_id: null;
+            channel: null;
+            webhook: {
+                /** @description the URL concerned, which does not get this event */
+                url: string;
+                /** @description failed attempts in a row */
+                consecutive_failures: number;
+                /** @description why it is paused, a sentence; null while it fails */
+                reason: string | null;
+            };
         };
         /** @description A job that delivers logged deliveries anew. */
         WebhookRecovery: {
@@ -4480,7 +4558,7 @@ export interface operations {
                     "application/json": {
                         /** @description true; false in a refusal */
                         success: boolean;
-                        events: ("message.received" | "message.sent" | "message.delivered" | "message.read" | "message.failed" | "account.connected" | "account.disconnected" | "account.restricted" | "account.limit_reached")[];
+                        events: ("message.received" | "message.sent" | "message.delivered" | "message.read" | "message.failed" | "account.connected" | "account.disconnected" | "account.restricted" | "account.limit_reached" | "webhook.failing" | "webhook.paused")[];
                         /** @description the meaning of each of these event types */
                         descriptions: {
                             [key: string]: string;
@@ -4739,7 +4817,7 @@ export interface operations {
                          * @description the event type
                          * @enum {string}
                          */
-                        event: "message.received" | "message.sent" | "message.delivered" | "message.read" | "message.failed" | "account.connected" | "account.disconnected" | "account.restricted" | "account.limit_reached";
+                        event: "message.received" | "message.sent" | "message.delivered" | "message.read" | "message.failed" | "account.connected" | "account.disconnected" | "account.restricted" | "account.limit_reached" | "webhook.failing" | "webhook.paused";
                         /** @description the `X-Webhook-Delivery` it was sent with */
                         delivery_id: string;
                         /** @description the status answered; null without one */
@@ -5028,7 +5106,7 @@ export interface operations {
                 /** @description The `next_cursor` of the previous page. */
                 before?: string;
                 status?: "waiting" | "delivered" | "failed" | "suppressed";
-                event?: "message.received" | "message.sent" | "message.delivered" | "message.read" | "message.failed" | "account.connected" | "account.disconnected" | "account.restricted" | "account.limit_reached";
+                event?: "message.received" | "message.sent" | "message.delivered" | "message.read" | "message.failed" | "account.connected" | "account.disconnected" | "account.restricted" | "account.limit_reached" | "webhook.failing" | "webhook.paused";
             };
             header?: never;
             path: {
@@ -6309,6 +6387,112 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["AccountLimitReachedEvent"];
+            };
+        };
+        responses: {
+            /** @description A failure that pauses the URL at once. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Taken, whatever the body of the answer is. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A failure, a redirect too: tried again when the webhook has `retries_enabled`. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receive_webhook_failing: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event type. */
+                "X-Webhook-Event": components["parameters"]["X-Webhook-Event"];
+                /** @description The id of the delivery, the same on every attempt and replay. */
+                "X-Webhook-Delivery": components["parameters"]["X-Webhook-Delivery"];
+                /** @description Which attempt it is, from 1. */
+                "X-Webhook-Attempt": components["parameters"]["X-Webhook-Attempt"];
+                /** @description When signing is on: Unix seconds of this attempt. */
+                "X-Webhook-Timestamp"?: components["parameters"]["X-Webhook-Timestamp"];
+                /** @description When signing is on: `v1=` and the HMAC-SHA256 in hex, keyed with the whole secret, of the timestamp, a dot and the body. */
+                "X-Webhook-Signature"?: components["parameters"]["X-Webhook-Signature"];
+                /** @description When signing is on: the same as `X-Webhook-Delivery`, for libraries of Standard Webhooks. */
+                "webhook-id"?: components["parameters"]["webhook-id"];
+                /** @description When signing is on: the same as `X-Webhook-Timestamp`. */
+                "webhook-timestamp"?: components["parameters"]["webhook-timestamp"];
+                /** @description When signing is on: `v1,` and the HMAC-SHA256 in base64, keyed with the bytes that the secret means, of id, timestamp and body with dots between; for a time after a rotation one more, after a space. */
+                "webhook-signature"?: components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookFailingEvent"];
+            };
+        };
+        responses: {
+            /** @description A failure that pauses the URL at once. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Taken, whatever the body of the answer is. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A failure, a redirect too: tried again when the webhook has `retries_enabled`. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    receive_webhook_paused: {
+        parameters: {
+            query?: never;
+            header: {
+                /** @description The event type. */
+                "X-Webhook-Event": components["parameters"]["X-Webhook-Event"];
+                /** @description The id of the delivery, the same on every attempt and replay. */
+                "X-Webhook-Delivery": components["parameters"]["X-Webhook-Delivery"];
+                /** @description Which attempt it is, from 1. */
+                "X-Webhook-Attempt": components["parameters"]["X-Webhook-Attempt"];
+                /** @description When signing is on: Unix seconds of this attempt. */
+                "X-Webhook-Timestamp"?: components["parameters"]["X-Webhook-Timestamp"];
+                /** @description When signing is on: `v1=` and the HMAC-SHA256 in hex, keyed with the whole secret, of the timestamp, a dot and the body. */
+                "X-Webhook-Signature"?: components["parameters"]["X-Webhook-Signature"];
+                /** @description When signing is on: the same as `X-Webhook-Delivery`, for libraries of Standard Webhooks. */
+                "webhook-id"?: components["parameters"]["webhook-id"];
+                /** @description When signing is on: the same as `X-Webhook-Timestamp`. */
+                "webhook-timestamp"?: components["parameters"]["webhook-timestamp"];
+                /** @description When signing is on: `v1,` and the HMAC-SHA256 in base64, keyed with the bytes that the secret means, of id, timestamp and body with dots between; for a time after a rotation one more, after a space. */
+                "webhook-signature"?: components["parameters"]["webhook-signature"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookPausedEvent"];
             };
         };
         responses: {

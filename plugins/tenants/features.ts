@@ -2,9 +2,13 @@ import { eventTypes } from '../../core/contracts/events.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { Plan } from './contract.ts';
 
-/** Every feature that can be switched off for a tenant. */
+/** Features that a new tenant does not have: events about the delivery of webhooks. */
+export const offByDefault: readonly string[] = ['operator_events'];
+
+/** Every feature that can be switched for a tenant. */
 export function featureNames(channels: readonly string[]): readonly string[] {
-  return ['api', 'webhooks', ...channels, ...eventTypes.map((type) => `event:${type}`)];
+  const events = eventTypes.map((type) => `event:${type}`);
+  return ['api', 'webhooks', ...channels, ...events, ...offByDefault];
 }
 
 /** Those of these features that a plan has: one without channels or webhooks takes them away. Pure. */

@@ -1,6 +1,6 @@
 import type { Lane } from '../../core/contracts/storage.ts';
 import type { ApiKey, NewKey, Tenant, TenantMode, TenantUpdate } from './contract.ts';
-import { changeFeatures } from './features.ts';
+import { changeFeatures, offByDefault } from './features.ts';
 import { hashed } from './keys.ts';
 
 /** A tenant to be made, with its first key. */
@@ -142,5 +142,5 @@ export const beginTenants: Lane<readonly FirstTenant[], readonly Begun[]> = {
 };
 
 function firstTenant({ id, mode, name, plan }: FirstTenant, createdAt: number): Tenant {
-  return { id, mode, name, plan, status: 'active', disabled: [], ramp: false, createdAt };
+  return { id, mode, name, plan, status: 'active', disabled: offByDefault, ramp: false, createdAt };
 }

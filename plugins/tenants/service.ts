@@ -4,7 +4,7 @@ import { newId } from '../../core/ids.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { whenAvailable } from '../../core/starting.ts';
 import type { FirstKeys, NewKey, Plans, TenantMode, Tenants } from './contract.ts';
-import { changeFeatures, featureNames } from './features.ts';
+import { changeFeatures, featureNames, offByDefault } from './features.ts';
 import { newKey, presetKey } from './keys.ts';
 import {
   type Begun,
@@ -46,7 +46,7 @@ export function tenantsService({ storage, plans, channels, log }: TenantsParts):
           mode,
           plan: knownPlan(plan),
           status: 'active',
-          disabled: [],
+          disabled: offByDefault,
           ramp,
         },
         key,

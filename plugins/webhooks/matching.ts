@@ -1,4 +1,5 @@
-import type { EventType } from '../../core/contracts/events.ts';
+import { type EventType, isOperatorEvent } from '../../core/contracts/events.ts';
+import type { OperatorPayload } from '../../core/event-payloads.ts';
 import type { Plans, Tenant } from '../tenants/contract.ts';
 import type { Health } from './tables/receiver-rows.ts';
 import type { Webhook } from './tables/webhook-rows.ts';
@@ -38,8 +39,20 @@ export function wants(
     webhook.subscribedTo.includes(event.type) &&
     !tenant.disabled.includes(`event:${event.type}`) &&
     webhook.createdAt <= event.createdAt &&
-    passes(webhook, event.payload)
+    passes(webhook, event.payload) &&
+    isForIts(webhook, tenant, event)
   );
+}
+
+/** Whether an event about delivery is for this URL: the tenant has the feature, and another URL is concerned. */
+function isForIts(
+  { url }: Webhook,
+  { disabled }: Pick<Tenant, 'disabled'>,
+  { type, payload }: FannedEvent,
+): boolean {
+  if (!isOperatorEvent(type)) return true;
+  const { webhook } = JSON.parse(payload) as OperatorPayload;
+  return !disabled.includes('operator_events') && webhook.url !== url;
 }
 
 /** Whether an event passes the filters of a subscription. An event of no account is about them all. */

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { type EventType, eventDescriptions, eventTypes } from '../../core/contracts/events.ts';
+import { allEventTypes, type EventType, eventDescriptions } from '../../core/contracts/events.ts';
 import { payloadSchema } from '../../core/event-payloads.ts';
 import type { OutgoingCall } from '../../core/outgoing-call.ts';
 import { samplePayload } from './samples.ts';
@@ -64,7 +64,7 @@ const headers: OutgoingCall['headers'] = [
 ];
 
 /** The deliveries, for the documentation: one for each event type. */
-export const outgoingCalls: readonly OutgoingCall[] = eventTypes.map((type: EventType) => ({
+export const outgoingCalls: readonly OutgoingCall[] = allEventTypes.map((type: EventType) => ({
   name: type,
   summary: type,
   description: eventDescriptions[type],

@@ -1,4 +1,4 @@
-import type { EventType } from '../../core/contracts/events.ts';
+import { type EventType, isOperatorEvent } from '../../core/contracts/events.ts';
 import type { Json } from '../../core/contracts/json.ts';
 import { timestamp } from '../../core/schemas.ts';
 
@@ -26,7 +26,7 @@ function account(status: string, reason: string | null): Json {
   return { id: accountId, channel, identifier, status, reason };
 }
 
-type Subject = { readonly message: Json } | { readonly account: Json };
+type Subject = { readonly message: Json } | { readonly account: Json } | { readonly webhook: Json };
 
 const subjects: Readonly<Record<EventType, Subject>> = {
   'message.received': { message: message('received') },
@@ -46,6 +46,16 @@ const subjects: Readonly<Record<EventType, Subject>> = {
       reason: 'daily_send_cap',
     },
   },
+  'webhook.failing': {
+    webhook: { url: 'https://example.com/hook', consecutive_failures: 10, reason: null },
+  },
+  'webhook.paused': {
+    webhook: {
+      url: 'https://example.com/hook',
+      consecutive_failures: 20,
+      reason: 'Paused because the receiver answered 410 Gone.',
+    },
+  },
 };
 
 /**
@@ -57,7 +67,7 @@ export function samplePayload(event: EventType, at: number): Json {
   const subject = subjects[event];
   const head = { event, created_at: timestamp(at) };
   if ('message' in subject) return { ...head, account_id: accountId, channel, ...subject, contact };
-  const isOfTenant = event === 'account.limit_reached';
+  const isOfTenant = event === 'account.limit_reached' || isOperatorEvent(event);
   return {
     ...head,
     account_id: isOfTenant ? null : accountId,

@@ -20,6 +20,8 @@ export interface Fleet {
   readonly rows: Executor;
   /** Makes a test tenant on a plan, past the gateways, as the command line does. */
   tenant(plan: string, ramp?: boolean): Promise<FleetTenant>;
+  /** Switches a feature on for a tenant, as the command line does. */
+  enable(tenantId: string, feature: string): Promise<void>;
 }
 
 /** Starts the gateways of an engine, which share database, secret and data folder. */
@@ -38,6 +40,10 @@ export async function runFleet(
   return {
     gateways,
     rows: openRows(t, database.url),
+    async enable(id, feature) {
+      const change = { id, plan: undefined, status: undefined, enable: [feature], disable: [] };
+      await administer({ name: 'tenants update', ...change }, env);
+    },
     async tenant(plan, ramp = false) {
       const name = `${plan}${ramp ? ' with a ramp' : ''}`;
       const tenant = { name, mode: 'test', plan, ramp } as const;

@@ -1,4 +1,4 @@
-import { type EventType, eventTypes } from '../../../core/contracts/events.ts';
+import { type EventType, eventSet, eventTypes } from '../../../core/contracts/events.ts';
 import type { Json } from '../../../core/contracts/json.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { type MintAddress, withFreshMedia } from '../../../core/media-reference.ts';
@@ -120,8 +120,10 @@ function wantedTypes(
   given: string | undefined,
   disabled: ReadonlySet<string>,
 ): ReadonlySet<EventType> | null {
-  const all = eventTypes.filter((type) => !disabled.has(`event:${type}`));
-  if (given === undefined) return all.length < eventTypes.length ? new Set(all) : null;
+  const all = eventSet(disabled);
+  // Without the feature there are none about delivery: nothing has to be left out.
+  const isWhole = eventTypes.every((type) => all.includes(type));
+  if (given === undefined) return isWhole ? null : new Set(all);
   return new Set(
     given.split(',').map((text) => {
       const type = all.find((one) => one === text);

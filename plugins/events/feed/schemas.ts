@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { eventTypes } from '../../../core/contracts/events.ts';
+import { allEventTypes } from '../../../core/contracts/events.ts';
 import { Closed, Nullable, OneOf, Timestamp } from '../../../core/schemas.ts';
 
 /** The query of `GET /events`. */
@@ -42,7 +42,7 @@ export const EventSchema = Type.Object(
       description: 'the same whenever the event is read',
       examples: ['evt_01j5x8zq3e9v7k2m4n6p8r0stv'],
     }),
-    type: OneOf(eventTypes, { description: 'the event type' }),
+    type: OneOf(allEventTypes, { description: 'the event type' }),
     created_at: Timestamp,
     account_id: Nullable(
       Type.String({

@@ -1,6 +1,8 @@
-import type { Lane, Tables } from '../../../core/contracts/storage.ts';
+import type { Lane, Tables, Unit } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
+import type { EventRecord } from '../../events/contract.ts';
 import { afterAttemptAt, type PauseRules } from '../health.ts';
+import { operatorEvents } from '../operator-events.ts';
 import { logPauses } from '../pause-lines.ts';
 import { afterAttempt, type RetryRules } from '../retry.ts';
 import type { Attempt, AttemptedDelivery } from '../tables/delivery-rows.ts';
@@ -78,6 +80,10 @@ export function makeOutcomeLane(
           return health === undefined ? [] : [{ id, health }];
         }),
       );
+      const raised = receivers.flatMap((receiver) =>
+        operatorEvents(receiver, healths.get(receiver.id) ?? receiver.health, rules.pause, now),
+      );
+      if (raised.length > 0) await record(unit, raised);
       logPauses(unit, log, receivers, ({ id, health }) => healths.get(id) ?? health);
       return inputs.map(({ receiverId }, index) => {
         const [result, dueAt] = results[index] ?? ['ignored', null];
@@ -108,4 +114,11 @@ function resultOf({
 }: AttemptedDelivery): readonly [Outcome['result'], number | null] {
   if (state === 'waiting') return ['retry', dueAt];
   return [state === 'delivered' ? 'delivered' : 'failed', null];
+}
+
+/** Records events about delivery of the tenants that have them. */
+async function record(unit: Unit, events: readonly EventRecord[]): Promise<void> {
+  const { tenants } = await unit.webhooks.subscriptionsOf(events.map(({ tenantId }) => tenantId));
+  const isOn = (id: string) => tenants.get(id)?.disabled.includes('operator_events') === false;
+  await unit.events.record(events.filter(({ tenantId }) => isOn(tenantId)));
 }

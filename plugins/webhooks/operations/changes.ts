@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox';
 import type { Caller } from '../../../core/contracts/caller.ts';
-import type { EventType } from '../../../core/contracts/events.ts';
+import { type EventType, eventSet } from '../../../core/contracts/events.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed } from '../../../core/schemas.ts';
 import { unknownEventTypes } from '../refusals.ts';
 import type { WebhookChanges } from '../subscriptions/change.ts';
-import { eventSet, readEventTypes } from '../subscriptions/event-set.ts';
+import { readEventTypes } from '../subscriptions/event-set.ts';
 import { secretExample, unsignedExample, webhookExample, webhookParams } from './examples.ts';
 import type { WebhookOperationsParts } from './parts.ts';
 import {

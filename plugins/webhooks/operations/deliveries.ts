@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { eventTypes } from '../../../core/contracts/events.ts';
+import { allEventTypes } from '../../../core/contracts/events.ts';
 import type { Json } from '../../../core/contracts/json.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
@@ -32,7 +32,7 @@ export function listDeliveries(parts: WebhookOperationsParts): AnyOperation {
         Type.String({ maxLength: 500, description: 'The `next_cursor` of the previous page.' }),
       ),
       status: Type.Optional(OneOf(deliveryStates)),
-      event: Type.Optional(OneOf(eventTypes)),
+      event: Type.Optional(OneOf(allEventTypes)),
     }),
     body: null,
     answers: {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { eventTypes } from '../../../core/contracts/events.ts';
+import { allEventTypes, eventTypes } from '../../../core/contracts/events.ts';
 import { Closed, Nullable, NullableTimestamp, OneOf, Timestamp } from '../../../core/schemas.ts';
 
 /** Every answer of the group says that it is no refusal. */
@@ -20,7 +20,7 @@ export const WebhookParams = Closed({
 });
 
 /** An event type in an answer. */
-export const EventTypeName = OneOf(eventTypes, { description: 'the event type' });
+export const EventTypeName = OneOf(allEventTypes, { description: 'the event type' });
 
 const list = eventTypes.map((type) => `\`${type}\``).join(', ');
 

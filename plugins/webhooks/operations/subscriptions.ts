@@ -1,8 +1,12 @@
 import { Type } from 'typebox';
-import { type EventType, eventDescriptions, eventTypes } from '../../../core/contracts/events.ts';
+import {
+  type EventType,
+  eventDescriptions,
+  eventSet,
+  eventTypes,
+} from '../../../core/contracts/events.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed } from '../../../core/schemas.ts';
-import { eventSet } from '../subscriptions/event-set.ts';
 import { unsignedExample, webhookExample, webhookId, webhookParams } from './examples.ts';
 import type { WebhookOperationsParts } from './parts.ts';
 import {

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
-import type { EventType } from '../../../core/contracts/events.ts';
+import { type EventType, eventSet } from '../../../core/contracts/events.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, Nullable } from '../../../core/schemas.ts';
 import { unknownEventTypes } from '../refusals.ts';
-import { eventSet, readEventTypes } from '../subscriptions/event-set.ts';
+import { readEventTypes } from '../subscriptions/event-set.ts';
 import { webhookId, webhookParams } from './examples.ts';
 import type { WebhookOperationsParts } from './parts.ts';
 import {

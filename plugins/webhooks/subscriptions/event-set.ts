@@ -1,12 +1,4 @@
-import { type EventType, eventTypes } from '../../../core/contracts/events.ts';
-
-/**
- * The event types of a tenant, in the order in which they are listed: all less those switched off as
- * `event:TYPE`. Pure.
- */
-export function eventSet(disabled: ReadonlySet<string>): readonly EventType[] {
-  return eventTypes.filter((type) => !disabled.has(`event:${type}`));
-}
+import type { EventType } from '../../../core/contracts/events.ts';
 
 /** The event types that a client named, each once, and the indexes of those outside the set. Pure. */
 export function readEventTypes(

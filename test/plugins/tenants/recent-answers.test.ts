@@ -102,7 +102,7 @@ t.test('keys', async (t) => {
 t.test('features', async (t) => {
   const names = featureNames(['msgapp_web', 'chatapp']);
   t.same(names.slice(0, 5), ['api', 'webhooks', 'msgapp_web', 'chatapp', 'event:message.received']);
-  t.equal(names.length, 13);
+  t.equal(names.length, 14);
   t.same(
     changeFeatures(
       ['chatapp', 'api'],

@@ -106,12 +106,12 @@ for (const { name, create } of databases) {
         disable: ['webhooks', 'event:message.read'],
       });
       t.match(changed, { plan: 'scale', status: 'suspended' });
-      t.same(changed?.disabled, ['event:message.read', 'webhooks']);
+      t.same(changed?.disabled, ['event:message.read', 'operator_events', 'webhooks']);
       await tenants.update(tenant.id, { ...none, enable: ['webhooks'], disable: ['chatapp'] });
       clock.at += 2_000;
       const after = await authenticator.authenticate(key.key);
       t.match(after, { plan: 'scale', status: 'suspended' });
-      t.same([...(after?.disabled ?? [])], ['chatapp', 'event:message.read']);
+      t.same([...(after?.disabled ?? [])], ['chatapp', 'event:message.read', 'operator_events']);
       const [last] = (await tenants.list()).slice(-1);
       const features = last === undefined ? [] : tenants.features(last);
       t.same(features.slice(0, 3), ['api', 'webhooks', 'msgapp_web']);

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import t from 'tap';
-import { eventTypes } from '../../../core/contracts/events.ts';
+import { allEventTypes } from '../../../core/contracts/events.ts';
 import { attemptHeaders } from '../../../plugins/webhooks/attempt.ts';
 import { outgoingCalls } from '../../../plugins/webhooks/outgoing-calls.ts';
 import { deliveryComplaints } from '../../harness/documented-deliveries.ts';
@@ -9,7 +9,7 @@ import { secret } from './examples.ts';
 t.test('each event has an entry, whose example is documented', async (t) => {
   t.same(
     outgoingCalls.map(({ name }) => name),
-    eventTypes,
+    allEventTypes,
   );
   const samplesOf = async (page: string) => {
     const text = await readFile(new URL(`../../../${page}`, import.meta.url), 'utf8');
@@ -23,7 +23,7 @@ t.test('each event has an entry, whose example is documented', async (t) => {
 
 t.test('the check of deliveries, which every receiver of the tests makes', async (t) => {
   for (const { name, example } of outgoingCalls) {
-    const event = eventTypes.find((type) => type === name) ?? 'message.sent';
+    const event = allEventTypes.find((type) => type === name) ?? 'message.sent';
     const complaints = (body: object, changed: Record<string, string | undefined> = {}) => {
       const payload = JSON.stringify(body);
       const secrets = { current: secret, previous: null };
