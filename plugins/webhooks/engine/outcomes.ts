@@ -50,7 +50,9 @@ export class Outcomes {
     const { storage, log } = this.#parts;
     let left = triesWhileStopping;
     // A failure is stored at once, so that a failing receiver soon gets fewer requests or is paused.
-    if (input.attempt.failure === null) await this.#gathering.wait();
+    // Neither does a later attempt wait: a recovery goes on once its deliveries have ended.
+    const { failure, number } = input.attempt;
+    if (failure === null && number === 1) await this.#gathering.wait();
     for (;;) {
       try {
         const outcome = await storage.submit(this.#attempted, input);
