@@ -60,6 +60,15 @@ export const errorTable = {
     status: 409,
     text: 'This number is already connected; if it is yours, force_new links it anew.',
   },
+  link_not_found: {
+    status: 404,
+    text: 'This link is not valid, or not any more; ask for a new one.',
+  },
+  link_used: { status: 410, text: 'The number is connected; the link has done its work.' },
+  link_restart_cap: {
+    status: 409,
+    text: 'This link has started three times; ask for a new one.',
+  },
   connection_not_found: { status: 404, text: 'There is no connection record for this number.' },
   invalid_code: { status: 400, text: 'The code is missing, wrong or not awaited.' },
   invalid_password: { status: 400, text: 'The password is missing, wrong or not awaited.' },

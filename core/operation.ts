@@ -79,6 +79,16 @@ export interface OperationExample {
   readonly answer: { readonly status: number; readonly body: unknown };
 }
 
+/** What a request shows instead of an API key. */
+export interface Credential {
+  /** The header that carries it, in lower case; the operation declares it among its headers, too. */
+  readonly header: string;
+  /** The refusal of a request without it, and of one that nobody has or that has ended. */
+  readonly refusal: ErrorCode;
+  /** Whom it stands for; null: it is unknown, or has ended. */
+  caller(value: string): Promise<Caller | null>;
+}
+
 /** One operation of the gateway: REST route, OpenAPI entry and MCP tool are all made from this. */
 export interface Operation<
   Params extends TObject = TObject,
@@ -97,6 +107,8 @@ export interface Operation<
   readonly group: OperationGroup | GroupDeclaration;
   /** For tenants of this mode only: with a key of the other one the operation does not exist (404). */
   readonly mode?: Caller['mode'];
+  /** Called without an API key, by whoever has this; such an operation is REST only. */
+  readonly credential?: Credential;
   readonly summary: string;
   /** When to use it, what to expect, what to do after a refusal. For people and agents alike. */
   readonly description: string;

@@ -462,6 +462,66 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/channels/{channel}/connections/{identifier}/link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a link for the phone's owner
+         * @description An address of the console to send to whoever holds the phone: it shows the QR code or the pairing code of the linking that is under way, the last four digits and your name, and nothing else. It is good for five minutes and for this linking only; connecting or disconnecting the account ends it, and so does a new link. `step_not_awaited`: the account is not being linked, connect it first.
+         */
+        post: operations["create_connection_link"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * See the linking behind a link
+         * @description What the owner of the phone has to do now. A code is renewed: read it again. `link_used`: the number is connected. `link_not_found`: the link has expired, or its linking was given up.
+         */
+        get: operations["get_link"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/link/restart": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start the linking behind a link again
+         * @description For a code that ran out, or for another method: a pairing code where the page is open on the very phone. The link is good for as long as before. `link_restart_cap`: it has started three times.
+         */
+        post: operations["restart_link"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/usage": {
         parameters: {
             query?: never;
@@ -1849,6 +1909,49 @@ export interface components {
             };
             contact: components["schemas"]["MessageContact"];
         };
+        /** @description What the owner of a phone sees of its linking. */
+        OwnerLink: {
+            /**
+             * @description the channel, as `GET /channels` names it
+             * @example msgapp_web
+             */
+            channel: string;
+            /**
+             * @description the last four characters of the number that is being linked
+             * @example 1111
+             */
+            last_digits: string;
+            /**
+             * @description who wants to link the number
+             * @example Acme
+             */
+            tenant_name: string;
+            /**
+             * @description `connecting`: `step` says what the user has to do, if anything; else it goes on by itself. `connected` is success; `restricted`: linked, but the network or the safety limits stop it from sending; `error`: the network refused the login; `disconnected` and `not_initialized`: connect again
+             * @enum {string}
+             */
+            status: "connecting" | "connected" | "restricted" | "disconnected" | "not_initialized" | "error";
+            /**
+             * @description why the status is as it is
+             * @enum {string|null}
+             */
+            reason: "network_unreachable" | "rate_limited" | "version_refused" | "misconfigured" | "conflict" | "driver_failed" | "stalled" | "login_refused" | "wrong_phone" | "no_such_number" | "blocked_by_msgapp" | "blocked_by_chatapp" | "blocked_by_network" | "logged_out" | "replaced" | "session_lost" | "removed" | "pairing_timeout" | "safety_limits" | null;
+            /**
+             * @description how the number is being linked
+             * @example qr
+             */
+            link_method: string;
+            /** @description how it can be linked */
+            link_methods: string[];
+            step: components["schemas"]["ConnectionStep"] | null;
+            /** @description how often it can be started again */
+            restarts_left: number;
+            /**
+             * @description when the link ends
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            expires_at: string;
+        };
         QueuedMessage: {
             id: string;
             /** @enum {string} */
@@ -2446,6 +2549,36 @@ export interface components {
                     error: string;
                     /** @description the fields that are wrong */
                     details?: components["schemas"]["RefusalDetail"][];
+                };
+            };
+        };
+        /** @description `link_not_found`: This link is not valid, or not any more; ask for a new one. */
+        LinkNotFound404: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    error_code: "link_not_found";
+                    /** @description a sentence for a person */
+                    error: string;
+                };
+            };
+        };
+        /** @description `link_used`: The number is connected; the link has done its work. */
+        LinkUsed410: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    error_code: "link_used";
+                    /** @description a sentence for a person */
+                    error: string;
                 };
             };
         };
@@ -4348,6 +4481,201 @@ export interface operations {
             500: components["responses"]["InternalError500"];
             502: components["responses"]["DriverFailed502"];
             503: components["responses"]["Unavailable503"];
+        };
+    };
+    create_connection_link: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the channel, as `GET /channels` names it */
+                channel: string;
+                /** @description the account: a phone number in E.164 format, or what its network calls it by */
+                identifier: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description the address; shown only this once */
+                        url: string;
+                        /**
+                         * @description ISO 8601 in UTC with milliseconds
+                         * @example 2026-01-31T09:30:00.000Z
+                         */
+                        expires_at: string;
+                    };
+                };
+            };
+            /**
+             * @description `invalid_request`: The request is not valid.
+             *
+             *     `step_not_awaited`: No such value is awaited for this account.
+             */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        error_code: "invalid_request" | "step_not_awaited";
+                        /** @description a sentence for a person */
+                        error: string;
+                        /** @description the fields that are wrong */
+                        details?: components["schemas"]["RefusalDetail"][];
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            /**
+             * @description `connection_not_found`: There is no connection record for this number.
+             *
+             *     `not_found`: There is no such operation.
+             */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        error_code: "connection_not_found" | "not_found";
+                        /** @description a sentence for a person */
+                        error: string;
+                    };
+                };
+            };
+            409: components["responses"]["AlreadyConnected409"];
+            413: components["responses"]["PayloadTooLarge413"];
+            414: components["responses"]["UriTooLong414"];
+            429: components["responses"]["RateLimited429"];
+            500: components["responses"]["InternalError500"];
+            503: components["responses"]["Unavailable503"];
+        };
+    };
+    get_link: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description the link's token, which stands behind `#/link/` in its address; no API key is needed */
+                "x-link-token"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnerLink"];
+                };
+            };
+            400: components["responses"]["InvalidRequest400"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["LinkNotFound404"];
+            410: components["responses"]["LinkUsed410"];
+            413: components["responses"]["PayloadTooLarge413"];
+            429: components["responses"]["RateLimited429"];
+            500: components["responses"]["InternalError500"];
+            502: components["responses"]["ConnectionServiceUnreachable502"];
+            503: components["responses"]["Unavailable503"];
+        };
+    };
+    restart_link: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description the link's token, which stands behind `#/link/` in its address; no API key is needed */
+                "x-link-token"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description one of `link_methods`; default: as before */
+                    link_method?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnerLink"];
+                };
+            };
+            400: components["responses"]["InvalidRequest400"];
+            401: components["responses"]["Unauthorized"];
+            /**
+             * @description `account_cap`: The plan allows no further connected account.
+             *
+             *     `plan_without_channels`: The plan does not include channel connections.
+             *
+             *     `channel_not_enabled`: This channel is not enabled for the account.
+             */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        error_code: "account_cap" | "plan_without_channels" | "channel_not_enabled";
+                        /** @description a sentence for a person */
+                        error: string;
+                    };
+                };
+            };
+            404: components["responses"]["LinkNotFound404"];
+            /**
+             * @description `link_restart_cap`: This link has started three times; ask for a new one.
+             *
+             *     `already_connected`: This number is already connected; if it is yours, force_new links it anew.
+             */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        error_code: "link_restart_cap" | "already_connected";
+                        /** @description a sentence for a person */
+                        error: string;
+                    };
+                };
+            };
+            410: components["responses"]["LinkUsed410"];
+            413: components["responses"]["PayloadTooLarge413"];
+            415: components["responses"]["UnsupportedMediaType415"];
+            429: components["responses"]["RateLimited429"];
+            500: components["responses"]["InternalError500"];
+            502: components["responses"]["ConnectionServiceUnreachableOrDriverFailed502"];
+            503: components["responses"]["ConnectionServiceAtCapacityOrUnavailable503"];
         };
     };
     get_usage: {

@@ -16,6 +16,12 @@ export interface Authenticator {
    * @throws GatewayError `unavailable` when the database cannot be asked
    */
   authenticate(key: string): Promise<Caller | null>;
+  /**
+   * Who acts for a tenant without one of its keys; null when there is no such tenant.
+   * @param name stands where the id of a key would, in limits and logs
+   * @throws GatewayError `unavailable`
+   */
+  forTenant(tenantId: string, name: string): Promise<Caller | null>;
   /** Whether the key is still good, at most 2 s old; asked again and again by what stays open long. */
   isCurrent(keyId: string): Promise<boolean>;
 }

@@ -35,6 +35,8 @@ export interface ConnectCall {
   readonly forceNew: boolean;
   readonly waitForStep: boolean;
   readonly unreachable: 'refuse' | 'go_on';
+  /** The hash of the owner's link that asks; absent: the tenant does. */
+  readonly link?: string;
 }
 
 /** One account's connection. */
@@ -84,7 +86,7 @@ export class Connections {
     identifier: string,
     silence: ErrorCode,
   ): Promise<Connection> {
-    const row = await this.#existingRecord(caller, channel, identifier);
+    const row = await this.record(caller, channel, identifier);
     const { directory, storage } = this.#parts;
     if (row.status !== 'disconnected') {
       const asking = directory.ask({ operation: 'view', accountId: row.id });
@@ -121,7 +123,7 @@ export class Connections {
    * @throws GatewayError `connection_not_found`
    */
   async remove(caller: Caller, channel: string, identifier: string): Promise<string> {
-    const row = await this.#existingRecord(caller, channel, identifier);
+    const row = await this.record(caller, channel, identifier);
     const { storage, remove, directory, log } = this.#parts;
     const removed = await storage.submit(remove, {
       tenantId: caller.tenantId,
@@ -134,7 +136,8 @@ export class Connections {
     return row.identifier;
   }
 
-  async #existingRecord(caller: Caller, channel: string, identifier: string): Promise<AccountRow> {
+  /** The record of an account. @throws GatewayError `connection_not_found` */
+  async record(caller: Caller, channel: string, identifier: string): Promise<AccountRow> {
     const row = await this.#findRecord(caller, channel, identifier);
     if (row === undefined) throw new GatewayError('connection_not_found');
     return row;

@@ -4,11 +4,13 @@ import { type AnyChannelParts, anyChannelOperations } from './operations/any-cha
 import { chatappOperations } from './operations/chatapp.ts';
 import { listAccounts } from './operations/list-accounts.ts';
 import { listChannels } from './operations/list-channels.ts';
+import { type MakeLinkParts, makeLink } from './operations/make-link.ts';
 import { msgappOperations } from './operations/msgapp.ts';
+import { type OwnerLinkParts, ownerLinkOperations } from './operations/owner-link.ts';
 
 /** The operations of accounts and connections: the specification's in its order, then those of any channel. */
 export function accountOperations(
-  parts: Pick<Accounts, 'list'> & AnyChannelParts,
+  parts: Pick<Accounts, 'list'> & AnyChannelParts & MakeLinkParts & OwnerLinkParts,
 ): readonly AnyOperation[] {
   return [
     listAccounts(parts),
@@ -16,5 +18,7 @@ export function accountOperations(
     ...msgappOperations(parts.connections),
     listChannels(parts.channels),
     ...anyChannelOperations(parts),
+    makeLink(parts),
+    ...ownerLinkOperations(parts),
   ];
 }

@@ -1,7 +1,10 @@
 import { provideSingleton } from '../../core/container.ts';
 import type { Caller } from '../../core/contracts/caller.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
+import { publicUrl } from '../../core/public-url.ts';
 import { assembleAccounts } from './assemble.ts';
+import { linkLane } from './lanes/link.ts';
+import { OwnerLinks } from './links.ts';
 import { accountMetrics } from './metrics.ts';
 import { accountsOf } from './operations/list-accounts.ts';
 import { accountOperations } from './operations.ts';
@@ -49,7 +52,16 @@ export default gatewayPlugin(
     const list = (caller: Caller) => accountsOf(cradle, caller);
     provideSingleton(app.container, 'sessions', () => sessions);
     provideSingleton(app.container, 'accounts', () => ({ ...accounts, list }));
-    app.operations.add(...accountOperations({ list, channels, connections }));
+    const links = new OwnerLinks({
+      storage: cradle.storage,
+      link: linkLane,
+      connections,
+      authenticator: cradle.authenticator,
+      log: cradle.log.child({ plugin: 'accounts' }),
+    });
+    const consoleUrl = () =>
+      cradle.config.console.enabled ? `${publicUrl(app.server, cradle.config)}/console` : null;
+    app.operations.add(...accountOperations({ list, channels, connections, links, consoleUrl }));
     app.addHook('onReady', () => {
       loopDelay.start();
       return process.start();

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { Authenticator, Caller } from '../../core/contracts/caller.ts';
 import type { Clock } from '../../core/contracts/clock.ts';
-import { GatewayError } from '../../core/errors.ts';
-import type { AnyOperation } from '../../core/operation.ts';
+import { type ErrorCode, GatewayError } from '../../core/errors.ts';
+import type { AnyOperation, Credential } from '../../core/operation.ts';
 import { presentedKey } from './authentication.ts';
 import { RateLimiter } from './rate.ts';
 
@@ -37,9 +37,19 @@ export class Admission {
     const key = presentedKey(headers, rawHeaders);
     if (key === null) throw new GatewayError('unauthorized');
     const caller = await this.#authenticator.authenticate(key);
-    if (caller === null) throw this.#refusalOfWrongKey(request.ip);
+    if (caller === null) throw this.#refusalOfWrong(request.ip, 'unauthorized');
     request.caller = caller;
     return caller;
+  }
+
+  /** The caller of an operation that asks for something else than a key. */
+  async #identifyBy({ header, refusal, caller }: Credential, request: FastifyRequest) {
+    const value = request.headers[header];
+    if (typeof value !== 'string' || value === '') throw new GatewayError(refusal);
+    const found = await caller(value);
+    if (found === null) throw this.#refusalOfWrong(request.ip, refusal);
+    request.caller = found;
+    return found;
   }
 
   /** Refuses an operation of another mode, and a key that calls too often. As `RequestHandling.admit` promises. */
@@ -50,12 +60,12 @@ export class Admission {
     if (retryAfterS > 0) throw new GatewayError('rate_limited', { retryAfterS });
   }
 
-  /** Only wrong keys are counted: other clients of the same address are not delayed. */
-  #refusalOfWrongKey(address: string): GatewayError {
+  /** Only what was wrong is counted: other clients of the same address are not delayed. */
+  #refusalOfWrong(address: string, code: ErrorCode): GatewayError {
     const retryAfterS = this.#wrongKeys.take(address, this.#clock.monotonic());
-    if (retryAfterS === 0) return new GatewayError('unauthorized');
+    if (retryAfterS === 0) return new GatewayError(code);
     return new GatewayError('rate_limited', {
-      message: 'Too many wrong API keys came from this address.',
+      message: 'Too many wrong API keys or links came from this address.',
       retryAfterS,
     });
   }
@@ -63,8 +73,13 @@ export class Admission {
   /** The whole admission of a request to a route. */
   async pass(request: FastifyRequest): Promise<void> {
     if (hasEmptyPart(request.params as object)) throw new GatewayError('not_found');
-    const caller = await this.identify(request);
-    this.admit(caller, request.routeOptions.config.operation ?? null);
+    const operation = request.routeOptions.config.operation ?? null;
+    const credential = operation?.credential;
+    const caller =
+      credential === undefined
+        ? await this.identify(request)
+        : await this.#identifyBy(credential, request);
+    this.admit(caller, operation);
   }
 }
 

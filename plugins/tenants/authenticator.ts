@@ -20,6 +20,10 @@ export function keyAuthenticator(read: Tables, remembering: Remembering): Authen
   }, remembering);
   return {
     authenticate: async (key) => (looksLikeKey(key) ? callers.get(hashOf(key)) : null),
+    forTenant: async (tenantId, keyId) => {
+      const tenant = (await orUnavailable(read.tenants.find([tenantId]))).get(tenantId);
+      return tenant === undefined ? null : toCaller({ keyId, tenant });
+    },
     isCurrent: (keyId) => current.get(keyId),
   };
 }

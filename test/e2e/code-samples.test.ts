@@ -33,10 +33,15 @@ async function inJavaScript(sources: readonly string[]): Promise<readonly Sent[]
   const fetch = async (url: string, { method = 'GET', headers, body }: RequestInit) => {
     const given = new Headers(headers);
     const json = given.get('content-type') === 'application/json' ? JSON.parse(String(body)) : null;
-    sent.push({ method, url, key: given.get('x-api-key') ?? '', body: json });
+    sent.push({
+      method,
+      url,
+      key: given.get('x-api-key') ?? given.get('x-link-token') ?? '',
+      body: json,
+    });
     return { status: 200, json: async () => ({}) };
   };
-  const parts = [fetch, { env: { KEY: key } }, { log: () => undefined }];
+  const parts = [fetch, { env: { KEY: key, TOKEN: key } }, { log: () => undefined }];
   for (const source of sources) {
     await new AsyncFunction('fetch', 'process', 'console', source)(...parts);
   }
@@ -47,7 +52,7 @@ async function inJavaScript(sources: readonly string[]): Promise<readonly Sent[]
 async function inShell(sources: readonly string[]): Promise<readonly Sent[]> {
   const curl = `curl() { for word in "$@"; do printf '%s\\0' "$word"; done; printf '\\1'; }`;
   const { stdout } = await run('bash', ['-euc', [curl, ...sources].join('\n')], {
-    env: { ...process.env, KEY: key },
+    env: { ...process.env, KEY: key, TOKEN: key },
   });
   return stdout
     .split('\x01')
@@ -59,7 +64,8 @@ async function inShell(sources: readonly string[]): Promise<readonly Sent[]> {
         return at === -1 ? undefined : words[at + 1];
       };
       const body = after('-d');
-      const sentKey = words.find((word) => word.startsWith('X-API-Key: '))?.slice(11) ?? '';
+      const secret = words.find((word) => /^(X-API-Key|x-link-token): /.test(word));
+      const sentKey = secret?.replace(/^.*: /, '') ?? '';
       return {
         method: after('-X') ?? 'GET',
         url: words.find((word) => word.startsWith('http')) ?? '',
@@ -78,7 +84,7 @@ class Answer:
     def json(self): return {}
 def call(method):
     def send(url, headers, json=None):
-        sent.append(dict(method=method.upper(), url=url, key=headers["X-API-Key"], body=json))
+        sent.append(dict(method=method.upper(), url=url, key=headers.get("X-API-Key", headers.get("x-link-token")), body=json))
         return Answer()
     return send
 sent = []
@@ -88,7 +94,9 @@ sys.modules["requests"] = requests
 for source in json.load(sys.stdin): exec(source, {"print": lambda *words: None})
 json.dump(sent, sys.stdout)
 `;
-  const running = run('python3', ['-c', program], { env: { ...process.env, KEY: key } });
+  const running = run('python3', ['-c', program], {
+    env: { ...process.env, KEY: key, TOKEN: key },
+  });
   running.child.stdin?.end(JSON.stringify(sources));
   return JSON.parse((await running).stdout);
 }

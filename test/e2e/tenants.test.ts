@@ -115,6 +115,7 @@ function callsWith(names: Names): readonly Call[] {
       value: code,
     }),
     call('get_connection_status', `GET /channels/chatapp/connections/${chatapp}/status`),
+    call('create_connection_link', `POST /channels/msgapp_web/connections/${pairing}/link`),
     call('disconnect', `DELETE /channels/msgapp_web/connections/${linked}`),
     ...[webhook, webhookName].flatMap((id) => {
       const path = `/webhooks/${id}`;
@@ -241,7 +242,9 @@ t.test("another tenant's names are as good as none", async (t) => {
   const { paths } = await gateway.api.document();
   const declared = Object.entries(paths)
     .filter(([path]) => !path.startsWith('/sandbox'))
-    .flatMap(([, methods]) => Object.values(methods).map(({ operationId }) => operationId));
+    .flatMap(([, methods]) => Object.values(methods))
+    // Those that take no key have no tenant that could be a stranger.
+    .flatMap(({ operationId, security }) => (security === undefined ? [operationId] : []));
   const called = new Set(callsWith(names).map(({ operation }) => operation));
   t.strictSame([...called].sort(), declared.sort(), 'every operation was called');
 

@@ -58,7 +58,10 @@ t.test('every wrong request to every operation is refused and changes nothing', 
   await Promise.all(Array.from({ length: workers }, () => work(api)));
   t.strictSame(wrong, []);
   t.ok(count > 1_000, `${count} requests`);
-  const declared = operationsOf(await api.document()).map(({ operationId }) => operationId);
+  const withKey = operationsOf(await api.document()).filter(
+    ({ security }) => security === undefined,
+  );
+  const declared = withKey.map(({ operationId }) => operationId);
   t.strictSame([...operations].sort(), [...declared].sort(), 'to all operations');
   t.strictSame(await stored(), before, 'nothing was changed');
   t.strictSame((await api.get('/sandbox/phones/+15550001111')).body, phone);

@@ -23,6 +23,8 @@ type Content = Readonly<Record<string, Media>>;
 /** An operation of a document. */
 export interface DocumentOperation {
   readonly operationId: string;
+  /** Empty for an operation that takes no key. */
+  readonly security?: readonly object[];
   readonly parameters?: readonly DocumentParameter[];
   readonly requestBody?: { readonly required?: boolean; readonly content: Content };
   readonly responses: Readonly<Record<string, JsonObject>>;

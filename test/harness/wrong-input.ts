@@ -19,7 +19,7 @@ export type Mistake = Omit<WrongInput, 'operation' | 'method' | 'path'> & {
 };
 
 /**
- * Wrong requests to every operation of a document: wrong types, missing, unknown, too long, out of range,
+ * Wrong requests to every operation of a document that takes an API key: wrong types, missing, unknown, too long, out of range,
  * wrong encodings and content types. All are made from a right request (the operation's example, or
  * values that its schemas allow) by one mistake each.
  * @param bodyLimit the gateway's largest body, in bytes
@@ -27,6 +27,7 @@ export type Mistake = Omit<WrongInput, 'operation' | 'method' | 'path'> & {
 export function* wrongInput(document: Document, bodyLimit = 262_144): Generator<WrongInput> {
   for (const [template, methods] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(methods)) {
+      if (operation.security !== undefined) continue;
       const right = rightRequest(template, operation, document);
       const mistakes = [
         ...pathMistakes(template, operation),

@@ -21,7 +21,14 @@ export interface ConnectInput {
   /** The process that asks. */
   readonly owner: string;
   readonly leaseMs: number;
+  /** The hash of the owner's link that asks; undefined: the tenant does, which ends any link. */
+  readonly link?: string | undefined;
 }
+
+/** How often one link may start the linking again. */
+export const linkRestarts = 3;
+
+type RefusalCode = 'already_connected' | 'account_cap' | 'link_not_found' | 'link_restart_cap';
 
 /** What the undoing of a connect restores. */
 export interface ConnectUndo {
@@ -39,7 +46,7 @@ export type ConnectOutput =
       readonly fence: LeaseToken;
       readonly undo: ConnectUndo;
     }
-  | { readonly kind: 'refused'; readonly code: 'already_connected' | 'account_cap' }
+  | { readonly kind: 'refused'; readonly code: RefusalCode }
   /** Another process holds the session: the request goes there. */
   | { readonly kind: 'held'; readonly owner: string }
   /** The record changed since it was read: read it again. */
@@ -89,6 +96,8 @@ async function connectOne(
   if (decided === null) throw new Error('a connect applies in every status');
   const after = batch.add(fresh, decided, { options: input.options });
   await batch.write();
+  if (input.link === undefined) await unit.links.end([accountId]);
+  else await unit.links.countRestart(accountId);
   await unit.leases.take([accountId], owner, unit.now + input.leaseMs);
   const [taken] = await unit.leases.rows.find([accountId]);
   const fence: LeaseToken = { id: accountId, owner, number: taken?.fence ?? 0 };
@@ -103,7 +112,9 @@ async function refusal(
   unit: Unit,
   input: ConnectInput,
   row: AccountRow | undefined,
-): Promise<'already_connected' | 'account_cap' | null> {
+): Promise<RefusalCode | null> {
+  const ended = input.link === undefined ? null : await refusalOfLink(unit, input.link, row);
+  if (ended !== null) return ended;
   if (row !== undefined && ownsNumber(row) && !input.forceNew) return 'already_connected';
   const key = claimKey(input);
   const claimant = (await unit.accounts.claimants([key])).get(key);
@@ -112,6 +123,17 @@ async function refusal(
   if (row !== undefined && countsAgainstCap(row)) return null;
   const counted = (await unit.accounts.ofTenants([input.tenantId])).filter(countsAgainstCap);
   return counted.length >= input.accountsCap ? 'account_cap' : null;
+}
+
+async function refusalOfLink(
+  unit: Unit,
+  tokenHash: string,
+  row: AccountRow | undefined,
+): Promise<RefusalCode | null> {
+  const link = await unit.links.find(tokenHash);
+  if (link === undefined || link.accountId !== row?.id) return 'link_not_found';
+  if (link.expiresAt <= unit.now) return 'link_not_found';
+  return link.restarts < linkRestarts ? null : 'link_restart_cap';
 }
 
 function insert(unit: Unit, input: ConnectInput): Promise<void> {

@@ -45,6 +45,7 @@ export function removeLane(parts: TransitionParts): Lane<RemoveInput, RemoveOutp
       await batch.write();
       await unit.accounts.remove([...removed], unit.now);
       await unit.leases.revoke([...removed]);
+      await unit.links.end([...removed]);
       return outputs;
     },
     recover: async (unit, input) => {

@@ -20,7 +20,8 @@ import {
   Identifier,
 } from './schemas.ts';
 
-const Step = Closed(
+/** A step of a linking, as every operation of any channel answers it. */
+export const ConnectionStep = Closed(
   {
     type: OneOf(['show_qr', 'show_code', 'ask', 'expired'], {
       description:
@@ -57,7 +58,7 @@ export const ConnectionView = Closed(
       description: 'how the account is linked, or was last',
       examples: ['qr'],
     }),
-    step: Nullable(Step),
+    step: Nullable(ConnectionStep),
     linking_ends_at: Nullable(
       Type.String({
         ...Timestamp,
@@ -85,7 +86,8 @@ export async function connectionView(
   };
 }
 
-async function stepView(step: LinkStep): Promise<Static<typeof Step>> {
+/** The answer for a step. */
+export async function stepView(step: LinkStep): Promise<Static<typeof ConnectionStep>> {
   switch (step.type) {
     case 'show_qr': {
       const { type, data, token } = step;

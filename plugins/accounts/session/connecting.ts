@@ -82,7 +82,7 @@ export class Connecting {
     newAccountId: string,
   ): Promise<ConnectOutput> {
     const { storage, lanes, broker, cluster } = this.#environment;
-    const { tenantId, mode, channel, identifier, options, forceNew, accountsCap } = request;
+    const { tenantId, mode, channel, identifier, options, forceNew, accountsCap, link } = request;
     const submit = () =>
       storage.submit(lanes.connect, {
         tenantId,
@@ -96,6 +96,7 @@ export class Connecting {
         newAccountId,
         owner: broker.processId,
         leaseMs: cluster.leaseMs,
+        link,
       });
     const isHere = existing !== undefined && this.#host.runner(existing.id) !== undefined;
     return isHere ? submit() : this.#host.reserving(submit);

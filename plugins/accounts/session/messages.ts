@@ -27,6 +27,8 @@ export interface ConnectRequest {
   readonly waitForStep: boolean;
   /** What an unreachable network means: the connect is undone and refused, or goes on trying. */
   readonly unreachable: 'refuse' | 'go_on';
+  /** The hash of the owner's link that asks; absent: the tenant does. */
+  readonly link?: string;
 }
 
 /** A connection as its host sees it. */

@@ -3,12 +3,14 @@ import type { LeasedTable, LeaseRows } from '../../cluster/contract.ts';
 import { AccountTable } from './accounts.ts';
 import { CredentialTable } from './credentials.ts';
 import { LeaseTable, sessionLeases } from './leases.ts';
+import { LinkTable } from './links.ts';
 
 /** The table objects of accounts, their credentials and leases. */
 export interface AccountTables {
   readonly accounts: AccountTable;
   readonly leases: LeaseTable;
   readonly credentials: CredentialTable;
+  readonly links: LinkTable;
 }
 
 declare module '../../../core/contracts/storage.ts' {
@@ -24,5 +26,6 @@ export function makeAccountTables(
     accounts: new AccountTable(sql),
     leases: new LeaseTable(sql, leases(sessionLeases)),
     credentials: new CredentialTable(sql),
+    links: new LinkTable(sql),
   };
 }

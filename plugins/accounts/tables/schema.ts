@@ -1,5 +1,6 @@
 import {
   day,
+  hash,
   id,
   integer,
   key,
@@ -57,6 +58,13 @@ export const accountSchema: readonly Table[] = [
     },
     primary: ['account_id'],
     indexes: [['wanted', 'owner'], ['owner']],
+  },
+  // At most one of each account, so that none has to be pruned.
+  {
+    name: 'links',
+    columns: { account_id: id, token_hash: hash, restarts: zero, expires_at: integer },
+    primary: ['account_id'],
+    unique: [['token_hash']],
   },
   {
     name: 'credentials',

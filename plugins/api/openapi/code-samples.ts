@@ -21,6 +21,10 @@ export function codeSamples(operation: AnyOperation, baseUrl: string): readonly 
     method: operation.method,
     url: `${baseUrl}${path}${query === '' ? '' : `?${query}`}`,
     body: example?.body,
+    secret:
+      operation.credential === undefined
+        ? { header: 'X-API-Key', variable: 'KEY' }
+        : { header: operation.credential.header, variable: 'TOKEN' },
   };
   return [
     { lang: 'Shell', label: 'curl', source: curl(call) },
@@ -34,12 +38,14 @@ interface Call {
   readonly url: string;
   /** Undefined for none. */
   readonly body: unknown;
+  /** The header that says who calls, and the variable of the environment that has its value. */
+  readonly secret: { readonly header: string; readonly variable: string };
 }
 
-function curl({ method, url, body }: Call): string {
+function curl({ method, url, body, secret }: Call): string {
   const lines = [
     `curl ${method === 'GET' ? '' : `-X ${method} `}${quoted(url)}`,
-    `-H "X-API-Key: $KEY"`,
+    `-H "${secret.header}: $${secret.variable}"`,
     ...(body === undefined
       ? []
       : [`-H 'Content-Type: application/json'`, `-d ${quoted(JSON.stringify(body))}`]),
@@ -52,11 +58,11 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-function javaScript({ method, url, body }: Call): string {
+function javaScript({ method, url, body, secret }: Call): string {
   const headers =
     body === undefined
-      ? `{ 'X-API-Key': process.env.KEY }`
-      : `{ 'X-API-Key': process.env.KEY, 'Content-Type': 'application/json' }`;
+      ? `{ '${secret.header}': process.env.${secret.variable} }`
+      : `{ '${secret.header}': process.env.${secret.variable}, 'Content-Type': 'application/json' }`;
   return [
     `const response = await fetch(${JSON.stringify(url)}, {`,
     ...(method === 'GET' ? [] : [`  method: '${method}',`]),
@@ -69,13 +75,13 @@ function javaScript({ method, url, body }: Call): string {
   ].join('\n');
 }
 
-function python({ method, url, body }: Call): string {
+function python({ method, url, body, secret }: Call): string {
   return [
     'import os, requests',
     '',
     `response = requests.${method.toLowerCase()}(`,
     `    ${JSON.stringify(url)},`,
-    '    headers={"X-API-Key": os.environ["KEY"]},',
+    `    headers={"${secret.header}": os.environ["${secret.variable}"]},`,
     ...(body === undefined ? [] : [`    json=${pythonValue(body)},`]),
     ')',
     'print(response.status_code, response.json())',

@@ -20,6 +20,7 @@ export function operationObject(
     ...(operation.tool === null ? {} : { 'x-mcp-tool': operation.tool }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(operation.body === null ? {} : { requestBody: requestBody(operation, shared) }),
+    ...(operation.credential === undefined ? {} : { security: [] }),
     responses: { ...answers(operation, shared), ...refusals.of(operation) },
   };
 }

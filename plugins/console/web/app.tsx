@@ -5,6 +5,7 @@ import { Connect } from './connect.tsx';
 import { Conversations } from './conversations.tsx';
 import { Live, useLiveness } from './live.ts';
 import { Messages } from './messages.tsx';
+import { OwnerLink } from './owner-link.tsx';
 import { Phones } from './phones.tsx';
 import { address, useRoute } from './router.ts';
 import { keptKey, type Session, signIn } from './session.ts';
@@ -44,8 +45,13 @@ const menu = [
   'system',
 ] as const;
 
-/** The console: signing in, then the pages. */
+/** The console: the one page of an owner's link, or signing in and then the pages. */
 export function App() {
+  const [name, token = ''] = useRoute();
+  return name === 'link' ? <OwnerLink key={token} token={token} /> : <Console />;
+}
+
+function Console() {
   const [session, setSession] = useState<Session | null>(null);
   const [isAsking, setAsking] = useState(keptKey.read() !== null);
   const [error, setError] = useState<unknown>(null);

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { Connection } from './session.ts';
 import { channelName, texts } from './texts.ts';
-import { Button, Field, type useTask } from './ui.tsx';
+import { Button, Field } from './ui.tsx';
 
 type Step = NonNullable<Connection['step']>;
 
@@ -9,8 +9,9 @@ type Step = NonNullable<Connection['step']>;
 export function LinkStep(props: {
   step: Step;
   channel: string;
-  submit: (field: 'code' | 'password', value: string) => Promise<void>;
-  task: Pick<ReturnType<typeof useTask>, 'isBusy'>;
+  /** Hands in what is asked for; absent where this is not the place for it. */
+  submit?: (field: 'code' | 'password', value: string) => Promise<void>;
+  isBusy?: boolean;
 }) {
   const { step, channel } = props;
   switch (step.type) {
@@ -35,12 +36,12 @@ export function LinkStep(props: {
         </div>
       );
     case 'ask':
-      return (
+      return props.submit === undefined ? null : (
         <Ask
           key={step.field}
           field={step.field ?? 'code'}
           submit={props.submit}
-          task={props.task}
+          isBusy={props.isBusy ?? false}
         />
       );
     case 'expired':
@@ -77,7 +78,7 @@ function Countdown({ at }: { at: string | undefined }) {
 function Ask(props: {
   field: 'code' | 'password';
   submit: (field: 'code' | 'password', value: string) => Promise<void>;
-  task: { readonly isBusy: boolean };
+  isBusy: boolean;
 }) {
   const [value, setValue] = useState('');
   const { field } = props;
@@ -96,7 +97,7 @@ function Ask(props: {
         hint={texts.connect.fieldHints[field]}
         isRequired
       />
-      <Button type="submit" tone="main" isBusy={props.task.isBusy}>
+      <Button type="submit" tone="main" isBusy={props.isBusy}>
         {texts.connect.submit}
       </Button>
     </form>

@@ -2,6 +2,7 @@ import { LinkStep } from './link-step.tsx';
 import { useLoaded } from './loaded.ts';
 import { open } from './router.ts';
 import type { Connection, Session } from './session.ts';
+import { ShareLink } from './share-link.tsx';
 import { texts } from './texts.ts';
 import { Badge, Button, Problem, Shown, useTask } from './ui.tsx';
 
@@ -44,7 +45,15 @@ export function Linking(props: { session: Session; channel: string; identifier: 
           <>
             <Outcome connection={connection} />
             {connection.step !== null && connection.status !== 'connected' && (
-              <LinkStep step={connection.step} channel={channel} submit={submit} task={task} />
+              <LinkStep
+                step={connection.step}
+                channel={channel}
+                submit={submit}
+                isBusy={task.isBusy}
+              />
+            )}
+            {isScannable(connection) && (
+              <ShareLink session={session} channel={channel} identifier={identifier} />
             )}
             <Problem error={task.error} />
             <div class="actions">

@@ -117,6 +117,30 @@ export const texts = {
     },
     submit: 'Continue',
   },
+  link: {
+    make: 'The phone is somewhere else? Make a link for its owner',
+    makeAnother: 'Make another link; this one ends',
+    copy: 'Copy the link',
+    hint: 'Send it to whoever holds the phone. It shows the code and nothing else.',
+    title: 'Link your phone',
+    wish: (network: string, digits: string) =>
+      `wants to link the ${network} number that ends in ${digits}.`,
+    allows:
+      'Whoever links it can read its messages and write in its name. Go on only if you know who sent you this page.',
+    ways: {
+      qr: 'Show a QR code to scan',
+      pairing_code: 'Show a code to type on this phone',
+    } as Readonly<Record<string, string>>,
+    over: 'The code has expired, or the link was not finished.',
+    ask: 'The next step is not done on this page. Whoever sent you the link goes on with it.',
+    until: (time: string) => `The link is good until ${time}.`,
+    restarts: (count: number) =>
+      count === 0
+        ? 'It cannot be started again; ask for a new one.'
+        : `It can be started again ${count} times.`,
+    used: 'The number is connected. You can close this page.',
+    gone: 'This link is not valid any more. Ask whoever sent it for a new one.',
+  },
   kinds: { image: 'Image', video: 'Video', audio: 'Audio', document: 'File' },
   states: {
     queued: 'Waiting',

@@ -152,6 +152,51 @@ async function together(t: Test, browser: Browser, gateway: RunningGateway): Pro
   for (const context of contexts) await context.close();
 }
 
+/** A link for the phone's owner: from the page of the tenant to the phone, which sees nothing else. */
+async function ownersLink(t: Test, browser: Browser, gateway: RunningGateway): Promise<void> {
+  const { origin } = new URL(gateway.baseUrl);
+  const theirs = phoneNumber(7);
+  await gateway.api.post('/channels/msgapp-web/connections', { phone_number: theirs });
+  const page = await (await browser.newContext()).newPage();
+  await signIn(page, origin, gateway.key);
+  await page.goto(`${origin}/console#/connect/msgapp_web/${encodeURIComponent(theirs)}`);
+  await page.getByRole('button', { name: /Make a link for its owner/ }).click();
+  const url = await page.getByText(/console#\/link\//).innerText();
+  const other = await page.context().newPage();
+  await other.goto(url);
+  await other.getByRole('heading', { name: 'Link your phone' }).waitFor();
+  t.equal(
+    await other.getByRole('navigation').count(),
+    0,
+    'nothing of the tenant, though signed in',
+  );
+
+  const phoneOf = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true };
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const context = await browser.newContext({ ...phoneOf, colorScheme });
+    const screen = await context.newPage();
+    const watched = watchPage(screen, origin);
+    await screen.goto(url);
+    await screen.getByText(`that ends in ${theirs.slice(-4)}`).waitFor();
+    t.same(await violations(screen), [], `the link, ${colorScheme}`);
+    t.ok(await isNarrow(screen), 'nothing is wider than the screen');
+    t.equal(await screen.getByText(theirs).count(), 0, 'the number is not shown');
+    t.same(watched, { faults: [], foreign: [] });
+    if (colorScheme === 'light') continue;
+    await screen.locator('.qr').waitFor();
+    await screen.getByRole('button', { name: 'Show a code to type' }).tap();
+    await screen.locator('.pairing-code').waitFor();
+    await gateway.api.post(`/sandbox/phones/${theirs}/scan`);
+    await screen.getByText('The number is connected.').waitFor();
+    await page.getByText(`${theirs} is connected.`).waitFor();
+  }
+  await other.goto(`${origin}/console#/link/${'A'.repeat(43)}`);
+  await other.getByText('This link is not valid any more.').waitFor();
+  t.same(await violations(other), [], 'a link that has ended');
+  await gateway.api.delete(`/channels/msgapp-web/connections/${theirs}`);
+  await page.context().close();
+}
+
 t.test('the pages of the console', { skip: skipWithoutBrowser, timeout: 240_000 }, async (t) => {
   const gateway = await runGateway(t, { databaseUrl: null });
   const { origin } = new URL(gateway.baseUrl);
@@ -174,5 +219,6 @@ t.test('the pages of the console', { skip: skipWithoutBrowser, timeout: 240_000 
   await pair(gateway.api, phone);
   await write(gateway, ada, 'Ada', 'Hello! Is my order ready?');
   await t.test('every page', (t) => everyPage(t, browser, gateway));
+  await t.test("an owner's link", (t) => ownersLink(t, browser, gateway));
   await t.test('together', (t) => together(t, browser, gateway));
 });

@@ -83,6 +83,9 @@ async function take(): Promise<void> {
     await shoot('phones', 'phones', '.card');
     await shoot('webhooks', 'webhooks', '.empty');
     await shoot('messages', 'messages', 'form');
+    const made = await api.post(`/channels/msgapp_web/connections/${pairing.phone_number}/link`);
+    const { url } = made.body as { url: string };
+    await shoot('link', url.slice(url.indexOf('#/') + 2), '.qr');
     await page.close();
   }
 }

@@ -281,7 +281,11 @@ export async function sampleGateway(
     plugins: [
       observability,
       gatewayPlugin('tenants', [], async ({ container }) => {
-        provide(container, 'authenticator', { authenticate, isCurrent: async () => true });
+        provide(container, 'authenticator', {
+          authenticate,
+          forTenant: async () => null,
+          isCurrent: async () => true,
+        });
       }),
       gatewayPlugin('sample', [], async ({ operations }) => {
         const declared = sampleOperations(seen);

@@ -28,6 +28,7 @@ const tableNames = [
   'lease_holders',
   'leases',
   'limit_notices',
+  'links',
   'marks',
   'media_files',
   'messages',
