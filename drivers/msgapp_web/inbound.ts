@@ -29,8 +29,17 @@ export interface InboundRelayParts {
 
 /** Pause before credentials that could not be written are tried again, in milliseconds. */
 const againMs = 250;
+/** How many messages at most share a write of keys: a send to one of their writers waits for it. */
+const together = 32;
 /** Where status posts come from. */
 const statusPosts = 'status@broadcast';
+
+/** A message as the network offers it. */
+interface Offered {
+  readonly node: BinaryNode;
+  /** Gives it to the library, which acknowledges it. */
+  readonly handOn: () => void;
+}
 
 /**
  * Relays messages and receipts from the network to the gateway, then to the library. The library acknowledges by
@@ -41,7 +50,9 @@ export class InboundRelay {
   readonly #socket: LibrarySocket;
   readonly #awaited: Awaited;
   readonly #identities: Identities;
-  /** One message after the other: the next is decrypted with what the one before has left. */
+  /** Messages in the order in which they came. */
+  readonly #offered: Offered[] = [];
+  /** One group after the other: the next is decrypted with what the one before has left. */
   #messages: Promise<void>;
   #open: () => void = () => undefined;
   readonly #opened: Promise<void>;
@@ -62,7 +73,8 @@ export class InboundRelay {
       .then(() => this.#patiently(() => this.#identities.start()))
       .catch(() => undefined);
     this.#stand('CB:message', (node, handOn) => {
-      this.#messages = this.#messages.then(() => this.#message(node, handOn));
+      this.#offered.push({ node, handOn });
+      this.#messages = this.#messages.then(() => this.#group(this.#offered.splice(0, together)));
     });
     this.#stand('CB:receipt', (node, handOn) => {
       void this.#opened.then(() => this.#receipt(node, handOn));
@@ -95,24 +107,49 @@ export class InboundRelay {
     });
   }
 
-  async #message(node: BinaryNode, handOn: () => void): Promise<void> {
-    if (this.#over) return;
-    const { from } = node.attrs;
-    if (!isOneContact(from) && !isBroadcastList(from)) return await this.#leaveOut(node);
+  async #group(offered: readonly Offered[]): Promise<void> {
+    const kept: Offered[] = [];
+    for (const { node, handOn } of offered) {
+      if (this.#over) return;
+      const { from } = node.attrs;
+      if (isOneContact(from) || isBroadcastList(from)) kept.push({ node, handOn });
+      else await this.#leaveOut(node);
+    }
+    if (kept.length > 0 && !(await this.#keep(kept)) && kept.length > 1) {
+      // One of them cannot be kept: the others are, once each has its own turn.
+      for (const one of kept) await this.#keep([one]);
+    }
+  }
+
+  /** Stores messages, then the keys that they have changed, all in one write; false: they are to be offered again. */
+  async #keep(offered: readonly Offered[]): Promise<boolean> {
+    if (this.#over) return true;
     const hold = this.#parts.keys.writes.hold();
+    const storing: Promise<void>[] = [];
     try {
-      const message = await hold.run(() => this.#decrypt(node));
-      for await (const event of this.#eventsOf(message, node)) await this.#parts.emit(event);
+      for (const { node } of offered) {
+        const message = await hold.run(() => this.#decrypt(node));
+        for await (const event of this.#eventsOf(message, node)) {
+          const stored = this.#parts.emit(event);
+          stored.catch(() => undefined);
+          if (event.type === 'message') storing.push(stored);
+          else await stored;
+        }
+      }
+      await allOf(storing);
       hold.release();
       // While the credentials cannot be written there is no acknowledgement either.
       await this.#patiently(() => this.#parts.keys.writes.durable());
-      handOn();
+      for (const { handOn } of offered) handOn();
     } catch (error) {
+      await allOf(storing).catch(() => undefined);
       hold.undo();
-      if (this.#over) return;
-      const facts = { accountId: this.#parts.accountId, ...said(error) };
-      this.#parts.log.warn(facts, 'a message could not be kept: the network will offer it again');
+      if (this.#over) return true;
+      const facts = { accountId: this.#parts.accountId, messages: offered.length, ...said(error) };
+      this.#parts.log.warn(facts, 'messages could not be kept: the network will offer them again');
+      return false;
     }
+    return true;
   }
 
   /** @returns the message; one that cannot be read is marked as such, and the library asks for it again */
@@ -219,6 +256,12 @@ export class InboundRelay {
     }
     await this.#socket.sendMessageAck(node).catch(() => undefined);
   }
+}
+
+/** Resolves when all have. @throws the first failure, once none is under way */
+async function allOf(works: readonly Promise<void>[]): Promise<void> {
+  const failed = (await Promise.allSettled(works)).find((work) => work.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
 }
 
 /** The reason for which the network withholds the content of a message; null when it does not. */

@@ -92,6 +92,48 @@ t.test('the keys of messages that are under way together share a commit', async 
   t.equal(waiting.counts.get('frames_held'), undefined);
 });
 
+/** What is written at once to a phone that is away from its connection for a moment. */
+const texts = Array.from({ length: 64 }, (_, number) => ({
+  from: contacts[number % contacts.length] ?? '',
+  name: 'Ada',
+  text: `text ${number}`,
+}));
+
+const received = ({ port }: Linked) =>
+  port.events.flatMap((event) => (event.type === 'message' ? [event.text ?? ''] : []));
+
+const nothingOffered = ({ phone }: Linked) =>
+  until('all to be acknowledged', async () => (await network.waiting(phone)) === 0 || undefined);
+
+t.test('messages that come together share a write of their keys', async (t) => {
+  const one = await linked();
+  await network.writeAtOnce(one.phone, texts.slice(0, contacts.length));
+  await nothingOffered(one);
+  const { commits } = one.credentials;
+  await network.writeAtOnce(one.phone, texts);
+  await nothingOffered(one);
+  t.same(
+    received(one).slice(contacts.length),
+    texts.map(({ text }) => text),
+    'in order',
+  );
+  const shared = one.credentials.commits - commits;
+  t.ok(shared <= texts.length / 3, `${shared} commits for ${texts.length} messages`);
+});
+
+t.test('one that cannot be stored keeps back none that came with it', async (t) => {
+  const one = await linked();
+  const refused = 'text 20';
+  one.port.onEmit = async (event) => {
+    if (event.type === 'message' && event.text === refused) throw new Error('it cannot be stored');
+  };
+  await network.writeAtOnce(one.phone, texts);
+  await until('all but one', async () => (await network.waiting(one.phone)) === 1 || undefined);
+  t.same(new Set(received(one)), new Set(texts.map(({ text }) => text)), 'each was handed over');
+  const { reused } = await network.ratchets();
+  t.equal(reused, 0, 'no key was used twice');
+});
+
 t.test('who is written to may write at the same time', async (t) => {
   const { phone, port, send } = await linked();
   // By phone, while what they write is decrypted by their hidden id: two names of one session.
