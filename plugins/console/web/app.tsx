@@ -89,6 +89,11 @@ function House({ session, leave }: { session: Session; leave: (reason?: unknown)
     if (liveness === 'refused') leave(new Error(texts.signIn.over));
   }, [liveness, leave]);
   const [name = 'accounts', ...rest] = useRoute();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: on a phone the row of pages is wider than the screen
+  useEffect(() => {
+    const here = document.querySelector('nav [aria-current]');
+    here?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [name]);
   const Shown = Object.hasOwn(pages, name) ? pages[name as keyof typeof pages] : Accounts;
   const items = menu.filter((item) => item !== 'phones' || session.isTest);
   return (
