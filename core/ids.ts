@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import { monotonicFactory } from 'ulid';
+import { encodeTime, monotonicFactory } from 'ulid';
 
 /** The prefixes of ids; each names what the id belongs to. */
 export type IdPrefix = 'msg' | 'con' | 'acc' | 'wh' | 'dlv' | 'evt' | 'ten' | 'key' | 'rec';
@@ -25,4 +25,12 @@ const next = monotonicFactory(randomShare);
  */
 export function newId(prefix: IdPrefix, at: number = Date.now()): string {
   return `${prefix}_${next(at).toLowerCase()}`;
+}
+
+/**
+ * A text between the ids made before a time and those made at or after it, in the order of ids.
+ * @param at milliseconds since the Unix epoch
+ */
+export function idBound(prefix: IdPrefix, at: number): string {
+  return `${prefix}_${encodeTime(Math.max(0, at)).toLowerCase()}`;
 }

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { newId } from '../../core/ids.ts';
+import { idBound, newId } from '../../core/ids.ts';
 
 t.test('ids sort in the order in which they are made', async (t) => {
   const ids = Array.from({ length: 1_000 }, () => newId('msg'));
@@ -7,4 +7,12 @@ t.test('ids sort in the order in which they are made', async (t) => {
   t.equal(new Set(ids).size, ids.length);
   for (const id of ids.slice(0, 5)) t.match(id, /^msg_[0-9a-hjkmnp-tv-z]{26}$/);
   t.ok(newId('acc', 1_000) < newId('acc', 2_000));
+});
+
+t.test('a bound stands between the ids before a time and those of it', async (t) => {
+  const at = Date.now() + 10_000;
+  const [before, then] = [newId('evt', at - 1), newId('evt', at)];
+  t.ok(before < idBound('evt', at));
+  t.ok(idBound('evt', at) < then);
+  t.ok(idBound('evt', -1) < before, 'a time before 1970 is before all');
 });

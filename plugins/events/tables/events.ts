@@ -1,6 +1,6 @@
 import type { EventType } from '../../../core/contracts/events.ts';
 import { mysqlNow, placeholders, type Row, type Sql } from '../../../core/contracts/sql.ts';
-import { newId } from '../../../core/ids.ts';
+import { idBound, newId } from '../../../core/ids.ts';
 import type { EventBody, EventRecord } from '../contract.ts';
 
 /** States of an event: waiting in the outbox, or fanned out to the subscriptions. */
@@ -147,13 +147,14 @@ export class EventTable {
   }
 
   /**
-   * Deletes the oldest events raised before a time, a bounded number, fanned out or not; answers how many.
+   * Deletes the oldest events raised before a time, a bounded number, fanned out or not; answers how many. An event's id
+   * begins with that time, so that no index of it has to be kept.
    */
   async deleteBefore(moment: number, limit: number): Promise<number> {
     const { knex } = this.db;
     const ids: string[] = await knex('events')
-      .where('created_at', '<', moment)
-      .orderBy('created_at')
+      .where('id', '<', idBound('evt', moment))
+      .orderBy('id')
       .limit(limit)
       .pluck('id');
     return ids.length === 0 ? 0 : knex('events').whereIn('id', ids).delete();

@@ -26,7 +26,6 @@ export const eventSchema: readonly Table[] = [
     primary: ['id'],
     indexes: [
       ['state', 'id'],
-      ['created_at'],
       ['subject'],
       // Those without a number, by id, and those with one, by number.
       ['tenant_id', 'sequence', 'id'],

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { newId } from '../../../core/ids.ts';
+import { idBound, newId } from '../../../core/ids.ts';
 import { createLog } from '../../../core/log.ts';
 import { startPruning } from '../../../core/pruning.ts';
 import { pruneEvents } from '../../../plugins/events/prune.ts';
@@ -21,18 +21,22 @@ for (const engine of databases) {
       const old = Array.from({ length: 2_500 }, () => ({
         ...event,
         subject: newId('msg'),
-        at: now - hourMs,
+        at: now,
       }));
       await unit.events.record(old.slice(0, 2_000));
       await unit.events.recordFannedOut(old.slice(2_000));
-      // However long the test takes, it is young.
-      await unit.events.record([{ ...event, subject: young, at: now + hourMs }]);
+      await unit.events.record([{ ...event, subject: young, at: now }]);
     });
+    // However long the test takes, it is young; a time to come would be that of all later ids of this process.
+    const write = storage.connections.write('events');
+    await write
+      .where({ subject: young })
+      .update({ id: `${idBound('evt', now + hourMs)}${'0'.repeat(16)}` });
     const subjects = (): Promise<string[]> => storage.connections.read('events').pluck('subject');
     t.equal((await subjects()).length, 2_501);
-    const some = { before: now, limit: 400 };
+    const some = { before: now + hourMs / 2, limit: 400 };
     t.equal(await storage.submit(pruneEvents, some), 400, 'a part at a time');
-    const pruning = startPruning(pruneEvents, { storage, keptMs: 5_000, log: createLog('silent') });
+    const pruning = startPruning(pruneEvents, { storage, keptMs: 500, log: createLog('silent') });
     await until('the old to be gone', async () => (await subjects()).length <= 1);
     t.same(await subjects(), [young]);
     await pruning.stop();
