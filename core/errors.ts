@@ -40,7 +40,7 @@ export const errorTable = {
   opener_burst: { status: 429, text: 'Too many first messages in a short time.' },
   daily_send_cap: { status: 429, text: 'The daily send cap is reached.' },
   new_contact_cap: { status: 429, text: 'The daily new-contact cap is reached.' },
-  wait_concurrency: { status: 429, text: 'Too many waits are open for this account.' },
+  wait_concurrency: { status: 429, text: 'Too many long polls of this tenant are open.' },
   media_gone: {
     status: 410,
     text: 'This address has expired or its file is not kept any more; read the message for a new one.',

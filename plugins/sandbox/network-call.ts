@@ -14,9 +14,12 @@ export interface Sandbox {
   channels(): readonly string[];
 }
 
+const unknownPhone =
+  'The simulated network knows no such phone: connect its number first, or name its channel with ?channel=.';
+
 /** The refusal of the network, as the client gets it. */
 const refusals: Readonly<Record<string, readonly [ErrorCode, string | undefined]>> = {
-  unknown_phone: ['not_found', 'The simulated network knows no such phone.'],
+  unknown_phone: ['not_found', unknownPhone],
   nothing_to_scan: ['nothing_to_scan', undefined],
   unknown_message: ['message_not_found', 'The phone has sent no message with this id.'],
 };
@@ -69,7 +72,7 @@ export async function phoneAddress(
   const known = await answered(network.channels(caller.tenantId, phone));
   const [channel, ...others] = known;
   if (channel === undefined && !make) {
-    throw new GatewayError('not_found', { message: 'The simulated network knows no such phone.' });
+    throw new GatewayError('not_found', { message: unknownPhone });
   }
   if (channel === undefined) throw notAChannel('is required for a phone that is not known yet');
   if (others.length > 0) throw notAChannel('is required: the phone is known on several channels');

@@ -143,7 +143,7 @@ export const Account = Closed(
     }),
     status: OneOf(accountStatuses, {
       description:
-        'only `connected` accounts can send; `connecting` ones may be pairing or reconnecting',
+        '`connected` accounts can send; a `connecting` one is being linked, or reconnects and sends what waits later',
     }),
     status_detail: Nullable(
       Type.String({ description: 'why, as a sentence for people; null while nothing hinders it' }),
