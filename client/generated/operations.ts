@@ -8,6 +8,7 @@ export const paths = {
   list_contacts: 'GET /contacts',
   get_contact: 'GET /contacts/{id}',
   update_contact: 'PATCH /contacts/{id}',
+  erase_contact: 'DELETE /contacts/{id}',
   list_accounts: 'GET /accounts',
   connect_chatapp: 'POST /channels/chatapp/connect',
   submit_chatapp_code: 'POST /channels/chatapp/connect/{phoneNumber}/verify-code',

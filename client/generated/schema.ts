@@ -76,9 +76,11 @@ export interface paths {
          * Wait for inbound messages
          * @description Answers as soon as there is an inbound message after the cursor, with up to 50 of them, or with none when
          *     `timeout_s` is over. Pass `next_cursor` to the next call: following it yields every message exactly once.
-         *     Without a cursor the wait starts from now. An empty answer is no failure: wait again, with its cursor. At
-         *     most two waits may be open at once; a third is refused with `wait_concurrency`. Imported history never
-         *     appears here.
+         *     Without a cursor the wait starts from now: `timeout_s=0` answers the first cursor at once. An empty answer is no
+         *     failure: wait again, with its cursor. A program that may die keeps the cursor once it has dealt with the
+         *     messages, so that it sees the last ones again after a restart; it answers with the `Idempotency-Key`
+         *     `answer-` and the id of the message, which makes a second answer the same message for 24 hours. A tenant may
+         *     have two waits open at once; a third is refused with `wait_concurrency`. Imported history never appears here.
          */
         get: operations["wait_for_messages"];
         put?: never;
@@ -148,7 +150,14 @@ export interface paths {
         get: operations["get_contact"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Erase a contact
+         * @description Erases a person for good: name, addresses and flags, all messages with their files, and the events about them
+         *     with their deliveries. Messages that were not sent yet fail with `contact_erased` and are emptied. What was
+         *     counted against the caps stays counted. It cannot be taken back; when the person writes again, that is a new
+         *     contact. What the network and the phone keep is not erased.
+         */
+        delete: operations["erase_contact"];
         options?: never;
         head?: never;
         /**
@@ -1276,7 +1285,7 @@ export interface components {
              */
             identifier: string;
             /**
-             * @description only `connected` accounts can send; `connecting` ones may be pairing or reconnecting
+             * @description `connected` accounts can send; a `connecting` one is being linked, or reconnects and sends what waits later
              * @enum {string}
              */
             status: "connected" | "connecting" | "disconnected" | "restricted";
@@ -2654,7 +2663,7 @@ export interface components {
         /**
          * @description `rate_limited`: Too many requests with this key; slow down.
          *
-         *     `wait_concurrency`: Too many waits are open for this account.
+         *     `wait_concurrency`: Too many long polls of this tenant are open.
          */
         RateLimitedOrWaitConcurrency429: {
             headers: {
@@ -3376,6 +3385,43 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Contact"];
+                };
+            };
+            400: components["responses"]["InvalidRequest400"];
+            401: components["responses"]["Unauthorized"];
+            404: components["responses"]["ContactNotFound404"];
+            413: components["responses"]["PayloadTooLarge413"];
+            414: components["responses"]["UriTooLong414"];
+            429: components["responses"]["RateLimited429"];
+            500: components["responses"]["InternalError500"];
+            503: components["responses"]["Unavailable503"];
+        };
+    };
+    erase_contact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the contact. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description the contact, which no operation knows any more */
+                        id: string;
+                        /** @constant */
+                        status: "erased";
+                    };
                 };
             };
             400: components["responses"]["InvalidRequest400"];

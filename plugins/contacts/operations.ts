@@ -7,6 +7,7 @@ import { parsePhoneInAddress } from '../../core/phone.ts';
 import { Closed, timestamp } from '../../core/schemas.ts';
 import type { ContactChangeInput, ContactChanges } from './change.ts';
 import type { Contact } from './contract.ts';
+import type { EraseInput } from './erase.ts';
 import {
   ChangeContactBody,
   ContactSchema,
@@ -20,6 +21,8 @@ export interface ContactOperationsParts {
   find(tenantId: string, id: string): Promise<Contact | null>;
   list(tenantId: string, filter: ContactFilter): Promise<readonly Contact[]>;
   change(input: ContactChangeInput): Promise<Contact | null>;
+  /** Answers the contact's own id. */
+  erase(input: EraseInput): Promise<string | null>;
   readonly cursors: {
     issue(operation: string, tenantId: string, position: Json): string;
     read(operation: string, tenantId: string, cursor: string, field?: string): Json;
@@ -37,9 +40,9 @@ const example = {
   created_at: '2026-01-31T09:30:00.000Z',
 };
 
-/** The three operations on contacts; REST only. */
+/** The four operations on contacts; REST only. */
 export function contactOperations(parts: ContactOperationsParts): readonly AnyOperation[] {
-  return [listContacts(parts), getContact(parts), changeContact(parts)];
+  return [listContacts(parts), getContact(parts), changeContact(parts), eraseContact(parts)];
 }
 
 function listContacts({ list, cursors }: ContactOperationsParts): AnyOperation {
@@ -155,6 +158,46 @@ function changeContact({ change }: ContactOperationsParts): AnyOperation {
       const changes = changesOf(body);
       const contact = await change({ tenantId: caller.tenantId, id: params.id, changes });
       return { status: 200, body: contactView(foundOr404(contact)) };
+    },
+  });
+}
+
+function eraseContact({ erase }: ContactOperationsParts): AnyOperation {
+  return operation({
+    id: 'erase_contact',
+    method: 'DELETE',
+    path: '/contacts/{id}',
+    tool: null,
+    group: 'contacts',
+    summary: 'Erase a contact',
+    description: [
+      'Erases a person for good: name, addresses and flags, all messages with their files, and the events about them',
+      'with their deliveries. Messages that were not sent yet fail with `contact_erased` and are emptied. What was',
+      'counted against the caps stays counted. It cannot be taken back; when the person writes again, that is a new',
+      'contact. What the network and the phone keep is not erased.',
+    ].join('\n'),
+    hints: { readOnly: false, destructive: true, idempotent: true },
+    params: ContactParams,
+    query: null,
+    body: null,
+    answers: {
+      200: Closed({
+        id: Type.String({ description: 'the contact, which no operation knows any more' }),
+        status: Type.Literal('erased'),
+      }),
+    },
+    errors: ['contact_not_found'],
+    examples: [
+      {
+        summary: 'Erased',
+        params: { id: example.id },
+        answer: { status: 200, body: { id: example.id, status: 'erased' } },
+      },
+    ],
+    async handler({ caller: { tenantId }, params }) {
+      const id = await erase({ tenantId, id: params.id });
+      if (id === null) throw new GatewayError('contact_not_found');
+      return { status: 200, body: { id, status: 'erased' } } as const;
     },
   });
 }

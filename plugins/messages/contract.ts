@@ -49,5 +49,10 @@ declare module '../../core/contracts/messages.ts' {
      * the events of all of them with their deliveries. The media of what is deleted is deleted after the commit.
      */
     forgetContact(unit: Unit, tenantId: string, contactId: string): Promise<void>;
+    /**
+     * The same for a contact that is erased, whose undispatched messages fail with `contact_erased`; and that it was ever
+     * written with is forgotten.
+     */
+    eraseContact(unit: Unit, tenantId: string, contactId: string): Promise<void>;
   }
 }

@@ -7,6 +7,7 @@ import type { AccountReason } from '../accounts/contract.ts';
 export const failures = {
   expired: (hours: number) => `expired: the message waited ${hours} h without being sent`,
   contact_private: () => 'contact_private: the contact became private before the message was sent',
+  contact_erased: () => 'contact_erased: the contact was erased before the message was sent',
   contact_do_not_disturb: () =>
     'contact_do_not_disturb: the contact was flagged do-not-disturb before the message was sent',
   delivery_uncertain: () =>

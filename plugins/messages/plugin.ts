@@ -41,7 +41,12 @@ export default gatewayPlugin(
     const dispatchers = new Dispatchers();
     const hosts = new HostNotifier(broker, dispatchers);
     const forget: Messages['forgetContact'] = async (unit, tenantId, contactId) => {
-      await forgetContact(unit, tenantId, contactId, log);
+      await forgetContact(unit, tenantId, contactId, 'contact_private', log);
+      unit.afterCommit(() => media.sweep());
+    };
+    const erase: Messages['eraseContact'] = async (unit, tenantId, contactId) => {
+      await forgetContact(unit, tenantId, contactId, 'contact_erased', log);
+      await unit.threads.deleteOfContact(contactId);
       unit.afterCommit(() => media.sweep());
     };
     const answered = cradle.metrics.counter({
@@ -102,6 +107,7 @@ export default gatewayPlugin(
         return found === null ? null : messageView(found, mint);
       },
       forgetContact: forget,
+      eraseContact: erase,
     }));
     app.operations.add(
       sendMessage({ maxText: config.messages.max_text, send }),

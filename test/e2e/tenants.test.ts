@@ -100,6 +100,7 @@ function callsWith(names: Names): readonly Call[] {
     call('list_contacts', `GET /contacts?before=${names.contacts}`),
     call('get_contact', `GET /contacts/${contact}`),
     call('update_contact', `PATCH /contacts/${contact}`, { name: 'Taken', private: true }),
+    call('erase_contact', `DELETE /contacts/${contact}`),
     call('get_msgapp_qr', `GET ${msgapp}/${pairing}/qr`),
     call('get_msgapp_status', `GET ${msgapp}/${linked}/status`),
     call('disconnect_msgapp', `DELETE ${msgapp}/${linked}`),

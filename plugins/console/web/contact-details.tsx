@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { ContactData } from './contact-data.tsx';
 import type { Contact, Session } from './session.ts';
 import { nameOf, texts } from './texts.ts';
 import { Button, Dialog, Field, Problem, useTask } from './ui.tsx';
@@ -10,6 +11,7 @@ export function ContactDetails(props: {
   session: Session;
   contact: Contact;
   onChange: () => void;
+  onErased: () => void;
 }) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -24,6 +26,7 @@ function Details(props: {
   session: Session;
   contact: Contact;
   onChange: () => void;
+  onErased: () => void;
   onClose: () => void;
 }) {
   const { session, contact, onClose } = props;
@@ -74,6 +77,7 @@ function Details(props: {
           <code>{contact.id}</code>
         </p>
         <Problem error={task.error} />
+        <ContactData session={session} contact={contact} onErased={props.onErased} />
         <div class="actions">
           <Button onClick={onClose}>{texts.cancel}</Button>
           <Button type="submit" tone={becomesPrivate ? 'danger' : 'main'} isBusy={task.isBusy}>

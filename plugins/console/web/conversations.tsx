@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import type { PageProps } from './app.tsx';
 import { ConversationList } from './conversation-list.tsx';
 import { NewMessage } from './new-message.tsx';
+import { open } from './router.ts';
 import { Talk } from './talk.tsx';
 import { texts } from './texts.ts';
 import { Button, Empty, Page } from './ui.tsx';
@@ -10,13 +11,24 @@ import { Button, Empty, Page } from './ui.tsx';
 export function Conversations({ session, live, rest }: PageProps) {
   const [accountId, contactId] = rest;
   const [isWriting, setWriting] = useState(false);
+  // No event tells of an erased contact: the list begins anew.
+  const [erasures, setErasures] = useState(0);
+  const leaveErased = () => {
+    setErasures(erasures + 1);
+    open('conversations');
+  };
   const isOpen = accountId !== undefined && contactId !== undefined;
   const write = <Button onClick={() => setWriting(true)}>{texts.conversations.newMessage}</Button>;
   return (
     <div class={isOpen ? 'split open' : 'split'}>
       <div class="side">
         <Page title={texts.menu.conversations} actions={write}>
-          <ConversationList session={session} live={live} contactId={contactId ?? null} />
+          <ConversationList
+            key={erasures}
+            session={session}
+            live={live}
+            contactId={contactId ?? null}
+          />
         </Page>
       </div>
       <div class="talk-place">
@@ -27,6 +39,7 @@ export function Conversations({ session, live, rest }: PageProps) {
             live={live}
             accountId={accountId}
             contactId={contactId}
+            onErased={leaveErased}
           />
         ) : (
           <Empty>

@@ -28,8 +28,9 @@ export function Talk(props: {
   live: Live;
   accountId: string;
   contactId: string;
+  onErased: () => void;
 }) {
-  const { session, live, accountId, contactId } = props;
+  const { session, live, accountId, contactId, onErased } = props;
   const [size, setSize] = useState(pageSize);
   const loaded = useLoaded(
     () => read(session, accountId, contactId, size),
@@ -59,7 +60,12 @@ export function Talk(props: {
                 <bdi>{account?.identifier ?? texts.conversations.accountGone}</bdi>
               </p>
             </div>
-            <ContactDetails session={session} contact={contact} onChange={loaded.reload} />
+            <ContactDetails
+              session={session}
+              contact={contact}
+              onChange={loaded.reload}
+              onErased={onErased}
+            />
           </header>
           <Messages
             messages={messages}

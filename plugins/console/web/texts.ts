@@ -198,6 +198,11 @@ export const texts = {
     },
     privateWarning: 'The messages with this contact are deleted for good.',
     save: 'Save',
+    export: 'Export',
+    erase: 'Erase',
+    eraseTitle: 'Erase this contact?',
+    eraseText:
+      'Everything about the person is deleted for good: name, numbers, messages, files and events. Messages that wait are not sent. It cannot be taken back.',
   },
   messages: {
     words: 'Words of the text',

@@ -27,4 +27,9 @@ export class ContactAliasTable {
       [...merges].map(([gone, kept]) => ({ id: gone, contact_id: kept })),
     );
   }
+
+  /** Deletes the aliases of an erased contact. */
+  async deleteOf(contactId: string): Promise<void> {
+    await this.db.knex('contact_aliases').where({ contact_id: contactId }).delete();
+  }
 }

@@ -26,6 +26,9 @@ interface ContactColumns {
 /** The most conditions that are tied by `or`: SQLite bounds the depth of an expression. */
 const alternatives = 200;
 
+/** True of all contacts but the erased ones: what is left of these has no address. */
+const notErased = '(phone is not null or network_id is not null)';
+
 /** A part of a `where`, with its values. */
 interface Condition {
   readonly sql: string;
@@ -73,11 +76,26 @@ export class ContactTable {
     await this.db.run(`delete from contacts where id in (${placeholders(ids.length)})`, ids);
   }
 
+  /**
+   * Takes everything of a person out of a contact: no read shows it any more but that of a message which was to be sent.
+   */
+  async erase(id: string): Promise<void> {
+    await this.db.knex('contacts').where({ id }).update({
+      phone: null,
+      network_id: null,
+      name: '',
+      name_set: 0,
+      do_not_disturb: 0,
+      private: 1,
+      automation_paused: 0,
+    });
+  }
+
   async byIds(ids: readonly string[]): Promise<readonly Contact[]> {
     if (ids.length === 0) return [];
     const wanted = new Set(ids);
     const rows = await this.db.rows<ContactColumns>(
-      `select * from contacts where id in (${placeholders(wanted.size)})`,
+      `select * from contacts where id in (${placeholders(wanted.size)}) and ${notErased}`,
       [...wanted],
     );
     return rows.map(fromColumns);
@@ -146,7 +164,8 @@ export class ContactTable {
   async find(tenantId: string, id: string): Promise<Contact | null> {
     const rows = await this.db.rows<ContactColumns>(
       `select * from contacts where tenant_id = ?
-         and id = coalesce((select contact_id from contact_aliases where id = ?), ?)`,
+         and id = coalesce((select contact_id from contact_aliases where id = ?), ?)
+         and ${notErased}`,
       [tenantId, id, id],
     );
     return rows.map(fromColumns)[0] ?? null;
@@ -161,6 +180,7 @@ export class ContactTable {
     const query = knex
       .from(knex.raw(told, ['contacts', listIndex(filter)]))
       .where('tenant_id', tenantId)
+      .whereRaw(notErased)
       .orderBy('created_at', 'desc')
       .orderBy('id', 'desc')
       .limit(filter.limit);

@@ -120,7 +120,8 @@ export class SendingTable {
       column === 'phone'
         ? `left join contacts c ${this.#forceIndex(index)} on c.tenant_id = t.id ${ofChannel} and c.phone = ?`
         : `left join contact_aliases x on x.id = ?
-       left join contacts c on c.tenant_id = t.id and c.id = coalesce(x.contact_id, ?)`;
+       left join contacts c on c.tenant_id = t.id and c.id = coalesce(x.contact_id, ?)
+         and (c.phone is not null or c.network_id is not null)`;
     return {
       from: `tenants t
        left join accounts a on a.id = ? and a.tenant_id = t.id and a.removed_at is null

@@ -32,6 +32,11 @@ export class ThreadTable {
     this.db = db;
   }
 
+  /** Deletes what passed with a contact. */
+  async deleteOfContact(contactId: string): Promise<void> {
+    await this.db.knex('threads').where({ contact_id: contactId }).delete();
+  }
+
   async byKeys(keys: readonly ThreadKey[]): Promise<readonly Thread[]> {
     const wanted = new Map<string, Set<string>>();
     for (const { accountId, contactId } of keys) {

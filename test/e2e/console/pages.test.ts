@@ -197,6 +197,32 @@ async function ownersLink(t: Test, browser: Browser, gateway: RunningGateway): P
   await page.context().close();
 }
 
+/** A contact's details: what is held is exported as lines, then erased. */
+async function erased(t: Test, browser: Browser, gateway: RunningGateway): Promise<void> {
+  const { origin } = new URL(gateway.baseUrl);
+  await write(gateway, phoneNumber(8), 'Grace', 'Please forget me.');
+  const page = await (await browser.newContext()).newPage();
+  await signIn(page, origin, gateway.key);
+  await page.goto(`${origin}/console#/conversations`);
+  await page.getByRole('link', { name: /Grace/ }).click();
+  await page.getByRole('button', { name: 'Contact', exact: true }).click();
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export' }).click();
+  const lines = readFileSync(await (await downloading).path(), 'utf8')
+    .trimEnd()
+    .split('\n');
+  t.match(
+    lines.map((line) => JSON.parse(line)),
+    [{ name: 'Grace' }, { text: 'Please forget me.' }],
+  );
+  await page.getByRole('button', { name: 'Erase' }).click();
+  t.same(await violations(page), [], 'the question');
+  await page.getByRole('dialog').getByRole('button', { name: 'Erase' }).last().click();
+  await page.getByText('Choose a conversation').waitFor();
+  await page.getByRole('link', { name: /Grace/ }).waitFor({ state: 'detached' });
+  await page.context().close();
+}
+
 t.test('the pages of the console', { skip: skipWithoutBrowser, timeout: 240_000 }, async (t) => {
   const gateway = await runGateway(t, { databaseUrl: null });
   const { origin } = new URL(gateway.baseUrl);
@@ -220,5 +246,6 @@ t.test('the pages of the console', { skip: skipWithoutBrowser, timeout: 240_000 
   await write(gateway, ada, 'Ada', 'Hello! Is my order ready?');
   await t.test('every page', (t) => everyPage(t, browser, gateway));
   await t.test("an owner's link", (t) => ownersLink(t, browser, gateway));
+  await t.test('a contact is erased', (t) => erased(t, browser, gateway));
   await t.test('together', (t) => together(t, browser, gateway));
 });

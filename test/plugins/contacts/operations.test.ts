@@ -30,6 +30,7 @@ for (const engine of databases) {
       find: (tenantId, id) => storage.read.contacts.find(tenantId, id),
       list: (tenantId, filter) => storage.read.contacts.list(tenantId, filter),
       change: (input) => storage.submit(change, input),
+      erase: async () => null,
       cursors: makeCursors([randomBytes(32)]),
     });
     const { tenantId } = await makeTenant(stage);
