@@ -78,9 +78,8 @@ export interface paths {
          *     `timeout_s` is over. Pass `next_cursor` to the next call: following it yields every message exactly once.
          *     Without a cursor the wait starts from now: `timeout_s=0` answers the first cursor at once. An empty answer is no
          *     failure: wait again, with its cursor. A program that may die keeps the cursor once it has dealt with the
-         *     messages, so that it sees the last ones again after a restart; it answers with the `Idempotency-Key`
-         *     `answer-` and the id of the message, which makes a second answer the same message for 24 hours. A tenant may
-         *     have two waits open at once; a third is refused with `wait_concurrency`. Imported history never appears here.
+         *     messages, so that it sees the last ones again after a restart. A tenant may have two waits open at once; a
+         *     third is refused with `wait_concurrency`. Imported history never appears here.
          */
         get: operations["wait_for_messages"];
         put?: never;

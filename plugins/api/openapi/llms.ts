@@ -27,7 +27,7 @@ export function llmsText(parts: LlmsParts): string {
     '',
     `Everything in one file: ${url}/llms-full.txt. The OpenAPI document: ${url}/v1/docs/openapi.json. Agents: the MCP server at ${url}/mcp has most operations as tools.`,
     '',
-    'A bot sends with `POST /messages` and reads with `GET /messages/wait` in a loop: each answer has `next_cursor`, which goes into the next call as `cursor`, so that every incoming message comes exactly once along the cursor. Keep the cursor after the messages were dealt with, and answer with the header `Idempotency-Key: answer-` and the id of the message: then a bot that dies and starts again neither misses a message nor answers one twice.',
+    'A bot sends with `POST /messages` and reads with `GET /messages/wait` in a loop: each answer has `next_cursor`, which goes into the next call as `cursor`, so that every incoming message comes exactly once along the cursor. Keep the cursor after the messages were dealt with, and answer with the header `Idempotency-Key: answer-` and the id of the message: then a bot that dies and starts again neither misses a message nor answers one twice within 24 hours.',
     '',
     ...operations
       .filter(({ id }) => first.includes(id))
