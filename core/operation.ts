@@ -85,7 +85,7 @@ export interface Credential {
   readonly header: string;
   /** The refusal of a request without it, and of one that nobody has or that has ended. */
   readonly refusal: ErrorCode;
-  /** Whom it stands for; null: it is unknown, or has ended. */
+  /** The caller behind a value of the header; null when nobody was given this value, or it has ended. */
   caller(value: string): Promise<Caller | null>;
 }
 
@@ -107,7 +107,7 @@ export interface Operation<
   readonly group: OperationGroup | GroupDeclaration;
   /** For tenants of this mode only: with a key of the other one the operation does not exist (404). */
   readonly mode?: Caller['mode'];
-  /** Called without an API key, by whoever has this; such an operation is REST only. */
+  /** Taken in place of an API key, where present. Such an operation is REST only. */
   readonly credential?: Credential;
   readonly summary: string;
   /** When to use it, what to expect, what to do after a refusal. For people and agents alike. */

@@ -4613,7 +4613,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description the link's token, which stands behind `#/link/` in its address; no API key is needed */
+                /** @description token of the link: the part of its address behind `#/link/`. No API key is needed */
                 "x-link-token"?: string;
             };
             path?: never;
@@ -4646,7 +4646,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description the link's token, which stands behind `#/link/` in its address; no API key is needed */
+                /** @description token of the link: the part of its address behind `#/link/`. No API key is needed */
                 "x-link-token"?: string;
             };
             path?: never;

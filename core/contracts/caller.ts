@@ -17,8 +17,8 @@ export interface Authenticator {
    */
   authenticate(key: string): Promise<Caller | null>;
   /**
-   * Who acts for a tenant without one of its keys; null when there is no such tenant.
-   * @param name stands where the id of a key would, in limits and logs
+   * A caller that acts for a tenant without one of its keys; null when there is no such tenant.
+   * @param name its `keyId`, by which limits count and logs name the caller
    * @throws GatewayError `unavailable`
    */
   forTenant(tenantId: string, name: string): Promise<Caller | null>;

@@ -89,7 +89,7 @@ export class OwnerLinks {
   }
 
   /**
-   * Starts the linking again, with what it was to import.
+   * Starts the linking again. What is imported stays as the tenant chose it.
    * @param method null: as before
    * @throws GatewayError `link_not_found`, `link_used`, `link_restart_cap`, and the refusals of a connect
    */

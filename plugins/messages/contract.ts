@@ -50,8 +50,8 @@ declare module '../../core/contracts/messages.ts' {
      */
     forgetContact(unit: Unit, tenantId: string, contactId: string): Promise<void>;
     /**
-     * The same for a contact that is erased, whose undispatched messages fail with `contact_erased`; and that it was ever
-     * written with is forgotten.
+     * Does the same for a contact that is erased, and deletes its threads. Its undispatched messages fail with
+     * `contact_erased`.
      */
     eraseContact(unit: Unit, tenantId: string, contactId: string): Promise<void>;
   }

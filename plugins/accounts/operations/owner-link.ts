@@ -17,7 +17,7 @@ const headers = [
   {
     name: tokenHeader,
     description:
-      "the link's token, which stands behind `#/link/` in its address; no API key is needed",
+      'token of the link: the part of its address behind `#/link/`. No API key is needed',
     schema: Type.String({ maxLength: 256 }),
   },
 ];

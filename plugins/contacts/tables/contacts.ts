@@ -77,7 +77,7 @@ export class ContactTable {
   }
 
   /**
-   * Takes everything of a person out of a contact: no read shows it any more but that of a message which was to be sent.
+   * Takes everything of a person out of a contact. Only a message that was not sent any more still shows its id.
    */
   async erase(id: string): Promise<void> {
     await this.db.knex('contacts').where({ id }).update({

@@ -50,7 +50,7 @@ export class Outcomes {
     const { storage, log } = this.#parts;
     let left = triesWhileStopping;
     // A failure is stored at once, so that a failing receiver soon gets fewer requests or is paused.
-    // Neither does a later attempt wait: a recovery goes on once its deliveries have ended.
+    // A later attempt is stored at once, too: a recovery goes on once its deliveries have ended.
     const { failure, number } = input.attempt;
     if (failure === null && number === 1) await this.#gathering.wait();
     for (;;) {
