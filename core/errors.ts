@@ -3,6 +3,7 @@ export const errorTable = {
   // every operation
   invalid_request: { status: 400, text: 'The request is not valid.' },
   unauthorized: { status: 401, text: 'Invalid API key' },
+  scope_missing: { status: 403, text: 'This key may not do this.' },
   not_found: { status: 404, text: 'There is no such operation.' },
   payload_too_large: { status: 413, text: 'The request body is too large.' },
   unsupported_media_type: { status: 415, text: 'Send the body as application/json.' },
@@ -51,6 +52,9 @@ export const errorTable = {
     status: 409,
     text: 'This Idempotency-Key was used with another request body.',
   },
+  // keys
+  key_not_found: { status: 404, text: 'There is no key with this id.' },
+  key_cap: { status: 409, text: 'There are 100 keys already; delete one first.' },
   // accounts and connections
   api_not_enabled: { status: 404, text: 'This API is not enabled for the account.' },
   channel_not_enabled: { status: 403, text: 'This channel is not enabled for the account.' },

@@ -3,6 +3,7 @@ import type { Caller } from './contracts/caller.ts';
 import { ErrorDeclarations } from './error-declarations.ts';
 import type { ErrorCode, ErrorDeclaration } from './errors.ts';
 import type { OutgoingCall } from './outgoing-call.ts';
+import { type Scope, scopes } from './scopes.ts';
 
 /** The groups of the specification's endpoints; they order the documentation and shape the errors. */
 export type OperationGroup =
@@ -103,6 +104,13 @@ export interface Operation<
   readonly path: string;
   /** The MCP tool's name, or null for an operation that is REST only. */
   readonly tool: string | null;
+  /** What a key must be allowed to do for it; null: any key may call it. */
+  readonly scope: Scope | null;
+  /**
+   * It shows and changes nothing of accounts that `caller.accountIds` does not have. Any other operation is refused to a
+   * key that is limited to some accounts.
+   */
+  readonly withinAccounts?: true;
   /** One of the specification's, or a plugin's own; operations of one group share the same object. */
   readonly group: OperationGroup | GroupDeclaration;
   /** For tenants of this mode only: with a key of the other one the operation does not exist (404). */
@@ -159,11 +167,16 @@ export class OperationRegistry {
 
   /**
    * Called by plugins while they boot.
-   * @throws Error when the path (whatever its parameters are called), the id or the tool is taken, or an error that it declares is
+   * @throws Error when it declares no scope, when the path (whatever its parameters are called), the id or the tool is taken, or an error that it declares is
    *   wrong or means something else already
    */
   add(...operations: readonly AnyOperation[]): void {
     for (const added of operations) {
+      if (added.scope !== null && !scopes.includes(added.scope)) {
+        throw new Error(
+          `operation "${added.id}" must declare a scope: ${scopes.join(', ')} or null`,
+        );
+      }
       this.#errors.claim(added.errors, added.id);
       this.#claim(`${added.method} ${added.path.replaceAll(/\{[^}]+\}/g, '{}')}`, added.id);
       this.#claim(`id ${added.id}`, added.id);

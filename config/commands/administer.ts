@@ -42,7 +42,7 @@ async function run(
     case 'tenants update':
       return updateTenant(tenants, command);
     case 'keys create':
-      return createKey(tenants, command.tenantId);
+      return createKey(tenants, command.tenantId, command.settings);
     case 'keys list':
       return listKeys(tenants, command.tenantId);
     case 'keys revoke':

@@ -5,10 +5,15 @@ import { type Output, table } from './output.ts';
 import { noTenant } from './tenants.ts';
 
 type Tenants = Cradle['tenants'];
+type KeySettings = Parameters<Tenants['createKey']>[1];
 
 /** `keys create` */
-export async function createKey(tenants: Tenants, tenantId: string): Promise<Output> {
-  const key = await tenants.createKey(tenantId);
+export async function createKey(
+  tenants: Tenants,
+  tenantId: string,
+  settings: KeySettings,
+): Promise<Output> {
+  const key = await tenants.createKey(tenantId, settings);
   if (key === null) throw noTenant(tenantId);
   return {
     json: { key: key.key, key_id: key.id, tenant_id: tenantId },
@@ -24,14 +29,23 @@ export async function listKeys(tenants: Tenants, tenantId: string): Promise<Outp
     id: key.id,
     tenant_id: key.tenantId,
     hint: key.hint,
+    name: key.name,
+    scopes: key.scopes,
+    account_ids: key.accountIds,
     created_at: timestamp(key.createdAt),
+    expires_at: nullableTimestamp(key.expiresAt),
+    last_used_at: nullableTimestamp(key.lastUsedAt),
     revoked_at: nullableTimestamp(key.revokedAt),
   }));
   return {
     json: { keys: shown },
     text: table(
-      ['ID', 'KEY', 'CREATED', 'REVOKED'],
-      shown.map((key) => [key.id, key.hint, key.created_at, key.revoked_at ?? '']),
+      ['ID', 'KEY', 'NAME', 'SCOPES', 'ACCOUNTS', 'CREATED', 'EXPIRES', 'LAST USED', 'REVOKED'],
+      shown.map((key) => [
+        ...[key.id, key.hint, key.name ?? '', key.scopes?.join() ?? 'all'],
+        ...[key.account_ids?.join() ?? 'all', key.created_at, key.expires_at ?? 'never'],
+        ...[key.last_used_at ?? 'never', key.revoked_at ?? ''],
+      ]),
     ),
   };
 }

@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { type Scope, scopes } from '../../core/scopes.ts';
 import type { ListenOptions } from './listen.ts';
 import { type TriggerOptions, triggers } from './trigger.ts';
 import { UsageError } from './usage.ts';
@@ -32,7 +33,17 @@ export type AdministrationCommand =
       readonly enable: readonly string[];
       readonly disable: readonly string[];
     }
-  | { readonly name: 'keys create' | 'keys list'; readonly tenantId: string }
+  | { readonly name: 'keys list'; readonly tenantId: string }
+  | {
+      readonly name: 'keys create';
+      readonly tenantId: string;
+      readonly settings: {
+        readonly name: string | null;
+        readonly scopes: readonly Scope[] | null;
+        readonly accountIds: readonly string[] | null;
+        readonly expiresAt: number | null;
+      };
+    }
   | { readonly name: 'keys revoke'; readonly keyId: string };
 
 type Options = NonNullable<ParseArgsConfig['options']>;
@@ -102,6 +113,7 @@ export function parseCommand(
     case 'tenants update':
       return tenantsUpdate(rest);
     case 'keys create':
+      return keysCreate(rest);
     case 'keys list': {
       const { values } = read(rest, tenant);
       return { name, tenantId: given('tenant', values.tenant), json: values.json ?? false };
@@ -122,6 +134,30 @@ function access(
   return {
     baseUrl: values['base-url'] ?? env.API_URL ?? 'http://127.0.0.1:3000/v1',
     apiKey: given('api-key', values['api-key'] ?? env.API_KEY),
+  };
+}
+
+function keysCreate(args: string[]): Command {
+  const text = { type: 'string' } as const;
+  const options = { ...tenant, name: text, scopes: text, accounts: text, expires: text };
+  const { values } = read(args, options);
+  const { name = null, accounts = null, expires = null } = values;
+  const expiresAt = expires === null ? null : Date.parse(expires);
+  if (Number.isNaN(expiresAt)) {
+    throw new UsageError(
+      `--expires must be a time such as 2027-01-31T00:00:00Z, not "${expires}".`,
+    );
+  }
+  return {
+    name: 'keys create',
+    tenantId: given('tenant', values.tenant),
+    json: values.json ?? false,
+    settings: {
+      name,
+      scopes: values.scopes?.split(',').map((one) => oneOf('scopes', one, scopes)) ?? null,
+      accountIds: accounts?.split(',') ?? null,
+      expiresAt,
+    },
   };
 }
 

@@ -1,3 +1,5 @@
+import type { Scope } from '../scopes.ts';
+
 /** Who makes a request: the tenant behind an API key, as far as any operation needs to know it. */
 export interface Caller {
   readonly tenantId: string;
@@ -7,12 +9,19 @@ export interface Caller {
   readonly status: 'active' | 'suspended';
   /** Features switched off for this tenant: `api`, `webhooks`, a channel name, `event:TYPE`. */
   readonly disabled: ReadonlySet<string>;
+  /** What the key may do; null: everything. */
+  readonly scopes: ReadonlySet<Scope> | null;
+  /** The accounts that the key may use; null: all of the tenant, those to come included. */
+  readonly accountIds: ReadonlySet<string> | null;
 }
+
+/** For whom something is done: a tenant, within the accounts of a key where one is behind it. */
+export type ActingCaller = Pick<Caller, 'tenantId'> & Partial<Pick<Caller, 'accountIds'>>;
 
 /** Finds the caller of a key. Registered in the container as `authenticator` by the tenants plugin. */
 export interface Authenticator {
   /**
-   * The caller of this key, or null for a wrong or revoked one. Answers may be up to 2 s old.
+   * The caller of this key, or null for a wrong, revoked or expired one. Answers may be up to 2 s old.
    * @throws GatewayError `unavailable` when the database cannot be asked
    */
   authenticate(key: string): Promise<Caller | null>;

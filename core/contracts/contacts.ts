@@ -1,4 +1,4 @@
-import type { Caller } from './caller.ts';
+import type { ActingCaller } from './caller.ts';
 
 /** A contact as `GET /contacts/{id}` shows it. */
 export interface ContactView {
@@ -21,7 +21,7 @@ export interface Contacts {
    * One contact of the caller's, by its id or that of one that has become it; null when there is none.
    * @throws GatewayError `unavailable`
    */
-  find(caller: Pick<Caller, 'tenantId'>, id: string): Promise<ContactView | null>;
+  find(caller: ActingCaller, id: string): Promise<ContactView | null>;
 }
 
 declare module '../container.ts' {

@@ -1,4 +1,4 @@
-import type { Caller } from './caller.ts';
+import type { ActingCaller } from './caller.ts';
 
 /** What to send: the body of `POST /messages`. */
 export interface SendBody {
@@ -60,16 +60,12 @@ export interface Messages {
    * @param idempotencyKey shared with `POST /messages`: the same key for another message is refused
    * @throws GatewayError one of `sendErrors`, `unavailable`, or `invalid_request` whose details name fields of `body`
    */
-  send(
-    caller: Pick<Caller, 'tenantId'>,
-    body: SendBody,
-    idempotencyKey?: string,
-  ): Promise<SendAnswer>;
+  send(caller: ActingCaller, body: SendBody, idempotencyKey?: string): Promise<SendAnswer>;
   /**
    * One message of the caller's; null when there is none with this id.
    * @throws GatewayError `unavailable`
    */
-  find(caller: Pick<Caller, 'tenantId'>, id: string): Promise<MessageView | null>;
+  find(caller: ActingCaller, id: string): Promise<MessageView | null>;
 }
 
 declare module '../container.ts' {

@@ -3,6 +3,7 @@ import type { LinkMethod } from '../../core/contracts/driver.ts';
 import type { Lane, Storage } from '../../core/contracts/storage.ts';
 import { type ErrorCode, GatewayError } from '../../core/errors.ts';
 import type { GatewayLog } from '../../core/log.ts';
+import { mayUse } from '../../core/scopes.ts';
 import { specifiedChannels } from '../../core/specified-channels.ts';
 import type { Plans } from '../tenants/contract.ts';
 import type { ChannelDirectory } from './channel-access.ts';
@@ -69,6 +70,7 @@ export class Connections {
   async connect(caller: Caller, call: ConnectCall): Promise<Connection> {
     const { channels, plans, directory } = this.#parts;
     channels.driver(caller, call.channel);
+    await this.#refuseOthers(caller, call);
     const { tenantId, mode, plan } = caller;
     const accountsCap = plans.plan(plan).accounts_cap;
     const connecting = directory.connect({ ...call, tenantId, mode, accountsCap });
@@ -152,7 +154,16 @@ export class Connections {
     const { driver } = channels.access(caller, channel);
     const stored = parseIdentifierInAddress(driver, identifier);
     if (stored === null) return undefined;
-    return storage.read.accounts.present(caller.tenantId, channel, stored);
+    const row = await storage.read.accounts.present(caller.tenantId, channel, stored);
+    return row !== undefined && mayUse(caller, row.id) ? row : undefined;
+  }
+
+  /** A key that is limited to some accounts links these anew, and no others. */
+  async #refuseOthers(caller: Caller, { channel, identifier }: ConnectCall): Promise<void> {
+    if (caller.accountIds === null) return;
+    if ((await this.#findRecord(caller, channel, identifier)) !== undefined) return;
+    const message = 'This key is limited to some accounts, and this number is none of them.';
+    throw new GatewayError('scope_missing', { message });
   }
 }
 

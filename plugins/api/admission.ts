@@ -3,6 +3,7 @@ import type { Authenticator, Caller } from '../../core/contracts/caller.ts';
 import type { Clock } from '../../core/contracts/clock.ts';
 import { type ErrorCode, GatewayError } from '../../core/errors.ts';
 import type { AnyOperation, Credential } from '../../core/operation.ts';
+import { scopeRefusal } from '../../core/scopes.ts';
 import { presentedKey } from './authentication.ts';
 import { RateLimiter } from './rate.ts';
 
@@ -52,12 +53,14 @@ export class Admission {
     return found;
   }
 
-  /** Refuses an operation of another mode, and a key that calls too often. As `RequestHandling.admit` promises. */
+  /** Refuses an operation of another mode, a key that calls too often and one without the scope. As `RequestHandling.admit` promises. */
   admit(caller: Caller, operation: AnyOperation | null, cost?: number): void {
     const mode = operation?.mode;
     if (mode !== undefined && mode !== caller.mode) throw new GatewayError('not_found');
     const retryAfterS = this.#limiter?.take(caller.keyId, this.#clock.monotonic(), cost) ?? 0;
     if (retryAfterS > 0) throw new GatewayError('rate_limited', { retryAfterS });
+    const refusal = operation === null ? null : scopeRefusal(caller, operation);
+    if (refusal !== null) throw refusal;
   }
 
   /** Only what was wrong is counted: other clients of the same address are not delayed. */

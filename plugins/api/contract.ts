@@ -33,7 +33,8 @@ export interface RequestHandling {
    * Takes one request from the rate of the caller's key. To be called once for each call of an operation.
    * @param operation null for a request to none
    * @param cost for how many requests it counts; default: 1
-   * @throws GatewayError `rate_limited`, and `not_found` where the operation is not there for the caller
+   * @throws GatewayError `rate_limited`, `not_found` where the operation is not there for the caller,
+   *   and `scope_missing`
    */
   admit(caller: Caller, operation: AnyOperation | null, cost?: number): void;
   /**

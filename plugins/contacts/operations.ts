@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import type { Caller } from '../../core/contracts/caller.ts';
 import type { ContactView } from '../../core/contracts/contacts.ts';
 import type { Json } from '../../core/contracts/json.ts';
 import { GatewayError } from '../../core/errors.ts';
@@ -19,6 +20,8 @@ import type { ContactFilter } from './tables/contacts.ts';
 /** What the operations ask for. */
 export interface ContactOperationsParts {
   find(tenantId: string, id: string): Promise<Contact | null>;
+  /** Those of these contacts that the accounts of a key have exchanged messages with. */
+  known(contacts: readonly Contact[], accountIds: ReadonlySet<string>): Promise<readonly Contact[]>;
   list(tenantId: string, filter: ContactFilter): Promise<readonly Contact[]>;
   change(input: ContactChangeInput): Promise<Contact | null>;
   /** Answers the contact's own id. */
@@ -45,13 +48,15 @@ export function contactOperations(parts: ContactOperationsParts): readonly AnyOp
   return [listContacts(parts), getContact(parts), changeContact(parts), eraseContact(parts)];
 }
 
-function listContacts({ list, cursors }: ContactOperationsParts): AnyOperation {
+function listContacts({ list, known, cursors }: ContactOperationsParts): AnyOperation {
   const id = 'list_contacts';
   return operation({
     id,
     method: 'GET',
     path: '/contacts',
     tool: null,
+    scope: 'read',
+    withinAccounts: true,
     group: 'contacts',
     summary: 'List contacts',
     description: [
@@ -71,7 +76,8 @@ function listContacts({ list, cursors }: ContactOperationsParts): AnyOperation {
         answer: { status: 200, body: { contacts: [example], next_cursor: null } },
       },
     ],
-    async handler({ caller: { tenantId }, query }) {
+    async handler({ caller, query }) {
+      const { tenantId } = caller;
       const limit = query.limit ?? 50;
       const found = await list(tenantId, {
         channel: query.channel ?? null,
@@ -86,19 +92,22 @@ function listContacts({ list, cursors }: ContactOperationsParts): AnyOperation {
       const last = found.length > limit ? contacts.at(-1) : undefined;
       const next_cursor =
         last === undefined ? null : cursors.issue(id, tenantId, [last.createdAt, last.id]);
-      return { status: 200, body: { contacts: contacts.map(contactView), next_cursor } };
+      const shown = await shownTo(caller, contacts, known);
+      return { status: 200, body: { contacts: shown.map(contactView), next_cursor } };
     },
   });
 }
 
 const ContactParams = Closed({ id: Type.String({ description: 'The id of the contact.' }) });
 
-function getContact({ find }: ContactOperationsParts): AnyOperation {
+function getContact({ find, known }: ContactOperationsParts): AnyOperation {
   return operation({
     id: 'get_contact',
     method: 'GET',
     path: '/contacts/{id}',
     tool: null,
+    scope: 'read',
+    withinAccounts: true,
     group: 'contacts',
     summary: 'Get a contact',
     description: [
@@ -120,7 +129,9 @@ function getContact({ find }: ContactOperationsParts): AnyOperation {
       },
     ],
     async handler({ caller, params }) {
-      return { status: 200, body: contactView(foundOr404(await find(caller.tenantId, params.id))) };
+      const found = foundOr404(await find(caller.tenantId, params.id));
+      const [contact = null] = await shownTo(caller, [found], known);
+      return { status: 200, body: contactView(foundOr404(contact)) };
     },
   });
 }
@@ -131,6 +142,7 @@ function changeContact({ change }: ContactOperationsParts): AnyOperation {
     method: 'PATCH',
     path: '/contacts/{id}',
     tool: null,
+    scope: 'contacts',
     group: 'contacts',
     summary: 'Change a contact',
     description: [
@@ -168,6 +180,7 @@ function eraseContact({ erase }: ContactOperationsParts): AnyOperation {
     method: 'DELETE',
     path: '/contacts/{id}',
     tool: null,
+    scope: 'contacts',
     group: 'contacts',
     summary: 'Erase a contact',
     description: [
@@ -200,6 +213,15 @@ function eraseContact({ erase }: ContactOperationsParts): AnyOperation {
       return { status: 200, body: { id, status: 'erased' } } as const;
     },
   });
+}
+
+/** The contacts that a key may see. */
+async function shownTo(
+  { accountIds }: Caller,
+  contacts: readonly Contact[],
+  known: ContactOperationsParts['known'],
+): Promise<readonly Contact[]> {
+  return accountIds === null ? contacts : known(contacts, accountIds);
 }
 
 function changesOf(body: Static<typeof ChangeContactBody>): ContactChanges {

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { type AnyOperation, operation } from '../../core/operation.ts';
 import { Closed } from '../../core/schemas.ts';
 import type { RefusalCounter } from './contract.ts';
-import { dayMs, dayOf } from './days.ts';
+import { dayMs, dayOf, sumOf } from './days.ts';
 import type { UsageCounter } from './tables/usage.ts';
 
 const counts = {
@@ -47,6 +47,8 @@ export function listUsageDays({ now, counters, refusals }: ListUsageDaysParts): 
     method: 'GET',
     path: '/usage/days',
     tool: null,
+    scope: 'read',
+    withinAccounts: true,
     group: 'usage',
     summary: 'List the usage of the last days',
     description: [
@@ -88,18 +90,32 @@ export function listUsageDays({ now, counters, refusals }: ListUsageDaysParts): 
         },
       },
     ],
-    async handler({ caller: { tenantId }, query }) {
+    async handler({ caller: { tenantId, accountIds }, query }) {
       const today = await now();
       const count = query.days ?? 30;
       const days = Array.from({ length: count }, (_, n) => dayOf(today - (count - 1 - n) * dayMs));
       const [first = '', last = ''] = [days[0], days.at(-1)];
       const [used, refused] = await Promise.all([
         counters(tenantId, first, last),
-        refusals(tenantId, first, last),
+        // Refusals are counted by tenant: whose they were is not known.
+        accountIds === null ? refusals(tenantId, first, last) : [],
       ]);
-      return { status: 200, body: { days: usageDays(days, used, refused) } };
+      return { status: 200, body: { days: usageDays(days, ofKey(used, accountIds), refused) } };
     },
   });
+}
+
+/** The counters that a key may see: of its accounts, with their sum in place of the tenant's. */
+function ofKey(
+  used: readonly UsageCounter[],
+  accountIds: ReadonlySet<string> | null,
+): readonly UsageCounter[] {
+  if (accountIds === null) return used;
+  const own = used.filter(({ accountId }) => accountIds.has(accountId));
+  const sums = [...byDay(own).values()].flatMap((ofDay) =>
+    ofDay.slice(0, 1).map((first) => ({ ...first, accountId: '', ...sumOf(ofDay) })),
+  );
+  return [...own, ...sums];
 }
 
 /** The counters of these days, day by day. Pure. */

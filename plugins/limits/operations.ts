@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import type { Caller } from '../../core/contracts/caller.ts';
 import { type AnyOperation, operation } from '../../core/operation.ts';
 import { OneOf } from '../../core/schemas.ts';
 import type { Usage } from './usage.ts';
@@ -28,7 +29,7 @@ const UsageSchema = Type.Object(
 
 /** What `GET /usage` asks for. */
 export interface UsageOperationParts {
-  usage(tenantId: string): Promise<Usage>;
+  usage(caller: Caller): Promise<Usage>;
   plan(name: string): {
     readonly sends_cap: number;
     readonly new_contacts_cap: number;
@@ -43,6 +44,8 @@ export function getUsage({ usage, plan }: UsageOperationParts): AnyOperation {
     method: 'GET',
     path: '/usage',
     tool: 'get_usage',
+    scope: 'read',
+    withinAccounts: true,
     group: 'usage',
     summary: "Get today's usage",
     description:
@@ -76,7 +79,7 @@ export function getUsage({ usage, plan }: UsageOperationParts): AnyOperation {
       },
     ],
     async handler({ caller }) {
-      const used = await usage(caller.tenantId);
+      const used = await usage(caller);
       const caps = plan(caller.plan);
       return {
         status: 200,

@@ -17,7 +17,7 @@ export default gatewayPlugin('limits', ['storage', 'tenants'], async (app) => {
   const { limits, plans, storage } = app.container.cradle;
   app.operations.add(
     getUsage({
-      usage: (tenantId) => tenantUsage(storage, limits.rules, tenantId),
+      usage: (caller) => tenantUsage(storage, limits.rules, caller),
       plan: (name) => plans.plan(name),
     }),
     listUsageDays({

@@ -1,6 +1,7 @@
 import type { Caller } from '../../core/contracts/caller.ts';
-import type { Storage } from '../../core/contracts/storage.ts';
+import type { Storage, Tables } from '../../core/contracts/storage.ts';
 import type { AccountLimits, LimitedAccount, LimitedTenant, LimitRules } from './contract.ts';
+import { sumOf } from './days.ts';
 
 const none = { sends: 0, newContacts: 0 };
 
@@ -41,23 +42,26 @@ export interface Usage {
   readonly accountsConnected: number;
 }
 
-/** Today's counters of a tenant, and its accounts that were not removed. */
+/** Today's counters of a tenant, and its accounts that were not removed; of a key's accounts where it is limited to some. */
 export async function tenantUsage(
   storage: Pick<Storage, 'read' | 'now'>,
   rules: LimitRules,
-  tenantId: string,
+  { tenantId, accountIds }: Pick<Caller, 'tenantId' | 'accountIds'>,
 ): Promise<Usage> {
   const { read } = storage;
   const countersToday = async () => {
     const day = rules.day(await storage.now());
-    return { day, counters: await read.usage.of([tenantId], [], day) };
+    return { day, counters: await read.usage.of([tenantId], [...(accountIds ?? [])], day) };
   };
   // Counting a thousand accounts takes as long as the two reads of the counters, and begins first.
   const [accounts, { day, counters }] = await Promise.all([
-    read.accounts.count(tenantId),
+    accountIds === null ? read.accounts.count(tenantId) : countOf(read, tenantId, accountIds),
     countersToday(),
   ]);
-  const { sends, newContacts } = counters.find((counter) => counter.accountId === '') ?? none;
+  const counted = counters.filter(({ accountId }) =>
+    accountIds === null ? accountId === '' : accountIds.has(accountId),
+  );
+  const { sends, newContacts } = sumOf(counted);
   return {
     day,
     sends,
@@ -65,4 +69,14 @@ export async function tenantUsage(
     accountsTotal: accounts.total,
     accountsConnected: accounts.connected,
   };
+}
+
+async function countOf(
+  read: Pick<Tables, 'accounts'>,
+  tenantId: string,
+  accountIds: ReadonlySet<string>,
+): Promise<{ readonly total: number; readonly connected: number }> {
+  const own = (await read.accounts.ofTenants([tenantId])).filter(({ id }) => accountIds.has(id));
+  const connected = own.filter(({ status }) => status === 'connected');
+  return { total: own.length, connected: connected.length };
 }

@@ -3,6 +3,7 @@ import type { Messages } from '../../core/contracts/messages.ts';
 import { newId } from '../../core/ids.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import type { MintAddress } from '../../core/media-reference.ts';
+import { mayUse } from '../../core/scopes.ts';
 import { Dispatchers } from './dispatch/dispatchers.ts';
 import { HostNotifier } from './dispatch/host-notifier.ts';
 import { forgetContact } from './forget-contact.ts';
@@ -12,7 +13,7 @@ import { listConversations } from './read/list-conversations.ts';
 import { listMessages } from './read/list-messages.ts';
 import { messageView } from './read/view.ts';
 import { sendMessage } from './send/send-message.ts';
-import { checkedSend, makeSend } from './send/service.ts';
+import { checkedSend, type IsKnown, makeSend } from './send/service.ts';
 import { makeSessionListener } from './session-listener.ts';
 import { startMessageUpkeep } from './upkeep.ts';
 import { DirectHandover } from './wait/handover.ts';
@@ -98,13 +99,19 @@ export default gatewayPlugin(
     sessions.attach(makeSessionListener({ storage, lanes, dispatchers, media, log }));
     const release = await waitNotifier.listen();
     const upkeep = startMessageUpkeep({ storage, lanes, expireMs, idempotencyMs, log });
-    const send = makeSend((input) => lanes.accept(input), config.webhooks.allow_http);
+    const isKnown: IsKnown = async (tenantId, contactId, accountIds) => {
+      const contact = await storage.read.contacts.find(tenantId, contactId);
+      const threads = await storage.read.threads.ofContacts(contact === null ? [] : [contact.id]);
+      return threads.some(({ accountId }) => accountIds.has(accountId));
+    };
+    const send = makeSend((input) => lanes.accept(input), config.webhooks.allow_http, isKnown);
     const mint: MintAddress = (key) => media.mint(key);
     provideSingleton(app.container, 'messages', () => ({
       send: checkedSend(send, config.messages.max_text),
-      async find({ tenantId }, id) {
+      async find({ tenantId, accountIds = null }, id) {
         const found = await storage.read.messages.find(tenantId, id);
-        return found === null ? null : messageView(found, mint);
+        const isShown = found !== null && mayUse({ accountIds }, found.accountId);
+        return isShown ? messageView(found, mint) : null;
       },
       forgetContact: forget,
       eraseContact: erase,

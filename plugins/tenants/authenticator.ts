@@ -8,21 +8,29 @@ import type { KeyOwner } from './tables/api-keys.ts';
 /**
  * Finds callers by their keys' hashes and remembers them, wrong keys too, for as long as `remembering`
  * allows. A database that is away is `unavailable`, never a wrong key.
+ * @param used told of each key that was found, again whenever what is remembered has run out
  */
-export function keyAuthenticator(read: Tables, remembering: Remembering): Authenticator {
+export function keyAuthenticator(
+  read: Tables,
+  remembering: Remembering,
+  used: (keyId: string) => void,
+): Authenticator {
   const callers = new RecentAnswers<Caller | null>(async (hash) => {
     const owner = await orUnavailable(read.apiKeys.ownerOf(hash));
-    return owner === null ? null : toCaller(owner);
+    if (owner === null) return null;
+    used(owner.key.id);
+    return toCaller(owner);
   }, remembering);
-  const current = new RecentAnswers<boolean>(async (keyId) => {
-    const key = await orUnavailable(read.apiKeys.find(keyId));
-    return key !== null && key.revokedAt === null;
-  }, remembering);
+  const current = new RecentAnswers<boolean>(
+    (keyId) => orUnavailable(read.apiKeys.isCurrent(keyId)),
+    remembering,
+  );
   return {
     authenticate: async (key) => (looksLikeKey(key) ? callers.get(hashOf(key)) : null),
     forTenant: async (tenantId, keyId) => {
       const tenant = (await orUnavailable(read.tenants.find([tenantId]))).get(tenantId);
-      return tenant === undefined ? null : toCaller({ keyId, tenant });
+      const key = { id: keyId, scopes: null, accountIds: null };
+      return tenant === undefined ? null : toCaller({ key, tenant });
     },
     isCurrent: (keyId) => current.get(keyId),
   };
@@ -37,13 +45,15 @@ async function orUnavailable<Answer>(asked: Promise<Answer>): Promise<Answer> {
   }
 }
 
-function toCaller({ keyId, tenant }: KeyOwner): Caller {
+function toCaller({ key, tenant }: KeyOwner): Caller {
   return {
     tenantId: tenant.id,
-    keyId,
+    keyId: key.id,
     mode: tenant.mode,
     plan: tenant.plan,
     status: tenant.status,
     disabled: new Set(tenant.disabled),
+    scopes: key.scopes === null ? null : new Set(key.scopes),
+    accountIds: key.accountIds === null ? null : new Set(key.accountIds),
   };
 }

@@ -1,5 +1,6 @@
 /** The contract of tenants: their records, their plans and the keys that name them. */
 import type { Authenticator } from '../../core/contracts/caller.ts';
+import type { Scope } from '../../core/scopes.ts';
 
 /** Live tenants use the networks; a test tenant's channels run on the simulated one. */
 export type TenantMode = 'live' | 'test';
@@ -35,14 +36,27 @@ export interface TenantRow {
   readonly created_at: number;
 }
 
+/** What a key is made with. */
+export interface KeySettings {
+  readonly name: string | null;
+  /** What it may do; null: everything. */
+  readonly scopes: readonly Scope[] | null;
+  /** The accounts that it may use; null: all. */
+  readonly accountIds: readonly string[] | null;
+  /** When it ends; null: never. */
+  readonly expiresAt: number | null;
+}
+
 /** One row of `api_keys`, without the hash. */
-export interface ApiKey {
+export interface ApiKey extends KeySettings {
   /** `key_…` */
   readonly id: string;
   readonly tenantId: string;
   /** Its beginning and its end, so that a person can tell keys apart. */
   readonly hint: string;
   readonly createdAt: number;
+  /** Exact to a minute; null: not yet. */
+  readonly lastUsedAt: number | null;
   readonly revokedAt: number | null;
 }
 
@@ -111,12 +125,19 @@ export interface Tenants {
   update(id: string, update: TenantUpdate): Promise<Tenant | null>;
   /** The features that are on, in the order of `featureNames`. */
   features(tenant: Tenant): readonly string[];
-  /** Null when there is no such tenant. */
-  createKey(tenantId: string): Promise<NewKey | null>;
+  /**
+   * Null when there is no such tenant.
+   * @param settings absent: without a name, for everything and for ever
+   * @throws GatewayError `key_cap`, `account_not_found`
+   */
+  createKey(tenantId: string, settings?: KeySettings): Promise<NewKey | null>;
   /** A tenant's keys, oldest first; null when there is no such tenant. */
   listKeys(tenantId: string): Promise<readonly ApiKey[] | null>;
-  /** Null when there is no such key; a repeated call changes nothing. */
-  revokeKey(keyId: string): Promise<ApiKey | null>;
+  /**
+   * Null when there is no such key; a repeated call changes nothing.
+   * @param tenantId the only tenant whose keys it knows; absent: all
+   */
+  revokeKey(keyId: string, tenantId?: string): Promise<ApiKey | null>;
   /**
    * Makes the first live and test tenant where they are missing, and lets the preset keys in. However many
    * processes start at once, one pair is made. Called at every start that serves.

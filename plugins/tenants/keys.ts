@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { newId } from '../../core/ids.ts';
-import type { NewKey, TenantMode } from './contract.ts';
+import type { KeySettings, NewKey, TenantMode } from './contract.ts';
 import type { HashedKey } from './tables/api-keys.ts';
 
 /** A new key: its prefix shows the mode, 32 random bytes in base64url make it. */
@@ -23,14 +23,29 @@ export function looksLikeKey(text: string): boolean {
   return /^gw_(live|test)_[A-Za-z0-9_-]{43}$/.test(text);
 }
 
+/** A key without a name that may do everything with every account for ever. */
+export const unlimited: KeySettings = {
+  name: null,
+  scopes: null,
+  accountIds: null,
+  expiresAt: null,
+};
+
 /** The key as it is stored. */
-export function hashed(made: NewKey, tenantId: string, createdAt: number): HashedKey {
+export function hashed(
+  made: NewKey,
+  tenantId: string,
+  createdAt: number,
+  settings: KeySettings = unlimited,
+): HashedKey {
   return {
     id: made.id,
     tenantId,
     hash: hashOf(made.key),
     hint: hintOf(made.key),
+    ...settings,
     createdAt,
+    lastUsedAt: null,
     revokedAt: null,
   };
 }

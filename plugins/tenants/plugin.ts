@@ -3,20 +3,33 @@ import { gatewayPlugin } from '../../core/kernel.ts';
 import { keyAuthenticator } from './authenticator.ts';
 import type {} from './contract.ts';
 import { planFeatures } from './features.ts';
-import { getMe } from './get-me.ts';
+import { KeyUse } from './key-use.ts';
+import { storeKeyUse } from './lanes.ts';
+import { getMe } from './operations/get-me.ts';
+import { keyOperations } from './operations/keys.ts';
 import { configuredPlans } from './plans.ts';
 import { tenantsService } from './service.ts';
 
 /** Tenants, their plans and the keys that name them. */
-export default gatewayPlugin('tenants', ['storage'], async ({ container, operations }) => {
+export default gatewayPlugin('tenants', ['storage'], async (app) => {
+  const { container, operations } = app;
+  let use: KeyUse | null = null;
   provideSingleton(container, 'plans', ({ config }) => configuredPlans(config.plans));
-  provideSingleton(container, 'authenticator', ({ config, storage, clock }) =>
-    keyAuthenticator(storage.read, {
+  provideSingleton(container, 'authenticator', ({ config, storage, clock, log }) => {
+    const made = new KeyUse({
+      now: () => clock.now(),
+      store: (one) => storage.submit(storeKeyUse, one),
+      failed: (error) => log.debug({ err: error }, 'when keys were used could not be stored'),
+    });
+    use = made;
+    const remembering = {
       maxAgeMs: config.tenants.cache_s * 1000,
       maxEntries: config.tenants.cache_entries,
       monotonic: () => clock.monotonic(),
-    }),
-  );
+    };
+    return keyAuthenticator(storage.read, remembering, (keyId) => made.note(keyId));
+  });
+  app.addHook('onClose', async () => use?.stop());
   provideSingleton(container, 'tenants', ({ config, storage, plans, log }) =>
     tenantsService({ storage, plans, channels: Object.keys(config.channels), log }),
   );
@@ -25,8 +38,15 @@ export default gatewayPlugin('tenants', ['storage'], async ({ container, operati
   operations.add(
     getMe({
       tenant: async (id) => (await storage.read.tenants.find([id])).get(id),
+      key: (id) => storage.read.apiKeys.find(id),
       features: (tenant) =>
         planFeatures(tenants.features(tenant), plans.plan(tenant.plan), channels),
+    }),
+    ...keyOperations({
+      list: (tenantId) => storage.read.apiKeys.ofTenant(tenantId),
+      find: (id) => storage.read.apiKeys.find(id),
+      create: (tenantId, settings) => tenants.createKey(tenantId, settings),
+      revoke: (id, tenantId) => tenants.revokeKey(id, tenantId),
     }),
   );
 });

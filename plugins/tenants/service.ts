@@ -5,7 +5,7 @@ import type { GatewayLog } from '../../core/log.ts';
 import { whenAvailable } from '../../core/starting.ts';
 import type { FirstKeys, NewKey, Plans, TenantMode, Tenants } from './contract.ts';
 import { changeFeatures, featureNames, offByDefault } from './features.ts';
-import { newKey, presetKey } from './keys.ts';
+import { newKey, presetKey, unlimited } from './keys.ts';
 import {
   type Begun,
   beginTenants,
@@ -66,20 +66,23 @@ export function tenantsService({ storage, plans, channels, log }: TenantsParts):
       return tenant;
     },
     features: ({ disabled }) => features.filter((name) => !disabled.includes(name)),
-    createKey: async (tenantId) => {
+    createKey: async (tenantId, settings = unlimited) => {
       const tenant = (await storage.read.tenants.find([tenantId])).get(tenantId);
       if (tenant === undefined) return null;
       const key = newKey(tenant.mode);
-      if (!(await storage.submit(createKeys, { tenantId, key }))) return null;
-      log.info({ tenant: tenantId, key: key.id }, 'a key was made');
+      const made = await storage.submit(createKeys, { tenantId, key, settings });
+      if (made === 'no_tenant') return null;
+      if (made !== 'made') throw made;
+      const { scopes, accountIds } = settings;
+      log.info({ tenant: tenantId, key: key.id, scopes, accountIds }, 'a key was made');
       return key;
     },
     listKeys: async (tenantId) => {
       const tenants = await storage.read.tenants.find([tenantId]);
       return tenants.has(tenantId) ? storage.read.apiKeys.ofTenant(tenantId) : null;
     },
-    revokeKey: async (keyId) => {
-      const key = await storage.submit(revokeKeys, keyId);
+    revokeKey: async (keyId, tenantId) => {
+      const key = await storage.submit(revokeKeys, { id: keyId, tenantId: tenantId ?? null });
       if (key !== null) log.info({ tenant: key.tenantId, key: keyId }, 'a key was revoked');
       return key;
     },

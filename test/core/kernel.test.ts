@@ -27,6 +27,7 @@ function declare(changes: Partial<AnyOperation> = {}): AnyOperation {
     method: 'GET',
     path: '/things/{thingId}',
     tool: 'get_thing',
+    scope: 'read',
     group: 'messages',
     summary: 'A thing.',
     description: 'A thing.',

@@ -23,6 +23,7 @@ type Content = Readonly<Record<string, Media>>;
 /** An operation of a document. */
 export interface DocumentOperation {
   readonly operationId: string;
+  readonly 'x-scope': string | null;
   /** Empty for an operation that takes no key. */
   readonly security?: readonly object[];
   readonly parameters?: readonly DocumentParameter[];

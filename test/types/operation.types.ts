@@ -9,6 +9,7 @@ const declaration = {
   method: 'GET',
   path: '/things/{id}',
   tool: null,
+  scope: 'read',
   group: 'messages',
   summary: 'Read a thing',
   description: 'Reads a thing.',

@@ -39,6 +39,8 @@ export function connectOnAnyChannel(
     method: 'POST',
     path: '/channels/{channel}/connections',
     tool: null,
+    scope: 'connect',
+    withinAccounts: true,
     group: 'channels',
     summary: 'Connect an account on any channel',
     description:

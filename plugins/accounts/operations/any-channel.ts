@@ -44,6 +44,8 @@ function handIn(connections: Connections): AnyOperation {
     method: 'POST',
     path: `${path}/steps`,
     tool: null,
+    scope: 'connect',
+    withinAccounts: true,
     group: 'channels',
     summary: 'Hand in what a step asks for',
     description:
@@ -89,6 +91,8 @@ function status(connections: Connections): AnyOperation {
     method: 'GET',
     path: `${path}/status`,
     tool: null,
+    scope: 'connect',
+    withinAccounts: true,
     group: 'channels',
     summary: 'Get the status of a connection on any channel',
     description:
@@ -116,6 +120,8 @@ function disconnect(connections: Connections): AnyOperation {
     method: 'DELETE',
     path,
     tool: null,
+    scope: 'connect',
+    withinAccounts: true,
     group: 'channels',
     summary: 'Disconnect an account on any channel and remove it',
     description: disconnectDescription('Ends the link', 'linking it anew'),

@@ -50,6 +50,8 @@ export function chatappSteps(connections: Connections): readonly AnyOperation[] 
       method: 'POST',
       path: '/channels/chatapp/connect/{phoneNumber}/verify-code',
       tool: 'submit_chatapp_code',
+      scope: 'connect',
+      withinAccounts: true,
       group: 'chatapp',
       summary: 'Hand in the login code',
       description:
@@ -88,6 +90,8 @@ export function chatappSteps(connections: Connections): readonly AnyOperation[] 
       method: 'POST',
       path: '/channels/chatapp/connect/{phoneNumber}/verify-password',
       tool: 'submit_chatapp_password',
+      scope: 'connect',
+      withinAccounts: true,
       group: 'chatapp',
       summary: 'Hand in the two-factor password',
       description:

@@ -53,6 +53,8 @@ function connect(connections: Connections): AnyOperation {
     method: 'POST',
     path: '/channels/chatapp/connect',
     tool: 'connect_chatapp',
+    scope: 'connect',
+    withinAccounts: true,
     group: 'chatapp',
     summary: 'Connect a chatapp number',
     description:
@@ -156,6 +158,8 @@ function status(connections: Connections): AnyOperation {
     method: 'GET',
     path: '/channels/chatapp/connect/{phoneNumber}/status',
     tool: 'get_chatapp_status',
+    scope: 'connect',
+    withinAccounts: true,
     group: 'chatapp',
     summary: 'Get the status of a chatapp connection',
     description:

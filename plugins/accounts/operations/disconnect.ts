@@ -29,6 +29,8 @@ export function disconnect(
     method: 'DELETE',
     path,
     tool: id,
+    scope: 'connect',
+    withinAccounts: true,
     group,
     summary: `Disconnect a ${group} number and remove it`,
     description: disconnectDescription(ends, only),

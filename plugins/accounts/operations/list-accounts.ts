@@ -5,6 +5,7 @@ import type { Caller } from '../../../core/contracts/caller.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, nullableTimestamp, timestamp } from '../../../core/schemas.ts';
+import { mayUse } from '../../../core/scopes.ts';
 import type {} from '../../limits/contract.ts';
 import { causeOf } from '../status.ts';
 import { Account } from './schemas.ts';
@@ -16,6 +17,8 @@ export function listAccounts({ list }: Pick<Accounts, 'list'>): AnyOperation {
     method: 'GET',
     path: '/accounts',
     tool: 'list_accounts',
+    scope: 'read',
+    withinAccounts: true,
     group: 'accounts',
     summary: 'List the connected accounts',
     description:
@@ -68,7 +71,8 @@ export async function accountsOf(
   caller: Caller,
 ): Promise<readonly AccountView[]> {
   if (caller.disabled.has('api')) throw new GatewayError('api_not_enabled');
-  const rows = await cradle.storage.read.accounts.ofTenants([caller.tenantId]);
+  const all = await cradle.storage.read.accounts.ofTenants([caller.tenantId]);
+  const rows = all.filter(({ id }) => mayUse(caller, id));
   const today = await cradle.limits.ofAccounts(caller, rows);
   return rows.flatMap((row) => {
     const account = today.get(row.id);

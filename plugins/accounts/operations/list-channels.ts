@@ -63,6 +63,8 @@ export function listChannels(channels: ChannelDirectory): AnyOperation {
     method: 'GET',
     path: '/channels',
     tool: null,
+    scope: 'read',
+    withinAccounts: true,
     group: 'channels',
     summary: 'List the channels',
     description:

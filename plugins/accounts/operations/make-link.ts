@@ -19,6 +19,8 @@ export function makeLink({ links, consoleUrl }: MakeLinkParts): AnyOperation {
     method: 'POST',
     path: '/channels/{channel}/connections/{identifier}/link',
     tool: null,
+    scope: 'connect',
+    withinAccounts: true,
     group: 'channels',
     summary: "Make a link for the phone's owner",
     description:

@@ -40,6 +40,8 @@ export function connectMsgapp(connections: Connections): AnyOperation {
     method: 'POST',
     path: '/channels/msgapp-web/connections',
     tool: 'connect_msgapp',
+    scope: 'connect',
+    withinAccounts: true,
     group: 'msgapp',
     summary: 'Connect a msgapp number',
     description:

@@ -44,6 +44,8 @@ function qr(connections: Connections): AnyOperation {
     method: 'GET',
     path: `${path}/qr`,
     tool: 'get_msgapp_qr',
+    scope: 'connect',
+    withinAccounts: true,
     group: 'msgapp',
     summary: 'Get the current QR code',
     description:
@@ -114,6 +116,8 @@ function status(connections: Connections): AnyOperation {
     method: 'GET',
     path: `${path}/status`,
     tool: 'get_msgapp_status',
+    scope: 'connect',
+    withinAccounts: true,
     group: 'msgapp',
     summary: 'Get the status of a msgapp connection',
     description:

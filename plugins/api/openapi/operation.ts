@@ -17,6 +17,8 @@ export function operationObject(
     tags: [tagOf(operation.group).name],
     summary: operation.summary,
     description: operation.description,
+    'x-scope': operation.scope,
+    'x-within-accounts': operation.withinAccounts === true,
     ...(operation.tool === null ? {} : { 'x-mcp-tool': operation.tool }),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(operation.body === null ? {} : { requestBody: requestBody(operation, shared) }),

@@ -97,6 +97,7 @@ export function refusalsOf(
   const errors = new Set<ErrorCode | ErrorDeclaration>([
     'invalid_request',
     'unauthorized',
+    ...(operation.scope === null && operation.withinAccounts ? [] : (['scope_missing'] as const)),
     'payload_too_large',
     ...(operation.params === null ? [] : (['uri_too_long'] as const)),
     ...(operation.body === null ? [] : (['unsupported_media_type'] as const)),

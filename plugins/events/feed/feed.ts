@@ -1,6 +1,7 @@
 import type { Clock } from '../../../core/contracts/clock.ts';
 import type { EventType } from '../../../core/contracts/events.ts';
 import type { Storage } from '../../../core/contracts/storage.ts';
+import { isWanted, type WantedAccounts } from '../../../core/scopes.ts';
 import type { FeedEvent } from '../tables/feed.ts';
 import { numberLane } from './number-lane.ts';
 
@@ -29,7 +30,7 @@ export interface FeedFilter {
   /** Null for all. */
   readonly types: ReadonlySet<EventType> | null;
   /** Null for all accounts, and for events of none. */
-  readonly accountId: string | null;
+  readonly accounts: WantedAccounts;
   /** The most events of one page. */
   readonly limit: number;
 }
@@ -102,16 +103,16 @@ export class Feed {
   }
 
   async #numbered(filter: FeedFilter, position: FeedPosition): Promise<FeedPage> {
-    const { tenantId, types, accountId, limit } = filter;
+    const { tenantId, types, accounts, limit } = filter;
     const { after, since } = position;
-    const isFiltered = types !== null || accountId !== null || since !== null;
+    const isFiltered = types !== null || accounts !== null || since !== null;
     const most = isFiltered ? scannedAtOnce : limit;
     const found = await this.#storage.read.feed.after(tenantId, after, most + 1);
     const scanned = found.slice(0, most);
     const wanted = scanned
       .filter(({ type, createdAt }) => (types?.has(type) ?? true) && createdAt >= (since ?? 0))
       .map((event) => ({ ...event, accountId: accountOf(event.payload) }))
-      .filter((event) => accountId === null || event.accountId === accountId);
+      .filter((event) => isWanted(accounts, event.accountId));
     const isCut = wanted.length > limit;
     const events = wanted.slice(0, limit);
     const last = isCut ? events.at(-1) : scanned.at(-1);

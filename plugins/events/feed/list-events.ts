@@ -4,6 +4,7 @@ import { GatewayError } from '../../../core/errors.ts';
 import { type MintAddress, withFreshMedia } from '../../../core/media-reference.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { timestamp } from '../../../core/schemas.ts';
+import { wantedAccounts } from '../../../core/scopes.ts';
 import { cursorExample, eventExample } from './examples.ts';
 import type { FeedPage, FeedPosition, ReadEvent } from './feed.ts';
 import type { EventPollRequest } from './polls.ts';
@@ -31,6 +32,8 @@ export function listEvents({ wait, mint, cursors, keptMs, now }: ListEventsParts
     method: 'GET',
     path: '/events',
     tool: null,
+    scope: 'read',
+    withinAccounts: true,
     group: {
       name: 'Events',
       description:
@@ -72,7 +75,8 @@ export function listEvents({ wait, mint, cursors, keptMs, now }: ListEventsParts
         },
       },
     ],
-    async handler({ caller: { tenantId, keyId, disabled }, query, signal }) {
+    async handler({ caller, query, signal }) {
+      const { tenantId, keyId, disabled } = caller;
       const position =
         query.cursor === undefined
           ? (query.from ?? 'now')
@@ -81,7 +85,7 @@ export function listEvents({ wait, mint, cursors, keptMs, now }: ListEventsParts
         tenantId,
         keyId,
         types: wantedTypes(query.types, disabled),
-        accountId: query.account_id ?? null,
+        accounts: wantedAccounts(caller, query.account_id),
         limit: query.limit ?? 50,
         position,
         timeoutMs: (query.timeout_s ?? 25) * 1000,

@@ -1,13 +1,15 @@
 import type { Tables } from '../../../core/contracts/storage.ts';
+import { isWanted, type WantedAccounts } from '../../../core/scopes.ts';
 import type { ListPosition } from '../tables/message-lists.ts';
 import type { MessageWithContact } from '../tables/message-rows.ts';
 import type { ThreadKey } from '../tables/threads.ts';
 import { threadKey } from '../threads.ts';
+import { ofAccounts } from './of-accounts.ts';
 import { positionOf } from './search.ts';
 
 /** Which conversations are listed. */
 export interface ConversationFilter {
-  readonly accountId: string | null;
+  readonly accounts: WantedAccounts;
   readonly before: ListPosition | null;
   readonly limit: number;
 }
@@ -31,14 +33,14 @@ const chunk = 200;
 export async function conversationPage(
   { messages, conversations }: Reading,
   tenantId: string,
-  { accountId, before, limit }: ConversationFilter,
+  { accounts, before, limit }: ConversationFilter,
 ): Promise<ConversationPage> {
   const newest: MessageWithContact[] = [];
   const seen = new Set<string>();
+  const list = ofAccounts((filter) => messages.list(tenantId, filter), accounts);
   let position = before;
   for (let read = 0; read < scanned; read += chunk) {
-    const filter = { direction: null, accountId, before: position, limit: chunk };
-    const rows = await messages.list(tenantId, filter);
+    const rows = await list({ direction: null, accountId: null, before: position, limit: chunk });
     const firsts = rows.filter((row) => {
       const key = keyOf(row);
       return seen.has(key) ? false : seen.add(key);
@@ -88,7 +90,7 @@ export async function foundConversations(
   words: readonly string[],
   filter: Omit<ConversationFilter, 'before'> & { readonly before: SearchPosition | null },
 ): Promise<FoundPage> {
-  const { accountId, before, limit } = filter;
+  const { accounts, before, limit } = filter;
   const newest: MessageWithContact[] = [];
   const begun = before === null ? null : await contacts.find(tenantId, before.id);
   let position: ListPosition | null = before;
@@ -101,8 +103,8 @@ export async function foundConversations(
         `${contact.name} ${contact.phone ?? ''} ${contact.networkId ?? ''}`.toLowerCase();
       return words.every((word) => held.includes(word));
     });
-    const pairs = (await threads.ofContacts(found.map(({ id }) => id))).filter(
-      (pair) => accountId === null || pair.accountId === accountId,
+    const pairs = (await threads.ofContacts(found.map(({ id }) => id))).filter((pair) =>
+      isWanted(accounts, pair.accountId),
     );
     const messages = await conversations.newest(pairs);
     for (const contact of found) {

@@ -3,6 +3,7 @@ import { GatewayError } from '../../../core/errors.ts';
 import type { MintAddress } from '../../../core/media-reference.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed } from '../../../core/schemas.ts';
+import { mayUse } from '../../../core/scopes.ts';
 import { outboundExample } from '../examples.ts';
 import { MessageSchema } from '../schemas.ts';
 import type { MessageWithContact } from '../tables/message-rows.ts';
@@ -22,6 +23,8 @@ export function getMessage({ find, mint }: GetMessageParts): AnyOperation {
     method: 'GET',
     path: '/messages/{id}',
     tool: 'get_message',
+    scope: 'read',
+    withinAccounts: true,
     group: 'messages',
     summary: 'Get a message',
     description: [
@@ -44,7 +47,8 @@ export function getMessage({ find, mint }: GetMessageParts): AnyOperation {
     ],
     async handler({ caller, params }) {
       const message = await find(caller.tenantId, params.id);
-      if (message === null) throw new GatewayError('message_not_found');
+      if (message === null || !mayUse(caller, message.accountId))
+        throw new GatewayError('message_not_found');
       return { status: 200, body: messageView(message, mint) };
     },
   });

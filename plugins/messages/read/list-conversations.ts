@@ -3,6 +3,7 @@ import type { Tables } from '../../../core/contracts/storage.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import type { MintAddress } from '../../../core/media-reference.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
+import { wantedAccounts } from '../../../core/scopes.ts';
 import { inboundExample } from '../examples.ts';
 import type { MessageWithContact } from '../tables/message-rows.ts';
 import { threadKey } from '../threads.ts';
@@ -30,6 +31,8 @@ export function listConversations({ read, mint, cursors }: ListConversationsPart
     method: 'GET',
     path: '/conversations',
     tool: null,
+    scope: 'read',
+    withinAccounts: true,
     group: 'messages',
     summary: 'List conversations',
     description: [
@@ -65,8 +68,10 @@ export function listConversations({ read, mint, cursors }: ListConversationsPart
         },
       },
     ],
-    async handler({ caller: { tenantId }, query }) {
-      const filter = { accountId: query.account_id ?? null, limit: query.limit ?? 50 };
+    async handler({ caller, query }) {
+      const { tenantId } = caller;
+      const accounts = wantedAccounts(caller, query.account_id);
+      const filter = { accounts, limit: query.limit ?? 50 };
       const words = wordsOf(query.q);
       const name = words.length === 0 ? id : searchId;
       const position =

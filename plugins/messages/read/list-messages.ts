@@ -1,8 +1,10 @@
 import type { MintAddress } from '../../../core/media-reference.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
+import { wantedAccounts } from '../../../core/scopes.ts';
 import { cursorExample, inboundExample, outboundExample } from '../examples.ts';
 import type { MessageFilter } from '../tables/message-lists.ts';
 import type { MessageWithContact } from '../tables/message-rows.ts';
+import { ofAccounts } from './of-accounts.ts';
 import { type ListCursors, listPosition } from './position.ts';
 import { ListAnswer, ListQuery } from './schemas.ts';
 import { searchPage, wordsOf } from './search.ts';
@@ -27,6 +29,8 @@ export function listMessages(parts: ListMessagesParts): AnyOperation {
     method: 'GET',
     path: '/messages',
     tool: null,
+    scope: 'read',
+    withinAccounts: true,
     group: 'messages',
     summary: 'List messages',
     description: [
@@ -50,7 +54,8 @@ export function listMessages(parts: ListMessagesParts): AnyOperation {
         },
       },
     ],
-    async handler({ caller: { tenantId }, query }) {
+    async handler({ caller, query }) {
+      const { tenantId } = caller;
       const limit = query.limit ?? 50;
       const before =
         query.before === undefined
@@ -62,10 +67,10 @@ export function listMessages(parts: ListMessagesParts): AnyOperation {
         return { status: 200, body: { messages: [], next_cursor: null } };
       }
       const { messages, next } = await searchPage(
-        (filter) => list(tenantId, filter),
+        ofAccounts((filter) => list(tenantId, filter), wantedAccounts(caller, query.account_id)),
         {
           direction: query.direction ?? null,
-          accountId: query.account_id ?? null,
+          accountId: null,
           contactId: contact?.id ?? null,
           since: momentOf(query.since),
           until: momentOf(query.until),

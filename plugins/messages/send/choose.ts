@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../core/errors.ts';
+import { mayUse } from '../../../core/scopes.ts';
 import { specifiedChannels } from '../../../core/specified-channels.ts';
 import type { SendingAccount, SendingContact, SendingTenant } from '../tables/sending-rows.ts';
 import { phoneKey, type SendBatch } from './batch.ts';
@@ -10,16 +11,19 @@ import type { SendInput, SendRules } from './input.ts';
  */
 export function chooseAccount(
   accounts: ReadonlyMap<string, SendingAccount>,
-  send: Pick<SendInput, 'tenantId' | 'accountId'>,
+  send: Pick<SendInput, 'tenantId' | 'accountId' | 'accountIds'>,
 ): SendingAccount | GatewayError {
   if (send.accountId !== null) {
     const named = accounts.get(send.accountId);
-    if (named?.tenantId !== send.tenantId) return new GatewayError('account_not_found');
+    if (named?.tenantId !== send.tenantId || !mayUse(send, named.id))
+      return new GatewayError('account_not_found');
     if (isConnected(named) || isReconnecting(named)) return named;
     const message = `The account ${named.id} is ${named.status}.`;
     return new GatewayError('no_connected_account', { message });
   }
-  const own = [...accounts.values()].filter((account) => account.tenantId === send.tenantId);
+  const own = [...accounts.values()].filter(
+    (account) => account.tenantId === send.tenantId && mayUse(send, account.id),
+  );
   for (const usable of [own.filter(isConnected), own.filter(isReconnecting)]) {
     if (usable.length > 1) return new GatewayError('ambiguous_account');
     if (usable[0] !== undefined) return usable[0];

@@ -9,6 +9,8 @@ export interface SendInput {
   readonly id: string;
   readonly tenantId: string;
   readonly accountId: string | null;
+  /** The accounts it may go out from; null: all of the tenant. */
+  readonly accountIds: ReadonlySet<string> | null;
   readonly contactId: string | null;
   /** E.164 with `+`. */
   readonly phone: string | null;

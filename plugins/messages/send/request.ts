@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { extname } from 'node:path';
+import type { ActingCaller } from '../../../core/contracts/caller.ts';
 import type { SendBody } from '../../../core/contracts/messages.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
@@ -14,7 +15,7 @@ import type { SendInput } from './input.ts';
  * @throws GatewayError `invalid_phone_number`, `invalid_request`
  */
 export function sendInput(
-  tenantId: string,
+  { tenantId, accountIds = null }: ActingCaller,
   body: SendBody,
   key: string | undefined,
   allowHttp = false,
@@ -31,13 +32,21 @@ export function sendInput(
     id: newId('msg'),
     tenantId,
     accountId: body.account_id ?? null,
+    accountIds,
     contactId: body.to.contact_id ?? null,
     phone,
     text: body.text,
     media: body.media_url === undefined ? null : outboundMedia(body.media_url, allowHttp),
     idempotency:
-      key === undefined ? null : { keyHash: sha256(key), bodyHash: sha256(canonical(body)) },
+      key === undefined
+        ? null
+        : { keyHash: sha256(within(key, accountIds)), bodyHash: sha256(canonical(body)) },
   };
+}
+
+/** Names the Idempotency-Key of an API key that is limited to accounts: no other may be answered what became of it. */
+function within(key: string, accountIds: ReadonlySet<string> | null): string {
+  return accountIds === null ? key : `${key}\n${[...accountIds].sort().join()}`;
 }
 
 /** The same text for the same JSON, whatever the order of its fields. */

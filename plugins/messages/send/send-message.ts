@@ -18,6 +18,8 @@ export function sendMessage({ maxText, send }: SendMessageParts): AnyOperation {
     method: 'POST',
     path: '/messages',
     tool: 'send_message',
+    scope: 'send',
+    withinAccounts: true,
     group: 'messages',
     summary: 'Send a message',
     description: [

@@ -1,4 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { ActingCaller } from '../../../core/contracts/caller.ts';
 import type { Messages, SendBody } from '../../../core/contracts/messages.ts';
 import { type ErrorDetail, GatewayError } from '../../../core/errors.ts';
 import { validationDetails } from '../../../core/validation-messages.ts';
@@ -6,22 +7,43 @@ import type { SendDecision, SendInput } from './input.ts';
 import { sendInput } from './request.ts';
 import { sendBody } from './schemas.ts';
 
+/** Whether one of these accounts has exchanged messages with a contact. */
+export type IsKnown = (
+  tenantId: string,
+  contactId: string,
+  accountIds: ReadonlySet<string>,
+) => Promise<boolean>;
+
 /** Accepts one message, or throws its refusal. */
 export type Send = Messages['send'];
 
 /**
  * Sends bodies that their schema has validated, as the route of `POST /messages` does.
  * @param allowHttp media may be sent from an address without TLS
+ * @param isKnown asked for keys that are limited to some accounts
  */
 export function makeSend(
   accept: (input: SendInput) => Promise<SendDecision>,
   allowHttp: boolean,
+  isKnown: IsKnown,
 ): Send {
-  return async ({ tenantId }, body, idempotencyKey) => {
-    const decision = await accept(sendInput(tenantId, body, idempotencyKey, allowHttp));
+  return async (caller, body, idempotencyKey) => {
+    await refuseStranger(caller, body.to.contact_id, isKnown);
+    const decision = await accept(sendInput(caller, body, idempotencyKey, allowHttp));
     if ('refused' in decision) throw decision.refused;
     return decision.accepted;
   };
+}
+
+async function refuseStranger(
+  { tenantId, accountIds = null }: ActingCaller,
+  contactId: string | undefined,
+  isKnown: IsKnown,
+): Promise<void> {
+  if (accountIds === null || contactId === undefined) return;
+  if (!(await isKnown(tenantId, contactId, accountIds))) {
+    throw new GatewayError('contact_not_found');
+  }
 }
 
 /** Sends bodies that other plugins have put together, which no route has validated. */

@@ -1,8 +1,9 @@
+import { isWanted, type WantedAccounts } from '../../../core/scopes.ts';
 import type { Counter } from '../../observability/contract.ts';
 import type { MessageWithContact } from '../tables/message-rows.ts';
 import type { HeldSlots } from '../tables/waits.ts';
 import type { GrantedSlots } from './slots.ts';
-import { pageSize, type WaitResult } from './wait-result.ts';
+import { accountsKey, pageSize, type WaitResult } from './wait-result.ts';
 import type { Waiter } from './waiter.ts';
 
 /** What one transaction hands over to waits. */
@@ -41,13 +42,14 @@ export class DirectHandover implements Handover {
   }
 
   find(tenantId: string, after: number, messages: readonly MessageWithContact[]): HandedOver {
-    const results = new Map<string | null, WaitResult>();
+    const results = new Map<string, WaitResult>();
     const rows = new Map<GrantedSlots, { waiter: Waiter; result: WaitResult }[]>();
     for (const waiter of this.#sleeping(tenantId)) {
       if (waiter.sleepsIn === null || waiter.position !== after) continue;
-      const { accountId } = waiter;
-      const result = results.get(accountId) ?? resultOf(messages, accountId, after);
-      results.set(accountId, result);
+      const { accounts } = waiter;
+      const key = accountsKey(accounts);
+      const result = results.get(key) ?? resultOf(messages, accounts, after);
+      results.set(key, result);
       const ofRow = rows.get(waiter.sleepsIn) ?? [];
       rows.set(waiter.sleepsIn, ofRow);
       if (result.messages.length > 0) ofRow.push({ waiter, result });
@@ -67,11 +69,9 @@ export class DirectHandover implements Handover {
 
 function resultOf(
   messages: readonly MessageWithContact[],
-  accountId: string | null,
+  accounts: WantedAccounts,
   after: number,
 ): WaitResult {
-  const page = messages
-    .filter((one) => accountId === null || one.accountId === accountId)
-    .slice(0, pageSize);
+  const page = messages.filter((one) => isWanted(accounts, one.accountId)).slice(0, pageSize);
   return { messages: page, position: page.at(-1)?.inboundSequence ?? after };
 }

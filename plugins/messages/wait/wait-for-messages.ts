@@ -3,6 +3,7 @@ import type { Json } from '../../../core/contracts/json.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import type { MintAddress } from '../../../core/media-reference.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
+import { wantedAccounts } from '../../../core/scopes.ts';
 import { cursorExample, inboundExample } from '../examples.ts';
 import { messageView } from '../read/view.ts';
 import { WaitAnswer, WaitQuery } from './schemas.ts';
@@ -38,6 +39,8 @@ export function waitForMessages({ wait, mint, cursors }: WaitForMessagesParts): 
     method: 'GET',
     path: '/messages/wait',
     tool: id,
+    scope: 'read',
+    withinAccounts: true,
     group: 'messages',
     summary: 'Wait for inbound messages',
     description: [
@@ -66,7 +69,8 @@ export function waitForMessages({ wait, mint, cursors }: WaitForMessagesParts): 
         answer: { status: 200, body: { messages: [], next_cursor: cursorExample } },
       },
     ],
-    async handler({ caller: { tenantId, keyId }, query, signal }) {
+    async handler({ caller, query, signal }) {
+      const { tenantId, keyId } = caller;
       const position =
         query.cursor === undefined
           ? null
@@ -74,7 +78,7 @@ export function waitForMessages({ wait, mint, cursors }: WaitForMessagesParts): 
       const result = await wait({
         tenantId,
         keyId,
-        accountId: query.account_id ?? null,
+        accounts: wantedAccounts(caller, query.account_id),
         position,
         timeoutMs: (query.timeout_s ?? 25) * 1000,
         signal,

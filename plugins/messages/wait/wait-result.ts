@@ -1,3 +1,4 @@
+import type { WantedAccounts } from '../../../core/scopes.ts';
 import type { MessageWithContact } from '../tables/message-rows.ts';
 
 /** The most messages of one answer. */
@@ -7,4 +8,9 @@ export const pageSize = 50;
 export interface WaitResult {
   readonly messages: readonly MessageWithContact[];
   readonly position: number;
+}
+
+/** The accounts as one text: those that wait for the same share a read and its result. */
+export function accountsKey(accounts: WantedAccounts): string {
+  return accounts === null ? '' : `of ${[...accounts].sort().join()}`;
 }

@@ -1,16 +1,17 @@
 import { LongPoll, type LongPollOptions } from '../../../core/long-poll.ts';
+import type { WantedAccounts } from '../../../core/scopes.ts';
 import type { GrantedSlots } from './slots.ts';
 import type { WaitResult } from './wait-result.ts';
 
 /** What a waiter is made for. */
 export interface WaiterOptions extends LongPollOptions {
   /** Null for all accounts of the tenant. */
-  readonly accountId: string | null;
+  readonly accounts: WantedAccounts;
 }
 
 /** One open wait. While it sleeps, the receiving transaction may hand its answer over. */
 export class Waiter extends LongPoll {
-  readonly accountId: string | null;
+  readonly accounts: WantedAccounts;
   /** The number after which it reads; null before the first read. */
   position: number | null = null;
   #slots: GrantedSlots | null = null;
@@ -18,7 +19,7 @@ export class Waiter extends LongPoll {
 
   constructor(options: WaiterOptions) {
     super(options);
-    this.accountId = options.accountId;
+    this.accounts = options.accounts;
   }
 
   /** The slots that it sleeps in; null while it is awake. */

@@ -3,9 +3,10 @@ import type { Clock } from '../../../core/contracts/clock.ts';
 import type { Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import { LongPolls } from '../../../core/long-poll.ts';
+import type { WantedAccounts } from '../../../core/scopes.ts';
 import type { MessageLanes } from '../lanes.ts';
 import { LanePollSlots } from './poll-slots.ts';
-import { pageSize, type WaitResult } from './wait-result.ts';
+import { accountsKey, pageSize, type WaitResult } from './wait-result.ts';
 import { Waiter } from './waiter.ts';
 
 /** How often all waits poll for what no wake-up has brought. */
@@ -15,7 +16,8 @@ const rescanMs = 3_000;
 export interface WaitRequest {
   readonly tenantId: string;
   readonly keyId: string;
-  readonly accountId: string | null;
+  /** Of these accounts only; null for all of the tenant. */
+  readonly accounts: WantedAccounts;
   /** The number of the last message seen; null for now. */
   readonly position: number | null;
   readonly timeoutMs: number;
@@ -121,8 +123,8 @@ export class Waits {
   }
 
   /** What there is already. From now on there is nothing yet. */
-  async #first({ tenantId, accountId, position }: WaitRequest): Promise<WaitResult> {
-    if (position !== null) return await this.#page(tenantId, accountId, position);
+  async #first({ tenantId, accounts, position }: WaitRequest): Promise<WaitResult> {
+    if (position !== null) return await this.#page(tenantId, accounts, position);
     const latest = await this.#parts.read.tenants.inboundSequences([tenantId]);
     return { messages: [], position: latest.get(tenantId) ?? 0 };
   }
@@ -130,7 +132,7 @@ export class Waits {
   /** Sleeps in a slot of the tenant's until there is something after what was read first, or after now. */
   async #inSlot(
     waiter: Waiter,
-    { tenantId, accountId, timeoutMs }: WaitRequest,
+    { tenantId, accounts, timeoutMs }: WaitRequest,
     first: WaitResult | null,
     deadline: number,
   ): Promise<WaitResult> {
@@ -143,7 +145,7 @@ export class Waits {
         await waiter.sleepIn(slots, deadline - clock.monotonic());
         waiter.noteRead();
         if (waiter.handedOver !== null) return waiter.handedOver;
-        const page = await this.#page(tenantId, accountId, nothing.position);
+        const page = await this.#page(tenantId, accounts, nothing.position);
         if (page.messages.length > 0) return page;
       }
       return nothing;
@@ -159,20 +161,26 @@ export class Waits {
   }
 
   /** Readers at the same position share a read that is under way, and its answer. */
-  #page(tenantId: string, accountId: string | null, position: number): Promise<WaitResult> {
-    const key = `${tenantId} ${accountId ?? ''} ${position}`;
+  #page(tenantId: string, accounts: WantedAccounts, position: number): Promise<WaitResult> {
+    const key = `${tenantId} ${accountsKey(accounts)} ${position}`;
     const shared = this.#reads.get(key);
     if (shared !== undefined) return shared;
-    const reading = this.#read(tenantId, accountId, position).finally(() => {
+    const reading = this.#read(tenantId, accounts, position).finally(() => {
       if (this.#reads.get(key) === reading) this.#reads.delete(key);
     });
     this.#reads.set(key, reading);
     return reading;
   }
 
-  async #read(tenantId: string, accountId: string | null, position: number): Promise<WaitResult> {
+  async #read(tenantId: string, accounts: WantedAccounts, position: number): Promise<WaitResult> {
     const { read } = this.#parts;
-    const messages = await read.messages.inboundAfter(tenantId, position, accountId, pageSize);
+    const pages = [...(accounts ?? [null])].map((accountId) =>
+      read.messages.inboundAfter(tenantId, position, accountId, pageSize),
+    );
+    const messages = (await Promise.all(pages))
+      .flat()
+      .sort((one, other) => (one.inboundSequence ?? 0) - (other.inboundSequence ?? 0))
+      .slice(0, pageSize);
     return { messages, position: messages.at(-1)?.inboundSequence ?? position };
   }
 }

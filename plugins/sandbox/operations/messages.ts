@@ -29,6 +29,7 @@ export function messageOperations(sandbox: Sandbox): readonly AnyOperation[] {
       method: 'POST',
       path: '/sandbox/phones/{phone}/inbound',
       tool: null,
+      scope: 'connect',
       group: 'sandbox',
       summary: 'Let a contact write',
       description:
@@ -74,6 +75,7 @@ export function messageOperations(sandbox: Sandbox): readonly AnyOperation[] {
       method: 'POST',
       path: '/sandbox/phones/{phone}/receipts',
       tool: null,
+      scope: 'connect',
       group: 'sandbox',
       summary: 'Give a receipt for one message',
       description:
@@ -117,6 +119,7 @@ export function messageOperations(sandbox: Sandbox): readonly AnyOperation[] {
       method: 'GET',
       path: '/sandbox/phones/{phone}/outbox',
       tool: null,
+      scope: 'read',
       group: 'sandbox',
       summary: 'What the network accepted from the phone',
       description:

@@ -15,6 +15,7 @@ export function networkOperations(sandbox: Sandbox): readonly AnyOperation[] {
       method: 'PUT',
       path: '/sandbox/network',
       tool: null,
+      scope: 'connect',
       group: 'sandbox',
       summary: 'Take the network out of reach, or back',
       description:

@@ -38,6 +38,7 @@ export function phoneOperations(sandbox: Sandbox): readonly AnyOperation[] {
       method: 'GET',
       path: '/sandbox/phones',
       tool: null,
+      scope: 'read',
       group: 'sandbox',
       summary: 'List the phones',
       description:
@@ -78,6 +79,7 @@ export function phoneOperations(sandbox: Sandbox): readonly AnyOperation[] {
       method: 'GET',
       path: '/sandbox/phones/{phone}',
       tool: null,
+      scope: 'read',
       group: 'sandbox',
       summary: 'What the phone shows its owner',
       description:
@@ -100,6 +102,7 @@ export function phoneOperations(sandbox: Sandbox): readonly AnyOperation[] {
       method: 'PUT',
       path: '/sandbox/phones/{phone}',
       tool: null,
+      scope: 'connect',
       group: 'sandbox',
       summary: 'Make or change a phone',
       description:
@@ -144,6 +147,7 @@ export function phoneOperations(sandbox: Sandbox): readonly AnyOperation[] {
       method: 'POST',
       path: '/sandbox/phones/{phone}/scan',
       tool: null,
+      scope: 'connect',
       group: 'sandbox',
       summary: 'Scan the QR code or type the pairing code',
       description:
@@ -168,6 +172,7 @@ export function phoneOperations(sandbox: Sandbox): readonly AnyOperation[] {
       method: 'POST',
       path: '/sandbox/phones/{phone}/events',
       tool: null,
+      scope: 'connect',
       group: 'sandbox',
       summary: 'Let something befall the phone',
       description:

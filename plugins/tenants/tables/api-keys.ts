@@ -1,4 +1,5 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
+import { type Scope, scopes } from '../../../core/scopes.ts';
 import type { ApiKey, Tenant, TenantRow } from '../contract.ts';
 import { toTenant } from './tenants.ts';
 
@@ -10,7 +11,7 @@ export interface HashedKey extends ApiKey {
 
 /** Whose key it is. */
 export interface KeyOwner {
-  readonly keyId: string;
+  readonly key: Pick<ApiKey, 'id' | 'scopes' | 'accountIds'>;
   readonly tenant: Tenant;
 }
 
@@ -18,11 +19,19 @@ interface KeyRow {
   readonly id: string;
   readonly tenant_id: string;
   readonly hint: string;
+  readonly name: string | null;
+  readonly scopes: string | null;
+  readonly account_ids: string | null;
   readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly last_used_at: number | null;
   readonly revoked_at: number | null;
 }
 
-const columns = ['id', 'tenant_id', 'hint', 'created_at', 'revoked_at'] as const;
+const columns = [
+  ...(['id', 'tenant_id', 'hint', 'name', 'scopes', 'account_ids'] as const),
+  ...(['created_at', 'expires_at', 'last_used_at', 'revoked_at'] as const),
+];
 
 /** The SQL of API keys. */
 export class ApiKeyTable {
@@ -41,21 +50,51 @@ export class ApiKeyTable {
         tenant_id: key.tenantId,
         hash: key.hash,
         hint: key.hint,
+        name: key.name,
+        scopes: key.scopes?.join() ?? null,
+        account_ids: key.accountIds?.join() ?? null,
         created_at: key.createdAt,
+        expires_at: key.expiresAt,
+        last_used_at: key.lastUsedAt,
         revoked_at: key.revokedAt,
       })),
     );
   }
 
-  /** The owner of the key with this hash; null when it is unknown or revoked. One statement. */
+  /** The owner of the key with this hash; null when it is unknown, revoked or expired. One statement. */
   async ownerOf(hash: string): Promise<KeyOwner | null> {
-    const row: (TenantRow & { readonly key_id: string }) | undefined = await this.db
-      .knex('api_keys')
+    const row:
+      | (TenantRow & Pick<KeyRow, 'scopes' | 'account_ids'> & { readonly key_id: string })
+      | undefined = await this.#current()
       .join('tenants', 'tenants.id', 'api_keys.tenant_id')
       .where('api_keys.hash', hash)
+      .first('tenants.*', 'api_keys.scopes', 'api_keys.account_ids', { key_id: 'api_keys.id' });
+    if (row === undefined) return null;
+    const key = { id: row.key_id, scopes: scopesOf(row), accountIds: idsOf(row) };
+    return { key, tenant: toTenant(row) };
+  }
+
+  /** Whether the key is neither revoked nor expired, by the database's clock. */
+  async isCurrent(id: string): Promise<boolean> {
+    return (await this.#current().where('api_keys.id', id).first('api_keys.id')) !== undefined;
+  }
+
+  /** How many of a tenant's keys are neither revoked nor expired. */
+  async countCurrent(tenantId: string): Promise<number> {
+    const row = await this.#current()
+      .where('api_keys.tenant_id', tenantId)
+      .count({ found: '*' })
+      .first();
+    return Number(row?.found ?? 0);
+  }
+
+  #current() {
+    const { knex, clock } = this.db;
+    return knex('api_keys')
       .whereNull('api_keys.revoked_at')
-      .first('tenants.*', { key_id: 'api_keys.id' });
-    return row === undefined ? null : { keyId: row.key_id, tenant: toTenant(row) };
+      .where((either) =>
+        either.whereNull('api_keys.expires_at').orWhereRaw(`api_keys.expires_at > ${clock}`),
+      );
   }
 
   /** The keys with these hashes. */
@@ -83,6 +122,15 @@ export class ApiKeyTable {
     return rows.map(toKey);
   }
 
+  /** Stores when keys were used last; never an earlier moment than is there. */
+  async used(id: string, at: number): Promise<void> {
+    await this.db
+      .knex('api_keys')
+      .where({ id })
+      .where((either) => either.whereNull('last_used_at').orWhere('last_used_at', '<', at))
+      .update({ last_used_at: at });
+  }
+
   /** Revokes a key; one that is revoked keeps its time. */
   async revoke(id: string, at: number): Promise<void> {
     await this.db.knex('api_keys').where({ id }).whereNull('revoked_at').update({ revoked_at: at });
@@ -94,7 +142,27 @@ function toKey(row: KeyRow): ApiKey {
     id: row.id,
     tenantId: row.tenant_id,
     hint: row.hint,
+    name: row.name,
+    scopes: scopesOf(row),
+    accountIds: idsOf(row),
     createdAt: Number(row.created_at),
-    revokedAt: row.revoked_at === null ? null : Number(row.revoked_at),
+    expiresAt: momentOf(row.expires_at),
+    lastUsedAt: momentOf(row.last_used_at),
+    revokedAt: momentOf(row.revoked_at),
   };
+}
+
+/** What is stored and no scope any more allows nothing. */
+function scopesOf({ scopes: stored }: Pick<KeyRow, 'scopes'>): readonly Scope[] | null {
+  if (stored === null) return null;
+  const names = stored.split(',');
+  return scopes.filter((scope) => names.includes(scope));
+}
+
+function idsOf({ account_ids: stored }: Pick<KeyRow, 'account_ids'>): readonly string[] | null {
+  return stored === null ? null : stored.split(',');
+}
+
+function momentOf(stored: number | null): number | null {
+  return stored === null ? null : Number(stored);
 }

@@ -22,7 +22,6 @@ export const tenantSchema: readonly Table[] = [
       disabled: text,
       ramp: zero,
       inbound_sequence: zero,
-      // Counts the changes of its contacts.
       // The mode, in the two tenants that the first start makes: unique, so that they are made once.
       first_of: nullable(words(4)),
       created_at: integer,
@@ -37,7 +36,13 @@ export const tenantSchema: readonly Table[] = [
       tenant_id: id,
       hash,
       hint: words(32),
+      name: nullable(words(100)),
+      // Scopes and ids of accounts with a comma between; null: all.
+      scopes: nullable(text),
+      account_ids: nullable(text),
       created_at: integer,
+      expires_at: nullable(integer),
+      last_used_at: nullable(integer),
       revoked_at: nullable(integer),
     },
     primary: ['id'],

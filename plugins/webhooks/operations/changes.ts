@@ -27,6 +27,7 @@ export function createWebhook({ subscriptions }: WebhookOperationsParts): AnyOpe
     method: 'POST',
     path: '/webhooks',
     tool: 'create_webhook',
+    scope: 'webhooks',
     group: 'webhooks',
     summary: 'Create a webhook',
     description: [
@@ -144,6 +145,7 @@ export function updateWebhook({ subscriptions }: WebhookOperationsParts): AnyOpe
     method: 'PUT',
     path: '/webhooks/{webhookId}',
     tool: 'update_webhook',
+    scope: 'webhooks',
     group: 'webhooks',
     summary: 'Change a webhook',
     description: [

@@ -18,6 +18,7 @@ export function listDeliveries(parts: WebhookOperationsParts): AnyOperation {
     method: 'GET',
     path: '/webhooks/{webhookId}/deliveries',
     tool: null,
+    scope: 'webhooks',
     group: 'webhooks',
     summary: 'List the deliveries of a webhook',
     description:
@@ -123,6 +124,7 @@ export function replayDelivery(parts: WebhookOperationsParts): AnyOperation {
     method: 'POST',
     path: '/webhooks/{webhookId}/deliveries/{deliveryId}/replay',
     tool: null,
+    scope: 'webhooks',
     group: 'webhooks',
     summary: 'Replay a delivery',
     description: [

@@ -19,6 +19,7 @@ export function getHealth({ subscriptions }: WebhookOperationsParts): AnyOperati
     method: 'GET',
     path: '/webhooks/{webhookId}/health',
     tool: 'get_webhook_health',
+    scope: 'webhooks',
     group: 'webhooks',
     summary: 'Get the delivery health of a webhook',
     description:
@@ -84,6 +85,7 @@ export function reenableWebhook({ subscriptions }: WebhookOperationsParts): AnyO
     method: 'POST',
     path: '/webhooks/{webhookId}/reenable',
     tool: 'reenable_webhook',
+    scope: 'webhooks',
     group: 'webhooks',
     summary: 'Re-enable a paused webhook',
     description:

@@ -56,6 +56,7 @@ export function recoverWebhook({ subscriptions, recover }: WebhookOperationsPart
     method: 'POST',
     path,
     tool: null,
+    scope: 'webhooks',
     group: 'webhooks',
     summary: 'Deliver anew what was missed',
     description: [
@@ -111,6 +112,7 @@ export function getRecovery({ subscriptions, recover }: WebhookOperationsParts):
     method: 'GET',
     path,
     tool: null,
+    scope: 'webhooks',
     group: 'webhooks',
     summary: 'Get the progress of a recovery',
     description:

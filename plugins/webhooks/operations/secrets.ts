@@ -66,6 +66,7 @@ export function getSecret({ subscriptions }: WebhookOperationsParts): AnyOperati
     id: 'get_webhook_signing_secret',
     method: 'GET',
     tool: 'get_webhook_signing_secret',
+    scope: 'webhooks',
     summary: 'Read the signing secret',
     description:
       'The whole secret that deliveries are signed with, for the receiver; show it to nobody else. While signing ' +
@@ -89,6 +90,7 @@ export function rotateSecret({ subscriptions }: WebhookOperationsParts): AnyOper
     id: 'rotate_webhook_signing_secret',
     method: 'POST',
     tool: 'rotate_webhook_signing_secret',
+    scope: 'webhooks',
     summary: 'Generate or rotate the signing secret',
     description:
       'Makes a new secret and returns it; the first one turns signing on. `X-Webhook-Signature` of the next delivery ' +
@@ -113,6 +115,7 @@ export function turnOffSigning({ subscriptions }: WebhookOperationsParts): AnyOp
     id: 'turn_off_webhook_signing',
     method: 'DELETE',
     tool: 'turn_off_webhook_signing',
+    scope: 'webhooks',
     summary: 'Turn signing off',
     description:
       'Removes the secret: later deliveries carry no header of a signature, neither ours nor those of Standard ' +

@@ -25,6 +25,7 @@ export function listWebhooks({ subscriptions }: WebhookOperationsParts): AnyOper
     method: 'GET',
     path: '/webhooks',
     tool: 'list_webhooks',
+    scope: 'webhooks',
     group: 'webhooks',
     summary: 'List the webhooks',
     description:
@@ -76,6 +77,7 @@ export function listEvents(): AnyOperation {
     method: 'GET',
     path: '/webhooks/events',
     tool: 'list_webhook_events',
+    scope: 'webhooks',
     group: 'webhooks',
     summary: 'List the event types',
     description:
@@ -124,6 +126,7 @@ export function deleteWebhook(parts: WebhookOperationsParts): AnyOperation {
     method: 'DELETE',
     path: '/webhooks/{webhookId}',
     tool: 'delete_webhook',
+    scope: 'webhooks',
     group: 'webhooks',
     summary: 'Delete a webhook',
     description:

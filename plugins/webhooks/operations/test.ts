@@ -35,6 +35,7 @@ export function testWebhook(parts: WebhookOperationsParts): AnyOperation {
     method: 'POST',
     path: '/webhooks/{webhookId}/test',
     tool: 'test_webhook',
+    scope: 'webhooks',
     group: 'webhooks',
     summary: 'Send a test delivery',
     description: [

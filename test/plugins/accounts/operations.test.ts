@@ -80,6 +80,8 @@ async function open(t: Test, url: string, env: Record<string, string> = {}) {
     plan,
     status: 'active',
     disabled: new Set(),
+    scopes: null,
+    accountIds: null,
   };
   const call = async (id: string, { phone, account, body, as }: Input = {}) => {
     const operation = gateway.app.operations.all().find((one) => one.id === id);

@@ -6,6 +6,7 @@ import type { Json } from '../../../core/contracts/json.ts';
 import type { Unit } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
 import { createLog } from '../../../core/log.ts';
+import { allRights } from '../../../core/scopes.ts';
 import { assembleAccounts } from '../../../plugins/accounts/assemble.ts';
 import type {
   AccountReason,
@@ -119,7 +120,10 @@ export class World {
       ]),
     );
     const disabled = new Set<string>();
-    return { tenantId: id, keyId: 'key_1', mode, plan: 'growth', status: 'active', disabled };
+    return {
+      ...{ tenantId: id, keyId: 'key_1', mode, plan: 'growth', status: 'active', disabled },
+      ...allRights,
+    };
   }
 
   /** Starts a process; on a storage of its own if it is to be one of several. */

@@ -8,7 +8,15 @@ import { OpenCalls } from '../../../plugins/api/open-calls.ts';
 t.test('a wrong request schema from outside fails the boot', async (t) => {
   const make = (name: object, isTried: boolean) => {
     const declared = operation({
-      ...{ id: 'op', method: 'GET', path: '/op', tool: null, group: 'contacts', summary: 'Op' },
+      ...{
+        id: 'op',
+        method: 'GET',
+        path: '/op',
+        tool: null,
+        scope: 'read',
+        group: 'contacts',
+        summary: 'Op',
+      },
       ...{ description: 'Op.', params: null, query: Closed({ name: Type.Unsafe<string>(name) }) },
       ...{ hints: { readOnly: true, destructive: false, idempotent: true }, body: null },
       ...{ answers: {}, errors: [], examples: [], handler: async () => ({ status: 204 }) as never },

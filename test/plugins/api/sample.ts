@@ -86,6 +86,7 @@ function sampleOperations(seen: Seen) {
     summary: 'A sample',
     description: 'A sample operation.',
     tool: null,
+    scope: 'read' as const,
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: null,
     query: null,
@@ -311,5 +312,7 @@ async function authenticate(key: string): Promise<Caller | null> {
     plan: 'growth',
     status: 'active',
     disabled: new Set(),
+    scopes: null,
+    accountIds: null,
   };
 }

@@ -28,6 +28,7 @@ for (const engine of databases) {
     const change = makeContactChangeLane({ forgetContact });
     const operations = contactOperations({
       find: (tenantId, id) => storage.read.contacts.find(tenantId, id),
+      known: async (contacts) => contacts,
       list: (tenantId, filter) => storage.read.contacts.list(tenantId, filter),
       change: (input) => storage.submit(change, input),
       erase: async () => null,

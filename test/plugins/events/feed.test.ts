@@ -30,7 +30,7 @@ function request(tenantId: string, changes: Partial<EventPollRequest> = {}): Eve
     tenantId,
     keyId: 'key_1',
     types: null,
-    accountId: null,
+    accounts: null,
     limit: 50,
     position: begin,
     timeoutMs: 0,
@@ -158,11 +158,11 @@ for (const engine of databases) {
       } while (page.hasMore);
       t.same(seen, ['first', 'second']);
       t.ok(reads >= 3, `in ${reads} reads that each go through a part`);
-      const ofOne = await polls.wait(request(tenantId, { accountId: 'acc_1' }));
+      const ofOne = await polls.wait(request(tenantId, { accounts: new Set(['acc_1']) }));
       t.same(subjectsOf(ofOne), ['first']);
-      const both = request(tenantId, { types, accountId: 'acc_2', timeoutMs: 5_000 });
+      const both = request(tenantId, { types, accounts: new Set(['acc_2']), timeoutMs: 5_000 });
       t.same(subjectsOf(await polls.wait(both)), ['second'], 'one that waits goes on by itself');
-      const unknown = await polls.wait(request(tenantId, { accountId: 'acc_x' }));
+      const unknown = await polls.wait(request(tenantId, { accounts: new Set(['acc_x']) }));
       t.same(unknown.events, []);
     });
 

@@ -8,6 +8,7 @@ const declaration = {
   method: 'PUT',
   path: '/things/{thingId}',
   tool: 'change_thing',
+  scope: 'read',
   group: 'messages',
   summary: 'Change a thing',
   description: 'Changes it. `message_not_found`: it is gone.',

@@ -180,6 +180,7 @@ export async function openStage(
       lanes.accept({
         id: newId('msg'),
         accountId: null,
+        accountIds: null,
         contactId: null,
         phone: send.contactId == null ? '+12025550123' : null,
         text: 'Hello',

@@ -21,6 +21,8 @@ const test: Caller = {
   plan: 'growth',
   status: 'active',
   disabled: new Set(),
+  scopes: null,
+  accountIds: null,
 };
 const live: Caller = { ...test, tenantId: 'ten_live', mode: 'live' };
 const channels = () => ['msgapp_web', 'chatapp'];

@@ -64,6 +64,7 @@ const toAda: SendInput = {
   id: 'msg_1',
   tenantId: 'ten_1',
   accountId: null,
+  accountIds: null,
   contactId: null,
   phone: '+12025550123',
   text: 'Hello',

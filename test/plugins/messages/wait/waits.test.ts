@@ -15,7 +15,7 @@ function request(tenantId: string, changes: Partial<WaitRequest> = {}): WaitRequ
   return {
     tenantId,
     keyId: 'key_1',
-    accountId: null,
+    accounts: null,
     position: null,
     timeoutMs: 5_000,
     signal: new AbortController().signal,
@@ -85,7 +85,12 @@ for (const engine of databases) {
       await stage.part.receive(one, inbound('before'));
       const before = stage.handedOver();
       const asleep = (accountId: string | null) => {
-        const waiting = stage.waits.wait(request(tenantId, { accountId, position: 1 }));
+        const waiting = stage.waits.wait(
+          request(tenantId, {
+            accounts: accountId === null ? null : new Set([accountId]),
+            position: 1,
+          }),
+        );
         return until('it to sleep', () =>
           [...stage.waits.of(tenantId)].some(({ sleepsIn }) => sleepsIn !== null),
         ).then(() => ({ waiting }));
@@ -139,11 +144,15 @@ for (const engine of databases) {
       const { tenantId, sessions } = await open(2);
       const [one, two] = sessions as [FakeSession, FakeSession];
       const accountId = two.account.id;
-      const coming = stage.waits.wait(request(tenantId, { accountId, position: 0 }));
+      const coming = stage.waits.wait(
+        request(tenantId, { accounts: new Set([accountId]), position: 0 }),
+      );
       await stage.part.receive(one, inbound('to one'));
       await stage.part.receive(two, inbound('to two'));
       t.same(texts(await coming), ['to two']);
-      const unknown = request(tenantId, { accountId: 'acc_x', position: 0, timeoutMs: 30 });
+      const unknown = request(tenantId, {
+        ...{ accounts: new Set(['acc_x']), position: 0, timeoutMs: 30 },
+      });
       t.same(await stage.waits.wait(unknown), { messages: [], position: 0 });
     });
 

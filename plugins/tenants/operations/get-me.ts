@@ -1,13 +1,10 @@
 import { Type } from 'typebox';
-import type { Caller } from '../../core/contracts/caller.ts';
-import { GatewayError } from '../../core/errors.ts';
-import { type AnyOperation, operation } from '../../core/operation.ts';
-import { Nullable, OneOf, Timestamp } from '../../core/schemas.ts';
-import { gatewayVersion } from '../../core/version.ts';
-import type { Tenant } from './contract.ts';
-
-/** The chapter of the documentation about API keys. */
-const keyGroup = { name: 'Keys', description: 'Whose an API key is, and what it may do.' };
+import { GatewayError } from '../../../core/errors.ts';
+import { type AnyOperation, operation } from '../../../core/operation.ts';
+import { OneOf } from '../../../core/schemas.ts';
+import { gatewayVersion } from '../../../core/version.ts';
+import type { ApiKey, Tenant } from '../contract.ts';
+import { keyGroup, OwnKeySchema, ownKeyView } from './key-schemas.ts';
 
 const MeSchema = Type.Object(
   {
@@ -22,20 +19,7 @@ const MeSchema = Type.Object(
         description: 'A suspended one is refused on send, with `account_suspended`.',
       }),
     }),
-    key: Type.Object({
-      id: Type.String({
-        description: 'as the command line lists it; the key itself is shown by nothing',
-        examples: ['key_01j5x8zm3c8t6j1k3m5p7r9rst'],
-      }),
-      name: Nullable(Type.String({ description: 'null: the key has none' })),
-      scopes: Nullable(
-        Type.Array(Type.String(), { description: 'what the key may do; null: everything' }),
-      ),
-      account_ids: Nullable(
-        Type.Array(Type.String(), { description: 'the accounts it may use; null: all' }),
-      ),
-      expires_at: Nullable(Type.String({ ...Timestamp, description: 'when it ends; null: never' })),
-    }),
+    key: OwnKeySchema,
     features: Type.Array(Type.String(), {
       description:
         'What is switched on and in the plan: `api` (the list of accounts), `webhooks`, channels, and `event:TYPE` for each type of event.',
@@ -50,23 +34,27 @@ const MeSchema = Type.Object(
 export interface GetMeParts {
   /** The tenant as it is now; undefined when there is none. */
   tenant(id: string): Promise<Tenant | undefined>;
+  /** The key as it is now; null when there is none. */
+  key(id: string): Promise<ApiKey | null>;
   /** What works for a tenant: switched on, and in its plan. */
   features(tenant: Tenant): readonly string[];
 }
 
 /** Whose key a request has: `GET /me`, REST only. */
-export function getMe({ tenant, features }: GetMeParts): AnyOperation {
+export function getMe({ tenant, key, features }: GetMeParts): AnyOperation {
   return operation({
     id: 'get_me',
     method: 'GET',
     path: '/me',
     tool: null,
+    scope: null,
+    withinAccounts: true,
     group: keyGroup,
     summary: 'Get whose key this is',
     description: [
       'The tenant behind the key of this request, what the key may do, which features are on, and the version of the',
-      'gateway. Every key of today may do everything with every account and does not expire: its `name`, `scopes`,',
-      '`account_ids` and `expires_at` are null.',
+      'gateway. Where the key may do everything, with every account, for ever, its `scopes`, `account_ids` and `expires_at`',
+      'are null.',
     ].join('\n'),
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: null,
@@ -101,22 +89,18 @@ export function getMe({ tenant, features }: GetMeParts): AnyOperation {
       },
     ],
     async handler({ caller }) {
-      const found = await tenant(caller.tenantId);
-      if (found === undefined) throw new GatewayError('unauthorized');
+      const [found, own] = await Promise.all([tenant(caller.tenantId), key(caller.keyId)]);
+      if (found === undefined || own === null) throw new GatewayError('unauthorized');
       const { id, name, mode, plan, status } = found;
       return {
         status: 200,
         body: {
           tenant: { id, name, mode, plan, status },
-          key: unrestricted(caller),
+          key: ownKeyView(own),
           features: [...features(found)],
           version: gatewayVersion,
         },
       };
     },
   });
-}
-
-function unrestricted({ keyId }: Pick<Caller, 'keyId'>) {
-  return { id: keyId, name: null, scopes: null, account_ids: null, expires_at: null };
 }

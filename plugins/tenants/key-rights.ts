@@ -1,0 +1,56 @@
+import type { Caller } from '../../core/contracts/caller.ts';
+import { GatewayError } from '../../core/errors.ts';
+import { missingScope, type Scope, scopes } from '../../core/scopes.ts';
+import type { KeySettings } from './contract.ts';
+
+/** Scopes of what concerns all accounts of a tenant. */
+const tenantWide: readonly Scope[] = ['contacts', 'webhooks', 'keys'];
+
+/** What is asked of a new key; what is absent is as the maker has it. */
+export interface WantedKey {
+  readonly name: string;
+  readonly scopes?: readonly Scope[] | undefined;
+  readonly accountIds?: readonly string[] | undefined;
+  readonly expiresAt?: number | undefined;
+}
+
+/** The key that makes another one. */
+export type Maker = Pick<Caller, 'scopes'> & Pick<KeySettings, 'expiresAt'>;
+
+/**
+ * The settings of a new key, which may never more than its maker may. Pure.
+ * @throws GatewayError `scope_missing`, or `invalid_request` naming the field
+ */
+export function settingsOf(wanted: WantedKey, maker: Maker): KeySettings {
+  const { name, accountIds = null } = wanted;
+  return { name, accountIds, scopes: scopesOf(wanted, maker), expiresAt: endOf(wanted, maker) };
+}
+
+function scopesOf({ scopes: named, accountIds }: WantedKey, maker: Maker): KeySettings['scopes'] {
+  const own = maker.scopes === null ? null : [...maker.scopes];
+  if (named === undefined) {
+    if (accountIds === undefined) return own;
+    return (own ?? scopes).filter((scope) => !tenantWide.includes(scope));
+  }
+  const missing = named.find((scope) => maker.scopes?.has(scope) === false);
+  if (missing !== undefined) throw missingScope(missing);
+  const wide = accountIds === undefined ? undefined : named.find((one) => tenantWide.includes(one));
+  if (wide === undefined) return scopes.filter((scope) => named.includes(scope));
+  throw wrong(
+    'body/scopes',
+    `body/scopes names "${wide}", which a key that is limited to accounts cannot have`,
+  );
+}
+
+function endOf({ expiresAt }: WantedKey, maker: Maker): number | null {
+  if (maker.expiresAt === null) return expiresAt ?? null;
+  if (expiresAt === undefined || expiresAt <= maker.expiresAt) return expiresAt ?? maker.expiresAt;
+  throw wrong(
+    'body/expires_at',
+    'body/expires_at must not be later than the end of the key that makes it',
+  );
+}
+
+function wrong(path: string, message: string): GatewayError {
+  return new GatewayError('invalid_request', { message, details: [{ path, message }] });
+}

@@ -1,0 +1,199 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { scopes } from '../../core/scopes.ts';
+import { type Client, client } from '../harness/client.ts';
+import { runGateway } from '../harness/gateway.ts';
+import { openRows } from '../harness/rows.ts';
+import { bodyOf, pair, phoneNumber, receive, sendAccepted } from '../harness/story.ts';
+import { callsWith, furnish, gist, unknown } from './every-call.ts';
+import { storedOf, tenantOf } from './recorded.ts';
+import { ask } from './refusals/refusal.ts';
+
+/** A key as the operation that makes it shows it. */
+interface MadeKey {
+  readonly id: string;
+  readonly key: string;
+  readonly scopes: readonly string[] | null;
+  readonly account_ids: readonly string[] | null;
+  readonly expires_at: string | null;
+}
+
+t.test('keys', async (t) => {
+  const gateway = await runGateway(t, { databaseUrl: null });
+  const { api } = gateway;
+  const rows = openRows(t, `sqlite:${gateway.dataDir}/gateway.db`);
+  const of = ({ key }: Pick<MadeKey, 'key'>): Client => client(gateway.baseUrl, key, gateway.front);
+  const make = async (settings: object, by: Client = api): Promise<MadeKey> => {
+    const answer = await by.post('/keys', { name: 'Agent', ...settings });
+    if (answer.status !== 201) throw new Error(`a key was refused: ${JSON.stringify(answer.body)}`);
+    return bodyOf<MadeKey>(answer);
+  };
+  const names = await furnish({ id: '', api });
+  const { paths } = await api.document();
+  const declared = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
+  );
+
+  await t.test('every operation with every single scope', async (t) => {
+    const byScope = new Map<string, Client>();
+    for (const scope of scopes) byScope.set(scope, of(await make({ scopes: [scope] })));
+    const calls = callsWith(unknown).filter(({ operation }) => operation !== 'delete_key');
+    const seen = new Set<string>();
+    for (const { operation, call, body } of calls) {
+      if (seen.has(operation)) continue;
+      seen.add(operation);
+      const { 'x-scope': wanted } = declared.find((one) => one.operationId === operation) ?? {};
+      for (const [scope, by] of byScope) {
+        const answer = await ask({ api: by }, call, body);
+        const { error_code, error } = bodyOf<{ error_code?: string; error?: string }>(answer);
+        const isRefused = answer.status === 403 && /has not the scope/.test(error ?? '');
+        t.equal(isRefused, wanted !== null && wanted !== scope, `${operation} with ${scope}`);
+        if (isRefused) t.match(error, `"${wanted}"`);
+        if (isRefused) t.ok([403, 'scope_missing'].includes(error_code ?? 0));
+      }
+    }
+    for (const one of declared.filter(({ path }) => path.startsWith('/sandbox'))) {
+      const path = one.path.replace('{phone}', phoneNumber(9001));
+      const call = `${one.method.toUpperCase()} ${path}`;
+      const example = Object.values(one.requestBody?.content['application/json']?.examples ?? {});
+      for (const [scope, by] of byScope) {
+        if (one['x-scope'] === scope) continue;
+        const answer = await ask({ api: by }, call, example[0]?.value);
+        t.match(
+          answer,
+          { status: 403, body: { error_code: 'scope_missing' } },
+          `${call}: ${scope}`,
+        );
+      }
+    }
+    const reading = declared.filter((one) => one['x-scope'] === 'read');
+    t.ok(
+      reading.every(({ method }) => method === 'get'),
+      'nothing is changed with read alone',
+    );
+  });
+
+  await t.test('an account that is not the key’s is as one that does not exist', async (t) => {
+    const second = await pair(api, phoneNumber(71));
+    const friend = phoneNumber(72);
+    const own = await receive(api, phoneNumber(71), { from: { phone: friend }, text: 'to ours' });
+    const limited = of(await make({ account_ids: [second] }));
+    const before = await storedOf(rows, await tenantOf(rows, second));
+    // A cursor is a place in the tenant's lists, which are read with the key's own accounts.
+    const { list, wait, contacts: contactList, events: feedPlace } = unknown;
+    const cursors = { list, wait, contacts: contactList, events: feedPlace };
+    const foreign = callsWith({ ...names, ...cursors });
+    for (const [n, { operation, call, body }] of callsWith(unknown).entries()) {
+      const theirs = foreign[n];
+      if (theirs === undefined) throw new Error('the two lists are made by the same function');
+      const expected = await ask({ api: limited }, call, body);
+      const found = await ask({ api: limited }, theirs.call, theirs.body);
+      t.strictSame(
+        [found.status, gist(found.body, names)],
+        [expected.status, gist(expected.body, unknown)],
+        `${operation}: ${expected.status}`,
+      );
+    }
+    // The calls with nobody's names wrote to nobody: the number of a person was new to the account.
+    t.strictSame(
+      (await storedOf(rows, await tenantOf(rows, second))).accounts?.length,
+      before.accounts?.length,
+    );
+    const texts = async (path: string): Promise<readonly string[]> => {
+      const { messages } = bodyOf<{ messages: { text: string; account_id: string }[] }>(
+        await limited.get(path),
+      );
+      t.ok(messages.every(({ account_id }) => account_id === second));
+      return messages.map(({ text }) => text);
+    };
+    t.ok((await texts('/messages')).includes('to ours'));
+    const { conversations } = bodyOf<{ conversations: { account_id: string }[] }>(
+      await limited.get('/conversations'),
+    );
+    t.ok(conversations.length > 0);
+    t.ok(conversations.every(({ account_id }) => account_id === second));
+    t.match(await limited.get('/accounts'), { body: { accounts: [{ id: second }] } });
+    t.match(await limited.get('/usage'), { body: { accounts_total: 1, accounts_connected: 1 } });
+    const { days } = bodyOf<{ days: { accounts: { account_id: string }[] }[] }>(
+      await limited.get('/usage/days?days=1'),
+    );
+    t.ok(days[0]?.accounts.every(({ account_id }) => account_id === second));
+    const { contacts } = bodyOf<{ contacts: { id: string }[] }>(await limited.get('/contacts'));
+    t.notOk(contacts.some(({ id }) => id === names.contact));
+    t.ok(contacts.some(({ id }) => id === own.contact.id));
+    t.match(await limited.get(`/contacts/${names.contact}`), { status: 404 });
+    t.match(await limited.get(`/messages/${own.id}`), { status: 200 });
+
+    const cursor = bodyOf<{ next_cursor: string }>(await limited.get('/messages/wait?timeout_s=0'));
+    const feed = bodyOf<{ cursor: string }>(await limited.get('/events?timeout_s=0'));
+    const waiting = limited.get(`/messages/wait?timeout_s=20&cursor=${cursor.next_cursor}`);
+    await receive(api, names.linked, { from: { phone: friend }, text: 'to another account' });
+    await receive(api, phoneNumber(71), { from: { phone: friend }, text: 'woken' });
+    t.match(await waiting, { body: { messages: [{ text: 'woken', account_id: second }] } });
+    const { events } = bodyOf<{ events: { account_id: string | null }[] }>(
+      await limited.get(`/events?timeout_s=0&cursor=${feed.cursor}`),
+    );
+    t.ok(events.length > 0);
+    t.ok(events.every(({ account_id }) => account_id === second));
+    // Of two connected accounts it may use one, which needs no name.
+    const sent = await sendAccepted(limited, { to: { contact_id: own.contact.id } });
+    t.match(await limited.get(`/messages/${sent}`), { body: { account_id: second } });
+    t.match(await limited.get('/webhooks'), { status: 403 });
+    t.match(await limited.get('/keys'), { status: 403 });
+  });
+
+  await t.test('a key never may more than its maker', async (t) => {
+    const soon = new Date(Date.now() + 3_600_000).toISOString();
+    const maker = await make({ scopes: ['keys', 'read'], expires_at: soon });
+    const by = of(maker);
+    t.match(await make({}, by), { scopes: ['read', 'keys'], expires_at: soon, account_ids: null });
+    const refused = (body: object) => by.post('/keys', { name: 'More', ...body });
+    t.match(await refused({ scopes: ['send'] }), {
+      status: 403,
+      body: { error_code: 'scope_missing', error: /"send"/ },
+    });
+    const field = (path: string) => ({ status: 400, body: { details: [{ path }] } });
+    t.match(await refused({ expires_at: '2999-01-01T00:00:00Z' }), field('body/expires_at'));
+    t.match(await refused({ expires_at: '2001-01-01T00:00:00Z' }), field('body/expires_at'));
+    t.match(await refused({ scopes: ['all'] }), field('body/scopes/0'));
+    t.match(await refused({ name: ' ' }), field('body/name'));
+    t.match(
+      await refused({ scopes: ['keys'], account_ids: [names.account] }),
+      field('body/scopes'),
+    );
+    t.match(await refused({ account_ids: ['acc_none'] }), {
+      status: 404,
+      body: { error_code: 'account_not_found' },
+    });
+    t.match(await of(maker).get('/me'), { body: { key: { scopes: ['read', 'keys'] } } });
+    t.match(await of(maker).get('/keys'), { status: 200 });
+  });
+
+  await t.test('a key that is deleted or expires ends its waits within 2 s', async (t) => {
+    const revoked = await make({ scopes: ['read'] });
+    const expires_at = new Date(Date.now() + 3_000).toISOString();
+    const expiring = await make({ scopes: ['read'], expires_at });
+    for (const key of [revoked, expiring]) {
+      const begin = performance.now();
+      const waits = ['/messages/wait?timeout_s=30', '/events?timeout_s=30'].map((path) =>
+        of(key).get(path),
+      );
+      await sleep(500);
+      if (key === revoked) {
+        t.match(await api.delete(`/keys/${key.id}`), { body: { status: 'revoked' } });
+        t.match(await api.delete(`/keys/${key.id}`), { body: { status: 'revoked' } }, 'a repeat');
+      }
+      for (const answer of await Promise.all(waits)) t.equal(answer.status, 401);
+      const seconds = (performance.now() - begin) / 1000;
+      t.ok(seconds < (key === revoked ? 4 : 7), `${seconds} s`);
+      t.match(await of(key).get('/me'), { status: 401 });
+    }
+    const { keys } = bodyOf<{ keys: { id: string; key?: string }[] }>(await api.get('/keys'));
+    t.notOk(keys.some(({ id }) => id === revoked.id));
+    t.ok(
+      keys.some(({ id }) => id === expiring.id),
+      'an expired one stays in the list',
+    );
+    t.notOk(keys.some((one) => 'key' in one));
+  });
+});
