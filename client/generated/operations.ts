@@ -54,5 +54,8 @@ export const paths = {
   list_simulated_outbox: 'GET /sandbox/phones/{phone}/outbox',
   put_simulated_network: 'PUT /sandbox/network',
   get_me: 'GET /me',
+  list_keys: 'GET /keys',
+  create_key: 'POST /keys',
+  delete_key: 'DELETE /keys/{id}',
   list_events: 'GET /events',
 } as const;

@@ -1001,13 +1001,60 @@ export interface paths {
         /**
          * Get whose key this is
          * @description The tenant behind the key of this request, what the key may do, which features are on, and the version of the
-         *     gateway. Every key of today may do everything with every account and does not expire: its `name`, `scopes`,
-         *     `account_ids` and `expires_at` are null.
+         *     gateway. Where the key may do everything, with every account, for ever, its `scopes`, `account_ids` and `expires_at`
+         *     are null.
          */
         get: operations["get_me"];
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List keys
+         * @description The keys of the account holder, oldest first, expired ones included, deleted ones not. None is shown whole.
+         */
+        get: operations["list_keys"];
+        put?: never;
+        /**
+         * Make a key
+         * @description Makes a key. The answer is the only one that shows it: keep it at once. A key never may more than the one that
+         *     makes it: what is absent is as the maker has it, and a scope that the maker has not is refused with
+         *     `scope_missing`. With `account_ids` the key sees and uses these accounts only: another one is for it as one that
+         *     does not exist, and it may have the scopes `read`, `send` and `connect`. There may be 100 keys.
+         */
+        post: operations["create_key"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a key
+         * @description Revokes a key for good: within 2 seconds it is refused everywhere and its open waits end. The key of the request itself can be deleted, too. A repeated call answers the same.
+         */
+        delete: operations["delete_key"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1615,6 +1662,39 @@ export interface components {
                 [key: string]: unknown;
             };
         };
+        Key: {
+            /**
+             * @description of the key; the key itself is shown once, when it is made
+             * @example key_01j5x8zm3c8t6j1k3m5p7r9rst
+             */
+            id: string;
+            /** @description null: made without one */
+            name: string | null;
+            /** @description what the key may do; null: everything */
+            scopes: ("read" | "send" | "contacts" | "connect" | "webhooks" | "keys")[] | null;
+            /** @description the accounts it may use; null: all */
+            account_ids: string[] | null;
+            /**
+             * @description when it ends; null: never
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            expires_at: string | null;
+            /**
+             * @description beginning and end of the key, to tell keys apart
+             * @example gw_live_…kQ2w
+             */
+            hint: string;
+            /**
+             * @description ISO 8601 in UTC with milliseconds
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            created_at: string;
+            /**
+             * @description exact to a minute; null: not yet
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            last_used_at: string | null;
+        };
         ListedWebhook: {
             /**
              * @description the id of the webhook
@@ -1688,14 +1768,14 @@ export interface components {
             };
             key: {
                 /**
-                 * @description as the command line lists it; the key itself is shown by nothing
+                 * @description of the key; the key itself is shown once, when it is made
                  * @example key_01j5x8zm3c8t6j1k3m5p7r9rst
                  */
                 id: string;
-                /** @description null: the key has none */
+                /** @description null: made without one */
                 name: string | null;
                 /** @description what the key may do; null: everything */
-                scopes: string[] | null;
+                scopes: ("read" | "send" | "contacts" | "connect" | "webhooks" | "keys")[] | null;
                 /** @description the accounts it may use; null: all */
                 account_ids: string[] | null;
                 /**
@@ -2353,6 +2433,21 @@ export interface components {
                 "application/json": components["schemas"]["Unauthorized"];
             };
         };
+        /** @description `account_not_found`: There is no account with this id. */
+        AccountNotFound404: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    error_code: "account_not_found";
+                    /** @description a sentence for a person */
+                    error: string;
+                };
+            };
+        };
         /** @description `already_connected`: This number is already connected; if it is yours, force_new links it anew. */
         AlreadyConnected409: {
             headers: {
@@ -2363,25 +2458,6 @@ export interface components {
                 "application/json": {
                     /** @enum {string} */
                     error_code: "already_connected";
-                    /** @description a sentence for a person */
-                    error: string;
-                };
-            };
-        };
-        /**
-         * @description `channel_not_enabled`: This channel is not enabled for the account.
-         *
-         *     `plan_without_channels`: The plan does not include channel connections.
-         */
-        ChannelNotEnabledOrPlanWithoutChannels403: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": {
-                    /** @enum {string} */
-                    error_code: "channel_not_enabled" | "plan_without_channels";
                     /** @description a sentence for a person */
                     error: string;
                 };
@@ -2620,27 +2696,6 @@ export interface components {
                 };
             };
         };
-        /**
-         * @description `plan_without_channels`: The plan does not include channel connections.
-         *
-         *     `channel_not_enabled`: This channel is not enabled for the account.
-         *
-         *     `account_cap`: The plan allows no further connected account.
-         */
-        PlanWithoutChannelsOrChannelNotEnabledOrAccountCap403: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": {
-                    /** @enum {string} */
-                    error_code: "plan_without_channels" | "channel_not_enabled" | "account_cap";
-                    /** @description a sentence for a person */
-                    error: string;
-                };
-            };
-        };
         /** @description `rate_limited`: Too many requests with this key; slow down. */
         RateLimited429: {
             headers: {
@@ -2678,6 +2733,65 @@ export interface components {
                     error: string;
                     /** @description seconds until the same request would pass */
                     retry_after_s: number;
+                };
+            };
+        };
+        /** @description `scope_missing`: This key may not do this. */
+        ScopeMissing403: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    error_code: "scope_missing";
+                    /** @description a sentence for a person */
+                    error: string;
+                };
+            };
+        };
+        /**
+         * @description `scope_missing`: This key may not do this.
+         *
+         *     `channel_not_enabled`: This channel is not enabled for the account.
+         *
+         *     `plan_without_channels`: The plan does not include channel connections.
+         */
+        ScopeMissingOrChannelNotEnabledOrPlanWithoutChannels403: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    error_code: "scope_missing" | "channel_not_enabled" | "plan_without_channels";
+                    /** @description a sentence for a person */
+                    error: string;
+                };
+            };
+        };
+        /**
+         * @description `scope_missing`: This key may not do this.
+         *
+         *     `plan_without_channels`: The plan does not include channel connections.
+         *
+         *     `channel_not_enabled`: This channel is not enabled for the account.
+         *
+         *     `account_cap`: The plan allows no further connected account.
+         */
+        ScopeMissingOrPlanWithoutChannelsOrChannelNotEnabledOrAccountCap403: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    error_code: "scope_missing" | "plan_without_channels" | "channel_not_enabled" | "account_cap";
+                    /** @description a sentence for a person */
+                    error: string;
                 };
             };
         };
@@ -2825,6 +2939,27 @@ export interface components {
                 };
             };
         };
+        /**
+         * @description `scope_missing`: This key may not do this.
+         *
+         *     `webhooks_not_enabled`: Webhooks are not enabled for the account.
+         */
+        WebhookScopeMissingOrWebhooksNotEnabled403: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @constant */
+                    success: false;
+                    /** @enum {string} */
+                    error_code: "scope_missing" | "webhooks_not_enabled";
+                    /** @description a sentence for a person */
+                    error: string;
+                };
+            };
+        };
         /** @description `unavailable`: The service is temporarily unavailable; try again. */
         WebhookUnavailable503: {
             headers: {
@@ -2889,23 +3024,6 @@ export interface components {
                     success: false;
                     /** @enum {string} */
                     error_code: "webhook_not_found";
-                    /** @description a sentence for a person */
-                    error: string;
-                };
-            };
-        };
-        /** @description `webhooks_not_enabled`: Webhooks are not enabled for the account. */
-        WebhookWebhooksNotEnabled403: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": {
-                    /** @constant */
-                    success: false;
-                    /** @enum {string} */
-                    error_code: "webhooks_not_enabled";
                     /** @description a sentence for a person */
                     error: string;
                 };
@@ -2986,6 +3104,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequestOrInvalidCursor400"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             413: components["responses"]["PayloadTooLarge413"];
             429: components["responses"]["RateLimited429"];
             500: components["responses"]["InternalError500"];
@@ -3067,7 +3186,11 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            /** @description `account_suspended`: The account is suspended. */
+            /**
+             * @description `scope_missing`: This key may not do this.
+             *
+             *     `account_suspended`: The account is suspended.
+             */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -3076,7 +3199,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         /** @enum {string} */
-                        error_code: "account_suspended";
+                        error_code: "scope_missing" | "account_suspended";
                         /** @description a sentence for a person */
                         error: string;
                     };
@@ -3212,6 +3335,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequestOrInvalidCursor400"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             413: components["responses"]["PayloadTooLarge413"];
             429: components["responses"]["RateLimited429"];
             500: components["responses"]["InternalError500"];
@@ -3251,6 +3375,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequestOrInvalidCursor400"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             413: components["responses"]["PayloadTooLarge413"];
             429: components["responses"]["RateLimitedOrWaitConcurrency429"];
             500: components["responses"]["InternalError500"];
@@ -3281,6 +3406,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequest400"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             /** @description `message_not_found`: There is no message with this id. */
             404: {
                 headers: {
@@ -3358,6 +3484,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             413: components["responses"]["PayloadTooLarge413"];
             429: components["responses"]["RateLimited429"];
             500: components["responses"]["InternalError500"];
@@ -3388,6 +3515,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequest400"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             404: components["responses"]["ContactNotFound404"];
             413: components["responses"]["PayloadTooLarge413"];
             414: components["responses"]["UriTooLong414"];
@@ -3425,6 +3553,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequest400"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             404: components["responses"]["ContactNotFound404"];
             413: components["responses"]["PayloadTooLarge413"];
             414: components["responses"]["UriTooLong414"];
@@ -3466,6 +3595,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequest400"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             404: components["responses"]["ContactNotFound404"];
             413: components["responses"]["PayloadTooLarge413"];
             414: components["responses"]["UriTooLong414"];
@@ -3498,6 +3628,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequest400"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             /** @description `api_not_enabled`: This API is not enabled for the account. */
             404: {
                 headers: {
@@ -3604,7 +3735,9 @@ export interface operations {
             400: components["responses"]["InvalidRequestOrInvalidPhoneNumber400"];
             401: components["responses"]["Unauthorized"];
             /**
-             * @description `channel_not_enabled`: This channel is not enabled for the account.
+             * @description `scope_missing`: This key may not do this.
+             *
+             *     `channel_not_enabled`: This channel is not enabled for the account.
              *
              *     `plan_without_channels`: The plan does not include channel connections.
              *
@@ -3618,7 +3751,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         /** @enum {string} */
-                        error_code: "channel_not_enabled" | "plan_without_channels" | "account_cap";
+                        error_code: "scope_missing" | "channel_not_enabled" | "plan_without_channels" | "account_cap";
                         /** @description a sentence for a person */
                         error: string;
                     };
@@ -3714,7 +3847,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ChannelNotEnabledOrPlanWithoutChannels403"];
+            403: components["responses"]["ScopeMissingOrChannelNotEnabledOrPlanWithoutChannels403"];
             413: components["responses"]["PayloadTooLarge413"];
             414: components["responses"]["UriTooLong414"];
             415: components["responses"]["UnsupportedMediaType415"];
@@ -3803,7 +3936,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ChannelNotEnabledOrPlanWithoutChannels403"];
+            403: components["responses"]["ScopeMissingOrChannelNotEnabledOrPlanWithoutChannels403"];
             413: components["responses"]["PayloadTooLarge413"];
             414: components["responses"]["UriTooLong414"];
             415: components["responses"]["UnsupportedMediaType415"];
@@ -3874,6 +4007,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequest400"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             404: components["responses"]["ConnectionNotFound404"];
             413: components["responses"]["PayloadTooLarge413"];
             414: components["responses"]["UriTooLong414"];
@@ -3918,6 +4052,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequest400"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             404: components["responses"]["ConnectionNotFound404"];
             413: components["responses"]["PayloadTooLarge413"];
             414: components["responses"]["UriTooLong414"];
@@ -4033,22 +4168,8 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequestOrInvalidPhoneNumber400"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["PlanWithoutChannelsOrChannelNotEnabledOrAccountCap403"];
-            /** @description `account_not_found`: There is no account with this id. */
-            404: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {string} */
-                        error_code: "account_not_found";
-                        /** @description a sentence for a person */
-                        error: string;
-                    };
-                };
-            };
+            403: components["responses"]["ScopeMissingOrPlanWithoutChannelsOrChannelNotEnabledOrAccountCap403"];
+            404: components["responses"]["AccountNotFound404"];
             409: components["responses"]["AlreadyConnected409"];
             413: components["responses"]["PayloadTooLarge413"];
             415: components["responses"]["UnsupportedMediaType415"];
@@ -4121,6 +4242,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             /**
              * @description `connection_not_found`: There is no connection record for this number.
              *
@@ -4214,6 +4336,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequest400"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             404: components["responses"]["ConnectionNotFound404"];
             413: components["responses"]["PayloadTooLarge413"];
             414: components["responses"]["UriTooLong414"];
@@ -4258,6 +4381,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequest400"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             404: components["responses"]["ConnectionNotFound404"];
             413: components["responses"]["PayloadTooLarge413"];
             414: components["responses"]["UriTooLong414"];
@@ -4289,6 +4413,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequest400"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             413: components["responses"]["PayloadTooLarge413"];
             429: components["responses"]["RateLimited429"];
             500: components["responses"]["InternalError500"];
@@ -4359,7 +4484,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequest400"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["PlanWithoutChannelsOrChannelNotEnabledOrAccountCap403"];
+            403: components["responses"]["ScopeMissingOrPlanWithoutChannelsOrChannelNotEnabledOrAccountCap403"];
             409: components["responses"]["AlreadyConnected409"];
             413: components["responses"]["PayloadTooLarge413"];
             414: components["responses"]["UriTooLong414"];
@@ -4432,7 +4557,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ChannelNotEnabledOrPlanWithoutChannels403"];
+            403: components["responses"]["ScopeMissingOrChannelNotEnabledOrPlanWithoutChannels403"];
             413: components["responses"]["PayloadTooLarge413"];
             414: components["responses"]["UriTooLong414"];
             415: components["responses"]["UnsupportedMediaType415"];
@@ -4468,6 +4593,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequest400"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             404: components["responses"]["ConnectionNotFound404"];
             413: components["responses"]["PayloadTooLarge413"];
             414: components["responses"]["UriTooLong414"];
@@ -4519,6 +4645,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequest400"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             404: components["responses"]["ConnectionNotFound404"];
             413: components["responses"]["PayloadTooLarge413"];
             414: components["responses"]["UriTooLong414"];
@@ -4582,6 +4709,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             /**
              * @description `connection_not_found`: There is no connection record for this number.
              *
@@ -4633,6 +4761,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequest400"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             404: components["responses"]["LinkNotFound404"];
             410: components["responses"]["LinkUsed410"];
             413: components["responses"]["PayloadTooLarge413"];
@@ -4674,7 +4803,9 @@ export interface operations {
             400: components["responses"]["InvalidRequest400"];
             401: components["responses"]["Unauthorized"];
             /**
-             * @description `account_cap`: The plan allows no further connected account.
+             * @description `scope_missing`: This key may not do this.
+             *
+             *     `account_cap`: The plan allows no further connected account.
              *
              *     `plan_without_channels`: The plan does not include channel connections.
              *
@@ -4688,7 +4819,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         /** @enum {string} */
-                        error_code: "account_cap" | "plan_without_channels" | "channel_not_enabled";
+                        error_code: "scope_missing" | "account_cap" | "plan_without_channels" | "channel_not_enabled";
                         /** @description a sentence for a person */
                         error: string;
                     };
@@ -4744,6 +4875,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequest400"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             413: components["responses"]["PayloadTooLarge413"];
             429: components["responses"]["RateLimited429"];
             500: components["responses"]["InternalError500"];
@@ -4776,6 +4908,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequest400"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             413: components["responses"]["PayloadTooLarge413"];
             429: components["responses"]["RateLimited429"];
             500: components["responses"]["InternalError500"];
@@ -4807,7 +4940,7 @@ export interface operations {
             };
             400: components["responses"]["WebhookInvalidRequest400"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["WebhookWebhooksNotEnabled403"];
+            403: components["responses"]["WebhookScopeMissingOrWebhooksNotEnabled403"];
             413: components["responses"]["WebhookPayloadTooLarge413"];
             429: components["responses"]["WebhookRateLimited429"];
             500: components["responses"]["WebhookInternalError500"];
@@ -4887,7 +5020,7 @@ export interface operations {
             };
             400: components["responses"]["WebhookInvalidRequestOrInvalidEventTypeOrUrlNotAllowed400"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["WebhookWebhooksNotEnabled403"];
+            403: components["responses"]["WebhookScopeMissingOrWebhooksNotEnabled403"];
             /** @description `account_not_found`: There is no account with this id. */
             404: {
                 headers: {
@@ -4941,7 +5074,7 @@ export interface operations {
             };
             400: components["responses"]["WebhookInvalidRequest400"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["WebhookWebhooksNotEnabled403"];
+            403: components["responses"]["WebhookScopeMissingOrWebhooksNotEnabled403"];
             413: components["responses"]["WebhookPayloadTooLarge413"];
             429: components["responses"]["WebhookRateLimited429"];
             500: components["responses"]["WebhookInternalError500"];
@@ -5073,7 +5206,7 @@ export interface operations {
             };
             400: components["responses"]["WebhookInvalidRequestOrInvalidEventTypeOrUrlNotAllowed400"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["WebhookWebhooksNotEnabled403"];
+            403: components["responses"]["WebhookScopeMissingOrWebhooksNotEnabled403"];
             /**
              * @description `account_not_found`: There is no account with this id.
              *
@@ -5137,7 +5270,7 @@ export interface operations {
             };
             400: components["responses"]["WebhookInvalidRequest400"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["WebhookWebhooksNotEnabled403"];
+            403: components["responses"]["WebhookScopeMissingOrWebhooksNotEnabled403"];
             404: components["responses"]["WebhookWebhookNotFound404"];
             413: components["responses"]["WebhookPayloadTooLarge413"];
             414: components["responses"]["WebhookUriTooLong414"];
@@ -5225,7 +5358,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["WebhookWebhooksNotEnabled403"];
+            403: components["responses"]["WebhookScopeMissingOrWebhooksNotEnabled403"];
             404: components["responses"]["WebhookWebhookNotFound404"];
             413: components["responses"]["WebhookPayloadTooLarge413"];
             414: components["responses"]["WebhookUriTooLong414"];
@@ -5270,7 +5403,7 @@ export interface operations {
             };
             400: components["responses"]["WebhookInvalidRequest400"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["WebhookWebhooksNotEnabled403"];
+            403: components["responses"]["WebhookScopeMissingOrWebhooksNotEnabled403"];
             404: components["responses"]["WebhookWebhookNotFound404"];
             413: components["responses"]["WebhookPayloadTooLarge413"];
             414: components["responses"]["WebhookUriTooLong414"];
@@ -5313,7 +5446,7 @@ export interface operations {
             };
             400: components["responses"]["WebhookInvalidRequest400"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["WebhookWebhooksNotEnabled403"];
+            403: components["responses"]["WebhookScopeMissingOrWebhooksNotEnabled403"];
             404: components["responses"]["WebhookWebhookNotFound404"];
             413: components["responses"]["WebhookPayloadTooLarge413"];
             414: components["responses"]["WebhookUriTooLong414"];
@@ -5363,7 +5496,7 @@ export interface operations {
             };
             400: components["responses"]["WebhookInvalidRequest400"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["WebhookWebhooksNotEnabled403"];
+            403: components["responses"]["WebhookScopeMissingOrWebhooksNotEnabled403"];
             404: components["responses"]["WebhookWebhookNotFound404"];
             413: components["responses"]["WebhookPayloadTooLarge413"];
             414: components["responses"]["WebhookUriTooLong414"];
@@ -5413,7 +5546,7 @@ export interface operations {
             };
             400: components["responses"]["WebhookInvalidRequest400"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["WebhookWebhooksNotEnabled403"];
+            403: components["responses"]["WebhookScopeMissingOrWebhooksNotEnabled403"];
             404: components["responses"]["WebhookWebhookNotFound404"];
             413: components["responses"]["WebhookPayloadTooLarge413"];
             414: components["responses"]["WebhookUriTooLong414"];
@@ -5463,7 +5596,7 @@ export interface operations {
             };
             400: components["responses"]["WebhookInvalidRequest400"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["WebhookWebhooksNotEnabled403"];
+            403: components["responses"]["WebhookScopeMissingOrWebhooksNotEnabled403"];
             404: components["responses"]["WebhookWebhookNotFound404"];
             413: components["responses"]["WebhookPayloadTooLarge413"];
             414: components["responses"]["WebhookUriTooLong414"];
@@ -5536,7 +5669,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["WebhookWebhooksNotEnabled403"];
+            403: components["responses"]["WebhookScopeMissingOrWebhooksNotEnabled403"];
             404: components["responses"]["WebhookWebhookNotFound404"];
             413: components["responses"]["WebhookPayloadTooLarge413"];
             414: components["responses"]["WebhookUriTooLong414"];
@@ -5580,7 +5713,7 @@ export interface operations {
             };
             400: components["responses"]["WebhookInvalidRequest400"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["WebhookWebhooksNotEnabled403"];
+            403: components["responses"]["WebhookScopeMissingOrWebhooksNotEnabled403"];
             /**
              * @description `webhook_not_found`: There is no webhook with this id or name.
              *
@@ -5642,7 +5775,7 @@ export interface operations {
             };
             400: components["responses"]["WebhookInvalidRequest400"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["WebhookWebhooksNotEnabled403"];
+            403: components["responses"]["WebhookScopeMissingOrWebhooksNotEnabled403"];
             404: components["responses"]["WebhookWebhookNotFound404"];
             413: components["responses"]["WebhookPayloadTooLarge413"];
             414: components["responses"]["WebhookUriTooLong414"];
@@ -5706,7 +5839,7 @@ export interface operations {
             };
             400: components["responses"]["WebhookInvalidRequest400"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["WebhookWebhooksNotEnabled403"];
+            403: components["responses"]["WebhookScopeMissingOrWebhooksNotEnabled403"];
             404: components["responses"]["WebhookWebhookNotFound404"];
             /**
              * @description `webhook_not_delivering`: This webhook is off or its URL is paused; switch it on or enable it again first.
@@ -5760,6 +5893,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequest400"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             404: components["responses"]["NotFound404"];
             413: components["responses"]["PayloadTooLarge413"];
             429: components["responses"]["RateLimited429"];
@@ -5794,6 +5928,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequestOrInvalidPhoneNumber400"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             404: components["responses"]["NotFound404"];
             413: components["responses"]["PayloadTooLarge413"];
             414: components["responses"]["UriTooLong414"];
@@ -5874,6 +6009,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequestOrInvalidPhoneNumber400"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             404: components["responses"]["NotFound404"];
             413: components["responses"]["PayloadTooLarge413"];
             414: components["responses"]["UriTooLong414"];
@@ -5910,6 +6046,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequestOrInvalidPhoneNumber400"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             404: components["responses"]["NotFound404"];
             /** @description `nothing_to_scan`: This phone has nothing to scan or type. */
             409: {
@@ -5977,6 +6114,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequestOrInvalidPhoneNumber400"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             404: components["responses"]["NotFound404"];
             413: components["responses"]["PayloadTooLarge413"];
             414: components["responses"]["UriTooLong414"];
@@ -6064,6 +6202,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequestOrInvalidPhoneNumber400"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             404: components["responses"]["NotFound404"];
             413: components["responses"]["PayloadTooLarge413"];
             414: components["responses"]["UriTooLong414"];
@@ -6109,6 +6248,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequestOrInvalidPhoneNumber400"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             /**
              * @description `not_found`: There is no such operation.
              *
@@ -6165,6 +6305,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequestOrInvalidPhoneNumber400"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             404: components["responses"]["NotFound404"];
             413: components["responses"]["PayloadTooLarge413"];
             414: components["responses"]["UriTooLong414"];
@@ -6204,6 +6345,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequest400"];
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             404: components["responses"]["NotFound404"];
             413: components["responses"]["PayloadTooLarge413"];
             415: components["responses"]["UnsupportedMediaType415"];
@@ -6234,6 +6376,200 @@ export interface operations {
             400: components["responses"]["InvalidRequest400"];
             401: components["responses"]["Unauthorized"];
             413: components["responses"]["PayloadTooLarge413"];
+            429: components["responses"]["RateLimited429"];
+            500: components["responses"]["InternalError500"];
+            503: components["responses"]["Unavailable503"];
+        };
+    };
+    list_keys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        keys: components["schemas"]["Key"][];
+                    };
+                };
+            };
+            400: components["responses"]["InvalidRequest400"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
+            413: components["responses"]["PayloadTooLarge413"];
+            429: components["responses"]["RateLimited429"];
+            500: components["responses"]["InternalError500"];
+            503: components["responses"]["Unavailable503"];
+        };
+    };
+    create_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description for people: which program or agent has it
+                     * @example Support agent
+                     */
+                    name: string;
+                    /**
+                     * @description what the key may do: `read` messages, contacts, accounts, events and usage; `send` messages; change `contacts`; `connect` accounts; manage `webhooks`; manage `keys`
+                     * @example [
+                     *       "read",
+                     *       "send"
+                     *     ]
+                     */
+                    scopes?: ("read" | "send" | "contacts" | "connect" | "webhooks" | "keys")[];
+                    /**
+                     * @description the accounts it may use
+                     * @example [
+                     *       "acc_01j5x8zn1c8t6j1k3m5p7r9rst"
+                     *     ]
+                     */
+                    account_ids?: string[];
+                    /**
+                     * Format: date-time
+                     * @description When it ends. Default: as the maker, or never.
+                     */
+                    expires_at?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /**
+                         * @description of the key; the key itself is shown once, when it is made
+                         * @example key_01j5x8zm3c8t6j1k3m5p7r9rst
+                         */
+                        id: string;
+                        /** @description null: made without one */
+                        name: string | null;
+                        /** @description what the key may do; null: everything */
+                        scopes: ("read" | "send" | "contacts" | "connect" | "webhooks" | "keys")[] | null;
+                        /** @description the accounts it may use; null: all */
+                        account_ids: string[] | null;
+                        /**
+                         * @description when it ends; null: never
+                         * @example 2026-01-31T09:30:00.000Z
+                         */
+                        expires_at: string | null;
+                        /**
+                         * @description beginning and end of the key, to tell keys apart
+                         * @example gw_live_…kQ2w
+                         */
+                        hint: string;
+                        /**
+                         * @description ISO 8601 in UTC with milliseconds
+                         * @example 2026-01-31T09:30:00.000Z
+                         */
+                        created_at: string;
+                        /**
+                         * @description exact to a minute; null: not yet
+                         * @example 2026-01-31T09:30:00.000Z
+                         */
+                        last_used_at: string | null;
+                        /**
+                         * @description the key itself, shown only this once
+                         * @example gw_live_8fJ0s3Lw2bXcVq7nTz5mRk1yHd4gPe6uAo9iBh_kQ2w
+                         */
+                        key: string;
+                    };
+                };
+            };
+            400: components["responses"]["InvalidRequest400"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
+            404: components["responses"]["AccountNotFound404"];
+            /** @description `key_cap`: There are 100 keys already; delete one first. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        error_code: "key_cap";
+                        /** @description a sentence for a person */
+                        error: string;
+                    };
+                };
+            };
+            413: components["responses"]["PayloadTooLarge413"];
+            415: components["responses"]["UnsupportedMediaType415"];
+            429: components["responses"]["RateLimited429"];
+            500: components["responses"]["InternalError500"];
+            503: components["responses"]["Unavailable503"];
+        };
+    };
+    delete_key: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the key. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description of the key */
+                        id: string;
+                        /** @constant */
+                        status: "revoked";
+                    };
+                };
+            };
+            400: components["responses"]["InvalidRequest400"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
+            /** @description `key_not_found`: There is no key with this id. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        error_code: "key_not_found";
+                        /** @description a sentence for a person */
+                        error: string;
+                    };
+                };
+            };
+            413: components["responses"]["PayloadTooLarge413"];
+            414: components["responses"]["UriTooLong414"];
             429: components["responses"]["RateLimited429"];
             500: components["responses"]["InternalError500"];
             503: components["responses"]["Unavailable503"];
@@ -6303,6 +6639,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
             413: components["responses"]["PayloadTooLarge413"];
             429: components["responses"]["RateLimitedOrWaitConcurrency429"];
             500: components["responses"]["InternalError500"];

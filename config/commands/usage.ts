@@ -20,8 +20,10 @@ export const usage = `Usage: npm run gateway -- COMMAND [OPTIONS]
                                change a tenant; a FEATURE is api, webhooks, a channel
                                such as msgapp_web or chatapp, or event:TYPE
 
-  keys create --tenant TENANT_ID
-                               make a further key; it is shown once
+  keys create --tenant TENANT_ID [--name NAME] [--scopes SCOPE,...]
+              [--accounts ACCOUNT_ID,...] [--expires TIME]
+                               make a further key; it is shown once. A SCOPE is read, send,
+                               contacts, connect, webhooks or keys; default: everything
   keys list --tenant TENANT_ID
                                list a tenant's keys, revoked ones too
   keys revoke KEY_ID           make a key useless

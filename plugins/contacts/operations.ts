@@ -62,6 +62,8 @@ function listContacts({ list, known, cursors }: ContactOperationsParts): AnyOper
     description: [
       'Contacts of all accounts, newest first: made by a send to a new phone number, by an inbound message or by an',
       'import. Two that turn out to be one person become one, the older. Follow `next_cursor` with `before` for older ones.',
+      'To a key that is limited to accounts it shows who exchanged messages with them: a page may be short, or empty,',
+      'while `next_cursor` is not null.',
     ].join('\n'),
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: null,

@@ -23,6 +23,16 @@ const understood: readonly [string, object][] = [
   ],
   ['tenants update --plan scale ten_1', { id: 'ten_1', plan: 'scale', enable: [] }],
   ['keys create --tenant ten_1', { name: 'keys create', tenantId: 'ten_1' }],
+  [
+    'keys create --tenant ten_1 --name Agent --scopes read,send --accounts acc_1 --expires 2027-01-31T00:00:00Z',
+    {
+      tenantId: 'ten_1',
+      settings: {
+        ...{ name: 'Agent', scopes: ['read', 'send'], accountIds: ['acc_1'] },
+        expiresAt: Date.parse('2027-01-31T00:00:00Z'),
+      },
+    },
+  ],
   ['keys revoke key_1 --json', { name: 'keys revoke', keyId: 'key_1', json: true }],
 ];
 
@@ -45,6 +55,8 @@ const refused: readonly [string, RegExp][] = [
   ['tenants update ten_1 --status gone', /^--status must be one of active, suspended/],
   ['keys list', /^--tenant is missing\.$/],
   ['keys revoke', /^KEY_ID is missing\.$/],
+  ['keys create --tenant ten_1 --scopes all', /scopes/],
+  ['keys create --tenant ten_1 --expires soon', /^--expires must be a time/],
 ];
 
 t.test('command lines', async (t) => {

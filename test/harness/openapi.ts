@@ -24,6 +24,7 @@ type Content = Readonly<Record<string, Media>>;
 export interface DocumentOperation {
   readonly operationId: string;
   readonly 'x-scope': string | null;
+  readonly 'x-within-accounts': boolean;
   /** Empty for an operation that takes no key. */
   readonly security?: readonly object[];
   readonly parameters?: readonly DocumentParameter[];

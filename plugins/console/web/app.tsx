@@ -3,6 +3,7 @@ import { Refusal } from '../../../client/refusal.ts';
 import { Accounts } from './accounts.tsx';
 import { Connect } from './connect.tsx';
 import { Conversations } from './conversations.tsx';
+import { Keys, mayKeepKeys } from './keys.tsx';
 import { Live, useLiveness } from './live.ts';
 import { Messages } from './messages.tsx';
 import { OwnerLink } from './owner-link.tsx';
@@ -32,6 +33,7 @@ const pages = {
   webhooks: Webhooks,
   usage: Usage,
   phones: Phones,
+  keys: Keys,
   system: System,
 } as const;
 
@@ -42,6 +44,7 @@ const menu = [
   'webhooks',
   'usage',
   'phones',
+  'keys',
   'system',
 ] as const;
 
@@ -95,7 +98,9 @@ function House({ session, leave }: { session: Session; leave: (reason?: unknown)
     here?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [name]);
   const Shown = Object.hasOwn(pages, name) ? pages[name as keyof typeof pages] : Accounts;
-  const items = menu.filter((item) => item !== 'phones' || session.isTest);
+  const items = menu.filter(
+    (item) => (item !== 'phones' || session.isTest) && (item !== 'keys' || mayKeepKeys(session)),
+  );
   return (
     <div class="house">
       <a class="skip" href="#main">

@@ -249,6 +249,27 @@ export function Choice<Value extends string>(props: {
   );
 }
 
+/** One choice of several, to be ticked. */
+export function Option(props: {
+  text: string;
+  hint?: string;
+  isChecked: boolean;
+  onChange: (isChecked: boolean) => void;
+}) {
+  return (
+    <label class="option">
+      <input
+        type="checkbox"
+        checked={props.isChecked}
+        onChange={(event) => props.onChange(event.currentTarget.checked)}
+      />
+      <span>
+        {props.text} {props.hint !== undefined && <small>{props.hint}</small>}
+      </span>
+    </label>
+  );
+}
+
 /** A value to be copied. */
 export function Copy({ value, label }: { value: string; label: string }) {
   const [isCopied, setCopied] = useState(false);

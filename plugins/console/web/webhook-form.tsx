@@ -3,7 +3,7 @@ import type { components } from '../../../client/generated/schema.ts';
 import { useLoaded } from './loaded.ts';
 import type { Session } from './session.ts';
 import { texts } from './texts.ts';
-import { Button, Copy, Dialog, Field, Problem, Shown, useTask } from './ui.tsx';
+import { Button, Copy, Dialog, Field, Option, Problem, Shown, useTask } from './ui.tsx';
 
 type Listed = components['schemas']['ListedWebhook'];
 
@@ -132,25 +132,5 @@ function Fields(
         </Button>
       </div>
     </form>
-  );
-}
-
-function Option(props: {
-  text: string;
-  hint?: string;
-  isChecked: boolean;
-  onChange: (isChecked: boolean) => void;
-}) {
-  return (
-    <label class="option">
-      <input
-        type="checkbox"
-        checked={props.isChecked}
-        onChange={(event) => props.onChange(event.currentTarget.checked)}
-      />
-      <span>
-        {props.text} {props.hint !== undefined && <small>{props.hint}</small>}
-      </span>
-    </label>
   );
 }

@@ -23,7 +23,17 @@ const hostile = [
 ] as const;
 
 const pages = [
-  ...['accounts', 'connect', 'conversations', 'messages', 'webhooks', 'usage', 'phones', 'system'],
+  ...[
+    'accounts',
+    'connect',
+    'conversations',
+    'messages',
+    'webhooks',
+    'usage',
+    'phones',
+    'keys',
+    'system',
+  ],
 ];
 
 async function signIn(page: Page, origin: string, key: string): Promise<void> {
@@ -223,6 +233,36 @@ async function erased(t: Test, browser: Browser, gateway: RunningGateway): Promi
   await page.context().close();
 }
 
+/** A key is made, shown once, may what was ticked, and is deleted. */
+async function keys(t: Test, browser: Browser, gateway: RunningGateway): Promise<void> {
+  const { origin } = new URL(gateway.baseUrl);
+  const page = await (await browser.newContext()).newPage();
+  await signIn(page, origin, gateway.key);
+  await page.goto(`${origin}/console#/keys`);
+  await page.getByRole('button', { name: 'Make a key' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('<b>Agent</b>');
+  await dialog.getByLabel('Send messages').uncheck();
+  await dialog.getByLabel(phone).check();
+  t.equal(await dialog.getByLabel('Manage keys').count(), 0, 'not for a key of some accounts');
+  t.same(await violations(page), [], 'the form');
+  await dialog.getByRole('button', { name: 'Make the key' }).click();
+  const key = await dialog.getByText(/^gw_test_/).innerText();
+  await dialog.getByRole('button', { name: 'Close' }).last().click();
+  const card = page.locator('section', { hasText: '<b>Agent</b>' });
+  await card.getByText(phone).waitFor();
+  t.notMatch(await page.content(), key, 'shown once');
+
+  const other = await (await browser.newContext()).newPage();
+  await signIn(other, origin, key);
+  t.equal(await other.getByRole('link', { name: 'Keys' }).count(), 0, 'it may not');
+  await card.getByRole('button', { name: 'Delete' }).click();
+  await dialog.getByRole('button', { name: 'Delete' }).last().click();
+  await card.waitFor({ state: 'detached' });
+  await other.getByText('The gateway no longer accepts this key').waitFor({ timeout: 15_000 });
+  for (const one of [page, other]) await one.context().close();
+}
+
 t.test('the pages of the console', { skip: skipWithoutBrowser, timeout: 240_000 }, async (t) => {
   const gateway = await runGateway(t, { databaseUrl: null });
   const { origin } = new URL(gateway.baseUrl);
@@ -247,5 +287,6 @@ t.test('the pages of the console', { skip: skipWithoutBrowser, timeout: 240_000 
   await t.test('every page', (t) => everyPage(t, browser, gateway));
   await t.test("an owner's link", (t) => ownersLink(t, browser, gateway));
   await t.test('a contact is erased', (t) => erased(t, browser, gateway));
+  await t.test('keys', (t) => keys(t, browser, gateway));
   await t.test('together', (t) => together(t, browser, gateway));
 });
