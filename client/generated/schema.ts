@@ -123,6 +123,8 @@ export interface paths {
          * List contacts
          * @description Contacts of all accounts, newest first: made by a send to a new phone number, by an inbound message or by an
          *     import. Two that turn out to be one person become one, the older. Follow `next_cursor` with `before` for older ones.
+         *     To a key that is limited to accounts it shows who exchanged messages with them: a page may be short, or empty,
+         *     while `next_cursor` is not null.
          */
         get: operations["list_contacts"];
         put?: never;

@@ -4,7 +4,7 @@ import { publicUrl } from '../../core/public-url.ts';
 import { ToolCalls } from './calls.ts';
 import { jsonRpcError } from './json-rpc.ts';
 import { mayCome, originOf } from './origins.ts';
-import { toolsOf } from './tools.ts';
+import { ToolLists, toolsOf } from './tools.ts';
 
 const url = '/mcp';
 
@@ -31,7 +31,7 @@ async function loadProtocol() {
 function serveTools(app: FastifyInstance): void {
   const { config, log, requestHandling, requestMetrics } = app.container.cradle;
   const tools = toolsOf(app.operations.all());
-  const list = JSON.stringify({ tools: [...tools.values()].map(({ listed }) => listed) });
+  const lists = new ToolLists(tools);
   const calls = new ToolCalls({ requestHandling, metrics: requestMetrics, log });
   let loading: ReturnType<typeof loadProtocol> | undefined;
   const protocol = () => {
@@ -72,7 +72,7 @@ function serveTools(app: FastifyInstance): void {
     if ('error' in read) return reply.code(400).send(read.error);
     const { status, contentType, body } = await exchange(request, read, {
       tools,
-      list,
+      list: lists.of(caller),
       call: (tool, given) => calls.call(tool, given, caller, reply),
     });
     if (contentType !== null) reply.type(contentType);

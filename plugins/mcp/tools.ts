@@ -1,5 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { AnyOperation } from '../../core/operation.ts';
+import { type KeyRights, scopeRefusal } from '../../core/scopes.ts';
 import { describe } from './description.ts';
 import { type ArgumentSchemas, argumentSchemas } from './schemas.ts';
 
@@ -49,4 +50,29 @@ function toolOf(name: string, operation: AnyOperation): OperationTool {
       },
     },
   };
+}
+
+/** Results of `tools/list` as JSON: a key sees the tools that it may call. */
+export class ToolLists {
+  readonly #tools: ReadonlyMap<string, OperationTool>;
+  // One for each set of scopes, with and without a limit to accounts: 128 at most.
+  readonly #lists = new Map<string, string>();
+
+  constructor(tools: ReadonlyMap<string, OperationTool>) {
+    this.#tools = tools;
+  }
+
+  /** The list for a key. */
+  of(rights: KeyRights): string {
+    const { scopes, accountIds } = rights;
+    const name = `${scopes === null ? 'all' : [...scopes].sort().join()} ${accountIds === null}`;
+    const known = this.#lists.get(name);
+    if (known !== undefined) return known;
+    const allowed = [...this.#tools.values()].filter(
+      ({ operation }) => scopeRefusal(rights, operation) === null,
+    );
+    const list = JSON.stringify({ tools: allowed.map(({ listed }) => listed) });
+    this.#lists.set(name, list);
+    return list;
+  }
 }

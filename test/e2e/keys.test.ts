@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { scopes } from '../../core/scopes.ts';
+import { postMcp, rpc, toolCall } from '../harness/agent.ts';
 import { type Client, client } from '../harness/client.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { openRows } from '../harness/rows.ts';
@@ -184,6 +185,51 @@ t.test('keys', async (t) => {
     });
     t.match(await of(maker).get('/me'), { body: { key: { scopes: ['read', 'keys'] } } });
     t.match(await of(maker).get('/keys'), { status: 200 });
+  });
+
+  await t.test('an agent sees the tools that its key may call', async (t) => {
+    const tools = async (settings: object) => {
+      const { key } = await make(settings);
+      const list = rpc('tools/list', {});
+      const { body } = await postMcp(gateway.mcpUrl, key, { body: list });
+      const { result } = body as {
+        result: { tools: { name: string; annotations: { readOnlyHint: boolean } }[] };
+      };
+      const call = toolCall('send_message', {
+        body: { to: { phone: phoneNumber(1) }, text: 'no' },
+      });
+      const answer = JSON.stringify((await postMcp(gateway.mcpUrl, key, { body: call })).body);
+      return { listed: result.tools, answer, names: result.tools.map(({ name }) => name) };
+    };
+    const reader = await tools({ scopes: ['read'] });
+    t.ok(reader.names.includes('wait_for_messages'));
+    t.ok(
+      reader.listed.every(({ annotations }) => annotations.readOnlyHint),
+      'none that writes',
+    );
+    t.match(reader.answer, /403 Forbidden\\n.*scope_missing/);
+    const sender = await tools({ scopes: ['send'] });
+    t.strictSame(sender.names, ['send_message']);
+    t.match(sender.answer, /ambiguous_account/, 'it may, but must name one of the accounts');
+    const limited = await tools({ account_ids: [names.account] });
+    t.notOk(limited.names.some((name) => name.includes('webhook')));
+    const all = await tools({});
+    t.equal(all.names.length, declared.filter((one) => 'x-mcp-tool' in one).length);
+  });
+
+  await t.test('there are a hundred at most, however many ask at once', async (t) => {
+    const { keys: before } = bodyOf<{ keys: unknown[] }>(await api.get('/keys'));
+    const answers = await Promise.all(
+      Array.from({ length: 105 }, (_, n) => api.post('/keys', { name: `Agent ${n}` })),
+    );
+    const made = answers.filter(({ status }) => status === 201).map((one) => bodyOf<MadeKey>(one));
+    t.equal(made.length, 100 - before.length);
+    for (const answer of answers.filter(({ status }) => status !== 201)) {
+      t.match(answer, { status: 409, body: { error_code: 'key_cap' } });
+    }
+    for (const { id } of made) t.equal((await api.delete(`/keys/${id}`)).status, 200);
+    const none = await api.delete('/keys/key_none');
+    t.match(none, { status: 404, body: { error_code: 'key_not_found' } });
   });
 
   await t.test('a key that is deleted or expires ends its waits within 2 s', async (t) => {

@@ -98,7 +98,13 @@ t.test('the tools', async (t) => {
 
 /** The codes of an operation in the OpenAPI document that are its own. */
 function refusalsOf({ responses }: DocumentOperation, document: Document): readonly string[] {
-  const common = ['invalid_request', 'rate_limited', 'internal_error', 'unavailable'];
+  const common = [
+    'invalid_request',
+    'scope_missing',
+    'rate_limited',
+    'internal_error',
+    'unavailable',
+  ];
   const text = JSON.stringify(Object.values(responses).map((one) => resolve(one, document)));
   const listed = /"error_code":\{"type":"string","enum":\[([^\]]*)\]/g;
   const codes = [...text.matchAll(listed)].flatMap(([, list = '']) =>

@@ -62,7 +62,7 @@ export default pluginFactory(Options, ({ options, log }) => gatewayPlugin('greet
   log.info({}, options.other);
   const { messages, contacts, accounts, stopping } = app.container.cradle;
   app.operations.add(operation({
-    id: 'greet', method: 'POST', path: '/greetings', tool: null, summary: 'Greet',
+    id: 'greet', method: 'POST', path: '/greetings', tool: null, scope: 'send', summary: 'Greet',
     group: { name: 'Greetings', description: 'Greets.' },
     description: 'Greets.', hints: { readOnly: false, destructive: false, idempotent: true },
     params: null, query: null, body: Closed(sendTarget), answers: { 202: QueuedMessage },

@@ -6,7 +6,7 @@ const make: PluginFactory = () => gatewayPlugin('probe', ['messages', 'contacts'
   const { accounts, contacts, messages } = app.container.cradle;
   const group = { name: 'Probe', description: 'Looks.' };
   const hints = { readOnly: false, destructive: false, idempotent: false };
-  const declared = { tool: null, group, summary: 'Probe', description: 'Probes.', hints, query: null, errors: [], examples: [] } as const;
+  const declared = { tool: null, scope: 'read', group, summary: 'Probe', description: 'Probes.', hints, query: null, errors: [], examples: [] } as const;
   app.operations.add(
     operation({
       ...declared, id: 'probe', method: 'GET', path: '/probe/{message}/{contact}',

@@ -249,7 +249,7 @@ async function keys(t: Test, browser: Browser, gateway: RunningGateway): Promise
   await dialog.getByRole('button', { name: 'Make the key' }).click();
   const key = await dialog.getByText(/^gw_test_/).innerText();
   await dialog.getByRole('button', { name: 'Close' }).last().click();
-  const card = page.locator('section', { hasText: '<b>Agent</b>' });
+  const card = page.locator('section.card', { hasText: '<b>Agent</b>' });
   await card.getByText(phone).waitFor();
   t.notMatch(await page.content(), key, 'shown once');
 

@@ -49,7 +49,7 @@ t.test('the document', async (t) => {
     ],
   );
   t.strictSame(Object.keys(document.paths['/things'].post.responses), [
-    ...['202', '400', '401', '404', '413', '415', '429', '500', '503'],
+    ...['202', '400', '401', '403', '404', '413', '415', '429', '500', '503'],
   ]);
   t.strictSame(document.paths['/things'].post.responses['413'], {
     $ref: '#/components/responses/PayloadTooLarge413',
