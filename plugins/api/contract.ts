@@ -7,6 +7,8 @@ import type { Refusal } from '../../core/refusal.ts';
 export interface RequestParts {
   readonly params: Record<string, unknown>;
   readonly query: Record<string, unknown>;
+  /** By name in lower case; those that the operation declares. */
+  readonly headers?: Readonly<Record<string, unknown>>;
   /** Undefined for none. */
   readonly body: unknown;
 }

@@ -63,16 +63,24 @@ export class InputValidator {
    * @param size about how large it is, in bytes
    * @throws GatewayError for whatever is wrong with it
    */
-  whole({ params, query, body }: RequestParts, size: number): Input {
+  whole({ params, query, headers = noHeaders, body }: RequestParts, size: number): Input {
     for (const [name, value] of Object.entries(params)) refuseOddValue(`path/${name}`, value);
     for (const [name, value] of Object.entries(query)) refuseOddValue(`query/${name}`, value);
     refuseOddValue('body', body);
     return {
       params: this.params(params),
       query: this.query(query),
-      headers: noHeaders,
+      headers: this.#given(headers),
       body: body === undefined ? this.emptyBody() : this.body(body, size),
     };
+  }
+
+  #given(headers: Readonly<Record<string, unknown>>): Input['headers'] {
+    for (const [name, value] of Object.entries(headers)) {
+      this.#headers.get(name)?.check({ [name]: value });
+    }
+    // The schemas of headers are those of texts.
+    return headers as Input['headers'];
   }
 
   /** @throws GatewayError `invalid_request` */

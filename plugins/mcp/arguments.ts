@@ -34,16 +34,23 @@ export function partsOf(schemas: ArgumentSchemas, given: Arguments): RequestPart
   return {
     params: pick(given, schemas.params),
     query: pick(given, schemas.query),
+    headers: headersOf(given, schemas),
     body: schemas.body === null ? undefined : given.body,
   };
+}
+
+function headersOf(given: Arguments, { headers }: ArgumentSchemas): Record<string, unknown> {
+  const named = Object.entries(pick(given, headers));
+  return Object.fromEntries(named.map(([name, value]) => [name.replaceAll('_', '-'), value]));
 }
 
 function pick(given: Arguments, names: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(given).filter(([name]) => Object.hasOwn(names, name)));
 }
 
-function namesOf({ params, query, body }: ArgumentSchemas): readonly string[] {
-  return [...Object.keys(params), ...Object.keys(query), ...(body === null ? [] : ['body'])];
+function namesOf({ params, query, headers, body }: ArgumentSchemas): readonly string[] {
+  const names = [params, query, headers].flatMap((schemas) => Object.keys(schemas));
+  return [...names, ...(body === null ? [] : ['body'])];
 }
 
 function* unknownArguments(schemas: ArgumentSchemas, given: Arguments): Generator<ErrorDetail> {
@@ -102,6 +109,8 @@ export function inArguments(error: GatewayError, given: unknown): GatewayError {
 const mustBeOther = /must be an? (integer|number|boolean|object|array)$/;
 
 function withoutPart(text: string): string {
+  const [, header, rest = ''] = /^header\/([a-z-]+)(.*)$/s.exec(text) ?? [];
+  if (header !== undefined) return `${header.replaceAll('-', '_')}${rest}`;
   return text.replace(/^(path|query)\//, '');
 }
 

@@ -57,22 +57,29 @@ async function answerOf<Answer>(run: () => Promise<Answer>): Promise<Answer> {
 }
 
 /**
- * The answer to a tool call: the status in the first line, then the body.
+ * The answer to a tool call: the status in the first line, then the body; a successful one also as `structuredContent`.
  * @param picture the field of the body that becomes an image of its own, see `Operation.picture`
  */
 export function toolAnswer(status: number, body: string, picture?: string): CallToolResult {
   const isError = status >= 400;
   const line = `${status} ${STATUS_CODES[status] ?? ''}`;
-  if (isError || picture === undefined) {
-    return { content: [{ type: 'text', text: `${line}\n${body}` }], isError };
+  if (isError) return { content: [{ type: 'text', text: `${line}\n${body}` }], isError };
+  const whole: Readonly<Record<string, unknown>> = JSON.parse(body);
+  if (picture === undefined) {
+    return {
+      content: [{ type: 'text', text: `${line}\n${body}` }],
+      structuredContent: whole,
+      isError,
+    };
   }
-  const { [picture]: address, ...rest }: Readonly<Record<string, unknown>> = JSON.parse(body);
+  const { [picture]: address, ...rest } = whole;
   const data = String(address).replace(/^data:[^,]*,/, '');
   return {
     content: [
       { type: 'text', text: `${line}\n${JSON.stringify(rest)}` },
       { type: 'image', data, mimeType: 'image/png' },
     ],
+    structuredContent: rest,
     isError,
   };
 }

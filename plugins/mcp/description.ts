@@ -2,15 +2,12 @@ import { type ErrorCode, type ErrorDeclaration, errorFacts } from '../../core/er
 import type { AnyOperation } from '../../core/operation.ts';
 import { remedies } from './remedies.ts';
 
-/** Refusals that only a header can cause, and a tool has none. */
-const byHeaderOnly: ReadonlySet<ErrorCode | ErrorDeclaration> = new Set(['idempotency_conflict']);
-
 /**
  * What an agent reads about a tool: the operation's own description, the answer's fields, and the refusals
  * of this operation with what to do after each. Those of every operation stand in the instructions.
  */
 export function describe(operation: AnyOperation): string {
-  const refusals = toolRefusals(operation)
+  const refusals = operation.errors
     .map((error) => ({ ...errorFacts(error), remedy: remedyOf(error) }))
     .filter(({ code }) => !operation.description.includes(`\`${code}\`:`))
     .map(({ code, status, remedy }) => `- ${status} \`${code}\`: ${remedy}`);
@@ -20,11 +17,6 @@ export function describe(operation: AnyOperation): string {
     ...answerLines(operation),
     ...(refusals.length === 0 ? [] : ['', 'After a refusal:', ...refusals]),
   ].join('\n');
-}
-
-/** The refusals that a call of the operation's tool may meet, beyond those of every call. */
-export function toolRefusals({ errors }: AnyOperation): readonly (ErrorCode | ErrorDeclaration)[] {
-  return errors.filter((error) => !byHeaderOnly.has(error));
 }
 
 function remedyOf(error: ErrorCode | ErrorDeclaration): string {

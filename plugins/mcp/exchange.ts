@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import {
-  type CallToolResult,
   ErrorCode,
   type JSONRPCMessage,
   ListToolsRequestSchema,
@@ -10,11 +9,9 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import type { FastifyRequest } from 'fastify';
+import type { ExchangeAnswer, ExchangeParts } from './contract.ts';
 import { instructions } from './instructions.ts';
-import type { OperationTool } from './tools.ts';
-
-/** The version of the tools, that of the OpenAPI description. */
-const serverInfo = { name: 'messaging-gateway', title: 'Messaging gateway', version: '1.0.0' };
+import { serverInfo } from './server-info.ts';
 
 // Made once: each would compile JSON Schema's own schemas anew, which takes half of a request's time.
 const jsonSchemaValidator = new AjvJsonSchemaValidator();
@@ -23,22 +20,6 @@ const jsonSchemaValidator = new AjvJsonSchemaValidator();
 // text every quote is escaped, so that the place is nowhere else.
 const listPlace = { tools: [] };
 const listPlaceJson = `"result":${JSON.stringify(listPlace)}`;
-
-/** The answers of one exchange. */
-export interface ExchangeParts {
-  readonly tools: ReadonlyMap<string, OperationTool>;
-  /** The result of `tools/list`, as JSON. */
-  readonly list: string;
-  /** @param given the arguments as they came; an agent may have sent anything */
-  call(tool: OperationTool, given: unknown): Promise<CallToolResult>;
-}
-
-/** An HTTP answer. */
-export interface ExchangeAnswer {
-  readonly status: number;
-  readonly contentType: string | null;
-  readonly body: string;
-}
 
 /** So many messages of a batch are answered before other requests have a turn. */
 const messagesAtOnce = 2;

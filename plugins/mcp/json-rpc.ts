@@ -1,11 +1,16 @@
-/** An error that answers no message in particular. */
+/** An error as JSON-RPC says it. */
 export interface JsonRpcError {
   readonly jsonrpc: '2.0';
   readonly error: { readonly code: number; readonly message: string };
-  readonly id: null;
+  /** Null where it answers no message in particular. */
+  readonly id: string | number | null;
 }
 
-/** An error as JSON-RPC says it. */
-export function jsonRpcError(code: number, message: string): JsonRpcError {
-  return { jsonrpc: '2.0', error: { code, message }, id: null };
+/** Makes an error. */
+export function jsonRpcError(
+  code: number,
+  message: string,
+  id: string | number | null = null,
+): JsonRpcError {
+  return { jsonrpc: '2.0', error: { code, message }, id };
 }

@@ -2,9 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { publicUrl } from '../../core/public-url.ts';
 import { ToolCalls } from './calls.ts';
+import type { ExchangeAnswer, ExchangeParts } from './contract.ts';
 import { jsonRpcError } from './json-rpc.ts';
 import { mayCome, originOf } from './origins.ts';
-import { ToolLists, toolsOf } from './tools.ts';
+import { eraOf } from './stateless/era.ts';
+import { exchangeStateless } from './stateless/exchange.ts';
+import { ToolLists, toolsOf, wantedGroups } from './tools.ts';
 
 const url = '/mcp';
 
@@ -19,7 +22,7 @@ export default gatewayPlugin('mcp', ['api', 'observability'], async (app) => {
   app.register(async (scope) => serveTools(scope));
 });
 
-/** The parts that speak the protocol; its library is loaded with the first request, as few gateways serve agents. */
+/** The parts that speak the older revisions; their library is loaded with the first request, as few gateways serve agents. */
 async function loadProtocol() {
   const [{ exchange }, messages] = await Promise.all([
     import('./exchange.ts'),
@@ -64,18 +67,47 @@ function serveTools(app: FastifyInstance): void {
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { caller } = request;
     if (caller === null) throw new Error('a request passed without a caller');
+    const text = typeof request.body === 'string' ? request.body : '';
+    const parts: ExchangeParts = {
+      tools,
+      list: lists.of(caller, wantedGroups(request.query, tools)),
+      call: (tool, given) => calls.call(tool, given, caller, reply),
+    };
+    const body = parsed(text);
+    const era = eraOf(body, versionHeader(request));
+    if (typeof era === 'object') {
+      requestHandling.admit(caller, null);
+      return reply.code(400).send(jsonRpcError(era.code, era.message, era.id));
+    }
+    if (era === 'stateless') {
+      const admit = () => requestHandling.admit(caller, null);
+      return send(reply, await exchangeStateless(request, body, parts, admit));
+    }
     const { exchange, readMessages } = await protocol();
     // A call is counted by itself, so that a refusal is an answer that its agent reads.
-    const read = readMessages(typeof request.body === 'string' ? request.body : '', (others) => {
+    const read = readMessages(text, (others) => {
       if (others > 0) requestHandling.admit(caller, null, others);
     });
     if ('error' in read) return reply.code(400).send(read.error);
-    const { status, contentType, body } = await exchange(request, read, {
-      tools,
-      list: lists.of(caller),
-      call: (tool, given) => calls.call(tool, given, caller, reply),
-    });
-    if (contentType !== null) reply.type(contentType);
-    return reply.code(status).send(body === '' ? undefined : body);
+    return send(reply, await exchange(request, read, parts));
   }
+}
+
+function send(reply: FastifyReply, { status, contentType, body }: ExchangeAnswer): FastifyReply {
+  if (contentType !== null) reply.type(contentType);
+  return reply.code(status).send(body === '' ? undefined : body);
+}
+
+/** The parsed body; undefined where the text is no JSON, which is refused by who reads it next. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function versionHeader({ headers }: FastifyRequest): string | undefined {
+  const version = headers['mcp-protocol-version'];
+  return typeof version === 'string' ? version : undefined;
 }

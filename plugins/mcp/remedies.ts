@@ -23,6 +23,8 @@ export const remedies: { readonly [Code in ErrorCode]?: string } = {
   contact_channel_mismatch: 'send from an account of the network that the contact belongs to.',
   contact_do_not_disturb: 'do not message this contact; tell the user.',
   contact_private: 'do not message this contact; tell the user.',
+  idempotency_conflict:
+    'this `idempotency_key` was used for another message; take a new one for this message.',
   account_suspended: 'nothing can be sent until the operator lifts it; tell the user.',
   loop_guard:
     'stop: two bots seem to reply to each other. Ask the user before you go on after `retry_after_s`.',

@@ -7,6 +7,8 @@ export interface ArgumentSchemas {
   readonly params: Readonly<Record<string, JsonSchema>>;
   /** Query parameters by name. */
   readonly query: Readonly<Record<string, JsonSchema>>;
+  /** Headers by the argument that stands for them: `idempotency_key` for `Idempotency-Key`. */
+  readonly headers: Readonly<Record<string, JsonSchema>>;
   /** The argument `body`; null when the operation defines none. */
   readonly body: JsonSchema | null;
   /** The arguments that must be given. */
@@ -26,9 +28,11 @@ const bodyNote = 'A JSON object with the fields below, never a string that holds
 export function argumentSchemas(operation: AnyOperation): ArgumentSchemas {
   const params = propertiesOf(operation.params);
   const query = propertiesOf(operation.query);
+  const headers = headersOf(operation);
   const names = [
     ...Object.keys(params.properties),
     ...Object.keys(query.properties),
+    ...Object.keys(headers),
     ...(operation.body === null ? [] : ['body']),
   ];
   const claimed = names.find((name, index) => names.indexOf(name) !== index);
@@ -43,9 +47,50 @@ export function argumentSchemas(operation: AnyOperation): ArgumentSchemas {
       ...schema,
     })),
     query: query.properties,
+    headers,
     body: operation.body === null ? null : bodyOf(plain(operation.body)),
     required: [...params.required, ...query.required, ...(needsBody ? ['body'] : [])],
   };
+}
+
+/**
+ * The schema of what a tool's successful answers carry as `structuredContent`: the body, without a picture, which comes
+ * as an image of its own.
+ */
+export function outputSchema({ answers, picture }: AnyOperation): ObjectSchema {
+  const schemas = Object.values(answers).map((schema) => answerSchema(schema, picture));
+  const [only, ...others] = schemas;
+  return only !== undefined && others.length === 0 ? only : { type: 'object', anyOf: schemas };
+}
+
+/** A schema of objects, as the protocol wants them. */
+type ObjectSchema = JsonSchema & { readonly type: 'object' };
+
+function answerSchema(schema: object, picture: string | undefined): ObjectSchema {
+  const { properties = {}, required = [], ...rest } = bare(schema);
+  const others = Object.entries(properties as object).filter(([name]) => name !== picture);
+  return {
+    ...rest,
+    type: 'object',
+    properties: Object.fromEntries(others),
+    required: (required as readonly string[]).filter((name) => name !== picture),
+  };
+}
+
+/** A schema as plain data, without what only the documentation shows. */
+function bare(schema: object): JsonSchema {
+  const left = new Set(['$id', 'examples']);
+  return JSON.parse(JSON.stringify(schema, (key, value) => (left.has(key) ? undefined : value)));
+}
+
+/** Headers in the words of arguments; none of them has to be given. */
+function headersOf({ headers = [] }: AnyOperation): Readonly<Record<string, JsonSchema>> {
+  return Object.fromEntries(
+    headers.map(({ name, description, schema }) => [
+      name.toLowerCase().replaceAll('-', '_'),
+      { ...plain(schema), description },
+    ]),
+  );
 }
 
 function bodyOf(schema: JsonSchema): JsonSchema {

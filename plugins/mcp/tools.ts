@@ -1,8 +1,10 @@
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import { LRUCache } from 'lru-cache';
+import { GatewayError } from '../../core/errors.ts';
 import type { AnyOperation } from '../../core/operation.ts';
 import { type KeyRights, scopeRefusal } from '../../core/scopes.ts';
 import { describe } from './description.ts';
-import { type ArgumentSchemas, argumentSchemas } from './schemas.ts';
+import { type ArgumentSchemas, argumentSchemas, outputSchema } from './schemas.ts';
 
 /** A tool, made from the declaration of its operation. */
 export interface OperationTool extends ArgumentSchemas {
@@ -27,7 +29,7 @@ export function toolsOf(operations: readonly AnyOperation[]): ReadonlyMap<string
 function toolOf(name: string, operation: AnyOperation): OperationTool {
   const { summary: title, hints } = operation;
   const schemas = argumentSchemas(operation);
-  const { params, query, body, required } = schemas;
+  const { params, query, headers, body, required } = schemas;
   return {
     operation,
     ...schemas,
@@ -37,10 +39,11 @@ function toolOf(name: string, operation: AnyOperation): OperationTool {
       description: describe(operation),
       inputSchema: {
         type: 'object',
-        properties: { ...params, ...query, ...(body === null ? {} : { body }) },
+        properties: { ...params, ...query, ...headers, ...(body === null ? {} : { body }) },
         required: [...required],
         additionalProperties: false,
       },
+      outputSchema: outputSchema(operation),
       annotations: {
         title,
         readOnlyHint: hints.readOnly,
@@ -52,27 +55,54 @@ function toolOf(name: string, operation: AnyOperation): OperationTool {
   };
 }
 
+/** The most lists that are kept: for each set of scopes and groups. */
+const mostLists = 200;
+
 /** Results of `tools/list` as JSON: a key sees the tools that it may call. */
 export class ToolLists {
   readonly #tools: ReadonlyMap<string, OperationTool>;
-  // One for each set of scopes, with and without a limit to accounts: 128 at most.
-  readonly #lists = new Map<string, string>();
+  readonly #lists = new LRUCache<string, string>({ max: mostLists });
 
   constructor(tools: ReadonlyMap<string, OperationTool>) {
     this.#tools = tools;
   }
 
-  /** The list for a key. */
-  of(rights: KeyRights): string {
+  /** The list for a key. @param groups the only groups that the client wants; null: all */
+  of(rights: KeyRights, groups: readonly string[] | null): string {
     const { scopes, accountIds } = rights;
-    const name = `${scopes === null ? 'all' : [...scopes].sort().join()} ${accountIds === null}`;
+    const name = JSON.stringify([scopes && [...scopes].sort(), accountIds === null, groups]);
     const known = this.#lists.get(name);
     if (known !== undefined) return known;
-    const allowed = [...this.#tools.values()].filter(
-      ({ operation }) => scopeRefusal(rights, operation) === null,
+    const shown = [...this.#tools.values()].filter(
+      ({ operation }) =>
+        scopeRefusal(rights, operation) === null &&
+        (groups === null || groups.includes(groupOf(operation))),
     );
-    const list = JSON.stringify({ tools: allowed.map(({ listed }) => listed) });
+    const list = JSON.stringify({ tools: shown.map(({ listed }) => listed) });
     this.#lists.set(name, list);
     return list;
   }
+}
+
+/**
+ * The groups of tools that an address names, as in `/mcp?tools=messages,accounts`, sorted; null where it names none.
+ * @throws GatewayError `invalid_request` for a group that there is not
+ */
+export function wantedGroups(
+  query: unknown,
+  tools: ReadonlyMap<string, OperationTool>,
+): readonly string[] | null {
+  const given = (query as { readonly tools?: unknown }).tools;
+  if (given === undefined) return null;
+  const known = [...new Set([...tools.values()].map(({ operation }) => groupOf(operation)))];
+  const wanted = String(given).split(',');
+  const unknown = wanted.find((name) => !known.includes(name));
+  if (unknown === undefined) return known.filter((name) => wanted.includes(name)).sort();
+  const message = `query/tools names "${unknown.slice(0, 60)}", which is no group of tools; there are ${known.join(', ')}`;
+  const details = [{ path: 'query/tools', message }];
+  throw new GatewayError('invalid_request', { message, details });
+}
+
+function groupOf({ group }: AnyOperation): string {
+  return typeof group === 'string' ? group : group.name;
 }

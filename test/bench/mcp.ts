@@ -14,7 +14,8 @@ const clients = 32;
 /** `send_message` called as a tool. The accounts are without sessions, so that only accepting is measured. */
 export const mcp: Bench = {
   name: 'mcp',
-  about: 'tools/call of send_message on SQLite. Floor: the same call through REST, same gateway.',
+  about:
+    'tools/call of send_message on SQLite, in the older revisions and in that of 2026-07-28. Floor: the same call through REST, same gateway.',
   async run(run) {
     const gateway = await runGateway(run, { databaseUrl: null });
     const database = `sqlite:${join(gateway.dataDir, 'gateway.db')}`;
@@ -35,13 +36,22 @@ export const mcp: Bench = {
       const to = { phone: contactPhone((sent * 7) % contacts) };
       return { account_id, to, text: `Your order ${sent} is on its way.` };
     };
-    const turn = async (path: string, status: number, wrap: (body: object) => object) => {
+    const turn = async (
+      path: string,
+      status: number,
+      wrap: (body: object) => object,
+      more: Readonly<Record<string, string>> = {},
+    ) => {
       const { rate, p50, p99 } = await runLoad({
         origin: new URL(gateway.baseUrl).origin,
         clients,
         requests,
         status,
-        request: () => ({ path, headers, body: JSON.stringify(wrap(nextBody())) }),
+        request: () => ({
+          path,
+          headers: { ...headers, ...more },
+          body: JSON.stringify(wrap(nextBody())),
+        }),
         // A tool's refusal is a 200 as well.
         onAnswer(text) {
           if (!text.includes('queued')) throw new Error(`not accepted: ${text}`);
@@ -49,24 +59,44 @@ export const mcp: Bench = {
       });
       return { rate, p50, p99 } satisfies Found<'rate' | 'p50' | 'p99'>;
     };
-    const turns = await inTurns(
-      run,
-      () => turn('/mcp', 200, toolCall),
-      () => turn('/v1/messages', 202, (body) => body),
+    const floor = () => turn('/v1/messages', 202, (body) => body);
+    const older = await inTurns(run, () => turn('/mcp', 200, toolCall), floor);
+    const newer = await inTurns(run, () => turn('/mcp', 200, statelessCall, stateless), floor);
+    return [['older revisions', older] as const, ['2026-07-28', newer] as const].flatMap(
+      ([name, turns]) => [
+        turns.figure('rate', {
+          name: `calls a second, 32 clients, ${name}`,
+          unit: '/s',
+          goal: { atLeast: 0.5 },
+        }),
+        turns.figure('p50', { name: `median time, 32 clients, ${name}`, unit: 'ms', goal: null }),
+        turns.figure('p99', {
+          name: `99th percentile, 32 clients, ${name}`,
+          unit: 'ms',
+          goal: null,
+        }),
+      ],
     );
-    return [
-      turns.figure('rate', {
-        name: 'calls a second, 32 clients',
-        unit: '/s',
-        goal: { atLeast: 0.5 },
-      }),
-      turns.figure('p50', { name: 'median time, 32 clients', unit: 'ms', goal: null }),
-      turns.figure('p99', { name: '99th percentile, 32 clients', unit: 'ms', goal: null }),
-    ];
   },
 };
 
 function toolCall(body: object): object {
   const params = { name: 'send_message', arguments: { body } };
+  return { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+}
+
+const revision = '2026-07-28';
+const stateless = {
+  'mcp-protocol-version': revision,
+  'mcp-method': 'tools/call',
+  'mcp-name': 'send_message',
+};
+
+function statelessCall(body: object): object {
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': revision,
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const params = { name: 'send_message', arguments: { body }, _meta };
   return { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
 }

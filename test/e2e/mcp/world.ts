@@ -5,7 +5,7 @@ import { until } from '../../harness/story.ts';
 /** A gateway and an agent that uses it. */
 export interface World {
   readonly gateway: RunningGateway;
-  readonly agent: Agent;
+  readonly agent: Pick<Agent, 'call'>;
 }
 
 /** Calls a tool that must answer with this status; answers the body. */

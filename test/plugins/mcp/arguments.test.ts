@@ -19,6 +19,7 @@ t.test('arguments become the parts of a request', async (t) => {
   t.strictSame(partsOf(tool, right), {
     params: { thingId: 't' },
     query: { mode: 'x' },
+    headers: {},
     body: { text: 'y' },
   });
   const { body: _, ...bodiless } = right;

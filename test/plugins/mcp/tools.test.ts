@@ -23,6 +23,21 @@ t.test('a tool is made from the declaration', async (t) => {
     required: ['thingId', 'mode', 'body'],
     additionalProperties: false,
   });
+  const answer = { id: { type: 'string' }, text: { type: 'string' } };
+  t.strictSame(listed.outputSchema, {
+    type: 'object',
+    required: ['id', 'text'],
+    properties: answer,
+  });
+  const pictured = toolOf({ ...change, picture: 'text' }).listed.outputSchema;
+  t.match(
+    pictured,
+    { required: ['id'], properties: { id: answer.id } },
+    'a picture comes beside it',
+  );
+  t.notOk('text' in (pictured?.properties ?? {}));
+  const either = { ...change, answers: { ...change.answers, 202: change.answers[200] ?? {} } };
+  t.match(toolOf(either).listed.outputSchema, { type: 'object', anyOf: { length: 2 } });
   t.strictSame(listed.annotations, {
     title: 'Change a thing',
     readOnlyHint: false,

@@ -1,0 +1,18 @@
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { OperationTool } from './tools.ts';
+
+/** The answers of one exchange, of whichever revision. */
+export interface ExchangeParts {
+  readonly tools: ReadonlyMap<string, OperationTool>;
+  /** The result of `tools/list`, as JSON. */
+  readonly list: string;
+  /** @param given the arguments as they came; an agent may have sent anything */
+  call(tool: OperationTool, given: unknown): Promise<CallToolResult>;
+}
+
+/** An HTTP answer. */
+export interface ExchangeAnswer {
+  readonly status: number;
+  readonly contentType: string | null;
+  readonly body: string;
+}

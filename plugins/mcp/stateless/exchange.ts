@@ -1,0 +1,95 @@
+import type { FastifyRequest } from 'fastify';
+import type { ExchangeAnswer, ExchangeParts } from '../contract.ts';
+import { instructions } from '../instructions.ts';
+import { serverInfo } from '../server-info.ts';
+import { readEnvelope, type StatelessRequest } from './envelope.ts';
+import { codes, listTtlMs, metaNames, revision } from './protocol.ts';
+
+/** What each result carries beside its own fields (MCP 2026-07-28, Results). */
+const common = {
+  resultType: 'complete',
+  _meta: { [metaNames.serverInfo]: { name: serverInfo.name, version: serverInfo.version } },
+} as const;
+/** Whose keeping of a list is allowed: it depends on the key. */
+const kept = { ttlMs: listTtlMs, cacheScope: 'private' } as const;
+
+const discovered = {
+  ...common,
+  ...kept,
+  supportedVersions: [revision],
+  capabilities: { tools: {} },
+  instructions,
+};
+const commonJson = JSON.stringify({ ...common, ...kept }).slice(1);
+
+/**
+ * Answers one message of the revision without sessions: each request carries all that it needs, so that any process
+ * answers any of them.
+ * @param admit called for a message that calls no tool; throws where the key calls too often
+ */
+export async function exchangeStateless(
+  request: FastifyRequest,
+  body: unknown,
+  parts: ExchangeParts,
+  admit: () => void,
+): Promise<ExchangeAnswer> {
+  if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
+    admit();
+    return failure(415, null, codes.parseError, 'Unsupported Media Type: send application/json');
+  }
+  if (body === undefined) {
+    admit();
+    return failure(400, null, codes.parseError, 'Parse error: the body is not valid JSON');
+  }
+  const envelope = readEnvelope(body, request.headers);
+  if ('request' in envelope && envelope.request.method === 'tools/call') {
+    return await callTool(envelope.request, parts);
+  }
+  admit();
+  if ('notification' in envelope) return { status: 202, contentType: null, body: '' };
+  if ('refused' in envelope) {
+    const { id, code, message, data } = envelope.refused;
+    return failure(400, id, code, message, data);
+  }
+  const { id, method, params } = envelope.request;
+  if (method === 'server/discover') return success(id, JSON.stringify(discovered));
+  if (method !== 'tools/list') {
+    return failure(404, id, codes.methodNotFound, `Method not found: ${method.slice(0, 100)}`);
+  }
+  if (params.cursor !== undefined) {
+    return failure(200, id, codes.invalidParams, 'there is one page of tools: leave cursor out');
+  }
+  return success(id, `${parts.list.slice(0, -1)},${commonJson}`);
+}
+
+async function callTool(
+  { id, params }: StatelessRequest,
+  { tools, call }: ExchangeParts,
+): Promise<ExchangeAnswer> {
+  const tool = tools.get(String(params.name));
+  if (tool === undefined) {
+    const names = [...tools.keys()].join(', ');
+    return failure(200, id, codes.invalidParams, `unknown tool; the tools are: ${names}`);
+  }
+  const result = await call(tool, params.arguments ?? {});
+  return success(id, JSON.stringify({ ...result, ...common }));
+}
+
+function success(id: string | number, result: string): ExchangeAnswer {
+  return json(200, `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`);
+}
+
+function failure(
+  status: number,
+  id: string | number | null,
+  code: number,
+  message: string,
+  data?: object,
+): ExchangeAnswer {
+  const error = { code, message, ...(data === undefined ? {} : { data }) };
+  return json(status, JSON.stringify({ jsonrpc: '2.0', id, error }));
+}
+
+function json(status: number, body: string): ExchangeAnswer {
+  return { status, contentType: 'application/json', body };
+}

@@ -1,0 +1,42 @@
+/** The revision of the protocol without sessions that is served. */
+export const revision = '2026-07-28';
+
+/** Version of the protocol, name and capabilities travel with each request, under these names of `_meta`. */
+export const metaNames = {
+  version: 'io.modelcontextprotocol/protocolVersion',
+  capabilities: 'io.modelcontextprotocol/clientCapabilities',
+  serverInfo: 'io.modelcontextprotocol/serverInfo',
+} as const;
+
+/** Codes of refusals, as the revision of 2026-07-28 numbers them beside those of JSON-RPC. */
+export const codes = {
+  parseError: -32_700,
+  invalidRequest: -32_600,
+  methodNotFound: -32_601,
+  invalidParams: -32_602,
+  headerMismatch: -32_020,
+  unsupportedVersion: -32_022,
+} as const;
+
+/** How long a client may keep a list: the operator may change what a key may at any time. */
+export const listTtlMs = 60_000;
+
+/** A JSON object. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Whether a value is a JSON object. */
+export function isFields(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The metadata of a message; undefined where there is none. */
+export function metaOf(message: unknown): unknown {
+  const params = isFields(message) ? message.params : undefined;
+  return isFields(params) ? params._meta : undefined;
+}
+
+/** The id of a message; null where it has none that is one. */
+export function idOf(body: unknown): string | number | null {
+  const id = isFields(body) ? body.id : null;
+  return typeof id === 'string' || typeof id === 'number' ? id : null;
+}
