@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { extname, join } from 'node:path';
+import { extname, join, posix } from 'node:path';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 
@@ -30,6 +30,7 @@ export const libraries: Readonly<Record<string, string>> = {
 };
 
 const root = join(import.meta.dirname, '../..');
+const first = 'plugins/console/web/main.js';
 const rooms = ['client', 'client/generated', 'plugins/console/web'];
 const script = 'text/javascript; charset=utf-8';
 const pack = promisify(gzip);
@@ -39,7 +40,8 @@ const pack = promisify(gzip);
  * @throws Error when they are neither compiled nor compilable, with the command that helps
  */
 export async function readConsoleFiles(): Promise<ConsoleFiles> {
-  const own = existsSync(join(root, 'plugins/console/web/main.js')) ? compiled() : await sources();
+  const all = existsSync(join(root, first)) ? compiled() : await sources();
+  const own = reached(all);
   const require = createRequire(import.meta.url);
   for (const [name, file] of Object.entries(libraries)) own.set(file, readLibrary(require, name));
   const hash = createHash('sha256');
@@ -51,6 +53,21 @@ export async function readConsoleFiles(): Promise<ConsoleFiles> {
     files.set(name, { name, type, body, packed: await pack(body) });
   }
   return { version: hash.digest('hex').slice(0, 16), files };
+}
+
+/** The styles, and the modules that the first one leads to: the client has more than browsers need. */
+function reached(all: ReadonlyMap<string, string>): Map<string, string> {
+  const found = new Map([...all].filter(([name]) => name.endsWith('.css')));
+  const names = [first];
+  for (const name of names) {
+    const text = all.get(name);
+    if (text === undefined || found.has(name)) continue;
+    found.set(name, text);
+    for (const [, path = ''] of text.matchAll(/\bfrom ['"](\.[^'"]+)['"]/g)) {
+      names.push(posix.join(posix.dirname(name), path));
+    }
+  }
+  return found;
 }
 
 function readLibrary(require: NodeJS.Require, name: string): string {
