@@ -18,7 +18,7 @@ export interface SearchPage {
 }
 
 /** The most messages that are read for one page: a rare word costs no more than a common one. */
-export const scanned = 2_000;
+export const scanned = 1_000;
 const chunk = 500;
 
 /** The words of a query, for `Criteria`. */

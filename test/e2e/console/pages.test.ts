@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Route } from 'playwright-core';
 import t, { type Test } from 'tap';
 import { skipWithoutBrowser, startBrowser, watchPage } from '../../harness/browser.ts';
 import { type RunningGateway, runGateway } from '../../harness/gateway.ts';
@@ -233,6 +233,37 @@ async function erased(t: Test, browser: Browser, gateway: RunningGateway): Promi
   await page.context().close();
 }
 
+/** What each page says while it loads, when the gateway fails and when its key ends meanwhile. */
+async function troubled(t: Test, browser: Browser, gateway: RunningGateway): Promise<void> {
+  const { origin } = new URL(gateway.baseUrl);
+  const refused = { success: false, error_code: 401, error: 'Invalid API key' };
+  const failed = { error_code: 'internal_error', error: 'Something went wrong on our side.' };
+  const states: readonly (readonly [string, (route: Route) => Promise<void>, string])[] = [
+    ['loading', async () => {}, '.bones'],
+    ['failing', (route) => route.fulfill({ status: 500, json: failed }), '.problem'],
+    ['unreachable', (route) => route.abort(), '.problem'],
+    ['refused', (route) => route.fulfill({ status: 401, json: refused }), '.problem'],
+  ];
+  const open = pages.filter((name) => !['connect', 'messages', 'system'].includes(name));
+  for (const name of open) {
+    const context = await browser.newContext({ viewport: { width: 390, height: 700 } });
+    const page = await context.newPage();
+    await signIn(page, origin, gateway.key);
+    for (const [state, answer, shown] of states) {
+      await page.goto(`${origin}/console#/system`);
+      await page.route('**/v1/**', answer);
+      await page.goto(`${origin}/console#/${name}`);
+      await page.locator(shown).first().waitFor();
+      t.same(await violations(page), [], `${name}, ${state}`);
+      t.ok(await isNarrow(page), `${name}, ${state}: nothing is wider than the screen`);
+      const picture = process.env.PICTURES;
+      if (picture !== undefined) await page.screenshot({ path: `${picture}/${name}-${state}.png` });
+      await page.unroute('**/v1/**', answer);
+    }
+    await context.close();
+  }
+}
+
 /** A key is made, shown once, may what was ticked, and is deleted. */
 async function keys(t: Test, browser: Browser, gateway: RunningGateway): Promise<void> {
   const { origin } = new URL(gateway.baseUrl);
@@ -287,6 +318,7 @@ t.test('the pages of the console', { skip: skipWithoutBrowser, timeout: 240_000 
   await t.test('every page', (t) => everyPage(t, browser, gateway));
   await t.test("an owner's link", (t) => ownersLink(t, browser, gateway));
   await t.test('a contact is erased', (t) => erased(t, browser, gateway));
+  await t.test('in trouble', (t) => troubled(t, browser, gateway));
   await t.test('keys', (t) => keys(t, browser, gateway));
   await t.test('together', (t) => together(t, browser, gateway));
 });
