@@ -62,7 +62,8 @@ function reached(all: ReadonlyMap<string, string>): Map<string, string> {
   for (const name of names) {
     const text = all.get(name);
     if (text === undefined || found.has(name)) continue;
-    found.set(name, text);
+    // No text of the console spans lines: the indentation means nothing.
+    found.set(name, text.replaceAll(/^ +/gm, ''));
     for (const [, path = ''] of text.matchAll(/\bfrom ['"](\.[^'"]+)['"]/g)) {
       names.push(posix.join(posix.dirname(name), path));
     }

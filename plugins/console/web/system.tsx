@@ -1,6 +1,7 @@
 import type { PageProps } from './app.tsx';
+import { useLoaded } from './loaded.ts';
 import { texts } from './texts.ts';
-import { Page, Time } from './ui.tsx';
+import { Badge, Page, Shown, Time } from './ui.tsx';
 
 /** Whose key this is, what it may do, and which gateway answers. */
 export function System({ session: { me } }: PageProps) {
@@ -35,6 +36,35 @@ export function System({ session: { me } }: PageProps) {
           <dd>{me.version}</dd>
         </dl>
       </div>
+      <Parts />
     </Page>
+  );
+}
+
+/** What the gateway needs, and whether it is there: the answer of its probe, which asks for no key. */
+function Parts() {
+  const loaded = useLoaded(async () => {
+    const answer = await fetch(new URL('readyz', document.baseURI));
+    const { checks } = (await answer.json()) as { checks: Readonly<Record<string, string>> };
+    return Object.entries(checks);
+  }, []);
+  return (
+    <div class="card">
+      <h2>{texts.system.parts}</h2>
+      <Shown loaded={loaded}>
+        {(checks) => (
+          <dl class="facts">
+            {checks.map(([name, state]) => [
+              <dt key={name}>{texts.system.checks[name] ?? name}</dt>,
+              <dd key={`${name} state`}>
+                <Badge tone={state === 'ok' ? 'good' : 'bad'}>
+                  {state === 'ok' ? texts.system.there : texts.system.away}
+                </Badge>
+              </dd>,
+            ])}
+          </dl>
+        )}
+      </Shown>
+    </div>
   );
 }

@@ -319,6 +319,14 @@ t.test('the pages of the console', { skip: skipWithoutBrowser, timeout: 240_000 
   await t.test("an owner's link", (t) => ownersLink(t, browser, gateway));
   await t.test('a contact is erased', (t) => erased(t, browser, gateway));
   await t.test('in trouble', (t) => troubled(t, browser, gateway));
+  await t.test('what the gateway needs', async (t) => {
+    const page = await (await browser.newContext()).newPage();
+    await signIn(page, origin, gateway.key);
+    await page.goto(`${origin}/console#/system`);
+    await page.getByText('Writing to the database').waitFor();
+    t.equal(await page.getByText('Works', { exact: true }).count(), 4);
+    await page.context().close();
+  });
   await t.test('keys', (t) => keys(t, browser, gateway));
   await t.test('together', (t) => together(t, browser, gateway));
 });
