@@ -4,11 +4,10 @@ import { runGateway } from '../harness/gateway.ts';
 import { connectStateless } from '../harness/stateless-agent.ts';
 import { phoneNumber } from '../harness/story.ts';
 import { connectChatapp, connectMsgapp, disconnect, talk } from './mcp/story.ts';
-import { webhookSettings, webhooks } from './mcp/webhooks.ts';
 
 const revision = '2026-07-28';
 const names = 'io.modelcontextprotocol';
-const gateway = await runGateway(t, { databaseUrl: null, settings: webhookSettings });
+const gateway = await runGateway(t, { databaseUrl: null });
 const { mcpUrl, key } = gateway;
 
 /** A request of the revision, as its clients write it. */
@@ -184,7 +183,6 @@ t.test('the official client of the second generation', async (t) => {
   await t.test('connect msgapp', (t) => connectMsgapp(t, world));
   await t.test('connect chatapp', (t) => connectChatapp(t, world));
   await t.test('talk', (t) => talk(t, world));
-  await t.test('webhooks', (t) => webhooks(t, world));
   await t.test('a send that is repeated with its key goes out once', async (t) => {
     const account_id = await gateway.api
       .get('/accounts')

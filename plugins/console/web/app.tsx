@@ -3,13 +3,13 @@ import { Refusal } from '../../../client/refusal.ts';
 import { Accounts } from './accounts.tsx';
 import { Connect } from './connect.tsx';
 import { Conversations } from './conversations.tsx';
-import { Keys, mayKeepKeys } from './keys.tsx';
+import { Keys } from './keys.tsx';
 import { Live, useLiveness } from './live.ts';
 import { Messages } from './messages.tsx';
 import { OwnerLink } from './owner-link.tsx';
 import { Phones } from './phones.tsx';
 import { address, useRoute } from './router.ts';
-import { keptKey, type Session, signIn } from './session.ts';
+import { keptKey, mayManage, type Session, signIn } from './session.ts';
 import { SignIn } from './sign-in.tsx';
 import { System } from './system.tsx';
 import { texts } from './texts.ts';
@@ -98,8 +98,10 @@ function House({ session, leave }: { session: Session; leave: (reason?: unknown)
     here?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }, [name]);
   const Shown = Object.hasOwn(pages, name) ? pages[name as keyof typeof pages] : Accounts;
-  const items = menu.filter(
-    (item) => (item !== 'phones' || session.isTest) && (item !== 'keys' || mayKeepKeys(session)),
+  const items = menu.filter((item) =>
+    item === 'keys' || item === 'webhooks'
+      ? mayManage(session, item)
+      : item !== 'phones' || (session.isTest && session.me.key.account_ids === null),
   );
   return (
     <div class="house">

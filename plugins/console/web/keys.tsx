@@ -9,11 +9,6 @@ import { Badge, Button, Confirm, Empty, Page, Shown, Time } from './ui.tsx';
 
 type Key = components['schemas']['Key'];
 
-/** Whether the keys can be seen and made with this one. */
-export function mayKeepKeys({ me: { key } }: Session): boolean {
-  return key.account_ids === null && (key.scopes?.includes('keys') ?? true);
-}
-
 /** The keys: what each may do, and when it was used last; a new one is shown once. */
 export function Keys({ session }: PageProps) {
   const [isAdding, setAdding] = useState(false);

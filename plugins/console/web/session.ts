@@ -1,5 +1,6 @@
 import { GatewayClient } from '../../../client/client.ts';
 import type { components } from '../../../client/generated/schema.ts';
+import { texts } from './texts.ts';
 
 type Schemas = components['schemas'];
 export type Account = Schemas['Account'];
@@ -49,10 +50,16 @@ export function clientOf(
 
 /**
  * Signs in.
- * @throws Refusal where the key is not known, Unreachable
+ * @throws Refusal where the key is not known, Unreachable, and an Error where the key may not read
  */
 export async function signIn(apiKey: string): Promise<Session> {
   const client = clientOf(apiKey, 0);
   const me = await client.call('get_me');
+  if (me.key.scopes?.includes('read') === false) throw new Error(texts.signIn.blind);
   return { client, me, isTest: me.tenant.mode === 'test' };
+}
+
+/** Whether the key may do something that concerns all accounts. */
+export function mayManage({ me: { key } }: Session, what: 'webhooks' | 'keys'): boolean {
+  return key.account_ids === null && (key.scopes?.includes(what) ?? true);
 }

@@ -33,6 +33,7 @@ export const texts = {
     hint: 'The key stays in this tab and is forgotten when you close it.',
     enter: 'Sign in',
     unknown: 'The gateway does not know this key. Check that all of it was pasted.',
+    blind: 'This key may not read. Sign in with one that has the scope "read".',
     over: 'The gateway no longer accepts this key. Sign in with another one.',
   },
   system: {

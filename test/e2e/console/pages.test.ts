@@ -286,7 +286,16 @@ async function keys(t: Test, browser: Browser, gateway: RunningGateway): Promise
 
   const other = await (await browser.newContext()).newPage();
   await signIn(other, origin, key);
-  t.equal(await other.getByRole('link', { name: 'Keys' }).count(), 0, 'it may not');
+  for (const name of ['Keys', 'Webhooks', 'Test phones']) {
+    t.equal(await other.getByRole('link', { name }).count(), 0, `${name}: it may not`);
+  }
+  const blind = await gateway.api.post('/keys', { name: 'Sender', scopes: ['send'] });
+  const third = await (await browser.newContext()).newPage();
+  await third.goto(`${origin}/console`);
+  await third.getByLabel('API key').fill((blind.body as { key: string }).key);
+  await third.getByRole('button', { name: 'Sign in' }).click();
+  await third.getByText('This key may not read.').waitFor();
+  await third.context().close();
   await card.getByRole('button', { name: 'Delete' }).click();
   await dialog.getByRole('button', { name: 'Delete' }).last().click();
   await card.waitFor({ state: 'detached' });
