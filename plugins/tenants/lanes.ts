@@ -1,6 +1,5 @@
-import type { Lane, Tables } from '../../core/contracts/storage.ts';
-import { GatewayError } from '../../core/errors.ts';
-import type { ApiKey, KeySettings, NewKey, Tenant, TenantMode, TenantUpdate } from './contract.ts';
+import type { Lane } from '../../core/contracts/storage.ts';
+import type { NewKey, Tenant, TenantMode, TenantUpdate } from './contract.ts';
 import { changeFeatures, offByDefault } from './features.ts';
 import { hashed } from './keys.ts';
 
@@ -58,88 +57,6 @@ export const updateTenants: Lane<Change, Tenant | null> = {
       answers.push(changed);
     }
     return answers;
-  },
-};
-
-/** A key to be made. */
-export interface KeyCreation {
-  readonly tenantId: string;
-  readonly key: NewKey;
-  readonly settings: KeySettings;
-}
-
-/** The most keys of a tenant that are neither revoked nor expired. */
-const mostKeys = 100;
-
-/** Adds keys to tenants under their locks. Repeatable: the id and the key come with the input. */
-export const createKeys: Lane<KeyCreation, 'made' | 'no_tenant' | GatewayError> = {
-  name: 'keys.create',
-  locks: ({ tenantId }) => [`tenant:${tenantId}`],
-  run: async (unit, inputs) => {
-    const tenants = await unit.tenants.find(inputs.map(({ tenantId }) => tenantId));
-    const answers: ('made' | 'no_tenant' | GatewayError)[] = [];
-    for (const input of inputs) {
-      const isThere = (await unit.apiKeys.find(input.key.id)) !== null;
-      const refusal = isThere ? null : await keyRefusal(unit, input);
-      if (!tenants.has(input.tenantId)) answers.push('no_tenant');
-      else if (refusal !== null) answers.push(refusal);
-      else {
-        const { key, tenantId, settings } = input;
-        await unit.apiKeys.insertMissing([hashed(key, tenantId, unit.now, settings)]);
-        answers.push('made');
-      }
-    }
-    return answers;
-  },
-};
-
-async function keyRefusal(
-  unit: Tables & { readonly now: number },
-  { tenantId, settings: { accountIds, expiresAt } }: KeyCreation,
-): Promise<GatewayError | null> {
-  if (expiresAt !== null && expiresAt <= unit.now) {
-    const message = 'body/expires_at is over already';
-    const details = [{ path: 'body/expires_at', message }];
-    return new GatewayError('invalid_request', { message, details });
-  }
-  const accounts = accountIds === null ? [] : await unit.accounts.ofTenants([tenantId]);
-  const unknown = accountIds?.find((id) => !accounts.some((account) => account.id === id));
-  if (unknown !== undefined) {
-    const message = `There is no account "${unknown}".`;
-    return new GatewayError('account_not_found', { message });
-  }
-  if ((await unit.apiKeys.countCurrent(tenantId)) < mostKeys) return null;
-  return new GatewayError('key_cap');
-}
-
-/** Revokes keys by id; null for one that does not exist, or is not the named tenant's. */
-export const revokeKeys: Lane<
-  { readonly id: string; readonly tenantId: string | null },
-  ApiKey | null
-> = {
-  name: 'keys.revoke',
-  locks: () => [],
-  run: async (unit, inputs) => {
-    const answers: (ApiKey | null)[] = [];
-    for (const { id, tenantId } of inputs) {
-      const key = await unit.apiKeys.find(id);
-      const isNamed = key !== null && (tenantId === null || key.tenantId === tenantId);
-      if (isNamed) await unit.apiKeys.revoke(id, unit.now);
-      answers.push(isNamed ? await unit.apiKeys.find(id) : null);
-    }
-    return answers;
-  },
-};
-
-/** Stores when keys were used last. */
-export const storeKeyUse: Lane<{ readonly id: string; readonly at: number }, void> = {
-  name: 'keys.used',
-  locks: () => [],
-  run: async (unit, uses) => {
-    // In one order, so that two processes never wait for each other.
-    const inOrder = [...uses].sort((one, other) => (one.id < other.id ? -1 : 1));
-    for (const { id, at } of inOrder) await unit.apiKeys.used(id, at);
-    return uses.map(() => undefined);
   },
 };
 

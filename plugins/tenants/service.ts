@@ -5,15 +5,9 @@ import type { GatewayLog } from '../../core/log.ts';
 import { whenAvailable } from '../../core/starting.ts';
 import type { FirstKeys, NewKey, Plans, TenantMode, Tenants } from './contract.ts';
 import { changeFeatures, featureNames, offByDefault } from './features.ts';
+import { createKeys, revokeKeys } from './key-lanes.ts';
 import { newKey, presetKey, unlimited } from './keys.ts';
-import {
-  type Begun,
-  beginTenants,
-  createKeys,
-  createTenants,
-  revokeKeys,
-  updateTenants,
-} from './lanes.ts';
+import { type Begun, beginTenants, createTenants, updateTenants } from './lanes.ts';
 
 /** What the service works with. */
 export interface TenantsParts {
