@@ -14,7 +14,7 @@ export interface paths {
         /**
          * List messages
          * @description Sent and received messages, newest first. Follow `next_cursor` with `before` for older ones; a cursor stays valid
-         *     while messages are added. With `status`, `error_code` or `q` a page looks at 2,000 messages at most: it may be
+         *     while messages are added. With `status`, `error_code` or `q` a page looks at 1,000 messages at most: it may be
          *     short, or empty, while `next_cursor` is not null.
          */
         get: operations["list_messages"];

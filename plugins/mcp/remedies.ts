@@ -37,8 +37,6 @@ export const remedies: { readonly [Code in ErrorCode]?: string } = {
     'other waits are still open: use the one that you have, or try again after `retry_after_s` seconds.',
   message_not_found: 'check the `id`; it stands in the answer of `send_message` and in messages.',
   // accounts and connections
-  api_not_enabled: 'the operator must enable it; tell the user.',
-  channel_not_enabled: 'the operator must enable this network; tell the user.',
   plan_without_channels: 'the plan must be changed by the operator; tell the user.',
   account_cap:
     'another account must be disconnected or the plan changed first; let the user decide.',
@@ -52,7 +50,6 @@ export const remedies: { readonly [Code in ErrorCode]?: string } = {
   connection_service_unreachable: 'nothing was changed; try again in a few seconds.',
   connection_service_at_capacity: 'try again in a minute; tell the user if it lasts.',
   // webhooks
-  webhooks_not_enabled: 'the operator must enable webhooks; tell the user.',
   webhook_not_found: 'take an `id` or a `name` that `list_webhooks` shows.',
   invalid_event_type: 'take types that `list_webhook_events` shows.',
   url_not_allowed: 'give an https address of a public host, without a user or password in it.',

@@ -19,7 +19,7 @@ export interface ArgumentSchemas {
 export const longestParam = 500;
 
 /** The description of `body` in every tool. */
-const bodyNote = 'A JSON object with the fields below, never a string that holds JSON.';
+const bodyNote = 'A JSON object, never a string that holds JSON.';
 
 /**
  * The schemas of a tool's arguments, from those of its operation's route.

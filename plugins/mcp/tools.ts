@@ -45,7 +45,6 @@ function toolOf(name: string, operation: AnyOperation): OperationTool {
       },
       outputSchema: outputSchema(operation),
       annotations: {
-        title,
         readOnlyHint: hints.readOnly,
         destructiveHint: hints.destructive,
         idempotentHint: hints.idempotent,

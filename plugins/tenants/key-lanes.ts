@@ -40,7 +40,7 @@ async function keyRefusal(
   { tenantId, settings: { accountIds, expiresAt } }: KeyCreation,
 ): Promise<GatewayError | null> {
   if (expiresAt !== null && expiresAt <= unit.now) {
-    const message = 'body/expires_at is over already';
+    const message = 'The end of a key must lie in the future.';
     const details = [{ path: 'body/expires_at', message }];
     return new GatewayError('invalid_request', { message, details });
   }

@@ -61,6 +61,7 @@ export function tenantsService({ storage, plans, channels, log }: TenantsParts):
     },
     features: ({ disabled }) => features.filter((name) => !disabled.includes(name)),
     createKey: async (tenantId, settings = unlimited) => {
+      if (settings.name !== null) refuseName('key', settings.name);
       const tenant = (await storage.read.tenants.find([tenantId])).get(tenantId);
       if (tenant === undefined) return null;
       const key = newKey(tenant.mode);
@@ -120,8 +121,13 @@ function logBegun(begun: readonly Begun[], log: GatewayLog): void {
 
 function tenantName(name: string): string {
   const trimmed = name.trim();
-  if (trimmed.length >= 1 && trimmed.length <= 100) return trimmed;
+  refuseName('tenant', trimmed);
+  return trimmed;
+}
+
+function refuseName(of: 'tenant' | 'key', name: string): void {
+  if (name.trim().length >= 1 && name.length <= 100) return;
   throw new GatewayError('invalid_request', {
-    message: 'The name of a tenant must have 1 to 100 characters.',
+    message: `The name of a ${of} must have 1 to 100 characters.`,
   });
 }

@@ -17,7 +17,7 @@ t.test('a tool is made from the declaration', async (t) => {
         required: ['text'],
         properties: { text: { type: 'string' }, loud: { type: 'boolean' } },
         additionalProperties: false,
-        description: 'A JSON object with the fields below, never a string that holds JSON.',
+        description: 'A JSON object, never a string that holds JSON.',
       },
     },
     required: ['thingId', 'mode', 'body'],
@@ -39,7 +39,6 @@ t.test('a tool is made from the declaration', async (t) => {
   const either = { ...change, answers: { ...change.answers, 202: change.answers[200] ?? {} } };
   t.match(toolOf(either).listed.outputSchema, { type: 'object', anyOf: { length: 2 } });
   t.strictSame(listed.annotations, {
-    title: 'Change a thing',
     readOnlyHint: false,
     destructiveHint: true,
     idempotentHint: true,
