@@ -67,7 +67,7 @@ export function outputSchema({ answers, picture }: AnyOperation): ObjectSchema {
 type ObjectSchema = JsonSchema & { readonly type: 'object' };
 
 function answerSchema(schema: object, picture: string | undefined): ObjectSchema {
-  const { properties = {}, required = [], ...rest } = bare(schema);
+  const { properties = {}, required = [], ...rest } = plain(schema);
   const others = Object.entries(properties as object).filter(([name]) => name !== picture);
   return {
     ...rest,
@@ -75,12 +75,6 @@ function answerSchema(schema: object, picture: string | undefined): ObjectSchema
     properties: Object.fromEntries(others),
     required: (required as readonly string[]).filter((name) => name !== picture),
   };
-}
-
-/** A schema as plain data, without what only the documentation shows. */
-function bare(schema: object): JsonSchema {
-  const left = new Set(['$id', 'examples']);
-  return JSON.parse(JSON.stringify(schema, (key, value) => (left.has(key) ? undefined : value)));
 }
 
 /** Headers in the words of arguments; none of them has to be given. */
@@ -111,9 +105,13 @@ function propertiesOf(schema: object | null): {
   };
 }
 
-/** A schema as plain data, without the names (`$id`) under which the documentation shares it. */
+/** A schema as plain data, without what only the documentation shows: the names (`$id`) of shared ones, and examples. */
 function plain(schema: object): JsonSchema {
-  return JSON.parse(JSON.stringify(schema, (key, value) => (key === '$id' ? undefined : value)));
+  const isLeft = (key: string, value: unknown) =>
+    key === '$id' || (key === 'examples' && Array.isArray(value));
+  return JSON.parse(
+    JSON.stringify(schema, (key, value) => (isLeft(key, value) ? undefined : value)),
+  );
 }
 
 function mapValues(
