@@ -2,6 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
+import { parseCommand } from '../../config/commands/parse.ts';
 import { scopes } from '../../core/scopes.ts';
 import { postMcp, rpc, toolCall } from '../harness/agent.ts';
 import { type Client, client } from '../harness/client.ts';
@@ -49,6 +50,15 @@ t.test('keys', async (t) => {
     const head = page.slice(0, page.indexOf('|---|---|\n') + '|---|---|\n'.length);
     const current = `${head}${rows.join('')}`;
     if (process.env.UPDATE === '1') await writeFile(file, current);
+    const [, example = '{}'] = /```json\n(.+?)\n```/s.exec(page) ?? [];
+    const wanted = JSON.parse(example) as { name: string; scopes: string[]; expires_at: string };
+    const made = await make({ ...wanted, account_ids: [names.account] });
+    t.match(made, { name: wanted.name, scopes: wanted.scopes, account_ids: [names.account] });
+    t.equal(Date.parse(made.expires_at ?? ''), Date.parse(wanted.expires_at));
+    const [, line = ''] = /```sh\nnpm run gateway -- (.+?)\n```/s.exec(page) ?? [];
+    const words = (line.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ''));
+    const settings = { name: wanted.name, scopes: wanted.scopes };
+    t.match(parseCommand(words), { name: 'keys create', tenantId: 'TENANT_ID', settings });
     t.ok(page === current, '"UPDATE=1 npm test -- test/e2e/keys.test.ts" makes it anew');
   });
 
