@@ -1,4 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { Fields } from './stateless/protocol.ts';
 import type { OperationTool } from './tools.ts';
 
 /** The answers of one exchange, of whichever revision. */
@@ -8,6 +9,19 @@ export interface ExchangeParts {
   readonly list: string;
   /** @param given the arguments as they came; an agent may have sent anything */
   call(tool: OperationTool, given: unknown): Promise<CallToolResult>;
+}
+
+/** What became of a call of the newer revision, whose clients can be asked for more before it is done. */
+export type StatelessOutcome =
+  | { readonly result: CallToolResult }
+  | { readonly asked: object }
+  /** Invalid parameters, and why. */
+  | { readonly refused: string };
+
+/** The answers of one exchange of the newer revision. */
+export interface StatelessParts extends Omit<ExchangeParts, 'call'> {
+  /** @param params of `tools/call`, as they came */
+  call(tool: OperationTool, params: Fields): Promise<StatelessOutcome>;
 }
 
 /** An HTTP answer. */

@@ -2,7 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { publicUrl } from '../../core/public-url.ts';
 import { ToolCalls } from './calls.ts';
-import type { ExchangeAnswer, ExchangeParts } from './contract.ts';
+import { ConfirmedCalls } from './confirmation/confirmed-calls.ts';
+import type { ExchangeAnswer, ExchangeParts, StatelessParts } from './contract.ts';
 import { jsonRpcError } from './json-rpc.ts';
 import { mayCome, originOf } from './origins.ts';
 import { eraOf } from './stateless/era.ts';
@@ -32,10 +33,16 @@ async function loadProtocol() {
 }
 
 function serveTools(app: FastifyInstance): void {
-  const { config, log, requestHandling, requestMetrics } = app.container.cradle;
+  const { cradle } = app.container;
+  const { config, log, requestHandling, requestMetrics } = cradle;
   const tools = toolsOf(app.operations.all());
   const lists = new ToolLists(tools);
   const calls = new ToolCalls({ requestHandling, metrics: requestMetrics, log });
+  const confirmed = new ConfirmedCalls({
+    calls,
+    requestHandling,
+    confirmations: () => cradle.confirmations,
+  });
   let loading: ReturnType<typeof loadProtocol> | undefined;
   const protocol = () => {
     loading ??= loadProtocol();
@@ -71,7 +78,7 @@ function serveTools(app: FastifyInstance): void {
     const parts: ExchangeParts = {
       tools,
       list: lists.of(caller, wantedGroups(request.query, tools)),
-      call: (tool, given) => calls.call(tool, given, caller, reply),
+      call: (tool, given) => calls.call(tool, { given, caller, reply }),
     };
     const body = parsed(text);
     const era = eraOf(body, versionHeader(request));
@@ -81,7 +88,11 @@ function serveTools(app: FastifyInstance): void {
     }
     if (era === 'stateless') {
       const admit = () => requestHandling.admit(caller, null);
-      return send(reply, await exchangeStateless(request, body, parts, admit));
+      const call: StatelessParts['call'] = async (tool, params) =>
+        (await confirmed.call(tool, params, caller, reply)) ?? {
+          result: await parts.call(tool, params.arguments ?? {}),
+        };
+      return send(reply, await exchangeStateless(request, body, { ...parts, call }, admit));
     }
     const { exchange, readMessages } = await protocol();
     // A call is counted by itself, so that a refusal is an answer that its agent reads.
