@@ -2,6 +2,7 @@ import { provide } from '../core/container.ts';
 import type { GatewayParts, GatewayPlugin } from '../core/kernel.ts';
 import type { GatewayLog } from '../core/log.ts';
 import { sealedCredentials } from '../plugins/accounts/sealed-credentials.ts';
+import audit from '../plugins/audit/plugin.ts';
 import secrets from '../plugins/secrets/plugin.ts';
 import { resealPlugin } from '../plugins/secrets/reseal-plugin.ts';
 import { storagePlugin } from '../plugins/storage/plugin.ts';
@@ -17,9 +18,10 @@ import { contents } from './tables.ts';
 export type AdministrationPart = 'tenants' | 'secrets';
 
 const parts: Readonly<Record<AdministrationPart, readonly GatewayPlugin[]>> = {
-  tenants: [tenants],
+  tenants: [tenants, audit],
   secrets: [
     secrets,
+    audit,
     resealPlugin([sealedCredentials, sealedSigningSecrets, sealedPreviousSecrets]),
   ],
 };

@@ -8,6 +8,7 @@ import type {} from '../plugins/accounts/contract.ts';
 import accounts from '../plugins/accounts/plugin.ts';
 import { details } from '../plugins/accounts/reasons.ts';
 import api from '../plugins/api/plugin.ts';
+import audit from '../plugins/audit/plugin.ts';
 import broker from '../plugins/broker/plugin.ts';
 import cluster from '../plugins/cluster/plugin.ts';
 import confirmations from '../plugins/confirmations/plugin.ts';
@@ -53,6 +54,7 @@ export async function composeGateway(
     broker,
     cluster,
     tenants,
+    audit,
     egress,
     events,
     media,

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Closed, Nullable, OneOf } from '../core/schemas.ts';
+import { AuditSettings } from './sections/audit.ts';
 import { ChannelsSettings } from './sections/channels.ts';
 import { ConsoleSettings } from './sections/console.ts';
 import { DriversSettings } from './sections/drivers.ts';
@@ -181,6 +182,7 @@ export const configSchema = Closed({
   plans: PlansSettings,
   limits: LimitsSettings,
   tenants: TenantsSettings,
+  audit: AuditSettings,
   sessions: SessionsSettings,
   messages: MessagesSettings,
   webhooks: WebhooksSettings,

@@ -3,6 +3,8 @@ import type { Tables } from '../core/contracts/storage.ts';
 import { makeAccountTables } from '../plugins/accounts/tables/index.ts';
 import { sessionLeases } from '../plugins/accounts/tables/leases.ts';
 import { accountSchema } from '../plugins/accounts/tables/schema.ts';
+import { makeAuditTables } from '../plugins/audit/tables/index.ts';
+import { auditSchema } from '../plugins/audit/tables/schema.ts';
 import { makeClusterTables } from '../plugins/cluster/tables/index.ts';
 import { clusterSchema } from '../plugins/cluster/tables/schema.ts';
 import { makeConfirmationTables } from '../plugins/confirmations/tables/index.ts';
@@ -41,6 +43,7 @@ export function makeTables(sql: Sql): Tables {
     media,
     ...makeEventTables(sql),
     ...makeMessageTables(sql, media),
+    ...makeAuditTables(sql),
     ...makeConfirmationTables(sql),
     ...makeWebhookTables(sql, toTenant, cluster.leases),
   };
@@ -57,6 +60,7 @@ const firstTables = creating('001-first-tables', 1, [
   ...mediaSchema,
   ...eventSchema,
   ...messageSchema,
+  ...auditSchema,
   ...confirmationSchema,
   ...webhookSchema,
 ]);

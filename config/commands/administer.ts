@@ -1,7 +1,9 @@
+import type { Cradle } from '../../core/container.ts';
 import { createGateway } from '../../core/kernel.ts';
 import { createLog } from '../../core/log.ts';
 import { composeAdministration } from '../compose-administration.ts';
 import { readConfig } from '../read.ts';
+import { listAudit } from './audit.ts';
 import { createKey, listKeys, revokeKey } from './keys.ts';
 import type { Output } from './output.ts';
 import type { AdministrationCommand } from './parse.ts';
@@ -21,31 +23,38 @@ export async function administer(command: AdministrationCommand, env: Environmen
   const part = command.name === 'secrets reseal' ? 'secrets' : 'tenants';
   const gateway = await createGateway(composeAdministration(config, log, part));
   try {
-    if (command.name === 'secrets reseal') return await resealSecrets(gateway.cradle.reseal);
-    return await run(command, gateway.cradle.tenants);
+    const output = await run(command, gateway.cradle);
+    const { changed } = output;
+    if (changed !== undefined) {
+      const entry = { actor: 'command line', operation: command.name, requestId: null, ...changed };
+      await gateway.cradle.audit.record(entry);
+    }
+    return output;
   } finally {
     await gateway.close();
   }
 }
 
-async function run(
-  command: Exclude<AdministrationCommand, { name: 'secrets reseal' }>,
-  tenants: Parameters<typeof listTenants>[0],
-): Promise<Output> {
+/** Takes from the cradle what its part of the gateway has. */
+async function run(command: AdministrationCommand, cradle: Cradle): Promise<Output> {
   switch (command.name) {
     case 'migrate':
       return { json: { migrated: true }, text: 'The database has the tables of this version.' };
+    case 'secrets reseal':
+      return resealSecrets(cradle.reseal);
+    case 'audit':
+      return listAudit(cradle.audit, command);
     case 'tenants create':
-      return createTenant(tenants, command);
+      return createTenant(cradle.tenants, command);
     case 'tenants list':
-      return listTenants(tenants);
+      return listTenants(cradle.tenants);
     case 'tenants update':
-      return updateTenant(tenants, command);
+      return updateTenant(cradle.tenants, command);
     case 'keys create':
-      return createKey(tenants, command.tenantId, command.settings);
+      return createKey(cradle.tenants, command.tenantId, command.settings);
     case 'keys list':
-      return listKeys(tenants, command.tenantId);
+      return listKeys(cradle.tenants, command.tenantId);
     case 'keys revoke':
-      return revokeKey(tenants, command.keyId);
+      return revokeKey(cradle.tenants, command.keyId);
   }
 }

@@ -18,6 +18,7 @@ export async function createKey(
   return {
     json: { key: key.key, key_id: key.id, tenant_id: tenantId },
     text: `${key.id}, shown only this once: ${key.key}`,
+    changed: { tenantId, target: key.id },
   };
 }
 
@@ -72,5 +73,6 @@ export async function revokeKey(tenants: Tenants, keyId: string): Promise<Output
   return {
     json: { key_id: key.id, tenant_id: key.tenantId, revoked_at: revokedAt },
     text: `${key.id} is revoked since ${revokedAt}`,
+    changed: { tenantId: key.tenantId, target: key.id },
   };
 }

@@ -2,6 +2,8 @@
 export interface Output {
   readonly json: object;
   readonly text: string;
+  /** What a command changed, for the audit; absent where it only shows. */
+  readonly changed?: { readonly tenantId: string | null; readonly target: string | null };
 }
 
 /** Lines up rows under their headings; an empty list says so. */

@@ -21,6 +21,7 @@ export interface ApiAccess {
 export type AdministrationCommand =
   | { readonly name: 'migrate' | 'tenants list' }
   | { readonly name: 'secrets reseal' }
+  | { readonly name: 'audit'; readonly tenantId: string | null; readonly limit: number }
   | {
       readonly name: 'tenants create';
       readonly tenant: { name: string; mode: 'live' | 'test'; plan: string; ramp: boolean };
@@ -108,6 +109,11 @@ export function parseCommand(
       const event = oneOf('EVENT', positionals[0] ?? '', triggers);
       const options = { ...access(values, env), event, text, contact, phone };
       return { name, json: values.json ?? false, options };
+    }
+    case 'audit': {
+      const { values } = read(rest, { limit: { type: 'string' }, ...tenant });
+      const { tenant: tenantId = null, limit = '50' } = values;
+      return { name, tenantId, limit: count('limit', limit, 1_000), json: values.json ?? false };
     }
     case 'tenants create':
       return tenantsCreate(rest);
@@ -231,6 +237,12 @@ function parse<const Known extends Options>(args: string[], options: Known) {
 function given(option: string, value: string | undefined): string {
   if (value !== undefined && value !== '') return value;
   throw new UsageError(`--${option} is missing.`);
+}
+
+function count(option: string, value: string, most: number): number {
+  const number = Number(value);
+  if (/^\d+$/.test(value) && number >= 1 && number <= most) return number;
+  throw new UsageError(`--${option} must be a number from 1 to ${most}, not "${value}".`);
 }
 
 function oneOf<const Choice extends string>(

@@ -12,5 +12,6 @@ export async function resealSecrets(reseal: Cradle['reseal']): Promise<Output> {
       : [`${unreadable} open under no secret that is given, and stay as they are.`]),
     'Take GATEWAY_SECRET_PREVIOUS out once every process runs with the new secret.',
   ];
-  return { json: { resealed, unreadable }, text: lines.join('\n') };
+  const changed = { tenantId: null, target: null };
+  return { json: { resealed, unreadable }, text: lines.join('\n'), changed };
 }

@@ -16,6 +16,7 @@ export async function createTenant(
   return {
     json: { tenant: shown(tenants, tenant), key: key.key, key_id: key.id },
     text: `${lines([tenant])}\n\nIts key, shown only this once: ${key.key}`,
+    changed: { tenantId: tenant.id, target: tenant.id },
   };
 }
 
@@ -36,7 +37,11 @@ export async function updateTenant(
   };
   const tenant = await tenants.update(id, { ...changes, enable, disable });
   if (tenant === null) throw noTenant(id);
-  return { json: { tenant: shown(tenants, tenant) }, text: lines([tenant]) };
+  return {
+    json: { tenant: shown(tenants, tenant) },
+    text: lines([tenant]),
+    changed: { tenantId: id, target: id },
+  };
 }
 
 /** The refusal of an id that no tenant has. */

@@ -29,6 +29,9 @@ export const usage = `Usage: npm run gateway -- COMMAND [OPTIONS]
                                list a tenant's keys, revoked ones too
   keys revoke KEY_ID           make a key useless
 
+  audit [--tenant TENANT_ID] [--limit N]
+                               show who changed what, the newest first; 50 unless N says else
+
   secrets reseal               seal with GATEWAY_SECRET what GATEWAY_SECRET_PREVIOUS has
                                sealed; repeatable, beside running gateways
 

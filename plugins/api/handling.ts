@@ -2,6 +2,8 @@ import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../../core/contracts/caller.ts';
 import type { AnyOperation, OperationRequest } from '../../core/operation.ts';
 import type { JsonSchema } from '../../core/schemas.ts';
+import type { AuditEntry } from '../audit/contract.ts';
+import { isAudited, targetOf } from './auditing.ts';
 import type { QuestionedOperation, RequestParts } from './contract.ts';
 import { type Input, InputValidator } from './input.ts';
 import type { CallSignal, OpenCalls } from './open-calls.ts';
@@ -26,6 +28,8 @@ export interface HandlingOptions {
   readonly openCalls: OpenCalls;
   /** Whether the schemas of an operation are known to be right, so that a start need not compile them. */
   isTried(operation: AnyOperation): boolean;
+  /** Stores who changed what, before the change is answered as done. */
+  audit(entry: AuditEntry): Promise<void>;
 }
 
 /** From a request to one operation, of a caller who is known, to its answer; whichever way the request came. */
@@ -42,10 +46,10 @@ export class OperationHandling {
    * @throws Error when a schema of the declaration lets unknown fields pass, or when that of an operation from outside
    *   is no schema
    */
-  constructor(operation: AnyOperation, { bodyLimit, openCalls, isTried }: HandlingOptions) {
+  constructor(operation: AnyOperation, { bodyLimit, openCalls, isTried, audit }: HandlingOptions) {
     this.operation = operation;
     this.#openCalls = openCalls;
-    this.#answer = (request) => operation.handler(request);
+    this.#answer = isAudited(operation) ? audited(operation, audit) : operation.handler;
     this.#validator = new InputValidator(operation);
     if (!isTried(operation)) this.#validator.refuseWrongSchemas();
     this.#reader = new InputReader(operation, this.#validator, bodyLimit);
@@ -111,6 +115,22 @@ export class OperationHandling {
       call.leave();
     }
   }
+}
+
+/** The handler of an operation, each of whose answers is recorded. */
+function audited(operation: AnyOperation, audit: HandlingOptions['audit']): Act<AnyAnswer> {
+  return async (request) => {
+    const { caller, params, requestId } = request;
+    const answer = await operation.handler(request);
+    await audit({
+      tenantId: caller.tenantId,
+      actor: caller.keyId,
+      operation: operation.id,
+      target: targetOf(params, answer.body),
+      requestId,
+    });
+    return answer;
+  };
 }
 
 class OperationCall implements OperationRequest<never, never, never> {

@@ -16,8 +16,8 @@ import { routeOf } from './route.ts';
  * The REST side: every declared operation as a route under `/v1`, and its documentation. Registered
  * after every plugin that declares operations.
  */
-export default gatewayPlugin('api', ['tenants'], async (app) => {
-  const { authenticator, clock, config, log } = app.container.cradle;
+export default gatewayPlugin('api', ['tenants', 'audit'], async (app) => {
+  const { audit, authenticator, clock, config, log } = app.container.cradle;
   const bodyLimit = app.initialConfig.bodyLimit ?? 0;
   const openCalls = new OpenCalls();
   const operations = app.operations.all();
@@ -28,7 +28,11 @@ export default gatewayPlugin('api', ['tenants'], async (app) => {
     requestsPerS: config.limits.requests_per_s,
   });
   const handlings = operations.map(
-    (operation) => new OperationHandling(operation, { bodyLimit, openCalls, isTried }),
+    (operation) =>
+      new OperationHandling(operation, {
+        ...{ bodyLimit, openCalls, isTried },
+        audit: (entry) => audit.record(entry),
+      }),
   );
   provide(app.container, 'requestHandling', makeRequestHandling({ admission, handlings, log }));
 

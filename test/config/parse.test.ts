@@ -33,6 +33,8 @@ const understood: readonly [string, object][] = [
       },
     },
   ],
+  ['audit', { name: 'audit', tenantId: null, limit: 50, json: false }],
+  ['audit --tenant ten_1 --limit 7', { tenantId: 'ten_1', limit: 7 }],
   ['keys revoke key_1 --json', { name: 'keys revoke', keyId: 'key_1', json: true }],
 ];
 
@@ -55,6 +57,7 @@ const refused: readonly [string, RegExp][] = [
   ['tenants update ten_1 --status gone', /^--status must be one of active, suspended/],
   ['keys list', /^--tenant is missing\.$/],
   ['keys revoke', /^KEY_ID is missing\.$/],
+  ['audit --limit 0', /^--limit must be a number from 1 to 1000, not "0"\.$/],
   ['keys create --tenant ten_1 --scopes all', /scopes/],
   ['keys create --tenant ten_1 --expires soon', /^--expires must be a time/],
 ];

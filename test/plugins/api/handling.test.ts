@@ -21,7 +21,7 @@ t.test('a wrong request schema from outside fails the boot', async (t) => {
       ...{ hints: { readOnly: true, destructive: false, idempotent: true }, body: null },
       ...{ answers: {}, errors: [], examples: [], handler: async () => ({ status: 204 }) as never },
     });
-    const shared = { bodyLimit: 100, openCalls: new OpenCalls() };
+    const shared = { bodyLimit: 100, openCalls: new OpenCalls(), audit: async () => undefined };
     return new OperationHandling(declared, { ...shared, isTried: () => isTried });
   };
   t.throws(() => make({ type: 'string', minLength: 'two' }, false), /schema is invalid.*minLength/);

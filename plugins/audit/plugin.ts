@@ -1,0 +1,21 @@
+import { provideSingleton } from '../../core/container.ts';
+import { newId } from '../../core/ids.ts';
+import { gatewayPlugin } from '../../core/kernel.ts';
+import { startPruning } from '../../core/pruning.ts';
+import type {} from './contract.ts';
+import { pruneAudit, recordChanges } from './lanes.ts';
+
+const dayMs = 24 * 60 * 60 * 1_000;
+
+/** The record of who changed what. */
+export default gatewayPlugin('audit', ['storage'], async (app) => {
+  const { storage, config, log } = app.container.cradle;
+  provideSingleton(app.container, 'audit', () => ({
+    record: (entry) => storage.submit(recordChanges, { ...entry, id: newId('aud') }),
+    list: (tenantId, limit) => storage.read.audit.latest(tenantId, limit),
+  }));
+  const keptMs = config.audit.keep_days * dayMs;
+  if (keptMs === 0) return;
+  const pruning = startPruning(pruneAudit, { storage, keptMs, log });
+  app.addHook('onClose', () => pruning.stop());
+});

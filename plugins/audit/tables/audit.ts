@@ -1,0 +1,63 @@
+import type { Sql } from '../../../core/contracts/sql.ts';
+import type { AuditRecord } from '../contract.ts';
+
+interface AuditRow {
+  readonly id: string;
+  readonly tenant_id: string | null;
+  readonly actor: string;
+  readonly operation: string;
+  readonly target: string | null;
+  readonly request_id: string | null;
+  readonly at: number;
+}
+
+/** The SQL of the record of changes. */
+export class AuditTable {
+  protected readonly db: Sql;
+
+  constructor(db: Sql) {
+    this.db = db;
+  }
+
+  /** Adds entries; those that are there already stay as they are. */
+  async insertMissing(records: readonly AuditRecord[]): Promise<void> {
+    await this.db.insertIgnore(
+      'audit',
+      records.map(({ tenantId, requestId, ...record }) => ({
+        ...record,
+        tenant_id: tenantId,
+        request_id: requestId,
+      })),
+    );
+  }
+
+  /** The latest entries, newest first. @param tenantId null: of all tenants */
+  async latest(tenantId: string | null, limit: number): Promise<readonly AuditRecord[]> {
+    const rows: readonly AuditRow[] = await this.db
+      .knex('audit')
+      .where(tenantId === null ? {} : { tenant_id: tenantId })
+      .orderBy([
+        { column: 'at', order: 'desc' },
+        { column: 'id', order: 'desc' },
+      ])
+      .limit(limit);
+    return rows.map(({ tenant_id, request_id, ...row }) => ({
+      ...row,
+      at: Number(row.at),
+      tenantId: tenant_id,
+      requestId: request_id,
+    }));
+  }
+
+  /** Deletes a bounded number of entries from before a moment; answers how many. */
+  async deleteBefore(moment: number, limit: number): Promise<number> {
+    const { knex } = this.db;
+    const old: readonly Pick<AuditRow, 'id'>[] = await knex('audit')
+      .select('id')
+      .where('at', '<', moment)
+      .limit(limit);
+    if (old.length === 0) return 0;
+    const ids = old.map(({ id }) => id);
+    return knex('audit').whereIn('id', ids).delete();
+  }
+}

@@ -1,0 +1,22 @@
+import { id, integer, key, nullable, type Table, words } from '../../../core/contracts/schema.ts';
+
+/** The table of changes; rows are added and deleted when they are old, never changed. */
+export const auditSchema: readonly Table[] = [
+  {
+    name: 'audit',
+    columns: {
+      id,
+      tenant_id: nullable(id),
+      actor: words(64),
+      operation: words(100),
+      target: nullable(key),
+      request_id: nullable(key),
+      at: integer,
+    },
+    primary: ['id'],
+    indexes: [
+      ['tenant_id', 'at', 'id'],
+      ['at', 'id'],
+    ],
+  },
+];
