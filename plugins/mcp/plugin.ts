@@ -1,11 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { gatewayPlugin } from '../../core/kernel.ts';
+import type { AnyOperation } from '../../core/operation.ts';
 import { publicUrl } from '../../core/public-url.ts';
 import { ToolCalls } from './calls.ts';
 import type { ExchangeAnswer, ExchangeParts } from './contract.ts';
 import { jsonRpcError } from './json-rpc.ts';
 import { mayCome, originOf } from './origins.ts';
 import { eraOf } from './stateless/era.ts';
+import { eventMethods } from './stateless/events/methods.ts';
 import { exchangeStateless } from './stateless/exchange.ts';
 import { ToolLists, toolsOf, wantedGroups } from './tools.ts';
 
@@ -33,6 +35,8 @@ async function loadProtocol() {
 
 function serveTools(app: FastifyInstance): void {
   const { config, log, requestHandling, requestMetrics } = app.container.cradle;
+  const { eventSubscriptions: subscriptions } = app.container.cradle;
+  const listEvents = operationOf(app, 'list_events');
   const tools = toolsOf(app.operations.all());
   const lists = new ToolLists(tools);
   const calls = new ToolCalls({ requestHandling, metrics: requestMetrics, log });
@@ -72,6 +76,7 @@ function serveTools(app: FastifyInstance): void {
       tools,
       list: lists.of(caller, wantedGroups(request.query, tools)),
       call: (tool, given) => calls.call(tool, given, caller, reply),
+      events: eventMethods({ subscriptions, read: (query) => readFeed(query, reply) }, caller),
     };
     const body = parsed(text);
     const era = eraOf(body, versionHeader(request));
@@ -91,6 +96,17 @@ function serveTools(app: FastifyInstance): void {
     if ('error' in read) return reply.code(400).send(read.error);
     return send(reply, await exchange(request, read, parts));
   }
+
+  async function readFeed(query: Record<string, unknown>, reply: FastifyReply): Promise<string> {
+    const parts = { params: {}, query, body: undefined };
+    return (await requestHandling.serve(listEvents, parts, reply)).body;
+  }
+}
+
+function operationOf({ operations }: FastifyInstance, id: string): AnyOperation {
+  const found = operations.all().find((operation) => operation.id === id);
+  if (found === undefined) throw new Error(`there is no operation ${id}`);
+  return found;
 }
 
 function send(reply: FastifyReply, { status, contentType, body }: ExchangeAnswer): FastifyReply {
