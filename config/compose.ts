@@ -10,6 +10,7 @@ import { details } from '../plugins/accounts/reasons.ts';
 import api from '../plugins/api/plugin.ts';
 import broker from '../plugins/broker/plugin.ts';
 import cluster from '../plugins/cluster/plugin.ts';
+import confirmations from '../plugins/confirmations/plugin.ts';
 import consolePlugin from '../plugins/console/plugin.ts';
 import contacts from '../plugins/contacts/plugin.ts';
 import egress from '../plugins/egress/plugin.ts';
@@ -63,7 +64,10 @@ export async function composeGateway(
     webhooks,
     sandbox,
   ];
-  const after = [...(config.roles.includes('api') ? [api, mcp, consolePlugin] : []), firstStart];
+  const after = [
+    ...(config.roles.includes('api') ? [confirmations, api, mcp, consolePlugin] : []),
+    firstStart,
+  ];
   const folder = process.cwd();
   const outside = await loadPlugins(config.plugins, { log, folder, before, after });
   return {

@@ -5,6 +5,8 @@ import { sessionLeases } from '../plugins/accounts/tables/leases.ts';
 import { accountSchema } from '../plugins/accounts/tables/schema.ts';
 import { makeClusterTables } from '../plugins/cluster/tables/index.ts';
 import { clusterSchema } from '../plugins/cluster/tables/schema.ts';
+import { makeConfirmationTables } from '../plugins/confirmations/tables/index.ts';
+import { confirmationSchema } from '../plugins/confirmations/tables/schema.ts';
 import { makeContactTables } from '../plugins/contacts/tables/index.ts';
 import { contactSchema } from '../plugins/contacts/tables/schema.ts';
 import { makeEventTables } from '../plugins/events/tables/index.ts';
@@ -39,6 +41,7 @@ export function makeTables(sql: Sql): Tables {
     media,
     ...makeEventTables(sql),
     ...makeMessageTables(sql, media),
+    ...makeConfirmationTables(sql),
     ...makeWebhookTables(sql, toTenant, cluster.leases),
   };
 }
@@ -54,6 +57,7 @@ const firstTables = creating('001-first-tables', 1, [
   ...mediaSchema,
   ...eventSchema,
   ...messageSchema,
+  ...confirmationSchema,
   ...webhookSchema,
 ]);
 

@@ -13,6 +13,10 @@ export const errorTable = {
   internal_error: { status: 500, text: 'Something went wrong on our side.' },
   unavailable: { status: 503, text: 'The service is temporarily unavailable; try again.' },
   // messages
+  confirmation_required: {
+    status: 403,
+    text: 'A person has to confirm each message of this key: send over MCP, from a client that can ask with a form.',
+  },
   invalid_cursor: { status: 400, text: 'This cursor is not one that this operation gave out.' },
   invalid_phone_number: { status: 400, text: 'This is not a phone number in E.164 format.' },
   ambiguous_account: {

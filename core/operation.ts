@@ -134,6 +134,12 @@ export interface Operation<
   /** The refusals that this operation has beyond those of every operation: of the table, or a plugin's own. */
   readonly errors: readonly (ErrorCode | ErrorDeclaration)[];
   readonly examples: readonly OperationExample[];
+  /**
+   * What a person is asked before a key with `confirm_sends` does this, in plain text: exactly what the call would do. Such
+   * a key calls the tool over MCP only; in the handler of a call that was confirmed, `caller.confirmSends` is false.
+   * @throws GatewayError where the call would be refused
+   */
+  question?(request: OperationRequest<Params, Query, Body>): Promise<string>;
   /** Throws GatewayError to refuse. */
   handler(request: OperationRequest<Params, Query, Body>): Promise<Answer<NoInfer<Answers>>>;
 }

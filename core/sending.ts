@@ -58,6 +58,7 @@ export const idempotencyKeyHeader: OperationHeader = {
 
 /** What `messages.send` may refuse with beyond the refusals of every operation; part of such an operation's `errors`. */
 export const sendErrors = [
+  'confirmation_required',
   'invalid_phone_number',
   'ambiguous_account',
   'account_suspended',

@@ -1681,6 +1681,8 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             expires_at: string | null;
+            /** @description whether a person has to confirm each message that it sends: over MCP the person is asked, over REST it cannot send */
+            confirm_sends: boolean;
             /**
              * @description beginning and end of the key, to tell keys apart
              * @example gw_live_…kQ2w
@@ -1785,6 +1787,8 @@ export interface components {
                  * @example 2026-01-31T09:30:00.000Z
                  */
                 expires_at: string | null;
+                /** @description whether a person has to confirm each message that it sends: over MCP the person is asked, over REST it cannot send */
+                confirm_sends: boolean;
             };
             /**
              * @description What is switched on and in the plan: `api` (the list of accounts), `webhooks`, channels, and `event:TYPE` for each type of event.
@@ -3191,6 +3195,8 @@ export interface operations {
             /**
              * @description `scope_missing`: This key may not do this.
              *
+             *     `confirmation_required`: A person has to confirm each message of this key: send over MCP, from a client that can ask with a form.
+             *
              *     `account_suspended`: The account is suspended.
              */
             403: {
@@ -3201,7 +3207,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         /** @enum {string} */
-                        error_code: "scope_missing" | "account_suspended";
+                        error_code: "scope_missing" | "confirmation_required" | "account_suspended";
                         /** @description a sentence for a person */
                         error: string;
                     };
@@ -6448,6 +6454,8 @@ export interface operations {
                      * @description When it ends. Default: as the maker, or never.
                      */
                     expires_at?: string;
+                    /** @description A person has to confirm each message that it sends. Default: as the maker, or false. */
+                    confirm_sends?: boolean;
                 };
             };
         };
@@ -6476,6 +6484,8 @@ export interface operations {
                          * @example 2026-01-31T09:30:00.000Z
                          */
                         expires_at: string | null;
+                        /** @description whether a person has to confirm each message that it sends: over MCP the person is asked, over REST it cannot send */
+                        confirm_sends: boolean;
                         /**
                          * @description beginning and end of the key, to tell keys apart
                          * @example gw_live_…kQ2w

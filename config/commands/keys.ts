@@ -34,17 +34,29 @@ export async function listKeys(tenants: Tenants, tenantId: string): Promise<Outp
     account_ids: key.accountIds,
     created_at: timestamp(key.createdAt),
     expires_at: nullableTimestamp(key.expiresAt),
+    confirm_sends: key.confirmSends,
     last_used_at: nullableTimestamp(key.lastUsedAt),
     revoked_at: nullableTimestamp(key.revokedAt),
   }));
   return {
     json: { keys: shown },
     text: table(
-      ['ID', 'KEY', 'NAME', 'SCOPES', 'ACCOUNTS', 'CREATED', 'EXPIRES', 'LAST USED', 'REVOKED'],
+      [
+        'ID',
+        'KEY',
+        'NAME',
+        'SCOPES',
+        'ACCOUNTS',
+        'CREATED',
+        'EXPIRES',
+        'CONFIRMS',
+        'LAST USED',
+        'REVOKED',
+      ],
       shown.map((key) => [
         ...[key.id, key.hint, key.name ?? '', key.scopes?.join() ?? 'all'],
         ...[key.account_ids?.join() ?? 'all', key.created_at, key.expires_at ?? 'never'],
-        ...[key.last_used_at ?? 'never', key.revoked_at ?? ''],
+        ...[key.confirm_sends ? 'sends' : '', key.last_used_at ?? 'never', key.revoked_at ?? ''],
       ]),
     ),
   };

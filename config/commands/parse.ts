@@ -42,6 +42,7 @@ export type AdministrationCommand =
         readonly scopes: readonly Scope[] | null;
         readonly accountIds: readonly string[] | null;
         readonly expiresAt: number | null;
+        readonly confirmSends: boolean;
       };
     }
   | { readonly name: 'keys revoke'; readonly keyId: string };
@@ -139,7 +140,11 @@ function access(
 
 function keysCreate(args: string[]): Command {
   const text = { type: 'string' } as const;
-  const options = { ...tenant, name: text, scopes: text, accounts: text, expires: text };
+  const flag = { type: 'boolean' } as const;
+  const options = {
+    ...{ ...tenant, name: text, scopes: text, accounts: text, expires: text },
+    'confirm-sends': flag,
+  };
   const { values } = read(args, options);
   const { name = null, accounts = null, expires = null } = values;
   const expiresAt = expires === null ? null : Date.parse(expires);
@@ -157,6 +162,7 @@ function keysCreate(args: string[]): Command {
       scopes: values.scopes?.split(',').map((one) => oneOf('scopes', one, scopes)) ?? null,
       accountIds: accounts?.split(',') ?? null,
       expiresAt,
+      confirmSends: values['confirm-sends'] ?? false,
     },
   };
 }

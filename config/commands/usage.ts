@@ -21,9 +21,10 @@ export const usage = `Usage: npm run gateway -- COMMAND [OPTIONS]
                                such as msgapp_web or chatapp, or event:TYPE
 
   keys create --tenant TENANT_ID [--name NAME] [--scopes SCOPE,...]
-              [--accounts ACCOUNT_ID,...] [--expires TIME]
+              [--accounts ACCOUNT_ID,...] [--expires TIME] [--confirm-sends]
                                make a further key; it is shown once. A SCOPE is read, send,
-                               contacts, connect, webhooks or keys; default: everything
+                               contacts, connect, webhooks or keys; default: everything.
+                               With --confirm-sends a person confirms each message
   keys list --tenant TENANT_ID
                                list a tenant's keys, revoked ones too
   keys revoke KEY_ID           make a key useless

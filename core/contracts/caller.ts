@@ -13,10 +13,13 @@ export interface Caller {
   readonly scopes: ReadonlySet<Scope> | null;
   /** The accounts that the key may use; null: all of the tenant, those to come included. */
   readonly accountIds: ReadonlySet<string> | null;
+  /** A person has to confirm each message of this key; false in calls that a person has confirmed. */
+  readonly confirmSends: boolean;
 }
 
-/** For whom something is done: a tenant, within the accounts of a key where one is behind it. */
-export type ActingCaller = Pick<Caller, 'tenantId'> & Partial<Pick<Caller, 'accountIds'>>;
+/** For whom something is done: a tenant, within the rights of a key where one is behind it. */
+export type ActingCaller = Pick<Caller, 'tenantId'> &
+  Partial<Pick<Caller, 'accountIds' | 'confirmSends'>>;
 
 /** Finds the caller of a key. Registered in the container as `authenticator` by the tenants plugin. */
 export interface Authenticator {

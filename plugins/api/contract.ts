@@ -13,6 +13,9 @@ export interface RequestParts {
   readonly body: unknown;
 }
 
+/** An operation that a person may have to confirm. */
+export type QuestionedOperation = AnyOperation & Required<Pick<AnyOperation, 'question'>>;
+
 /** A successful answer as the operation's route gives it. */
 export interface ServedAnswer {
   readonly status: number;
@@ -43,9 +46,24 @@ export interface RequestHandling {
    * Validates the parts and runs the operation's handler. The call ends early when the client of `reply`
    * goes away and when the gateway stops.
    * @param reply of the HTTP request that carries the call; nothing is sent on it
+   * @param confirmed a person has said yes to the question of this very call
    * @throws GatewayError to refuse; details begin with `path/`, `query/` or `body` as those of REST do
    */
-  serve(operation: AnyOperation, parts: RequestParts, reply: FastifyReply): Promise<ServedAnswer>;
+  serve(
+    operation: AnyOperation,
+    parts: RequestParts,
+    reply: FastifyReply,
+    confirmed?: boolean,
+  ): Promise<ServedAnswer>;
+  /**
+   * Validates the parts and answers what a person is to be asked before the operation is run with them.
+   * @throws GatewayError where the call would be refused, as `serve` does
+   */
+  question(
+    operation: QuestionedOperation,
+    parts: RequestParts,
+    reply: FastifyReply,
+  ): Promise<string>;
   /** Whatever was thrown by the other functions as the route would answer it; ours is logged. */
   refuse(operation: AnyOperation, error: unknown, request: FastifyRequest): Refusal;
 }

@@ -2,7 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../../core/contracts/caller.ts';
 import type { AnyOperation, OperationRequest } from '../../core/operation.ts';
 import type { JsonSchema } from '../../core/schemas.ts';
-import type { RequestParts } from './contract.ts';
+import type { QuestionedOperation, RequestParts } from './contract.ts';
 import { type Input, InputValidator } from './input.ts';
 import type { CallSignal, OpenCalls } from './open-calls.ts';
 import { InputReader } from './reader.ts';
@@ -17,6 +17,7 @@ declare module 'fastify' {
 
 type AnyOperationRequest = Parameters<AnyOperation['handler']>[0];
 type AnyAnswer = Awaited<ReturnType<AnyOperation['handler']>>;
+type Act<Result> = (request: AnyOperationRequest) => Promise<Result>;
 
 /** What the operations of a gateway share. */
 export interface HandlingOptions {
@@ -35,6 +36,7 @@ export class OperationHandling {
   readonly #openCalls: OpenCalls;
   readonly #validator: InputValidator;
   readonly #reader: InputReader;
+  readonly #answer: Act<AnyAnswer>;
 
   /**
    * @throws Error when a schema of the declaration lets unknown fields pass, or when that of an operation from outside
@@ -43,6 +45,7 @@ export class OperationHandling {
   constructor(operation: AnyOperation, { bodyLimit, openCalls, isTried }: HandlingOptions) {
     this.operation = operation;
     this.#openCalls = openCalls;
+    this.#answer = (request) => operation.handler(request);
     this.#validator = new InputValidator(operation);
     if (!isTried(operation)) this.#validator.refuseWrongSchemas();
     this.#reader = new InputReader(operation, this.#validator, bodyLimit);
@@ -56,30 +59,54 @@ export class OperationHandling {
    * @throws GatewayError to refuse
    */
   route(request: FastifyRequest): Promise<AnyAnswer> {
-    return this.#run(request, () =>
+    const read = () =>
       this.#reader.read({
         params: request.params as object,
         query: request.query as object,
         contentType: request.contentType,
         raw: request.raw,
-      }),
-    );
+      });
+    return this.#run(request, request.caller, read, this.#answer);
   }
 
   /**
    * Answers a request whose parts came inside another one.
+   * @param confirmed a person has confirmed this very call
    * @throws GatewayError to refuse
    */
-  parts(request: FastifyRequest, parts: RequestParts): Promise<AnyAnswer> {
-    const size = Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY);
-    return this.#run(request, () => this.#validator.whole(parts, size));
+  parts(request: FastifyRequest, parts: RequestParts, confirmed = false): Promise<AnyAnswer> {
+    const { caller } = request;
+    const acting = caller !== null && confirmed ? { ...caller, confirmSends: false } : caller;
+    return this.#run(request, acting, () => this.#whole(request, parts), this.#answer);
   }
 
-  async #run(request: FastifyRequest, read: () => Input | Promise<Input>): Promise<AnyAnswer> {
+  /**
+   * The question about a request whose parts came inside another one.
+   * @throws GatewayError to refuse
+   */
+  question(
+    request: FastifyRequest,
+    parts: RequestParts,
+    { question }: QuestionedOperation,
+  ): Promise<string> {
+    return this.#run(request, request.caller, () => this.#whole(request, parts), question);
+  }
+
+  #whole({ headers }: FastifyRequest, parts: RequestParts): Input {
+    const size = Number(headers['content-length'] ?? Number.POSITIVE_INFINITY);
+    return this.#validator.whole(parts, size);
+  }
+
+  async #run<Result>(
+    request: FastifyRequest,
+    caller: Caller | null,
+    read: () => Input | Promise<Input>,
+    act: Act<Result>,
+  ): Promise<Result> {
     const call = this.#openCalls.enter(request.raw.socket);
     try {
       const input = await read();
-      return await this.operation.handler(new OperationCall(request, input, call));
+      return await act(new OperationCall(request, caller, input, call));
     } finally {
       call.leave();
     }
@@ -95,9 +122,9 @@ class OperationCall implements OperationRequest<never, never, never> {
   readonly requestId: string;
   readonly #call: CallSignal;
 
-  constructor(request: FastifyRequest, input: Input, call: CallSignal) {
-    if (request.caller === null) throw new Error('an operation was called without a caller');
-    this.caller = request.caller;
+  constructor(request: FastifyRequest, caller: Caller | null, input: Input, call: CallSignal) {
+    if (caller === null) throw new Error('an operation was called without a caller');
+    this.caller = caller;
     // The schemas of the operation have validated these values, which TypeScript cannot see.
     this.params = input.params as never;
     this.query = input.query as never;

@@ -28,9 +28,11 @@ export function makeRequestHandling({
   return {
     identify: (request) => admission.identify(request),
     admit: (caller, operation, cost) => admission.admit(caller, operation, cost),
-    async serve(operation, parts, reply) {
+    question: (operation, parts, reply) =>
+      handlingOf(operation).question(reply.request, parts, operation),
+    async serve(operation, parts, reply, confirmed) {
       const handling = handlingOf(operation);
-      const { status, body } = await handling.parts(reply.request, parts);
+      const { status, body } = await handling.parts(reply.request, parts, confirmed);
       // The body of every answer is an object. A schema is compiled once, as it is for the route.
       const object = body as Record<string, unknown>;
       return { status, body: reply.serializeInput(object, handling.answers[status] ?? {}) };

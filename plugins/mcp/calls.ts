@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify';
 import type { Caller } from '../../core/contracts/caller.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { asGatewayError } from '../../core/refusal.ts';
-import type { RequestHandling } from '../api/contract.ts';
+import type { RequestHandling, RequestParts, ServedAnswer } from '../api/contract.ts';
 import type { RequestMetrics } from '../observability/contract.ts';
 import { inArguments, objectOf, partsOf } from './arguments.ts';
 import type { OperationTool } from './tools.ts';
@@ -16,6 +16,15 @@ export interface CallParts {
   readonly log: GatewayLog;
 }
 
+/** A call of a tool, and who makes it. */
+export interface ToolRequest {
+  /** The arguments as they came. */
+  readonly given: unknown;
+  readonly caller: Caller;
+  /** Of the HTTP request that carries the call. */
+  readonly reply: FastifyReply;
+}
+
 /** Calls tools: each call is one request to the tool's operation. */
 export class ToolCalls {
   readonly #parts: CallParts;
@@ -25,30 +34,47 @@ export class ToolCalls {
   }
 
   /** Never rejects: a refusal is an answer. */
-  async call(
+  async call(tool: OperationTool, request: ToolRequest): Promise<CallToolResult> {
+    const { operation } = tool;
+    const outcome = await this.run<never>(tool, request, (parts) =>
+      this.#parts.requestHandling.serve(operation, parts, request.reply),
+    );
+    return outcome.result;
+  }
+
+  /**
+   * As `call`, but a step of its own runs the operation, and may end with something else than an answer. Never rejects.
+   * @param step given the parts of the request, which are not validated yet
+   */
+  async run<Other extends object>(
     { operation, ...schemas }: OperationTool,
-    given: unknown,
-    caller: Caller,
-    reply: FastifyReply,
-  ): Promise<CallToolResult> {
+    { given, caller, reply }: ToolRequest,
+    step: (parts: RequestParts) => Promise<ServedAnswer | Other>,
+  ): Promise<{ readonly result: CallToolResult } | Other> {
     const { requestHandling, metrics, log } = this.#parts;
     const startedAt = performance.now();
-    const { status, body } = await answerOf(async () => {
+    const answer = await answerOf(async () => {
       requestHandling.admit(caller, operation);
-      return await requestHandling.serve(operation, partsOf(schemas, objectOf(given)), reply);
-    }).catch((error: unknown) => {
+      return await step(partsOf(schemas, objectOf(given)));
+    }).catch((error: unknown): ServedAnswer => {
       const refusal = inArguments(asGatewayError(error), given);
       const { status, body } = requestHandling.refuse(operation, refusal, reply.request);
       return { status, body: JSON.stringify(body) };
     });
+    if (!isServed(answer)) return answer;
+    const { status, body } = answer;
     const seconds = (performance.now() - startedAt) / 1000;
     metrics.answered(operation.id, status, seconds);
     log.debug(
       { requestId: reply.request.id, operation: operation.id, status, keyId: caller.keyId },
       'tool call',
     );
-    return toolAnswer(status, body, operation.picture);
+    return { result: toolAnswer(status, body, operation.picture) };
   }
+}
+
+function isServed(answer: object): answer is ServedAnswer {
+  return 'status' in answer;
 }
 
 /** Runs it so that what it throws at once rejects as well. */

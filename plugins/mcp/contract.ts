@@ -1,5 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { AnswerEvents } from './stateless/events/protocol.ts';
+import type { Fields } from './stateless/protocol.ts';
 import type { OperationTool } from './tools.ts';
 
 /** The answers of one exchange, of whichever revision. */
@@ -11,6 +12,19 @@ export interface ExchangeParts {
   call(tool: OperationTool, given: unknown): Promise<CallToolResult>;
   /** The methods of MCP Events, which only the revision without sessions has. */
   readonly events: AnswerEvents;
+}
+
+/** What became of a call of the newer revision, whose clients can be asked for more before it is done. */
+export type StatelessOutcome =
+  | { readonly result: CallToolResult }
+  | { readonly asked: object }
+  /** Invalid parameters, and why. */
+  | { readonly refused: string };
+
+/** The answers of one exchange of the newer revision. */
+export interface StatelessParts extends Omit<ExchangeParts, 'call'> {
+  /** @param params of `tools/call`, as they came */
+  call(tool: OperationTool, params: Fields): Promise<StatelessOutcome>;
 }
 
 /** An HTTP answer. */

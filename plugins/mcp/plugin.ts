@@ -3,7 +3,8 @@ import { gatewayPlugin } from '../../core/kernel.ts';
 import type { AnyOperation } from '../../core/operation.ts';
 import { publicUrl } from '../../core/public-url.ts';
 import { ToolCalls } from './calls.ts';
-import type { ExchangeAnswer, ExchangeParts } from './contract.ts';
+import { ConfirmedCalls } from './confirmation/confirmed-calls.ts';
+import type { ExchangeAnswer, ExchangeParts, StatelessParts } from './contract.ts';
 import { jsonRpcError } from './json-rpc.ts';
 import { mayCome, originOf } from './origins.ts';
 import { eraOf } from './stateless/era.ts';
@@ -34,12 +35,17 @@ async function loadProtocol() {
 }
 
 function serveTools(app: FastifyInstance): void {
-  const { config, log, requestHandling, requestMetrics } = app.container.cradle;
-  const { eventSubscriptions: subscriptions } = app.container.cradle;
+  const { cradle } = app.container;
+  const { config, log, requestHandling, requestMetrics } = cradle;
   const listEvents = operationOf(app, 'list_events');
   const tools = toolsOf(app.operations.all());
   const lists = new ToolLists(tools);
   const calls = new ToolCalls({ requestHandling, metrics: requestMetrics, log });
+  const confirmed = new ConfirmedCalls({
+    calls,
+    requestHandling,
+    confirmations: () => cradle.confirmations,
+  });
   let loading: ReturnType<typeof loadProtocol> | undefined;
   const protocol = () => {
     loading ??= loadProtocol();
@@ -75,8 +81,14 @@ function serveTools(app: FastifyInstance): void {
     const parts: ExchangeParts = {
       tools,
       list: lists.of(caller, wantedGroups(request.query, tools)),
-      call: (tool, given) => calls.call(tool, given, caller, reply),
-      events: eventMethods({ subscriptions, read: (query) => readFeed(query, reply) }, caller),
+      call: (tool, given) => calls.call(tool, { given, caller, reply }),
+      events: eventMethods(
+        {
+          subscriptions: cradle.eventSubscriptions,
+          read: (query) => readFeed(query, reply),
+        },
+        caller,
+      ),
     };
     const body = parsed(text);
     const era = eraOf(body, versionHeader(request));
@@ -86,7 +98,11 @@ function serveTools(app: FastifyInstance): void {
     }
     if (era === 'stateless') {
       const admit = () => requestHandling.admit(caller, null);
-      return send(reply, await exchangeStateless(request, body, parts, admit));
+      const call: StatelessParts['call'] = async (tool, params) =>
+        (await confirmed.call(tool, params, caller, reply)) ?? {
+          result: await parts.call(tool, params.arguments ?? {}),
+        };
+      return send(reply, await exchangeStateless(request, body, { ...parts, call }, admit));
     }
     const { exchange, readMessages } = await protocol();
     // A call is counted by itself, so that a refusal is an answer that its agent reads.

@@ -6,6 +6,8 @@ import type { ErrorCode } from '../../core/errors.ts';
  */
 export const remedies: { readonly [Code in ErrorCode]?: string } = {
   // messages
+  confirmation_required:
+    'this client cannot ask its user with a form. Do not try again; tell the user.',
   invalid_cursor:
     'leave `cursor` out to start from now, then follow `next_cursor` exactly as given.',
   invalid_phone_number:

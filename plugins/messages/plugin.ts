@@ -12,8 +12,10 @@ import { getMessage } from './read/get-message.ts';
 import { listConversations } from './read/list-conversations.ts';
 import { listMessages } from './read/list-messages.ts';
 import { messageView } from './read/view.ts';
+import type { SendRules } from './send/input.ts';
+import { sendQuestion } from './send/question.ts';
 import { sendMessage } from './send/send-message.ts';
-import { checkedSend, type IsKnown, makeSend } from './send/service.ts';
+import { checkedSend, type IsKnown, makeAskSend, makeSend } from './send/service.ts';
 import { makeSessionListener } from './session-listener.ts';
 import { startMessageUpkeep } from './upkeep.ts';
 import { DirectHandover } from './wait/handover.ts';
@@ -56,6 +58,13 @@ export default gatewayPlugin(
       labels: [],
     });
     const handover = new DirectHandover((tenantId) => waits.of(tenantId), answered);
+    const rules: SendRules = {
+      limits: limits.rules,
+      idempotencyMs,
+      recipients: (channel, mode) =>
+        channels.driverOf(channel, mode)?.capabilities.recipients ?? 'contacts',
+      newContactId: (at) => newId('con', at),
+    };
     const lanes = makeLanes({
       storage,
       clock,
@@ -68,13 +77,7 @@ export default gatewayPlugin(
       expireMs,
       waits: config.limits.waits,
       log,
-      rules: {
-        limits: limits.rules,
-        idempotencyMs,
-        recipients: (channel, mode) =>
-          channels.driverOf(channel, mode)?.capabilities.recipients ?? 'contacts',
-        newContactId: (at) => newId('con', at),
-      },
+      rules,
       restrict(accountId, until) {
         accounts.restrictForSafety(accountId, until).catch((error: unknown) => {
           log.warn({ err: error, account: accountId }, 'an account could not be restricted');
@@ -104,7 +107,9 @@ export default gatewayPlugin(
       const threads = await storage.read.threads.ofContacts(contact === null ? [] : [contact.id]);
       return threads.some(({ accountId }) => accountIds.has(accountId));
     };
-    const send = makeSend((input) => lanes.accept(input), config.webhooks.allow_http, isKnown);
+    const allowHttp = config.webhooks.allow_http;
+    const send = makeSend((input) => lanes.accept(input), allowHttp, isKnown);
+    const ask = makeAskSend((input) => sendQuestion(storage, rules, input), allowHttp, isKnown);
     const mint: MintAddress = (key) => media.mint(key);
     provideSingleton(app.container, 'messages', () => ({
       send: checkedSend(send, config.messages.max_text),
@@ -117,7 +122,7 @@ export default gatewayPlugin(
       eraseContact: erase,
     }));
     app.operations.add(
-      sendMessage({ maxText: config.messages.max_text, send }),
+      sendMessage({ maxText: config.messages.max_text, send, ask }),
       listMessages({
         list: (tenantId, filter) => storage.read.messages.list(tenantId, filter),
         findContact: (tenantId, id) => storage.read.contacts.find(tenantId, id),

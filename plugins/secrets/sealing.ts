@@ -65,7 +65,10 @@ function parse(sealed: string): { keyId: string; nonce: Buffer; body: Buffer } {
     !keyId ||
     nonce.length !== nonceBytes ||
     body.length < tagBytes ||
-    more.length > 0
+    more.length > 0 ||
+    // Node skips characters that are no base64url, so two texts could be the same value.
+    nonce.toString('base64url') !== nonceText ||
+    body.toString('base64url') !== bodyText
   ) {
     throw new Error('this is not a sealed value');
   }

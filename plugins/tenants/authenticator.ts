@@ -1,7 +1,7 @@
 import type { Authenticator, Caller } from '../../core/contracts/caller.ts';
 import type { Tables } from '../../core/contracts/storage.ts';
 import { GatewayError } from '../../core/errors.ts';
-import { hashOf, looksLikeKey } from './keys.ts';
+import { hashOf, looksLikeKey, unlimited } from './keys.ts';
 import { RecentAnswers, type Remembering } from './recent-answers.ts';
 import type { KeyOwner } from './tables/api-keys.ts';
 
@@ -29,7 +29,7 @@ export function keyAuthenticator(
     authenticate: async (key) => (looksLikeKey(key) ? callers.get(hashOf(key)) : null),
     forTenant: async (tenantId, keyId) => {
       const tenant = (await orUnavailable(read.tenants.find([tenantId]))).get(tenantId);
-      const key = { id: keyId, scopes: null, accountIds: null };
+      const key = { ...unlimited, id: keyId };
       return tenant === undefined ? null : toCaller({ key, tenant });
     },
     isCurrent: (keyId) => current.get(keyId),
@@ -55,5 +55,6 @@ function toCaller({ key, tenant }: KeyOwner): Caller {
     disabled: new Set(tenant.disabled),
     scopes: key.scopes === null ? null : new Set(key.scopes),
     accountIds: key.accountIds === null ? null : new Set(key.accountIds),
+    confirmSends: key.confirmSends,
   };
 }

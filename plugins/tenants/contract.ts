@@ -45,6 +45,8 @@ export interface KeySettings {
   readonly accountIds: readonly string[] | null;
   /** When it ends; null: never. */
   readonly expiresAt: number | null;
+  /** A person has to confirm each message that it sends. */
+  readonly confirmSends: boolean;
 }
 
 /** One row of `api_keys`, without the hash. */

@@ -12,10 +12,11 @@ export interface WantedKey {
   readonly scopes?: readonly Scope[] | undefined;
   readonly accountIds?: readonly string[] | undefined;
   readonly expiresAt?: number | undefined;
+  readonly confirmSends?: boolean | undefined;
 }
 
 /** The key that makes another one. */
-export type Maker = Pick<Caller, 'scopes'> & Pick<KeySettings, 'expiresAt'>;
+export type Maker = Pick<Caller, 'scopes' | 'confirmSends'> & Pick<KeySettings, 'expiresAt'>;
 
 /**
  * The settings of a new key, which may never more than its maker may. Pure.
@@ -23,7 +24,21 @@ export type Maker = Pick<Caller, 'scopes'> & Pick<KeySettings, 'expiresAt'>;
  */
 export function settingsOf(wanted: WantedKey, maker: Maker): KeySettings {
   const { name, accountIds = null } = wanted;
-  return { name, accountIds, scopes: scopesOf(wanted, maker), expiresAt: endOf(wanted, maker) };
+  return {
+    name,
+    accountIds,
+    scopes: scopesOf(wanted, maker),
+    expiresAt: endOf(wanted, maker),
+    confirmSends: confirmsOf(wanted, maker),
+  };
+}
+
+function confirmsOf({ confirmSends }: WantedKey, maker: Maker): boolean {
+  if (!maker.confirmSends || confirmSends !== false) return confirmSends ?? maker.confirmSends;
+  throw wrong(
+    'body/confirm_sends',
+    'body/confirm_sends must be true, as in the key that makes this one',
+  );
 }
 
 function scopesOf({ scopes: named, accountIds }: WantedKey, maker: Maker): KeySettings['scopes'] {

@@ -29,6 +29,7 @@ export const unlimited: KeySettings = {
   scopes: null,
   accountIds: null,
   expiresAt: null,
+  confirmSends: false,
 };
 
 /** The key as it is stored. */

@@ -11,7 +11,7 @@ import { numbers, refusalWorld } from './refusals/world.ts';
 
 /** Codes that are met elsewhere: what one healthy process does not answer, drivers from outside, media, recoveries, owners' links, keys. */
 const elsewhere = new Set([
-  ...['scope_missing', 'key_not_found', 'key_cap'],
+  ...['scope_missing', 'key_not_found', 'key_cap', 'confirmation_required'],
   ...['unauthorized', 'wait_concurrency', 'qr_not_ready', 'rate_limited', 'internal_error'],
   ...['unavailable', 'connection_service_unreachable', 'connection_service_at_capacity'],
   ...['headers_too_large', 'media_gone', 'range_not_satisfiable'],

@@ -23,6 +23,7 @@ export function KeyForm(props: {
   const [name, setName] = useState('');
   const [chosen, choose] = useState<readonly Scope[]>(['read', 'send']);
   const [accountIds, setAccountIds] = useState<readonly string[]>([]);
+  const [isConfirming, setConfirming] = useState(session.me.key.confirm_sends);
   const [days, setDays] = useState<keyof typeof texts.keys.ends>('0');
   const task = useTask();
   const possible = own.filter((scope) => accountIds.length === 0 || accountScopes.includes(scope));
@@ -34,6 +35,7 @@ export function KeyForm(props: {
         body: {
           name: name.trim(),
           scopes,
+          confirm_sends: isConfirming,
           ...(accountIds.length === 0 ? {} : { account_ids: [...accountIds] }),
           ...(ends === 0 ? {} : { expires_at: new Date(Date.now() + ends * dayMs).toISOString() }),
         },
@@ -80,6 +82,9 @@ export function KeyForm(props: {
             />
           ))}
         </fieldset>
+        {scopes.includes('send') && !session.me.key.confirm_sends && (
+          <Option text={texts.keys.confirms} isChecked={isConfirming} onChange={setConfirming} />
+        )}
         {accounts.length > 0 && (
           <fieldset class="field">
             <legend>{texts.keys.accounts}</legend>

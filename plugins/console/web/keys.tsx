@@ -80,6 +80,7 @@ function KeyCard(props: {
         <dt>{texts.system.scopes}</dt>
         <dd>
           {key.scopes?.map((scope) => texts.keys.scopes[scope]).join(', ') ?? texts.system.all}
+          {key.confirm_sends && ` · ${texts.keys.confirms}`}
         </dd>
         <dt>{texts.system.accounts}</dt>
         <dd>{key.account_ids?.map(nameOf).join(', ') ?? texts.system.all}</dd>

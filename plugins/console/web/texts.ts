@@ -71,6 +71,7 @@ export const texts = {
     used: 'Last used',
     name: 'Name',
     nameHint: 'Which program or agent will have it.',
+    confirms: 'A person confirms each message',
     accounts: 'Only these accounts (none ticked: all)',
     made: 'The new key',
     once: 'Copy the key now. It is not shown again.',

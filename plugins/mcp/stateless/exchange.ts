@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import type { ExchangeAnswer, ExchangeParts } from '../contract.ts';
+import type { ExchangeAnswer, StatelessParts } from '../contract.ts';
 import { instructions } from '../instructions.ts';
 import { serverInfo } from '../server-info.ts';
 import { readEnvelope, type StatelessRequest } from './envelope.ts';
@@ -31,7 +31,7 @@ const commonJson = JSON.stringify({ ...common, ...kept }).slice(1);
 export async function exchangeStateless(
   request: FastifyRequest,
   body: unknown,
-  parts: ExchangeParts,
+  parts: StatelessParts,
   admit: () => void,
 ): Promise<ExchangeAnswer> {
   if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
@@ -67,15 +67,17 @@ export async function exchangeStateless(
 
 async function callTool(
   { id, params }: StatelessRequest,
-  { tools, call }: ExchangeParts,
+  { tools, call }: StatelessParts,
 ): Promise<ExchangeAnswer> {
   const tool = tools.get(String(params.name));
   if (tool === undefined) {
     const names = [...tools.keys()].join(', ');
     return failure(200, id, codes.invalidParams, `unknown tool; the tools are: ${names}`);
   }
-  const result = await call(tool, params.arguments ?? {});
-  return success(id, JSON.stringify({ ...result, ...common }));
+  const outcome = await call(tool, params);
+  if ('refused' in outcome) return failure(200, id, codes.invalidParams, outcome.refused);
+  const result = 'asked' in outcome ? outcome.asked : outcome.result;
+  return success(id, JSON.stringify({ ...common, ...result }));
 }
 
 async function eventsAnswer(

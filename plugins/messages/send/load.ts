@@ -22,6 +22,9 @@ export interface SendPrefetch {
   readonly keys: readonly IdempotencyRecord[];
 }
 
+/** What reads, and at which moment: an open transaction, or the last commit. */
+export type Reading = Tables & Pick<Unit, 'now'>;
+
 /** The first half of `loadBatch`: nearly always all of it. */
 export async function prefetch(
   tables: Tables,
@@ -54,7 +57,7 @@ interface Pair {
  * rest is read only for sends that need it. The tenants are locked: nobody else changes this state until COMMIT.
  */
 export async function loadBatch(
-  unit: Unit,
+  unit: Reading,
   rules: SendRules,
   sends: readonly SendInput[],
   { day, snapshots, candidates, keys }: SendPrefetch,
@@ -113,7 +116,7 @@ export async function loadBatch(
 
 /** The threads of all pairs, by `threadKey`. */
 async function loadThreads(
-  unit: Unit,
+  unit: Tables,
   snapshots: readonly SendSnapshot[],
   pairs: readonly Pair[],
 ): Promise<Map<string, Thread>> {
@@ -127,7 +130,7 @@ async function loadThreads(
 
 /** Today's counters of the tenants and of all accounts in question, by id. */
 async function loadCounts(
-  unit: Unit,
+  unit: Tables,
   snapshots: readonly SendSnapshot[],
   day: string,
   pairs: readonly Pair[],
@@ -157,7 +160,7 @@ async function loadCounts(
 
 /** What the guards count, as far as it can matter: openers only where a send is one, times only of busy contacts. */
 async function loadGuards(
-  unit: Unit,
+  unit: Reading,
   { limits }: SendRules,
   snapshots: readonly SendSnapshot[],
   pairs: readonly Pair[],

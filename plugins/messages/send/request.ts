@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { extname } from 'node:path';
+import { canonicalJson } from '../../../core/canonical-json.ts';
 import type { ActingCaller } from '../../../core/contracts/caller.ts';
 import type { SendBody } from '../../../core/contracts/messages.ts';
 import { GatewayError } from '../../../core/errors.ts';
@@ -40,24 +41,13 @@ export function sendInput(
     idempotency:
       key === undefined
         ? null
-        : { keyHash: sha256(within(key, accountIds)), bodyHash: sha256(canonical(body)) },
+        : { keyHash: sha256(within(key, accountIds)), bodyHash: sha256(canonicalJson(body)) },
   };
 }
 
 /** Names the Idempotency-Key of an API key that is limited to accounts: no other may be answered what became of it. */
 function within(key: string, accountIds: ReadonlySet<string> | null): string {
   return accountIds === null ? key : `${key}\n${[...accountIds].sort().join()}`;
-}
-
-/** The same text for the same JSON, whatever the order of its fields. */
-function canonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const fields = Object.entries(value)
-    .filter(([, field]) => field !== undefined)
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([name, field]) => `${JSON.stringify(name)}:${canonical(field)}`);
-  return `{${fields.join(',')}}`;
 }
 
 function sha256(text: string): string {

@@ -1,6 +1,7 @@
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { idempotencyKeyHeader, QueuedMessage, sendErrors } from '../../../core/sending.ts';
 import { queuedExample } from '../examples.ts';
+import type { AskSend } from './question.ts';
 import { sendBody } from './schemas.ts';
 import type { Send } from './service.ts';
 
@@ -9,10 +10,11 @@ export interface SendMessageParts {
   readonly maxText: number;
   /** Takes bodies that their schema has validated. */
   readonly send: Send;
+  readonly ask: AskSend;
 }
 
 /** The operation that sends a message. */
-export function sendMessage({ maxText, send }: SendMessageParts): AnyOperation {
+export function sendMessage({ maxText, send, ask }: SendMessageParts): AnyOperation {
   return operation({
     id: 'send_message',
     method: 'POST',
@@ -61,6 +63,7 @@ export function sendMessage({ maxText, send }: SendMessageParts): AnyOperation {
         answer: { status: 202, body: queuedExample },
       },
     ],
+    question: ({ caller, body, headers }) => ask(caller, body, headers['idempotency-key']),
     async handler({ caller, body, headers }) {
       return { status: 202, body: await send(caller, body, headers['idempotency-key']) };
     },

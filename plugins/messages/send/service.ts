@@ -4,6 +4,7 @@ import type { Messages, SendBody } from '../../../core/contracts/messages.ts';
 import { type ErrorDetail, GatewayError } from '../../../core/errors.ts';
 import { validationDetails } from '../../../core/validation-messages.ts';
 import type { SendDecision, SendInput } from './input.ts';
+import type { AskSend } from './question.ts';
 import { sendInput } from './request.ts';
 import { sendBody } from './schemas.ts';
 
@@ -28,6 +29,7 @@ export function makeSend(
   isKnown: IsKnown,
 ): Send {
   return async (caller, body, idempotencyKey) => {
+    if (caller.confirmSends === true) throw new GatewayError('confirmation_required');
     await refuseStranger(caller, body.to.contact_id, isKnown);
     const decision = await accept(sendInput(caller, body, idempotencyKey, allowHttp));
     if ('refused' in decision) throw decision.refused;
@@ -44,6 +46,18 @@ async function refuseStranger(
   if (!(await isKnown(tenantId, contactId, accountIds))) {
     throw new GatewayError('contact_not_found');
   }
+}
+
+/** Asks about bodies that their schema has validated. @param ask about the lane's input of one */
+export function makeAskSend(
+  ask: (input: SendInput) => Promise<string>,
+  allowHttp: boolean,
+  isKnown: IsKnown,
+): AskSend {
+  return async (caller, body, idempotencyKey) => {
+    await refuseStranger(caller, body.to.contact_id, isKnown);
+    return await ask(sendInput(caller, body, idempotencyKey, allowHttp));
+  };
 }
 
 /** Sends bodies that other plugins have put together, which no route has validated. */

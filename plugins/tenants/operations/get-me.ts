@@ -81,6 +81,7 @@ export function getMe({ tenant, key, features }: GetMeParts): AnyOperation {
               scopes: null,
               account_ids: null,
               expires_at: null,
+              confirm_sends: false,
             },
             features: ['api', 'webhooks', 'msgapp_web', 'chatapp', 'event:message.received'],
             version: gatewayVersion,

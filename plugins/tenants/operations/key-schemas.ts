@@ -43,6 +43,10 @@ const fields = {
     Type.Array(Type.String(), { description: 'the accounts it may use; null: all' }),
   ),
   expires_at: Nullable(Type.String({ ...Timestamp, description: 'when it ends; null: never' })),
+  confirm_sends: Type.Boolean({
+    description:
+      'whether a person has to confirm each message that it sends: over MCP the person is asked, over REST it cannot send',
+  }),
 };
 
 /** The key of a request. */
@@ -71,19 +75,21 @@ export const keyExample = {
   scopes: ['read', 'send'] as ('read' | 'send')[],
   account_ids: ['acc_01j5x8zn1c8t6j1k3m5p7r9rst'],
   expires_at: '2026-12-31T00:00:00.000Z',
+  confirm_sends: true,
   hint: 'gw_live_…kQ2w',
   created_at: '2026-01-31T09:30:00.000Z',
   last_used_at: '2026-01-31T09:31:00.000Z',
 };
 
 /** The fields that a request sees of its own key. */
-export function ownKeyView({ id, name, scopes, accountIds, expiresAt }: ApiKey) {
+export function ownKeyView({ id, name, scopes, accountIds, expiresAt, confirmSends }: ApiKey) {
   return {
     id,
     name,
     scopes: scopes === null ? null : [...scopes],
     account_ids: accountIds === null ? null : [...accountIds],
     expires_at: nullableTimestamp(expiresAt),
+    confirm_sends: confirmSends,
   };
 }
 

@@ -79,6 +79,12 @@ function createKey({ create, find }: KeyOperationsParts): AnyOperation {
           description: 'When it ends. Default: as the maker, or never.',
         }),
       ),
+      confirm_sends: Type.Optional(
+        Type.Boolean({
+          description:
+            'A person has to confirm each message that it sends. Default: as the maker, or false.',
+        }),
+      ),
     }),
     answers: {
       201: Type.Object({
@@ -98,6 +104,7 @@ function createKey({ create, find }: KeyOperationsParts): AnyOperation {
           scopes: keyExample.scopes,
           account_ids: keyExample.account_ids,
           expires_at: keyExample.expires_at,
+          confirm_sends: keyExample.confirm_sends,
         },
         answer: {
           status: 201,
@@ -112,9 +119,15 @@ function createKey({ create, find }: KeyOperationsParts): AnyOperation {
     async handler({ caller, body }) {
       const maker = await find(caller.keyId);
       if (maker === null) throw new GatewayError('unauthorized');
-      const { name, scopes, account_ids: accountIds, expires_at } = body;
+      const {
+        name,
+        scopes,
+        account_ids: accountIds,
+        expires_at,
+        confirm_sends: confirmSends,
+      } = body;
       const expiresAt = expires_at === undefined ? undefined : Date.parse(expires_at);
-      const wanted = { name: name.trim(), scopes, accountIds, expiresAt };
+      const wanted = { name: name.trim(), scopes, accountIds, expiresAt, confirmSends };
       const settings = settingsOf(wanted, { ...caller, expiresAt: maker.expiresAt });
       const key = await create(caller.tenantId, settings);
       const stored = key === null ? null : await find(key.id);

@@ -11,7 +11,7 @@ export interface HashedKey extends ApiKey {
 
 /** Whose key it is. */
 export interface KeyOwner {
-  readonly key: Pick<ApiKey, 'id' | 'scopes' | 'accountIds'>;
+  readonly key: Pick<ApiKey, 'id' | 'scopes' | 'accountIds' | 'confirmSends'>;
   readonly tenant: Tenant;
 }
 
@@ -22,14 +22,19 @@ interface KeyRow {
   readonly name: string | null;
   readonly scopes: string | null;
   readonly account_ids: string | null;
+  readonly confirm_sends: number;
   readonly created_at: number;
   readonly expires_at: number | null;
   readonly last_used_at: number | null;
   readonly revoked_at: number | null;
 }
 
+type RightColumns = Pick<KeyRow, (typeof rights)[number]>;
+
+const rights = ['scopes', 'account_ids', 'confirm_sends'] as const;
 const columns = [
-  ...(['id', 'tenant_id', 'hint', 'name', 'scopes', 'account_ids'] as const),
+  ...(['id', 'tenant_id', 'hint', 'name'] as const),
+  ...rights,
   ...(['created_at', 'expires_at', 'last_used_at', 'revoked_at'] as const),
 ];
 
@@ -53,6 +58,7 @@ export class ApiKeyTable {
         name: key.name,
         scopes: key.scopes?.join() ?? null,
         account_ids: key.accountIds?.join() ?? null,
+        confirm_sends: key.confirmSends ? 1 : 0,
         created_at: key.createdAt,
         expires_at: key.expiresAt,
         last_used_at: key.lastUsedAt,
@@ -63,15 +69,15 @@ export class ApiKeyTable {
 
   /** The owner of the key with this hash; null when it is unknown, revoked or expired. One statement. */
   async ownerOf(hash: string): Promise<KeyOwner | null> {
-    const row:
-      | (TenantRow & Pick<KeyRow, 'scopes' | 'account_ids'> & { readonly key_id: string })
-      | undefined = await this.#current()
-      .join('tenants', 'tenants.id', 'api_keys.tenant_id')
-      .where('api_keys.hash', hash)
-      .first('tenants.*', 'api_keys.scopes', 'api_keys.account_ids', { key_id: 'api_keys.id' });
+    const row: (TenantRow & RightColumns & { readonly key_id: string }) | undefined =
+      await this.#current()
+        .join('tenants', 'tenants.id', 'api_keys.tenant_id')
+        .where('api_keys.hash', hash)
+        .first('tenants.*', ...rights.map((column) => `api_keys.${column}`), {
+          key_id: 'api_keys.id',
+        });
     if (row === undefined) return null;
-    const key = { id: row.key_id, scopes: scopesOf(row), accountIds: idsOf(row) };
-    return { key, tenant: toTenant(row) };
+    return { key: { ...rightsOf(row), id: row.key_id }, tenant: toTenant(row) };
   }
 
   /** Whether the key is neither revoked nor expired, by the database's clock. */
@@ -143,12 +149,20 @@ function toKey(row: KeyRow): ApiKey {
     tenantId: row.tenant_id,
     hint: row.hint,
     name: row.name,
-    scopes: scopesOf(row),
-    accountIds: idsOf(row),
+    ...rightsOf(row),
     createdAt: Number(row.created_at),
     expiresAt: momentOf(row.expires_at),
     lastUsedAt: momentOf(row.last_used_at),
     revokedAt: momentOf(row.revoked_at),
+  };
+}
+
+function rightsOf(row: RightColumns): Pick<ApiKey, 'scopes' | 'accountIds' | 'confirmSends'> {
+  const { account_ids: ids, confirm_sends: confirms } = row;
+  return {
+    scopes: scopesOf(row),
+    accountIds: ids === null ? null : ids.split(','),
+    confirmSends: confirms === 1,
   };
 }
 
@@ -157,10 +171,6 @@ function scopesOf({ scopes: stored }: Pick<KeyRow, 'scopes'>): readonly Scope[] 
   if (stored === null) return null;
   const names = stored.split(',');
   return scopes.filter((scope) => names.includes(scope));
-}
-
-function idsOf({ account_ids: stored }: Pick<KeyRow, 'account_ids'>): readonly string[] | null {
-  return stored === null ? null : stored.split(',');
 }
 
 function momentOf(stored: number | null): number | null {

@@ -40,6 +40,7 @@ export const tenantSchema: readonly Table[] = [
       // Scopes and ids of accounts with a comma between; null: all.
       scopes: nullable(text),
       account_ids: nullable(text),
+      confirm_sends: zero,
       created_at: integer,
       expires_at: nullable(integer),
       last_used_at: nullable(integer),

@@ -82,6 +82,7 @@ async function open(t: Test, url: string, env: Record<string, string> = {}) {
     disabled: new Set(),
     scopes: null,
     accountIds: null,
+    confirmSends: false,
   };
   const call = async (id: string, { phone, account, body, as }: Input = {}) => {
     const operation = gateway.app.operations.all().find((one) => one.id === id);

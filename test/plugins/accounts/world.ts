@@ -123,6 +123,7 @@ export class World {
     return {
       ...{ tenantId: id, keyId: 'key_1', mode, plan: 'growth', status: 'active', disabled },
       ...allRights,
+      confirmSends: false,
     };
   }
 

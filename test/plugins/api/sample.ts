@@ -314,5 +314,6 @@ async function authenticate(key: string): Promise<Caller | null> {
     disabled: new Set(),
     scopes: null,
     accountIds: null,
+    confirmSends: false,
   };
 }

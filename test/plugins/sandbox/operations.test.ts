@@ -23,6 +23,7 @@ const test: Caller = {
   disabled: new Set(),
   scopes: null,
   accountIds: null,
+  confirmSends: false,
 };
 const live: Caller = { ...test, tenantId: 'ten_live', mode: 'live' };
 const channels = () => ['msgapp_web', 'chatapp'];

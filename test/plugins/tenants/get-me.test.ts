@@ -28,7 +28,10 @@ for (const { name, create } of databases) {
           ...{ id: customer.id, name: 'Customer', mode: 'test' },
           ...{ plan: 'growth', status: 'active' },
         },
-        key: { id: key?.id, name: null, scopes: null, account_ids: null, expires_at: null },
+        key: {
+          ...{ id: key?.id, name: null, scopes: null, account_ids: null, expires_at: null },
+          confirm_sends: false,
+        },
         version: gatewayVersion,
       });
       t.strictSame(features.slice(0, 4), ['api', 'webhooks', 'msgapp_web', 'chatapp']);

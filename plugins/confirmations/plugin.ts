@@ -1,0 +1,23 @@
+import { randomUUID } from 'node:crypto';
+import { provideSingleton } from '../../core/container.ts';
+import { gatewayPlugin } from '../../core/kernel.ts';
+import { startPruning } from '../../core/pruning.ts';
+import type {} from './contract.ts';
+import { answerMs, ConfirmationStates } from './states.ts';
+import { pruneConfirmations, useConfirmations } from './use-lane.ts';
+
+/** Questions to a person: their states, and which answers were used. */
+export default gatewayPlugin('confirmations', ['storage', 'secrets'], async (app) => {
+  const { storage, log } = app.container.cradle;
+  provideSingleton(app.container, 'confirmations', ({ clock, secrets }) => {
+    const states = new ConfirmationStates(secrets, () => clock.now());
+    return {
+      seal: (call, question) => states.seal(call, question),
+      read: (sealed, call) => states.read(sealed, call),
+      use: ({ nonce }) => storage.submit(useConfirmations, { nonce, callId: randomUUID() }),
+    };
+  });
+  // Twice as long as a question can be answered: the clocks of processes and database may differ.
+  const pruning = startPruning(pruneConfirmations, { storage, keptMs: 2 * answerMs, log });
+  app.addHook('onClose', () => pruning.stop());
+});

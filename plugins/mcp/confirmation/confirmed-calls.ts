@@ -1,0 +1,103 @@
+import type { FastifyReply } from 'fastify';
+import type { Caller } from '../../../core/contracts/caller.ts';
+import { type ErrorDeclaration, GatewayError } from '../../../core/errors.ts';
+
+import type {
+  QuestionedOperation,
+  RequestHandling,
+  RequestParts,
+  ServedAnswer,
+} from '../../api/contract.ts';
+import type { AskedCall, Confirmations, ReadState } from '../../confirmations/contract.ts';
+import type { ToolCalls } from '../calls.ts';
+import type { StatelessOutcome } from '../contract.ts';
+import type { Fields } from '../stateless/protocol.ts';
+import type { OperationTool } from '../tools.ts';
+import { answerIn, asking, canAsk, type PersonsAnswer } from './form.ts';
+
+/** A person said no. It is answered to agents alone, who learn no more of it than this. */
+const declined: ErrorDeclaration = {
+  code: 'confirmation_declined',
+  status: 403,
+  text: 'Not sent: the person declined. Do not send it again unless the person asks for it.',
+};
+
+/** What confirmed calls are made with. */
+export interface ConfirmedCallsParts {
+  readonly calls: ToolCalls;
+  readonly requestHandling: Pick<RequestHandling, 'serve' | 'question'>;
+  /** Asked for with the first question: few gateways ask any. */
+  confirmations(): Confirmations;
+}
+
+/** What is neither an answer nor a refusal of the operation: a question, or why a state is not taken. */
+type Unanswered = { readonly asked: ReturnType<typeof asking> } | { readonly refused: string };
+
+/** Calls of a key whose messages a person confirms, by clients that can ask. */
+export class ConfirmedCalls {
+  readonly #parts: ConfirmedCallsParts;
+
+  constructor(parts: ConfirmedCallsParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Asks before the call is done, or takes the answer that comes with it. Null where there is nothing to ask, or nobody: it
+   * is called as any other then. Never rejects.
+   */
+  async call(
+    { operation, ...tool }: OperationTool,
+    params: Fields,
+    caller: Caller,
+    reply: FastifyReply,
+  ): Promise<StatelessOutcome | null> {
+    if (!caller.confirmSends || !isQuestioned(operation) || !canAsk(params)) return null;
+    const given = params.arguments ?? {};
+    const call: AskedCall = { keyId: caller.keyId, tool: tool.listed.name, arguments: given };
+    return await this.#parts.calls.run<Unanswered>(
+      { operation, ...tool },
+      { given, caller, reply },
+      (parts) => this.#step(operation, parts, { call, params, reply }),
+    );
+  }
+
+  async #step(
+    operation: QuestionedOperation,
+    parts: RequestParts,
+    { call, params, reply }: { call: AskedCall; params: Fields; reply: FastifyReply },
+  ): Promise<ServedAnswer | Unanswered> {
+    const { requestHandling } = this.#parts;
+    const confirmations = this.#parts.confirmations();
+    const given = this.#given(call, params);
+    if (typeof given === 'string') return { refused: given };
+    if (given !== null) {
+      const isFirst = await confirmations.use(given.state);
+      if (!isFirst)
+        return { refused: 'requestState was used already: call without it to ask anew' };
+      if (given.answer !== 'accept') throw new GatewayError(declined);
+    }
+    const question = await requestHandling.question(operation, parts, reply);
+    // What would be done may have changed since the person was asked: then that is asked.
+    if (given?.state.asks(question) === true) {
+      return await requestHandling.serve(operation, parts, reply, true);
+    }
+    return { asked: asking(question, confirmations.seal(call, question)) };
+  }
+
+  /** The person's answer with its state; null where there is none yet, a sentence where it is refused. */
+  #given(
+    call: AskedCall,
+    params: Fields,
+  ): { readonly state: ReadState; readonly answer: PersonsAnswer } | null | string {
+    if (params.requestState === undefined) return null;
+    const state = this.#parts.confirmations().read(params.requestState, call);
+    if (typeof state === 'string') return state;
+    const read = answerIn(params);
+    if (typeof read === 'string') return read;
+    return read.answer === null ? null : { state, answer: read.answer };
+  }
+}
+
+function isQuestioned(operation: OperationTool['operation']): operation is QuestionedOperation {
+  return operation.question !== undefined;
+}

@@ -1,0 +1,74 @@
+import type { ActingCaller } from '../../../core/contracts/caller.ts';
+import type { SendBody } from '../../../core/contracts/messages.ts';
+import type { Storage } from '../../../core/contracts/storage.ts';
+import { GatewayError } from '../../../core/errors.ts';
+import { decideSend } from './decide.ts';
+import type { SendInput, SendRules } from './input.ts';
+import { loadBatch, prefetch } from './load.ts';
+
+/** Puts a send into words for the person who confirms it, or throws its refusal. */
+export type AskSend = (
+  caller: ActingCaller,
+  body: SendBody,
+  idempotencyKey?: string,
+) => Promise<string>;
+
+/**
+ * Decides a send as the accept lane does, on the last commit and without storing anything, and says from which account and
+ * to whom it would go.
+ * @throws GatewayError the refusal that the send would meet
+ */
+export async function sendQuestion(
+  storage: Pick<Storage, 'read' | 'now'>,
+  rules: SendRules,
+  send: SendInput,
+): Promise<string> {
+  const { read } = storage;
+  const [prefetched, at] = await Promise.all([prefetch(read, rules, [send]), storage.now()]);
+  const batch = await loadBatch({ ...read, now: at }, rules, [send], prefetched);
+  const decision = decideSend(rules, batch, send);
+  if ('refused' in decision) throw decision.refused;
+  const { account_id: accountId, contact_id: contactId } = decision.accepted;
+  const [[account], contact] = await Promise.all([
+    read.accounts.find([accountId]),
+    read.contacts.find(send.tenantId, contactId),
+  ]);
+  if (account === undefined) throw new GatewayError('account_not_found');
+  return inWords({
+    name: contact?.name ?? '',
+    address: contact === null ? send.phone : contact.phone,
+    account: `${account.identifier} (${account.channel})`,
+    media: send.media?.url ?? null,
+    text: send.text,
+  });
+}
+
+/** What the person reads. */
+interface Question {
+  readonly name: string;
+  /** Null where the network hides it. */
+  readonly address: string | null;
+  readonly account: string;
+  readonly media: string | null;
+  readonly text: string;
+}
+
+/** The text comes last, and nothing before it can break its line: no part can pass for another. Pure. */
+export function inWords({ name, address, account, media, text }: Question): string {
+  const named = oneLine(name);
+  const number = address ?? 'hidden number';
+  return [
+    'Send this message?',
+    `To: ${named === '' ? number : `${named} (${number})`}`,
+    `From: ${oneLine(account)}`,
+    // As it is fetched: a URL may hold line breaks that mean nothing.
+    ...(media === null ? [] : [`File: ${new URL(media).href}`]),
+    'Text:',
+    text,
+  ].join('\n');
+}
+
+/** A name that somebody else has chosen, without line breaks and signs that turn the direction of what follows. */
+function oneLine(name: string): string {
+  return name.replaceAll(/[\p{C}\p{Z}]+/gu, ' ').trim();
+}
