@@ -1,4 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import type { AnswerEvents } from './stateless/events/protocol.ts';
 import type { Fields } from './stateless/protocol.ts';
 import type { OperationTool } from './tools.ts';
 
@@ -9,6 +10,8 @@ export interface ExchangeParts {
   readonly list: string;
   /** @param given the arguments as they came; an agent may have sent anything */
   call(tool: OperationTool, given: unknown): Promise<CallToolResult>;
+  /** The methods of MCP Events, which only the revision without sessions has. */
+  readonly events: AnswerEvents;
 }
 
 /** What became of a call of the newer revision, whose clients can be asked for more before it is done. */

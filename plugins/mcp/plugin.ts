@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { gatewayPlugin } from '../../core/kernel.ts';
+import type { AnyOperation } from '../../core/operation.ts';
 import { publicUrl } from '../../core/public-url.ts';
 import { ToolCalls } from './calls.ts';
 import { ConfirmedCalls } from './confirmation/confirmed-calls.ts';
@@ -7,6 +8,7 @@ import type { ExchangeAnswer, ExchangeParts, StatelessParts } from './contract.t
 import { jsonRpcError } from './json-rpc.ts';
 import { mayCome, originOf } from './origins.ts';
 import { eraOf } from './stateless/era.ts';
+import { eventMethods } from './stateless/events/methods.ts';
 import { exchangeStateless } from './stateless/exchange.ts';
 import { ToolLists, toolsOf, wantedGroups } from './tools.ts';
 
@@ -35,6 +37,7 @@ async function loadProtocol() {
 function serveTools(app: FastifyInstance): void {
   const { cradle } = app.container;
   const { config, log, requestHandling, requestMetrics } = cradle;
+  const listEvents = operationOf(app, 'list_events');
   const tools = toolsOf(app.operations.all());
   const lists = new ToolLists(tools);
   const calls = new ToolCalls({ requestHandling, metrics: requestMetrics, log });
@@ -79,6 +82,13 @@ function serveTools(app: FastifyInstance): void {
       tools,
       list: lists.of(caller, wantedGroups(request.query, tools)),
       call: (tool, given) => calls.call(tool, { given, caller, reply }),
+      events: eventMethods(
+        {
+          subscriptions: cradle.eventSubscriptions,
+          read: (query) => readFeed(query, reply),
+        },
+        caller,
+      ),
     };
     const body = parsed(text);
     const era = eraOf(body, versionHeader(request));
@@ -102,6 +112,17 @@ function serveTools(app: FastifyInstance): void {
     if ('error' in read) return reply.code(400).send(read.error);
     return send(reply, await exchange(request, read, parts));
   }
+
+  async function readFeed(query: Record<string, unknown>, reply: FastifyReply): Promise<string> {
+    const parts = { params: {}, query, body: undefined };
+    return (await requestHandling.serve(listEvents, parts, reply)).body;
+  }
+}
+
+function operationOf({ operations }: FastifyInstance, id: string): AnyOperation {
+  const found = operations.all().find((operation) => operation.id === id);
+  if (found === undefined) throw new Error(`there is no operation ${id}`);
+  return found;
 }
 
 function send(reply: FastifyReply, { status, contentType, body }: ExchangeAnswer): FastifyReply {

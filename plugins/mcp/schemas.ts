@@ -106,7 +106,7 @@ function propertiesOf(schema: object | null): {
 }
 
 /** A schema as plain data, without what only the documentation shows: the names (`$id`) of shared ones, and examples. */
-function plain(schema: object): JsonSchema {
+export function plain(schema: object): JsonSchema {
   const isLeft = (key: string, value: unknown) =>
     key === '$id' || (key === 'examples' && Array.isArray(value));
   return JSON.parse(

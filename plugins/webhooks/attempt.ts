@@ -8,12 +8,21 @@ import type { Attempt } from './tables/delivery-rows.ts';
 /** Request of one attempt. */
 export interface AttemptRequest {
   readonly url: string;
+  /** From 1. */
+  readonly number: number;
+  /** The body, byte for byte as it is signed and sent. */
+  readonly payload: string;
+  /** Makes the headers, signed for a time in Unix seconds. */
+  headersAt(timestamp: number): Readonly<Record<string, string>>;
+}
+
+/** What the headers of an attempt are made of. */
+export interface AttemptFacts {
   readonly event: EventType;
   /** `dlv_…` */
   readonly deliveryId: string;
   /** From 1. */
   readonly number: number;
-  /** The body, byte for byte as it is signed and sent. */
   readonly payload: string;
   /** Null while signing is off. */
   readonly secrets: SigningSecrets | null;
@@ -44,7 +53,7 @@ export async function attempt(
   const begun = clock.monotonic();
   const outcome = await egress.post({
     url: request.url,
-    headers: attemptHeaders(request, Math.floor(at / 1000)),
+    headers: request.headersAt(Math.floor(at / 1000)),
     body: request.payload,
     timeoutMs,
     connectTimeoutMs,
@@ -74,7 +83,7 @@ export async function attempt(
  * @param timestamp Unix seconds
  */
 export function attemptHeaders(
-  { event, deliveryId, number, payload, secrets }: Omit<AttemptRequest, 'url'>,
+  { event, deliveryId, number, payload, secrets }: AttemptFacts,
   timestamp: number,
 ): Readonly<Record<string, string>> {
   return {

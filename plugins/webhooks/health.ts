@@ -7,6 +7,8 @@ export interface PauseRules {
   readonly failures: number;
   /** Minimum age of the first of them, milliseconds. */
   readonly forMs: number;
+  /** Whether 410 is a failure as any other, as it is for MCP Events. Default: false. */
+  readonly staysAtGone?: boolean;
 }
 
 /** Status with which a receiver says that it wants no more deliveries. */
@@ -41,7 +43,7 @@ export function afterAttemptAt(
   }
   const consecutiveFailures = health.consecutiveFailures + 1;
   const failingSince = health.failingSince ?? now;
-  const isGone = attempt.statusCode === gone;
+  const isGone = attempt.statusCode === gone && rules.staysAtGone !== true;
   const isWornOut = consecutiveFailures >= rules.failures && now - failingSince >= rules.forMs;
   return {
     ...seen,

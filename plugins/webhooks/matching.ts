@@ -26,7 +26,7 @@ export function hasWebhooks(
 
 /**
  * Whether an event matches a subscription: one of its types, about one of its accounts and channels, raised since the
- * subscription was made. Pure.
+ * subscription was made and before its end. Pure.
  */
 export function wants(
   webhook: Webhook,
@@ -39,6 +39,7 @@ export function wants(
     webhook.subscribedTo.includes(event.type) &&
     !tenant.disabled.includes(`event:${event.type}`) &&
     webhook.createdAt <= event.createdAt &&
+    event.createdAt < (webhook.grant?.expiresAt ?? Number.POSITIVE_INFINITY) &&
     passes(webhook, event.payload) &&
     isForIts(webhook, tenant, event)
   );
@@ -55,13 +56,17 @@ function isForIts(
   return !disabled.includes('operator_events') && webhook.url !== url;
 }
 
-/** Whether an event passes the filters of a subscription. An event of no account is about them all. */
-function passes({ accountIds, channels }: Webhook, payload: string): boolean {
+/**
+ * Whether an event passes the filters of a subscription. An event of no account is about them all, but for MCP Events
+ * as for `GET /events`: whoever asks for some accounts gets theirs alone.
+ */
+function passes({ accountIds, channels, grant }: Webhook, payload: string): boolean {
   if (accountIds === null && channels === null) return true;
   // Every body has both fields (specification: Payload shapes).
   const { account_id, channel } = JSON.parse(payload) as Record<string, string | null>;
   const isAmong = (value: string | null | undefined, filter: readonly string[] | null): boolean =>
     value == null || filter === null || filter.includes(value);
+  if (grant !== null && account_id == null) return false;
   return isAmong(account_id, accountIds) && isAmong(channel, channels);
 }
 

@@ -1,6 +1,12 @@
 import { provideSingleton } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
+import type {} from './contract.ts';
 import { startEngine } from './engine/engine.ts';
+import { Challenges } from './event-subscriptions/challenges.ts';
+import { ControlMessages } from './event-subscriptions/control-messages.ts';
+import { startEnding } from './event-subscriptions/ending.ts';
+import { makeEventSubscriptions } from './event-subscriptions/event-subscriptions.ts';
+import { makeGrantLane } from './event-subscriptions/grant-lane.ts';
 import { makeWebhookOperations } from './make-operations.ts';
 import { outgoingCalls } from './outgoing-calls.ts';
 import { TestSlots } from './test-slots.ts';
@@ -19,7 +25,7 @@ export default gatewayPlugin(
     const { broker, clock, cluster, cursors, egress, media, metrics, outbox, plans, secrets } =
       cradle;
     const { channels, stopping, storage } = cradle;
-    const { webhooks, roles } = cradle.config;
+    const { mcp, webhooks, roles } = cradle.config;
     const log = cradle.log.child({ plugin: 'webhooks' });
     const mint = (key: string): string => media.mint(key);
     const timeoutMs = webhooks.timeout_s * 1000;
@@ -43,6 +49,7 @@ export default gatewayPlugin(
         timeoutMs,
         connectTimeoutMs,
         retryDelaysMs: webhooks.retry_delays_s.map((seconds) => seconds * 1000),
+        eventRetryDelaysMs: mcp.event_retry_delays_s.map((seconds) => seconds * 1000),
         pauseAfterFailures: webhooks.pause_after_failures,
         pauseAfterMs: webhooks.pause_after_s * 1000,
         concurrency: webhooks.concurrency,
@@ -53,8 +60,20 @@ export default gatewayPlugin(
       delivers: roles.includes('webhooks'),
     });
     provideSingleton(app.container, 'directFanOut', () => engine.directFanOut);
+    const messages = new ControlMessages(egress, clock);
+    const mostPerKey = mcp.max_event_subscriptions;
+    provideSingleton(app.container, 'eventSubscriptions', () =>
+      makeEventSubscriptions({
+        ...{ storage, secrets, egress, plans, mostPerKey },
+        grantLane: makeGrantLane(mostPerKey, log),
+        challenges: new Challenges(messages),
+      }),
+    );
+    const ending = roles.includes('webhooks')
+      ? startEnding({ storage, secrets, messages, log })
+      : null;
     app.addHook('onClose', async () => {
-      await Promise.all([made.stop(), engine.stop()]);
+      await Promise.all([made.stop(), engine.stop(), ending?.stop()]);
     });
   },
 );

@@ -1,4 +1,5 @@
 import type { Attempt, AttemptedDelivery } from './tables/delivery-rows.ts';
+import type { Webhook } from './tables/webhook-rows.ts';
 
 /** Schedule of automatic retries. */
 export interface RetryRules {
@@ -6,18 +7,38 @@ export interface RetryRules {
   readonly delaysMs: readonly number[];
 }
 
+/** Schedules of both kinds of subscriptions. */
+export interface RetrySchedules extends RetryRules {
+  /** Pauses before the retries of MCP Events, milliseconds. */
+  readonly eventDelaysMs: readonly number[];
+}
+
+/** Statuses after which MCP Events (SEP-3415) wants no further try of a delivery: gone, and too large. */
+const finalStatuses = [410, 413];
+
+/** Schedule that holds after an attempt of a subscription; without pauses where it is not retried. Pure. */
+export function scheduleOf(
+  webhook: Pick<Webhook, 'retriesEnabled' | 'grant'> | undefined,
+  { statusCode }: Pick<Attempt, 'statusCode'>,
+  { delaysMs, eventDelaysMs }: RetrySchedules,
+): RetryRules {
+  if (webhook === undefined) return { delaysMs: [] };
+  if (webhook.grant === null) return { delaysMs: webhook.retriesEnabled ? delaysMs : [] };
+  const isFinal = statusCode !== null && finalStatuses.includes(statusCode);
+  return { delaysMs: isFinal ? [] : eventDelaysMs };
+}
+
 /** Maximum attempts in the log of a delivery. */
 const loggedAttempts = 20;
 
 /**
  * State of a delivery after an attempt: delivered, waiting for an automatic retry, or failed. Pure.
- * @param retriesEnabled the subscription's switch
+ * @param rules those of its subscription
  * @param now when the attempt was over
  */
 export function afterAttempt(
   delivery: AttemptedDelivery,
   attempt: Attempt,
-  retriesEnabled: boolean,
   rules: RetryRules,
   now: number,
 ): AttemptedDelivery {
@@ -29,7 +50,7 @@ export function afterAttempt(
   };
   if (attempt.failure === null) return { ...made, state: 'delivered' };
   const delayMs = rules.delaysMs[delivery.retries];
-  if (!retriesEnabled || delivery.replayed || delayMs === undefined) {
+  if (delivery.replayed || delayMs === undefined) {
     return { ...made, state: 'failed' };
   }
   return { ...made, state: 'waiting', retries: delivery.retries + 1, dueAt: now + delayMs };

@@ -1,7 +1,7 @@
 import type { EventType } from '../../core/contracts/events.ts';
 import type { Lane, Storage } from '../../core/contracts/storage.ts';
 import { newId } from '../../core/ids.ts';
-import { type AttemptParts, attempt } from './attempt.ts';
+import { type AttemptParts, attempt, attemptHeaders } from './attempt.ts';
 import { samplePayload } from './samples.ts';
 import type { SigningSecrets } from './subscriptions/secret.ts';
 import type { Attempt, Delivery } from './tables/delivery-rows.ts';
@@ -63,7 +63,9 @@ export async function deliverSample(
   const deliveryId = newId('dlv', now);
   const payload = JSON.stringify(samplePayload(event, now));
   const { url } = webhook;
-  const sent = { url, event, deliveryId, number: 1, payload, secrets };
+  const facts = { event, deliveryId, number: 1, payload, secrets };
+  const headersAt = (timestamp: number) => attemptHeaders(facts, timestamp);
+  const sent = { url, number: 1, payload, headersAt };
   const made = await attempt(parts, sent, signal);
   const delivery: Delivery = {
     id: deliveryId,

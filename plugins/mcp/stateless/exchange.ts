@@ -3,6 +3,7 @@ import type { ExchangeAnswer, StatelessParts } from '../contract.ts';
 import { instructions } from '../instructions.ts';
 import { serverInfo } from '../server-info.ts';
 import { readEnvelope, type StatelessRequest } from './envelope.ts';
+import { EventsRefusal, eventCapabilities } from './events/protocol.ts';
 import { codes, listTtlMs, metaNames, revision } from './protocol.ts';
 
 /** What each result carries beside its own fields (MCP 2026-07-28, Results). */
@@ -17,7 +18,7 @@ const discovered = {
   ...common,
   ...kept,
   supportedVersions: [revision],
-  capabilities: { tools: {} },
+  capabilities: { tools: {}, ...eventCapabilities },
   instructions,
 };
 const commonJson = JSON.stringify({ ...common, ...kept }).slice(1);
@@ -53,6 +54,8 @@ export async function exchangeStateless(
   }
   const { id, method, params } = envelope.request;
   if (method === 'server/discover') return success(id, JSON.stringify(discovered));
+  const events = parts.events(method, params);
+  if (events !== undefined) return await eventsAnswer(id, events);
   if (method !== 'tools/list') {
     return failure(404, id, codes.methodNotFound, `Method not found: ${method.slice(0, 100)}`);
   }
@@ -75,6 +78,18 @@ async function callTool(
   if ('refused' in outcome) return failure(200, id, codes.invalidParams, outcome.refused);
   const result = 'asked' in outcome ? outcome.asked : outcome.result;
   return success(id, JSON.stringify({ ...common, ...result }));
+}
+
+async function eventsAnswer(
+  id: string | number,
+  answering: Promise<object>,
+): Promise<ExchangeAnswer> {
+  try {
+    return success(id, JSON.stringify({ ...(await answering), ...common }));
+  } catch (error) {
+    if (!(error instanceof EventsRefusal)) throw error;
+    return failure(200, id, error.code, error.message, error.data);
+  }
 }
 
 function success(id: string | number, result: string): ExchangeAnswer {

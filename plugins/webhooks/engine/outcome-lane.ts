@@ -4,7 +4,7 @@ import type { EventRecord } from '../../events/contract.ts';
 import { afterAttemptAt, type PauseRules } from '../health.ts';
 import { operatorEvents } from '../operator-events.ts';
 import { logPauses } from '../pause-lines.ts';
-import { afterAttempt, type RetryRules } from '../retry.ts';
+import { afterAttempt, type RetrySchedules, scheduleOf } from '../retry.ts';
 import type { Attempt, AttemptedDelivery } from '../tables/delivery-rows.ts';
 import type { Health, Receiver } from '../tables/receiver-rows.ts';
 
@@ -30,7 +30,7 @@ export interface Outcome {
 export type Attempted = readonly [readonly AttemptedDelivery[], readonly Receiver[]];
 
 /** Rules of the outcomes. */
-export type OutcomeRules = RetryRules & { readonly pause: PauseRules };
+export type OutcomeRules = RetrySchedules & { readonly pause: PauseRules };
 
 /**
  * Lane that stores outcomes of attempts, in the delivery and in the health of the receiver. Lock order: deliveries,
@@ -51,7 +51,7 @@ export function makeOutcomeLane(
       const webhooks = await unit.webhooks.byIds(
         failed.flatMap(({ deliveryId }) => deliveries.get(deliveryId)?.webhookId ?? []),
       );
-      const retrying = new Map(webhooks.map((webhook) => [webhook.id, webhook.retriesEnabled]));
+      const subscriptions = new Map(webhooks.map((webhook) => [webhook.id, webhook]));
       const healths = new Map(receivers.map(({ id, health }) => [id, health]));
       const changed = new Set<string>();
       const touched = new Set<string>();
@@ -62,13 +62,15 @@ export function makeOutcomeLane(
         if (delivery.state !== 'waiting' || delivery.attempts !== attempt.number - 1) {
           return storedBefore(delivery, attempt);
         }
-        const retries = retrying.get(delivery.webhookId) ?? false;
-        const next = afterAttempt(delivery, attempt, retries, rules, now);
+        const webhook = subscriptions.get(delivery.webhookId);
+        const next = afterAttempt(delivery, attempt, scheduleOf(webhook, attempt, rules), now);
         deliveries.set(deliveryId, next);
         changed.add(deliveryId);
         const health = healths.get(receiverId);
         if (health !== undefined) {
-          healths.set(receiverId, afterAttemptAt(health, delivery, attempt, rules.pause, now));
+          const staysAtGone = webhook !== undefined && webhook.grant !== null;
+          const pause = { ...rules.pause, staysAtGone };
+          healths.set(receiverId, afterAttemptAt(health, delivery, attempt, pause, now));
           touched.add(receiverId);
         }
         return resultOf(next);

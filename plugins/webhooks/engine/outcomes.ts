@@ -36,7 +36,8 @@ export class Outcomes {
     this.#parts = parts;
     this.#metrics = metrics;
     const pause = { failures: settings.pauseAfterFailures, forMs: settings.pauseAfterMs };
-    this.#attempted = makeOutcomeLane({ delaysMs: settings.retryDelaysMs, pause }, log);
+    const { retryDelaysMs: delaysMs, eventRetryDelaysMs: eventDelaysMs } = settings;
+    this.#attempted = makeOutcomeLane({ delaysMs, eventDelaysMs, pause }, log);
     this.#ended = makeEndLane(plans);
   }
 

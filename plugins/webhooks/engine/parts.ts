@@ -15,6 +15,8 @@ export interface EngineSettings {
   readonly timeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly retryDelaysMs: readonly number[];
+  /** Those of MCP Events. */
+  readonly eventRetryDelaysMs: readonly number[];
   readonly pauseAfterFailures: number;
   readonly pauseAfterMs: number;
   /** Maximum concurrent requests to one receiver. */

@@ -1,5 +1,6 @@
 import { withFreshMedia } from '../../../core/media-reference.ts';
-import { attempt } from '../attempt.ts';
+import { type AttemptRequest, attempt, attemptHeaders } from '../attempt.ts';
+import { callbackHeaders, eventBody, mostBodyBytes } from '../event-subscriptions/rendering.ts';
 import type { SigningSecrets } from '../subscriptions/secret.ts';
 import type { Attempt } from '../tables/delivery-rows.ts';
 import type { ReadyAttempt } from './due-batches.ts';
@@ -15,31 +16,44 @@ export type SendingParts = Pick<EngineParts, 'egress' | 'clock' | 'settings' | '
  * Makes the next attempt of a delivery. When the secret cannot be opened nothing is sent, rather than unsigned. Never
  * rejects.
  */
-export async function send(
-  parts: SendingParts,
-  { delivery, webhook, event }: ReadyAttempt,
-): Promise<Attempt> {
+export async function send(parts: SendingParts, ready: ReadyAttempt): Promise<Attempt> {
   const { egress, clock, settings, secrets, log, mint } = parts;
   const { timeoutMs, connectTimeoutMs } = settings;
+  const { delivery, webhook, event } = ready;
   const number = delivery.attempts + 1;
+  const unsent = (message: string): Attempt => {
+    const failure = { kind: 'blocked', message } as const;
+    return { number, at: clock.now(), durationMs: 0, statusCode: null, answer: '', failure };
+  };
   let opened: SigningSecrets | null = null;
   try {
     opened = secrets.of(webhook, clock.now());
   } catch (error) {
     log.error({ err: error, webhook: webhook.id }, 'a signing secret cannot be opened');
-    const message = 'The gateway cannot open the signing secret: nothing was sent.';
-    const failure = { kind: 'blocked', message } as const;
-    return { number, at: clock.now(), durationMs: 0, statusCode: null, answer: '', failure };
+    return unsent('The gateway cannot open the signing secret: nothing was sent.');
   }
-  return attempt(
-    { egress, clock, timeoutMs, connectTimeoutMs },
-    {
-      url: webhook.url,
-      event: delivery.eventType,
-      deliveryId: delivery.id,
-      number,
-      payload: withFreshMedia(event.payload, mint),
-      secrets: opened,
-    },
-  );
+  const payload = withFreshMedia(event.payload, mint);
+  const request = requestOf(ready, number, payload, opened);
+  if (webhook.grant !== null && Buffer.byteLength(request.payload) > mostBodyBytes) {
+    return unsent(`The body has more than ${mostBodyBytes} bytes: nothing was sent.`);
+  }
+  return attempt({ egress, clock, timeoutMs, connectTimeoutMs }, request);
+}
+
+/** The request in the form of its subscription: that of webhooks, or of MCP Events. */
+function requestOf(
+  { delivery, webhook, event }: ReadyAttempt,
+  number: number,
+  payload: string,
+  secrets: SigningSecrets | null,
+): AttemptRequest {
+  const { url, grant } = webhook;
+  const { id: deliveryId, eventId, eventType } = delivery;
+  if (grant === null || secrets === null) {
+    const facts = { event: eventType, deliveryId, number, payload, secrets };
+    return { url, number, payload, headersAt: (timestamp) => attemptHeaders(facts, timestamp) };
+  }
+  const body = eventBody(delivery, { payload, createdAt: event.createdAt });
+  const message = { subscriptionId: webhook.id, id: eventId, body, secrets };
+  return { url, number, payload: body, headersAt: (at) => callbackHeaders(message, at) };
 }

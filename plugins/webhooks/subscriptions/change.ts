@@ -91,6 +91,7 @@ function created(webhook: NewWebhook, basis: ChangeBasis): SubscriptionChange | 
     receiverId: receiverId(tenantId, webhook.url),
     secretCreatedAt: webhook.sealedSecret === null ? null : now,
     previousSecret: null,
+    grant: null,
     createdAt: now,
   });
 }

@@ -6,6 +6,7 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
 import type { LeasedTable, LeaseRows } from '../../cluster/contract.ts';
 import { DeliveryTable } from './deliveries.ts';
+import { EventSubscriptionTable } from './event-subscriptions.ts';
 import { ReceiverTable, receiverLeases } from './receivers.ts';
 import { RecoveryTable } from './recoveries.ts';
 import { type TenantOf, WebhookTable } from './webhooks.ts';
@@ -16,6 +17,7 @@ export interface WebhookTables {
   readonly receivers: ReceiverTable;
   readonly deliveries: DeliveryTable;
   readonly recoveries: RecoveryTable;
+  readonly eventSubscriptions: EventSubscriptionTable;
 }
 
 declare module '../../../core/contracts/storage.ts' {
@@ -33,5 +35,6 @@ export function makeWebhookTables(
     receivers: new ReceiverTable(sql, leases(receiverLeases)),
     deliveries: new DeliveryTable(sql),
     recoveries: new RecoveryTable(sql),
+    eventSubscriptions: new EventSubscriptionTable(sql),
   };
 }

@@ -4,6 +4,7 @@ import {
   integer,
   nullable,
   one,
+  sparse,
   type Table,
   text,
   words,
@@ -29,11 +30,19 @@ export const webhookSchema: readonly Table[] = [
       secret_created_at: nullable(integer),
       previous_secret: nullable(text),
       previous_secret_until: nullable(integer),
+      // Of a subscription to MCP Events alone: the key that made it, and its end.
+      key_id: nullable(id),
+      expires_at: nullable(integer),
       created_at: integer,
     },
     primary: ['id'],
     unique: [['tenant_id', 'name']],
-    indexes: [['tenant_id', 'created_at', 'id'], ['receiver_id']],
+    indexes: [
+      ['tenant_id', 'created_at', 'id'],
+      ['receiver_id'],
+      sparse('key_id'),
+      sparse('expires_at'),
+    ],
   },
   {
     name: 'receivers',

@@ -24,7 +24,16 @@ export interface Webhook {
   readonly secretCreatedAt: number | null;
   /** The secret before the last rotation, sealed, and until when it signs, too; null without one. */
   readonly previousSecret: { readonly sealed: string; readonly until: number } | null;
+  /** Not null for a subscription to MCP Events, which no operation on webhooks shows. */
+  readonly grant: EventGrant | null;
   readonly createdAt: number;
+}
+
+/** For whom and until when a subscription to MCP Events is good. */
+export interface EventGrant {
+  /** The key that subscribed. */
+  readonly keyId: string;
+  readonly expiresAt: number;
 }
 
 /** One subscription, with the pause of its receiver. */
@@ -56,6 +65,8 @@ export interface WebhookColumns {
   readonly secret_created_at: number | null;
   readonly previous_secret: string | null;
   readonly previous_secret_until: number | null;
+  readonly key_id: string | null;
+  readonly expires_at: number | null;
   readonly created_at: number;
 }
 
@@ -107,12 +118,15 @@ export function changeableRow(one: Webhook): Row {
     secret_created_at: one.secretCreatedAt,
     previous_secret: one.previousSecret?.sealed ?? null,
     previous_secret_until: one.previousSecret?.until ?? null,
+    key_id: one.grant?.keyId ?? null,
+    expires_at: one.grant?.expiresAt ?? null,
   };
 }
 
 /** A row as a subscription. */
 export function webhookOf(row: WebhookColumns): Webhook {
   const { previous_secret: previous, previous_secret_until: until } = row;
+  const { key_id: keyId, expires_at: expiresAt } = row;
   return {
     id: row.id,
     tenantId: row.tenant_id,
@@ -128,6 +142,7 @@ export function webhookOf(row: WebhookColumns): Webhook {
     sealedSecret: row.secret,
     secretCreatedAt: row.secret_created_at,
     previousSecret: previous === null || until === null ? null : { sealed: previous, until },
+    grant: keyId === null || expiresAt === null ? null : { keyId, expiresAt },
     createdAt: row.created_at,
   };
 }

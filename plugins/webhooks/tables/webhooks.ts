@@ -16,7 +16,7 @@ import {
 /** Converts a row of `tenants`; the tenants plugin provides it. */
 export type TenantOf = (row: TenantRow) => Tenant;
 
-/** The SQL of webhook subscriptions. */
+/** The SQL of subscriptions; those to MCP Events are found by `EventSubscriptionTable`, and by id. */
 export class WebhookTable {
   protected readonly db: Sql;
   readonly #tenantOf: TenantOf;
@@ -31,6 +31,7 @@ export class WebhookTable {
     const rows: readonly WebhookColumns[] = await this.db
       .knex('webhooks')
       .where('tenant_id', tenantId)
+      .whereNull('key_id')
       .orderBy([{ column: 'created_at' }, { column: 'id' }]);
     return rows.map(webhookOf);
   }
@@ -40,6 +41,7 @@ export class WebhookTable {
     const rows: readonly WebhookColumns[] = await this.db
       .knex('webhooks')
       .where('tenant_id', tenantId)
+      .whereNull('key_id')
       .andWhere((either) => either.where('id', idOrName).orWhere('name', idOrName));
     const found = rows.find((row) => row.id === idOrName) ?? rows[0];
     return found === undefined ? null : webhookOf(found);
@@ -69,7 +71,8 @@ export class WebhookTable {
     const wanted = [...new Set(tenantIds)];
     if (wanted.length === 0) return [];
     const rows = await this.db.rows<WebhookColumns>(
-      `select * from webhooks where tenant_id in (${placeholders(wanted.length)}) order by created_at, id`,
+      `select * from webhooks where tenant_id in (${placeholders(wanted.length)}) and key_id is null
+       order by created_at, id`,
       wanted,
     );
     return rows.map(webhookOf);

@@ -53,11 +53,13 @@ t.test('an attempt succeeds with any 2xx, else says why it failed', async (t) =>
       },
       {
         url: 'https://a.example',
-        event: 'message.read',
-        deliveryId: 'd',
         number: 2,
         payload: body,
-        secrets,
+        headersAt: (timestamp) =>
+          attemptHeaders(
+            { event: 'message.read', deliveryId: 'd', number: 2, payload: body, secrets },
+            timestamp,
+          ),
       },
     );
   };

@@ -87,6 +87,7 @@ export const quick: EngineSettings = {
   timeoutMs: 2_000,
   connectTimeoutMs: 1_000,
   retryDelaysMs: [],
+  eventRetryDelaysMs: [],
   pauseAfterFailures: 1_000,
   pauseAfterMs: 60_000,
   concurrency: 10,
@@ -204,6 +205,7 @@ export async function addWebhook(
     sealedSecret: null,
     secretCreatedAt: null,
     previousSecret: null,
+    grant: null,
     createdAt: 1,
     ...facts,
   };

@@ -531,7 +531,11 @@ for (const engine of databases) {
       await until('the attempt', () => internet.seen.length === 1);
       const [row] = await deliveriesOf(one);
       if (row === undefined) throw new Error('there is a delivery');
-      const rules = { delaysMs: [60_000], pause: { failures: 9, forMs: 1 } };
+      const rules = {
+        delaysMs: [60_000],
+        eventDelaysMs: [],
+        pause: { failures: 9, forMs: 1 },
+      };
       const lane = makeOutcomeLane(rules, createLog('silent'));
       const failure = { kind: 'status', message: 'no' } as const;
       const attempt: Attempt = {

@@ -77,5 +77,6 @@ export const webhook: Webhook = {
   sealedSecret: null,
   secretCreatedAt: null,
   previousSecret: null,
+  grant: null,
   createdAt: 100,
 };

@@ -82,6 +82,7 @@ async function subscribe(stage: Stage, tenantId: string): Promise<void> {
         enabled: true,
         sealedSecret: null,
         previousSecret: null,
+        grant: null,
         secretCreatedAt: null,
         createdAt: unit.now,
       },

@@ -1,0 +1,91 @@
+import type { Caller } from '../../../../core/contracts/caller.ts';
+import { timestamp } from '../../../../core/schemas.ts';
+import type { EventSubscriptions, SubscriptionRefusal } from '../../../webhooks/contract.ts';
+import type { Fields } from '../protocol.ts';
+import { eventNamed, invalidParams, readSubscribe, readUnsubscribe } from './params.ts';
+import { EventsRefusal, eventCodes } from './protocol.ts';
+
+/** What a client's secret may be (Standard Webhooks): `whsec_` and 24 to 64 bytes in standard base64. */
+const secretForm = /^whsec_((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?)$/;
+
+/** Answers `events/subscribe`, also a refresh, which is the same call. @throws EventsRefusal */
+export async function subscribe(
+  subscriptions: EventSubscriptions,
+  caller: Caller,
+  params: Fields,
+): Promise<object> {
+  const { name, arguments: given, delivery, cursor, ttlMs = null } = readSubscribe(params);
+  const type = eventNamed(name, caller.disabled);
+  const { mode, url, secret } = delivery;
+  if (mode !== 'webhook') {
+    const message = 'params/delivery/mode must be webhook; or use events/poll';
+    const data = { feature: 'delivery.mode', value: mode.slice(0, 60) };
+    throw new EventsRefusal(eventCodes.unsupported, message, data);
+  }
+  if (!isSecret(secret)) {
+    throw invalidParams('params/delivery/secret must be whsec_ and 24 to 64 bytes in base64');
+  }
+  const wanted = { type, accountId: given?.account_id ?? null, url, secret, ttlMs };
+  const outcome = await subscriptions.subscribe(caller, wanted);
+  if ('refused' in outcome) throw refusalOf(outcome.refused);
+  const { id, expiresAt, health } = outcome;
+  const { lastDeliveryAt, lastError, failingSince } = health;
+  return {
+    id,
+    refreshBefore: timestamp(expiresAt),
+    cursor: null,
+    // A subscription begins now: what a client may have missed behind its cursor is read with events/poll.
+    truncated: cursor != null,
+    deliveryStatus: {
+      active: true,
+      lastDeliveryAt: lastDeliveryAt === null ? null : timestamp(lastDeliveryAt),
+      lastError,
+      ...(failingSince === null ? {} : { failedSince: timestamp(failingSince) }),
+    },
+  };
+}
+
+/** Answers `events/unsubscribe`; what is not there is ended already. @throws EventsRefusal */
+export async function unsubscribe(
+  subscriptions: EventSubscriptions,
+  caller: Caller,
+  params: Fields,
+): Promise<object> {
+  const { name, arguments: given, delivery } = readUnsubscribe(params);
+  const type = eventNamed(name, new Set());
+  const target = { type, accountId: given?.account_id ?? null, url: delivery.url };
+  await subscriptions.unsubscribe(caller, target);
+  return {};
+}
+
+function isSecret(secret: string): boolean {
+  const [, base64] = secretForm.exec(secret) ?? [];
+  const { length } = Buffer.from(base64 ?? '', 'base64');
+  return length >= 24 && length <= 64;
+}
+
+function refusalOf(refusal: SubscriptionRefusal): EventsRefusal {
+  switch (refusal.kind) {
+    case 'webhooks_not_enabled': {
+      const message = 'Webhooks are not enabled for this account; the operator must enable them.';
+      return new EventsRefusal(eventCodes.forbidden, message);
+    }
+    case 'url':
+      return invalidParams(`params/delivery/url is not allowed: ${refusal.message}`);
+    case 'account':
+      return invalidParams('params/arguments/account_id is not the id of an account of yours');
+    case 'callback': {
+      const { fault: reason } = refusal;
+      const message = `The callback did not pass the challenge: ${reason}`;
+      return new EventsRefusal(eventCodes.callbackEndpoint, message, { reason });
+    }
+    case 'limit': {
+      const { limit, max } = refusal;
+      const message =
+        limit === 'subscriptions'
+          ? `This key has ${max} subscriptions, the most it may have; end one that is not needed.`
+          : `${max} challenges of this host are open; try again.`;
+      return new EventsRefusal(eventCodes.resourceExhausted, message, { limit, max });
+    }
+  }
+}

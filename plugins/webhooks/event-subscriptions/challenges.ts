@@ -1,0 +1,81 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { EgressAnswer, EgressFailureKind, EgressOutcome } from '../../egress/contract.ts';
+import type { CallbackFault, SubscriptionRefusal } from '../contract.ts';
+import type { Callback, ControlMessages } from './control-messages.ts';
+
+/** Callbacks that are remembered, and for how long. */
+const remembered = { max: 1_000, ttl: 3_600_000 };
+/** Challenges that one process has open to a host at once. */
+const openPerHost = 4;
+
+const faults: Readonly<Record<Exclude<EgressFailureKind, 'blocked'>, CallbackFault>> = {
+  timeout: 'timeout',
+  connection: 'connection_refused',
+  tls: 'tls_error',
+};
+
+/**
+ * Asks callbacks whether they want what a key subscribes them to (SEP-3415, Callback verification): whoever answers can
+ * open the message and sends its nonce back.
+ */
+export class Challenges {
+  readonly #messages: ControlMessages;
+  readonly #passed = new LRUCache<string, true>(remembered);
+  readonly #open = new Map<string, number>();
+
+  constructor(messages: ControlMessages) {
+    this.#messages = messages;
+  }
+
+  /** Why a callback may not be subscribed by a key; null when it may. One that has passed is asked again after an hour. */
+  async refusal(keyId: string, callback: Callback): Promise<SubscriptionRefusal | null> {
+    const place = `${keyId} ${callback.url}`;
+    if (this.#passed.has(place)) return null;
+    const { host } = new URL(callback.url);
+    const open = this.#open.get(host) ?? 0;
+    if (open >= openPerHost) return { kind: 'limit', limit: 'challenges', max: openPerHost };
+    this.#open.set(host, open + 1);
+    try {
+      const challenge = randomBytes(24).toString('base64url');
+      const outcome = await this.#messages.post(callback, { type: 'verification', challenge });
+      const refusal = verdictOn(outcome, challenge);
+      if (refusal === null) this.#passed.set(place, true);
+      return refusal;
+    } finally {
+      const left = (this.#open.get(host) ?? 1) - 1;
+      if (left === 0) this.#open.delete(host);
+      else this.#open.set(host, left);
+    }
+  }
+}
+
+function verdictOn(
+  outcome: EgressOutcome<EgressAnswer>,
+  challenge: string,
+): SubscriptionRefusal | null {
+  if (!outcome.answered) {
+    const { kind, message } = outcome.failure;
+    return kind === 'blocked'
+      ? { kind: 'url', message }
+      : { kind: 'callback', fault: faults[kind] };
+  }
+  const { status, text } = outcome.answer;
+  if (status >= 400) return { kind: 'callback', fault: status < 500 ? 'http_4xx' : 'http_5xx' };
+  const isPassed = status >= 200 && status <= 299 && isSame(challengeIn(text), challenge);
+  return isPassed ? null : { kind: 'callback', fault: 'challenge_failed' };
+}
+
+function challengeIn(text: string): unknown {
+  try {
+    return (JSON.parse(text) as { readonly challenge?: unknown } | null)?.challenge;
+  } catch {
+    return undefined;
+  }
+}
+
+function isSame(given: unknown, expected: string): boolean {
+  if (typeof given !== 'string') return false;
+  const [one, other] = [Buffer.from(given), Buffer.from(expected)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}

@@ -1,0 +1,111 @@
+import type { Caller } from '../../../core/contracts/caller.ts';
+import type { Lane, Storage } from '../../../core/contracts/storage.ts';
+import { mayUse } from '../../../core/scopes.ts';
+import type { Egress } from '../../egress/contract.ts';
+import type { Secrets } from '../../secrets/contract.ts';
+import type { Plans } from '../../tenants/contract.ts';
+import type {
+  EventSubscriptions,
+  EventTarget,
+  GrantedSubscription,
+  SubscriptionRefusal,
+  WantedSubscription,
+} from '../contract.ts';
+import { signingSecretContext } from '../subscriptions/secret.ts';
+import type { Webhook } from '../tables/webhook-rows.ts';
+import type { Challenges } from './challenges.ts';
+import { unsubscribeLane } from './ending.ts';
+import type { GrantInput } from './grant.ts';
+import type { GrantOutput } from './grant-lane.ts';
+import { subscriptionId } from './subscription-id.ts';
+
+/** Dependencies of subscriptions to MCP Events. */
+export interface EventSubscriptionsParts {
+  readonly storage: Pick<Storage, 'read' | 'submit'>;
+  readonly grantLane: Lane<GrantInput, GrantOutput>;
+  readonly challenges: Challenges;
+  readonly secrets: Pick<Secrets, 'seal' | 'open'>;
+  readonly egress: Pick<Egress, 'refusal'>;
+  readonly plans: Pick<Plans, 'plan'>;
+  /** `mcp.max_event_subscriptions` */
+  readonly mostPerKey: number;
+}
+
+/** Makes the subscriptions to MCP Events of all keys. */
+export function makeEventSubscriptions(parts: EventSubscriptionsParts): EventSubscriptions {
+  const { storage, grantLane, challenges, secrets, egress, plans, mostPerKey } = parts;
+  const tooMany = { kind: 'limit', limit: 'subscriptions', max: mostPerKey } as const;
+
+  /** What can be refused without asking the callback. */
+  async function refusalOf(
+    caller: Caller,
+    { accountId, url }: EventTarget,
+    isOneMore: boolean,
+  ): Promise<SubscriptionRefusal | null> {
+    if (caller.disabled.has('webhooks') || !plans.plan(caller.plan).webhooks) {
+      return { kind: 'webhooks_not_enabled' };
+    }
+    if (accountId !== null) {
+      const [account] = await storage.read.accounts.find([accountId]);
+      const isOwn = account?.tenantId === caller.tenantId && mayUse(caller, accountId);
+      if (!isOwn) return { kind: 'account' };
+    }
+    const message = await egress.refusal(url);
+    if (message !== null) return { kind: 'url', message };
+    return isOneMore ? tooMany : null;
+  }
+
+  async function subscribe(
+    caller: Caller,
+    wanted: WantedSubscription,
+  ): Promise<GrantedSubscription | { readonly refused: SubscriptionRefusal }> {
+    const { tenantId, keyId } = caller;
+    const { type, accountId, url, secret, ttlMs } = wanted;
+    const id = subscriptionId(keyId, wanted);
+    const own = await storage.read.eventSubscriptions.ofKeys([keyId]);
+    const before = own.find((one) => one.id === id);
+    const isOneMore = before === undefined && own.length >= mostPerKey;
+    const refused = await refusalOf(caller, wanted, isOneMore);
+    if (refused !== null) return { refused };
+    // The callback of a subscription has passed the challenge of its key.
+    if (!own.some((one) => one.url === url)) {
+      const callback = { subscriptionId: id, url, secrets: { current: secret, previous: null } };
+      const failed = await challenges.refusal(keyId, callback);
+      if (failed !== null) return { refused: failed };
+    }
+    const output = await storage.submit(grantLane, {
+      ...{ tenantId, keyId, id, type, url, ttlMs },
+      accountIds: accountId === null ? idsOf(caller) : [accountId],
+      sealedSecret: secrets.seal(secret, signingSecretContext(id)),
+      sameAs: before === undefined ? null : sealedSame(before, secret),
+    });
+    if (output === 'too_many') return { refused: tooMany };
+    const { webhook, health } = output;
+    return {
+      id,
+      expiresAt: webhook.grant?.expiresAt ?? 0,
+      health: {
+        lastDeliveryAt: health?.lastSuccessAt ?? null,
+        lastError: health?.lastFailure?.message ?? null,
+        failingSince: health?.failingSince ?? null,
+      },
+    };
+  }
+
+  /** The sealed text of a subscription if it holds this secret. */
+  function sealedSame({ id, sealedSecret: sealed }: Webhook, secret: string): string | null {
+    const isSame = sealed !== null && secrets.open(sealed, signingSecretContext(id)) === secret;
+    return isSame ? sealed : null;
+  }
+
+  return {
+    subscribe,
+    async unsubscribe({ tenantId, keyId }, target) {
+      await storage.submit(unsubscribeLane, { tenantId, id: subscriptionId(keyId, target) });
+    },
+  };
+}
+
+function idsOf({ accountIds }: Caller): readonly string[] | null {
+  return accountIds === null ? null : [...accountIds];
+}

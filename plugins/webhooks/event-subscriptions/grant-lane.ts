@@ -1,0 +1,56 @@
+import type { Lane } from '../../../core/contracts/storage.ts';
+import type { GatewayLog } from '../../../core/log.ts';
+import { logPauses } from '../pause-lines.ts';
+import type { Health } from '../tables/receiver-rows.ts';
+import type { Webhook } from '../tables/webhook-rows.ts';
+import { type GrantInput, granted } from './grant.ts';
+
+/** The subscription after the grant, with the health of its callback before it; or that its key has too many. */
+export type GrantOutput =
+  | { readonly webhook: Webhook; readonly health: Health | null }
+  | 'too_many';
+
+/**
+ * Lane that grants subscriptions. The tenant's lock makes the limit of a key exact under concurrent calls. A pause of
+ * the callback ends, as whoever refreshes wants deliveries. Repeatable.
+ * @param mostPerKey `mcp.max_event_subscriptions`
+ */
+export function makeGrantLane(mostPerKey: number, log: GatewayLog): Lane<GrantInput, GrantOutput> {
+  return {
+    name: 'webhooks.grant',
+    maxBatch: 32,
+    locks: ({ tenantId }) => [`tenant:${tenantId}`],
+    async run(unit, inputs) {
+      const { webhooks, receivers, now } = unit;
+      const stored = await unit.eventSubscriptions.ofKeys(inputs.map(({ keyId }) => keyId));
+      const known = new Map(stored.map((webhook) => [webhook.id, webhook]));
+      const isStored = new Set(known.keys());
+      const touched = new Map<string, Webhook>();
+      const results = inputs.map((input) => {
+        const before = known.get(input.id) ?? null;
+        const own = [...known.values()].filter(({ grant }) => grant?.keyId === input.keyId).length;
+        if (before === null && own >= mostPerKey) return null;
+        const webhook = granted(before, input, now);
+        known.set(webhook.id, webhook);
+        touched.set(webhook.id, webhook);
+        return webhook;
+      });
+      const all = [...touched.values()];
+      await webhooks.save(all.filter(({ id }) => isStored.has(id)));
+      await webhooks.insert(all.filter(({ id }) => !isStored.has(id)));
+      await receivers.ensure(
+        all.map(({ receiverId: id, tenantId, url }) => ({ id, tenantId, url })),
+        now,
+      );
+      const found = await receivers.forChange(all.map(({ receiverId }) => receiverId));
+      const paused = found.filter(({ health }) => health.disabledAt !== null);
+      logPauses(unit, log, paused, () => ({ disabledAt: null, disabledReason: null }));
+      for (const { id } of paused) await receivers.reenable(id, now);
+      const healths = new Map(found.map(({ id, health }) => [id, health]));
+      return results.map((webhook) => {
+        if (webhook === null) return 'too_many';
+        return { webhook, health: healths.get(webhook.receiverId) ?? null };
+      });
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import type { EventType } from '../../../core/contracts/events.ts';
+import { receiverId } from '../subscriptions/receiver-id.ts';
+import type { Webhook } from '../tables/webhook-rows.ts';
+
+/** Shortest and longest grant (SEP-3415: at most 24 h). */
+const shortestMs = 60_000;
+const longestMs = 86_400_000;
+/** For so long a replaced secret signs beside the new one (SEP-3415: about 5 min). */
+const previousSecretMs = 300_000;
+
+/** A grant to be made or renewed. */
+export interface GrantInput {
+  readonly tenantId: string;
+  readonly keyId: string;
+  readonly id: string;
+  readonly type: EventType;
+  readonly accountIds: readonly string[] | null;
+  readonly url: string;
+  readonly sealedSecret: string;
+  /** The sealed text that holds the same secret already; null when there is none. */
+  readonly sameAs: string | null;
+  /** Null for the longest. */
+  readonly ttlMs: number | null;
+}
+
+/** The subscription after a grant: a new one, or the one before granted anew. Pure. */
+export function granted(before: Webhook | null, input: GrantInput, now: number): Webhook {
+  const { tenantId, keyId, id, type, accountIds, url, sealedSecret, ttlMs } = input;
+  const granted = Math.min(longestMs, Math.max(shortestMs, ttlMs ?? longestMs));
+  const grant = { keyId, expiresAt: now + granted };
+  if (before !== null) return { ...withSecret(before, input, now), grant };
+  return {
+    id,
+    tenantId,
+    name: id,
+    url,
+    receiverId: receiverId(tenantId, url),
+    subscribedTo: [type],
+    accountIds,
+    channels: null,
+    retriesEnabled: true,
+    enabled: true,
+    sealedSecret,
+    secretCreatedAt: now,
+    previousSecret: null,
+    grant,
+    createdAt: now,
+  };
+}
+
+function withSecret(before: Webhook, { sealedSecret, sameAs }: GrantInput, now: number): Webhook {
+  const sealed = before.sealedSecret;
+  // Sealing one secret twice gives two texts.
+  if (sealed === null || sealed === sameAs || sealed === sealedSecret) return before;
+  const previousSecret = { sealed, until: now + previousSecretMs };
+  return { ...before, sealedSecret, secretCreatedAt: now, previousSecret };
+}
