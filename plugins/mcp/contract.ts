@@ -7,8 +7,11 @@ export interface ExchangeParts {
   readonly tools: ReadonlyMap<string, OperationTool>;
   /** The result of `tools/list`, as JSON. */
   readonly list: string;
-  /** @param given the arguments as they came; an agent may have sent anything */
-  call(tool: OperationTool, given: unknown): Promise<CallToolResult>;
+  /**
+   * @param given the arguments as they came; an agent may have sent anything
+   * @param meta `_meta` of the call, likewise
+   */
+  call(tool: OperationTool, given: unknown, meta: unknown): Promise<CallToolResult>;
 }
 
 /** What became of a call of the newer revision, whose clients can be asked for more before it is done. */

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { publicUrl } from '../../core/public-url.ts';
+import { traceRequest } from '../../core/request-spans.ts';
 import { ToolCalls } from './calls.ts';
 import { ConfirmedCalls } from './confirmation/confirmed-calls.ts';
 import type { ExchangeAnswer, ExchangeParts, StatelessParts } from './contract.ts';
@@ -54,6 +55,7 @@ function serveTools(app: FastifyInstance): void {
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
 
   app.addHook('onRequest', async (request, reply) => {
+    traceRequest(request, reply);
     const allowed = [originOf(publicUrl(app.server, config)) ?? '', ...config.mcp.allowed_origins];
     if (!mayCome(request.headers.origin, allowed)) {
       const message = 'Forbidden: requests from this origin are not allowed';
@@ -78,7 +80,7 @@ function serveTools(app: FastifyInstance): void {
     const parts: ExchangeParts = {
       tools,
       list: lists.of(caller, wantedGroups(request.query, tools)),
-      call: (tool, given) => calls.call(tool, { given, caller, reply }),
+      call: (tool, given, meta) => calls.call(tool, { given, meta, caller, reply }),
     };
     const body = parsed(text);
     const era = eraOf(body, versionHeader(request));
@@ -90,7 +92,7 @@ function serveTools(app: FastifyInstance): void {
       const admit = () => requestHandling.admit(caller, null);
       const call: StatelessParts['call'] = async (tool, params) =>
         (await confirmed.call(tool, params, caller, reply)) ?? {
-          result: await parts.call(tool, params.arguments ?? {}),
+          result: await parts.call(tool, params.arguments ?? {}, params._meta),
         };
       return send(reply, await exchangeStateless(request, body, { ...parts, call }, admit));
     }

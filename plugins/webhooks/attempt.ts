@@ -1,6 +1,8 @@
 import type { Clock } from '../../core/contracts/clock.ts';
 import type { EventType } from '../../core/contracts/events.ts';
+import { traceparentOf } from '../../core/spans.ts';
 import type { Egress } from '../egress/contract.ts';
+import { endAttemptSpan, startAttemptSpan } from './attempt-span.ts';
 import { signature, standardSignature } from './signature.ts';
 import type { SigningSecrets } from './subscriptions/secret.ts';
 import type { Attempt } from './tables/delivery-rows.ts';
@@ -17,6 +19,8 @@ export interface AttemptRequest {
   readonly payload: string;
   /** Null while signing is off. */
   readonly secrets: SigningSecrets | null;
+  /** The `traceparent` of the event; null or absent without a trace. */
+  readonly trace?: string | null;
 }
 
 /** Dependencies and time-outs of an attempt. */
@@ -42,15 +46,18 @@ export async function attempt(
   const { egress, clock, timeoutMs, connectTimeoutMs } = parts;
   const at = clock.now();
   const begun = clock.monotonic();
+  const span = startAttemptSpan(request);
+  const trace = traceparentOf(span);
   const outcome = await egress.post({
     url: request.url,
-    headers: attemptHeaders(request, Math.floor(at / 1000)),
+    headers: attemptHeaders({ ...request, trace }, Math.floor(at / 1000)),
     body: request.payload,
     timeoutMs,
     connectTimeoutMs,
     hasSuccessor: true,
     ...(signal === undefined ? {} : { signal }),
   });
+  if (span !== null) endAttemptSpan(span, outcome);
   const durationMs = Math.round(clock.monotonic() - begun);
   const made = { number: request.number, at, durationMs };
   if (!outcome.answered) {
@@ -70,11 +77,12 @@ export async function attempt(
 
 /**
  * Headers of one attempt (specification: Delivery headers), with
- * those of Standard Webhooks beside them, and without signing headers while signing is off. Pure.
+ * those of Standard Webhooks beside them, without signing headers while signing is off, and with a `traceparent` where
+ * there is a trace. Pure.
  * @param timestamp Unix seconds
  */
 export function attemptHeaders(
-  { event, deliveryId, number, payload, secrets }: Omit<AttemptRequest, 'url'>,
+  { event, deliveryId, number, payload, secrets, trace = null }: Omit<AttemptRequest, 'url'>,
   timestamp: number,
 ): Readonly<Record<string, string>> {
   return {
@@ -83,6 +91,7 @@ export function attemptHeaders(
     'x-webhook-event': event,
     'x-webhook-delivery': deliveryId,
     'x-webhook-attempt': String(number),
+    ...(trace === null ? {} : { traceparent: trace }),
     ...(secrets === null
       ? {}
       : {

@@ -29,6 +29,7 @@ export const testLane: Lane<MadeDelivery, void> = {
         subject: delivery.subject,
         createdAt: delivery.createdAt,
         payload,
+        trace: null,
       })),
     );
     await unit.deliveries.insert(kept.map(({ delivery }) => delivery));

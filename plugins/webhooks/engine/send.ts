@@ -40,6 +40,7 @@ export async function send(
       number,
       payload: withFreshMedia(event.payload, mint),
       secrets: opened,
+      trace: event.trace,
     },
   );
 }
