@@ -9,8 +9,15 @@ export type GatewayLog = Logger;
  * @param level pino's levels; `silent` for none
  */
 export function createLog(level: string, destination?: { write(line: string): void }): GatewayLog {
+  const children = new Set<WeakRef<GatewayLog>>();
+  const gone = new FinalizationRegistry<WeakRef<GatewayLog>>((child) => children.delete(child));
   const options: LoggerOptions = {
     level,
+    onChild(child) {
+      const kept = new WeakRef(child);
+      children.add(kept);
+      gone.register(child, kept);
+    },
     base: undefined,
     hooks: { logMethod: leaveOutReported },
     redact: {
@@ -26,7 +33,24 @@ export function createLog(level: string, destination?: { write(line: string): vo
       censor: '***',
     },
   };
-  return destination === undefined ? pino(options) : pino(options, destination);
+  const log = destination === undefined ? pino(options) : pino(options, destination);
+  descendants.set(log, children);
+  return log;
+}
+
+/** The children of a log and theirs: each has a level of its own, which it was made with. */
+const descendants = new WeakMap<GatewayLog, ReadonlySet<WeakRef<GatewayLog>>>();
+
+/**
+ * Changes the level of a process's log and of all logs made from it.
+ * @param log as `createLog` made it
+ */
+export function setLogLevel(log: GatewayLog, level: string): void {
+  log.level = level;
+  for (const child of descendants.get(log) ?? []) {
+    const alive = child.deref();
+    if (alive !== undefined) alive.level = level;
+  }
 }
 
 /** Errors of a lasting condition, which has log lines of its own, are logged at the level debug only. */

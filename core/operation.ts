@@ -53,6 +53,8 @@ export interface OperationRequest<
   /** Aborted when the client went away or the gateway stops. */
   readonly signal: AbortSignal;
   readonly requestId: string;
+  /** The trace of the request, as W3C Trace Context writes it, to be passed on; null without one. */
+  readonly traceparent: string | null;
 }
 
 /** Hints for agents (MCP tool annotations) and for the reader of the documentation. */

@@ -3043,6 +3043,8 @@ export interface components {
         "X-Webhook-Delivery": string;
         /** @description Which attempt it is, from 1. */
         "X-Webhook-Attempt": string;
+        /** @description Where the message belongs to a trace: its place there, as W3C Trace Context writes it. The trace is the same on every attempt. */
+        traceparent: string;
         /** @description When signing is on: Unix seconds of this attempt. */
         "X-Webhook-Timestamp": string;
         /** @description When signing is on: `v1=` and the HMAC-SHA256 in hex, keyed with the whole secret, of the timestamp, a dot and the body. */
@@ -6668,6 +6670,8 @@ export interface operations {
                 "X-Webhook-Delivery": components["parameters"]["X-Webhook-Delivery"];
                 /** @description Which attempt it is, from 1. */
                 "X-Webhook-Attempt": components["parameters"]["X-Webhook-Attempt"];
+                /** @description Where the message belongs to a trace: its place there, as W3C Trace Context writes it. The trace is the same on every attempt. */
+                traceparent?: components["parameters"]["traceparent"];
                 /** @description When signing is on: Unix seconds of this attempt. */
                 "X-Webhook-Timestamp"?: components["parameters"]["X-Webhook-Timestamp"];
                 /** @description When signing is on: `v1=` and the HMAC-SHA256 in hex, keyed with the whole secret, of the timestamp, a dot and the body. */
@@ -6721,6 +6725,8 @@ export interface operations {
                 "X-Webhook-Delivery": components["parameters"]["X-Webhook-Delivery"];
                 /** @description Which attempt it is, from 1. */
                 "X-Webhook-Attempt": components["parameters"]["X-Webhook-Attempt"];
+                /** @description Where the message belongs to a trace: its place there, as W3C Trace Context writes it. The trace is the same on every attempt. */
+                traceparent?: components["parameters"]["traceparent"];
                 /** @description When signing is on: Unix seconds of this attempt. */
                 "X-Webhook-Timestamp"?: components["parameters"]["X-Webhook-Timestamp"];
                 /** @description When signing is on: `v1=` and the HMAC-SHA256 in hex, keyed with the whole secret, of the timestamp, a dot and the body. */
@@ -6774,6 +6780,8 @@ export interface operations {
                 "X-Webhook-Delivery": components["parameters"]["X-Webhook-Delivery"];
                 /** @description Which attempt it is, from 1. */
                 "X-Webhook-Attempt": components["parameters"]["X-Webhook-Attempt"];
+                /** @description Where the message belongs to a trace: its place there, as W3C Trace Context writes it. The trace is the same on every attempt. */
+                traceparent?: components["parameters"]["traceparent"];
                 /** @description When signing is on: Unix seconds of this attempt. */
                 "X-Webhook-Timestamp"?: components["parameters"]["X-Webhook-Timestamp"];
                 /** @description When signing is on: `v1=` and the HMAC-SHA256 in hex, keyed with the whole secret, of the timestamp, a dot and the body. */
@@ -6827,6 +6835,8 @@ export interface operations {
                 "X-Webhook-Delivery": components["parameters"]["X-Webhook-Delivery"];
                 /** @description Which attempt it is, from 1. */
                 "X-Webhook-Attempt": components["parameters"]["X-Webhook-Attempt"];
+                /** @description Where the message belongs to a trace: its place there, as W3C Trace Context writes it. The trace is the same on every attempt. */
+                traceparent?: components["parameters"]["traceparent"];
                 /** @description When signing is on: Unix seconds of this attempt. */
                 "X-Webhook-Timestamp"?: components["parameters"]["X-Webhook-Timestamp"];
                 /** @description When signing is on: `v1=` and the HMAC-SHA256 in hex, keyed with the whole secret, of the timestamp, a dot and the body. */
@@ -6880,6 +6890,8 @@ export interface operations {
                 "X-Webhook-Delivery": components["parameters"]["X-Webhook-Delivery"];
                 /** @description Which attempt it is, from 1. */
                 "X-Webhook-Attempt": components["parameters"]["X-Webhook-Attempt"];
+                /** @description Where the message belongs to a trace: its place there, as W3C Trace Context writes it. The trace is the same on every attempt. */
+                traceparent?: components["parameters"]["traceparent"];
                 /** @description When signing is on: Unix seconds of this attempt. */
                 "X-Webhook-Timestamp"?: components["parameters"]["X-Webhook-Timestamp"];
                 /** @description When signing is on: `v1=` and the HMAC-SHA256 in hex, keyed with the whole secret, of the timestamp, a dot and the body. */
@@ -6933,6 +6945,8 @@ export interface operations {
                 "X-Webhook-Delivery": components["parameters"]["X-Webhook-Delivery"];
                 /** @description Which attempt it is, from 1. */
                 "X-Webhook-Attempt": components["parameters"]["X-Webhook-Attempt"];
+                /** @description Where the message belongs to a trace: its place there, as W3C Trace Context writes it. The trace is the same on every attempt. */
+                traceparent?: components["parameters"]["traceparent"];
                 /** @description When signing is on: Unix seconds of this attempt. */
                 "X-Webhook-Timestamp"?: components["parameters"]["X-Webhook-Timestamp"];
                 /** @description When signing is on: `v1=` and the HMAC-SHA256 in hex, keyed with the whole secret, of the timestamp, a dot and the body. */
@@ -6986,6 +7000,8 @@ export interface operations {
                 "X-Webhook-Delivery": components["parameters"]["X-Webhook-Delivery"];
                 /** @description Which attempt it is, from 1. */
                 "X-Webhook-Attempt": components["parameters"]["X-Webhook-Attempt"];
+                /** @description Where the message belongs to a trace: its place there, as W3C Trace Context writes it. The trace is the same on every attempt. */
+                traceparent?: components["parameters"]["traceparent"];
                 /** @description When signing is on: Unix seconds of this attempt. */
                 "X-Webhook-Timestamp"?: components["parameters"]["X-Webhook-Timestamp"];
                 /** @description When signing is on: `v1=` and the HMAC-SHA256 in hex, keyed with the whole secret, of the timestamp, a dot and the body. */
@@ -7039,6 +7055,8 @@ export interface operations {
                 "X-Webhook-Delivery": components["parameters"]["X-Webhook-Delivery"];
                 /** @description Which attempt it is, from 1. */
                 "X-Webhook-Attempt": components["parameters"]["X-Webhook-Attempt"];
+                /** @description Where the message belongs to a trace: its place there, as W3C Trace Context writes it. The trace is the same on every attempt. */
+                traceparent?: components["parameters"]["traceparent"];
                 /** @description When signing is on: Unix seconds of this attempt. */
                 "X-Webhook-Timestamp"?: components["parameters"]["X-Webhook-Timestamp"];
                 /** @description When signing is on: `v1=` and the HMAC-SHA256 in hex, keyed with the whole secret, of the timestamp, a dot and the body. */
@@ -7092,6 +7110,8 @@ export interface operations {
                 "X-Webhook-Delivery": components["parameters"]["X-Webhook-Delivery"];
                 /** @description Which attempt it is, from 1. */
                 "X-Webhook-Attempt": components["parameters"]["X-Webhook-Attempt"];
+                /** @description Where the message belongs to a trace: its place there, as W3C Trace Context writes it. The trace is the same on every attempt. */
+                traceparent?: components["parameters"]["traceparent"];
                 /** @description When signing is on: Unix seconds of this attempt. */
                 "X-Webhook-Timestamp"?: components["parameters"]["X-Webhook-Timestamp"];
                 /** @description When signing is on: `v1=` and the HMAC-SHA256 in hex, keyed with the whole secret, of the timestamp, a dot and the body. */
@@ -7145,6 +7165,8 @@ export interface operations {
                 "X-Webhook-Delivery": components["parameters"]["X-Webhook-Delivery"];
                 /** @description Which attempt it is, from 1. */
                 "X-Webhook-Attempt": components["parameters"]["X-Webhook-Attempt"];
+                /** @description Where the message belongs to a trace: its place there, as W3C Trace Context writes it. The trace is the same on every attempt. */
+                traceparent?: components["parameters"]["traceparent"];
                 /** @description When signing is on: Unix seconds of this attempt. */
                 "X-Webhook-Timestamp"?: components["parameters"]["X-Webhook-Timestamp"];
                 /** @description When signing is on: `v1=` and the HMAC-SHA256 in hex, keyed with the whole secret, of the timestamp, a dot and the body. */
@@ -7198,6 +7220,8 @@ export interface operations {
                 "X-Webhook-Delivery": components["parameters"]["X-Webhook-Delivery"];
                 /** @description Which attempt it is, from 1. */
                 "X-Webhook-Attempt": components["parameters"]["X-Webhook-Attempt"];
+                /** @description Where the message belongs to a trace: its place there, as W3C Trace Context writes it. The trace is the same on every attempt. */
+                traceparent?: components["parameters"]["traceparent"];
                 /** @description When signing is on: Unix seconds of this attempt. */
                 "X-Webhook-Timestamp"?: components["parameters"]["X-Webhook-Timestamp"];
                 /** @description When signing is on: `v1=` and the HMAC-SHA256 in hex, keyed with the whole secret, of the timestamp, a dot and the body. */

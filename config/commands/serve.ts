@@ -9,6 +9,7 @@ import { readConfig } from '../read.ts';
 import type { GatewayConfig } from '../schema.ts';
 import { configSummary } from '../summary.ts';
 import { banner } from './banner.ts';
+import { toggleLogLevel } from './log-level-signal.ts';
 import { isForPerson, prettyStream } from './log-stream.ts';
 import { StopSignals } from './stop-signals.ts';
 
@@ -29,6 +30,7 @@ export async function serve(
   const forPerson = isForPerson(config.log_format, process.stdout.isTTY === true);
   const log = createLog(config.log_level, forPerson ? await prettyStream() : undefined);
   const signals = new StopSignals(log, config.shutdown.drain_s * 1000);
+  toggleLogLevel(log);
   logStrayErrors(log);
   const differences = configSummary(config);
   const isUsual = Object.keys(differences).length === 0;

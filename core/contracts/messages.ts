@@ -58,9 +58,16 @@ export interface Messages {
    * Accepts a message as `POST /messages` does: the same checks in the same order, the same limits and the same answer,
    * once it is durable.
    * @param idempotencyKey shared with `POST /messages`: the same key for another message is refused
+   * @param traceparent the trace that the message belongs to, such as that of the operation's request; malformed ones are
+   *   ignored
    * @throws GatewayError one of `sendErrors`, `unavailable`, or `invalid_request` whose details name fields of `body`
    */
-  send(caller: ActingCaller, body: SendBody, idempotencyKey?: string): Promise<SendAnswer>;
+  send(
+    caller: ActingCaller,
+    body: SendBody,
+    idempotencyKey?: string,
+    traceparent?: string | null,
+  ): Promise<SendAnswer>;
   /**
    * One message of the caller's; null when there is none with this id.
    * @throws GatewayError `unavailable`

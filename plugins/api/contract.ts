@@ -11,6 +11,8 @@ export interface RequestParts {
   readonly headers?: Readonly<Record<string, unknown>>;
   /** Undefined for none. */
   readonly body: unknown;
+  /** The trace that it belongs to; that of the HTTP request where absent. */
+  readonly traceparent?: string | null;
 }
 
 /** An operation that a person may have to confirm. */
@@ -64,8 +66,16 @@ export interface RequestHandling {
     parts: RequestParts,
     reply: FastifyReply,
   ): Promise<string>;
-  /** Whatever was thrown by the other functions as the route would answer it; ours is logged. */
-  refuse(operation: AnyOperation, error: unknown, request: FastifyRequest): Refusal;
+  /**
+   * Whatever was thrown by the other functions as the route would answer it; ours is logged.
+   * @param traceparent as `RequestParts` has it
+   */
+  refuse(
+    operation: AnyOperation,
+    error: unknown,
+    request: FastifyRequest,
+    traceparent?: string | null,
+  ): Refusal;
 }
 
 declare module '../../core/container.ts' {

@@ -3,6 +3,7 @@ import { GatewayError } from '../../core/errors.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { AnyOperation } from '../../core/operation.ts';
 import { asGatewayError, sendRefusal } from '../../core/refusal.ts';
+import { traceIdOf, traceparentOf } from '../../core/spans.ts';
 import { isEndless } from './body.ts';
 import { requestIdOf } from './request-id.ts';
 
@@ -36,6 +37,7 @@ export function logRefusal(
   refusal: GatewayError,
   request: FastifyRequest,
   operation: AnyOperation | undefined,
+  traceparent = traceparentOf(request.span),
 ): void {
   if (refusal.status < 500) return;
   const { cause } = refusal;
@@ -43,6 +45,7 @@ export function logRefusal(
   if (clientLeft && cause instanceof Error && cause.name === 'AbortError') return;
   const facts = {
     requestId: request.id,
+    traceId: traceIdOf(traceparent),
     operation: operation?.id,
     code: refusal.code,
     err: cause,
@@ -61,6 +64,7 @@ function logWhenClosed(log: GatewayLog, request: FastifyRequest, reply: FastifyR
     log.debug(
       {
         requestId: request.id,
+        traceId: traceIdOf(traceparentOf(request.span)),
         method: request.method,
         operation: request.routeOptions.config.operation?.id,
         route: request.routeOptions.url,

@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../../core/contracts/caller.ts';
 import type { AnyOperation, OperationRequest } from '../../core/operation.ts';
 import type { JsonSchema } from '../../core/schemas.ts';
+import { traceparentOf } from '../../core/spans.ts';
 import type { AuditEntry } from '../audit/contract.ts';
 import { isAudited, targetOf } from './auditing.ts';
 import type { QuestionedOperation, RequestParts } from './contract.ts';
@@ -70,7 +71,8 @@ export class OperationHandling {
         contentType: request.contentType,
         raw: request.raw,
       });
-    return this.#run(request, request.caller, read, this.#answer);
+    const place = { caller: request.caller, traceparent: traceparentOf(request.span) };
+    return this.#run(request, place, read, this.#answer);
   }
 
   /**
@@ -81,7 +83,8 @@ export class OperationHandling {
   parts(request: FastifyRequest, parts: RequestParts, confirmed = false): Promise<AnyAnswer> {
     const { caller } = request;
     const acting = caller !== null && confirmed ? { ...caller, confirmSends: false } : caller;
-    return this.#run(request, acting, () => this.#whole(request, parts), this.#answer);
+    const place = { ...placeOf(request, parts), caller: acting };
+    return this.#run(request, place, () => this.#whole(request, parts), this.#answer);
   }
 
   /**
@@ -93,7 +96,8 @@ export class OperationHandling {
     parts: RequestParts,
     { question }: QuestionedOperation,
   ): Promise<string> {
-    return this.#run(request, request.caller, () => this.#whole(request, parts), question);
+    const place = placeOf(request, parts);
+    return this.#run(request, place, () => this.#whole(request, parts), question);
   }
 
   #whole({ headers }: FastifyRequest, parts: RequestParts): Input {
@@ -103,14 +107,14 @@ export class OperationHandling {
 
   async #run<Result>(
     request: FastifyRequest,
-    caller: Caller | null,
+    place: CallPlace,
     read: () => Input | Promise<Input>,
     act: Act<Result>,
   ): Promise<Result> {
     const call = this.#openCalls.enter(request.raw.socket);
     try {
       const input = await read();
-      return await act(new OperationCall(request, caller, input, call));
+      return await act(new OperationCall(request, place, input, call));
     } finally {
       call.leave();
     }
@@ -133,6 +137,15 @@ function audited(operation: AnyOperation, audit: HandlingOptions['audit']): Act<
   };
 }
 
+/** Who makes a call, and in which trace. */
+interface CallPlace extends Pick<OperationCall, 'traceparent'> {
+  readonly caller: Caller | null;
+}
+
+function placeOf({ caller, span }: FastifyRequest, parts: RequestParts): CallPlace {
+  return { caller, traceparent: parts.traceparent ?? traceparentOf(span) };
+}
+
 class OperationCall implements OperationRequest<never, never, never> {
   readonly caller: Caller;
   readonly params: never;
@@ -140,9 +153,15 @@ class OperationCall implements OperationRequest<never, never, never> {
   readonly body: never;
   readonly headers: AnyOperationRequest['headers'];
   readonly requestId: string;
+  readonly traceparent: string | null;
   readonly #call: CallSignal;
 
-  constructor(request: FastifyRequest, caller: Caller | null, input: Input, call: CallSignal) {
+  constructor(
+    request: FastifyRequest,
+    { caller, traceparent }: CallPlace,
+    input: Input,
+    call: CallSignal,
+  ) {
     if (caller === null) throw new Error('an operation was called without a caller');
     this.caller = caller;
     // The schemas of the operation have validated these values, which TypeScript cannot see.
@@ -151,6 +170,7 @@ class OperationCall implements OperationRequest<never, never, never> {
     this.body = input.body as never;
     this.headers = input.headers;
     this.requestId = request.id;
+    this.traceparent = traceparent;
     this.#call = call;
   }
 

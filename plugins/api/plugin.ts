@@ -2,6 +2,7 @@ import { provide } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import type { AnyOperation } from '../../core/operation.ts';
 import { publicUrl } from '../../core/public-url.ts';
+import { traceRequest } from '../../core/request-spans.ts';
 import { Admission } from './admission.ts';
 import { takeContentType } from './body.ts';
 import { guardServer } from './error-handler.ts';
@@ -37,6 +38,7 @@ export default gatewayPlugin('api', ['tenants', 'audit'], async (app) => {
   provide(app.container, 'requestHandling', makeRequestHandling({ admission, handlings, log }));
 
   app.decorateRequest('caller', null);
+  app.decorateRequest('span', null);
   app.decorateRequest('contentType', undefined);
   guardServer(app, log, bodyLimit);
   // Runs after the preClose hooks of the plugins before, which answer their long polls first.
@@ -48,7 +50,8 @@ export default gatewayPlugin('api', ['tenants', 'audit'], async (app) => {
       scope.removeAllContentTypeParsers();
       scope.addContentTypeParser('*', (_request, _payload, done) => done(null, undefined));
       scope.setChildLoggerFactory((parent) => parent);
-      scope.addHook('onRequest', async (request) => {
+      scope.addHook('onRequest', async (request, reply) => {
+        traceRequest(request, reply);
         await admission.pass(request);
         takeContentType(request);
       });

@@ -37,9 +37,9 @@ export function makeRequestHandling({
       const object = body as Record<string, unknown>;
       return { status, body: reply.serializeInput(object, handling.answers[status] ?? {}) };
     },
-    refuse(operation, error, request) {
+    refuse(operation, error, request, traceparent) {
       const refusal = asGatewayError(error);
-      logRefusal(log, refusal, request, operation);
+      logRefusal(log, refusal, request, operation, traceparent);
       return refusalOf(refusal, operation.group === 'webhooks');
     },
   };

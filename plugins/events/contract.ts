@@ -15,6 +15,8 @@ export interface EventRecord {
   /** The webhook's body. */
   readonly payload: Json;
   readonly at: number;
+  /** The `traceparent` of its message; null or absent without a trace. */
+  readonly trace?: string | null;
 }
 
 /** An event of a message, with whether it is among the first about this message. */
@@ -23,10 +25,11 @@ export interface RaisedEvent extends EventRecord {
   readonly first: boolean;
 }
 
-/** Body of an event, byte for byte as it is signed and sent, with the time of the event. */
+/** Body of an event, byte for byte as it is signed and sent, with the time of the event and its place in a trace. */
 export interface EventBody {
   readonly payload: string;
   readonly createdAt: number;
+  readonly trace: string | null;
 }
 
 /** Stores the events of one transaction with COMMIT; may fan them out in the same transaction. */

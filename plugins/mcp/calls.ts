@@ -4,9 +4,11 @@ import type { FastifyReply } from 'fastify';
 import type { Caller } from '../../core/contracts/caller.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { asGatewayError } from '../../core/refusal.ts';
+import { endSpan, traceIdOf, traceparentOf } from '../../core/spans.ts';
 import type { RequestHandling, RequestParts, ServedAnswer } from '../api/contract.ts';
 import type { RequestMetrics } from '../observability/contract.ts';
 import { inArguments, objectOf, partsOf } from './arguments.ts';
+import { startCallSpan } from './call-span.ts';
 import type { OperationTool } from './tools.ts';
 
 /** The parts that calls of tools need. */
@@ -20,6 +22,8 @@ export interface CallParts {
 export interface ToolRequest {
   /** The arguments as they came. */
   readonly given: unknown;
+  /** `_meta` of the call, likewise. */
+  readonly meta: unknown;
   readonly caller: Caller;
   /** Of the HTTP request that carries the call. */
   readonly reply: FastifyReply;
@@ -48,27 +52,34 @@ export class ToolCalls {
    */
   async run<Other extends object>(
     { operation, ...schemas }: OperationTool,
-    { given, caller, reply }: ToolRequest,
+    { given, meta, caller, reply }: ToolRequest,
     step: (parts: RequestParts) => Promise<ServedAnswer | Other>,
   ): Promise<{ readonly result: CallToolResult } | Other> {
     const { requestHandling, metrics, log } = this.#parts;
+    const { request } = reply;
     const startedAt = performance.now();
+    const span = startCallSpan(operation.tool, meta, request);
+    const traceparent = traceparentOf(span);
     const answer = await answerOf(async () => {
       requestHandling.admit(caller, operation);
-      return await step(partsOf(schemas, objectOf(given)));
+      return await step({ ...partsOf(schemas, objectOf(given)), traceparent });
     }).catch((error: unknown): ServedAnswer => {
       const refusal = inArguments(asGatewayError(error), given);
-      const { status, body } = requestHandling.refuse(operation, refusal, reply.request);
+      const { status, body } = requestHandling.refuse(operation, refusal, request, traceparent);
       return { status, body: JSON.stringify(body) };
     });
-    if (!isServed(answer)) return answer;
+    if (!isServed(answer)) {
+      endSpan(span, null);
+      return answer;
+    }
     const { status, body } = answer;
     const seconds = (performance.now() - startedAt) / 1000;
     metrics.answered(operation.id, status, seconds);
-    log.debug(
-      { requestId: reply.request.id, operation: operation.id, status, keyId: caller.keyId },
-      'tool call',
-    );
+    endSpan(span, status >= 400 ? 'tool_error' : null);
+    const traceId = traceIdOf(traceparent);
+    const { id: requestId } = request;
+    const facts = { requestId, traceId, operation: operation.id, status, keyId: caller.keyId };
+    log.debug(facts, 'tool call');
     return { result: toolAnswer(status, body, operation.picture) };
   }
 }

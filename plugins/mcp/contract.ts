@@ -8,8 +8,11 @@ export interface ExchangeParts {
   readonly tools: ReadonlyMap<string, OperationTool>;
   /** The result of `tools/list`, as JSON. */
   readonly list: string;
-  /** @param given the arguments as they came; an agent may have sent anything */
-  call(tool: OperationTool, given: unknown): Promise<CallToolResult>;
+  /**
+   * @param given the arguments as they came; an agent may have sent anything
+   * @param meta `_meta` of the call, likewise
+   */
+  call(tool: OperationTool, given: unknown, meta: unknown): Promise<CallToolResult>;
   /** The methods of MCP Events, which only the revision without sessions has. */
   readonly events: AnswerEvents;
 }

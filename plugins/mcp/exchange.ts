@@ -97,7 +97,7 @@ function makeServer({ tools, call }: ExchangeParts): Server {
       const names = [...tools.keys()].join(', ');
       throw new McpError(ErrorCode.InvalidParams, `unknown tool; the tools are: ${names}`);
     }
-    return await call(tool, params?.arguments ?? {});
+    return await call(tool, params?.arguments ?? {}, params?._meta);
   };
   return server;
 }

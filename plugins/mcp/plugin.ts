@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import type { AnyOperation } from '../../core/operation.ts';
 import { publicUrl } from '../../core/public-url.ts';
+import { traceRequest } from '../../core/request-spans.ts';
 import { ToolCalls } from './calls.ts';
 import { ConfirmedCalls } from './confirmation/confirmed-calls.ts';
 import type { ExchangeAnswer, ExchangeParts, StatelessParts } from './contract.ts';
@@ -57,6 +58,7 @@ function serveTools(app: FastifyInstance): void {
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
 
   app.addHook('onRequest', async (request, reply) => {
+    traceRequest(request, reply);
     const allowed = [originOf(publicUrl(app.server, config)) ?? '', ...config.mcp.allowed_origins];
     if (!mayCome(request.headers.origin, allowed)) {
       const message = 'Forbidden: requests from this origin are not allowed';
@@ -81,7 +83,7 @@ function serveTools(app: FastifyInstance): void {
     const parts: ExchangeParts = {
       tools,
       list: lists.of(caller, wantedGroups(request.query, tools)),
-      call: (tool, given) => calls.call(tool, { given, caller, reply }),
+      call: (tool, given, meta) => calls.call(tool, { given, meta, caller, reply }),
       events: eventMethods(
         {
           subscriptions: cradle.eventSubscriptions,
@@ -100,7 +102,7 @@ function serveTools(app: FastifyInstance): void {
       const admit = () => requestHandling.admit(caller, null);
       const call: StatelessParts['call'] = async (tool, params) =>
         (await confirmed.call(tool, params, caller, reply)) ?? {
-          result: await parts.call(tool, params.arguments ?? {}),
+          result: await parts.call(tool, params.arguments ?? {}, params._meta),
         };
       return send(reply, await exchangeStateless(request, body, { ...parts, call }, admit));
     }

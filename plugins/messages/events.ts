@@ -33,6 +33,7 @@ export function messageEvent(
     type: event,
     subject: message.id,
     at,
+    trace: message.trace,
     payload: {
       event,
       created_at: timestamp(at),

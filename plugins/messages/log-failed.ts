@@ -1,5 +1,6 @@
 import type { Unit } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
+import { traceIdOf } from '../../core/spans.ts';
 import type { StoredMessage } from './tables/message-rows.ts';
 
 /**
@@ -14,8 +15,9 @@ export function logFailed(
   const failed = [...changed].filter(({ status }) => status === 'failed');
   if (failed.length === 0) return;
   unit.afterCommit(() => {
-    for (const { id, accountId, error } of failed) {
-      log.warn({ message: id, account: accountId, code: codeOf(error) }, 'a message failed');
+    for (const { id, accountId, error, trace } of failed) {
+      const facts = { message: id, traceId: traceIdOf(trace), account: accountId };
+      log.warn({ ...facts, code: codeOf(error) }, 'a message failed');
     }
   });
 }

@@ -12,6 +12,7 @@ import { outboundMessage } from './dispatch/outbound-message.ts';
 import type { MessageLanes } from './lanes.ts';
 import { Arrivals } from './receive/arrivals.ts';
 import { type ImportInput, importSize } from './receive/import-lane.ts';
+import { receiveTraced } from './receive/receive-span.ts';
 
 /** How many accounts one statement of the sweep names. */
 const sweepSize = 500;
@@ -65,8 +66,10 @@ export function makeSessionListener(parts: SessionListenerParts): SessionListene
     async receive(session, event) {
       switch (event.type) {
         case 'message':
-          return arrivals.settle(session, event, async (ready) =>
-            ensureHeld(await lanes.receive({ ...receiver(session), ...ready })),
+          return receiveTraced(session, (trace) =>
+            arrivals.settle(session, event, async (ready) =>
+              ensureHeld(await lanes.receive({ ...receiver(session), ...ready, trace })),
+            ),
           );
         case 'receipts':
           return receipts(lanes, session, dispatcherOf(session), event.receipts);

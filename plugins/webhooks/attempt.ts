@@ -1,6 +1,8 @@
 import type { Clock } from '../../core/contracts/clock.ts';
 import type { EventType } from '../../core/contracts/events.ts';
+import { traceparentOf } from '../../core/spans.ts';
 import type { Egress } from '../egress/contract.ts';
+import { endAttemptSpan, startAttemptSpan } from './attempt-span.ts';
 import { signature, standardSignature } from './signature.ts';
 import type { SigningSecrets } from './subscriptions/secret.ts';
 import type { Attempt } from './tables/delivery-rows.ts';
@@ -8,22 +10,22 @@ import type { Attempt } from './tables/delivery-rows.ts';
 /** Request of one attempt. */
 export interface AttemptRequest {
   readonly url: string;
+  readonly event: EventType;
+  /** `dlv_…` */
+  readonly deliveryId: string;
   /** From 1. */
   readonly number: number;
   /** The body, byte for byte as it is signed and sent. */
   readonly payload: string;
   /** Makes the headers, signed for a time in Unix seconds. */
   headersAt(timestamp: number): Readonly<Record<string, string>>;
+  /** The `traceparent` of the event; null or absent without a trace. */
+  readonly trace?: string | null;
 }
 
 /** What the headers of an attempt are made of. */
-export interface AttemptFacts {
-  readonly event: EventType;
-  /** `dlv_…` */
-  readonly deliveryId: string;
-  /** From 1. */
-  readonly number: number;
-  readonly payload: string;
+export interface AttemptFacts
+  extends Pick<AttemptRequest, 'event' | 'deliveryId' | 'number' | 'payload'> {
   /** Null while signing is off. */
   readonly secrets: SigningSecrets | null;
 }
@@ -51,15 +53,19 @@ export async function attempt(
   const { egress, clock, timeoutMs, connectTimeoutMs } = parts;
   const at = clock.now();
   const begun = clock.monotonic();
+  const span = startAttemptSpan(request);
+  const trace = traceparentOf(span);
+  const headers = request.headersAt(Math.floor(at / 1000));
   const outcome = await egress.post({
     url: request.url,
-    headers: request.headersAt(Math.floor(at / 1000)),
+    headers: { ...headers, ...(trace === null ? {} : { traceparent: trace }) },
     body: request.payload,
     timeoutMs,
     connectTimeoutMs,
     hasSuccessor: true,
     ...(signal === undefined ? {} : { signal }),
   });
+  if (span !== null) endAttemptSpan(span, outcome);
   const durationMs = Math.round(clock.monotonic() - begun);
   const made = { number: request.number, at, durationMs };
   if (!outcome.answered) {
@@ -79,7 +85,7 @@ export async function attempt(
 
 /**
  * Headers of one attempt (specification: Delivery headers), with
- * those of Standard Webhooks beside them, and without signing headers while signing is off. Pure.
+ * those of Standard Webhooks beside them, without signing headers while signing is off. Pure.
  * @param timestamp Unix seconds
  */
 export function attemptHeaders(

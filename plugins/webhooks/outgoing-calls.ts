@@ -32,6 +32,13 @@ const headers: OutgoingCall['headers'] = [
     schema: Seconds,
   },
   {
+    name: 'traceparent',
+    required: false,
+    description:
+      'Where the message belongs to a trace: its place there, as W3C Trace Context writes it. The trace is the same on every attempt.',
+    schema: Type.String({ pattern: '^00-[0-9a-f]{32}-[0-9a-f]{16}-0[01]$' }),
+  },
+  {
     name: 'X-Webhook-Timestamp',
     required: false,
     description: `${signed}Unix seconds of this attempt.`,

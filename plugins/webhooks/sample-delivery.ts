@@ -29,6 +29,7 @@ export const testLane: Lane<MadeDelivery, void> = {
         subject: delivery.subject,
         createdAt: delivery.createdAt,
         payload,
+        trace: null,
       })),
     );
     await unit.deliveries.insert(kept.map(({ delivery }) => delivery));
@@ -65,7 +66,7 @@ export async function deliverSample(
   const { url } = webhook;
   const facts = { event, deliveryId, number: 1, payload, secrets };
   const headersAt = (timestamp: number) => attemptHeaders(facts, timestamp);
-  const sent = { url, number: 1, payload, headersAt };
+  const sent = { ...facts, url, headersAt };
   const made = await attempt(parts, sent, signal);
   const delivery: Delivery = {
     id: deliveryId,

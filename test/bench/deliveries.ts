@@ -151,6 +151,7 @@ function messageOf(tenantId: string, contactId: string, n: number, at: number): 
     dispatchedAt: at,
     attempts: 1,
     dispatchFence: 1,
+    trace: null,
     createdAt: at,
     sentAt: at,
     deliveredAt: at,

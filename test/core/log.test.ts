@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createLog } from '../../core/log.ts';
+import { createLog, setLogLevel } from '../../core/log.ts';
 
 t.test('the log stars secrets out', async (t) => {
   const lines: string[] = [];
@@ -12,4 +12,23 @@ t.test('the log stars secrets out', async (t) => {
   t.match(lines[1], /"plugin":"x"/);
   log.warn({ err: Object.assign(new Error('gone'), { code: 'ECONNREFUSED' }) }, 'an error');
   t.match(lines[2], /ECONNREFUSED/, 'an error keeps its code');
+});
+
+t.test('a level that changes is that of every log made before and after', async (t) => {
+  const lines: string[] = [];
+  const log = createLog('warn', { write: (line) => void lines.push(line) });
+  const child = log.child({ plugin: 'x' });
+  const grandchild = child.child({ account: 'y' });
+  const all = () => [log, child, grandchild, grandchild.child({ later: true })];
+  const said = () => {
+    lines.length = 0;
+    for (const one of all()) one.debug('a detail');
+    return lines.length;
+  };
+  t.equal(said(), 0);
+  setLogLevel(log, 'debug');
+  t.equal(said(), 4);
+  t.ok(child.isLevelEnabled('debug'));
+  setLogLevel(log, 'warn');
+  t.equal(said(), 0);
 });

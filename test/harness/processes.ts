@@ -94,8 +94,10 @@ export function startProcess(
   const { BENCH_PROFILES: profiles } = process.env;
   const profiled = profiles === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profiles}`];
   const command = [process.execPath, ...profiled, ...compiled(args)];
-  // tap adds a loader to every child through NODE_OPTIONS, which takes 200 ms.
-  return startProgram(t, ['env', '-u', 'NODE_OPTIONS', ...command], env, folder);
+  // tap adds a loader to every child through NODE_OPTIONS, which takes 200 ms; a test may give others.
+  const { NODE_OPTIONS: options } = env;
+  const own = options === undefined ? [] : [`NODE_OPTIONS=${options}`];
+  return startProgram(t, ['env', '-u', 'NODE_OPTIONS', ...own, ...command], env, folder);
 }
 
 /** The program as the run has compiled it; what is no part of it, or not run by `npm test`, is left to tsx. */

@@ -21,6 +21,7 @@ export interface KeptEvent {
   readonly subject: string;
   readonly payload: string;
   readonly createdAt: number;
+  readonly trace: string | null;
 }
 
 interface EventColumns {
@@ -30,6 +31,7 @@ interface EventColumns {
   readonly subject: string;
   readonly payload: string;
   readonly created_at: number;
+  readonly trace: string | null;
 }
 
 /** The SQL of the outbox of events. */
@@ -83,7 +85,7 @@ export class EventTable {
     const [[turn], rows] = await Promise.all([
       isMysql ? this.db.rows<{ now: number }>(fanOutTurn) : [],
       this.db.rows<EventColumns>(
-        `select id, tenant_id, type, subject, payload, created_at from events ${index}
+        `select id, tenant_id, type, subject, payload, created_at, trace from events ${index}
          where state = ? order by id limit ?`,
         [waiting, limit],
       ),
@@ -96,6 +98,7 @@ export class EventTable {
       subject: row.subject,
       payload: row.payload,
       createdAt: row.created_at,
+      trace: row.trace,
     }));
     return { events, now };
   }
@@ -122,12 +125,15 @@ export class EventTable {
   /** Bodies and times of events, by id. */
   async bodies(ids: readonly string[]): Promise<ReadonlyMap<string, EventBody>> {
     if (ids.length === 0) return new Map();
-    const rows: { id: string; payload: string; created_at: number }[] = await this.db
+    const rows: Pick<EventColumns, 'id' | 'payload' | 'created_at' | 'trace'>[] = await this.db
       .knex('events')
-      .select('id', 'payload', 'created_at')
+      .select('id', 'payload', 'created_at', 'trace')
       .whereIn('id', [...new Set(ids)]);
     return new Map(
-      rows.map((row) => [row.id, { payload: row.payload, createdAt: row.created_at }]),
+      rows.map(({ id, payload, created_at: createdAt, trace }) => [
+        id,
+        { payload, createdAt, trace },
+      ]),
     );
   }
 
@@ -162,9 +168,9 @@ export class EventTable {
 }
 
 /** Gives an event its id, and its body as it is sent. */
-function kept({ tenantId, type, subject, payload, at }: EventRecord): KeptEvent {
+function kept({ tenantId, type, subject, payload, at, trace = null }: EventRecord): KeptEvent {
   const body = JSON.stringify(payload);
-  return { id: newId('evt', at), tenantId, type, subject, payload: body, createdAt: at };
+  return { id: newId('evt', at), tenantId, type, subject, payload: body, createdAt: at, trace };
 }
 
 function toRow(event: KeptEvent, state: typeof waiting | typeof fannedOut): Row {
@@ -176,5 +182,6 @@ function toRow(event: KeptEvent, state: typeof waiting | typeof fannedOut): Row 
     payload: event.payload,
     state,
     created_at: event.createdAt,
+    trace: event.trace,
   };
 }

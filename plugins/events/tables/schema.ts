@@ -20,6 +20,7 @@ export const eventSchema: readonly Table[] = [
       payload: text,
       state: zero,
       created_at: integer,
+      trace: nullable(words(55)),
       // Place in the tenant's feed; null until somebody reads so far.
       sequence: nullable(integer),
     },

@@ -1,12 +1,14 @@
-import type { OutboundMessage } from '../../../core/contracts/driver.ts';
+import { traceIdOf } from '../../../core/spans.ts';
 import type { LiveSession } from '../../accounts/contract.ts';
 import type { QueuePosition } from '../tables/message-rows.ts';
 import { type Attempt, driverError, judge, lastPauseMs } from './attempt.ts';
 import type { Conversations, Head } from './conversations.ts';
 import { InterruptibleSleep } from './interruptible-sleep.ts';
+import type { DispatchedMessage } from './outbound-message.ts';
 import type { SendOutcome } from './outcome.ts';
 import { Pauses } from './pauses.ts';
 import { DispatchQueue, type QueueParts } from './queue.ts';
+import { sendTraced } from './send-span.ts';
 import type { DispatchStep } from './session-input.ts';
 import { StepWriter, type StepWriterParts } from './step-writer.ts';
 import { UnstoredSends } from './unstored-sends.ts';
@@ -17,7 +19,7 @@ export interface DispatcherParts extends QueueParts, StepWriterParts {}
 /** A newly accepted message's position in its queue, as the process that accepted it knows it. */
 export interface AcceptedPosition extends QueuePosition {
   /** What its session hands over at once, as the intent is stored with the acceptance; null where it is not. */
-  readonly intended: OutboundMessage | null;
+  readonly intended: DispatchedMessage | null;
 }
 
 /** What an idle session would hand over at once, were it accepted with its intent. */
@@ -228,7 +230,7 @@ export class Dispatcher {
   }
 
   /** Sends a message whose intent is stored. The next turn stores its outcome. */
-  #carryOut(contactId: string, message: OutboundMessage): void {
+  #carryOut(contactId: string, message: DispatchedMessage): void {
     this.#unstored.add(message.reference);
     const sending = this.#send(message).then((attempt) => {
       this.#sends.delete(sending);
@@ -238,15 +240,17 @@ export class Dispatcher {
     this.#sends.add(sending);
   }
 
-  async #send(message: OutboundMessage): Promise<Attempt> {
+  async #send(message: DispatchedMessage): Promise<Attempt> {
     try {
-      const { networkId, at } = await this.#session.send(message);
+      const { networkId, at } = await sendTraced(this.#session, message);
       return { kind: 'sent', id: message.reference, networkId, at };
     } catch (error) {
       const failure = driverError(error);
       const { code, certain } = failure;
-      const context = { account: this.#session.account.id, message: message.reference };
-      this.#parts.log.info({ ...context, code, certain }, 'a message was not sent');
+      const { reference, trace } = message;
+      const context = { account: this.#session.account.id, message: reference };
+      const facts = { ...context, traceId: traceIdOf(trace), code, certain };
+      this.#parts.log.info(facts, 'a message was not sent');
       return judge(message, failure, this.#session);
     }
   }

@@ -17,7 +17,9 @@ export function enterReceipts(
     const found = batch.find(accountId, reference) ?? batch.findNamed(accountId, networkId);
     if (found === null) return receipts.slice(n);
     const change = receive(found.message, receipt);
-    if (change !== null) batch.enter(change, found.contact);
+    if (change === null) continue;
+    batch.enter(change, found.contact);
+    if (found.message.trace !== null) batch.traced.push({ message: found.message, receipt });
   }
   return [];
 }

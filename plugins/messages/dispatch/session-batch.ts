@@ -1,3 +1,4 @@
+import type { ReceiptEvent } from '../../../core/contracts/driver.ts';
 import type { Contact } from '../../contacts/contract.ts';
 import type { RaisedEvent, StoreEvents } from '../../events/contract.ts';
 import { messageEvent } from '../events.ts';
@@ -24,6 +25,8 @@ export class SessionBatch {
   readonly now: number;
   readonly changed = new Map<string, StoredMessage>();
   readonly events: RaisedEvent[] = [];
+  /** What receipts have changed, of messages with a trace. */
+  readonly traced: { readonly message: StoredMessage; readonly receipt: ReceiptEvent }[] = [];
   readonly #messages: Map<string, StoredMessage>;
   /** The messages about which nothing was raised yet when the batch began. */
   readonly #quiet: ReadonlySet<string>;

@@ -1,7 +1,8 @@
-import type { OutboundMessage, ReceiptEvent } from '../../../core/contracts/driver.ts';
+import type { ReceiptEvent } from '../../../core/contracts/driver.ts';
 import type { AccountReason } from '../../accounts/contract.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
 import type { Head } from './conversations.ts';
+import type { DispatchedMessage } from './outbound-message.ts';
 import type { SendOutcome } from './outcome.ts';
 
 /** One step of a session's dispatching: what became of messages, and which ones are to follow. */
@@ -23,7 +24,7 @@ export interface SessionInput {
 }
 
 /** The message to hand over now, or the contact that has it since two contacts were merged. */
-export type NextSend = OutboundMessage | { readonly movedTo: string };
+export type NextSend = DispatchedMessage | { readonly movedTo: string };
 
 /** The answer to a session. */
 export type SessionOutput =

@@ -2,6 +2,7 @@ import type { Lane } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { Outbox } from '../../events/contract.ts';
 import { logFailed } from '../log-failed.ts';
+import { traceReceipts } from './receipt-spans.ts';
 import { enterReceipts } from './receipts.ts';
 import type { SessionPrefetch } from './session-batch.ts';
 import type { SessionInput, SessionOutput } from './session-input.ts';
@@ -43,6 +44,7 @@ export function makeSessionLane(
       });
       await unit.withCommit.messages.save([...batch.changed.values()]);
       logFailed(unit, log, batch.changed.values());
+      traceReceipts(unit, batch.traced);
       if (batch.events.length > 0) {
         const store = prefetched.storeEvents ?? (await outbox.prepare(unit, tenantIdsOf(inputs)));
         await store(unit, batch.events);

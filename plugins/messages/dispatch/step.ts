@@ -1,7 +1,7 @@
 import type { LeaseToken } from '../../cluster/contract.ts';
 import { threadKey } from '../threads.ts';
 import { decideDispatch } from './decide.ts';
-import { outboundMessage } from './outbound-message.ts';
+import { dispatchedMessage } from './outbound-message.ts';
 import { enterOutcome } from './outcome.ts';
 import type { SessionBatch } from './session-batch.ts';
 import type { DispatchStep, NextSend } from './session-input.ts';
@@ -47,6 +47,6 @@ export function enterStep(
       return null;
     }
     batch.enter({ message: dispatch.go, raised: [] }, contact);
-    return outboundMessage(dispatch.go, contact);
+    return dispatchedMessage(dispatch.go, contact);
   });
 }

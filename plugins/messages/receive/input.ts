@@ -13,6 +13,8 @@ export interface ReceivingAccount {
 export interface ReceiveInput extends ReceivingAccount, Arrival {
   /** Its media, when the bytes were taken into the media store. */
   readonly taken: TakenMedia | null;
+  /** The `traceparent` that the message keeps; null without a trace. */
+  readonly trace: string | null;
 }
 
 /**

@@ -200,5 +200,6 @@ function draftOf(
     createdAt: now,
     ...newMessage,
     networkId: storedNetworkId(event.networkId),
+    trace: input.trace,
   };
 }

@@ -164,6 +164,7 @@ function accept(
     ...newMessage,
     sequence,
     opener,
+    trace: send.trace,
   });
   const answer: SendAnswer = {
     id: send.id,

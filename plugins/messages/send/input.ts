@@ -16,6 +16,8 @@ export interface SendInput {
   readonly phone: string | null;
   readonly text: string;
   readonly media: Media | null;
+  /** The `traceparent` that the message keeps; null without a trace. */
+  readonly trace: string | null;
   readonly idempotency: { readonly keyHash: string; readonly bodyHash: string } | null;
 }
 

@@ -1,6 +1,6 @@
 import type { AcceptedPosition } from '../dispatch/dispatcher.ts';
 import type { IdleSession } from '../dispatch/dispatchers.ts';
-import { outboundMessage } from '../dispatch/outbound-message.ts';
+import { dispatchedMessage } from '../dispatch/outbound-message.ts';
 import type { StoredMessage } from '../tables/message-rows.ts';
 import type { SendBatch } from './batch.ts';
 import type { SendInput } from './input.ts';
@@ -45,7 +45,7 @@ export function enterIntents(
       return { message, intended: null };
     }
     const going = { ...message, attempts: 1, dispatchedAt: now, dispatchFence: opening.fence };
-    return { message: going, intended: outboundMessage(going, contact) };
+    return { message: going, intended: dispatchedMessage(going, contact) };
   });
 }
 

@@ -9,6 +9,9 @@ import { parsePhone } from '../../../core/phone.ts';
 import type { Media } from '../tables/message-rows.ts';
 import type { SendInput } from './input.ts';
 
+/** A send without its place in a trace. */
+export type UntracedSend = Omit<SendInput, 'trace'>;
+
 /**
  * Makes the accept lane's input of a request.
  * @param key the Idempotency-Key, if any
@@ -20,7 +23,7 @@ export function sendInput(
   body: SendBody,
   key: string | undefined,
   allowHttp = false,
-): SendInput {
+): UntracedSend {
   const phone = body.to.phone === undefined ? null : parsePhone(body.to.phone);
   if (body.to.phone !== undefined && phone === null) {
     const message = 'body/to/phone must be a phone number in E.164 format, such as +12025550123';

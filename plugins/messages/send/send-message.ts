@@ -64,8 +64,9 @@ export function sendMessage({ maxText, send, ask }: SendMessageParts): AnyOperat
       },
     ],
     question: ({ caller, body, headers }) => ask(caller, body, headers['idempotency-key']),
-    async handler({ caller, body, headers }) {
-      return { status: 202, body: await send(caller, body, headers['idempotency-key']) };
+    async handler({ caller, body, headers, traceparent }) {
+      const key = headers['idempotency-key'];
+      return { status: 202, body: await send(caller, body, key, traceparent) };
     },
   });
 }

@@ -3,6 +3,7 @@ import type { ActingCaller } from '../../../core/contracts/caller.ts';
 import type { Messages, SendBody } from '../../../core/contracts/messages.ts';
 import { type ErrorDetail, GatewayError } from '../../../core/errors.ts';
 import { validationDetails } from '../../../core/validation-messages.ts';
+import { acceptTraced } from './accept-span.ts';
 import type { SendDecision, SendInput } from './input.ts';
 import type { AskSend } from './question.ts';
 import { sendInput } from './request.ts';
@@ -28,10 +29,11 @@ export function makeSend(
   allowHttp: boolean,
   isKnown: IsKnown,
 ): Send {
-  return async (caller, body, idempotencyKey) => {
+  return async (caller, body, idempotencyKey, traceparent = null) => {
     if (caller.confirmSends === true) throw new GatewayError('confirmation_required');
     await refuseStranger(caller, body.to.contact_id, isKnown);
-    const decision = await accept(sendInput(caller, body, idempotencyKey, allowHttp));
+    const send = sendInput(caller, body, idempotencyKey, allowHttp);
+    const decision = await acceptTraced(accept, send, traceparent);
     if ('refused' in decision) throw decision.refused;
     return decision.accepted;
   };
@@ -56,7 +58,8 @@ export function makeAskSend(
 ): AskSend {
   return async (caller, body, idempotencyKey) => {
     await refuseStranger(caller, body.to.contact_id, isKnown);
-    return await ask(sendInput(caller, body, idempotencyKey, allowHttp));
+    const send = sendInput(caller, body, idempotencyKey, allowHttp);
+    return await ask({ ...send, trace: null });
   };
 }
 
@@ -64,11 +67,11 @@ export function makeAskSend(
 export function checkedSend(send: Send, maxText: number): Send {
   // Compiled for the first of them: most gateways have no such plugin.
   let check: ValidateFunction | undefined;
-  return async (caller, body, idempotencyKey) => {
+  return async (caller, body, idempotencyKey, traceparent) => {
     check ??= new Ajv2020({ strict: false, validateSchema: false }).compile(sendBody(maxText));
     if (!check(body)) throw refused(validationDetails('body', check.errors ?? []));
     refuseOddText(body);
-    return await send(caller, body, idempotencyKey);
+    return await send(caller, body, idempotencyKey, traceparent);
   };
 }
 

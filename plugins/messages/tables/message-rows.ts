@@ -45,6 +45,8 @@ export interface StoredMessage {
   readonly attempts: number;
   /** The fence of the session that handed it over last. */
   readonly dispatchFence: number | null;
+  /** The `traceparent` of its acceptance or arrival; null without a trace. */
+  readonly trace: string | null;
   readonly createdAt: number;
   readonly sentAt: number | null;
   readonly deliveredAt: number | null;
@@ -62,6 +64,7 @@ export const newMessage = {
   dispatchedAt: null,
   attempts: 0,
   dispatchFence: null,
+  trace: null,
   sentAt: null,
   deliveredAt: null,
   readAt: null,
@@ -110,6 +113,7 @@ export interface MessageColumns {
   readonly dispatched_at: number | null;
   readonly attempts: number;
   readonly dispatch_fence: number | null;
+  readonly trace: string | null;
   readonly created_at: number;
   readonly sent_at: number | null;
   readonly delivered_at: number | null;
@@ -163,6 +167,7 @@ export function fromColumns(row: MessageColumns): StoredMessage {
     dispatchedAt: row.dispatched_at,
     attempts: row.attempts,
     dispatchFence: row.dispatch_fence,
+    trace: row.trace,
     createdAt: row.created_at,
     sentAt: row.sent_at,
     deliveredAt: row.delivered_at,
@@ -183,6 +188,7 @@ export const columns = [
   ...[
     'attempts',
     'dispatch_fence',
+    'trace',
     'created_at',
     'sent_at',
     'delivered_at',
@@ -211,6 +217,7 @@ export function toList(message: StoredMessage): readonly Value[] {
     message.dispatchedAt,
     message.attempts,
     message.dispatchFence,
+    message.trace,
     message.createdAt,
     message.sentAt,
     message.deliveredAt,

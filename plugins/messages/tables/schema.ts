@@ -46,6 +46,7 @@ export const messageSchema: readonly Table[] = [
       dispatched_at: nullable(integer),
       attempts: zero,
       dispatch_fence: nullable(integer),
+      trace: nullable(words(55)),
       created_at: integer,
       sent_at: nullable(integer),
       delivered_at: nullable(integer),

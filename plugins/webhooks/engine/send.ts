@@ -49,11 +49,12 @@ function requestOf(
 ): AttemptRequest {
   const { url, grant } = webhook;
   const { id: deliveryId, eventId, eventType } = delivery;
+  const common = { url, event: eventType, deliveryId, number, trace: event.trace };
   if (grant === null || secrets === null) {
-    const facts = { event: eventType, deliveryId, number, payload, secrets };
-    return { url, number, payload, headersAt: (timestamp) => attemptHeaders(facts, timestamp) };
+    const facts = { ...common, payload, secrets };
+    return { ...common, payload, headersAt: (timestamp) => attemptHeaders(facts, timestamp) };
   }
   const body = eventBody(delivery, { payload, createdAt: event.createdAt });
   const message = { subscriptionId: webhook.id, id: eventId, body, secrets };
-  return { url, number, payload: body, headersAt: (at) => callbackHeaders(message, at) };
+  return { ...common, payload: body, headersAt: (at) => callbackHeaders(message, at) };
 }

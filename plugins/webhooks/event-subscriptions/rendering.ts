@@ -10,7 +10,7 @@ export const mostBodyBytes = 262_144;
 /** The body of a delivery as MCP Events has it, around the body that a webhook gets. Pure. */
 export function eventBody(
   { eventId, eventType }: Pick<DueDelivery, 'eventId' | 'eventType'>,
-  { payload, createdAt }: EventBody,
+  { payload, createdAt }: Pick<EventBody, 'payload' | 'createdAt'>,
 ): string {
   const about = { eventId, name: eventType, timestamp: isoTime(createdAt) };
   return `${JSON.stringify(about).slice(0, -1)},"data":${payload}}`;

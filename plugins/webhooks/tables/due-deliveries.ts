@@ -14,9 +14,10 @@ type DueColumns = Pick<
 >;
 
 interface DueWithBodyColumns extends DueColumns {
-  /** Both null when the event is gone. */
+  /** Null when the event is gone. */
   readonly payload: string | null;
   readonly raised_at: number | null;
+  readonly trace: string | null;
 }
 
 /** Query for the due deliveries of one receiver. */
@@ -48,7 +49,7 @@ export async function dueDeliveries(
     const all = selects.map(({ sql }) => `select * from (${sql}) as due`).join(' union all ');
     const due = selects.length === 1 ? selects[0]?.sql : all;
     const rows = await db.rows<DueWithBodyColumns>(
-      `select due.*, e.payload, e.created_at as raised_at
+      `select due.*, e.payload, e.created_at as raised_at, e.trace
        from (${due}) as due
        left join events as e on e.id = due.event_id`,
       selects.flatMap(({ bindings }) => bindings),
@@ -80,8 +81,8 @@ function dueOf(now: number) {
 }
 
 function dueWithBody(row: DueWithBodyColumns): DueWithBody {
-  const { payload, raised_at: createdAt } = row;
-  const event = payload === null || createdAt === null ? null : { payload, createdAt };
+  const { payload, raised_at: createdAt, trace } = row;
+  const event = payload === null || createdAt === null ? null : { payload, createdAt, trace };
   return { delivery: dueDelivery(row), event };
 }
 

@@ -96,6 +96,7 @@ async function open(t: Test, url: string, env: Record<string, string> = {}) {
         headers: {},
         signal: new AbortController().signal,
         requestId: 'test',
+        traceparent: null,
       });
       const schema = operation.answers[answer.status];
       if (schema === undefined || !Value.Check(schema, answer.body)) {

@@ -50,6 +50,7 @@ for (const engine of databases) {
         headers: {},
         signal: new AbortController().signal,
         requestId: 'r',
+        traceparent: null,
       });
       return answer.body as Body;
     };

@@ -319,7 +319,8 @@ for (const engine of databases) {
       const tenantId = await open();
       await raise(stage, tenantId, names(4));
       const createdAt = await stage.storage.now();
-      const sample = { id: newId('evt'), tenantId, type: 'message.sent', subject: 'wh_1' } as const;
+      const type = 'message.sent' as const;
+      const sample = { id: newId('evt'), tenantId, type, subject: 'wh_1', trace: null };
       await stage.run((unit) => unit.events.keep([{ ...sample, createdAt, payload: '{}' }]));
       const first = await polls.wait(request(tenantId, { limit: 1 }));
       t.same(subjectsOf(first), ['n0']);

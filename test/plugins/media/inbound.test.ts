@@ -260,6 +260,7 @@ for (const engine of databases) {
         channel: 'msgapp_web',
         line,
         event: unkept,
+        trace: null,
         taken: swept,
       });
       t.equal(output, 'stored');

@@ -185,6 +185,7 @@ export async function openStage(
         phone: send.contactId == null ? '+12025550123' : null,
         text: 'Hello',
         media: null,
+        trace: null,
         idempotency: null,
         ...send,
       }),

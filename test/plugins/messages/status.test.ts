@@ -20,6 +20,7 @@ const queued: StoredMessage = {
   dispatchedAt: null,
   attempts: 0,
   dispatchFence: null,
+  trace: null,
   createdAt: 1000,
   sentAt: null,
   deliveredAt: null,

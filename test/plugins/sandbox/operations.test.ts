@@ -51,6 +51,7 @@ async function call(id: string, call: Call = {}) {
     headers: {},
     signal: new AbortController().signal,
     requestId: 'req_1',
+    traceparent: null,
   });
   const schema = JSON.parse(
     JSON.stringify(operation.answers[answer.status]).replaceAll('$id', 'x'),

@@ -44,6 +44,7 @@ t.test('an attempt succeeds with any 2xx, else says why it failed', async (t) =>
       return outcome;
     };
     const refused = () => Promise.reject(new Error('not asked'));
+    const facts = { event: 'message.read', deliveryId: 'd', number: 2, payload: body } as const;
     return attempt(
       {
         egress: { post, get: refused, refusal: refused },
@@ -52,14 +53,9 @@ t.test('an attempt succeeds with any 2xx, else says why it failed', async (t) =>
         connectTimeoutMs: 5_000,
       },
       {
+        ...facts,
         url: 'https://a.example',
-        number: 2,
-        payload: body,
-        headersAt: (timestamp) =>
-          attemptHeaders(
-            { event: 'message.read', deliveryId: 'd', number: 2, payload: body, secrets },
-            timestamp,
-          ),
+        headersAt: (timestamp) => attemptHeaders({ ...facts, secrets }, timestamp),
       },
     );
   };

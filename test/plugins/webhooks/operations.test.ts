@@ -644,6 +644,7 @@ for (const engine of databases) {
             subject: one.subject,
             createdAt: one.createdAt,
             payload: `{"event":"${one.eventType}","n":"${one.id}"}`,
+            trace: null,
           })),
         );
       });

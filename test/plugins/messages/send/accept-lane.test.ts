@@ -165,7 +165,7 @@ for (const engine of databases) {
       const event = { type: 'message', networkId, from, text: 'x', media: null, at: 1 } as const;
       const line = new ArrivalLine();
       line.enter(event);
-      const arrival = { channel: 'msgapp_web', line, event, taken: null } as const;
+      const arrival = { channel: 'msgapp_web', line, event, taken: null, trace: null };
       t.equal(await first.lanes.receive({ fence, tenantId, ...arrival }), 'stored');
     }
     t.equal(codeOf(await first.send({ tenantId, contactId })), 'accepted');

@@ -69,6 +69,7 @@ const toAda: SendInput = {
   phone: '+12025550123',
   text: 'Hello',
   media: null,
+  trace: null,
   idempotency: null,
 };
 const toStranger: SendInput = { ...toAda, phone: '+12025550199' };
@@ -415,6 +416,7 @@ t.test(
       to: { phone: '+12025550123', networkId: 'ada@net' },
       text: 'Hello',
       media: null,
+      trace: null,
     });
     const toEach = (slots: number, ...contactIds: readonly string[]) => {
       const messages = contactIds.map((contactId, n) => ({

@@ -16,7 +16,7 @@ t.test('deliveries that are due begin in the order of their events', async (t) =
       ['wh_moved', { ...webhook, id: 'wh_moved', receiverId: 'other' }],
     ]),
   };
-  const body = { payload: '{}', createdAt: 1 };
+  const body = { payload: '{}', createdAt: 1, trace: null };
   const chosen = (
     deliveries: readonly DueDelivery[],
     other: object = {},

@@ -16,7 +16,8 @@ const batch = (found: DueBatch['ready'], over: DueBatch['over'] = []): DueBatch 
 };
 /** An attempt that may begin, about a subject of its own. */
 const ready = (id: string, facts: Partial<DueDelivery> = {}) => {
-  return { delivery: dueDelivery(id, facts), webhook, event: { payload: '{}', createdAt: 1 } };
+  const event = { payload: '{}', createdAt: 1, trace: null };
+  return { delivery: dueDelivery(id, facts), webhook, event };
 };
 
 t.test('deliveries that a poll has found begin in order, once, and within 50 ms', async (t) => {
