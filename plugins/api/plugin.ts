@@ -16,8 +16,8 @@ import { routeOf } from './route.ts';
  * The REST side: every declared operation as a route under `/v1`, and its documentation. Registered
  * after every plugin that declares operations.
  */
-export default gatewayPlugin('api', ['tenants'], async (app) => {
-  const { authenticator, clock, config, log } = app.container.cradle;
+export default gatewayPlugin('api', ['observability', 'tenants'], async (app) => {
+  const { authenticator, clock, config, log, requestMetrics } = app.container.cradle;
   const bodyLimit = app.initialConfig.bodyLimit ?? 0;
   const openCalls = new OpenCalls();
   const operations = app.operations.all();
@@ -30,11 +30,15 @@ export default gatewayPlugin('api', ['tenants'], async (app) => {
   const handlings = operations.map(
     (operation) => new OperationHandling(operation, { bodyLimit, openCalls, isTried }),
   );
-  provide(app.container, 'requestHandling', makeRequestHandling({ admission, handlings, log }));
+  provide(
+    app.container,
+    'requestHandling',
+    makeRequestHandling({ admission, handlings, log, metrics: requestMetrics }),
+  );
 
   app.decorateRequest('caller', null);
   app.decorateRequest('contentType', undefined);
-  guardServer(app, log, bodyLimit);
+  guardServer(app, { log, bodyLimit, metrics: requestMetrics });
   // Runs after the preClose hooks of the plugins before, which answer their long polls first.
   app.addHook('preClose', async () => openCalls.stop());
 

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { FastifyReply } from 'fastify';
 import type { Caller } from '../../core/contracts/caller.ts';
+import type { Counter, Labels } from '../../core/contracts/metrics.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { asGatewayError } from '../../core/refusal.ts';
 import type { RequestHandling, RequestParts, ServedAnswer } from '../api/contract.ts';
@@ -13,6 +14,8 @@ import type { OperationTool } from './tools.ts';
 export interface CallParts {
   readonly requestHandling: Pick<RequestHandling, 'admit' | 'serve' | 'refuse'>;
   readonly metrics: RequestMetrics;
+  /** Of calls by tool and revision. */
+  readonly counter: Counter<'gateway_mcp_calls_total'>;
   readonly log: GatewayLog;
 }
 
@@ -21,6 +24,8 @@ export interface ToolRequest {
   /** The arguments as they came. */
   readonly given: unknown;
   readonly caller: Caller;
+  /** Which revision the client speaks. */
+  readonly era: Labels<'gateway_mcp_calls_total'>['era'];
   /** Of the HTTP request that carries the call. */
   readonly reply: FastifyReply;
 }
@@ -48,10 +53,10 @@ export class ToolCalls {
    */
   async run<Other extends object>(
     { operation, ...schemas }: OperationTool,
-    { given, caller, reply }: ToolRequest,
+    { given, caller, era, reply }: ToolRequest,
     step: (parts: RequestParts) => Promise<ServedAnswer | Other>,
   ): Promise<{ readonly result: CallToolResult } | Other> {
-    const { requestHandling, metrics, log } = this.#parts;
+    const { requestHandling, metrics, counter, log } = this.#parts;
     const startedAt = performance.now();
     const answer = await answerOf(async () => {
       requestHandling.admit(caller, operation);
@@ -65,6 +70,7 @@ export class ToolCalls {
     const { status, body } = answer;
     const seconds = (performance.now() - startedAt) / 1000;
     metrics.answered(operation.id, status, seconds);
+    counter.add({ tool: operation.id, era });
     log.debug(
       { requestId: reply.request.id, operation: operation.id, status, keyId: caller.keyId },
       'tool call',

@@ -34,10 +34,11 @@ async function loadProtocol() {
 
 function serveTools(app: FastifyInstance): void {
   const { cradle } = app.container;
-  const { config, log, requestHandling, requestMetrics } = cradle;
+  const { config, log, metrics, requestHandling, requestMetrics } = cradle;
   const tools = toolsOf(app.operations.all());
   const lists = new ToolLists(tools);
-  const calls = new ToolCalls({ requestHandling, metrics: requestMetrics, log });
+  const counter = metrics.counter('gateway_mcp_calls_total');
+  const calls = new ToolCalls({ requestHandling, metrics: requestMetrics, counter, log });
   const confirmed = new ConfirmedCalls({
     calls,
     requestHandling,
@@ -75,17 +76,17 @@ function serveTools(app: FastifyInstance): void {
     const { caller } = request;
     if (caller === null) throw new Error('a request passed without a caller');
     const text = typeof request.body === 'string' ? request.body : '';
-    const parts: ExchangeParts = {
-      tools,
-      list: lists.of(caller, wantedGroups(request.query, tools)),
-      call: (tool, given) => calls.call(tool, { given, caller, reply }),
-    };
     const body = parsed(text);
     const era = eraOf(body, versionHeader(request));
     if (typeof era === 'object') {
       requestHandling.admit(caller, null);
       return reply.code(400).send(jsonRpcError(era.code, era.message, era.id));
     }
+    const parts: ExchangeParts = {
+      tools,
+      list: lists.of(caller, wantedGroups(request.query, tools)),
+      call: (tool, given) => calls.call(tool, { given, caller, era, reply }),
+    };
     if (era === 'stateless') {
       const admit = () => requestHandling.admit(caller, null);
       const call: StatelessParts['call'] = async (tool, params) =>

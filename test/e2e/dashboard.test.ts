@@ -16,7 +16,7 @@ interface Dashboard {
 
 const project = join(import.meta.dirname, '../..');
 const { panels }: Dashboard = JSON.parse(
-  await readFile(join(project, 'monitoring/dashboard.json'), 'utf8'),
+  await readFile(join(project, 'ops/dashboard.json'), 'utf8'),
 );
 
 t.test('every metric and label of the dashboard is one of a running gateway', async (t) => {

@@ -1,7 +1,6 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
-import type { GatewayLog } from '../../../core/log.ts';
 import type { Outbox } from '../../events/contract.ts';
-import { logFailed } from '../log-failed.ts';
+import type { MessageReporter } from '../message-reporter.ts';
 import { enterReceipts } from './receipts.ts';
 import type { SessionPrefetch } from './session-batch.ts';
 import type { SessionInput, SessionOutput } from './session-input.ts';
@@ -21,7 +20,7 @@ const minIntervalMs = 20;
 export function makeSessionLane(
   expireMs: number,
   outbox: Pick<Outbox, 'prepare'>,
-  log: GatewayLog,
+  reporter: Pick<MessageReporter, 'report'>,
 ): Lane<SessionInput, SessionOutput, SessionPrefetch> {
   return {
     name: 'messages.session',
@@ -42,7 +41,7 @@ export function makeSessionLane(
         return { held: true, next, left };
       });
       await unit.withCommit.messages.save([...batch.changed.values()]);
-      logFailed(unit, log, batch.changed.values());
+      reporter.report(unit, batch.reached);
       if (batch.events.length > 0) {
         const store = prefetched.storeEvents ?? (await outbox.prepare(unit, tenantIdsOf(inputs)));
         await store(unit, batch.events);

@@ -13,6 +13,13 @@ import {
 } from './delivery-rows.ts';
 import { type DueRequest, dueDeliveries } from './due-deliveries.ts';
 
+/** Deliveries that wait, of all receivers. */
+export interface WaitingDeliveries {
+  readonly first: number;
+  readonly retries: number;
+  readonly oldestFirst: number | null;
+}
+
 /** The SQL of deliveries. */
 export class DeliveryTable {
   protected readonly db: Sql;
@@ -176,11 +183,15 @@ export class DeliveryTable {
     return ids.length === 0 ? 0 : knex('deliveries').whereIn('id', ids).delete();
   }
 
-  /** How many deliveries wait for a retry. */
-  async waitingRetries(): Promise<number> {
-    const [row] = await this.db.rows<{ retries: number }>(
-      "select count(*) as retries from deliveries where state = 'waiting' and attempts > 0",
+  /** How many deliveries wait, and when the oldest that waits for its first attempt was made. */
+  async waiting(): Promise<WaitingDeliveries> {
+    const [row] = await this.db.rows<WaitingDeliveries>(
+      `select
+         (select count(*) from deliveries where state = 'waiting' and attempts = 0) as first,
+         (select count(*) from deliveries where state = 'waiting' and attempts > 0) as retries,
+         (select created_at from deliveries where state = 'waiting' and attempts = 0
+          order by created_at limit 1) as oldestFirst`,
     );
-    return row?.retries ?? 0;
+    return row ?? { first: 0, retries: 0, oldestFirst: null };
   }
 }
