@@ -13,6 +13,15 @@ import {
 } from './delivery-rows.ts';
 import { type DueRequest, dueDeliveries } from './due-deliveries.ts';
 
+/** Up to which the deliveries of a backlog are counted. */
+export const backlogMost = 10_000;
+
+/** Deliveries of a subscription that wait for their first attempt. */
+export interface DeliveryBacklog {
+  readonly deliveries: number;
+  readonly oldest: number | null;
+}
+
 /** Deliveries that wait, of all receivers. */
 export interface WaitingDeliveries {
   readonly first: number;
@@ -181,6 +190,22 @@ export class DeliveryTable {
       .limit(limit)
       .pluck('id');
     return ids.length === 0 ? 0 : knex('deliveries').whereIn('id', ids).delete();
+  }
+
+  /**
+   * How many deliveries of a subscription wait for their first attempt, counted up to `backlogMost`, and when the oldest
+   * was made.
+   */
+  async backlog(webhookId: string): Promise<DeliveryBacklog> {
+    const [row] = await this.db.rows<DeliveryBacklog>(
+      `select count(*) as deliveries, min(created_at) as oldest from (
+         select created_at from deliveries
+         where webhook_id = ? and state = 'waiting' and attempts = 0
+         order by created_at limit ${backlogMost}
+       ) as backlog`,
+      [webhookId],
+    );
+    return row ?? { deliveries: 0, oldest: null };
   }
 
   /** How many deliveries wait, and when the oldest that waits for its first attempt was made. */

@@ -346,6 +346,7 @@ function reads(ids: readonly string[]): readonly Read[] {
     scans: 'a',
     run: ({ messages }) => messages.queues(),
   });
+  add('log of deliveries: what waits', 10, ({ deliveries }) => deliveries.backlog('wh_big'));
   add('metrics: waiting deliveries', 20, ({ deliveries }) => deliveries.waiting());
   add('metrics: receivers in trouble', 10, ({ receivers }) => receivers.troubled());
   add('usage: accounts', 15, (tables) => tables.accounts.count('ten_big'));
