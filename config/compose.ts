@@ -98,11 +98,7 @@ function driversPlugin(config: GatewayConfig, log: GatewayLog): GatewayPlugin {
     const simulated = new Map(names.map((name) => [name, makeSimulatedDriver(network, name)]));
     const { metrics } = app.container.cradle;
     const faults = new CountedDriverFaults(log, metrics);
-    const work = metrics.counter({
-      name: 'gateway_driver_work_total',
-      help: 'What drivers count of their own work, by channel and name: docs/msgapp_web.md.',
-      labels: ['channel', 'work'],
-    });
+    const work = metrics.counter('gateway_driver_work_total');
     const release = takeStrayFaults(faults);
     const watch = new StallWatch(faults);
     const parts = { faults, watch, heldBack: details.stalled };

@@ -3,6 +3,7 @@ import type {
   DriverFaultKind,
   DriverFaults,
 } from '../core/contracts/driver-faults.ts';
+import type { Counter, Metrics } from '../core/contracts/metrics.ts';
 import { driverAtWork } from '../core/driver-context.ts';
 import type { GatewayLog } from '../core/log.ts';
 import { PacedLines } from '../core/paced-lines.ts';
@@ -15,30 +16,17 @@ const texts: Readonly<Record<DriverFaultKind, string>> = {
   stalled: 'a driver kept the whole process from all other work',
 };
 
-/** Where a counter of faults comes from: as much of the metrics as is needed. */
-export interface FaultCounters {
-  counter(description: {
-    readonly name: string;
-    readonly help: string;
-    readonly labels: readonly ('channel' | 'kind')[];
-  }): { add(labels: Readonly<Record<'channel' | 'kind', string>>): void };
-}
-
 /**
  * Counts each fault and names it in the log, with its channel and account: one line of each kind and channel a second.
  */
 export class CountedDriverFaults implements DriverFaults {
   readonly #log: GatewayLog;
   readonly #lines = new Map<string, PacedLines>();
-  readonly #counter: ReturnType<FaultCounters['counter']>;
+  readonly #counter: Counter<'gateway_driver_faults_total'>;
 
-  constructor(log: GatewayLog, metrics: FaultCounters) {
+  constructor(log: GatewayLog, metrics: Pick<Metrics, 'counter'>) {
     this.#log = log;
-    this.#counter = metrics.counter({
-      name: 'gateway_driver_faults_total',
-      help: 'Breaches of the driver contract, by channel and kind.',
-      labels: ['channel', 'kind'],
-    });
+    this.#counter = metrics.counter('gateway_driver_faults_total');
   }
 
   report({ kind, channel, accountId, call, error, ms }: DriverFault): void {

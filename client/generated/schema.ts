@@ -765,7 +765,7 @@ export interface paths {
         };
         /**
          * List the deliveries of a webhook
-         * @description What was delivered to the webhook, or was not, newest first and for 7 days (unless configured otherwise): each delivery with its attempts and the payload. Follow `next_cursor` with `before` for older ones; a cursor stays valid while deliveries are added.
+         * @description What was delivered to the webhook, or was not, newest first and for 7 days (unless configured otherwise): each delivery with its attempts and the payload. Follow `next_cursor` with `before` for older ones; a cursor stays valid while deliveries are added. `backlog` says whether the receiver falls behind.
          */
         get: operations["list_webhook_deliveries"];
         put?: never;
@@ -2205,6 +2205,15 @@ export interface components {
              */
             kind: "timeout" | "connection" | "tls" | "blocked" | "status";
             message: string;
+        };
+        WebhookBacklog: {
+            /** @description deliveries that wait for their first attempt, counted up to 10000 */
+            first_attempts: number;
+            /**
+             * @description when the oldest of them was made
+             * @example 2026-01-31T09:30:00.000Z
+             */
+            oldest_at: string | null;
         };
         WebhookDelivery: {
             /**
@@ -5652,6 +5661,7 @@ export interface operations {
                         deliveries: components["schemas"]["WebhookDelivery"][];
                         /** @description null when there is no further page */
                         next_cursor: string | null;
+                        backlog: components["schemas"]["WebhookBacklog"];
                     };
                 };
             };

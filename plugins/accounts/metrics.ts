@@ -1,28 +1,51 @@
-import type { LeftOutKind } from '../../core/contracts/driver.ts';
-import type { Metrics } from '../observability/contract.ts';
+import { endedReasons, type LeftOutKind, refusedReasons } from '../../core/contracts/driver.ts';
+import type { Labels, Metrics } from '../../core/contracts/metrics.ts';
+import type { Storage } from '../../core/contracts/storage.ts';
 import type { AccountReason, AccountStatus } from './contract.ts';
 
 /** Metrics of accounts and their sessions. */
 export interface AccountMetrics {
   statusChanged(channel: string, status: AccountStatus, reason: AccountReason | null): void;
   leftOut(channel: string, kind: LeftOutKind): void;
+  /** The lease of a session ended under this process. */
+  leaseLost(cause: Labels<'gateway_session_leases_lost_total'>['cause']): void;
 }
 
 /** Registers the metrics of accounts; once for each process. */
-export function accountMetrics(metrics: Pick<Metrics, 'counter'>): AccountMetrics {
-  const changes = metrics.counter({
-    name: 'gateway_account_status_changes_total',
-    help: 'Changes of the status of accounts, by channel, new status and reason.',
-    labels: ['channel', 'status', 'reason'],
-  });
-  const leftOut = metrics.counter({
-    name: 'gateway_inbound_left_out_total',
-    help: 'What networks brought that is no message: acknowledged and left out, by channel and kind.',
-    labels: ['channel', 'kind'],
-  });
+export function accountMetrics(
+  metrics: Pick<Metrics, 'counter'>,
+  channels: readonly string[],
+): AccountMetrics {
+  const changes = metrics.counter('gateway_account_status_changes_total');
+  const leftOut = metrics.counter('gateway_inbound_left_out_total');
+  const leasesLost = metrics.counter('gateway_session_leases_lost_total');
+  // An end is rare: without a zero before it no rate would show the first one.
+  for (const channel of channels) {
+    for (const reason of [...endedReasons, ...refusedReasons]) {
+      changes.of({ channel, status: 'disconnected', reason });
+    }
+  }
   return {
     statusChanged: (channel, status, reason) =>
       changes.add({ channel, status, reason: reason ?? 'none' }),
     leftOut: (channel, kind) => leftOut.add({ channel, kind }),
+    leaseLost: (cause) => leasesLost.add({ cause }),
   };
+}
+
+/** Shows what this process holds of sessions, and the accounts in the database. */
+export function showAccounts(
+  metrics: Pick<Metrics, 'gauge' | 'installation'>,
+  read: Pick<Storage['read'], 'accounts'>,
+  sessions: { size(): number; readonly capacity: number } | null,
+): void {
+  const one = (value: number | undefined) => (value === undefined ? [] : [{ labels: {}, value }]);
+  metrics.gauge('gateway_sessions_held', () => one(sessions?.size()));
+  metrics.gauge('gateway_sessions_capacity', () => one(sessions?.capacity));
+  metrics.installation(['gateway_accounts'], async () => ({
+    gateway_accounts: (await read.accounts.byState()).map(({ accounts, ...labels }) => ({
+      labels: { ...labels, reason: labels.reason ?? 'none' },
+      value: accounts,
+    })),
+  }));
 }

@@ -5,7 +5,7 @@ import { publicUrl } from '../../core/public-url.ts';
 import { assembleAccounts } from './assemble.ts';
 import { linkLane } from './lanes/link.ts';
 import { OwnerLinks } from './links.ts';
-import { accountMetrics } from './metrics.ts';
+import { accountMetrics, showAccounts } from './metrics.ts';
 import { accountsOf } from './operations/list-accounts.ts';
 import { accountOperations } from './operations.ts';
 import { LoginGate } from './session/login-gate.ts';
@@ -38,7 +38,7 @@ export default gatewayPlugin(
       channels: cradle.channels,
       media: cradle.media,
       faults: cradle.driverFaults,
-      metrics: accountMetrics(cradle.metrics),
+      metrics: accountMetrics(cradle.metrics, cradle.channels.channels()),
       plans: cradle.plans,
       roles,
       settings: {
@@ -49,6 +49,9 @@ export default gatewayPlugin(
       },
       random: Math.random,
     });
+    const { capacity } = configured;
+    const held = { size: () => process.host.size, capacity };
+    showAccounts(cradle.metrics, cradle.storage.read, roles.includes('sessions') ? held : null);
     const list = (caller: Caller) => accountsOf(cradle, caller);
     provideSingleton(app.container, 'sessions', () => sessions);
     provideSingleton(app.container, 'accounts', () => ({ ...accounts, list }));

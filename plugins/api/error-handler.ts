@@ -4,14 +4,25 @@ import type { GatewayLog } from '../../core/log.ts';
 import type { AnyOperation } from '../../core/operation.ts';
 import { asGatewayError, sendRefusal } from '../../core/refusal.ts';
 import { traceIdOf, traceparentOf } from '../../core/spans.ts';
+import type { RequestMetrics } from '../observability/contract.ts';
 import { isEndless } from './body.ts';
 import { requestIdOf } from './request-id.ts';
+
+/** What guards a server. */
+export interface ServerGuardParts {
+  readonly log: GatewayLog;
+  readonly bodyLimit: number;
+  readonly metrics: Pick<RequestMetrics, 'refused'>;
+}
 
 /**
  * Sets up what every request of the server has, known path or not: a request id, one error shape, 404 before anything
  * of the body is read, and a line in the log.
  */
-export function guardServer(app: FastifyInstance, log: GatewayLog, bodyLimit: number): void {
+export function guardServer(
+  app: FastifyInstance,
+  { log, bodyLimit, metrics }: ServerGuardParts,
+): void {
   app.setGenReqId(({ headers }) => requestIdOf(headers['x-request-id']));
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
@@ -25,6 +36,7 @@ export function guardServer(app: FastifyInstance, log: GatewayLog, bodyLimit: nu
   app.setErrorHandler((error, request, reply) => {
     const refusal = asGatewayError(error);
     const { operation } = request.routeOptions.config;
+    metrics.refused(refusal.code);
     logRefusal(log, refusal, request, operation);
     if (isEndless(request.raw, bodyLimit)) reply.header('connection', 'close');
     sendRefusal(reply, refusal, operation?.group === 'webhooks');

@@ -17,8 +17,8 @@ import { routeOf } from './route.ts';
  * The REST side: every declared operation as a route under `/v1`, and its documentation. Registered
  * after every plugin that declares operations.
  */
-export default gatewayPlugin('api', ['tenants', 'audit'], async (app) => {
-  const { audit, authenticator, clock, config, log } = app.container.cradle;
+export default gatewayPlugin('api', ['observability', 'tenants', 'audit'], async (app) => {
+  const { audit, authenticator, clock, config, log, requestMetrics } = app.container.cradle;
   const bodyLimit = app.initialConfig.bodyLimit ?? 0;
   const openCalls = new OpenCalls();
   const operations = app.operations.all();
@@ -35,12 +35,16 @@ export default gatewayPlugin('api', ['tenants', 'audit'], async (app) => {
         audit: (entry) => audit.record(entry),
       }),
   );
-  provide(app.container, 'requestHandling', makeRequestHandling({ admission, handlings, log }));
+  provide(
+    app.container,
+    'requestHandling',
+    makeRequestHandling({ admission, handlings, log, metrics: requestMetrics }),
+  );
 
   app.decorateRequest('caller', null);
   app.decorateRequest('span', null);
   app.decorateRequest('contentType', undefined);
-  guardServer(app, log, bodyLimit);
+  guardServer(app, { log, bodyLimit, metrics: requestMetrics });
   // Runs after the preClose hooks of the plugins before, which answer their long polls first.
   app.addHook('preClose', async () => openCalls.stop());
 

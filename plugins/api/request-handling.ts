@@ -1,6 +1,7 @@
 import type { GatewayLog } from '../../core/log.ts';
 import type { AnyOperation } from '../../core/operation.ts';
 import { asGatewayError, refusalOf } from '../../core/refusal.ts';
+import type { RequestMetrics } from '../observability/contract.ts';
 import type { Admission } from './admission.ts';
 import type { RequestHandling } from './contract.ts';
 import { logRefusal } from './error-handler.ts';
@@ -11,6 +12,7 @@ export interface RequestHandlingParts {
   readonly admission: Admission;
   readonly handlings: readonly OperationHandling[];
   readonly log: GatewayLog;
+  readonly metrics: Pick<RequestMetrics, 'refused'>;
 }
 
 /** Lets others do what the routes do, by the same objects. */
@@ -18,6 +20,7 @@ export function makeRequestHandling({
   admission,
   handlings,
   log,
+  metrics,
 }: RequestHandlingParts): RequestHandling {
   const byOperation = new Map(handlings.map((handling) => [handling.operation, handling]));
   const handlingOf = (operation: AnyOperation): OperationHandling => {
@@ -39,6 +42,7 @@ export function makeRequestHandling({
     },
     refuse(operation, error, request, traceparent) {
       const refusal = asGatewayError(error);
+      metrics.refused(refusal.code);
       logRefusal(log, refusal, request, operation, traceparent);
       return refusalOf(refusal, operation.group === 'webhooks');
     },

@@ -1,7 +1,7 @@
 import type { AsyncMessage, ReturnedMessage } from 'rabbitmq-client';
 import type { GatewayLog } from '../../core/log.ts';
 import { withTimeout } from '../../core/waiting.ts';
-import type { BrokerLimits } from './contract.ts';
+import type { BrokerLimits, OnDropped } from './contract.ts';
 import { Inbox } from './inbox.ts';
 import { Link, type LinkSession } from './link.ts';
 import { bodyText } from './outgoing.ts';
@@ -23,6 +23,7 @@ export interface CarrierOptions {
   readonly limits: BrokerLimits;
   readonly timing: RabbitmqTiming;
   readonly log: GatewayLog;
+  readonly onDropped: OnDropped;
   /** Takes a message to this process. */
   onAddressed(message: AsyncMessage): void;
   /** RabbitMQ had no queue for a message that was addressed to a process. */
@@ -49,18 +50,27 @@ export class Carrier {
    * @throws TypeError when the url is none
    */
   constructor(options: CarrierOptions) {
-    const { url, processId, topology, limits, timing, log, onReturn } = options;
+    const { url, processId, topology, limits, timing, log, onReturn, onDropped } = options;
     const { buffer } = limits;
     this.#options = options;
     const onFlowing = (): void => {
       if (this.#outbound.session !== null) this.workSenders.start(this.#outbound.session);
     };
-    this.publisher = new Publisher({ log, buffer, onReturn, onFlowing });
-    this.workSenders = new WorkSenders({ topology, timing, log, buffer });
+    this.publisher = new Publisher({
+      ...{ log, buffer, onReturn, onFlowing },
+      onDropped: () => onDropped('outgoing'),
+    });
+    this.workSenders = new WorkSenders({
+      ...{ topology, timing, log, buffer },
+      onDropped: () => onDropped('work'),
+    });
     this.workers = new Workers({ topology, limits, timing, log });
     const onRequest = (message: AsyncMessage): void => this.#addressed(message);
     const { patienceMs } = timing;
-    this.inbox = new Inbox({ processId, topology, limits, log, patienceMs, onRequest });
+    this.inbox = new Inbox({
+      ...{ processId, topology, limits, log, patienceMs, onRequest },
+      onDropped: () => onDropped('incoming'),
+    });
     this.pulse = this.#makePulse();
     const both = { url, timing, log, onUp: () => this.pulse.up() };
     this.#outbound = new Link({

@@ -14,6 +14,8 @@ export interface ConsumerOptions {
   readonly limits: BrokerLimits;
   readonly handler: MessageHandler;
   readonly log: GatewayLog;
+  /** Called for each message that is dropped as the buffer is full. */
+  onDropped?(): void;
 }
 
 /** The outcome of a message: `left` when the consumer was released before it was done. */
@@ -56,9 +58,10 @@ export class Consumer {
       settle('left');
       return;
     }
-    const { prefetch, buffer, name, log } = this.#options;
+    const { prefetch, buffer, name, log, onDropped } = this.#options;
     if (this.#open.size + this.#waiting.length >= prefetch + buffer) {
       log.warn({ consumer: name }, 'a message was dropped: too many are waiting');
+      onDropped?.();
       settle('dropped');
       return;
     }

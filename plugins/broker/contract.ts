@@ -9,6 +9,8 @@ declare module '../../core/container.ts' {
 
 /** A broker with its end. */
 export interface ClosableBroker extends Broker {
+  /** Messages that wait in the buffers on the way out. */
+  readonly waiting: number;
   /** Stops handling messages and gives open requests up as `broker_down`. Idempotent. */
   close(): Promise<void>;
 }
@@ -22,6 +24,12 @@ export interface BrokerLimits {
   /** Pause before it is handed out again, milliseconds. */
   readonly retryMs: number;
 }
+
+/** Which buffer was full: on the way out, of work for any process, or in front of a handler. */
+export type FullBuffer = 'outgoing' | 'work' | 'incoming';
+
+/** Called for each message that a full buffer drops. */
+export type OnDropped = (buffer: FullBuffer) => void;
 
 /** The default limits of a broker. */
 export const defaultLimits: BrokerLimits = { buffer: 10_000, attempts: 3, retryMs: 100 };

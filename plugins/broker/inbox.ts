@@ -16,6 +16,8 @@ export interface InboxOptions {
   readonly log: GatewayLog;
   /** A binding that takes longer gives the connection up; the next one makes it. */
   readonly patienceMs: number;
+  /** Called for each message that is dropped as too many wait for its handler. */
+  onDropped(): void;
   /** Takes messages to this process: requests, answers, pulses. */
   onRequest(message: AsyncMessage): void;
 }
@@ -73,10 +75,10 @@ export class Inbox {
 
   /** Hands the handler what is published under this exchange and key, from now on or from the next connection. */
   async subscribe(binding: Binding, handler: MessageHandler): Promise<Release> {
-    const { limits, log } = this.#options;
+    const { limits, log, onDropped } = this.#options;
     const name = binding.routingKey;
     const { buffer } = limits;
-    const consumer = new Consumer({ name, prefetch: 1, buffer, limits, handler, log });
+    const consumer = new Consumer({ name, prefetch: 1, buffer, limits, handler, log, onDropped });
     const key = keyOf(binding);
     const entry = this.#consumers.get(key) ?? { binding, group: new Set() };
     this.#consumers.set(key, entry);

@@ -4,7 +4,12 @@ import type { MessageHandler, Release, RequestHandler } from '../../core/contrac
 import type { Json } from '../../core/contracts/json.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { Consumer } from './consumer.ts';
-import { type BrokerLimits, type ClosableBroker, defaultLimits } from './contract.ts';
+import {
+  type BrokerLimits,
+  type ClosableBroker,
+  defaultLimits,
+  type OnDropped,
+} from './contract.ts';
 import { type Endpoint, MemoryHub } from './hub.ts';
 import { Reply } from './reply.ts';
 
@@ -14,6 +19,7 @@ export interface MemoryBrokerOptions {
   /** Brokers on one hub reach each other; its own hub when absent. */
   readonly hub?: MemoryHub;
   readonly limits?: BrokerLimits;
+  readonly onDropped?: OnDropped;
 }
 
 /**
@@ -25,6 +31,7 @@ export class MemoryBroker implements ClosableBroker, Endpoint {
   readonly #log: GatewayLog;
   readonly #hub: MemoryHub;
   readonly #limits: BrokerLimits;
+  readonly #onDropped: OnDropped;
   readonly #handlers = new Map<string, RequestHandler>();
   readonly #releases = new Set<Release>();
   readonly #closed = new AbortController();
@@ -33,6 +40,7 @@ export class MemoryBroker implements ClosableBroker, Endpoint {
     this.#log = options.log;
     this.#hub = options.hub ?? new MemoryHub();
     this.#limits = options.limits ?? defaultLimits;
+    this.#onDropped = options.onDropped ?? (() => undefined);
     // Every open request listens to it, however many there are, and stops when it is answered.
     setMaxListeners(0, this.#closed.signal);
     this.#hub.join(this.processId, this);
@@ -51,6 +59,7 @@ export class MemoryBroker implements ClosableBroker, Endpoint {
   toWorker(queue: string, message: Json): void {
     this.#send(message, (text) => {
       if (!this.#hub.queue(queue, this.#limits.buffer).put(text)) {
+        this.#onDropped('work');
         this.#log.warn({ queue }, 'a message was dropped: the queue is full');
       }
     });
@@ -98,6 +107,11 @@ export class MemoryBroker implements ClosableBroker, Endpoint {
     });
   }
 
+  /** Nothing waits: there is no way out of the process. */
+  get waiting(): number {
+    return 0;
+  }
+
   ready(): boolean {
     return !this.#closed.signal.aborted;
   }
@@ -138,7 +152,8 @@ export class MemoryBroker implements ClosableBroker, Endpoint {
 
   #consumer(name: string, prefetch: number, buffer: number, handler: MessageHandler): Consumer {
     const limits = this.#limits;
-    return new Consumer({ name, prefetch, buffer, limits, handler, log: this.#log });
+    const onDropped = () => this.#onDropped('incoming');
+    return new Consumer({ name, prefetch, buffer, limits, handler, log: this.#log, onDropped });
   }
 
   #releasing(release: Release): Release {

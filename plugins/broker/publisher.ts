@@ -17,6 +17,8 @@ export interface PublisherOptions {
   readonly log: GatewayLog;
   /** Messages that wait at most. What comes on top is dropped. */
   readonly buffer: number;
+  /** Called for each message that is dropped as too many wait. */
+  onDropped(): void;
   /** RabbitMQ had no queue for a mandatory message. */
   onReturn(message: ReturnedMessage): void;
   /** RabbitMQ blocks publishing: detach, and attach again a little later. The message is dropped if absent. */
@@ -53,6 +55,11 @@ export class Publisher {
     this.#options = options;
   }
 
+  /** Messages that are not sent yet. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
   /** Takes a message; drops it when too many are waiting. */
   put(outgoing: Outgoing): void {
     const { log, buffer } = this.#options;
@@ -63,6 +70,7 @@ export class Publisher {
     if (this.#waiting.length >= buffer || this.#waitingSize > largestBuffer) {
       if (this.#dropped === 0) log.warn({}, 'messages are dropped: too many wait for RabbitMQ');
       this.#dropped += 1;
+      this.#options.onDropped();
       return;
     }
     this.#waiting.push({ outgoing, tries: 0, sentAt: 0 });

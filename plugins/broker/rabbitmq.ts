@@ -7,7 +7,12 @@ import { withTimeout } from '../../core/waiting.ts';
 import { Answering } from './answering.ts';
 import { Asking } from './asking.ts';
 import { Carrier } from './carrier.ts';
-import { type BrokerLimits, type ClosableBroker, defaultLimits } from './contract.ts';
+import {
+  type BrokerLimits,
+  type ClosableBroker,
+  defaultLimits,
+  type OnDropped,
+} from './contract.ts';
 import { bodyText, type Outgoing } from './outgoing.ts';
 import { defaultTiming, type RabbitmqTiming } from './timing.ts';
 import { Topology } from './topology.ts';
@@ -24,6 +29,7 @@ export interface RabbitmqBrokerOptions {
   readonly prefix?: string;
   readonly limits?: BrokerLimits;
   readonly timing?: RabbitmqTiming;
+  readonly onDropped?: OnDropped;
 }
 
 /**
@@ -47,6 +53,7 @@ export class RabbitmqBroker implements ClosableBroker {
    */
   constructor(options: RabbitmqBrokerOptions) {
     const { url, log, limits = defaultLimits, timing = defaultTiming } = options;
+    const { onDropped = () => undefined } = options;
     const topology = new Topology(options.prefix ?? 'gateway.');
     const { processId } = this;
     const put = (outgoing: Outgoing): void => this.#carrier.publisher.put(outgoing);
@@ -62,6 +69,7 @@ export class RabbitmqBroker implements ClosableBroker {
       limits,
       timing,
       log,
+      onDropped,
       onAddressed: (message) => this.#addressed(message),
       onReturn: ({ type, correlationId = '' }) => {
         if (type === 'request') this.#asking.nobodyThere(correlationId);
@@ -122,6 +130,10 @@ export class RabbitmqBroker implements ClosableBroker {
 
   onReady(sweep: () => void): void {
     this.#carrier.pulse.onReady(sweep);
+  }
+
+  get waiting(): number {
+    return this.#carrier.publisher.waiting + this.#carrier.workSenders.waiting;
   }
 
   ready(): boolean {

@@ -13,6 +13,8 @@ export interface WorkSendersOptions {
   readonly log: GatewayLog;
   /** Messages that wait at most for each queue. */
   readonly buffer: number;
+  /** Called for each message that is dropped as too many wait. */
+  onDropped(): void;
 }
 
 interface Sender {
@@ -42,6 +44,13 @@ export class WorkSenders {
     for (const { attachment } of this.#senders.values()) void attachment.stop();
   }
 
+  /** Messages that are not sent yet. */
+  get waiting(): number {
+    let waiting = 0;
+    for (const { publisher } of this.#senders.values()) waiting += publisher.waiting;
+    return waiting;
+  }
+
   /** Never waits, never throws. */
   put(queue: string, text: string): void {
     this.#sender(queue).publisher.put(this.#outgoing(queue, text));
@@ -55,10 +64,11 @@ export class WorkSenders {
   #sender(queue: string): Sender {
     const known = this.#senders.get(queue);
     if (known !== undefined) return known;
-    const { topology, timing, log, buffer } = this.#options;
+    const { topology, timing, log, buffer, onDropped } = this.#options;
     const publisher = new Publisher({
       log: log.child({ queue }),
       buffer,
+      onDropped,
       onRefused: () => attachment.fail(new Error('the queue takes nothing')),
       onReturn: (message) => {
         attachment.fail(new Error('somebody deleted the queue'));

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import type { FastifyReply } from 'fastify';
 import type { Caller } from '../../core/contracts/caller.ts';
+import type { Counter, Labels } from '../../core/contracts/metrics.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { asGatewayError } from '../../core/refusal.ts';
 import { endSpan, traceIdOf, traceparentOf } from '../../core/spans.ts';
@@ -15,6 +16,8 @@ import type { OperationTool } from './tools.ts';
 export interface CallParts {
   readonly requestHandling: Pick<RequestHandling, 'admit' | 'serve' | 'refuse'>;
   readonly metrics: RequestMetrics;
+  /** Of calls by tool and revision. */
+  readonly counter: Counter<'gateway_mcp_calls_total'>;
   readonly log: GatewayLog;
 }
 
@@ -25,6 +28,8 @@ export interface ToolRequest {
   /** `_meta` of the call, likewise. */
   readonly meta: unknown;
   readonly caller: Caller;
+  /** Which revision the client speaks. */
+  readonly era: Labels<'gateway_mcp_calls_total'>['era'];
   /** Of the HTTP request that carries the call. */
   readonly reply: FastifyReply;
 }
@@ -52,10 +57,10 @@ export class ToolCalls {
    */
   async run<Other extends object>(
     { operation, ...schemas }: OperationTool,
-    { given, meta, caller, reply }: ToolRequest,
+    { given, meta, caller, era, reply }: ToolRequest,
     step: (parts: RequestParts) => Promise<ServedAnswer | Other>,
   ): Promise<{ readonly result: CallToolResult } | Other> {
-    const { requestHandling, metrics, log } = this.#parts;
+    const { requestHandling, metrics, counter, log } = this.#parts;
     const { request } = reply;
     const startedAt = performance.now();
     const span = startCallSpan(operation.tool, meta, request);
@@ -75,6 +80,7 @@ export class ToolCalls {
     const { status, body } = answer;
     const seconds = (performance.now() - startedAt) / 1000;
     metrics.answered(operation.id, status, seconds);
+    counter.add({ tool: operation.id, era });
     endSpan(span, status >= 400 ? 'tool_error' : null);
     const traceId = traceIdOf(traceparent);
     const { id: requestId } = request;

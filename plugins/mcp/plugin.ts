@@ -37,11 +37,12 @@ async function loadProtocol() {
 
 function serveTools(app: FastifyInstance): void {
   const { cradle } = app.container;
-  const { config, log, requestHandling, requestMetrics } = cradle;
+  const { config, log, metrics, requestHandling, requestMetrics } = cradle;
   const listEvents = operationOf(app, 'list_events');
   const tools = toolsOf(app.operations.all());
   const lists = new ToolLists(tools);
-  const calls = new ToolCalls({ requestHandling, metrics: requestMetrics, log });
+  const counter = metrics.counter('gateway_mcp_calls_total');
+  const calls = new ToolCalls({ requestHandling, metrics: requestMetrics, counter, log });
   const confirmed = new ConfirmedCalls({
     calls,
     requestHandling,
@@ -80,10 +81,16 @@ function serveTools(app: FastifyInstance): void {
     const { caller } = request;
     if (caller === null) throw new Error('a request passed without a caller');
     const text = typeof request.body === 'string' ? request.body : '';
+    const body = parsed(text);
+    const era = eraOf(body, versionHeader(request));
+    if (typeof era === 'object') {
+      requestHandling.admit(caller, null);
+      return reply.code(400).send(jsonRpcError(era.code, era.message, era.id));
+    }
     const parts: ExchangeParts = {
       tools,
       list: lists.of(caller, wantedGroups(request.query, tools)),
-      call: (tool, given, meta) => calls.call(tool, { given, meta, caller, reply }),
+      call: (tool, given, meta) => calls.call(tool, { given, meta, caller, era, reply }),
       events: eventMethods(
         {
           subscriptions: cradle.eventSubscriptions,
@@ -92,12 +99,6 @@ function serveTools(app: FastifyInstance): void {
         caller,
       ),
     };
-    const body = parsed(text);
-    const era = eraOf(body, versionHeader(request));
-    if (typeof era === 'object') {
-      requestHandling.admit(caller, null);
-      return reply.code(400).send(jsonRpcError(era.code, era.message, era.id));
-    }
     if (era === 'stateless') {
       const admit = () => requestHandling.admit(caller, null);
       const call: StatelessParts['call'] = async (tool, params) =>

@@ -3,9 +3,9 @@ import { provide } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { publicUrl } from '../../core/public-url.ts';
 import { MediaAddresses } from './addresses.ts';
-import { aheadMetrics } from './ahead/metrics.ts';
 import './contract.ts';
 import { Spool } from './fetching/spool.ts';
+import { mediaMetrics } from './metrics.ts';
 import { makeMediaService } from './service.ts';
 import { serveMedia } from './serving.ts';
 import { openStore } from './store/choose.ts';
@@ -49,7 +49,7 @@ export default gatewayPlugin(
       silenceMs,
       fetches: settings.fetches,
       aheadFiles: settings.ahead,
-      metrics: aheadMetrics(metrics),
+      metrics: mediaMetrics(metrics),
       sweep: () => upkeep.kick(),
       log,
     });

@@ -4,7 +4,6 @@ import type { Egress } from '../egress/contract.ts';
 import type { MediaAddresses } from './addresses.ts';
 import type { AheadFileParts } from './ahead/ahead-file.ts';
 import { inTurn } from './ahead/in-turn.ts';
-import type { AheadMetrics } from './ahead/metrics.ts';
 import { SessionAhead } from './ahead/session-ahead.ts';
 import { Shelf } from './ahead/shelf.ts';
 import type { MediaService } from './contract.ts';
@@ -13,6 +12,7 @@ import { OutboundFetcher } from './fetching/outbound.ts';
 import { Slots } from './fetching/slots.ts';
 import type { Spool } from './fetching/spool.ts';
 import { discardLane } from './lanes.ts';
+import type { MediaMetrics } from './metrics.ts';
 import type { MediaStore } from './store/store.ts';
 
 /** How long a file fetched ahead may wait for its turn, milliseconds. */
@@ -38,7 +38,7 @@ export interface ServiceParts {
   readonly aheadFiles: number;
   /** Default: ten minutes. */
   readonly keepMs?: number;
-  readonly metrics: AheadMetrics;
+  readonly metrics: MediaMetrics;
   /** Starts a sweep. */
   sweep(): void;
   readonly log: GatewayLog;

@@ -1,7 +1,6 @@
 import type { Unit } from '../../core/contracts/storage.ts';
-import type { GatewayLog } from '../../core/log.ts';
 import { failures } from './failures.ts';
-import { logFailed } from './log-failed.ts';
+import type { MessageReporter } from './message-reporter.ts';
 import { failed } from './status.ts';
 
 /** Why a contact is forgotten, as its messages say that were not sent yet. */
@@ -16,14 +15,14 @@ export async function forgetContact(
   tenantId: string,
   contactId: string,
   why: ForgetReason,
-  log: GatewayLog,
+  reporter: Pick<MessageReporter, 'report'>,
 ): Promise<void> {
   const undispatched = await unit.messages.undispatchedOfContact(contactId);
   const changed = undispatched.flatMap(
     (message) => failed(message, failures[why](), unit.now)?.message ?? [],
   );
   await unit.messages.save(changed);
-  logFailed(unit, log, changed);
+  reporter.report(unit, changed);
   const kept = new Set(changed.map((message) => message.id));
   await unit.messages.blank([...kept]);
   const ids = await unit.messages.idsOfContact(contactId);

@@ -1,7 +1,6 @@
 import type { ReceiptEvent } from '../../core/contracts/driver.ts';
 import type { Messages } from '../../core/contracts/messages.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
-import type { GatewayLog } from '../../core/log.ts';
 import type { LiveSession } from '../accounts/contract.ts';
 import type { Outbox } from '../events/contract.ts';
 import { makeExpireLane } from './dispatch/expire-lane.ts';
@@ -9,7 +8,7 @@ import type { DispatchStep, SessionOutput } from './dispatch/session-input.ts';
 import { makeSessionLane } from './dispatch/session-lane.ts';
 import { type ImportInput, type ImportOutput, makeImportLane } from './receive/import-lane.ts';
 import type { ReceiveInput, ReceiveOutput } from './receive/input.ts';
-import { makeReceiveLane, type WaitsOfReceiving } from './receive/receive-lane.ts';
+import { makeReceiveLane, type ReceiveParts } from './receive/receive-lane.ts';
 import { type AcceptParts, makeAcceptLane } from './send/accept-lane.ts';
 import type { SendDecision, SendInput } from './send/input.ts';
 import { makeSlotLanes, type SlotLanes } from './wait/slots.ts';
@@ -36,7 +35,7 @@ export interface MessageLanes extends SlotLanes {
 }
 
 /** What the lanes are made with. */
-export interface LaneParts extends AcceptParts, WaitsOfReceiving {
+export interface LaneParts extends AcceptParts, ReceiveParts {
   readonly storage: Storage;
   /** Forgets contacts that turn out to be one person with a private one. */
   readonly forgetContact: Messages['forgetContact'];
@@ -46,17 +45,16 @@ export interface LaneParts extends AcceptParts, WaitsOfReceiving {
   readonly expireMs: number;
   /** How many waits one tenant may have open. */
   readonly waits: number;
-  readonly log: GatewayLog;
 }
 
 /** Makes the lanes, once for each storage. */
 export function makeLanes(parts: LaneParts): MessageLanes {
-  const { storage, clock, forgetContact, outbox, expireMs, waits, log } = parts;
+  const { storage, clock, forgetContact, outbox, expireMs, waits, reporter } = parts;
   const accept = makeAcceptLane(parts);
-  const session = makeSessionLane(expireMs, outbox, log);
+  const session = makeSessionLane(expireMs, outbox, reporter);
   const receive = makeReceiveLane(forgetContact, outbox, parts);
   const importing = makeImportLane(forgetContact);
-  const expire = makeExpireLane(expireMs, log);
+  const expire = makeExpireLane(expireMs, reporter);
   return {
     accept: (input) => storage.submit(accept, input),
     dispatch: ({ account: { tenantId }, fence }, step) =>

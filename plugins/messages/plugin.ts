@@ -8,6 +8,8 @@ import { Dispatchers } from './dispatch/dispatchers.ts';
 import { HostNotifier } from './dispatch/host-notifier.ts';
 import { forgetContact } from './forget-contact.ts';
 import { makeLanes } from './lanes.ts';
+import { MessageReporter } from './message-reporter.ts';
+import { messageMetrics, showQueues } from './metrics.ts';
 import { getMessage } from './read/get-message.ts';
 import { listConversations } from './read/list-conversations.ts';
 import { listMessages } from './read/list-messages.ts';
@@ -37,26 +39,24 @@ export default gatewayPlugin(
   async (app) => {
     const { cradle } = app.container;
     const { accounts, authenticator, broker, channels, clock, config, cursors } = cradle;
-    const { limits, media, outbox, sessions, storage } = cradle;
+    const { limits, media, metrics, outbox, sessions, storage } = cradle;
     const log = cradle.log.child({ plugin: 'messages' });
+    const reporter = new MessageReporter(log, messageMetrics(metrics));
+    showQueues(metrics, storage);
     const expireMs = config.messages.expire_h * hourMs;
     const idempotencyMs = config.messages.idempotency_h * hourMs;
     const dispatchers = new Dispatchers();
     const hosts = new HostNotifier(broker, dispatchers);
     const forget: Messages['forgetContact'] = async (unit, tenantId, contactId) => {
-      await forgetContact(unit, tenantId, contactId, 'contact_private', log);
+      await forgetContact(unit, tenantId, contactId, 'contact_private', reporter);
       unit.afterCommit(() => media.sweep());
     };
     const erase: Messages['eraseContact'] = async (unit, tenantId, contactId) => {
-      await forgetContact(unit, tenantId, contactId, 'contact_erased', log);
+      await forgetContact(unit, tenantId, contactId, 'contact_erased', reporter);
       await unit.threads.deleteOfContact(contactId);
       unit.afterCommit(() => media.sweep());
     };
-    const answered = cradle.metrics.counter({
-      name: 'gateway_waits_handed_over_total',
-      help: 'Long polls that were answered from the transaction that stored the message, without a read.',
-      labels: [],
-    });
+    const answered = metrics.counter('gateway_waits_handed_over_total').of({});
     const handover = new DirectHandover((tenantId) => waits.of(tenantId), answered);
     const rules: SendRules = {
       limits: limits.rules,
@@ -76,7 +76,7 @@ export default gatewayPlugin(
       notifyWaits: (tenantId) => waitNotifier.notify(tenantId),
       expireMs,
       waits: config.limits.waits,
-      log,
+      reporter,
       rules,
       restrict(accountId, until) {
         accounts.restrictForSafety(accountId, until).catch((error: unknown) => {
@@ -92,6 +92,9 @@ export default gatewayPlugin(
       clock,
       log,
     });
+    metrics.gauge('gateway_long_polls_open', () => [
+      { labels: { kind: 'messages' }, value: waits.size },
+    ]);
     const eventLanes = makeSlotLanes(storage, clock, {
       kind: 'events',
       slots: config.limits.event_polls,
@@ -99,7 +102,7 @@ export default gatewayPlugin(
     const eventSlots = new LanePollSlots(eventLanes, broker.processId, log);
     provideSingleton(app.container, 'eventSlots', () => eventSlots);
     const waitNotifier = new WaitNotifier(broker, waits);
-    sessions.attach(makeSessionListener({ storage, lanes, dispatchers, media, log }));
+    sessions.attach(makeSessionListener({ storage, lanes, dispatchers, media, reporter, log }));
     const release = await waitNotifier.listen();
     const upkeep = startMessageUpkeep({ storage, lanes, expireMs, idempotencyMs, log });
     const isKnown: IsKnown = async (tenantId, contactId, accountIds) => {

@@ -10,6 +10,7 @@ import type { Dispatchers } from './dispatch/dispatchers.ts';
 import { positionsOf } from './dispatch/envelope.ts';
 import { outboundMessage } from './dispatch/outbound-message.ts';
 import type { MessageLanes } from './lanes.ts';
+import type { MessageReporter } from './message-reporter.ts';
 import { Arrivals } from './receive/arrivals.ts';
 import { type ImportInput, importSize } from './receive/import-lane.ts';
 import { receiveTraced } from './receive/receive-span.ts';
@@ -27,6 +28,7 @@ export interface SessionListenerParts {
   /** Those of this process; the listener adds them. */
   readonly dispatchers: Dispatchers;
   readonly media: Pick<MediaService, 'take' | 'discard'>;
+  readonly reporter: Pick<MessageReporter, 'report'>;
   readonly log: GatewayLog;
 }
 
@@ -99,7 +101,7 @@ export function makeSessionListener(parts: SessionListenerParts): SessionListene
       const contact = await storage.read.contacts.find(tenantId, message.contactId);
       return contact === null || contact.private ? null : outboundMessage(message, contact);
     },
-    abandon: (unit, accountId, reason) => abandonQueued(unit, accountId, reason, log),
+    abandon: (unit, accountId, reason) => abandonQueued(unit, accountId, reason, parts.reporter),
   };
 }
 

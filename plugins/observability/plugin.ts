@@ -2,6 +2,7 @@ import Fastify from 'fastify';
 import { connectionLimits } from '../../core/connections.ts';
 import { provide } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
+import { gatewayVersion } from '../../core/version.ts';
 import { PrometheusMetrics } from './metrics.ts';
 import { addProbes, type Check } from './probes.ts';
 import { measureRequests } from './requests.ts';
@@ -13,8 +14,12 @@ import { measureRequests } from './requests.ts';
 export default gatewayPlugin('observability', [], async (app) => {
   const { container } = app;
   const { config, log } = container.cradle;
-  const metrics = new PrometheusMetrics();
+  const metrics = new PrometheusMetrics((error) =>
+    log.debug({ err: error }, 'gauges could not be read from the database'),
+  );
   provide(container, 'metrics', metrics);
+  const build = { version: gatewayVersion, node_version: process.version };
+  metrics.gauge('gateway_build_info', () => [{ labels: build, value: 1 }]);
   provide(container, 'requestMetrics', measureRequests(app, metrics));
 
   const checks: readonly Check[] = [

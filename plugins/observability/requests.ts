@@ -1,33 +1,31 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Metrics, RequestMetrics } from './contract.ts';
-
-/** Seconds; the last ones are for long polls. */
-const buckets = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+import type { Metrics, Tally } from '../../core/contracts/metrics.ts';
+import type { RequestMetrics } from './contract.ts';
 
 /** Counts and times every answered request by operation; answers what does so for requests inside another. */
 export function measureRequests(app: FastifyInstance, metrics: Metrics): RequestMetrics {
-  const answered = metrics.counter({
-    name: 'gateway_http_requests_total',
-    help: 'Requests answered, by operation and HTTP status.',
-    labels: ['operation', 'status'],
-  });
-  const duration = metrics.histogram(
-    {
-      name: 'gateway_http_request_duration_seconds',
-      help: 'Time from a request to the end of its answer, by operation.',
-      labels: ['operation'],
-    },
-    buckets,
-  );
+  const requests = metrics.counter('gateway_http_requests_total');
+  const duration = metrics.histogram('gateway_http_request_duration_seconds');
+  const refusals = metrics.counter('gateway_refusals_total');
+  // A failure of ours is rare: without a zero before it no rate would show the first one.
+  refusals.of({ code: 'internal_error' });
+  const byOperation = new Map<string, Map<number, Tally>>();
+  const tallyOf = (operation: string, status: number): Tally => {
+    const byStatus = byOperation.get(operation) ?? new Map<number, Tally>();
+    byOperation.set(operation, byStatus);
+    const tally = byStatus.get(status) ?? requests.of({ operation, status: String(status) });
+    byStatus.set(status, tally);
+    return tally;
+  };
   const measure: RequestMetrics['answered'] = (operation, status, seconds) => {
-    answered.add({ operation, status: String(status) });
+    tallyOf(operation, status).add();
     duration.observe({ operation }, seconds);
   };
   app.addHook('onResponse', (request, reply, done) => {
     measure(operationOf(request), reply.statusCode, reply.elapsedTime / 1000);
     done();
   });
-  return { answered: measure };
+  return { answered: measure, refused: (code) => refusals.add({ code }) };
 }
 
 /** A route's operation, else its pattern: never the address itself, which has as many values as callers. */

@@ -60,10 +60,14 @@ export class Breaker {
     };
   }
 
+  /** Whether a read or a write may pass. */
+  passes(kind: 'read' | 'write'): boolean {
+    return this.#state === 'closed' || (this.#state === 'unwritable' && kind === 'read');
+  }
+
   /** The refusal of a read or a write; null where it may pass. */
   refusal(kind: 'read' | 'write'): GatewayError | null {
-    const passes = this.#state === 'closed' || (this.#state === 'unwritable' && kind === 'read');
-    return passes ? null : this.unavailable(this.#cause);
+    return this.passes(kind) ? null : this.unavailable(this.#cause);
   }
 
   /** The refusal for a caller whose failure `noticed` has taken. */

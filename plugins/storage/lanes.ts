@@ -3,6 +3,7 @@ import { SerialQueue } from '../../core/serial.ts';
 import { type Settled, settle } from './batches.ts';
 import { Breaker } from './breaker.ts';
 import { unavailable } from './faults.ts';
+import type { LaneMeter } from './metrics.ts';
 import type { UnitParts } from './unit.ts';
 
 /** The most inputs of one transaction, unless the lane says otherwise. */
@@ -11,6 +12,8 @@ const usualBatch = 256;
 /** One caller of `submit`, waiting. */
 interface Waiting<Input, Output> {
   readonly input: Input;
+  /** When it was submitted, by `performance.now`. */
+  readonly since: number;
   resolve(output: Output): void;
   reject(error: unknown): void;
 }
@@ -23,14 +26,17 @@ export class Lanes {
   /** The circuit between every input and the database. */
   readonly breaker: Breaker;
   readonly #parts: UnitParts;
+  readonly #meter: LaneMeter;
   readonly #queues = new Map<string, Queue>();
   readonly #running = new Set<Promise<void>>();
   readonly #turns = new SerialQueue();
   #closed = false;
 
-  constructor(parts: Omit<UnitParts, 'breaker'>) {
+  /** @param parts with what measures each batch */
+  constructor({ meter, ...parts }: Omit<UnitParts, 'breaker'> & { readonly meter: LaneMeter }) {
     const probe = (length: number) => this.#enter(probeLane, length);
     this.breaker = new Breaker(probe, () => this.#refuseWaiting(), parts.log);
+    this.#meter = meter;
     this.#parts = { ...parts, breaker: this.breaker };
   }
 
@@ -58,7 +64,7 @@ export class Lanes {
     if (this.#closed) return Promise.reject(unavailable(new Error('the storage is closed')));
     const queue = this.#queueOf(lane);
     return new Promise((resolve, reject) => {
-      queue.waiting.push({ input, resolve, reject });
+      queue.waiting.push({ input, since: performance.now(), resolve, reject });
       this.#schedule(lane, queue);
     });
   }
@@ -132,10 +138,16 @@ export class Lanes {
       const isAlone = (lane.maxConcurrent ?? 1) === 1;
       const locks = isAlone ? [] : inputs.flatMap((input) => lane.locks(input));
       for (const lock of locks) queue.held.add(lock);
-      queue.begunAt = performance.now();
+      const begunAt = performance.now();
+      queue.begunAt = begunAt;
       if (queue.waiting.length > 0) this.#schedule(lane, queue);
       const results = await settle(this.#parts, lane, inputs);
       for (const lock of locks) queue.held.delete(lock);
+      this.#meter.ran(lane.name, {
+        inputs: batch.length,
+        waitMs: begunAt - (batch[0]?.since ?? begunAt),
+        durationMs: performance.now() - begunAt,
+      });
       batch.forEach((waiting, index) => {
         answer(waiting, results[index]);
       });

@@ -7,6 +7,7 @@ import { Loop } from '../../core/loop.ts';
 import { databaseStartMs } from '../../core/starting.ts';
 import type { StorageContents } from './contents.ts';
 import './contract.ts';
+import { type LaneMeter, laneMeter, noMeter, showDatabase } from './metrics.ts';
 import { migrate, waitForDatabase } from './migrations/migrate.ts';
 import { type DatabaseLocation, openingRefusal, refuseDamaged } from './opening.ts';
 import { makeStorage, type OpenStorage } from './storage.ts';
@@ -18,7 +19,11 @@ const shrinkEveryMs = 60_000;
 export function storagePlugin(contents: StorageContents): GatewayPlugin {
   return gatewayPlugin('storage', [], async (app: FastifyInstance) => {
     const { config, log } = app.container.cradle;
-    const storage = await openStorage(config, contents, log, databaseStartMs);
+    // The command line measures nothing.
+    const metrics = app.container.hasRegistration('metrics') ? app.container.cradle.metrics : null;
+    const meter = metrics === null ? noMeter : laneMeter(metrics);
+    const storage = await openStorage(config, contents, log, databaseStartMs, meter);
+    if (metrics !== null) showDatabase(metrics, storage);
     const shrinking = new Loop(
       () => shrinkEveryMs,
       () => storage.shrink(),
@@ -42,10 +47,11 @@ export async function openStorage(
   contents: StorageContents,
   log: GatewayLog,
   waitMs: number,
+  meter: LaneMeter = noMeter,
 ): Promise<OpenStorage> {
   let storage: OpenStorage | undefined;
   try {
-    storage = makeStorage({ url: place.database_url, log, contents });
+    storage = makeStorage({ url: place.database_url, log, contents, meter });
     await waitForDatabase(storage, waitMs);
     await refuseDamaged(storage);
     const applied = await migrate(storage, contents.steps);

@@ -11,6 +11,7 @@ import { connect, type DatabasePools } from './connection.ts';
 import type { StorageContents } from './contents.ts';
 import { Executor } from './executor.ts';
 import { Lanes } from './lanes.ts';
+import { type LaneMeter, noMeter } from './metrics.ts';
 import { read, steadied } from './reading.ts';
 import { shrinkSqlite } from './sqlite-transaction.ts';
 import { mysqlClock } from './unit.ts';
@@ -30,12 +31,16 @@ export interface StorageOptions {
   readonly url: string;
   readonly log: GatewayLog;
   readonly contents: StorageContents;
+  /** Nothing is measured when absent. */
+  readonly meter?: LaneMeter;
 }
 
 /** A storage together with what only its owner may do. */
 export interface OpenStorage extends Storage {
   /** For migrations and tests. */
   readonly connections: DatabasePools;
+  /** Whether reads or writes may pass, as far as is known: the database is not known to be away. */
+  accepts(access: 'read' | 'write'): boolean;
   /** Makes the file of an embedded database smaller where clean-ups left a good part of it free. */
   shrink(): Promise<void>;
   /** Refuses further inputs, waits until those that were taken are decided, and closes all connections. */
@@ -47,8 +52,8 @@ export interface OpenStorage extends Storage {
  * Does not migrate. The caller closes it.
  * @throws Error when the address cannot be understood
  */
-export function makeStorage({ url, log, contents }: StorageOptions): OpenStorage {
-  return new KnexStorage(connect(url, log), log, contents);
+export function makeStorage({ url, ...options }: StorageOptions): OpenStorage {
+  return new KnexStorage(connect(url, options.log), options);
 }
 
 class KnexStorage implements OpenStorage {
@@ -62,13 +67,17 @@ class KnexStorage implements OpenStorage {
   }[] = [];
   #closing: Promise<void> | undefined;
 
-  constructor(connections: DatabasePools, log: GatewayLog, contents: StorageContents) {
+  constructor(
+    connections: DatabasePools,
+    { log, contents, meter = noMeter }: Omit<StorageOptions, 'url'>,
+  ) {
     this.connections = connections;
     this.#reader = new Executor(connections.read, connections.dialect);
     this.#lanes = new Lanes({
       connections,
       contents,
       log,
+      meter,
       committed: (topic) => this.#notify(topic),
     });
     this.read = steadied(contents.tables(this.#reader), this.#lanes.breaker);
@@ -106,6 +115,10 @@ class KnexStorage implements OpenStorage {
     const refusal = breaker.refusal('write');
     if (refusal !== null) throw refusal;
     await inTime(breaker.probe());
+  }
+
+  accepts(access: 'read' | 'write'): boolean {
+    return this.#lanes.breaker.passes(access);
   }
 
   async shrink(): Promise<void> {

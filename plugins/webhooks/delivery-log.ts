@@ -2,6 +2,7 @@ import type { Lane, Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { type MintAddress, withFreshMedia } from '../../core/media-reference.ts';
 import { replayLane } from './replay.ts';
+import type { DeliveryBacklog } from './tables/deliveries.ts';
 import type { DeliveryFilter } from './tables/delivery-log.ts';
 import type { Delivery } from './tables/delivery-rows.ts';
 import type { Webhook } from './tables/webhook-rows.ts';
@@ -51,6 +52,11 @@ export class DeliveryLog {
     return await this.#withPayloads(
       await this.#parts.storage.read.deliveries.list(webhookId, filter),
     );
+  }
+
+  /** What waits for its first attempt. */
+  async backlog(webhookId: string): Promise<DeliveryBacklog> {
+    return await this.#parts.storage.read.deliveries.backlog(webhookId);
   }
 
   /**

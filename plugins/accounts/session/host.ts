@@ -201,6 +201,7 @@ export class SessionHost {
     this.#forget(fence);
     const runner = this.#runnerOf(fence);
     if (runner === undefined) return;
+    this.#environment.metrics.leaseLost('taken');
     this.#log.warn({ account: fence.id }, 'another process has taken this session');
     void runner.close();
   }
@@ -215,6 +216,7 @@ export class SessionHost {
   #closeExpired(): void {
     for (const runner of this.#runners.values()) {
       const { id: account } = runner.live.fence;
+      this.#environment.metrics.leaseLost('expired');
       this.#log.warn({ account }, 'the lease could not be renewed: closing the session');
       void runner.close();
     }

@@ -32,6 +32,14 @@ export interface AccountCount {
   readonly connected: number;
 }
 
+/** How many accounts of a channel are in one state. */
+export interface AccountStateCount {
+  readonly channel: string;
+  readonly status: AccountStatus;
+  readonly reason: string | null;
+  readonly accounts: number;
+}
+
 /** A number that an account wants for itself while it is linked. */
 export interface NumberClaim {
   readonly id: string;
@@ -175,6 +183,14 @@ export class AccountTable {
       'accounts',
       'id',
       [...sequences].map(([id, outbound_sequence]) => ({ id, outbound_sequence })),
+    );
+  }
+
+  /** How many accounts that are not removed are in which state, of all tenants. */
+  async byState(): Promise<readonly AccountStateCount[]> {
+    return this.db.rows<AccountStateCount>(
+      `select channel, status, reason, count(*) as accounts from accounts
+       where removed_at is null group by channel, status, reason`,
     );
   }
 

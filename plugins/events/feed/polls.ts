@@ -50,7 +50,7 @@ export class EventPolls {
     this.#rescan = setInterval(() => this.rescan(), rescanMs).unref();
   }
 
-  /** How many are open. */
+  /** How many are open. For metrics and tests. */
   get size(): number {
     return this.#open.size;
   }

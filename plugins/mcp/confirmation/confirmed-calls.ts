@@ -56,7 +56,7 @@ export class ConfirmedCalls {
     const call: AskedCall = { keyId: caller.keyId, tool: tool.listed.name, arguments: given };
     return await this.#parts.calls.run<Unanswered>(
       { operation, ...tool },
-      { given, meta: params._meta, caller, reply },
+      { given, meta: params._meta, caller, era: 'stateless', reply },
       (parts) => this.#step(operation, parts, { call, params, reply }),
     );
   }

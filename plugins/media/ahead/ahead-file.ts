@@ -1,6 +1,6 @@
 import type { DriverError, OutboundMedia } from '../../../core/contracts/driver.ts';
 import type { LentFile } from '../contract.ts';
-import type { AheadMetrics } from './metrics.ts';
+import type { MediaMetrics } from '../metrics.ts';
 import type { Shelf } from './shelf.ts';
 
 /** What one file fetched ahead is made of. */
@@ -8,7 +8,7 @@ export interface AheadFileParts {
   /** @throws DriverError once it has failed for good */
   fetch(media: OutboundMedia, signal: AbortSignal): Promise<LentFile>;
   readonly shelf: Shelf;
-  readonly metrics: AheadMetrics;
+  readonly metrics: Pick<MediaMetrics, 'ahead'>;
   /** How long it may wait for its turn, milliseconds. */
   readonly keepMs: number;
   /** Called when it has waited too long, or room was needed. */

@@ -5,6 +5,7 @@ import type { GatewayLog } from '../../../core/log.ts';
 import { untilAborted } from '../../../core/waiting.ts';
 import type { MediaLocation, TakenMedia } from '../contract.ts';
 import { announceLane, discardLane } from '../lanes.ts';
+import type { MediaMetrics } from '../metrics.ts';
 import type { MediaStore } from '../store/store.ts';
 import { startDeadline } from './deadline.ts';
 import { type DownloadParts, download } from './download.ts';
@@ -20,6 +21,7 @@ export interface InboundMediaParts extends DownloadParts {
   readonly storage: Pick<Storage, 'submit'>;
   readonly store: MediaStore;
   readonly slots: Slots;
+  readonly metrics: Pick<MediaMetrics, 'fetch'>;
   readonly log: GatewayLog;
 }
 
@@ -44,18 +46,23 @@ export class InboundTaker {
     tenantId: string,
     signal: AbortSignal,
   ): Promise<TakenMedia | null> {
-    const { storage, slots, timeoutMs } = this.#parts;
+    const { storage, slots, metrics, timeoutMs } = this.#parts;
     const location = { key: randomBytes(16).toString('hex'), tenantId };
     await storage.submit(announceLane, location);
     const late = `it was not there within ${timeoutMs / 1000} s`;
     const failure = new MediaFailure('media_unavailable', late);
     const deadline = startDeadline(timeoutMs, signal, failure);
     try {
-      return await slots.run({ tenantId, server: null }, deadline.signal, () =>
+      const taken = await slots.run({ tenantId, server: null }, deadline.signal, () =>
         this.#take(media, location, deadline.signal),
       );
+      metrics.fetch('inbound', 'fetched');
+      return taken;
     } catch (error) {
-      if (!signal.aborted) this.#explain(error, media, tenantId);
+      if (!signal.aborted) {
+        metrics.fetch('inbound', 'failed');
+        this.#explain(error, media, tenantId);
+      }
       // After the deadline a file may still be on its way into the store: the sweep deletes it.
       if (!deadline.signal.aborted) await this.#discard(location.key);
       return null;

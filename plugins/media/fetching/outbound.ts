@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DriverError, type MediaFile, type OutboundMedia } from '../../../core/contracts/driver.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { LentFile } from '../contract.ts';
+import type { MediaMetrics } from '../metrics.ts';
 import { AddressBackoff, pausesMs } from './backoff.ts';
 import { type DownloadParts, download } from './download.ts';
 import { cutShort, MediaFailure } from './failure.ts';
@@ -15,6 +16,7 @@ import { isSendableType, readType, unknownType } from './types.ts';
 /** Dependencies of outbound fetching. */
 export interface OutboundParts extends DownloadParts {
   readonly slots: Slots;
+  readonly metrics: Pick<MediaMetrics, 'fetch'>;
   readonly log: GatewayLog;
 }
 
@@ -65,8 +67,15 @@ export class OutboundFetcher {
 
   async #lend(url: string, tenantId: string, signal: AbortSignal): Promise<LentFile> {
     const user = { tenantId, server: serverOf(url) };
-    const fetched = await this.#parts.slots.run(user, signal, () => this.#fetch(url, signal));
-    return lend(fetched.spooled, fetched.facts, signal);
+    const { slots, metrics } = this.#parts;
+    try {
+      const fetched = await slots.run(user, signal, () => this.#fetch(url, signal));
+      metrics.fetch('outbound', 'fetched');
+      return lend(fetched.spooled, fetched.facts, signal);
+    } catch (error) {
+      if (!signal.aborted) metrics.fetch('outbound', 'failed');
+      throw error;
+    }
   }
 
   async #fetch(url: string, signal: AbortSignal) {

@@ -1,7 +1,7 @@
 import type { Unit } from '../../../core/contracts/storage.ts';
-import type { GatewayLog } from '../../../core/log.ts';
 import type { AccountReason } from '../../accounts/contract.ts';
 import { failures } from '../failures.ts';
+import type { MessageReporter } from '../message-reporter.ts';
 import { answered, failed, takenByNetworkAt } from '../status.ts';
 import { changeQueued, pageSize } from './change-queued.ts';
 
@@ -14,11 +14,11 @@ export async function abandonQueued(
   unit: Unit,
   accountId: string,
   reason: AccountReason,
-  log: GatewayLog,
+  reporter: Pick<MessageReporter, 'report'>,
 ): Promise<void> {
   for (;;) {
     const queued = await unit.messages.queuedForChange(accountId, pageSize);
-    const changed = await changeQueued(unit, log, queued, (message) => {
+    const changed = await changeQueued(unit, reporter, queued, (message) => {
       if (message.dispatchedAt === null) {
         return failed(message, failures.account(reason), unit.now);
       }

@@ -1,8 +1,7 @@
 import type { Unit } from '../../../core/contracts/storage.ts';
-import type { GatewayLog } from '../../../core/log.ts';
 import type { EventRecord } from '../../events/contract.ts';
 import { messageEvent } from '../events.ts';
-import { logFailed } from '../log-failed.ts';
+import type { MessageReporter } from '../message-reporter.ts';
 import type { StatusChange } from '../status.ts';
 import type { StoredMessage } from '../tables/message-rows.ts';
 
@@ -12,7 +11,7 @@ export const pageSize = 500;
 /** Decides about each message and writes what follows; answers how many were changed. */
 export async function changeQueued(
   unit: Unit,
-  log: GatewayLog,
+  reporter: Pick<MessageReporter, 'report'>,
   messages: readonly StoredMessage[],
   decide: (message: StoredMessage) => StatusChange | null,
 ): Promise<number> {
@@ -30,7 +29,7 @@ export async function changeQueued(
     }
   }
   await unit.messages.save(changed);
-  logFailed(unit, log, changed);
+  reporter.report(unit, changed);
   await unit.events.record(events);
   return changed.length;
 }

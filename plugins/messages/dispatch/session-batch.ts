@@ -27,6 +27,8 @@ export class SessionBatch {
   readonly events: RaisedEvent[] = [];
   /** What receipts have changed, of messages with a trace. */
   readonly traced: { readonly message: StoredMessage; readonly receipt: ReceiptEvent }[] = [];
+  /** Each message as it was when it reached a status, in order. */
+  readonly reached: StoredMessage[] = [];
   readonly #messages: Map<string, StoredMessage>;
   /** The messages about which nothing was raised yet when the batch began. */
   readonly #quiet: ReadonlySet<string>;
@@ -66,8 +68,9 @@ export class SessionBatch {
     this.changed.set(id, message);
     // A receipt that comes right behind the answer may name the id that the answer brought.
     if (networkId !== null) this.#named.set(networkKey(accountId, networkId), id);
-    if (silent) return;
     for (const one of raised) {
+      this.reached.push(one.message);
+      if (silent) continue;
       const event = messageEvent(one.message, contact, one.status, this.now);
       this.events.push({ ...event, first: this.#quiet.has(id) });
     }

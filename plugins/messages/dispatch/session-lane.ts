@@ -1,7 +1,6 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
-import type { GatewayLog } from '../../../core/log.ts';
 import type { Outbox } from '../../events/contract.ts';
-import { logFailed } from '../log-failed.ts';
+import type { MessageReporter } from '../message-reporter.ts';
 import { traceReceipts } from './receipt-spans.ts';
 import { enterReceipts } from './receipts.ts';
 import type { SessionPrefetch } from './session-batch.ts';
@@ -22,7 +21,7 @@ const minIntervalMs = 20;
 export function makeSessionLane(
   expireMs: number,
   outbox: Pick<Outbox, 'prepare'>,
-  log: GatewayLog,
+  reporter: Pick<MessageReporter, 'report'>,
 ): Lane<SessionInput, SessionOutput, SessionPrefetch> {
   return {
     name: 'messages.session',
@@ -43,7 +42,7 @@ export function makeSessionLane(
         return { held: true, next, left };
       });
       await unit.withCommit.messages.save([...batch.changed.values()]);
-      logFailed(unit, log, batch.changed.values());
+      reporter.report(unit, batch.reached);
       traceReceipts(unit, batch.traced);
       if (batch.events.length > 0) {
         const store = prefetched.storeEvents ?? (await outbox.prepare(unit, tenantIdsOf(inputs)));

@@ -6,6 +6,7 @@ import type { Contact, ContactKey } from '../../contacts/contract.ts';
 import type { Outbox, StoreEvents } from '../../events/contract.ts';
 import type { KeptMedia, TakenMedia } from '../../media/contract.ts';
 import { messageEvent } from '../events.ts';
+import type { MessageReporter } from '../message-reporter.ts';
 import { storedNetworkId } from '../network-ids.ts';
 import { type MessageWithContact, newMessage, type StoredMessage } from '../tables/message-rows.ts';
 import type { ThreadKey } from '../tables/threads.ts';
@@ -25,7 +26,7 @@ import { describedMedia, storedMedia } from './media.ts';
 export function makeReceiveLane(
   forget: Messages['forgetContact'],
   outbox: Pick<Outbox, 'prepare'>,
-  { handover, notifyWaits }: WaitsOfReceiving,
+  { handover, notifyWaits, reporter }: ReceiveParts,
 ): Lane<ReceiveInput, ReceiveOutput, ReceivePrefetch> {
   return {
     name: 'messages.receive',
@@ -75,6 +76,7 @@ export function makeReceiveLane(
       const messages = numbered(drafts, prefetched.sequences);
       await withCommit.threads.wroteFirst([...threads.values()], unit.now);
       await withCommit.messages.insert(messages);
+      reporter.report(unit, messages);
       const latest = new Map(messages.map((one) => [one.tenantId, one.inboundSequence ?? 0]));
       await withCommit.tenants.setInboundSequences(latest);
       await withCommit.media.keep(kept);
@@ -97,11 +99,12 @@ export function makeReceiveLane(
   };
 }
 
-/** The waits that a batch may end. */
-export interface WaitsOfReceiving {
+/** What follows a batch: the waits that it may end, and the count of its messages. */
+export interface ReceiveParts {
   readonly handover: Handover;
   /** Notifies the waits of all processes that a tenant received something. */
   notifyWaits(tenantId: string): void;
+  readonly reporter: Pick<MessageReporter, 'report'>;
 }
 
 /** What a batch is decided on. */

@@ -4,6 +4,7 @@ import { timestamp } from '../../../core/schemas.ts';
 import type { RefusalCounter } from '../../limits/contract.ts';
 import type { AcceptedPosition } from '../dispatch/dispatcher.ts';
 import type { IdleSession } from '../dispatch/dispatchers.ts';
+import type { MessageReporter } from '../message-reporter.ts';
 import type { SendBatch } from './batch.ts';
 import { decideSend } from './decide.ts';
 import type { SendDecision, SendInput, SendRules } from './input.ts';
@@ -15,6 +16,7 @@ export interface AcceptParts {
   readonly clock: Clock;
   readonly rules: SendRules;
   readonly findIdle: FindIdle;
+  readonly reporter: Pick<MessageReporter, 'report'>;
   /** Notifies the hosts of accounts of what was accepted for these, in order; what gets lost is found by a sweep. */
   notifyHosts(accepted: ReadonlyMap<string, readonly AcceptedPosition[]>): void;
   /** Begins to restrict an account for safety; what gets lost is begun again by its next refused opener. */
@@ -45,6 +47,8 @@ export function makeAcceptLane(parts: AcceptParts): Lane<SendInput, SendDecision
       const accepted = enterIntents(batch.newMessages, idle, batch);
       await writeBatch(unit, parts.rules, batch, accepted);
       await unit.withCommit.refusals.add(refusalsOf(parts.rules, batch, sends, decisions));
+      const messages = accepted.map(({ message }) => message);
+      parts.reporter.report(unit, messages);
       if (accepted.length > 0) unit.afterCommit(() => parts.notifyHosts(byAccount(accepted)));
       for (const [accountId, until] of batch.holds) {
         unit.afterCommit(() => parts.restrict(accountId, until));

@@ -29,6 +29,15 @@ export interface MessageTime {
   readonly at: number;
 }
 
+/** Queued messages of the accounts of a channel in one status. */
+export interface QueueCount {
+  readonly channel: string;
+  readonly status: string;
+  readonly queued: number;
+  /** When the oldest of them was accepted. */
+  readonly oldest: number;
+}
+
 /** Names an outbound message by the network's id. */
 export interface NetworkReference {
   readonly accountId: string;
@@ -220,6 +229,20 @@ export class MessageTable {
       )
       .limit(limit);
     return rows.map((row) => row.id);
+  }
+
+  /** The queued messages of all accounts, by channel and status of the account. */
+  async queues(): Promise<readonly QueueCount[]> {
+    const index =
+      this.db.dialect === 'mysql' ? 'force index (messages_account_id_status_sequence)' : '';
+    const queued = `from messages ${index} where account_id = a.id and status = 'queued'`;
+    return this.db.rows<QueueCount>(
+      `select channel, status, sum(queued) as queued, min(oldest) as oldest from (
+         select a.channel, a.status, (select count(*) ${queued}) as queued,
+           (select created_at ${queued} order by sequence limit 1) as oldest
+         from accounts as a where a.removed_at is null
+       ) as queues where queued > 0 group by channel, status`,
+    );
   }
 
   /** Moves all messages of contacts to those that replace them. */

@@ -1,5 +1,5 @@
+import type { Tally } from '../../../core/contracts/metrics.ts';
 import { isWanted, type WantedAccounts } from '../../../core/scopes.ts';
-import type { Counter } from '../../observability/contract.ts';
 import type { MessageWithContact } from '../tables/message-rows.ts';
 import type { HeldSlots } from '../tables/waits.ts';
 import type { GrantedSlots } from './slots.ts';
@@ -33,10 +33,10 @@ export const noHandover: Handover = { find: () => ({ slots: [], answer: () => un
 /** Hands over to waits that sleep at the number the messages follow. */
 export class DirectHandover implements Handover {
   readonly #sleeping: (tenantId: string) => Iterable<Waiter>;
-  readonly #answered: Counter<never>;
+  readonly #answered: Tally;
 
   /** @param answered counts waits that were answered this way */
-  constructor(sleeping: (tenantId: string) => Iterable<Waiter>, answered: Counter<never>) {
+  constructor(sleeping: (tenantId: string) => Iterable<Waiter>, answered: Tally) {
     this.#sleeping = sleeping;
     this.#answered = answered;
   }
@@ -61,7 +61,7 @@ export class DirectHandover implements Handover {
       answer: () => {
         const waiters = whole.flatMap(([, ofRow]) => ofRow);
         for (const { waiter, result } of waiters) waiter.handOver(result);
-        this.#answered.add({}, waiters.length);
+        this.#answered.add(waiters.length);
       },
     };
   }

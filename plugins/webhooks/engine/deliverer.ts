@@ -50,6 +50,7 @@ export class Deliverer {
     this.#receivers = new HeldReceivers(parts, this.#now, {
       poll: () => this.#poll.call(),
       dueIn: (ms) => this.#dueIn(ms),
+      lost: () => metrics.leaseLost(),
     });
     this.#polling = new Loop(
       () => sweepMs,

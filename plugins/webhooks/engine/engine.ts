@@ -39,7 +39,7 @@ export async function startEngine(parts: EngineParts): Promise<Engine> {
     () => broker.toWorker('events', {}),
   );
   outbox.onCommit(() => notifying.call());
-  const metrics = engineMetrics(parts.metrics);
+  const metrics = engineMetrics(parts.metrics, storage);
   const directFanOut = makeDirectFanOut(parts, metrics, (fresh) =>
     broker.toAll('deliveries', { receivers: fresh.map(({ receiverId }) => receiverId) }),
   );
@@ -47,8 +47,8 @@ export async function startEngine(parts: EngineParts): Promise<Engine> {
 }
 
 async function startDelivering(parts: EngineParts): Promise<Engine> {
-  const { broker, outbox } = parts;
-  const metrics = engineMetrics(parts.metrics);
+  const { broker, outbox, storage } = parts;
+  const metrics = engineMetrics(parts.metrics, storage);
   const deliverer = new Deliverer(parts, metrics);
   const due = (receiverIds: readonly string[]): void => {
     // No message to others about receivers that this process leases: nobody else delivers to them.
@@ -74,8 +74,8 @@ async function startDelivering(parts: EngineParts): Promise<Engine> {
   });
   fanOut.kick();
   deliverer.start();
-  const upkeep = startUpkeep(parts, metrics);
-  const { storage, log, settings } = parts;
+  const upkeep = startUpkeep(parts);
+  const { log, settings } = parts;
   const recoveries = new Recoveries({ storage, log, concurrency: settings.concurrency });
   recoveries.start();
   return {

@@ -17,6 +17,8 @@ export interface HeldReceiversListener {
   poll(): void;
   /** Something falls due in so many milliseconds. */
   dueIn(ms: number): void;
+  /** Another process has taken a receiver. */
+  lost(): void;
 }
 
 /** The receivers that this process has leased: claims and releases them. */
@@ -148,7 +150,9 @@ export class HeldReceivers {
 
   #lost({ id, number }: LeaseToken): void {
     const run = this.#runs.get(id);
-    if (run?.lease.number === number) run.apply('lose');
+    if (run?.lease.number !== number) return;
+    run.apply('lose');
+    this.#listener.lost();
   }
 
   async #releaseUnheld(leases: readonly LeaseToken[]): Promise<void> {

@@ -1,12 +1,12 @@
 import type { Broker } from '../../../core/contracts/broker.ts';
 import type { Clock } from '../../../core/contracts/clock.ts';
+import type { Metrics } from '../../../core/contracts/metrics.ts';
 import type { Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { MintAddress } from '../../../core/media-reference.ts';
 import type { Cluster } from '../../cluster/contract.ts';
 import type { Egress } from '../../egress/contract.ts';
 import type { Outbox } from '../../events/contract.ts';
-import type { Metrics } from '../../observability/contract.ts';
 import type { Secrets } from '../../secrets/contract.ts';
 import type { Plans } from '../../tenants/contract.ts';
 

@@ -3,10 +3,17 @@ import { allEventTypes } from '../../../core/contracts/events.ts';
 import type { Json } from '../../../core/contracts/json.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
-import { Closed, Nullable, OneOf } from '../../../core/schemas.ts';
+import { Closed, Nullable, nullableTimestamp, OneOf } from '../../../core/schemas.ts';
 import { deliveryExample, webhookId, webhookParams } from './examples.ts';
 import type { WebhookOperationsParts } from './parts.ts';
-import { DeliverySchema, deliveryStates, Success, WebhookId, WebhookParams } from './schemas.ts';
+import {
+  BacklogSchema,
+  DeliverySchema,
+  deliveryStates,
+  Success,
+  WebhookId,
+  WebhookParams,
+} from './schemas.ts';
 import { deliveryView } from './views.ts';
 
 /** `GET /webhooks/{webhookId}/deliveries`. */
@@ -24,7 +31,7 @@ export function listDeliveries(parts: WebhookOperationsParts): AnyOperation {
     description:
       'What was delivered to the webhook, or was not, newest first and for 7 days (unless configured otherwise): each ' +
       'delivery with its attempts and the payload. Follow `next_cursor` with `before` for older ones; a cursor stays ' +
-      'valid while deliveries are added.',
+      'valid while deliveries are added. `backlog` says whether the receiver falls behind.',
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: WebhookParams,
     query: Closed({
@@ -42,6 +49,7 @@ export function listDeliveries(parts: WebhookOperationsParts): AnyOperation {
         webhook_id: WebhookId,
         deliveries: Type.Array(DeliverySchema, { description: 'newest first' }),
         next_cursor: Nullable(Type.String({ description: 'null when there is no further page' })),
+        backlog: BacklogSchema,
       }),
     },
     errors: ['invalid_cursor', 'webhook_not_found'],
@@ -57,6 +65,7 @@ export function listDeliveries(parts: WebhookOperationsParts): AnyOperation {
             webhook_id: webhookId,
             deliveries: [],
             next_cursor: null,
+            backlog: { first_attempts: 0, oldest_at: null },
           },
         },
       },
@@ -70,6 +79,7 @@ export function listDeliveries(parts: WebhookOperationsParts): AnyOperation {
             webhook_id: webhookId,
             deliveries: [deliveryExample],
             next_cursor: null,
+            backlog: { first_attempts: 0, oldest_at: null },
           },
         },
       },
@@ -87,6 +97,7 @@ export function listDeliveries(parts: WebhookOperationsParts): AnyOperation {
         before,
         limit: limit + 1,
       });
+      const { deliveries, oldest } = await deliveryLog.backlog(webhook.id);
       const page = found.slice(0, limit);
       const last = found.length > limit ? page.at(-1)?.delivery : undefined;
       const next_cursor =
@@ -100,6 +111,7 @@ export function listDeliveries(parts: WebhookOperationsParts): AnyOperation {
           webhook_id: webhook.id,
           deliveries: page.map(deliveryView),
           next_cursor,
+          backlog: { first_attempts: deliveries, oldest_at: nullableTimestamp(oldest) },
         },
       };
     },

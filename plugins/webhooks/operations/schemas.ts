@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { allEventTypes, eventTypes } from '../../../core/contracts/events.ts';
 import { Closed, Nullable, NullableTimestamp, OneOf, Timestamp } from '../../../core/schemas.ts';
+import { backlogMost } from '../tables/deliveries.ts';
 
 /** Every answer of the group says that it is no refusal. */
 export const Success = Type.Boolean({ description: 'true; false in a refusal' });
@@ -208,6 +209,17 @@ const DeliveryAttemptSchema = Type.Object(
     }),
   },
   { $id: 'WebhookDeliveryAttempt' },
+);
+
+/** How far a receiver is behind. */
+export const BacklogSchema = Type.Object(
+  {
+    first_attempts: Type.Integer({
+      description: `deliveries that wait for their first attempt, counted up to ${backlogMost}`,
+    }),
+    oldest_at: { ...NullableTimestamp, description: 'when the oldest of them was made' },
+  },
+  { $id: 'WebhookBacklog' },
 );
 
 /** The states of a delivery in the log. */

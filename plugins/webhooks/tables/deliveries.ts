@@ -13,6 +13,22 @@ import {
 } from './delivery-rows.ts';
 import { type DueRequest, dueDeliveries } from './due-deliveries.ts';
 
+/** Up to which the deliveries of a backlog are counted. */
+export const backlogMost = 10_000;
+
+/** Deliveries of a subscription that wait for their first attempt. */
+export interface DeliveryBacklog {
+  readonly deliveries: number;
+  readonly oldest: number | null;
+}
+
+/** Deliveries that wait, of all receivers. */
+export interface WaitingDeliveries {
+  readonly first: number;
+  readonly retries: number;
+  readonly oldestFirst: number | null;
+}
+
 /** The SQL of deliveries. */
 export class DeliveryTable {
   protected readonly db: Sql;
@@ -176,11 +192,31 @@ export class DeliveryTable {
     return ids.length === 0 ? 0 : knex('deliveries').whereIn('id', ids).delete();
   }
 
-  /** How many deliveries wait for a retry. */
-  async waitingRetries(): Promise<number> {
-    const [row] = await this.db.rows<{ retries: number }>(
-      "select count(*) as retries from deliveries where state = 'waiting' and attempts > 0",
+  /**
+   * How many deliveries of a subscription wait for their first attempt, counted up to `backlogMost`, and when the oldest
+   * was made.
+   */
+  async backlog(webhookId: string): Promise<DeliveryBacklog> {
+    const [row] = await this.db.rows<DeliveryBacklog>(
+      `select count(*) as deliveries, min(created_at) as oldest from (
+         select created_at from deliveries
+         where webhook_id = ? and state = 'waiting' and attempts = 0
+         order by created_at limit ${backlogMost}
+       ) as backlog`,
+      [webhookId],
     );
-    return row?.retries ?? 0;
+    return row ?? { deliveries: 0, oldest: null };
+  }
+
+  /** How many deliveries wait, and when the oldest that waits for its first attempt was made. */
+  async waiting(): Promise<WaitingDeliveries> {
+    const [row] = await this.db.rows<WaitingDeliveries>(
+      `select
+         (select count(*) from deliveries where state = 'waiting' and attempts = 0) as first,
+         (select count(*) from deliveries where state = 'waiting' and attempts > 0) as retries,
+         (select created_at from deliveries where state = 'waiting' and attempts = 0
+          order by created_at limit 1) as oldestFirst`,
+    );
+    return row ?? { first: 0, retries: 0, oldestFirst: null };
   }
 }

@@ -144,11 +144,13 @@ export class ReceiverTable {
     return row?.due_at ?? null;
   }
 
-  /** Number of paused receivers. */
-  async paused(): Promise<number> {
-    const [row] = await this.db.rows<{ paused: number }>(
-      'select count(*) as paused from receivers where disabled_at is not null',
+  /** How many receivers have failed last, and how many are paused. */
+  async troubled(): Promise<{ readonly failing: number; readonly paused: number }> {
+    const [row] = await this.db.rows<{ failing: number; paused: number }>(
+      `select
+         (select count(*) from receivers where failing_since is not null and disabled_at is null) as failing,
+         (select count(*) from receivers where disabled_at is not null) as paused`,
     );
-    return row?.paused ?? 0;
+    return row ?? { failing: 0, paused: 0 };
   }
 }

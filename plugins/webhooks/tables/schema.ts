@@ -65,7 +65,7 @@ export const webhookSchema: readonly Table[] = [
       fence: zero,
     },
     primary: ['id'],
-    indexes: [['owner', 'due_at'], ['disabled_at']],
+    indexes: [['owner', 'due_at'], ['disabled_at'], ['failing_since']],
   },
   {
     name: 'deliveries',
@@ -92,7 +92,8 @@ export const webhookSchema: readonly Table[] = [
       ['receiver_id', 'state', 'due_at', 'id'],
       ['webhook_id', 'created_at', 'id'],
       ['webhook_id', 'state', 'created_at', 'id'],
-      ['state', 'attempts'],
+      // How many wait for their first attempt, and since when the oldest.
+      ['state', 'attempts', 'created_at'],
       ['subject'],
       ['created_at'],
     ],

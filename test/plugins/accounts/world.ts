@@ -171,7 +171,7 @@ export class World {
         ...options.media,
       },
       faults: { report: (fault) => faults.push(fault) },
-      metrics: accountMetrics(metrics),
+      metrics: accountMetrics(metrics, []),
       roles,
       settings: {
         capacity: options.capacity ?? 100,

@@ -7,8 +7,8 @@ import { createLog } from '../../../core/log.ts';
 import { GuardedEgress } from '../../../plugins/egress/egress.ts';
 import { networkLookUp } from '../../../plugins/egress/names/look-up.ts';
 import { MediaAddresses } from '../../../plugins/media/addresses.ts';
-import type { AheadOutcome } from '../../../plugins/media/ahead/metrics.ts';
 import { Spool } from '../../../plugins/media/fetching/spool.ts';
+import type { AheadOutcome } from '../../../plugins/media/metrics.ts';
 import { makeMediaService } from '../../../plugins/media/service.ts';
 import { FolderStore } from '../../../plugins/media/store/folder.ts';
 import type { MediaStore } from '../../../plugins/media/store/store.ts';
@@ -67,7 +67,7 @@ export async function mediaWorld(t: Test, options: WorldOptions = {}) {
     fetches: 8,
     aheadFiles: options.aheadFiles ?? 4,
     ...(options.keepMs === undefined ? {} : { keepMs: options.keepMs }),
-    metrics: { ahead: (outcome) => counted.push(outcome) },
+    metrics: { ahead: (outcome) => counted.push(outcome), fetch: () => undefined },
     sweep: () => undefined,
     log,
   });

@@ -29,6 +29,8 @@ import type { SendOutcome } from '../../../plugins/messages/dispatch/outcome.ts'
 import type { NextSend } from '../../../plugins/messages/dispatch/session-input.ts';
 import { forgetContact as forget } from '../../../plugins/messages/forget-contact.ts';
 import { type MessageLanes, makeLanes } from '../../../plugins/messages/lanes.ts';
+import { MessageReporter } from '../../../plugins/messages/message-reporter.ts';
+import { messageMetrics } from '../../../plugins/messages/metrics.ts';
 import type { SendDecision, SendInput } from '../../../plugins/messages/send/input.ts';
 import {
   makeSessionListener,
@@ -37,6 +39,7 @@ import {
 import { DirectHandover, type Handover } from '../../../plugins/messages/wait/handover.ts';
 import { WaitNotifier } from '../../../plugins/messages/wait/wait-notifier.ts';
 import { Waits } from '../../../plugins/messages/wait/waits.ts';
+import { PrometheusMetrics } from '../../../plugins/observability/metrics.ts';
 import type { OpenStorage } from '../../../plugins/storage/storage.ts';
 import { log, makeProcess, migratedStorage, run } from '../../fixtures/process.ts';
 import type { Teardown } from '../../harness/processes.ts';
@@ -98,6 +101,8 @@ const waitingEvents: Pick<Outbox, 'prepare'> = {
 
 const noMedia = { take: async () => null, discard: async () => undefined };
 
+const reporter = new MessageReporter(log, messageMetrics(new PrometheusMetrics()));
+
 const step = { deduplicates: true, closedToStrangers: null };
 
 /** Opens the messages of one more process on a database. */
@@ -125,7 +130,7 @@ export async function openStage(
   const hosts = new HostNotifier(broker, accepting);
   let handedOver = 0;
   const direct = new DirectHandover((tenantId) => waits.of(tenantId), {
-    add: (_, by = 1) => {
+    add: (by = 1) => {
       handedOver += by;
     },
   });
@@ -140,7 +145,7 @@ export async function openStage(
     notifyWaits: (tenantId) => notifier.notify(tenantId),
     expireMs: options.expireMs ?? 86_400_000,
     waits: 2,
-    log,
+    reporter,
     rules: {
       limits: rules,
       idempotencyMs: 86_400_000,
@@ -171,7 +176,7 @@ export async function openStage(
     handedOver: () => handedOver,
     restricted,
     part: makeSessionListener({
-      ...{ storage, lanes, dispatchers, log },
+      ...{ storage, lanes, dispatchers, reporter, log },
       media: options.media ?? noMedia,
       log,
     }),
@@ -236,12 +241,12 @@ export const noOptions: ConnectOptions = {
 
 /** Forgets a contact that is made private, as the plugin does. */
 export function forgetContact(unit: Unit, tenantId: string, contactId: string): Promise<void> {
-  return forget(unit, tenantId, contactId, 'contact_private', log);
+  return forget(unit, tenantId, contactId, 'contact_private', reporter);
 }
 
 /** Erases the messages of a contact, as the plugin does. */
 export async function eraseContact(unit: Unit, tenantId: string, contactId: string): Promise<void> {
-  await forget(unit, tenantId, contactId, 'contact_erased', log);
+  await forget(unit, tenantId, contactId, 'contact_erased', reporter);
   await unit.threads.deleteOfContact(contactId);
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import Fastify from 'fastify';
 import t from 'tap';
 import { loadConfig } from '../../../config/load.ts';
@@ -9,6 +10,9 @@ import { freePort } from '../../harness/ports.ts';
 
 /** Whether the things that readiness asks for are there. */
 const state = { database: true, database_write: true, broker: true };
+
+/** How a gauge was read from the database. */
+const reads = { all: 0, atOnce: 0, fail: false };
 
 const stand = gatewayPlugin('stand-in', ['observability'], async (app) => {
   const { metrics } = app.container.cradle;
@@ -22,15 +26,26 @@ const stand = gatewayPlugin('stand-in', ['observability'], async (app) => {
     },
   } as never);
   provide(app.container, 'broker', { ready: () => state.broker } as never);
-  const batches = metrics.histogram(
-    { name: 'test_batch_inputs', help: 'h', labels: ['lane'] },
-    [1, 10],
-  );
-  batches.observe({ lane: 'l' }, 4);
-  metrics.counter({ name: 'test_total', help: 'h', labels: [] }).add({}, 2);
+  const sizes = metrics.histogram('gateway_lane_batch_inputs');
+  sizes.observe({ lane: 'l' }, 4);
+  const answered = metrics.counter('gateway_waits_handed_over_total');
+  answered.add({}, 2);
+  t.throws(() => metrics.counter('gateway_waits_handed_over_total'), /already/);
   let value = 1;
-  metrics.gauge({ name: 'test_gauge', help: 'h' }, () => value++);
-  t.throws(() => metrics.gauge({ name: 'test_gauge', help: 'h' }, () => 0), /already/);
+  metrics.gauge('gateway_sessions_held', () => [{ labels: {}, value: value++ }]);
+  metrics.gauge('gateway_long_polls_open', () => [{ labels: { kind: 'events' }, value: 3 }]);
+  metrics.gauge('gateway_long_polls_open', () => [{ labels: { kind: 'messages' }, value: 4 }]);
+  metrics.gauge('gateway_sessions_capacity', () => []);
+  metrics.installation(['gateway_webhook_receivers'], async () => {
+    reads.all += 1;
+    reads.atOnce += 1;
+    t.equal(reads.atOnce, 1, 'one read at a time');
+    await sleep(20);
+    reads.atOnce -= 1;
+    if (reads.fail) throw new Error('away');
+    const labels = { state: 'failing' } as const;
+    return { gateway_webhook_receivers: [{ labels, value: reads.all }] };
+  });
   app.get('/things/:id', async (_, reply) => reply.code(201).send({}));
 });
 
@@ -75,12 +90,36 @@ t.test('the three probes', async (t) => {
   t.match(body, 'gateway_http_requests_total{operation="not_found",status="404"} 1');
   t.match(body, 'gateway_http_requests_total{operation="/readyz",status="503"} 3');
   t.match(body, 'gateway_http_request_duration_seconds_count{operation="/things/:id"} 2');
-  t.match(body, 'test_batch_inputs_bucket{le="10",lane="l"} 1');
-  t.match(body, 'test_total 2');
-  t.match(body, 'test_gauge 1');
-  t.match((await get('/metrics')).body, 'test_gauge 2');
+  t.match(body, 'gateway_lane_batch_inputs_bucket{le="4",lane="l"} 1');
+  t.match(body, 'gateway_waits_handed_over_total 2');
+  t.match(body, 'gateway_sessions_held 1');
+  t.match((await get('/metrics')).body, 'gateway_sessions_held 2');
+  t.match(body, 'gateway_long_polls_open{kind="events"} 3');
+  t.match(body, 'gateway_long_polls_open{kind="messages"} 4');
+  t.notMatch(body, /^gateway_sessions_capacity /m, 'nothing is shown of what is not there');
   t.match(body, 'process_resident_memory_bytes');
   t.notMatch(body, 'nowhere');
+});
+
+t.test('the database is read once for all scrapes of some seconds', async (t) => {
+  const { app, close } = await boot({});
+  t.teardown(close);
+  Object.assign(reads, { all: 0, fail: false });
+  const scrape = async () => (await app.inject('/metrics')).body;
+  const bodies = await Promise.all([scrape(), scrape(), scrape()]);
+  for (const body of [...bodies, await scrape()]) {
+    t.match(body, 'gateway_webhook_receivers{state="failing"} 1\n');
+  }
+  t.equal(reads.all, 1);
+});
+
+t.test('what the database does not answer is absent', async (t) => {
+  const { app, close } = await boot({});
+  t.teardown(close);
+  reads.fail = true;
+  const answer = await app.inject('/metrics');
+  t.equal(answer.statusCode, 200);
+  t.notMatch(answer.body, /^gateway_webhook_receivers\{/m);
 });
 
 t.test('two gateways in one process do not mix their numbers', async (t) => {

@@ -337,8 +337,19 @@ function reads(ids: readonly string[]): readonly Read[] {
   add('refusals: days', 32 + 5, ({ refusals }) =>
     refusals.between('ten_big', 'day 100', 'day 129'),
   );
-  add('usage: accounts', 15, (tables) => tables.accounts.count('ten_big'));
   const every = 10 * (tenants.length + 500);
+  // The queues of all accounts: two seeks for each, and each of the messages that are queued.
+  found.push({
+    name: 'metrics: queues',
+    most: total / 10 + 5 * every,
+    index: null,
+    scans: 'a',
+    run: ({ messages }) => messages.queues(),
+  });
+  add('log of deliveries: what waits', 10, ({ deliveries }) => deliveries.backlog('wh_big'));
+  add('metrics: waiting deliveries', 20, ({ deliveries }) => deliveries.waiting());
+  add('metrics: receivers in trouble', 10, ({ receivers }) => receivers.troubled());
+  add('usage: accounts', 15, (tables) => tables.accounts.count('ten_big'));
   found.push({
     name: 'expiry: a few rows of every account, however long its queue',
     most: 3 * every + 100,

@@ -632,7 +632,8 @@ for (const engine of databases) {
         const dueAt = state === 'waiting' ? 4e12 : null;
         // Some of the same time, so that the page must also go by the id.
         const createdAt = 1_000_000 + Math.floor(n / 3);
-        return deliveryOf(webhook, n, { state, eventType, dueAt, createdAt, attempts: 2 });
+        const attempts = n === 7 ? 0 : 2;
+        return deliveryOf(webhook, n, { state, eventType, dueAt, createdAt, attempts });
       });
       await office.run(async (unit) => {
         await unit.deliveries.insert(deliveries);
@@ -666,6 +667,12 @@ for (const engine of databases) {
       t.strictSame(pages, newest, 'page by page');
       t.equal((await logOf(api, id, '?status=failed&event=message.read')).length, 1);
       t.strictSame(await logOf(api, 'second'), []);
+      t.match(await api.get(`/webhooks/${id}/deliveries?limit=1`), {
+        body: { backlog: { first_attempts: 1, oldest_at: '1970-01-01T00:16:40.002Z' } },
+      });
+      t.match(await api.get('/webhooks/second/deliveries'), {
+        body: { backlog: { first_attempts: 0, oldest_at: null } },
+      });
       t.match((await logOf(api, id, '?limit=1'))[0]?.payload, { n: newest[0] });
       t.equal((await logOf(api, id)).at(-1)?.payload, null, 'the event is no longer kept');
       const wrongCursor = { status: 400, body: { success: false, error_code: 'invalid_cursor' } };

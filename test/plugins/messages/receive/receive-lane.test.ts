@@ -240,7 +240,7 @@ for (const engine of databases) {
       const due: FreshDeliveries[] = [];
       const prepare = makeDirectFanOut(
         { plans, clock: systemClock },
-        { ended() {}, firstAttempt() {}, setGauges() {} },
+        { ended() {}, firstAttempt() {}, leaseLost() {} },
         (fresh) => due.push(...fresh),
       );
       const direct = await openStage(t, database.url, { outbox: { prepare } });

@@ -1,0 +1,54 @@
+import type { Metrics } from '../../core/contracts/metrics.ts';
+import type { Storage } from '../../core/contracts/storage.ts';
+import type { StoredMessage } from './tables/message-rows.ts';
+
+/** Metrics of messages. */
+export interface MessageMetrics {
+  /** A message has reached its status. */
+  reached(
+    message: Pick<StoredMessage, 'channel' | 'status' | 'createdAt' | 'sentAt' | 'deliveredAt'>,
+  ): void;
+}
+
+/** Registers the metrics of messages; once for each process. */
+export function messageMetrics(metrics: Pick<Metrics, 'counter' | 'histogram'>): MessageMetrics {
+  const messages = metrics.counter('gateway_messages_total');
+  const sent = metrics.histogram('gateway_message_sent_seconds');
+  const delivered = metrics.histogram('gateway_message_delivered_seconds');
+  return {
+    reached({ channel, status, createdAt, sentAt, deliveredAt }) {
+      messages.add({ channel, status });
+      if (status === 'sent' && sentAt !== null) {
+        sent.observe({ channel }, (sentAt - createdAt) / 1_000);
+      } else if (status === 'delivered' && deliveredAt !== null) {
+        delivered.observe({ channel }, (deliveredAt - createdAt) / 1_000);
+      }
+    },
+  };
+}
+
+/** Shows the queues of all accounts. */
+export function showQueues(
+  metrics: Pick<Metrics, 'installation'>,
+  storage: Pick<Storage, 'read' | 'now'>,
+): void {
+  metrics.installation(
+    ['gateway_messages_queued', 'gateway_messages_oldest_queued_seconds'],
+    async () => {
+      const queues = await storage.read.messages.queues();
+      const at = await storage.now();
+      const labelled = queues.map(({ channel, status, queued, oldest }) => ({
+        labels: { channel, account_status: status },
+        queued,
+        ageS: Math.max(0, at - oldest) / 1_000,
+      }));
+      return {
+        gateway_messages_queued: labelled.map(({ labels, queued }) => ({ labels, value: queued })),
+        gateway_messages_oldest_queued_seconds: labelled.map(({ labels, ageS }) => ({
+          labels,
+          value: ageS,
+        })),
+      };
+    },
+  );
+}
