@@ -1,5 +1,6 @@
 import type { Unit } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
+import { deleteEvents, deleteMessages } from './delete-messages.ts';
 import { failures } from './failures.ts';
 import { logFailed } from './log-failed.ts';
 import { failed } from './status.ts';
@@ -27,8 +28,10 @@ export async function forgetContact(
   const kept = new Set(changed.map((message) => message.id));
   await unit.messages.blank([...kept]);
   const ids = await unit.messages.idsOfContact(contactId);
-  // Messages first: this waits for a transaction that raises an event about one, and the event is deleted below.
-  await unit.messages.delete(ids.filter((id) => !kept.has(id)));
-  await unit.events.deleteOfSubjects(tenantId, ids);
-  await unit.deliveries.deleteOfSubjects(tenantId, ids);
+  await deleteMessages(
+    unit,
+    tenantId,
+    ids.filter((id) => !kept.has(id)),
+  );
+  await deleteEvents(unit, tenantId, [...kept]);
 }

@@ -98,7 +98,11 @@ export default gatewayPlugin(
     const waitNotifier = new WaitNotifier(broker, waits);
     sessions.attach(makeSessionListener({ storage, lanes, dispatchers, media, log }));
     const release = await waitNotifier.listen();
-    const upkeep = startMessageUpkeep({ storage, lanes, expireMs, idempotencyMs, log });
+    const upkeep = startMessageUpkeep({
+      ...{ storage, lanes, expireMs, idempotencyMs, log },
+      keptMs: config.messages.keep_days * 24 * hourMs,
+      sweepMedia: () => media.sweep(),
+    });
     const isKnown: IsKnown = async (tenantId, contactId, accountIds) => {
       const contact = await storage.read.contacts.find(tenantId, contactId);
       const threads = await storage.read.threads.ofContacts(contact === null ? [] : [contact.id]);
