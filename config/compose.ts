@@ -13,6 +13,7 @@ import cluster from '../plugins/cluster/plugin.ts';
 import consolePlugin from '../plugins/console/plugin.ts';
 import contacts from '../plugins/contacts/plugin.ts';
 import egress from '../plugins/egress/plugin.ts';
+import erasure from '../plugins/erasure/plugin.ts';
 import events from '../plugins/events/plugin.ts';
 import limits from '../plugins/limits/plugin.ts';
 import mcp from '../plugins/mcp/plugin.ts';
@@ -55,6 +56,7 @@ export async function composeGateway(
     egress,
     events,
     media,
+    erasure,
     driversPlugin(config, log),
     accounts,
     limits,

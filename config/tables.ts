@@ -7,6 +7,8 @@ import { makeClusterTables } from '../plugins/cluster/tables/index.ts';
 import { clusterSchema } from '../plugins/cluster/tables/schema.ts';
 import { makeContactTables } from '../plugins/contacts/tables/index.ts';
 import { contactSchema } from '../plugins/contacts/tables/schema.ts';
+import { makeErasureTables } from '../plugins/erasure/tables/index.ts';
+import { erasureSchema } from '../plugins/erasure/tables/schema.ts';
 import { makeEventTables } from '../plugins/events/tables/index.ts';
 import { eventSchema } from '../plugins/events/tables/schema.ts';
 import { makeLimitTables } from '../plugins/limits/tables/index.ts';
@@ -37,6 +39,7 @@ export function makeTables(sql: Sql): Tables {
     ...makeContactTables(sql),
     ...makeLimitTables(sql),
     media,
+    ...makeErasureTables(sql),
     ...makeEventTables(sql),
     ...makeMessageTables(sql, media),
     ...makeWebhookTables(sql, toTenant, cluster.leases),
@@ -52,6 +55,7 @@ const firstTables = creating('001-first-tables', 1, [
   ...contactSchema,
   ...limitSchema,
   ...mediaSchema,
+  ...erasureSchema,
   ...eventSchema,
   ...messageSchema,
   ...webhookSchema,

@@ -6,11 +6,12 @@ import type { MintAddress } from '../../core/media-reference.ts';
 import { mayUse } from '../../core/scopes.ts';
 import { Dispatchers } from './dispatch/dispatchers.ts';
 import { HostNotifier } from './dispatch/host-notifier.ts';
-import { forgetContact } from './forget-contact.ts';
+import { eraseSome, failUndispatched, forgetContact } from './forget-contact.ts';
 import { makeLanes } from './lanes.ts';
 import { getMessage } from './read/get-message.ts';
 import { listConversations } from './read/list-conversations.ts';
 import { listMessages } from './read/list-messages.ts';
+import { pagesOfContact } from './read/pages-of-contact.ts';
 import { messageView } from './read/view.ts';
 import { sendMessage } from './send/send-message.ts';
 import { checkedSend, type IsKnown, makeSend } from './send/service.ts';
@@ -42,12 +43,7 @@ export default gatewayPlugin(
     const dispatchers = new Dispatchers();
     const hosts = new HostNotifier(broker, dispatchers);
     const forget: Messages['forgetContact'] = async (unit, tenantId, contactId) => {
-      await forgetContact(unit, tenantId, contactId, 'contact_private', log);
-      unit.afterCommit(() => media.sweep());
-    };
-    const erase: Messages['eraseContact'] = async (unit, tenantId, contactId) => {
-      await forgetContact(unit, tenantId, contactId, 'contact_erased', log);
-      await unit.threads.deleteOfContact(contactId);
+      await forgetContact(unit, tenantId, contactId, log);
       unit.afterCommit(() => media.sweep());
     };
     const answered = cradle.metrics.counter({
@@ -118,7 +114,15 @@ export default gatewayPlugin(
         return isShown ? messageView(found, mint) : null;
       },
       forgetContact: forget,
-      eraseContact: erase,
+      async *pagesOf(tenantId, contactId, limit) {
+        for await (const page of pagesOfContact(storage.read, tenantId, contactId, limit)) {
+          yield page.map((message) => messageView(message, mint));
+        }
+      },
+      async beginErasing(unit, tenantId, contactId) {
+        await failUndispatched(unit, tenantId, contactId, 'contact_erased', log);
+      },
+      eraseSome,
     }));
     app.operations.add(
       sendMessage({ maxText: config.messages.max_text, send }),

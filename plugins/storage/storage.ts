@@ -108,6 +108,11 @@ class KnexStorage implements OpenStorage {
     await inTime(breaker.probe());
   }
 
+  async scrub(): Promise<void> {
+    if (this.dialect === 'mysql') return;
+    await this.#lanes.between(() => shrinkSqlite(this.connections.write, null));
+  }
+
   async shrink(): Promise<void> {
     const [row] = await this.#reader.rows<{ pages: number; free: number }>(
       `select page_count as pages, freelist_count as free
@@ -119,7 +124,7 @@ class KnexStorage implements OpenStorage {
     for (let left = free; left > 0; left -= shrinkPages) {
       await this.#lanes.between(() => shrinkSqlite(write, shrinkPages));
     }
-    await this.#lanes.between(() => shrinkSqlite(write, null));
+    await this.scrub();
   }
 
   #notify(topic: CommitTopic): void {

@@ -259,6 +259,20 @@ export class MessageTable {
       .limit(limit);
   }
 
+  /** The ids of a bounded number of messages with a contact, but of those that failed for this reason. */
+  async someOfContact(
+    contactId: string,
+    butFailed: string,
+    limit: number,
+  ): Promise<readonly string[]> {
+    return this.db
+      .knex('messages')
+      .where('contact_id', contactId)
+      .where((other) => other.whereNull('error').orWhereNot('error', butFailed))
+      .limit(limit)
+      .pluck('id');
+  }
+
   /** Deletes messages; what media they brought is given up with them. */
   async delete(ids: readonly string[]): Promise<void> {
     await this.#media.giveUpOf(ids);

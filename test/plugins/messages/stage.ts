@@ -235,13 +235,7 @@ export const noOptions: ConnectOptions = {
 
 /** Forgets a contact that is made private, as the plugin does. */
 export function forgetContact(unit: Unit, tenantId: string, contactId: string): Promise<void> {
-  return forget(unit, tenantId, contactId, 'contact_private', log);
-}
-
-/** Erases the messages of a contact, as the plugin does. */
-export async function eraseContact(unit: Unit, tenantId: string, contactId: string): Promise<void> {
-  await forget(unit, tenantId, contactId, 'contact_erased', log);
-  await unit.threads.deleteOfContact(contactId);
+  return forget(unit, tenantId, contactId, log);
 }
 
 const connected: AccountState = {
