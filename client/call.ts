@@ -30,7 +30,11 @@ export type OperationInput<Id extends OperationId> = Part<
 export type OperationAnswer<Id extends OperationId> = JsonOf<
   operations[Id]['responses'][Extract<keyof operations[Id]['responses'], 200 | 201 | 202>]
 >;
-type JsonOf<Answer> = Answer extends { content: { 'application/json': infer Body } } ? Body : never;
+type JsonOf<Answer> = Answer extends { content: { 'application/json': infer Body } }
+  ? Body
+  : Answer extends { content: { 'application/x-ndjson': infer Line } }
+    ? readonly Line[]
+    : never;
 
 /** Where the gateway is, and who calls. */
 export interface Target {
@@ -58,7 +62,7 @@ export function isRead(id: OperationId): boolean {
 }
 
 /**
- * Makes one request.
+ * Makes one request. JSON lines are answered as a list.
  * @param timeoutMs until the whole answer is there
  * @throws Refusal, Unreachable, or the reason of the signal
  */
@@ -94,7 +98,8 @@ export async function callOnce(
     signal?.throwIfAborted();
     throw new Unreachable(error);
   }
-  const parsed = parse(text);
+  const isLines = answer.headers.get('content-type')?.includes('ndjson');
+  const parsed = parse(isLines ? `[${text.trimEnd().replaceAll('\n', ',')}]` : text);
   if (answer.ok && parsed !== undefined) return parsed;
   throw errorOf(answer, parsed);
 }

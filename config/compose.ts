@@ -15,6 +15,7 @@ import confirmations from '../plugins/confirmations/plugin.ts';
 import consolePlugin from '../plugins/console/plugin.ts';
 import contacts from '../plugins/contacts/plugin.ts';
 import egress from '../plugins/egress/plugin.ts';
+import erasure from '../plugins/erasure/plugin.ts';
 import events from '../plugins/events/plugin.ts';
 import limits from '../plugins/limits/plugin.ts';
 import mcp from '../plugins/mcp/plugin.ts';
@@ -58,6 +59,7 @@ export async function composeGateway(
     egress,
     events,
     media,
+    erasure,
     driversPlugin(config, log),
     accounts,
     limits,

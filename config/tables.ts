@@ -11,6 +11,8 @@ import { makeConfirmationTables } from '../plugins/confirmations/tables/index.ts
 import { confirmationSchema } from '../plugins/confirmations/tables/schema.ts';
 import { makeContactTables } from '../plugins/contacts/tables/index.ts';
 import { contactSchema } from '../plugins/contacts/tables/schema.ts';
+import { makeErasureTables } from '../plugins/erasure/tables/index.ts';
+import { erasureSchema } from '../plugins/erasure/tables/schema.ts';
 import { makeEventTables } from '../plugins/events/tables/index.ts';
 import { eventSchema } from '../plugins/events/tables/schema.ts';
 import { makeLimitTables } from '../plugins/limits/tables/index.ts';
@@ -41,6 +43,7 @@ export function makeTables(sql: Sql): Tables {
     ...makeContactTables(sql),
     ...makeLimitTables(sql),
     media,
+    ...makeErasureTables(sql),
     ...makeEventTables(sql),
     ...makeMessageTables(sql, media),
     ...makeAuditTables(sql),
@@ -58,6 +61,7 @@ const firstTables = creating('001-first-tables', 1, [
   ...contactSchema,
   ...limitSchema,
   ...mediaSchema,
+  ...erasureSchema,
   ...eventSchema,
   ...messageSchema,
   ...auditSchema,

@@ -35,6 +35,8 @@ export type Answer<Answers extends AnswerSchemas> = {
     readonly body: Static<Answers[Status]>;
     /** Shared: this body answers many calls and never changes, so that its JSON is written once. */
     readonly shared?: true;
+    /** What follows the body, where the operation answers lines. */
+    readonly lines?: AsyncIterable<Static<Answers[Status]>>;
   };
 }[keyof Answers & number];
 
@@ -131,6 +133,8 @@ export interface Operation<
   readonly bodyOptional?: boolean;
   readonly headers?: readonly OperationHeader[];
   readonly answers: Answers;
+  /** It answers JSON lines (`application/x-ndjson`), each as the schema has it: the body, then `lines`. REST only. */
+  readonly lines?: true;
   /** The field of its answers with a PNG as a data: address; agents get it as a picture instead of text. */
   readonly picture?: string;
   /** The refusals that this operation has beyond those of every operation: of the table, or a plugin's own. */

@@ -9,6 +9,7 @@ export const paths = {
   get_contact: 'GET /contacts/{id}',
   update_contact: 'PATCH /contacts/{id}',
   erase_contact: 'DELETE /contacts/{id}',
+  export_contact: 'GET /contacts/{id}/export',
   list_accounts: 'GET /accounts',
   connect_chatapp: 'POST /channels/chatapp/connect',
   submit_chatapp_code: 'POST /channels/chatapp/connect/{phoneNumber}/verify-code',

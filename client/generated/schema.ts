@@ -155,7 +155,7 @@ export interface paths {
          * Erase a contact
          * @description Erases a person for good: name, addresses and flags, all messages with their files, and the events about them
          *     with their deliveries. Messages that were not sent yet fail with `contact_erased` and are emptied. What was
-         *     counted against the caps stays counted. It cannot be taken back; when the person writes again, that is a new
+         *     counted against the caps stays counted. It goes on after a crash. It cannot be taken back; when the person writes again, that is a new
          *     contact. What the network and the phone keep is not erased.
          */
         delete: operations["erase_contact"];
@@ -170,6 +170,28 @@ export interface paths {
          *     The name that the network shows is followed until one is set here; an empty one follows it again.
          */
         patch: operations["update_contact"];
+        trace?: never;
+    };
+    "/contacts/{id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export a contact
+         * @description Everything that is held about a person, as JSON lines: the contact first, then its former ids, its threads and its
+         *     messages, newest first, each followed by the events about it and their deliveries. Files are behind the `url` of a
+         *     message's media, for 24 hours. A connection that breaks leaves the lines short: ask again.
+         */
+        get: operations["export_contact"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/accounts": {
@@ -3565,8 +3587,11 @@ export interface operations {
                     "application/json": {
                         /** @description the contact, which no operation knows any more */
                         id: string;
-                        /** @constant */
-                        status: "erased";
+                        /**
+                         * @description `erasing`: it is durable, and the rest of many messages is deleted within minutes
+                         * @enum {string}
+                         */
+                        status: "erased" | "erasing";
                     };
                 };
             };
@@ -3619,6 +3644,49 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge413"];
             414: components["responses"]["UriTooLong414"];
             415: components["responses"]["UnsupportedMediaType415"];
+            429: components["responses"]["RateLimited429"];
+            500: components["responses"]["InternalError500"];
+            503: components["responses"]["Unavailable503"];
+        };
+    };
+    export_contact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The id of the contact. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": {
+                        /**
+                         * @description what `data` is
+                         * @enum {string}
+                         */
+                        type: "contact" | "alias" | "thread" | "message" | "event" | "delivery";
+                        /** @description a contact or message as its own operation shows it; an event with its payload; a delivery with its attempts; the id of a contact that became this one; since when an account and the contact have written to each other */
+                        data: {
+                            [key: string]: unknown;
+                        };
+                    };
+                };
+            };
+            400: components["responses"]["InvalidRequest400"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissing403"];
+            404: components["responses"]["ContactNotFound404"];
+            413: components["responses"]["PayloadTooLarge413"];
+            414: components["responses"]["UriTooLong414"];
             429: components["responses"]["RateLimited429"];
             500: components["responses"]["InternalError500"];
             503: components["responses"]["Unavailable503"];

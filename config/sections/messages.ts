@@ -13,5 +13,12 @@ export const MessagesSettings = Closed({
   }),
   expire_h: Hours('after which a message that was never sent fails', 24),
   idempotency_h: Hours('for which an Idempotency-Key is kept', 24),
+  keep_days: Type.Number({
+    description: 'for which a message is kept, from when it was stored; 0: for ever',
+    default: 0,
+    minimum: 0,
+    maximum: 36_500,
+    'x-unit': 'days',
+  }),
   events_h: Hours('for which an event is kept, whether or not a webhook wants it', 168),
 });

@@ -105,6 +105,11 @@ export interface Storage {
   onCommit(topic: CommitTopicName, listener: (subject: string) => void): void;
   /** Time of the database, milliseconds since the Unix epoch. */
   now(): Promise<number>;
+  /**
+   * Leaves nothing in the files of an embedded database of what was deleted: the log is copied into the file and emptied.
+   * On a server it does nothing.
+   */
+  scrub(): Promise<void>;
   /** Reads as a readiness check: rejects when the database does not answer within a second. */
   ping(): Promise<void>;
   /**

@@ -5,7 +5,7 @@ import type { Json } from '../../core/contracts/json.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { type AnyOperation, operation } from '../../core/operation.ts';
 import { parsePhoneInAddress } from '../../core/phone.ts';
-import { Closed, timestamp } from '../../core/schemas.ts';
+import { Closed, OneOf, timestamp } from '../../core/schemas.ts';
 import type { ContactChangeInput, ContactChanges } from './change.ts';
 import type { Contact } from './contract.ts';
 import type { EraseInput } from './erase.ts';
@@ -24,8 +24,8 @@ export interface ContactOperationsParts {
   known(contacts: readonly Contact[], accountIds: ReadonlySet<string>): Promise<readonly Contact[]>;
   list(tenantId: string, filter: ContactFilter): Promise<readonly Contact[]>;
   change(input: ContactChangeInput): Promise<Contact | null>;
-  /** Answers the contact's own id. */
-  erase(input: EraseInput): Promise<string | null>;
+  /** Answers the contact's own id, and whether nothing is left already. */
+  erase(input: EraseInput): Promise<{ id: string; status: 'erased' | 'erasing' } | null>;
   readonly cursors: {
     issue(operation: string, tenantId: string, position: Json): string;
     read(operation: string, tenantId: string, cursor: string, field?: string): Json;
@@ -188,7 +188,7 @@ function eraseContact({ erase }: ContactOperationsParts): AnyOperation {
     description: [
       'Erases a person for good: name, addresses and flags, all messages with their files, and the events about them',
       'with their deliveries. Messages that were not sent yet fail with `contact_erased` and are emptied. What was',
-      'counted against the caps stays counted. It cannot be taken back; when the person writes again, that is a new',
+      'counted against the caps stays counted. It goes on after a crash. It cannot be taken back; when the person writes again, that is a new',
       'contact. What the network and the phone keep is not erased.',
     ].join('\n'),
     hints: { readOnly: false, destructive: true, idempotent: true },
@@ -198,7 +198,10 @@ function eraseContact({ erase }: ContactOperationsParts): AnyOperation {
     answers: {
       200: Closed({
         id: Type.String({ description: 'the contact, which no operation knows any more' }),
-        status: Type.Literal('erased'),
+        status: OneOf(['erased', 'erasing'], {
+          description:
+            '`erasing`: it is durable, and the rest of many messages is deleted within minutes',
+        }),
       }),
     },
     errors: ['contact_not_found'],
@@ -210,9 +213,9 @@ function eraseContact({ erase }: ContactOperationsParts): AnyOperation {
       },
     ],
     async handler({ caller: { tenantId }, params }) {
-      const id = await erase({ tenantId, id: params.id });
-      if (id === null) throw new GatewayError('contact_not_found');
-      return { status: 200, body: { id, status: 'erased' } } as const;
+      const erased = await erase({ tenantId, id: params.id });
+      if (erased === null) throw new GatewayError('contact_not_found');
+      return { status: 200, body: erased };
     },
   });
 }

@@ -1,42 +1,68 @@
 import { provideSingleton } from '../../core/container.ts';
 import type { Caller } from '../../core/contracts/caller.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
+import { withTimeout } from '../../core/waiting.ts';
+import type {} from '../erasure/contract.ts';
 import { makeContactChangeLane } from './change.ts';
 import type { Contact } from './contract.ts';
-import { makeEraseLane } from './erase.ts';
+import { makeEraseLane, makeEraseSomeLane } from './erase.ts';
+import { exportContact } from './export.ts';
 import { contactOperations, contactView } from './operations.ts';
 
-/** Contacts: their flags and their four operations. They are made by messages and imports. */
-export default gatewayPlugin('contacts', ['storage', 'secrets', 'messages'], async (app) => {
-  const { cursors, messages, storage } = app.container.cradle;
-  const change = makeContactChangeLane(messages);
-  const erase = makeEraseLane(messages);
-  const known = async (
-    contacts: readonly Contact[],
-    accountIds: NonNullable<Caller['accountIds']>,
-  ) => {
-    const threads = await storage.read.threads.ofContacts(contacts.map(({ id }) => id));
-    const ids = new Set(
-      threads.filter((one) => accountIds.has(one.accountId)).map((one) => one.contactId),
+/** How long a call to erase a contact waits for its end, milliseconds: most are done in a moment. */
+const eraseWaitMs = 5_000;
+
+/** Contacts: their flags and their operations. They are made by messages and imports. */
+export default gatewayPlugin(
+  'contacts',
+  ['storage', 'secrets', 'erasure', 'messages'],
+  async (app) => {
+    const { cursors, erasures, messages, storage } = app.container.cradle;
+    const change = makeContactChangeLane(messages);
+    const erase = makeEraseLane(messages);
+    const eraseSome = makeEraseSomeLane(messages);
+    erasures.add('con', (erasure) => storage.submit(eraseSome, erasure));
+    const known = async (
+      contacts: readonly Contact[],
+      accountIds: NonNullable<Caller['accountIds']>,
+    ) => {
+      const threads = await storage.read.threads.ofContacts(contacts.map(({ id }) => id));
+      const ids = new Set(
+        threads.filter((one) => accountIds.has(one.accountId)).map((one) => one.contactId),
+      );
+      return contacts.filter(({ id }) => ids.has(id));
+    };
+    provideSingleton(app.container, 'contacts', () => ({
+      async find({ tenantId, accountIds = null }, id) {
+        const found = await storage.read.contacts.find(tenantId, id);
+        if (found === null) return null;
+        const isShown = accountIds === null || (await known([found], accountIds)).length > 0;
+        return isShown ? contactView(found) : null;
+      },
+    }));
+    app.operations.add(
+      ...contactOperations({
+        find: (tenantId, id) => storage.read.contacts.find(tenantId, id),
+        known,
+        list: (tenantId, filter) => storage.read.contacts.list(tenantId, filter),
+        change: (input) => storage.submit(change, input),
+        async erase(input) {
+          const id = await storage.submit(erase, input);
+          if (id === null) return null;
+          const finishing = erasures.finish({ ...input, id });
+          const end = await withTimeout(eraseWaitMs, 'the erasure', finishing).then(
+            () => 'erased' as const,
+            () => 'erasing' as const,
+          );
+          return { id, status: end };
+        },
+        cursors,
+      }),
+      exportContact({
+        read: storage.read,
+        view: contactView,
+        messages: (...of) => messages.pagesOf(...of),
+      }),
     );
-    return contacts.filter(({ id }) => ids.has(id));
-  };
-  provideSingleton(app.container, 'contacts', () => ({
-    async find({ tenantId, accountIds = null }, id) {
-      const found = await storage.read.contacts.find(tenantId, id);
-      if (found === null) return null;
-      const isShown = accountIds === null || (await known([found], accountIds)).length > 0;
-      return isShown ? contactView(found) : null;
-    },
-  }));
-  app.operations.add(
-    ...contactOperations({
-      find: (tenantId, id) => storage.read.contacts.find(tenantId, id),
-      known,
-      list: (tenantId, filter) => storage.read.contacts.list(tenantId, filter),
-      change: (input) => storage.submit(change, input),
-      erase: (input) => storage.submit(erase, input),
-      cursors,
-    }),
-  );
-});
+  },
+);

@@ -49,10 +49,21 @@ declare module '../../core/contracts/messages.ts' {
      * the events of all of them with their deliveries. The media of what is deleted is deleted after the commit.
      */
     forgetContact(unit: Unit, tenantId: string, contactId: string): Promise<void>;
+    /** All messages with a contact, newest first, a page at a time. */
+    pagesOf(
+      tenantId: string,
+      contactId: string,
+      limit: number,
+    ): AsyncIterable<readonly MessageView[]>;
     /**
-     * Does the same for a contact that is erased, and deletes its threads. Its undispatched messages fail with
-     * `contact_erased`.
+     * Fails the undispatched messages of a contact with `contact_erased`, emptied and without an event, inside the
+     * transaction that erases the contact and has its tenant locked.
      */
-    eraseContact(unit: Unit, tenantId: string, contactId: string): Promise<void>;
+    beginErasing(unit: Unit, tenantId: string, contactId: string): Promise<void>;
+    /**
+     * Deletes some of the other messages of an erased contact, with what hangs on them, and in the end its threads. The
+     * caller has locked the tenant. Answers whether there are more.
+     */
+    eraseSome(unit: Unit, tenantId: string, contactId: string): Promise<boolean>;
   }
 }

@@ -6,13 +6,14 @@ import type { MintAddress } from '../../core/media-reference.ts';
 import { mayUse } from '../../core/scopes.ts';
 import { Dispatchers } from './dispatch/dispatchers.ts';
 import { HostNotifier } from './dispatch/host-notifier.ts';
-import { forgetContact } from './forget-contact.ts';
+import { eraseSome, failUndispatched, forgetContact } from './forget-contact.ts';
 import { makeLanes } from './lanes.ts';
 import { MessageReporter } from './message-reporter.ts';
 import { messageMetrics, showQueues } from './metrics.ts';
 import { getMessage } from './read/get-message.ts';
 import { listConversations } from './read/list-conversations.ts';
 import { listMessages } from './read/list-messages.ts';
+import { pagesOfContact } from './read/pages-of-contact.ts';
 import { messageView } from './read/view.ts';
 import type { SendRules } from './send/input.ts';
 import { sendQuestion } from './send/question.ts';
@@ -48,12 +49,7 @@ export default gatewayPlugin(
     const dispatchers = new Dispatchers();
     const hosts = new HostNotifier(broker, dispatchers);
     const forget: Messages['forgetContact'] = async (unit, tenantId, contactId) => {
-      await forgetContact(unit, tenantId, contactId, 'contact_private', reporter);
-      unit.afterCommit(() => media.sweep());
-    };
-    const erase: Messages['eraseContact'] = async (unit, tenantId, contactId) => {
-      await forgetContact(unit, tenantId, contactId, 'contact_erased', reporter);
-      await unit.threads.deleteOfContact(contactId);
+      await forgetContact(unit, tenantId, contactId, reporter);
       unit.afterCommit(() => media.sweep());
     };
     const answered = metrics.counter('gateway_waits_handed_over_total').of({});
@@ -104,7 +100,11 @@ export default gatewayPlugin(
     const waitNotifier = new WaitNotifier(broker, waits);
     sessions.attach(makeSessionListener({ storage, lanes, dispatchers, media, reporter, log }));
     const release = await waitNotifier.listen();
-    const upkeep = startMessageUpkeep({ storage, lanes, expireMs, idempotencyMs, log });
+    const upkeep = startMessageUpkeep({
+      ...{ storage, lanes, expireMs, idempotencyMs, log },
+      keptMs: config.messages.keep_days * 24 * hourMs,
+      sweepMedia: () => media.sweep(),
+    });
     const isKnown: IsKnown = async (tenantId, contactId, accountIds) => {
       const contact = await storage.read.contacts.find(tenantId, contactId);
       const threads = await storage.read.threads.ofContacts(contact === null ? [] : [contact.id]);
@@ -122,7 +122,15 @@ export default gatewayPlugin(
         return isShown ? messageView(found, mint) : null;
       },
       forgetContact: forget,
-      eraseContact: erase,
+      async *pagesOf(tenantId, contactId, limit) {
+        for await (const page of pagesOfContact(storage.read, tenantId, contactId, limit)) {
+          yield page.map((message) => messageView(message, mint));
+        }
+      },
+      async beginErasing(unit, tenantId, contactId) {
+        await failUndispatched(unit, tenantId, contactId, 'contact_erased', reporter);
+      },
+      eraseSome,
     }));
     app.operations.add(
       sendMessage({ maxText: config.messages.max_text, send, ask }),

@@ -4,6 +4,7 @@ import type { GatewayLog } from '../../core/log.ts';
 import { Loop } from '../../core/loop.ts';
 import { pruneLane, startPruning } from '../../core/pruning.ts';
 import type { MessageLanes } from './lanes.ts';
+import { startRetention } from './retention.ts';
 
 /** How often messages that nobody will send are searched: often enough for the shortest expiry of a test. */
 const slowestMs = 10_000;
@@ -31,12 +32,16 @@ export interface UpkeepParts {
   readonly lanes: Pick<MessageLanes, 'expire'>;
   readonly expireMs: number;
   readonly idempotencyMs: number;
+  /** How long messages are kept; 0: for ever. */
+  readonly keptMs: number;
+  /** Deletes the files of deleted messages. */
+  sweepMedia(): void;
   readonly log: GatewayLog;
 }
 
 /**
  * Starts what has to be done now and then, in every process: fail messages that waited too long, and delete
- * Idempotency-Keys and waits that count no more. Every round is safe beside those of other processes.
+ * old messages, and Idempotency-Keys and waits that count no more. Every round is safe beside those of other processes.
  */
 export function startMessageUpkeep(parts: UpkeepParts): { stop(): Promise<void> } {
   const { storage, expireMs, idempotencyMs, log } = parts;
@@ -51,6 +56,7 @@ export function startMessageUpkeep(parts: UpkeepParts): { stop(): Promise<void> 
     expiring,
     startPruning(pruneKeys, { storage, keptMs: idempotencyMs, log }),
     startPruning(pruneWaits, { storage, keptMs: keptWaitsMs, log }),
+    ...(parts.keptMs > 0 ? [startRetention(parts)] : []),
   ];
   return {
     async stop() {

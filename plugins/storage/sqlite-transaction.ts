@@ -61,7 +61,7 @@ export async function beginSqlite(write: Knex): Promise<Transaction> {
 
 /**
  * Gives pages that are free back to the file system. Nothing else may be under way on the connection.
- * @param pages at most so many; null copies the log into the file, which is then shorter on disk
+ * @param pages at most so many; null copies the log into the file, which is then shorter on disk, and empties the log
  */
 export async function shrinkSqlite(write: Knex, pages: number | null): Promise<void> {
   const { client } = write;
@@ -70,7 +70,7 @@ export async function shrinkSqlite(write: Knex, pages: number | null): Promise<v
     if (connection.inTransaction) return;
     // A query of knex would free one page and stay open.
     connection.exec(
-      pages === null ? 'PRAGMA wal_checkpoint(PASSIVE)' : `PRAGMA incremental_vacuum(${pages})`,
+      pages === null ? 'PRAGMA wal_checkpoint(TRUNCATE)' : `PRAGMA incremental_vacuum(${pages})`,
     );
   } finally {
     client.releaseConnection(connection);

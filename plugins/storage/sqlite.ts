@@ -95,6 +95,8 @@ class LibsqlWriter extends LibsqlClient {
       'auto_vacuum = INCREMENTAL',
       'journal_mode = WAL',
       'synchronous = FULL',
+      // What was deleted is overwritten: an erased person is in no page of the file.
+      'secure_delete = ON',
       `wal_autocheckpoint = ${journalPages}`,
       `journal_size_limit = ${journalLimit}`,
     ];

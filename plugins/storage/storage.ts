@@ -121,6 +121,11 @@ class KnexStorage implements OpenStorage {
     return this.#lanes.breaker.passes(access);
   }
 
+  async scrub(): Promise<void> {
+    if (this.dialect === 'mysql') return;
+    await this.#lanes.between(() => shrinkSqlite(this.connections.write, null));
+  }
+
   async shrink(): Promise<void> {
     const [row] = await this.#reader.rows<{ pages: number; free: number }>(
       `select page_count as pages, freelist_count as free
@@ -132,7 +137,7 @@ class KnexStorage implements OpenStorage {
     for (let left = free; left > 0; left -= shrinkPages) {
       await this.#lanes.between(() => shrinkSqlite(write, shrinkPages));
     }
-    await this.#lanes.between(() => shrinkSqlite(write, null));
+    await this.scrub();
   }
 
   #notify(topic: CommitTopic): void {

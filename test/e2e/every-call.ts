@@ -96,6 +96,7 @@ export function callsWith(names: Names): readonly Call[] {
     call('list_contacts', `GET /contacts?before=${names.contacts}`),
     call('get_contact', `GET /contacts/${contact}`),
     call('update_contact', `PATCH /contacts/${contact}`, { name: 'Taken', private: true }),
+    call('export_contact', `GET /contacts/${contact}/export`),
     call('erase_contact', `DELETE /contacts/${contact}`),
     call('get_msgapp_qr', `GET ${msgapp}/${pairing}/qr`),
     call('get_msgapp_status', `GET ${msgapp}/${linked}/status`),

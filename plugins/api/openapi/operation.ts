@@ -98,7 +98,7 @@ function answers(operation: AnyOperation, shared: SharedSchemas): object {
           description: STATUS_CODES[status] ?? 'Success',
           headers: { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } },
           content: {
-            'application/json': {
+            [operation.lines ? 'application/x-ndjson' : 'application/json']: {
               schema: shared.placeOpen(schema),
               ...exampleMap(given, ({ answer }) => answer.body),
             },

@@ -10,14 +10,7 @@ export function ContactData(props: { session: Session; contact: Contact; onErase
   const [isAsking, ask] = useState(false);
   const task = useTask();
   const save = async () => {
-    const lines: object[] = [contact];
-    let before: string | undefined;
-    do {
-      const query = { contact_id: contact.id, limit: 100, ...(before && { before }) };
-      const page = await client.call('list_messages', { query });
-      lines.push(...page.messages);
-      before = page.next_cursor ?? undefined;
-    } while (before !== undefined);
+    const lines = await client.call('export_contact', { path: { id: contact.id } });
     download(
       `${contact.id}.jsonl`,
       lines.map((line) => `${JSON.stringify(line)}\n`),

@@ -19,6 +19,11 @@ export class ContactAliasTable {
     return new Map(rows.map((row) => [row.id, row.contact_id]));
   }
 
+  /** The aliases of a contact. */
+  async idsOf(contactId: string): Promise<readonly string[]> {
+    return this.db.knex('contact_aliases').where({ contact_id: contactId }).pluck('id');
+  }
+
   /** Enters aliases; those of a contact that becomes one itself lead to the one that stays, in one step. */
   async enter(merges: Merges): Promise<void> {
     await this.db.replaceEach('contact_aliases', 'contact_id', merges);

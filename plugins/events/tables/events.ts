@@ -137,6 +137,19 @@ export class EventTable {
     );
   }
 
+  /** The events about these subjects, with their bodies. */
+  async ofSubjects(
+    tenantId: string,
+    subjects: readonly string[],
+  ): Promise<readonly (EventBody & Pick<KeptEvent, 'id' | 'type' | 'subject'>)[]> {
+    return this.db
+      .knex('events')
+      .select('id', 'type', 'subject', 'payload', { createdAt: 'created_at' })
+      .where('tenant_id', tenantId)
+      .whereIn('subject', [...subjects])
+      .orderBy('id');
+  }
+
   #noteRaised(events: readonly EventRecord[]): void {
     for (const { tenantId } of events) this.db.commitTopics.add(`raised:${tenantId}`);
   }

@@ -1,5 +1,6 @@
 import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
 import type { Tables } from '../../../core/contracts/storage.ts';
+import { idBound } from '../../../core/ids.ts';
 import type { Merges } from '../../contacts/contract.ts';
 import {
   joinedMessages,
@@ -265,6 +266,34 @@ export class MessageTable {
       .select('id')
       .where('contact_id', contactId);
     return rows.map((row) => row.id);
+  }
+
+  /** The oldest messages stored before a moment, but for queued ones: by their ids, which begin with that time. */
+  async storedBefore(
+    moment: number,
+    limit: number,
+  ): Promise<readonly { readonly id: string; readonly tenantId: string }[]> {
+    return this.db
+      .knex('messages')
+      .select('id', { tenantId: 'tenant_id' })
+      .where('id', '<', idBound('msg', moment))
+      .whereNot('status', 'queued')
+      .orderBy('id')
+      .limit(limit);
+  }
+
+  /** The ids of a bounded number of messages with a contact, but of those that failed for this reason. */
+  async someOfContact(
+    contactId: string,
+    butFailed: string,
+    limit: number,
+  ): Promise<readonly string[]> {
+    return this.db
+      .knex('messages')
+      .where('contact_id', contactId)
+      .where((other) => other.whereNull('error').orWhereNot('error', butFailed))
+      .limit(limit)
+      .pluck('id');
   }
 
   /** Deletes messages; what media they brought is given up with them. */

@@ -170,6 +170,16 @@ export class DeliveryTable {
     return ids.length === 0 ? 0 : knex('deliveries').whereIn('id', ids).delete();
   }
 
+  /** The deliveries of events about these subjects. */
+  async ofSubjects(tenantId: string, subjects: readonly string[]): Promise<readonly Delivery[]> {
+    const rows: readonly DeliveryColumns[] = await this.db
+      .knex('deliveries')
+      .where('tenant_id', tenantId)
+      .whereIn('subject', [...subjects])
+      .orderBy('id');
+    return rows.map(deliveryOf);
+  }
+
   /** Deletes all deliveries of events about these subjects. */
   async deleteOfSubjects(tenantId: string, subjects: readonly string[]): Promise<void> {
     for (let start = 0; start < subjects.length; start += 1000) {

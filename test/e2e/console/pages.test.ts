@@ -223,7 +223,12 @@ async function erased(t: Test, browser: Browser, gateway: RunningGateway): Promi
     .split('\n');
   t.match(
     lines.map((line) => JSON.parse(line)),
-    [{ name: 'Grace' }, { text: 'Please forget me.' }],
+    [
+      { type: 'contact', data: { name: 'Grace' } },
+      { type: 'thread' },
+      { type: 'message', data: { text: 'Please forget me.' } },
+      { type: 'event' },
+    ],
   );
   await page.getByRole('button', { name: 'Erase' }).click();
   t.same(await violations(page), [], 'the question');

@@ -241,13 +241,7 @@ export const noOptions: ConnectOptions = {
 
 /** Forgets a contact that is made private, as the plugin does. */
 export function forgetContact(unit: Unit, tenantId: string, contactId: string): Promise<void> {
-  return forget(unit, tenantId, contactId, 'contact_private', reporter);
-}
-
-/** Erases the messages of a contact, as the plugin does. */
-export async function eraseContact(unit: Unit, tenantId: string, contactId: string): Promise<void> {
-  await forget(unit, tenantId, contactId, 'contact_erased', reporter);
-  await unit.threads.deleteOfContact(contactId);
+  return forget(unit, tenantId, contactId, reporter);
 }
 
 const connected: AccountState = {

@@ -27,7 +27,12 @@ for (const engine of databases) {
     const keys = (): Promise<string[]> =>
       storage.connections.read('idempotency_keys').pluck('key_hash');
     t.same((await keys()).sort(), ['old', 'young']);
-    const kept = { idempotencyMs: 5_000, expireMs: 24 * hourMs };
+    const kept = {
+      idempotencyMs: 5_000,
+      expireMs: 24 * hourMs,
+      keptMs: 0,
+      sweepMedia: () => undefined,
+    };
     const upkeep = startMessageUpkeep({ storage, lanes, log: createLog('silent'), ...kept });
     await until('the old to be gone', async () => (await keys()).length <= 1);
     t.same(await keys(), ['young']);

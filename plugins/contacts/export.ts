@@ -1,0 +1,129 @@
+import { Type } from 'typebox';
+import type { ContactView } from '../../core/contracts/contacts.ts';
+import type { Json } from '../../core/contracts/json.ts';
+import type { MessageView } from '../../core/contracts/messages.ts';
+import type { Tables } from '../../core/contracts/storage.ts';
+import { GatewayError } from '../../core/errors.ts';
+import { type AnyOperation, operation } from '../../core/operation.ts';
+import { Closed, nullableTimestamp, OneOf, timestamp } from '../../core/schemas.ts';
+import type { Contact } from './contract.ts';
+
+/** Messages that are read at once: so many, with what hangs on them, are in memory. */
+const pageSize = 100;
+
+/** One thing that is held about a person. */
+export const ExportLine = Closed({
+  type: OneOf(['contact', 'alias', 'thread', 'message', 'event', 'delivery'], {
+    description: 'what `data` is',
+  }),
+  data: Type.Record(Type.String(), Type.Unknown(), {
+    description:
+      'a contact or message as its own operation shows it; an event with its payload; a delivery with its attempts; the ' +
+      'id of a contact that became this one; since when an account and the contact have written to each other',
+  }),
+});
+
+interface Line {
+  readonly type: 'contact' | 'alias' | 'thread' | 'message' | 'event' | 'delivery';
+  readonly data: Record<string, unknown>;
+}
+
+/** What the export works with. */
+export interface ExportParts {
+  readonly read: Pick<Tables, 'contacts' | 'contactAliases' | 'threads' | 'events' | 'deliveries'>;
+  view(contact: Contact): ContactView;
+  /** Messages with a contact, newest first. */
+  messages(
+    tenantId: string,
+    contactId: string,
+    limit: number,
+  ): AsyncIterable<readonly MessageView[]>;
+}
+
+const params = { id: 'con_01j5x8zp2d9v7k2m4n6p8r0stv' };
+
+/** `GET /contacts/{id}/export` */
+export function exportContact(parts: ExportParts): AnyOperation {
+  return operation({
+    id: 'export_contact',
+    method: 'GET',
+    path: '/contacts/{id}/export',
+    tool: null,
+    scope: 'contacts',
+    group: 'contacts',
+    summary: 'Export a contact',
+    description: [
+      'Everything that is held about a person, as JSON lines: the contact first, then its former ids, its threads and its',
+      'messages, newest first, each followed by the events about it and their deliveries. Files are behind the `url` of a',
+      "message's media, for 24 hours. A connection that breaks leaves the lines short: ask again.",
+    ].join('\n'),
+    hints: { readOnly: true, destructive: false, idempotent: true },
+    params: Closed({ id: Type.String({ description: 'The id of the contact.' }) }),
+    query: null,
+    body: null,
+    lines: true,
+    answers: { 200: ExportLine },
+    errors: ['contact_not_found'],
+    examples: [
+      {
+        summary: 'The first line',
+        params,
+        answer: {
+          status: 200,
+          body: {
+            type: 'contact',
+            data: { ...params, phone: '+12025550123', name: 'Ada', channel: 'msgapp_web' },
+          },
+        },
+      },
+    ],
+    async handler({ caller: { tenantId }, params, signal }) {
+      const contact = await parts.read.contacts.find(tenantId, params.id);
+      if (contact === null) throw new GatewayError('contact_not_found');
+      const { networkId, nameSet } = contact;
+      const data = { ...parts.view(contact), network_id: networkId, name_is_set: nameSet };
+      const lines = linesOf(parts, contact, signal);
+      return { status: 200, body: { type: 'contact', data }, lines } as const;
+    },
+  });
+}
+
+/** What is held beside the contact itself. */
+async function* linesOf(
+  { read, messages }: ExportParts,
+  { id, tenantId }: Contact,
+  signal: AbortSignal,
+): AsyncGenerator<Line> {
+  for (const alias of await read.contactAliases.idsOf(id)) {
+    yield { type: 'alias', data: { id: alias } };
+  }
+  for (const { accountId, openedAt, inboundAt } of await read.threads.ofContacts([id])) {
+    const times = {
+      opened_at: nullableTimestamp(openedAt),
+      inbound_at: nullableTimestamp(inboundAt),
+    };
+    yield { type: 'thread', data: { account_id: accountId, ...times } };
+  }
+  for await (const page of messages(tenantId, id, pageSize)) {
+    if (signal.aborted) return;
+    const ids = page.map((message) => message.id);
+    const [events, deliveries] = await Promise.all([
+      read.events.ofSubjects(tenantId, ids),
+      read.deliveries.ofSubjects(tenantId, ids),
+    ]);
+    for (const message of page) {
+      yield { type: 'message', data: { ...message } };
+      for (const event of events.filter(({ subject }) => subject === message.id)) {
+        const { type, payload, createdAt } = event;
+        const data = { id: event.id, type, created_at: timestamp(createdAt) };
+        // Written by the outbox.
+        yield { type: 'event', data: { ...data, payload: JSON.parse(payload) as Json } };
+      }
+      for (const delivery of deliveries.filter(({ subject }) => subject === message.id)) {
+        const { id, eventId, webhookId, state, log, createdAt } = delivery;
+        const data = { id, event_id: eventId, webhook_id: webhookId, state, attempts: log };
+        yield { type: 'delivery', data: { ...data, created_at: timestamp(createdAt) } };
+      }
+    }
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * The contract of erasures. One begins with a row, in the transaction after which nobody sees its subject any more. The
+ * rest is deleted in steps, each a short transaction; what a killed process left is gone on with by a sweep.
+ */
+export interface Erasure {
+  /** Of what is erased: a contact or a tenant. */
+  readonly id: string;
+  readonly tenantId: string;
+}
+
+/** One step: deletes a bounded part, in a short transaction. Answers whether there is more to delete. */
+export type ErasureStep = (erasure: Erasure) => Promise<boolean>;
+
+/** The erasures of this process. In the container as `erasures`. */
+export interface Erasures {
+  /** Names the step of a kind of erasures, by the prefix of their ids. Called while booting. */
+  add(prefix: 'con' | 'ten', step: ErasureStep): void;
+  /**
+   * Goes on with an erasure that has begun, until nothing is left. The files of media and, in an embedded database, what
+   * the file still has of it go right after that.
+   * @throws GatewayError `unavailable`; the sweep then goes on with it
+   */
+  finish(erasure: Erasure): Promise<void>;
+}
+
+declare module '../../core/container.ts' {
+  interface Cradle {
+    readonly erasures: Erasures;
+  }
+}

@@ -1,0 +1,89 @@
+import { spread } from '../../core/backoff.ts';
+import type { Lane, Storage } from '../../core/contracts/storage.ts';
+import type { GatewayLog } from '../../core/log.ts';
+import { Loop } from '../../core/loop.ts';
+import { pacedSteps } from '../../core/paced-steps.ts';
+import type { Erasure, ErasureStep, Erasures } from './contract.ts';
+
+/** Between two sweeps, and how old an erasure is that a sweep takes: the process that began it is at it before. */
+const sweepMs = 5_000;
+
+/** Erasures that one sweep takes. */
+const atOnce = 100;
+
+const endLane: Lane<string, void> = {
+  name: 'erasures.end',
+  locks: () => [],
+  async run(unit, ids) {
+    for (const id of ids) await unit.erasures.end(id);
+    return ids.map(() => undefined);
+  },
+};
+
+/** What erasures are gone on with. */
+export interface ErasureSweepParts {
+  readonly storage: Pick<Storage, 'now' | 'read' | 'scrub' | 'submit'>;
+  /** Deletes the files of deleted messages. */
+  sweepMedia(): void;
+  readonly log: GatewayLog;
+}
+
+/** The erasures of one process, see `Erasures`. Safe beside those of other processes, with which it shares the work. */
+export class ErasureSweep implements Erasures {
+  readonly #parts: ErasureSweepParts;
+  readonly #steps = new Map<string, ErasureStep>();
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #stopping = new AbortController();
+  readonly #loop: Loop;
+
+  constructor(parts: ErasureSweepParts) {
+    this.#parts = parts;
+    this.#loop = new Loop(
+      () => spread(sweepMs, 0.2),
+      () => this.#sweep(),
+      (error) => parts.log.warn({ err: error }, 'an erasure could not be gone on with'),
+    );
+  }
+
+  add(prefix: 'con' | 'ten', step: ErasureStep): void {
+    this.#steps.set(prefix, step);
+  }
+
+  start(): void {
+    this.#loop.kick();
+  }
+
+  finish(erasure: Erasure): Promise<void> {
+    const running = this.#running.get(erasure.id) ?? this.#finish(erasure);
+    this.#running.set(erasure.id, running);
+    return running;
+  }
+
+  async #sweep(): Promise<void> {
+    const { storage } = this.#parts;
+    const begun = await storage.read.erasures.begunBefore((await storage.now()) - sweepMs, atOnce);
+    for (const erasure of begun) await this.finish(erasure);
+  }
+
+  async #finish(erasure: Erasure): Promise<void> {
+    const { storage, sweepMedia } = this.#parts;
+    const step = this.#steps.get(erasure.id.slice(0, 3));
+    try {
+      if (step === undefined) return;
+      await pacedSteps(() => step(erasure), this.#stopping.signal);
+      if (this.#stopping.signal.aborted) return;
+      sweepMedia();
+      await storage.submit(endLane, erasure.id);
+      await storage.scrub();
+    } finally {
+      this.#running.delete(erasure.id);
+    }
+  }
+
+  /** Resolves when no step is under way any more; what is left is gone on with after the next start. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#loop.stop();
+    await Promise.allSettled(this.#running.values());
+  }
+}

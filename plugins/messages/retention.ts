@@ -1,0 +1,92 @@
+import { spread } from '../../core/backoff.ts';
+import type { Lane, Storage } from '../../core/contracts/storage.ts';
+import type { GatewayLog } from '../../core/log.ts';
+import { Loop } from '../../core/loop.ts';
+import { pacedSteps } from '../../core/paced-steps.ts';
+import { deleteMessages } from './delete-messages.ts';
+
+/** Between two rounds: often enough for the shortest times of a test. */
+const slowestMs = 60_000;
+const fastestMs = 500;
+
+/** Messages that one transaction deletes: its tenant waits for milliseconds. */
+export const deletedAtOnce = 100;
+
+/** Old messages of one tenant. */
+interface OldMessages {
+  readonly tenantId: string;
+  readonly ids: readonly string[];
+}
+
+/**
+ * Deletes old messages with all that hangs on them, and threads that are empty then: under the tenant's lock, as a send
+ * relies on the thread that it has found. Answers how many were still there.
+ */
+const retireLane: Lane<OldMessages, number> = {
+  name: 'messages.retire',
+  maxBatch: 1,
+  locks: ({ tenantId }) => [`tenant:${tenantId}`],
+  async run(unit, inputs) {
+    const counts: number[] = [];
+    for (const { tenantId, ids } of inputs) {
+      const found = await unit.messages.byIds(ids);
+      await deleteMessages(
+        unit,
+        tenantId,
+        found.map(({ id }) => id),
+      );
+      const threads = new Map(found.map((one) => [`${one.accountId} ${one.contactId}`, one]));
+      await unit.threads.deleteEmpty([...threads.values()]);
+      counts.push(found.length);
+    }
+    return counts;
+  },
+};
+
+/** What old messages are deleted with. */
+export interface RetentionParts {
+  readonly storage: Pick<Storage, 'now' | 'read' | 'submit'>;
+  /** How long messages are kept, in milliseconds. */
+  readonly keptMs: number;
+  /** Deletes the files of deleted messages. */
+  sweepMedia(): void;
+  readonly log: GatewayLog;
+}
+
+/**
+ * Starts to delete old messages, some at a time. A process that finds that another one is ahead of it leaves the round to
+ * that one.
+ */
+export function startRetention({ storage, keptMs, sweepMedia, log }: RetentionParts): {
+  stop(): Promise<void>;
+} {
+  const usualMs = Math.max(fastestMs, Math.min(slowestMs, keptMs / 10));
+  const stopping = new AbortController();
+  const loop = new Loop(
+    () => spread(usualMs, 0.2),
+    async () => {
+      const before = (await storage.now()) - keptMs;
+      const step = () => retire(storage, before);
+      await pacedSteps(step, stopping.signal).finally(sweepMedia);
+    },
+    (error) => log.warn({ err: error }, 'a round of upkeep failed'),
+  );
+  loop.kick();
+  return {
+    stop() {
+      stopping.abort();
+      return loop.stop();
+    },
+  };
+}
+
+/** Deletes the oldest; answers whether there may be more, and this process is the one to delete them. */
+async function retire(storage: RetentionParts['storage'], before: number): Promise<boolean> {
+  const old = await storage.read.messages.storedBefore(before, deletedAtOnce);
+  let deleted = 0;
+  for (const tenantId of new Set(old.map((one) => one.tenantId))) {
+    const ids = old.filter((one) => one.tenantId === tenantId).map(({ id }) => id);
+    deleted += await storage.submit(retireLane, { tenantId, ids });
+  }
+  return deleted === deletedAtOnce;
+}

@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import t from 'tap';
+import { makeEraseLane, makeEraseSomeLane } from '../../../plugins/contacts/erase.ts';
+import { ErasureSweep } from '../../../plugins/erasure/sweep.ts';
+import { eraseSome, failUndispatched } from '../../../plugins/messages/forget-contact.ts';
+import { log } from '../../fixtures/process.ts';
+import { notHeldUp } from '../../harness/beside.ts';
+import { databases } from '../../harness/databases.ts';
+import { storeMany } from '../../harness/many-messages.ts';
+import { scale, scaled } from '../../harness/scale.ts';
+import { acceptedId, makeTenant, openStage } from '../messages/stage.ts';
+
+const phone = '+12025550177';
+const secret = 'a word of Ada alone';
+
+for (const engine of databases) {
+  t.test(`a killed erasure is gone on with until nothing is left, ${engine.name}`, async (t) => {
+    const database = await engine.create(t);
+    const stage = await openStage(t, database.url);
+    const { storage } = stage;
+    const { tenantId, accountIds } = await makeTenant(stage);
+    const neighbour = await makeTenant(stage);
+    const queued = acceptedId(await stage.send({ tenantId, phone, text: secret }));
+    const [message] = await storage.read.messages.byIds([queued]);
+    const contactIds = [message?.contactId ?? ''];
+    const accountId = accountIds[0] ?? '';
+    const many = { tenantId, accountId, contactIds, text: `${secret} ${phone}` };
+    await storeMany(storage, {
+      ...many,
+      count: scale < 1 ? 2_000 : scaled(1_000_000),
+      at: 1_000_000,
+    });
+
+    const begin = makeEraseLane({
+      async beginErasing(unit, ...of) {
+        await failUndispatched(unit, ...of, 'contact_erased', { report: () => undefined });
+      },
+    });
+    const id = contactIds[0] ?? '';
+    t.equal(await storage.submit(begin, { tenantId, id }), id);
+    t.equal(await storage.submit(begin, { tenantId, id }), null, 'nobody finds the contact again');
+    const some = makeEraseSomeLane({ eraseSome });
+    t.equal(await storage.submit(some, { tenantId, id }), true, 'the first step is not the last');
+    // The process dies here. Another one starts some time later.
+    await storage.connections.write('erasures').update({ created_at: 1 });
+    const sweep = new ErasureSweep({ storage, sweepMedia: () => undefined, log });
+    sweep.add('con', (erasure) => storage.submit(some, erasure));
+    t.teardown(() => sweep.stop());
+    await notHeldUp(
+      t,
+      'sends beside the erasure of one person',
+      async () => acceptedId(await stage.send({ tenantId: neighbour.tenantId })),
+      async () => {
+        sweep.start();
+        await sweep.finish({ id, tenantId });
+      },
+    );
+    t.equal(await storage.read.erasures.has(id), false, 'it has ended');
+    const { read } = storage.connections;
+    t.match(await read('messages').where({ contact_id: id }), [{ id: queued, text: '' }]);
+    t.match(await read('threads').where({ contact_id: id }), []);
+    for (const table of ['messages', 'events', 'contacts', 'deliveries', 'idempotency_keys']) {
+      const rows = JSON.stringify(await read(table).whereNot('tenant_id', neighbour.tenantId));
+      for (const trace of [phone, secret]) t.notMatch(rows, trace, table);
+    }
+    if (engine.name !== 'sqlite') return;
+    const folder = dirname(database.url.slice('sqlite:'.length));
+    for (const name of readdirSync(folder)) {
+      const bytes = readFileSync(join(folder, name));
+      for (const trace of [phone, secret]) t.notOk(bytes.includes(trace), `${trace} in ${name}`);
+    }
+  });
+}
