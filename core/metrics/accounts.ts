@@ -49,6 +49,13 @@ export const accountMetrics = {
     meaning: 'What networks brought that is no message: acknowledged and left out.',
     labels: { channel: 'name of the channel', kind: 'reaction, call, group and so on' },
   },
+  gateway_credential_reads_total: {
+    type: 'counter',
+    of: 'process',
+    unit: 'values',
+    meaning: 'Credentials that sessions read.',
+    labels: { source: ['cache', 'database'] },
+  },
   gateway_driver_faults_total: {
     type: 'counter',
     of: 'process',

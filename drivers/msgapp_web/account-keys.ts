@@ -119,10 +119,8 @@ export class AccountKeys implements SignalKeyStore {
   /** New one-time keys are written before this resolves, since the network gets them next. */
   async set(data: SignalDataSet): Promise<void> {
     this.#change(data);
-    const made = Object.entries(data['pre-key'] ?? {}).filter(([, key]) => key !== null);
-    if (made.length === 0) return;
-    await this.writes.durable();
-    this.writes.forget(made.map(([id]) => nameOf('pre-key', id)));
+    const hasNew = Object.values(data['pre-key'] ?? {}).some((key) => key !== null);
+    if (hasNew) await this.writes.durable();
   }
 
   #change(data: SignalDataSet): void {
@@ -165,7 +163,6 @@ export class AccountKeys implements SignalKeyStore {
     login.nextPreKeyId = count + 1;
     this.save();
     await this.writes.durable();
-    this.writes.forget(this.#oneTimeKeyNames(count));
   }
 
   /**
@@ -177,10 +174,6 @@ export class AccountKeys implements SignalKeyStore {
     // What is stored, and read by `stored`.
     const text = JSON.stringify(this.login, BufferJSON.replacer);
     Object.assign(this.login, JSON.parse(text, BufferJSON.reviver) as AuthenticationCreds);
-  }
-
-  *#oneTimeKeyNames(count: number): Iterable<string> {
-    for (let id = 1; id <= count; id += 1) yield nameOf('pre-key', String(id));
   }
 
   #revive<Type extends keyof SignalDataTypeMap>(type: Type, text: string): SignalDataTypeMap[Type] {

@@ -20,11 +20,8 @@ type Replaced = Map<string, { readonly before: Value | undefined; readonly after
 /** The hold on whose behalf something is running: work for others goes on meanwhile. */
 const holding = new AsyncLocalStorage<Replaced>();
 
-/** How many values that were read are remembered. */
-const remembered = 64;
-
 /**
- * An account's credentials with a memory in front: reads see every change at once, and changes are written
+ * Write-behind of an account's credentials: reads see every change at once, and changes are written
  * together, all or none, without a timer: what comes while a write is under way forms the next one. What is changed
  * under a hold, and what is built upon that, is not written before the release, so that what led to a change can
  * become durable before the change.
@@ -37,8 +34,9 @@ export class CredentialWrites {
   readonly #kept = new Map<string, Value>();
   /** Something outside of the holds waits for them: it was built upon their changes. */
   #builtUpon = false;
-  readonly #read = new Map<string, Value>();
   #writing: ReadonlyMap<string, Value> = new Map();
+  /** For each read under way: what was written meanwhile. */
+  readonly #reads = new Set<Map<string, Value>>();
   #write: Promise<void> = Promise.resolve();
   #next: Promise<void> | null = null;
   readonly #holds = new Set<Replaced>();
@@ -60,13 +58,19 @@ export class CredentialWrites {
       else if (value !== null) found.set(name, value);
     }
     if (missing.length === 0) return found;
-    const stored = await this.#store.get(missing);
-    for (const name of missing) {
-      // A change that came while the store was asked is newer than its answer.
-      const known = this.#known(name);
-      const value = known === undefined ? (stored[name] ?? null) : known;
-      if (names.length === 1) this.#remember(name, value);
-      if (value !== null) found.set(name, value);
+    const written = new Map<string, Value>();
+    this.#reads.add(written);
+    try {
+      const stored = await this.#store.get(missing);
+      for (const name of missing) {
+        // A change that came while the store was asked is newer than its answer, also when it is written by now.
+        const change = this.#known(name);
+        const newer = change === undefined ? written.get(name) : change;
+        const value = newer === undefined ? (stored[name] ?? null) : newer;
+        if (value !== null) found.set(name, value);
+      }
+    } finally {
+      this.#reads.delete(written);
     }
     return found;
   }
@@ -80,7 +84,6 @@ export class CredentialWrites {
     for (const [name, value] of values) {
       own?.set(name, { before: this.#replacedIn(own, name), after: value });
       layer.set(name, value);
-      this.#read.delete(name);
     }
     if (layer === this.#changed) this.#writeSoon();
   }
@@ -108,11 +111,6 @@ export class CredentialWrites {
   /** Resolves once no change from outside of the holds waits for them. */
   async unheld(): Promise<void> {
     while (this.#builtUpon && !this.#closed) await this.#released;
-  }
-
-  /** Keeps values out of memory that are stored and seldom read. */
-  forget(names: Iterable<string>): void {
-    for (const name of names) this.#read.delete(name);
   }
 
   /** Keeps back what is changed under this hold. */
@@ -181,15 +179,7 @@ export class CredentialWrites {
   #known(name: string): Value | undefined {
     if (this.#kept.has(name)) return this.#kept.get(name);
     if (this.#changed.has(name)) return this.#changed.get(name);
-    if (this.#writing.has(name)) return this.#writing.get(name);
-    return this.#read.get(name);
-  }
-
-  #remember(name: string, value: Value): void {
-    this.#read.delete(name);
-    this.#read.set(name, value);
-    const [oldest] = this.#read.keys();
-    if (this.#read.size > remembered && oldest !== undefined) this.#read.delete(oldest);
+    return this.#writing.get(name);
   }
 
   async #turn(): Promise<void> {
@@ -207,8 +197,7 @@ export class CredentialWrites {
     this.#writing = values;
     try {
       await this.#store.set(Object.fromEntries(values));
-      const few = values.size <= remembered;
-      if (few) for (const [name, value] of values) this.#remember(name, value);
+      for (const read of this.#reads) for (const [name, value] of values) read.set(name, value);
     } catch (error) {
       for (const [name, value] of values) {
         if (!this.#changed.has(name) && !this.#closed) this.#changed.set(name, value);

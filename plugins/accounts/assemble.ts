@@ -8,13 +8,15 @@ import { removeLane } from './lanes/remove.ts';
 import { restrictLane } from './lanes/restrict.ts';
 import { transitionLane } from './lanes/transition.ts';
 import { undoLane } from './lanes/undo.ts';
+import { CredentialCache, cachedCharacters } from './session/credential-cache.ts';
 import type { SessionEnvironment } from './session/environment.ts';
 import { SessionProcess } from './session/process.ts';
 import { SessionDirectory } from './session-directory.ts';
 import { StatusReporter } from './status-reporter.ts';
 
 /** What the accounts of one process are made of. */
-export interface AccountsOptions extends Omit<SessionEnvironment, 'lanes' | 'listeners'> {
+export interface AccountsOptions
+  extends Omit<SessionEnvironment, 'lanes' | 'listeners' | 'credentialCache'> {
   readonly roles: readonly string[];
   readonly plans: Plans;
 }
@@ -40,6 +42,7 @@ export function assembleAccounts(options: AccountsOptions): AssembledAccounts {
     connect: connectLane(transitionParts),
     undo: undoLane(transitionParts),
   };
+  const credentialCache = new CredentialCache(cachedCharacters);
   const { requestTimeoutMs } = settings;
   const directory = new SessionDirectory({ storage, broker, clock, sealer, requestTimeoutMs });
   const remove = removeLane(transitionParts);
@@ -58,6 +61,6 @@ export function assembleAccounts(options: AccountsOptions): AssembledAccounts {
       remove,
       log,
     }),
-    process: new SessionProcess({ ...environment, lanes, listeners }, roles),
+    process: new SessionProcess({ ...environment, lanes, listeners, credentialCache }, roles),
   };
 }

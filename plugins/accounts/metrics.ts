@@ -2,6 +2,7 @@ import { endedReasons, type LeftOutKind, refusedReasons } from '../../core/contr
 import type { Labels, Metrics } from '../../core/contracts/metrics.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
 import type { AccountReason, AccountStatus } from './contract.ts';
+import type { CredentialSource } from './session/credential-cache.ts';
 
 /** Metrics of accounts and their sessions. */
 export interface AccountMetrics {
@@ -9,6 +10,7 @@ export interface AccountMetrics {
   leftOut(channel: string, kind: LeftOutKind): void;
   /** The lease of a session ended under this process. */
   leaseLost(cause: Labels<'gateway_session_leases_lost_total'>['cause']): void;
+  credentialRead(source: CredentialSource): void;
 }
 
 /** Registers the metrics of accounts; once for each process. */
@@ -19,6 +21,11 @@ export function accountMetrics(
   const changes = metrics.counter('gateway_account_status_changes_total');
   const leftOut = metrics.counter('gateway_inbound_left_out_total');
   const leasesLost = metrics.counter('gateway_session_leases_lost_total');
+  const reads = metrics.counter('gateway_credential_reads_total');
+  const readsFrom = {
+    cache: reads.of({ source: 'cache' }),
+    database: reads.of({ source: 'database' }),
+  };
   // An end is rare: without a zero before it no rate would show the first one.
   for (const channel of channels) {
     for (const reason of [...endedReasons, ...refusedReasons]) {
@@ -30,6 +37,7 @@ export function accountMetrics(
       changes.add({ channel, status, reason: reason ?? 'none' }),
     leftOut: (channel, kind) => leftOut.add({ channel, kind }),
     leaseLost: (cause) => leasesLost.add({ cause }),
+    credentialRead: (source) => readsFrom[source].add(),
   };
 }
 

@@ -4,6 +4,7 @@ import type { LeaseToken } from '../../cluster/contract.ts';
 import type { Secrets } from '../../secrets/contract.ts';
 import { credentialLane } from '../lanes/credentials.ts';
 import { credentialContext } from '../sealed-credentials.ts';
+import type { CachedCredentials, CredentialSource } from './credential-cache.ts';
 
 /** Seals and opens values; part of `Secrets`. */
 export type Sealer = Pick<Secrets, 'seal' | 'open'>;
@@ -13,6 +14,20 @@ export type Phase = 'open' | 'leaving' | 'over';
 
 /** How many characters of credentials are kept in memory for a log-out. */
 const keptSize = 16_384;
+/** Reads of more names at once are not cached: they are the many keys of a new link. */
+const mostCached = 64;
+
+/** What the credentials of one session are made of. */
+export interface FencedCredentialsParts {
+  readonly storage: Storage;
+  readonly sealer: Sealer;
+  readonly fence: LeaseToken;
+  readonly cache: CachedCredentials;
+  /** Counts a name that was read. */
+  counted(source: CredentialSource): void;
+  /** Asked at every call; once `over`, all are refused. */
+  phase(): Phase;
+}
 
 /**
  * One session's credentials: sealed for this account and name, so that a value under another name does not open, and
@@ -20,52 +35,75 @@ const keptSize = 16_384;
  * read or wrote: the database has none any more, and the driver needs them to log out.
  */
 export class FencedCredentials implements CredentialStore {
-  readonly #storage: Storage;
-  readonly #sealer: Sealer;
-  readonly #fence: LeaseToken;
-  readonly #phase: () => Phase;
+  readonly #parts: FencedCredentialsParts;
   readonly #kept = new Map<string, string>();
   #room = keptSize;
+  /** Writes that began or ended: what is read across one may be older than what it wrote. */
+  #changes = 0;
 
-  /** @param phase asked at every call; once `over`, all are refused */
-  constructor(storage: Storage, sealer: Sealer, fence: LeaseToken, phase: () => Phase) {
-    this.#storage = storage;
-    this.#sealer = sealer;
-    this.#fence = fence;
-    this.#phase = phase;
+  constructor(parts: FencedCredentialsParts) {
+    this.#parts = parts;
   }
 
   async get(names: readonly string[]): Promise<Readonly<Record<string, string>>> {
     this.#refuseWhenOver();
-    if (this.#phase() === 'leaving') {
+    const { cache, phase, counted } = this.#parts;
+    if (phase() === 'leaving') {
       return Object.fromEntries([...this.#kept].filter(([name]) => names.includes(name)));
     }
-    const { id: accountId } = this.#fence;
-    const sealed = await this.#storage.read.credentials.get(accountId, [...new Set(names)]);
-    const values = sealed.map(
-      ({ name, value }) => [name, this.#sealer.open(value, this.#context(name))] as const,
+    const found: Record<string, string> = {};
+    const missing = new Set<string>();
+    for (const name of names) {
+      const cached = cache.get(name);
+      counted(cached === undefined ? 'database' : 'cache');
+      if (cached === undefined) missing.add(name);
+      else if (cached.value !== null) found[name] = cached.value;
+    }
+    return missing.size === 0 ? found : { ...found, ...(await this.#read([...missing])) };
+  }
+
+  async #read(names: readonly string[]): Promise<Readonly<Record<string, string>>> {
+    const { storage, sealer, fence, cache } = this.#parts;
+    const before = this.#changes;
+    const sealed = await storage.read.credentials.get(fence.id, names);
+    const values = new Map(
+      sealed.map(({ name, value }) => [name, sealer.open(value, this.#context(name))]),
     );
     for (const [name, value] of values) this.#keep(name, value);
+    if (before === this.#changes && names.length <= mostCached) {
+      for (const name of names) cache.put(name, values.get(name) ?? null);
+    }
     return Object.fromEntries(values);
   }
 
   async set(values: Readonly<Record<string, string | null>>): Promise<void> {
     const entries = Object.entries(values);
-    const { id: accountId } = this.#fence;
-    await this.#write(
+    const { sealer, fence, cache } = this.#parts;
+    const { id: accountId } = fence;
+    const write = this.#write(
       false,
       entries.flatMap(([name, value]) =>
-        value === null
-          ? []
-          : [{ accountId, name, value: this.#sealer.seal(value, this.#context(name)) }],
+        value === null ? [] : [{ accountId, name, value: sealer.seal(value, this.#context(name)) }],
       ),
       entries.flatMap(([name, value]) => (value === null ? [name] : [])),
     );
-    for (const [name, value] of entries) this.#keep(name, value);
+    try {
+      await write;
+    } catch (error) {
+      // It may have been stored all the same.
+      for (const [name] of entries) cache.delete(name);
+      throw error;
+    }
+    for (const [name, value] of entries) {
+      cache.replace(name, value);
+      this.#keep(name, value);
+    }
   }
 
   async clear(): Promise<void> {
+    this.#parts.cache.clear();
     await this.#write(true, [], []);
+    this.#parts.cache.clear();
     this.#kept.clear();
     this.#room = keptSize;
   }
@@ -76,9 +114,14 @@ export class FencedCredentials implements CredentialStore {
     names: readonly string[],
   ): Promise<void> {
     this.#refuseWhenOver();
-    if (this.#phase() === 'leaving') return;
-    const input = { fence: this.#fence, clear, put, delete: names };
-    const isValid = await this.#storage.submit(credentialLane, input);
+    const { storage, fence, phase } = this.#parts;
+    if (phase() === 'leaving') return;
+    this.#changes += 1;
+    const isValid = await storage
+      .submit(credentialLane, { fence, clear, put, delete: names })
+      .finally(() => {
+        this.#changes += 1;
+      });
     if (!isValid) throw new Error('the credentials were not written: the session lost its lease');
   }
 
@@ -91,11 +134,11 @@ export class FencedCredentials implements CredentialStore {
   }
 
   #context(name: string): string {
-    return credentialContext(this.#fence.id, name);
+    return credentialContext(this.#parts.fence.id, name);
   }
 
   #refuseWhenOver(): void {
-    if (this.#phase() === 'over')
+    if (this.#parts.phase() === 'over')
       throw new Error('the session is over: its credentials are closed');
   }
 }

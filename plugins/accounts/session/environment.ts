@@ -9,6 +9,7 @@ import type { ChannelRegistry, SessionListener } from '../contract.ts';
 import type { ConnectInput, ConnectOutput, ConnectUndo } from '../lanes/connect.ts';
 import type { TransitionInput, TransitionOutput } from '../lanes/transition.ts';
 import type { AccountMetrics } from '../metrics.ts';
+import type { CredentialCache } from './credential-cache.ts';
 import type { Sealer } from './credentials.ts';
 import type { LoginGate } from './login-gate.ts';
 import type { Timers } from './timers.ts';
@@ -40,6 +41,7 @@ export interface SessionEnvironment {
   /** Paces the log-ins of this process. */
   readonly gate: LoginGate;
   readonly sealer: Sealer;
+  readonly credentialCache: CredentialCache;
   readonly channels: ChannelRegistry;
   /** Fetches the media of sends. */
   readonly media: Pick<MediaService, 'fetch' | 'ahead'>;

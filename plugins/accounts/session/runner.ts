@@ -69,7 +69,12 @@ export class SessionRunner {
       inTurn: (take) => this.#port.inTurn(take),
     });
     this.#status = status;
-    const credentials = new FencedCredentials(storage, sealer, fence, () => ending.phase);
+    const credentials = new FencedCredentials({
+      ...{ storage, sealer, fence },
+      cache: environment.credentialCache.part(),
+      counted: metrics.credentialRead,
+      phase: () => ending.phase,
+    });
     const portParts = { credentials, listeners, faults, metrics, log };
     this.#port = new EventPort(live, portParts, {
       isOpen: () => ending.isOpen,

@@ -50,6 +50,23 @@ t.test('credentials are written together, and never while something is held', as
   t.equal(await read('b'), '4', 'something was built upon it');
   t.equal(await read('c'), undefined);
 
+  const late = store.get.bind(store);
+  let goOn = (): void => undefined;
+  const asked = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  store.get = async (names) => {
+    const found = await late(names);
+    await asked;
+    return found;
+  };
+  const reading = read('a');
+  change('a', '2.5');
+  await writes.durable();
+  goOn();
+  t.equal(await reading, '2.5', 'written while it was asked for');
+  store.get = late;
+
   store.fenced = true;
   change('a', '5');
   await t.rejects(writes.durable(), /lease/);

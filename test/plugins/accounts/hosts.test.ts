@@ -3,7 +3,6 @@ import t, { type Test } from 'tap';
 import type { Clock } from '../../../core/contracts/clock.ts';
 import type { OutboundMessage } from '../../../core/contracts/driver.ts';
 import { GatewayError } from '../../../core/errors.ts';
-import { plainOptions } from '../../../plugins/accounts/connections.ts';
 import { credentialLane } from '../../../plugins/accounts/lanes/credentials.ts';
 import { type ClaimedSession, claimSessionsLane } from '../../../plugins/accounts/lanes/leases.ts';
 import type { Timers } from '../../../plugins/accounts/session/timers.ts';
@@ -16,26 +15,10 @@ import { until } from '../../harness/story.ts';
 import { FakeDriver } from './fake-driver.ts';
 import { World } from './world.ts';
 
-type Process = Awaited<ReturnType<World['start']>>;
-
 const leaseMs = 2_000;
 
 async function makeWorld(t: Test, engine = engines.mariadb): Promise<World> {
   return World.open(t, (await engine.create(t)).url);
-}
-
-/** Connects an account in a process and answers its id. */
-async function connected(process: Process, world: World, identifier: string): Promise<string> {
-  const { view } = await process.connections.connect(await world.tenant(), {
-    channel: 'msgapp_web',
-    identifier,
-    options: plainOptions('qr'),
-    forceNew: false,
-    waitForStep: false,
-    unreachable: 'go_on',
-  });
-  await process.driver.last.state('connected');
-  return view.accountId;
 }
 
 /** Renews the leases of a process that believes to have these sessions. */
@@ -66,7 +49,7 @@ t.test('a lease has one owner at any time, and moves when its owner is gone', as
   const first = cuttable((await World.open(t, world.url)).storage);
   const one = await world.start({ leaseMs }, first.storage);
   const ids: string[] = [];
-  for (let n = 0; n < 4; n += 1) ids.push(await connected(one, world, `+1555200000${n}`));
+  for (let n = 0; n < 4; n += 1) ids.push(await world.connected(one, `+1555200000${n}`));
   t.equal(one.driver.live.length, 4);
   // Not before: a heartbeat between two connects would show that it has fewer sessions.
   const other = await world.start({ leaseMs }, (await World.open(t, world.url)).storage);
@@ -112,7 +95,7 @@ t.test('leases are renewed whatever has locked their rows', async (t) => {
   const world = await makeWorld(t);
   const process = await world.start({ leaseMs });
   const ids: string[] = [];
-  for (let n = 0; n < 3; n += 1) ids.push(await connected(process, world, `+1555210000${n}`));
+  for (let n = 0; n < 3; n += 1) ids.push(await world.connected(process, `+1555210000${n}`));
   const { write } = (await World.open(t, world.url)).storage.connections;
   const lock = async (id: string | undefined) => {
     const transaction = await write.transaction();
@@ -193,7 +176,7 @@ for (const engine of databases) {
     const world = await makeWorld(t, engine);
     const { storage } = world;
     const process = await world.start({ leaseMs: 60_000 });
-    const id = await connected(process, world, '+15553000001');
+    const id = await world.connected(process, '+15553000001');
     const { port } = process.driver.last;
     const { fence } = process.listener.session ?? {};
     if (fence === undefined) throw new Error('there is no session');
@@ -227,7 +210,7 @@ t.test('while the database is away a session lives until its local deadline', as
   const world = await makeWorld(t);
   const { storage, state } = cuttable((await World.open(t, world.url)).storage);
   const process = await world.start({ leaseMs }, storage);
-  const id = await connected(process, world, '+15554000001');
+  const id = await world.connected(process, '+15554000001');
   const session = process.driver.last;
   state.away = true;
   await sleep(leaseMs / 2 - 200);
@@ -255,7 +238,7 @@ t.test('past the deadline nothing goes out, whatever the timers do', async (t) =
   const clock = new HandClock();
   const { storage, state } = cuttable((await World.open(t, world.url)).storage);
   const process = await world.start({ leaseMs: 9_000, clock }, storage);
-  await connected(process, world, '+15555000001');
+  await world.connected(process, '+15555000001');
   state.lanesAway.add('leases.renew');
   const { session } = process.listener;
   t.ok(session?.mayAct());
@@ -280,8 +263,8 @@ t.test('a process that was at a standstill goes on with the leases that nobody t
   const { storage, state } = cuttable((await World.open(t, world.url)).storage);
   const process = await world.start({ leaseMs: 9_000, clock }, storage);
   const ids = [
-    await connected(process, world, '+15555000002'),
-    await connected(process, world, '+15555000003'),
+    await world.connected(process, '+15555000002'),
+    await world.connected(process, '+15555000003'),
   ];
   const [kept = '', lost = ''] = ids;
   const fence = (await world.lease(kept)).fence;
@@ -321,7 +304,7 @@ for (const engine of databases) {
     const clock = new HandClock();
     const { storage, state } = cuttable(world.storage);
     const process = await world.start({ leaseMs: 9_000, clock }, storage);
-    const id = await connected(process, world, '+15555000004');
+    const id = await world.connected(process, '+15555000004');
     const { fence } = await world.lease(id);
     // The next scan comes before a renewal that the database takes.
     state.lanesAway.add('leases.renew');
@@ -342,8 +325,8 @@ t.test('the last place is given to a connect while sessions are looked for', asy
   const { storage, state } = cuttable((await World.open(t, world.url)).storage);
   state.delaysMs.set(claimSessionsLane.name, 500);
   const process = await world.start({ capacity: 1 }, storage);
-  await connected(process, world, '+15555000005');
-  await t.rejects(connected(process, world, '+15555000006'), {
+  await world.connected(process, '+15555000005');
+  await t.rejects(world.connected(process, '+15555000006'), {
     code: 'connection_service_at_capacity',
   });
 });
@@ -353,7 +336,7 @@ t.test('a connect that comes into a stop is refused, and leaves nothing open', a
   const { storage, state } = cuttable((await World.open(t, world.url)).storage);
   state.delaysMs.set('accounts.connect', 300);
   const process = await world.start({}, storage);
-  const connecting = t.rejects(connected(process, world, '+15555000007'), { code: 'unavailable' });
+  const connecting = t.rejects(world.connected(process, '+15555000007'), { code: 'unavailable' });
   await sleep(100);
   await process.stop();
   await connecting;
@@ -367,10 +350,10 @@ t.test('a connect is refused while no lease is known to hold', async (t) => {
   const process = await world.start({ leaseMs: 9_000, clock }, storage);
   state.lanesAway.add('leases.renew');
   clock.at += 10_000;
-  await t.rejects(connected(process, world, '+15555000008'), { code: 'unavailable' });
+  await t.rejects(world.connected(process, '+15555000008'), { code: 'unavailable' });
   t.equal(process.driver.sessions.length, 0, 'nothing was opened');
   state.lanesAway.clear();
-  const again = async () => connected(process, world, '+15555000008').catch(() => undefined);
+  const again = async () => world.connected(process, '+15555000008').catch(() => undefined);
   t.ok(await until('the next renewal', again));
 });
 
@@ -393,7 +376,7 @@ t.test('a few leases are claimed at a time, and all in the end', async (t) => {
   const world = await makeWorld(t);
   const first = await world.start();
   const count = 8;
-  for (let n = 0; n < count; n += 1) await connected(first, world, `+1555700000${n}`);
+  for (let n = 0; n < count; n += 1) await world.connected(first, `+1555700000${n}`);
   await first.stop();
   const driver = new FakeDriver();
   let most = 0;
@@ -417,7 +400,7 @@ t.test('a process that comes back under its name takes over what it held', async
   const world = await makeWorld(t);
   const { storage, state } = cuttable(world.storage);
   const dead = await world.start({ leaseMs: 60_000, processName: 'one' }, storage);
-  const id = await connected(dead, world, '+15558000001');
+  const id = await world.connected(dead, '+15558000001');
   const other = await world.start({ leaseMs: 60_000, processName: 'two' });
   const { fence } = await world.lease(id);
   const twin = await world.start({ leaseMs: 60_000, processName: 'one' });
@@ -443,7 +426,7 @@ for (const engine of databases) {
   t.test(`who is alone takes over at once whatever was held: ${engine.name}`, async (t) => {
     const world = await makeWorld(t, engine);
     const dead = await world.start({ leaseMs: 60_000 });
-    const id = await connected(dead, world, '+15558000002');
+    const id = await world.connected(dead, '+15558000002');
     dead.listener.calls.length = 0;
     const begunAt = performance.now();
     const again = await world.start({ leaseMs: 60_000, isAlone: true });
@@ -457,7 +440,7 @@ t.test('a message that is accepted while its account waits has it try once, at o
   const world = await makeWorld(t);
   const timers = new HandTimers();
   const process = await world.start({ timers });
-  const id = await connected(process, world, '+15556000002');
+  const id = await world.connected(process, '+15556000002');
   const session = process.driver.last;
   process.driver.behaviour.resume = () => undefined;
   await session.state('lost');
@@ -479,7 +462,7 @@ t.test('pauses between tries to reconnect grow and start over', async (t) => {
   const world = await makeWorld(t);
   const timers = new HandTimers();
   const process = await world.start({ timers, reconnectMaxMs: 300_000 });
-  await connected(process, world, '+15556000001');
+  await world.connected(process, '+15556000001');
   const { driver } = process;
   const session = driver.last;
   driver.behaviour.resume = () => undefined;

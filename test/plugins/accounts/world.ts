@@ -8,6 +8,7 @@ import { newId } from '../../../core/ids.ts';
 import { createLog } from '../../../core/log.ts';
 import { allRights } from '../../../core/scopes.ts';
 import { assembleAccounts } from '../../../plugins/accounts/assemble.ts';
+import { plainOptions } from '../../../plugins/accounts/connections.ts';
 import type {
   AccountReason,
   LiveSession,
@@ -204,6 +205,23 @@ export class World {
       const { event, account } = JSON.parse(payload);
       return `${event} ${account.status} ${account.reason}`;
     });
+  }
+
+  /** Connects an account in a process and answers its id. */
+  async connected(
+    process: Awaited<ReturnType<World['start']>>,
+    identifier: string,
+  ): Promise<string> {
+    const { view } = await process.connections.connect(await this.tenant(), {
+      channel: 'msgapp_web',
+      identifier,
+      options: plainOptions('qr'),
+      forceNew: false,
+      waitForStep: false,
+      unreachable: 'go_on',
+    });
+    await process.driver.last.state('connected');
+    return view.accountId;
   }
 
   async lease(accountId: string) {
