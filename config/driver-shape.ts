@@ -9,7 +9,8 @@ const capabilities = {
     deduplicates: flag,
     window: { type: 'integer', minimum: 1 },
     deliveredReceipts: flag,
-    recipients: { enum: ['any_phone', 'contacts'] },
+    recipients: { enum: ['phone', 'address', 'contacts'] },
+    maxText: { type: 'integer', minimum: 1 },
     linkMethods: { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1 },
     imports: {
       type: 'object',
@@ -45,8 +46,10 @@ function faultOf(made: unknown): string | null {
   if (driver.close !== undefined && typeof driver.close !== 'function') {
     return 'close is no function';
   }
-  if (driver.identifier !== undefined && !isIdentifierRule(driver.identifier)) {
-    return 'identifier needs a description and a function parse';
+  for (const rule of ['identifier', 'address'] as const) {
+    if (driver[rule] !== undefined && !isRule(driver[rule])) {
+      return `${rule} needs a description and a function parse`;
+    }
   }
   check ??= new Ajv2020({ strict: false }).compile(capabilities);
   if (check(driver.capabilities)) return null;
@@ -55,7 +58,7 @@ function faultOf(made: unknown): string | null {
   return `${place} ${error?.message ?? 'is wrong'}`;
 }
 
-function isIdentifierRule(rule: unknown): boolean {
+function isRule(rule: unknown): boolean {
   if (typeof rule !== 'object' || rule === null) return false;
   if (!('description' in rule) || typeof rule.description !== 'string') return false;
   return 'parse' in rule && typeof rule.parse === 'function';

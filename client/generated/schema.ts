@@ -121,14 +121,21 @@ export interface paths {
         };
         /**
          * List contacts
-         * @description Contacts of all accounts, newest first: made by a send to a new phone number, by an inbound message or by an
-         *     import. Two that turn out to be one person become one, the older. Follow `next_cursor` with `before` for older ones.
+         * @description Contacts of all accounts, newest first: made by a send to a new phone number or address, by an inbound message, by
+         *     an import or by `create_contact`. Two that turn out to be one person become one, the older. Follow `next_cursor` with `before` for older ones.
          *     To a key that is limited to accounts it shows who exchanged messages with them: a page may be short, or empty,
          *     while `next_cursor` is not null.
          */
         get: operations["list_contacts"];
         put?: never;
-        post?: never;
+        /**
+         * Make a contact
+         * @description Makes a contact that nobody has written with yet: by its phone number, or by its `address` on a channel whose
+         *     `recipients` are addresses (`GET /channels` says it). One that is there already is answered as it is, with 200.
+         *     The network is not asked whether there is such a person. The first message to the contact counts as one to a new
+         *     contact, unless the person has written before.
+         */
+        post: operations["create_contact"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1508,10 +1515,10 @@ export interface components {
                     history: boolean;
                 };
                 /**
-                 * @description `any_phone`: a message can go to any number; `contacts`: only to a known contact
+                 * @description `phone`: a message can go to any number; `address`: to any address of the network; `contacts`: only to a known contact
                  * @enum {string}
                  */
-                recipients: "any_phone" | "contacts";
+                recipients: "phone" | "address" | "contacts";
                 /** @description the network reports delivery apart from reading */
                 delivered_receipts: boolean;
                 /** @description a message whose outcome a crash left open is sent again and shown once; without it that message fails with `delivery_uncertain` */
@@ -1608,6 +1615,11 @@ export interface components {
              * @example +12025550123
              */
             phone: string | null;
+            /**
+             * @description what the network knows it by: its phone number, else its address or opaque id there; may be given to `GET /contacts?address=`
+             * @example +12025550123
+             */
+            address: string;
             /** @description as the network shows it, unless set through the API; empty while unknown */
             name: string;
             /**
@@ -3143,7 +3155,7 @@ export interface operations {
                 "application/json": {
                     /** @description The account to send from. May be omitted only when exactly one account is connected. */
                     account_id?: string;
-                    /** @description The recipient. When both are given they must name the same contact. */
+                    /** @description The recipient. When several are given they must name the same contact. */
                     to: {
                         /**
                          * @description E.164, with `+`
@@ -3152,6 +3164,8 @@ export interface operations {
                         phone: string;
                         /** @description An existing contact. */
                         contact_id?: string;
+                        /** @description Where `recipients` of the channel is `address`: the address of anybody there. */
+                        address?: string;
                     } | {
                         /**
                          * @description E.164, with `+`
@@ -3160,6 +3174,18 @@ export interface operations {
                         phone?: string;
                         /** @description An existing contact. */
                         contact_id: string;
+                        /** @description Where `recipients` of the channel is `address`: the address of anybody there. */
+                        address?: string;
+                    } | {
+                        /**
+                         * @description E.164, with `+`
+                         * @example +12025550123
+                         */
+                        phone?: string;
+                        /** @description An existing contact. */
+                        contact_id?: string;
+                        /** @description Where `recipients` of the channel is `address`: the address of anybody there. */
+                        address: string;
                     };
                     /** @description What the contact reads. */
                     text: string;
@@ -3318,6 +3344,7 @@ export interface operations {
                 };
             };
             500: components["responses"]["InternalError500"];
+            502: components["responses"]["DriverFailed502"];
             503: components["responses"]["Unavailable503"];
         };
     };
@@ -3457,6 +3484,8 @@ export interface operations {
                 channel?: string;
                 /** @description E.164 */
                 phone?: string;
+                /** @description the phone number, or what else the network knows a contact by */
+                address?: string;
             };
             header?: never;
             path?: never;
@@ -3507,6 +3536,93 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge413"];
             429: components["responses"]["RateLimited429"];
             500: components["responses"]["InternalError500"];
+            502: components["responses"]["DriverFailed502"];
+            503: components["responses"]["Unavailable503"];
+        };
+    };
+    create_contact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @example msgapp_web */
+                    channel: string;
+                    /**
+                     * @description E.164, with `+`
+                     * @example +12025550123
+                     */
+                    phone: string;
+                    /** @description Where `recipients` of the channel is `address`, instead of a phone number. */
+                    address?: string;
+                    /** @description stays, whatever the network shows */
+                    name?: string;
+                } | {
+                    /** @example msgapp_web */
+                    channel: string;
+                    /**
+                     * @description E.164, with `+`
+                     * @example +12025550123
+                     */
+                    phone?: string;
+                    /** @description Where `recipients` of the channel is `address`, instead of a phone number. */
+                    address: string;
+                    /** @description stays, whatever the network shows */
+                    name?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Contact"];
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Contact"];
+                };
+            };
+            400: components["responses"]["InvalidRequestOrInvalidPhoneNumber400"];
+            401: components["responses"]["Unauthorized"];
+            /**
+             * @description `scope_missing`: This key may not do this.
+             *
+             *     `channel_not_enabled`: This channel is not enabled for the account.
+             */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        error_code: "scope_missing" | "channel_not_enabled";
+                        /** @description a sentence for a person */
+                        error: string;
+                    };
+                };
+            };
+            413: components["responses"]["PayloadTooLarge413"];
+            415: components["responses"]["UnsupportedMediaType415"];
+            429: components["responses"]["RateLimited429"];
+            500: components["responses"]["InternalError500"];
+            502: components["responses"]["DriverFailed502"];
             503: components["responses"]["Unavailable503"];
         };
     };

@@ -54,8 +54,13 @@ export interface DriverCapabilities {
   readonly window?: number;
   /** The network reports delivery apart from reading. */
   readonly deliveredReceipts: boolean;
-  /** `any_phone`: a message can go to any number. `contacts`: only to a known contact. */
-  readonly recipients: 'any_phone' | 'contacts';
+  /**
+   * `phone`: a message can go to any number. `address`: to any address that `Driver.address` takes, which is then the
+   * `networkId` of the contact, whose phone is null. `contacts`: only to a known contact.
+   */
+  readonly recipients: 'phone' | 'address' | 'contacts';
+  /** The longest text of one message, in characters; a longer one is refused at once. Absent: as long as the gateway's. */
+  readonly maxText?: number;
   /** How an account is linked; the first is the default. */
   readonly linkMethods: readonly [LinkMethod, ...LinkMethod[]];
   /** What can be imported at the first connection. */
@@ -77,11 +82,24 @@ export interface IdentifierRule {
   parse(text: string): string | null;
 }
 
+/** What a contact of a network is called by, where `recipients` is `address`. */
+export interface AddressRule {
+  /** What to ask the user for, such as `a nickname`. */
+  readonly description: string;
+  /**
+   * The address in the one form in which it is stored, the `networkId` of events, or null when the text is none. Pure,
+   * and gives back unchanged what it has answered itself. At most 190 characters, none of them a control character.
+   */
+  parse(text: string): string | null;
+}
+
 /** One network's code for one channel, in one process. */
 export interface Driver {
   readonly capabilities: DriverCapabilities;
   /** Absent: accounts are phone numbers in E.164 format, with their `+`. */
   readonly identifier?: IdentifierRule;
+  /** Absent: every text without control characters is an address, as it is. Asked only where `recipients` is `address`. */
+  readonly address?: AddressRule;
   /**
    * Makes the session object of one account. Does no I/O and never throws.
    * Called when the gateway has won the account's lease; at most one session an account is open.

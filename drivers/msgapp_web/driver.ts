@@ -27,7 +27,7 @@ export function makeMsgappWebDriver(context: MsgappWebContext): Driver {
       deduplicates: true,
       window: 8,
       deliveredReceipts: true,
-      recipients: 'any_phone',
+      recipients: 'phone',
       linkMethods: ['qr', 'pairing_code'],
       imports: { contacts: true, history: true },
       media: true,

@@ -26,7 +26,7 @@ const webLinked: ChannelProfile = {
     deduplicates: true,
     window: 8,
     deliveredReceipts: true,
-    recipients: 'any_phone',
+    recipients: 'phone',
     linkMethods: ['qr', 'pairing_code'],
     imports: { contacts: true, history: true },
     media: true,

@@ -3,12 +3,14 @@ import type { Caller } from '../../core/contracts/caller.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { makeContactChangeLane } from './change.ts';
 import type { Contact } from './contract.ts';
+import { createContactLane } from './create.ts';
 import { makeEraseLane } from './erase.ts';
-import { contactOperations, contactView } from './operations.ts';
+import { contactOperations } from './operations.ts';
+import { contactView } from './view.ts';
 
-/** Contacts: their flags and their four operations. They are made by messages and imports. */
+/** Contacts: their flags and their operations. They are made by messages, imports and requests. */
 export default gatewayPlugin('contacts', ['storage', 'secrets', 'messages'], async (app) => {
-  const { cursors, messages, storage } = app.container.cradle;
+  const { channels, cursors, messages, storage } = app.container.cradle;
   const change = makeContactChangeLane(messages);
   const erase = makeEraseLane(messages);
   const known = async (
@@ -34,6 +36,8 @@ export default gatewayPlugin('contacts', ['storage', 'secrets', 'messages'], asy
       find: (tenantId, id) => storage.read.contacts.find(tenantId, id),
       known,
       list: (tenantId, filter) => storage.read.contacts.list(tenantId, filter),
+      channels,
+      create: (input) => storage.submit(createContactLane, input),
       change: (input) => storage.submit(change, input),
       erase: (input) => storage.submit(erase, input),
       cursors,

@@ -16,8 +16,10 @@ const Capabilities = Closed({
     { contacts: Type.Boolean(), history: Type.Boolean() },
     { description: 'what can be imported at the first connection' },
   ),
-  recipients: OneOf(['any_phone', 'contacts'], {
-    description: '`any_phone`: a message can go to any number; `contacts`: only to a known contact',
+  recipients: OneOf(['phone', 'address', 'contacts'], {
+    description:
+      '`phone`: a message can go to any number; `address`: to any address of the network; `contacts`: only to a ' +
+      'known contact',
   }),
   delivered_receipts: Type.Boolean({
     description: 'the network reports delivery apart from reading',
@@ -92,7 +94,7 @@ export function listChannels(channels: ChannelDirectory): AnyOperation {
                 capabilities: {
                   link_methods: ['qr', 'pairing_code'],
                   imports: { contacts: true, history: true },
-                  recipients: 'any_phone',
+                  recipients: 'phone',
                   delivered_receipts: true,
                   deduplicates: true,
                   media: true,

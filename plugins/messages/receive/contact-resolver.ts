@@ -84,10 +84,12 @@ export class ContactResolver {
    */
   meet(key: ContactKey, networkName: string | null, flags: ContactFlags = noFlags): Contact {
     const stored = this.recognise(key, false);
-    const name = (networkName ?? '').slice(0, longestName);
-    if (stored === undefined) return this.#add(key, name, flags);
-    if (name === '' || name === stored.name || stored.nameSet) return stored;
-    return this.#change({ ...stored, name });
+    const told = (networkName ?? '').slice(0, longestName);
+    if (stored === undefined) return this.#add(key, told, flags);
+    const name = told === '' || stored.nameSet ? stored.name : told;
+    if (name === stored.name && !stored.uncounted) return stored;
+    // Whom the network brings is no stranger any more.
+    return this.#change({ ...stored, name, uncounted: false });
   }
 
   /** The contact that this id of one that `recognise` or `meet` has answered names by now. */
@@ -167,7 +169,15 @@ export class ContactResolver {
 
   #add(key: ContactKey, name: string, flags: ContactFlags): Contact {
     const id = newId('con', this.#now);
-    const contact = { ...key, ...flags, id, name, nameSet: false, createdAt: this.#now };
+    const contact = {
+      ...key,
+      ...flags,
+      id,
+      name,
+      nameSet: false,
+      uncounted: false,
+      createdAt: this.#now,
+    };
     this.#enter(contact);
     this.#added.add(id);
     return contact;

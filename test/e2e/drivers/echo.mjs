@@ -136,7 +136,7 @@ makeEchoDriver.optionsSchema = {
   type: 'object',
   properties: {
     closes: { type: 'boolean', default: true },
-    recipients: { type: 'string', default: 'any_phone' },
+    recipients: { type: 'string', default: 'phone' },
   },
   additionalProperties: false,
 };

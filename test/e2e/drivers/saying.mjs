@@ -58,7 +58,7 @@ export default function makeSayingDriver() {
     capabilities: {
       deduplicates: false,
       deliveredReceipts: false,
-      recipients: 'any_phone',
+      recipients: 'phone',
       linkMethods: ['password'],
       imports: { contacts: false, history: false },
       media: false,

@@ -118,7 +118,7 @@ export class FakeDriver implements Driver {
     this.capabilities = {
       deduplicates: true,
       deliveredReceipts: true,
-      recipients: 'any_phone',
+      recipients: 'phone',
       linkMethods: ['qr', 'pairing_code', 'code'],
       imports: { contacts: true, history: true },
       media: true,

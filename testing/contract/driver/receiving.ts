@@ -121,7 +121,7 @@ export async function receiving(t: Test, bench: Bench): Promise<void> {
     await bench.quiet();
     const unasked = bare.port.events.map(({ type }) => type);
     t.notOk(unasked.includes('history'));
-    if (recipients === 'any_phone') t.notOk(unasked.includes('contacts'));
+    if (recipients === 'phone') t.notOk(unasked.includes('contacts'));
     const asked = { importContacts: imports.contacts, importHistory: imports.history };
     const { port } = await bench.linked(account, asked);
     if (imports.contacts || recipients === 'contacts') {
