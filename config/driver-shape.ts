@@ -8,7 +8,10 @@ const capabilities = {
   properties: {
     deduplicates: flag,
     window: { type: 'integer', minimum: 1 },
-    deliveredReceipts: flag,
+    receipts: { enum: ['none', 'delivered', 'read'] },
+    readsOnly: flag,
+    offlineMessages: flag,
+    remoteLink: flag,
     recipients: { enum: ['phone', 'address', 'contacts'] },
     maxText: { type: 'integer', minimum: 1 },
     linkMethods: { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1 },
@@ -20,9 +23,7 @@ const capabilities = {
     media: flag,
     restrictions: flag,
   },
-  required: [
-    ...['deduplicates', 'deliveredReceipts', 'recipients', 'linkMethods', 'imports', 'media'],
-  ],
+  required: [...['deduplicates', 'receipts', 'recipients', 'linkMethods', 'imports', 'media']],
 };
 
 /** Compiled for the first driver from outside; few gateways have one. */

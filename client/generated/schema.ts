@@ -1519,8 +1519,17 @@ export interface components {
                  * @enum {string}
                  */
                 recipients: "phone" | "address" | "contacts";
-                /** @description the network reports delivery apart from reading */
-                delivered_receipts: boolean;
+                /**
+                 * @description how far a message can get: `none`: it ends as `sent`; `delivered`; `read`, which on some networks comes without `delivered`
+                 * @enum {string}
+                 */
+                receipts: "none" | "delivered" | "read";
+                /** @description what is written while the account is away comes later; without it that is lost */
+                offline_messages: boolean;
+                /** @description the link can be seen and ended on the network, too */
+                remote_link: boolean;
+                /** @description the most characters of one text, where the network takes fewer than the gateway */
+                max_text: number | null;
                 /** @description a message whose outcome a crash left open is sent again and shown once; without it that message fails with `delivery_uncertain` */
                 deduplicates: boolean;
                 /** @description a message can carry media */
@@ -1594,10 +1603,14 @@ export interface components {
             /** @description to be typed in the network's app */
             code?: string;
             /**
-             * @description the value that is awaited
-             * @enum {string}
+             * @description the value that is awaited: `code`, `password` or another
+             * @example password
              */
-            field?: "code" | "password";
+            field?: string;
+            /** @description what to ask the user for */
+            label?: string;
+            /** @description the value must not be shown while it is typed */
+            secret?: boolean;
             /**
              * @description ISO 8601 in UTC with milliseconds
              * @example 2026-01-31T09:30:00.000Z
@@ -4647,9 +4660,9 @@ export interface operations {
                 "application/json": {
                     /**
                      * @description `field` of the step
-                     * @enum {string}
+                     * @example password
                      */
-                    field: "code" | "password";
+                    field: string;
                     /** @description what the user gave */
                     value: string;
                 };

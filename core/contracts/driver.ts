@@ -30,8 +30,11 @@ export interface DriverFactory {
 export interface DriverContext {
   /** The channel's or driver's options from the configuration; what no schema has checked the driver checks itself. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** A folder of its own for what must not be lost with the process, or null. */
-  readonly dataDir: string | null;
+  /**
+   * A folder of the channel's own on this machine, mode 0700, for what is more than credentials. Other processes may have
+   * another, or the same.
+   */
+  readonly dataDir: string;
   readonly log: DriverLog;
 }
 
@@ -52,8 +55,17 @@ export interface DriverCapabilities {
    * `DriverError.concerns` says who waits after an error.
    */
   readonly window?: number;
-  /** The network reports delivery apart from reading. */
-  readonly deliveredReceipts: boolean;
+  /**
+   * How far the network tells what became of a message. `none`: it ends as `sent`. `delivered`: that it arrived. `read`:
+   * also that it was read.
+   */
+  readonly receipts: 'none' | 'delivered' | 'read';
+  /** With `receipts: 'read'`: the network tells of reading alone, which counts for both. Default: false. */
+  readonly readsOnly?: boolean;
+  /** False: what is written while the account is away is lost, and so is what was not kept. Default: true. */
+  readonly offlineMessages?: boolean;
+  /** False: the network knows nothing of a link, so that nobody can end or replace it there. Default: true. */
+  readonly remoteLink?: boolean;
   /**
    * `phone`: a message can go to any number. `address`: to any address that `Driver.address` takes, which is then the
    * `networkId` of the contact, whose phone is null. `contacts`: only to a known contact.
@@ -132,7 +144,7 @@ export interface Session {
    * or the state `connected` was emitted before. A value that is not taken leaves the step open.
    * @throws DriverError when the network could not be asked
    */
-  answer(field: 'code' | 'password', value: string): Promise<AnswerOutcome>;
+  answer(field: string, value: string): Promise<AnswerOutcome>;
   /**
    * Reconnects from stored credentials, one attempt. Resolves once begun and never rejects: the outcome is
    * a state event, `connected`, `lost` or `logged_out`. After `lost` the gateway calls it again, later and

@@ -26,7 +26,7 @@ export function makeMsgappWebDriver(context: MsgappWebContext): Driver {
     capabilities: {
       deduplicates: true,
       window: 8,
-      deliveredReceipts: true,
+      receipts: 'read',
       recipients: 'phone',
       linkMethods: ['qr', 'pairing_code'],
       imports: { contacts: true, history: true },

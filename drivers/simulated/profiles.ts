@@ -25,7 +25,7 @@ const webLinked: ChannelProfile = {
   capabilities: {
     deduplicates: true,
     window: 8,
-    deliveredReceipts: true,
+    receipts: 'read',
     recipients: 'phone',
     linkMethods: ['qr', 'pairing_code'],
     imports: { contacts: true, history: true },
@@ -45,7 +45,7 @@ const loginCode: ChannelProfile = {
   capabilities: {
     deduplicates: true,
     window: 8,
-    deliveredReceipts: true,
+    receipts: 'read',
     recipients: 'contacts',
     linkMethods: ['code', 'qr'],
     imports: { contacts: true, history: true },

@@ -57,7 +57,7 @@ export default function makeSayingDriver() {
   return {
     capabilities: {
       deduplicates: false,
-      deliveredReceipts: false,
+      receipts: 'none',
       recipients: 'phone',
       linkMethods: ['password'],
       imports: { contacts: false, history: false },

@@ -117,7 +117,7 @@ export class FakeDriver implements Driver {
   constructor(own: Partial<DriverCapabilities> = {}, identifier?: IdentifierRule) {
     this.capabilities = {
       deduplicates: true,
-      deliveredReceipts: true,
+      receipts: 'read',
       recipients: 'phone',
       linkMethods: ['qr', 'pairing_code', 'code'],
       imports: { contacts: true, history: true },

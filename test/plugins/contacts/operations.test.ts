@@ -19,7 +19,7 @@ interface Shown {
 
 const capabilities = {
   deduplicates: true,
-  deliveredReceipts: true,
+  receipts: 'read',
   linkMethods: ['qr'],
   imports: { contacts: true, history: true },
   media: true,

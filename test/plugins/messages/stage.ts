@@ -298,7 +298,7 @@ export class FakeSession implements LiveSession {
   fence;
   capabilities: DriverCapabilities = {
     deduplicates: true,
-    deliveredReceipts: true,
+    receipts: 'read',
     recipients: 'phone',
     linkMethods: ['qr'],
     imports: { contacts: true, history: true },
