@@ -107,6 +107,7 @@ function driversPlugin(config: GatewayConfig, log: GatewayLog): GatewayPlugin {
     const live = await makeChannelDrivers(config, {
       log,
       folder: process.cwd(),
+      dataDir: config.data_dir,
       count: (channel, name) => work.add({ channel, work: name }),
       contain: (channel, driver) => {
         watch.start();

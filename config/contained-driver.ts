@@ -1,4 +1,5 @@
 import type {
+  AddressRule,
   Driver,
   DriverAccount,
   IdentifierRule,
@@ -39,6 +40,7 @@ export interface ContainmentParts {
 export class ContainedDriver implements Driver {
   readonly capabilities: Driver['capabilities'];
   readonly identifier?: IdentifierRule;
+  readonly address?: AddressRule;
   readonly #driver: Driver;
   readonly #place: DriverPlace;
   readonly #parts: SessionParts;
@@ -48,8 +50,9 @@ export class ContainedDriver implements Driver {
     this.#driver = driver;
     this.#parts = { hangMs, ...parts, holds: new Holds(parts.now), lines: new PacedLines() };
     this.capabilities = driver.capabilities;
-    const { identifier } = driver;
+    const { address, identifier } = driver;
     if (identifier !== undefined) this.identifier = this.#contained(identifier);
+    if (address !== undefined) this.address = this.#contained(address);
   }
 
   open(account: DriverAccount, port: Port): Session {
@@ -71,8 +74,8 @@ export class ContainedDriver implements Driver {
     }).catch(() => undefined);
   }
 
-  /** A rule that throws, or answers what is no identifier, refuses the request as the driver's fault. */
-  #contained(rule: IdentifierRule): IdentifierRule {
+  /** A rule that throws, or answers what is no text, refuses the request as the driver's fault. */
+  #contained(rule: IdentifierRule | AddressRule): IdentifierRule & AddressRule {
     const place = this.#place;
     const { faults, watch } = this.#parts;
     // No account is held back for it.

@@ -8,8 +8,12 @@ const capabilities = {
   properties: {
     deduplicates: flag,
     window: { type: 'integer', minimum: 1 },
-    deliveredReceipts: flag,
-    recipients: { enum: ['any_phone', 'contacts'] },
+    receipts: { enum: ['none', 'delivered', 'read'] },
+    readsOnly: flag,
+    offlineMessages: flag,
+    remoteLink: flag,
+    recipients: { enum: ['phone', 'address', 'contacts'] },
+    maxText: { type: 'integer', minimum: 1 },
     linkMethods: { type: 'array', items: { type: 'string', minLength: 1 }, minItems: 1 },
     imports: {
       type: 'object',
@@ -19,9 +23,7 @@ const capabilities = {
     media: flag,
     restrictions: flag,
   },
-  required: [
-    ...['deduplicates', 'deliveredReceipts', 'recipients', 'linkMethods', 'imports', 'media'],
-  ],
+  required: [...['deduplicates', 'receipts', 'recipients', 'linkMethods', 'imports', 'media']],
 };
 
 /** Compiled for the first driver from outside; few gateways have one. */
@@ -45,8 +47,10 @@ function faultOf(made: unknown): string | null {
   if (driver.close !== undefined && typeof driver.close !== 'function') {
     return 'close is no function';
   }
-  if (driver.identifier !== undefined && !isIdentifierRule(driver.identifier)) {
-    return 'identifier needs a description and a function parse';
+  for (const rule of ['identifier', 'address'] as const) {
+    if (driver[rule] !== undefined && !isRule(driver[rule])) {
+      return `${rule} needs a description and a function parse`;
+    }
   }
   check ??= new Ajv2020({ strict: false }).compile(capabilities);
   if (check(driver.capabilities)) return null;
@@ -55,7 +59,7 @@ function faultOf(made: unknown): string | null {
   return `${place} ${error?.message ?? 'is wrong'}`;
 }
 
-function isIdentifierRule(rule: unknown): boolean {
+function isRule(rule: unknown): boolean {
   if (typeof rule !== 'object' || rule === null) return false;
   if (!('description' in rule) || typeof rule.description !== 'string') return false;
   return 'parse' in rule && typeof rule.parse === 'function';

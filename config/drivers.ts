@@ -1,3 +1,5 @@
+import { chmod, mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import type { Driver, DriverContext } from '../core/contracts/driver.ts';
 import { asDriver } from '../core/driver-context.ts';
 import type { GatewayLog } from '../core/log.ts';
@@ -9,7 +11,7 @@ import { pacedLog } from './paced-log.ts';
 import type { GatewayConfig } from './schema.ts';
 
 /** What drivers of our own get beside what all do. */
-interface OwnContext extends DriverContext {
+interface OwnContext extends Omit<DriverContext, 'dataDir'> {
   /** Counts the driver's work, by name. */
   readonly count: (what: string) => void;
 }
@@ -28,6 +30,8 @@ export interface ChannelDriverParts {
   readonly log: GatewayLog;
   /** The folder from which packages are resolved: the working directory. */
   readonly folder: string;
+  /** Folder of the gateway's state; a driver from outside gets one of its own in it. */
+  readonly dataDir: string;
   /** Counts what a driver of our own does, by name. */
   count(channel: string, work: string): void;
   /** Puts its containment round a driver from outside. */
@@ -70,7 +74,6 @@ async function makeOrSay(
     return isOwn
       ? await makeOwn(channel.driver, {
           options,
-          dataDir: null,
           log,
           count: (work) => parts.count(name, work),
         })
@@ -93,7 +96,7 @@ async function makeOutside(
   name: string,
   channel: Channel,
   log: GatewayLog,
-  { folder, contain, makingMs = longestMakingMs }: ChannelDriverParts,
+  { folder, dataDir: parent, contain, makingMs = longestMakingMs }: ChannelDriverParts,
 ): Promise<Driver> {
   const outside = {
     name: channel.driver,
@@ -103,6 +106,9 @@ async function makeOutside(
     noun: 'driver' as const,
     makingMs,
   };
-  const make = () => makeOfPackage(outside, { log: pacedLog(log), dataDir: null });
+  const dataDir = join(resolve(parent), 'drivers', name);
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await chmod(dataDir, 0o700);
+  const make = () => makeOfPackage(outside, { log: pacedLog(log), dataDir });
   return contain(name, refuseNoDriver(await asDriver({ channel: name, accountId: null }, make)));
 }

@@ -25,7 +25,7 @@ export interface OutsidePackage {
 interface Context {
   readonly options: OutsidePackage['options'];
   readonly log: GatewayLog | DriverLog;
-  readonly dataDir?: null;
+  readonly dataDir?: string;
 }
 
 type Factory = OutsideFactory<Context, unknown>;

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { longestAddress } from './contact-address.ts';
 import type { ErrorCode } from './errors.ts';
 import type { OperationHeader } from './operation.ts';
 import { Closed, OneOf, Timestamp } from './schemas.ts';
@@ -24,10 +25,18 @@ export const sendTarget = {
       contact_id: Type.Optional(
         Type.String({ minLength: 1, maxLength: 64, description: 'An existing contact.' }),
       ),
+      address: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: longestAddress,
+          description:
+            'Where `recipients` of the channel is `address`: the address of anybody there.',
+        }),
+      ),
     },
     {
-      description: 'The recipient. When both are given they must name the same contact.',
-      anyOf: [{ required: ['phone'] }, { required: ['contact_id'] }],
+      description: 'The recipient. When several are given they must name the same contact.',
+      anyOf: [{ required: ['phone'] }, { required: ['contact_id'] }, { required: ['address'] }],
     },
   ),
 };
@@ -60,6 +69,7 @@ export const idempotencyKeyHeader: OperationHeader = {
 export const sendErrors = [
   'confirmation_required',
   'invalid_phone_number',
+  'driver_failed',
   'ambiguous_account',
   'account_suspended',
   'account_not_found',

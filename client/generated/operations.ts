@@ -6,6 +6,7 @@ export const paths = {
   wait_for_messages: 'GET /messages/wait',
   get_message: 'GET /messages/{id}',
   list_contacts: 'GET /contacts',
+  create_contact: 'POST /contacts',
   get_contact: 'GET /contacts/{id}',
   update_contact: 'PATCH /contacts/{id}',
   erase_contact: 'DELETE /contacts/{id}',

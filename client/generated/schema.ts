@@ -121,14 +121,21 @@ export interface paths {
         };
         /**
          * List contacts
-         * @description Contacts of all accounts, newest first: made by a send to a new phone number, by an inbound message or by an
-         *     import. Two that turn out to be one person become one, the older. Follow `next_cursor` with `before` for older ones.
+         * @description Contacts of all accounts, newest first: made by a send to a new phone number or address, by an inbound message, by
+         *     an import or by `create_contact`. Two that turn out to be one person become one, the older. Follow `next_cursor` with `before` for older ones.
          *     To a key that is limited to accounts it shows who exchanged messages with them: a page may be short, or empty,
          *     while `next_cursor` is not null.
          */
         get: operations["list_contacts"];
         put?: never;
-        post?: never;
+        /**
+         * Make a contact
+         * @description Makes a contact that nobody has written with yet: by its phone number, or by its `address` on a channel whose
+         *     `recipients` are addresses (`GET /channels` says it). One that is there already is answered as it is, with 200.
+         *     The network is not asked whether there is such a person. The first message to the contact counts as one to a new
+         *     contact, unless the person has written before.
+         */
+        post: operations["create_contact"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1530,12 +1537,21 @@ export interface components {
                     history: boolean;
                 };
                 /**
-                 * @description `any_phone`: a message can go to any number; `contacts`: only to a known contact
+                 * @description `phone`: a message can go to any number; `address`: to any address of the network; `contacts`: only to a known contact
                  * @enum {string}
                  */
-                recipients: "any_phone" | "contacts";
-                /** @description the network reports delivery apart from reading */
-                delivered_receipts: boolean;
+                recipients: "phone" | "address" | "contacts";
+                /**
+                 * @description how far a message can get: `none`: it ends as `sent`; `delivered`; `read`, which on some networks comes without `delivered`
+                 * @enum {string}
+                 */
+                receipts: "none" | "delivered" | "read";
+                /** @description what is written while the account is away comes later; without it that is lost */
+                offline_messages: boolean;
+                /** @description the link can be seen and ended on the network, too */
+                remote_link: boolean;
+                /** @description the most characters of one text, where the network takes fewer than the gateway */
+                max_text: number | null;
                 /** @description a message whose outcome a crash left open is sent again and shown once; without it that message fails with `delivery_uncertain` */
                 deduplicates: boolean;
                 /** @description a message can carry media */
@@ -1609,10 +1625,14 @@ export interface components {
             /** @description to be typed in the network's app */
             code?: string;
             /**
-             * @description the value that is awaited
-             * @enum {string}
+             * @description the value that is awaited: `code`, `password` or another
+             * @example password
              */
-            field?: "code" | "password";
+            field?: string;
+            /** @description what to ask the user for */
+            label?: string;
+            /** @description the value must not be shown while it is typed */
+            secret?: boolean;
             /**
              * @description ISO 8601 in UTC with milliseconds
              * @example 2026-01-31T09:30:00.000Z
@@ -1630,6 +1650,11 @@ export interface components {
              * @example +12025550123
              */
             phone: string | null;
+            /**
+             * @description what the network knows it by: its phone number, else its address or opaque id there; may be given to `GET /contacts?address=`
+             * @example +12025550123
+             */
+            address: string;
             /** @description as the network shows it, unless set through the API; empty while unknown */
             name: string;
             /**
@@ -3165,7 +3190,7 @@ export interface operations {
                 "application/json": {
                     /** @description The account to send from. May be omitted only when exactly one account is connected. */
                     account_id?: string;
-                    /** @description The recipient. When both are given they must name the same contact. */
+                    /** @description The recipient. When several are given they must name the same contact. */
                     to: {
                         /**
                          * @description E.164, with `+`
@@ -3174,6 +3199,8 @@ export interface operations {
                         phone: string;
                         /** @description An existing contact. */
                         contact_id?: string;
+                        /** @description Where `recipients` of the channel is `address`: the address of anybody there. */
+                        address?: string;
                     } | {
                         /**
                          * @description E.164, with `+`
@@ -3182,6 +3209,18 @@ export interface operations {
                         phone?: string;
                         /** @description An existing contact. */
                         contact_id: string;
+                        /** @description Where `recipients` of the channel is `address`: the address of anybody there. */
+                        address?: string;
+                    } | {
+                        /**
+                         * @description E.164, with `+`
+                         * @example +12025550123
+                         */
+                        phone?: string;
+                        /** @description An existing contact. */
+                        contact_id?: string;
+                        /** @description Where `recipients` of the channel is `address`: the address of anybody there. */
+                        address: string;
                     };
                     /** @description What the contact reads. */
                     text: string;
@@ -3340,6 +3379,7 @@ export interface operations {
                 };
             };
             500: components["responses"]["InternalError500"];
+            502: components["responses"]["DriverFailed502"];
             503: components["responses"]["Unavailable503"];
         };
     };
@@ -3479,6 +3519,8 @@ export interface operations {
                 channel?: string;
                 /** @description E.164 */
                 phone?: string;
+                /** @description the phone number, or what else the network knows a contact by */
+                address?: string;
             };
             header?: never;
             path?: never;
@@ -3529,6 +3571,93 @@ export interface operations {
             413: components["responses"]["PayloadTooLarge413"];
             429: components["responses"]["RateLimited429"];
             500: components["responses"]["InternalError500"];
+            502: components["responses"]["DriverFailed502"];
+            503: components["responses"]["Unavailable503"];
+        };
+    };
+    create_contact: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /** @example msgapp_web */
+                    channel: string;
+                    /**
+                     * @description E.164, with `+`
+                     * @example +12025550123
+                     */
+                    phone: string;
+                    /** @description Where `recipients` of the channel is `address`, instead of a phone number. */
+                    address?: string;
+                    /** @description stays, whatever the network shows */
+                    name?: string;
+                } | {
+                    /** @example msgapp_web */
+                    channel: string;
+                    /**
+                     * @description E.164, with `+`
+                     * @example +12025550123
+                     */
+                    phone?: string;
+                    /** @description Where `recipients` of the channel is `address`, instead of a phone number. */
+                    address: string;
+                    /** @description stays, whatever the network shows */
+                    name?: string;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Contact"];
+                };
+            };
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Contact"];
+                };
+            };
+            400: components["responses"]["InvalidRequestOrInvalidPhoneNumber400"];
+            401: components["responses"]["Unauthorized"];
+            /**
+             * @description `scope_missing`: This key may not do this.
+             *
+             *     `channel_not_enabled`: This channel is not enabled for the account.
+             */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        error_code: "scope_missing" | "channel_not_enabled";
+                        /** @description a sentence for a person */
+                        error: string;
+                    };
+                };
+            };
+            413: components["responses"]["PayloadTooLarge413"];
+            415: components["responses"]["UnsupportedMediaType415"];
+            429: components["responses"]["RateLimited429"];
+            500: components["responses"]["InternalError500"];
+            502: components["responses"]["DriverFailed502"];
             503: components["responses"]["Unavailable503"];
         };
     };
@@ -4599,9 +4728,9 @@ export interface operations {
                 "application/json": {
                     /**
                      * @description `field` of the step
-                     * @enum {string}
+                     * @example password
                      */
-                    field: "code" | "password";
+                    field: string;
                     /** @description what the user gave */
                     value: string;
                 };

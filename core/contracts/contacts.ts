@@ -5,6 +5,8 @@ export interface ContactView {
   readonly id: string;
   /** E.164; null where the network hides it. */
   readonly phone: string | null;
+  /** What the network knows it by: the phone, else its address or opaque id there. */
+  readonly address: string;
   /** Empty while unknown. */
   readonly name: string;
   readonly channel: string;

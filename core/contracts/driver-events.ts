@@ -15,6 +15,7 @@ export type DriverEvent =
   | MessageEvent
   | ReceiptEvent
   | IdentityEvent
+  | AddressEvent
   | ContactsEvent
   | HistoryEvent;
 
@@ -70,6 +71,16 @@ export interface MessageEvent {
  */
 export interface IdentityEvent extends DriverContact {
   readonly type: 'identity';
+}
+
+/**
+ * A contact is known by another network id from now on: the contact stays, and its old address is free for somebody else.
+ * Makes no contact; one that already has the new address is the same person. Wait for it before what comes from there.
+ */
+export interface AddressEvent {
+  readonly type: 'address';
+  readonly formerly: string;
+  readonly networkId: string;
 }
 
 /** The network reports how far a sent message got. Names it by reference, network id or both. */

@@ -20,9 +20,20 @@ export type LinkStep =
   /** Show this code, to be typed on the phone. */
   | { readonly type: 'show_code'; readonly code: string; readonly expiresAt: number }
   /** Ask the user for a value and hand it to `answer`. */
-  | { readonly type: 'ask'; readonly field: 'code' | 'password' }
+  | AskStep
   /** The last QR code or pairing code ran out; only a new `link` brings another. */
   | { readonly type: 'expired' };
+
+/** A question to the user. */
+export interface AskStep {
+  readonly type: 'ask';
+  /** Lower case with underscores, at most 40 characters: `code`, `password`, or whatever the network wants. */
+  readonly field: string;
+  /** What to ask for, at most 100 characters; absent: the gateway's word for the two known fields, else the field. */
+  readonly label?: string;
+  /** Not to be shown while it is typed. Default: only a `password`. */
+  readonly secret?: boolean;
+}
 
 /** What became of a value that was handed in. */
 export type AnswerOutcome =

@@ -30,8 +30,11 @@ export interface DriverFactory {
 export interface DriverContext {
   /** The channel's or driver's options from the configuration; what no schema has checked the driver checks itself. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** A folder of its own for what must not be lost with the process, or null. */
-  readonly dataDir: string | null;
+  /**
+   * A folder of the channel's own on this machine, mode 0700, for what is more than credentials. Other processes may have
+   * another, or the same.
+   */
+  readonly dataDir: string;
   readonly log: DriverLog;
 }
 
@@ -52,10 +55,24 @@ export interface DriverCapabilities {
    * `DriverError.concerns` says who waits after an error.
    */
   readonly window?: number;
-  /** The network reports delivery apart from reading. */
-  readonly deliveredReceipts: boolean;
-  /** `any_phone`: a message can go to any number. `contacts`: only to a known contact. */
-  readonly recipients: 'any_phone' | 'contacts';
+  /**
+   * How far the network tells what became of a message. `none`: it ends as `sent`. `delivered`: that it arrived. `read`:
+   * also that it was read.
+   */
+  readonly receipts: 'none' | 'delivered' | 'read';
+  /** With `receipts: 'read'`: the network tells of reading alone, which counts for both. Default: false. */
+  readonly readsOnly?: boolean;
+  /** False: what is written while the account is away is lost, and so is what was not kept. Default: true. */
+  readonly offlineMessages?: boolean;
+  /** False: the network knows nothing of a link, so that nobody can end or replace it there. Default: true. */
+  readonly remoteLink?: boolean;
+  /**
+   * `phone`: a message can go to any number. `address`: to any address that `Driver.address` takes, which is then the
+   * `networkId` of the contact, whose phone is null. `contacts`: only to a known contact.
+   */
+  readonly recipients: 'phone' | 'address' | 'contacts';
+  /** The longest text of one message, in characters; a longer one is refused at once. Absent: as long as the gateway's. */
+  readonly maxText?: number;
   /** How an account is linked; the first is the default. */
   readonly linkMethods: readonly [LinkMethod, ...LinkMethod[]];
   /** What can be imported at the first connection. */
@@ -77,11 +94,24 @@ export interface IdentifierRule {
   parse(text: string): string | null;
 }
 
+/** What a contact of a network is called by, where `recipients` is `address`. */
+export interface AddressRule {
+  /** What to ask the user for, such as `a nickname`. */
+  readonly description: string;
+  /**
+   * The address in the one form in which it is stored, the `networkId` of events, or null when the text is none. Pure,
+   * and gives back unchanged what it has answered itself. At most 190 characters, none of them a control character.
+   */
+  parse(text: string): string | null;
+}
+
 /** One network's code for one channel, in one process. */
 export interface Driver {
   readonly capabilities: DriverCapabilities;
   /** Absent: accounts are phone numbers in E.164 format, with their `+`. */
   readonly identifier?: IdentifierRule;
+  /** Absent: every text without control characters is an address, as it is. Asked only where `recipients` is `address`. */
+  readonly address?: AddressRule;
   /**
    * Makes the session object of one account. Does no I/O and never throws.
    * Called when the gateway has won the account's lease; at most one session an account is open.
@@ -114,7 +144,7 @@ export interface Session {
    * or the state `connected` was emitted before. A value that is not taken leaves the step open.
    * @throws DriverError when the network could not be asked
    */
-  answer(field: 'code' | 'password', value: string): Promise<AnswerOutcome>;
+  answer(field: string, value: string): Promise<AnswerOutcome>;
   /**
    * Reconnects from stored credentials, one attempt. Resolves once begun and never rejects: the outcome is
    * a state event, `connected`, `lost` or `logged_out`. After `lost` the gateway calls it again, later and

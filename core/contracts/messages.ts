@@ -4,11 +4,13 @@ import type { ActingCaller } from './caller.ts';
 export interface SendBody {
   /** The account to send from; absent when exactly one is connected. */
   readonly account_id?: string | undefined;
-  /** One of the two at least. */
+  /** One of the three at least. */
   readonly to: {
     /** E.164, with its `+`. */
     readonly phone?: string | undefined;
     readonly contact_id?: string | undefined;
+    /** On channels whose recipients are addresses. */
+    readonly address?: string | undefined;
   };
   readonly text: string;
   /** An https address. */

@@ -7,7 +7,8 @@ const capabilities: DriverCapabilities = {
   deduplicates: true,
   window: 8,
   // The network tells that a message was read, never that it was delivered.
-  deliveredReceipts: false,
+  receipts: 'read',
+  readsOnly: true,
   recipients: 'contacts',
   linkMethods: ['code', 'qr'],
   imports: { contacts: true, history: false },

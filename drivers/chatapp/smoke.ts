@@ -111,7 +111,7 @@ async function take(event: DriverEvent): Promise<void> {
   if (event.type === 'step' && event.step.type === 'ask') void ask(event.step.field);
 }
 
-async function ask(field: 'code' | 'password'): Promise<void> {
+async function ask(field: string): Promise<void> {
   for (;;) {
     const value = await terminal.question(`${field}: `);
     const outcome = await session.answer(field, value.trim()).catch((error: unknown) => {

@@ -26,8 +26,8 @@ export function makeMsgappWebDriver(context: MsgappWebContext): Driver {
     capabilities: {
       deduplicates: true,
       window: 8,
-      deliveredReceipts: true,
-      recipients: 'any_phone',
+      receipts: 'read',
+      recipients: 'phone',
       linkMethods: ['qr', 'pairing_code'],
       imports: { contacts: true, history: true },
       media: true,

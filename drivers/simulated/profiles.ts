@@ -25,8 +25,8 @@ const webLinked: ChannelProfile = {
   capabilities: {
     deduplicates: true,
     window: 8,
-    deliveredReceipts: true,
-    recipients: 'any_phone',
+    receipts: 'read',
+    recipients: 'phone',
     linkMethods: ['qr', 'pairing_code'],
     imports: { contacts: true, history: true },
     media: true,
@@ -45,7 +45,7 @@ const loginCode: ChannelProfile = {
   capabilities: {
     deduplicates: true,
     window: 8,
-    deliveredReceipts: true,
+    receipts: 'read',
     recipients: 'contacts',
     linkMethods: ['code', 'qr'],
     imports: { contacts: true, history: true },

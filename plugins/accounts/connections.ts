@@ -100,12 +100,12 @@ export class Connections {
     return { identifier: row.identifier, view: restingView(now) };
   }
 
-  /** Hands a code or password in. @throws GatewayError `invalid_code`, `step_not_awaited` or `driver_failed` among others */
+  /** Hands in what a step asks for. @throws GatewayError `invalid_code`, `step_not_awaited` or `driver_failed` among others */
   async answer(
     caller: Caller,
     channel: string,
     identifier: string,
-    field: 'code' | 'password',
+    field: string,
     value: string,
   ): Promise<Connection> {
     this.#parts.channels.driver(caller, channel);
@@ -176,7 +176,7 @@ async function orRefuse<Answer>(code: ErrorCode, asking: Promise<Answer>): Promi
   }
 }
 
-function notAwaited(channel: string, field: 'code' | 'password'): GatewayError {
+function notAwaited(channel: string, field: string): GatewayError {
   if (specifiedChannels.has(channel)) {
     return refusal(field, `No ${field} is awaited for this number; connect it first.`);
   }
@@ -184,6 +184,10 @@ function notAwaited(channel: string, field: 'code' | 'password'): GatewayError {
   return new GatewayError('step_not_awaited', { message });
 }
 
-function refusal(field: 'code' | 'password', message: string): GatewayError {
-  return new GatewayError(field === 'code' ? 'invalid_code' : 'invalid_password', { message });
+/** A value that was not taken: the two known fields have codes of their own. */
+function refusal(field: string, message: string): GatewayError {
+  if (field === 'code') return new GatewayError('invalid_code', { message });
+  if (field === 'password') return new GatewayError('invalid_password', { message });
+  const details = [{ path: 'body/value', message }];
+  return new GatewayError('invalid_request', { message, details });
 }

@@ -4,6 +4,7 @@
  */
 
 import type {
+  AddressEvent,
   ContactsEvent,
   Driver,
   DriverAccount,
@@ -148,7 +149,7 @@ export interface SessionListener {
    */
   receive(
     session: LiveSession,
-    event: MessageEvent | Receipts | IdentityEvent | ContactsEvent | HistoryEvent,
+    event: MessageEvent | Receipts | IdentityEvent | AddressEvent | ContactsEvent | HistoryEvent,
   ): Promise<void>;
   /** A message sent earlier, for a network that asks for it again; null when unknown. */
   sentMessage(session: LiveSession, reference: string): Promise<OutboundMessage | null>;

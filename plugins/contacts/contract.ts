@@ -14,6 +14,8 @@ export interface Contact {
   readonly doNotDisturb: boolean;
   readonly private: boolean;
   readonly automationPaused: boolean;
+  /** Made through the API and not written to yet: the first message to it counts as one to a new contact. */
+  readonly uncounted: boolean;
   readonly createdAt: number;
 }
 

@@ -1,24 +1,27 @@
 import { type Static, Type } from 'typebox';
+import { addressesOf, type ChannelDrivers } from '../../core/contact-address.ts';
 import type { Caller } from '../../core/contracts/caller.ts';
-import type { ContactView } from '../../core/contracts/contacts.ts';
 import type { Json } from '../../core/contracts/json.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { type AnyOperation, operation } from '../../core/operation.ts';
 import { parsePhoneInAddress } from '../../core/phone.ts';
-import { Closed, OneOf, timestamp } from '../../core/schemas.ts';
+import { Closed, OneOf } from '../../core/schemas.ts';
 import type { ContactChangeInput, ContactChanges } from './change.ts';
 import type { Contact } from './contract.ts';
+import { type CreateContactParts, createContact } from './create-contact.ts';
 import type { EraseInput } from './erase.ts';
 import {
   ChangeContactBody,
   ContactSchema,
+  contactExample,
   ListContactsAnswer,
   ListContactsQuery,
 } from './schemas.ts';
 import type { ContactFilter } from './tables/contacts.ts';
+import { contactView } from './view.ts';
 
 /** What the operations ask for. */
-export interface ContactOperationsParts {
+export interface ContactOperationsParts extends CreateContactParts {
   find(tenantId: string, id: string): Promise<Contact | null>;
   /** Those of these contacts that the accounts of a key have exchanged messages with. */
   known(contacts: readonly Contact[], accountIds: ReadonlySet<string>): Promise<readonly Contact[]>;
@@ -32,23 +35,18 @@ export interface ContactOperationsParts {
   };
 }
 
-const example = {
-  id: 'con_01j5x8zp2d9v7k2m4n6p8r0stv',
-  phone: '+12025550123',
-  name: 'Ada',
-  channel: 'msgapp_web',
-  do_not_disturb: false,
-  private: false,
-  automation_paused: false,
-  created_at: '2026-01-31T09:30:00.000Z',
-};
-
-/** The four operations on contacts; REST only. */
+/** The operations on contacts; REST only. */
 export function contactOperations(parts: ContactOperationsParts): readonly AnyOperation[] {
-  return [listContacts(parts), getContact(parts), changeContact(parts), eraseContact(parts)];
+  return [
+    listContacts(parts),
+    createContact(parts),
+    getContact(parts),
+    changeContact(parts),
+    eraseContact(parts),
+  ];
 }
 
-function listContacts({ list, known, cursors }: ContactOperationsParts): AnyOperation {
+function listContacts({ list, known, cursors, channels }: ContactOperationsParts): AnyOperation {
   const id = 'list_contacts';
   return operation({
     id,
@@ -60,8 +58,8 @@ function listContacts({ list, known, cursors }: ContactOperationsParts): AnyOper
     group: 'contacts',
     summary: 'List contacts',
     description: [
-      'Contacts of all accounts, newest first: made by a send to a new phone number, by an inbound message or by an',
-      'import. Two that turn out to be one person become one, the older. Follow `next_cursor` with `before` for older ones.',
+      'Contacts of all accounts, newest first: made by a send to a new phone number or address, by an inbound message, by',
+      'an import or by `create_contact`. Two that turn out to be one person become one, the older. Follow `next_cursor` with `before` for older ones.',
       'To a key that is limited to accounts it shows who exchanged messages with them: a page may be short, or empty,',
       'while `next_cursor` is not null.',
     ].join('\n'),
@@ -70,18 +68,20 @@ function listContacts({ list, known, cursors }: ContactOperationsParts): AnyOper
     query: ListContactsQuery,
     body: null,
     answers: { 200: ListContactsAnswer },
-    errors: ['invalid_cursor', 'invalid_phone_number'],
+    errors: ['invalid_cursor', 'invalid_phone_number', 'driver_failed'],
     examples: [
       {
         summary: 'By phone number',
         query: { phone: '+12025550123' },
-        answer: { status: 200, body: { contacts: [example], next_cursor: null } },
+        answer: { status: 200, body: { contacts: [contactExample], next_cursor: null } },
       },
     ],
     async handler({ caller, query }) {
       const { tenantId } = caller;
       const limit = query.limit ?? 50;
+      const { address } = query;
       const found = await list(tenantId, {
+        ...(address === undefined ? {} : { addresses: formsOf(channels, address) }),
         channel: query.channel ?? null,
         phone: query.phone === undefined ? null : phoneOf(query.phone),
         before:
@@ -126,8 +126,8 @@ function getContact({ find, known }: ContactOperationsParts): AnyOperation {
     examples: [
       {
         summary: 'A contact',
-        params: { id: example.id },
-        answer: { status: 200, body: example },
+        params: { id: contactExample.id },
+        answer: { status: 200, body: contactExample },
       },
     ],
     async handler({ caller, params }) {
@@ -163,9 +163,9 @@ function changeContact({ change }: ContactOperationsParts): AnyOperation {
     examples: [
       {
         summary: 'Do not disturb',
-        params: { id: example.id },
+        params: { id: contactExample.id },
         body: { do_not_disturb: true },
-        answer: { status: 200, body: { ...example, do_not_disturb: true } },
+        answer: { status: 200, body: { ...contactExample, do_not_disturb: true } },
       },
     ],
     async handler({ caller, params, body }) {
@@ -208,8 +208,8 @@ function eraseContact({ erase }: ContactOperationsParts): AnyOperation {
     examples: [
       {
         summary: 'Erased',
-        params: { id: example.id },
-        answer: { status: 200, body: { id: example.id, status: 'erased' } },
+        params: { id: contactExample.id },
+        answer: { status: 200, body: { id: contactExample.id, status: 'erased' } },
       },
     ],
     async handler({ caller: { tenantId }, params }) {
@@ -238,20 +238,6 @@ function changesOf(body: Static<typeof ChangeContactBody>): ContactChanges {
   };
 }
 
-/** A contact as the API shows it. */
-export function contactView(contact: Contact): ContactView {
-  return {
-    id: contact.id,
-    phone: contact.phone,
-    name: contact.name,
-    channel: contact.channel,
-    do_not_disturb: contact.doNotDisturb,
-    private: contact.private,
-    automation_paused: contact.automationPaused,
-    created_at: timestamp(contact.createdAt),
-  };
-}
-
 function foundOr404(contact: Contact | null): Contact {
   if (contact === null) throw new GatewayError('contact_not_found');
   return contact;
@@ -265,6 +251,12 @@ function phoneOf(text: string): string {
     message,
     details: [{ path: 'query/phone', message }],
   });
+}
+
+/** Every form in which an address may be stored: as it is, as a phone number, or as a driver writes it. */
+function formsOf(channels: ChannelDrivers, address: string): readonly string[] {
+  const forms = [address, ...addressesOf(channels, address).values()];
+  return [...new Set([...forms, parsePhoneInAddress(address) ?? address])];
 }
 
 /** What `list_contacts` put into its cursor. */

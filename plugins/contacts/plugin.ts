@@ -5,19 +5,21 @@ import { withTimeout } from '../../core/waiting.ts';
 import type {} from '../erasure/contract.ts';
 import { makeContactChangeLane } from './change.ts';
 import type { Contact } from './contract.ts';
+import { createContactLane } from './create.ts';
 import { makeEraseLane, makeEraseSomeLane } from './erase.ts';
 import { exportContact } from './export.ts';
-import { contactOperations, contactView } from './operations.ts';
+import { contactOperations } from './operations.ts';
+import { contactView } from './view.ts';
 
 /** How long a call to erase a contact waits for its end, milliseconds: most are done in a moment. */
 const eraseWaitMs = 5_000;
 
-/** Contacts: their flags and their operations. They are made by messages and imports. */
+/** Contacts: their flags and their operations. They are made by messages, imports and requests. */
 export default gatewayPlugin(
   'contacts',
   ['storage', 'secrets', 'erasure', 'messages'],
   async (app) => {
-    const { cursors, erasures, messages, storage } = app.container.cradle;
+    const { channels, cursors, erasures, messages, storage } = app.container.cradle;
     const change = makeContactChangeLane(messages);
     const erase = makeEraseLane(messages);
     const eraseSome = makeEraseSomeLane(messages);
@@ -45,6 +47,8 @@ export default gatewayPlugin(
         find: (tenantId, id) => storage.read.contacts.find(tenantId, id),
         known,
         list: (tenantId, filter) => storage.read.contacts.list(tenantId, filter),
+        channels,
+        create: (input) => storage.submit(createContactLane, input),
         change: (input) => storage.submit(change, input),
         async erase(input) {
           const id = await storage.submit(erase, input);

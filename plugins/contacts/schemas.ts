@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { longestAddress } from '../../core/contact-address.ts';
 import { Closed, Nullable, Timestamp } from '../../core/schemas.ts';
 
 /** A contact. */
@@ -14,6 +15,12 @@ export const ContactSchema = Type.Object(
         examples: ['+12025550123'],
       }),
     ),
+    address: Type.String({
+      description:
+        'what the network knows it by: its phone number, else its address or opaque id there; may be given to ' +
+        '`GET /contacts?address=`',
+      examples: ['+12025550123'],
+    }),
     name: Type.String({
       description: 'as the network shows it, unless set through the API; empty while unknown',
     }),
@@ -32,6 +39,19 @@ export const ContactSchema = Type.Object(
   { $id: 'Contact' },
 );
 
+/** A contact, in examples. */
+export const contactExample = {
+  id: 'con_01j5x8zp2d9v7k2m4n6p8r0stv',
+  phone: '+12025550123',
+  address: '+12025550123',
+  name: 'Ada',
+  channel: 'msgapp_web',
+  do_not_disturb: false,
+  private: false,
+  automation_paused: false,
+  created_at: '2026-01-31T09:30:00.000Z',
+};
+
 /** The query of `GET /contacts`. */
 export const ListContactsQuery = Closed({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),
@@ -40,7 +60,35 @@ export const ListContactsQuery = Closed({
   ),
   channel: Type.Optional(Type.String({ maxLength: 40, examples: ['msgapp_web'] })),
   phone: Type.Optional(Type.String({ maxLength: 40, description: 'E.164' })),
+  address: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: longestAddress,
+      description: 'the phone number, or what else the network knows a contact by',
+    }),
+  ),
 });
+
+/** The body of `POST /contacts`. */
+export const CreateContactBody = Closed(
+  {
+    channel: Type.String({ maxLength: 40, examples: ['msgapp_web'] }),
+    phone: Type.Optional(
+      Type.String({ maxLength: 40, description: 'E.164, with `+`', examples: ['+12025550123'] }),
+    ),
+    address: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: longestAddress,
+        description: 'Where `recipients` of the channel is `address`, instead of a phone number.',
+      }),
+    ),
+    name: Type.Optional(
+      Type.String({ maxLength: 200, description: 'stays, whatever the network shows' }),
+    ),
+  },
+  { anyOf: [{ required: ['phone'] }, { required: ['address'] }] },
+);
 
 /** A page of `GET /contacts`. */
 export const ListContactsAnswer = Type.Object({

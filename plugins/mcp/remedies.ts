@@ -12,6 +12,8 @@ export const remedies: { readonly [Code in ErrorCode]?: string } = {
     'leave `cursor` out to start from now, then follow `next_cursor` exactly as given.',
   invalid_phone_number:
     'write the number in E.164 format: `+`, country code, number, nothing else. Ask the user rather than guess.',
+  driver_failed:
+    'the fault is in the code of that network; give `phone` or `contact_id`, or tell the user.',
   ambiguous_account:
     'choose the account with `list_accounts`, asking the user if in doubt, and name its `id` in `account_id`.',
   no_connected_account:

@@ -1,3 +1,4 @@
+import { addressesOf } from '../../core/contact-address.ts';
 import { provideSingleton } from '../../core/container.ts';
 import type { Messages } from '../../core/contracts/messages.ts';
 import { newId } from '../../core/ids.ts';
@@ -15,7 +16,8 @@ import { listConversations } from './read/list-conversations.ts';
 import { listMessages } from './read/list-messages.ts';
 import { pagesOfContact } from './read/pages-of-contact.ts';
 import { messageView } from './read/view.ts';
-import type { SendRules } from './send/input.ts';
+import { sendingChannel } from './send/choose.ts';
+import type { FindAddresses, SendRules } from './send/input.ts';
 import { sendQuestion } from './send/question.ts';
 import { sendMessage } from './send/send-message.ts';
 import { checkedSend, type IsKnown, makeAskSend, makeSend } from './send/service.ts';
@@ -57,8 +59,7 @@ export default gatewayPlugin(
     const rules: SendRules = {
       limits: limits.rules,
       idempotencyMs,
-      recipients: (channel, mode) =>
-        channels.driverOf(channel, mode)?.capabilities.recipients ?? 'contacts',
+      channel: (channel, mode) => sendingChannel(channels.driverOf(channel, mode)),
       newContactId: (at) => newId('con', at),
     };
     const lanes = makeLanes({
@@ -110,9 +111,10 @@ export default gatewayPlugin(
       const threads = await storage.read.threads.ofContacts(contact === null ? [] : [contact.id]);
       return threads.some(({ accountId }) => accountIds.has(accountId));
     };
-    const allowHttp = config.webhooks.allow_http;
-    const send = makeSend((input) => lanes.accept(input), allowHttp, isKnown);
-    const ask = makeAskSend((input) => sendQuestion(storage, rules, input), allowHttp, isKnown);
+    const addresses: FindAddresses = (text) => addressesOf(channels, text);
+    const bodies = { allowHttp: config.webhooks.allow_http, addresses, isKnown };
+    const send = makeSend((input) => lanes.accept(input), bodies);
+    const ask = makeAskSend((input) => sendQuestion(storage, rules, input), bodies);
     const mint: MintAddress = (key) => media.mint(key);
     provideSingleton(app.container, 'messages', () => ({
       send: checkedSend(send, config.messages.max_text),

@@ -81,6 +81,10 @@ export function makeSessionListener(parts: SessionListenerParts): SessionListene
           dispatcherOf(session).merged();
           return;
         }
+        case 'address':
+          ensureHeld(await lanes.import({ ...importInput(session, {}), moved: event }));
+          dispatcherOf(session).merged();
+          return;
         case 'contacts':
           for (let start = 0; start < event.contacts.length; start += importSize) {
             const contacts = event.contacts.slice(start, start + importSize);
@@ -157,6 +161,7 @@ function importInput(
     takesContacts:
       session.connectOptions.importContacts || session.capabilities.recipients === 'contacts',
     isPresent: false,
+    moved: null,
     contacts: part.contacts ?? [],
     history: part.history ?? [],
   };

@@ -33,12 +33,15 @@ async function make(
   const drivers = await makeChannelDrivers(config as never, {
     log: log as unknown as GatewayLog,
     folder,
+    dataDir,
     count: () => undefined,
     contain: (_, driver) => driver,
     ...(makingMs === undefined ? {} : { makingMs }),
   });
   return { names: [...drivers.keys()], lines, drivers };
 }
+
+const dataDir = t.testdir({});
 
 t.test('each channel gets its driver or stays off', async (t) => {
   const channels = { chatapp: { driver: 'chatapp', options: {} } };
@@ -61,7 +64,7 @@ t.test('each channel gets its driver or stays off', async (t) => {
 });
 
 t.test('a driver from a package in the working directory', async (t) => {
-  const capabilities = `{ deduplicates: true, deliveredReceipts: true, recipients: 'contacts',
+  const capabilities = `{ deduplicates: true, receipts: 'read', recipients: 'contacts',
     linkMethods: ['password'], imports: { contacts: true, history: false }, media: true }`;
   const schema = `{ type: 'object', properties: { host: { type: 'string' }, port: { type: 'integer', default: 5222 },
     tls: { enum: ['on', 'off'] } }, required: ['host'], additionalProperties: false }`;
@@ -125,7 +128,7 @@ t.test('a driver from a package in the working directory', async (t) => {
 });
 
 t.test('drivers that hang hold up the start together, no longer than one of them', async (t) => {
-  const driver = `{ capabilities: { deduplicates: true, deliveredReceipts: true, recipients: 'contacts',
+  const driver = `{ capabilities: { deduplicates: true, receipts: 'read', recipients: 'contacts',
     linkMethods: ['password'], imports: { contacts: true, history: false }, media: true }, open() {} }`;
   const folder = t.testdir({
     'hangs.mjs': 'export default () => new Promise(() => undefined)',

@@ -1,3 +1,4 @@
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
@@ -153,6 +154,67 @@ t.test('a channel of a driver from outside refuses in words of its own', async (
   t.match(await api.post(`${connections}/ada@home/steps`, step), notAwaited, 'connected');
   const sent = await api.post('/messages', { to: { phone: phoneNumber(1) }, text: 'hello' });
   t.match(sent, { status: 422, body: { error_code: 'contact_required' } });
+});
+
+t.test('a network that names its contacts by addresses', async (t) => {
+  const gateway = await runGateway(t, {
+    databaseUrl: null,
+    settings: {
+      GATEWAY_CHANNELS__IRC__DRIVER: driver,
+      GATEWAY_CHANNELS__IRC__OPTIONS: '{"recipients":"address","max_text":12}',
+    },
+  });
+  const api = client(gateway.baseUrl, gateway.liveKey);
+  const connections = '/channels/irc/connections';
+  const asked = await api.post(connections, { identifier: 'asks@more' });
+  const question = { field: 'server_name', label: 'Which server?', secret: false };
+  t.match(asked.body, { step: { type: 'ask', ...question } });
+  const answer = (field: string, value: string) =>
+    api.post(`${connections}/asks@more/steps`, { field, value });
+  t.match(await answer('server_name', 'away'), {
+    status: 400,
+    body: { error_code: 'invalid_request', details: [{ path: 'body/value' }] },
+  });
+  t.match((await answer('nick', 'ada')).body, { error_code: 'step_not_awaited' });
+  const next = await answer('server_name', 'home');
+  t.match(next.body, { step: { field: 'password', label: 'Password', secret: true } });
+  t.match((await answer('password', 'right')).body, { status: 'connected' });
+
+  const send = (to: object, text = 'Hello!') => api.post('/messages', { to, text });
+  const sent = await send({ address: 'Ben' });
+  t.match(sent, { status: 202 });
+  const { id, contact_id } = bodyOf<{ id: string; contact_id: string }>(sent);
+  await untilMessage(api, id, 'read');
+  t.match((await api.get(`/contacts/${contact_id}`)).body, { phone: null, address: 'ben' });
+  const echo = await until('the echo', async () => {
+    const page = await api.get('/messages?direction=inbound');
+    return bodyOf<{ messages: { contact: object }[] }>(page).messages[0];
+  });
+  t.strictSame(echo.contact, { id: contact_id, phone: null, name: '' }, 'as specified');
+  t.match((await send({ address: 'BEN', contact_id })).body, { contact_id });
+  t.match((await api.get('/contacts?address=bEn')).body, { contacts: [{ id: contact_id }] });
+  for (const [to, text, path] of [
+    [{ address: 'b e n' }, 'Hello!', 'body/to/address'],
+    [{ phone: phoneNumber(1) }, 'Hello!', 'body/to/phone'],
+    [{ address: 'ben' }, 'Hello, Ben! Hello!', 'body/text'],
+  ] as const) {
+    t.match(await send(to, text), {
+      status: 400,
+      body: { error_code: 'invalid_request', details: [{ path }] },
+    });
+  }
+  const made = await api.post('/contacts', { channel: 'irc', address: 'Cid', name: 'Cid' });
+  t.match(made, { status: 201, body: { phone: null, address: 'cid', name: 'Cid' } });
+  t.match(await api.post('/contacts', { channel: 'irc', address: 'cid' }), {
+    status: 200,
+    body: made.body as object,
+  });
+  t.match((await api.get('/usage')).body, { sends: 2, new_contacts: 1 });
+  await send({ address: 'cid' });
+  t.match((await api.get('/usage')).body, { sends: 3, new_contacts: 2 });
+  const folder = join(gateway.dataDir, 'drivers/irc');
+  t.same(await readdir(folder), ['made']);
+  t.equal((await stat(folder)).mode & 0o777, 0o700);
 });
 
 t.test('a driver that floods the log is written down by the second, and counted', async (t) => {

@@ -120,6 +120,18 @@ async function capOfNewContacts(t: Test, fleet: Fleet): Promise<void> {
   t.same(tally(pairs), { 202: 40 });
   t.equal(await stored(fleet, 'contacts', twins), 20);
   t.match(await usage(twins.api), { sends: 40, new_contacts: 20 });
+  // Ten people, each made by four at once, then written to by four at once: made once, and counted once.
+  const made = await crowd(twins.clients, 40, (api, n) =>
+    api.post('/contacts', { channel: 'msgapp_web', phone: stranger(200 + (n % 10)) }),
+  );
+  t.same(tally(made), { 200: 30, 201: 10 });
+  t.equal(await stored(fleet, 'contacts', twins), 30);
+  t.match(await usage(twins.api), { sends: 40, new_contacts: 20 }, 'not counted yet');
+  const written = await crowd(twins.clients, 40, (api, n) =>
+    send(api, stranger(200 + (n % 10)), { account_id: accounts[n % 2] }),
+  );
+  t.same(tally(written), { 202: 40 });
+  t.match(await usage(twins.api), { sends: 80, new_contacts: 30 });
 }
 
 async function rampOfAnAccount(t: Test, fleet: Fleet): Promise<void> {

@@ -30,6 +30,8 @@ const leftOut = [
   'carries media',
   'the phone of another number is unlinked again',
   'what is no text is a line in brackets',
+  'addresses have one form',
+  'a contact who changes the address',
 ];
 
 t.test('the driver of the guide, as a package from outside on a real server', async (t) => {

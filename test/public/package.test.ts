@@ -29,7 +29,7 @@ class MailSession implements Session {
 const makeMailDriver: DriverFactory = () => {
   const driver: Driver = {
     capabilities: {
-      deduplicates: false, deliveredReceipts: false, recipients: 'contacts',
+      deduplicates: false, receipts: 'none', recipients: 'contacts',
       linkMethods: ['password'], imports: { contacts: false, history: false }, media: false,
     },
     identifier: { description: 'an address', parse: (text) => text },

@@ -86,7 +86,7 @@ export async function xmppStory(t: Test, story: XmppStory): Promise<void> {
 
   const printed = await story.walk({ BASE: gateway.baseUrl, KEY: gateway.liveKey });
   t.match(printed, /"channel":"xmpp","available":true/);
-  t.match(printed, /"step":\{"type":"ask","field":"password"\}/);
+  t.match(printed, /"step":\{"type":"ask","field":"password","label":"Password","secret":true\}/);
   t.match(printed, /"status":"queued"/);
   const begun = await api.post(paths(ben).all, { identifier: ' Ben@LocalHost ' });
   t.match(begun.body, { identifier: ben, step: { type: 'ask', field: 'password' } });

@@ -1,7 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Test } from 'tap';
-import { Bench, LogLines } from './driver/bench.ts';
+import { Bench } from './driver/bench.ts';
 import { closing } from './driver/closing.ts';
 import { linking } from './driver/linking.ts';
+import { LogLines } from './driver/log-lines.ts';
 import { naming } from './driver/naming.ts';
 import { receiving } from './driver/receiving.ts';
 import { resuming } from './driver/resuming.ts';
@@ -21,25 +25,25 @@ export type {
 
 /**
  * Exercises every clause of the driver contract on a driver and the far side that `world` plays. What the
- * driver declares not to be capable of is skipped, nothing else. Resolves when all tests have run.
+ * driver declares not to be capable of is skipped, with the capability as the reason, nothing else. Each clause leaves the
+ * world as it found it. Resolves when all tests have run.
  * @param t tap's test, which gets one subtest for each part of the contract
  */
 export async function driverContract(
   t: Test,
-  { name, makeDriver, world }: DriverContract,
+  { name, makeDriver, world, patienceMs = 3_000 }: DriverContract,
 ): Promise<void> {
   const log = new LogLines();
-  const driver = await makeDriver({ options: {}, dataDir: null, log });
-  const bench = new Bench(driver, world, log);
+  const dataDir = mkdtempSync(join(tmpdir(), 'driver-contract-'));
+  const driver = await makeDriver({ options: {}, dataDir, log });
+  const bench = new Bench(driver, world, log, patienceMs);
   const parts = { naming, linking, resuming, sending, window, receiving, closing };
   for (const [part, run] of Object.entries(parts)) {
-    await t.test(`${name}: ${part}`, async (t) => {
-      await run(t, bench);
-      bench.closeAll();
-    });
+    await t.test(`${name}: ${part}`, (t) => run(t, bench));
   }
   await t.test(`${name}: nothing secret in the log`, async (t) => {
     t.same(log.offending(), []);
     await driver.close?.();
+    rmSync(dataDir, { recursive: true, force: true });
   });
 }

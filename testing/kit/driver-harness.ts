@@ -1,7 +1,10 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { makeCheckedDriver } from '../../config/checked-driver.ts';
 import type { Driver, DriverAccount, DriverFactory } from '../../core/contracts/driver.ts';
 import { parsePhone } from '../../core/phone.ts';
-import { LogLines } from '../contract/driver/bench.ts';
+import { LogLines } from '../contract/driver/log-lines.ts';
 import { HarnessAccount, type Values } from './harness-account.ts';
 
 /** The tenant of accounts in the harness that name no other. */
@@ -11,8 +14,8 @@ export const harnessTenantId = 'ten_harness';
 export interface HarnessOptions {
   /** As in `channels.NAME.options`; none when absent. */
   readonly options?: Readonly<Record<string, unknown>>;
-  /** A folder of the driver's own; null when absent, as in the gateway. */
-  readonly dataDir?: string | null;
+  /** A folder of the driver's own; a fresh one, removed by `close`, when absent. */
+  readonly dataDir?: string;
   /** What the channel is called; `harness` when absent. */
   readonly channel?: string;
 }
@@ -31,11 +34,13 @@ export interface OpenOptions {
  */
 export async function runDriver(
   factory: DriverFactory,
-  { options = {}, dataDir = null, channel = 'harness' }: HarnessOptions = {},
+  { options = {}, dataDir, channel = 'harness' }: HarnessOptions = {},
 ): Promise<DriverHarness> {
   const log = new LogLines();
-  const driver = await makeCheckedDriver(factory, { options, dataDir, log }, 'options');
-  return new DriverHarness(driver, channel, log);
+  const folder = dataDir ?? (await mkdtemp(join(tmpdir(), 'driver-harness-')));
+  const context = { options, dataDir: folder, log };
+  const driver = await makeCheckedDriver(factory, context, 'options');
+  return new DriverHarness(driver, channel, log, dataDir === undefined ? folder : null);
 }
 
 /** One driver and the accounts that were opened on it. Made by `runDriver`. */
@@ -43,9 +48,12 @@ export class DriverHarness {
   readonly driver: Driver;
   readonly #channel: string;
   readonly #log: LogLines;
+  readonly #fresh: string | null;
   readonly #accounts: HarnessAccount[] = [];
 
-  constructor(driver: Driver, channel: string, log: LogLines) {
+  /** @param fresh a folder that goes with the harness */
+  constructor(driver: Driver, channel: string, log: LogLines, fresh: string | null = null) {
+    this.#fresh = fresh;
     this.driver = driver;
     this.#channel = channel;
     this.#log = log;
@@ -78,6 +86,7 @@ export class DriverHarness {
   async close(): Promise<void> {
     for (const account of this.#accounts) account.close();
     await this.driver.close?.();
+    if (this.#fresh !== null) await rm(this.#fresh, { recursive: true, force: true });
   }
 }
 

@@ -79,7 +79,7 @@ export class HarnessAccount {
   }
 
   /** Hands in what an `ask` step wants. @throws DriverError when the network could not be asked */
-  async answer(field: 'code' | 'password', value: string): Promise<AnswerOutcome> {
+  async answer(field: string, value: string): Promise<AnswerOutcome> {
     return await this.#session.answer(field, value);
   }
 

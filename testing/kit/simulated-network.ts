@@ -10,7 +10,7 @@ import { SimulatedNetwork } from '../../drivers/simulated/launch.ts';
 import type { Quota } from '../../drivers/simulated/network/quota.ts';
 import { networkFolder, secretOf } from '../../drivers/simulated/network/running.ts';
 import { networkProgram } from '../../drivers/simulated/program.ts';
-import { LogLines } from '../contract/driver/bench.ts';
+import { LogLines } from '../contract/driver/log-lines.ts';
 import { harnessTenantId } from './driver-harness.ts';
 import { SimulatedPhone } from './simulated-phone.ts';
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
-import { Closed, OneOf } from '../../../core/schemas.ts';
+import { Closed } from '../../../core/schemas.ts';
 import type { ChannelDirectory } from '../channel-access.ts';
 import type { Connections } from '../connections.ts';
 import { connectOnAnyChannel } from './any-channel-connect.ts';
@@ -57,7 +57,11 @@ function handIn(connections: Connections): AnyOperation {
     params: Params,
     query: null,
     body: Closed({
-      field: OneOf(['code', 'password'], { description: '`field` of the step' }),
+      field: Type.String({
+        description: '`field` of the step',
+        maxLength: 40,
+        examples: ['password'],
+      }),
       value: Type.String({ description: 'what the user gave', maxLength: 1024 }),
     }),
     answers: { 200: ConnectionView },

@@ -20,6 +20,9 @@ import {
   Identifier,
 } from './schemas.ts';
 
+/** What the known fields are called where the driver has no words of its own. */
+const labels: Readonly<Record<string, string>> = { code: 'Login code', password: 'Password' };
+
 /** A step of a linking, as every operation of any channel answers it. */
 export const ConnectionStep = Closed(
   {
@@ -36,7 +39,16 @@ export const ConnectionStep = Closed(
       Nullable(Type.String({ description: 'the login token in it, where the network has one' })),
     ),
     code: Type.Optional(Type.String({ description: "to be typed in the network's app" })),
-    field: Type.Optional(OneOf(['code', 'password'], { description: 'the value that is awaited' })),
+    field: Type.Optional(
+      Type.String({
+        description: 'the value that is awaited: `code`, `password` or another',
+        examples: ['password'],
+      }),
+    ),
+    label: Type.Optional(Type.String({ description: 'what to ask the user for' })),
+    secret: Type.Optional(
+      Type.Boolean({ description: 'the value must not be shown while it is typed' }),
+    ),
     expires_at: Type.Optional(Timestamp),
   },
   {
@@ -102,7 +114,12 @@ export async function stepView(step: LinkStep): Promise<Static<typeof Connection
     case 'show_code':
       return { type: step.type, code: step.code, expires_at: timestamp(step.expiresAt) };
     case 'ask':
-      return { type: step.type, field: step.field };
+      return {
+        type: step.type,
+        field: step.field,
+        label: step.label ?? labels[step.field] ?? step.field,
+        secret: step.secret ?? step.field === 'password',
+      };
     case 'expired':
       return { type: step.type };
   }

@@ -16,12 +16,27 @@ const Capabilities = Closed({
     { contacts: Type.Boolean(), history: Type.Boolean() },
     { description: 'what can be imported at the first connection' },
   ),
-  recipients: OneOf(['any_phone', 'contacts'], {
-    description: '`any_phone`: a message can go to any number; `contacts`: only to a known contact',
+  recipients: OneOf(['phone', 'address', 'contacts'], {
+    description:
+      '`phone`: a message can go to any number; `address`: to any address of the network; `contacts`: only to a ' +
+      'known contact',
   }),
-  delivered_receipts: Type.Boolean({
-    description: 'the network reports delivery apart from reading',
+  receipts: OneOf(['none', 'delivered', 'read'], {
+    description:
+      'how far a message can get: `none`: it ends as `sent`; `delivered`; `read`, which on some networks comes ' +
+      'without `delivered`',
   }),
+  offline_messages: Type.Boolean({
+    description: 'what is written while the account is away comes later; without it that is lost',
+  }),
+  remote_link: Type.Boolean({ description: 'the link can be seen and ended on the network, too' }),
+  max_text: Nullable(
+    Type.Integer({
+      minimum: 1,
+      description:
+        'the most characters of one text, where the network takes fewer than the gateway',
+    }),
+  ),
   deduplicates: Type.Boolean({
     description:
       'a message whose outcome a crash left open is sent again and shown once; without it that message fails ' +
@@ -92,8 +107,11 @@ export function listChannels(channels: ChannelDirectory): AnyOperation {
                 capabilities: {
                   link_methods: ['qr', 'pairing_code'],
                   imports: { contacts: true, history: true },
-                  recipients: 'any_phone',
-                  delivered_receipts: true,
+                  recipients: 'phone',
+                  receipts: 'read',
+                  offline_messages: true,
+                  remote_link: true,
+                  max_text: null,
                   deduplicates: true,
                   media: true,
                 },
@@ -134,7 +152,10 @@ function shown(capabilities: DriverCapabilities) {
     link_methods: [...linkMethods],
     imports: { contacts: imports.contacts, history: imports.history },
     recipients,
-    delivered_receipts: capabilities.deliveredReceipts,
+    receipts: capabilities.receipts,
+    offline_messages: capabilities.offlineMessages ?? true,
+    remote_link: capabilities.remoteLink ?? true,
+    max_text: capabilities.maxText ?? null,
     deduplicates: capabilities.deduplicates,
     media: capabilities.media,
   };

@@ -39,7 +39,12 @@ const cause = (reasons: readonly string[]) => ({
 const Step = Type.Union([
   Type.Object({ ...kind('show_qr'), data: Text, token: MaybeText, expiresAt: Moment }),
   Type.Object({ ...kind('show_code'), code: Text, expiresAt: Moment }),
-  Type.Object({ ...kind('ask'), field: OneOf(['code', 'password']) }),
+  Type.Object({
+    ...kind('ask'),
+    field: Type.String({ pattern: '^[a-z][a-z0-9_]{0,39}$' }),
+    label: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+    secret: Type.Optional(Type.Boolean()),
+  }),
   Type.Object(kind('expired')),
 ]);
 
@@ -57,6 +62,7 @@ const Event = Type.Union([
   Type.Object({ ...state('logged_out'), ...cause(endedReasons) }),
   Type.Object({ ...state('refused'), ...cause(refusedReasons), retryAt: Nullable(Moment) }),
   Type.Object({ ...kind('identity'), ...Identity, name: MaybeText }),
+  Type.Object({ ...kind('address'), formerly: Text, networkId: Text }),
   Type.Object({
     ...kind('message'),
     networkId: Text,

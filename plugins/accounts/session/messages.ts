@@ -8,7 +8,7 @@ export type SessionRequest =
   | {
       readonly operation: 'answer';
       readonly accountId: string;
-      readonly field: 'code' | 'password';
+      readonly field: string;
       readonly value: string;
     }
   /** The record is gone: log out of the network. */

@@ -111,7 +111,7 @@ export class SessionRunner {
   }
 
   /** Asks the driver to hand a value to the network. @throws DriverError, or what a broken driver throws */
-  async answer(field: 'code' | 'password', value: string): Promise<AnswerOutcome> {
+  async answer(field: string, value: string): Promise<AnswerOutcome> {
     const { session } = this.live;
     if (session === null || !this.#mayCall()) throw new Error('the session cannot act');
     const outcome = await session.answer(field, value);

@@ -16,6 +16,7 @@ export class Turns {
     message: new Line(messagesAtOnce),
     receipt: new Line(1),
     identity: new Line(1),
+    address: new Line(1),
     contacts: new Line(1),
     history: new Line(1),
   };

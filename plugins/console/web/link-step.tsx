@@ -10,7 +10,7 @@ export function LinkStep(props: {
   step: Step;
   channel: string;
   /** Hands in what is asked for; absent where this is not the place for it. */
-  submit?: (field: 'code' | 'password', value: string) => Promise<void>;
+  submit?: (field: string, value: string) => Promise<void>;
   isBusy?: boolean;
 }) {
   const { step, channel } = props;
@@ -40,6 +40,8 @@ export function LinkStep(props: {
         <Ask
           key={step.field}
           field={step.field ?? 'code'}
+          label={step.label ?? ''}
+          isSecret={step.secret === true}
           submit={props.submit}
           isBusy={props.isBusy ?? false}
         />
@@ -75,9 +77,14 @@ function Countdown({ at }: { at: string | undefined }) {
   );
 }
 
+/** What is known of the fields that networks of our own ask for. */
+const hints: Readonly<Record<string, string>> = texts.connect.fieldHints;
+
 function Ask(props: {
-  field: 'code' | 'password';
-  submit: (field: 'code' | 'password', value: string) => Promise<void>;
+  field: string;
+  label: string;
+  isSecret: boolean;
+  submit: (field: string, value: string) => Promise<void>;
   isBusy: boolean;
 }) {
   const [value, setValue] = useState('');
@@ -90,11 +97,11 @@ function Ask(props: {
       }}
     >
       <Field
-        label={texts.connect.fields[field]}
-        type={field === 'password' ? 'password' : 'text'}
+        label={props.label}
+        type={props.isSecret ? 'password' : 'text'}
         value={value}
         onInput={setValue}
-        hint={texts.connect.fieldHints[field]}
+        hint={hints[field]}
         isRequired
       />
       <Button type="submit" tone="main" isBusy={props.isBusy}>

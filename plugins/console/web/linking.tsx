@@ -30,7 +30,7 @@ export function Linking(props: { session: Session; channel: string; identifier: 
       await session.client.call('scan_with_simulated_phone', input);
       loaded.reload();
     });
-  const submit = (field: 'code' | 'password', value: string) =>
+  const submit = (field: string, value: string) =>
     task.run(async () => {
       await session.client.call('submit_connection_step', { path, body: { field, value } });
       loaded.reload();

@@ -152,7 +152,6 @@ export const texts = {
       'Open its settings, then linked devices.',
       'Tap “Link with phone number instead” and type this code.',
     ],
-    fields: { code: 'Login code', password: 'Password' },
     fieldHints: {
       code: 'The network has sent it to the phone.',
       password: 'The second step that the owner has set up in the app.',

@@ -5,6 +5,8 @@ import type { Contact, ContactKey } from '../contract.ts';
 export interface ContactFilter {
   readonly channel: string | null;
   readonly phone: string | null;
+  /** Those whose phone or network id is one of these. */
+  readonly addresses?: readonly string[];
   readonly before: { readonly createdAt: number; readonly id: string } | null;
   readonly limit: number;
 }
@@ -20,6 +22,7 @@ interface ContactColumns {
   readonly do_not_disturb: number;
   readonly private: number;
   readonly automation_paused: number;
+  readonly uncounted: number;
   readonly created_at: number;
 }
 
@@ -66,8 +69,16 @@ export class ContactTable {
       do_not_disturb: row.do_not_disturb ?? null,
       private: row.private ?? null,
       automation_paused: row.automation_paused ?? null,
+      uncounted: row.uncounted ?? null,
     }));
     await this.db.updateEach('contacts', 'id', rows);
+  }
+
+  /** Takes note that contacts have been counted as new ones. The caller has locked the tenants. */
+  async count(ids: readonly string[]): Promise<void> {
+    if (ids.length === 0) return;
+    const these = placeholders(ids.length);
+    await this.db.run(`update contacts set uncounted = 0 where id in (${these})`, ids);
   }
 
   /** Deletes contacts that became aliases, once every reference to them was changed. */
@@ -177,8 +188,13 @@ export class ContactTable {
     // Else MariaDB and MySQL would read the whole tenant, from its newest contact on, for a page in the middle, and
     // SQLite for a phone.
     const told = dialect === 'mysql' ? '?? force index (??)' : '?? indexed by ??';
+    const { addresses } = filter;
     const query = knex
-      .from(knex.raw(told, ['contacts', listIndex(filter)]))
+      .from(
+        addresses === undefined
+          ? knex.raw(told, ['contacts', listIndex(filter)])
+          : this.#addressed(tenantId, addresses, told),
+      )
       .where('tenant_id', tenantId)
       .whereRaw(notErased)
       .orderBy('created_at', 'desc')
@@ -199,6 +215,21 @@ export class ContactTable {
     const rows: readonly ContactColumns[] = await query;
     return rows.map(fromColumns);
   }
+
+  /** The contacts whose phone or network id is one of these, as what a list is read from. */
+  #addressed(tenantId: string, addresses: readonly string[], told: string) {
+    const { knex, dialect } = this.db;
+    const having = (column: 'phone' | 'network_id') =>
+      knex
+        .select('id as named')
+        .from(knex.raw(told, ['contacts', `contacts_tenant_id_${column}`]))
+        .where('tenant_id', tenantId)
+        .whereIn(column, addresses);
+    const named = having('phone').union(having('network_id'));
+    // In this order on both engines: else they may read the whole tenant.
+    const join = dialect === 'mysql' ? 'straight_join' : 'cross join';
+    return knex.raw(`(?) addressed ${join} contacts on contacts.id = addressed.named`, [named]);
+  }
 }
 
 function fromColumns(row: ContactColumns): Contact {
@@ -213,6 +244,7 @@ function fromColumns(row: ContactColumns): Contact {
     doNotDisturb: row.do_not_disturb === 1,
     private: row.private === 1,
     automationPaused: row.automation_paused === 1,
+    uncounted: row.uncounted === 1,
     createdAt: row.created_at,
   };
 }
@@ -229,6 +261,7 @@ function toRow(contact: Contact): Row {
     do_not_disturb: contact.doNotDisturb ? 1 : 0,
     private: contact.private ? 1 : 0,
     automation_paused: contact.automationPaused ? 1 : 0,
+    uncounted: contact.uncounted ? 1 : 0,
     created_at: contact.createdAt,
   };
 }

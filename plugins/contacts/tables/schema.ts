@@ -3,6 +3,7 @@ import {
   integer,
   key,
   nullable,
+  sparse,
   type Table,
   text,
   words,
@@ -24,6 +25,7 @@ export const contactSchema: readonly Table[] = [
       do_not_disturb: zero,
       private: zero,
       automation_paused: zero,
+      uncounted: zero,
       created_at: integer,
     },
     primary: ['id'],
@@ -35,6 +37,7 @@ export const contactSchema: readonly Table[] = [
       ['tenant_id', 'created_at', 'id'],
       ['tenant_id', 'channel', 'created_at', 'id'],
       ['tenant_id', 'phone'],
+      sparse('tenant_id', 'network_id'),
     ],
   },
   {

@@ -77,6 +77,16 @@ export class ContactResolver {
     return byPhone.private ? byPhone : byNetworkId;
   }
 
+  /** The contact of one network id has another from now on; who has that one already is the same person. */
+  move(former: ContactKey, present: ContactKey): void {
+    const contact = this.#at(former);
+    const other = this.#at(present);
+    if (contact === undefined || contact === other) return;
+    const { networkId } = present;
+    if (other === undefined) this.#change({ ...contact, networkId });
+    else this.#merge(contact, other, { ...present, phone: contact.phone ?? other.phone });
+  }
+
   /**
    * The contact of this key, made when it is new. Of a stored one the network's name is followed until it was set through
    * the API.
@@ -84,10 +94,12 @@ export class ContactResolver {
    */
   meet(key: ContactKey, networkName: string | null, flags: ContactFlags = noFlags): Contact {
     const stored = this.recognise(key, false);
-    const name = (networkName ?? '').slice(0, longestName);
-    if (stored === undefined) return this.#add(key, name, flags);
-    if (name === '' || name === stored.name || stored.nameSet) return stored;
-    return this.#change({ ...stored, name });
+    const told = (networkName ?? '').slice(0, longestName);
+    if (stored === undefined) return this.#add(key, told, flags);
+    const name = told === '' || stored.nameSet ? stored.name : told;
+    if (name === stored.name && !stored.uncounted) return stored;
+    // Whom the network brings is no stranger any more.
+    return this.#change({ ...stored, name, uncounted: false });
   }
 
   /** The contact that this id of one that `recognise` or `meet` has answered names by now. */
@@ -109,18 +121,23 @@ export class ContactResolver {
     const of = (ids: ReadonlySet<string>): Contact[] =>
       [...ids].flatMap((id) => this.#contacts.get(id) ?? []);
     const changed = of(this.#changed).filter(({ id }) => this.#stored.has(id));
-    // Phones are unique, and rows are written in any order: a phone is given up before another contact takes it.
-    await unit.contacts.save(changed.flatMap(({ id, phone }) => this.#withoutPhone(id, phone)));
+    // Addresses are unique, and rows are written in any order: one is given up before another contact takes it.
+    await unit.contacts.save(changed.flatMap((contact) => this.#withoutGivenUp(contact)));
     const { contacts } = unit.withCommit;
     await contacts.save(changed);
     await contacts.insert(of(this.#added));
   }
 
-  /** The contact as it is stored but without its phone; nothing when it keeps that phone, or has none. */
-  #withoutPhone(id: string, phone: string | null): Contact[] {
+  /** The contact as it is stored but without the phone or network id that it does not keep; nothing when it keeps both. */
+  #withoutGivenUp({ id, phone, networkId }: Contact): Contact[] {
     const stored = this.#stored.get(id);
-    if (stored === undefined || stored.phone === null || stored.phone === phone) return [];
-    return [{ ...stored, phone: null }];
+    if (stored === undefined) return [];
+    const kept = {
+      phone: stored.phone === phone ? phone : null,
+      networkId: stored.networkId === networkId ? networkId : null,
+    };
+    const isKept = kept.phone === stored.phone && kept.networkId === stored.networkId;
+    return isKept ? [] : [{ ...stored, ...kept }];
   }
 
   #at(contactKey: ContactKey): Contact | undefined {
@@ -167,7 +184,15 @@ export class ContactResolver {
 
   #add(key: ContactKey, name: string, flags: ContactFlags): Contact {
     const id = newId('con', this.#now);
-    const contact = { ...key, ...flags, id, name, nameSet: false, createdAt: this.#now };
+    const contact = {
+      ...key,
+      ...flags,
+      id,
+      name,
+      nameSet: false,
+      uncounted: false,
+      createdAt: this.#now,
+    };
     this.#enter(contact);
     this.#added.add(id);
     return contact;

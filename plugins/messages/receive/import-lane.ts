@@ -1,4 +1,8 @@
-import type { DriverContact, HistoryMessage } from '../../../core/contracts/driver.ts';
+import type {
+  AddressEvent,
+  DriverContact,
+  HistoryMessage,
+} from '../../../core/contracts/driver.ts';
 import type { Messages } from '../../../core/contracts/messages.ts';
 import type { Lane } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
@@ -20,6 +24,8 @@ export interface ImportInput extends ReceivingAccount {
   readonly takesContacts: boolean;
   /** Whether the contacts are as the network knows them now, so that a number may have changed hands. */
   readonly isPresent: boolean;
+  /** A contact whose address has changed. */
+  readonly moved: AddressEvent | null;
   readonly contacts: readonly DriverContact[];
   readonly history: readonly HistoryMessage[];
 }
@@ -49,6 +55,8 @@ export function makeImportLane(forget: Messages['forgetContact']): Lane<ImportIn
       );
       const drafts: StoredMessage[] = [];
       for (const input of valid) {
+        const [former, present] = moveOf(input);
+        if (former !== undefined && present !== undefined) people.move(former, present);
         importContacts(input, people);
         if (input.options.importHistory) drafts.push(...importHistory(input, people, unit.now));
       }
@@ -75,9 +83,18 @@ export function makeImportLane(forget: Messages['forgetContact']): Lane<ImportIn
   };
 }
 
+/** The address that a contact had, and the one that it has now. */
+function moveOf({ tenantId, channel, moved }: ImportInput): ContactKey[] {
+  if (moved === null) return [];
+  return [moved.formerly, moved.networkId].flatMap(
+    (networkId) => contactKey(tenantId, channel, { phone: null, networkId, name: null }) ?? [],
+  );
+}
+
 function keysOf(input: ImportInput): ContactKey[] {
   const contacts = [...input.contacts, ...input.history.map((message) => message.contact)];
-  return contacts.flatMap((contact) => contactKey(input.tenantId, input.channel, contact) ?? []);
+  const named = contacts.map((one) => contactKey(input.tenantId, input.channel, one));
+  return [...named, ...moveOf(input)].flatMap((key) => key ?? []);
 }
 
 function importContacts(

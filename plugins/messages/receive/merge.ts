@@ -28,7 +28,13 @@ export function flagsOfBoth(one: ContactFlags, other: ContactFlags): ContactFlag
 export function joined(kept: Contact, gone: Contact): Contact {
   const isNamed = kept.nameSet || (!gone.nameSet && kept.name !== '');
   const { name, nameSet } = isNamed ? kept : gone;
-  return { ...kept, ...flagsOfBoth(kept, gone), name, nameSet };
+  return {
+    ...kept,
+    ...flagsOfBoth(kept, gone),
+    name,
+    nameSet,
+    uncounted: kept.uncounted && gone.uncounted,
+  };
 }
 
 /**

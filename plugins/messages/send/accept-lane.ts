@@ -97,6 +97,7 @@ async function writeBatch(
   await unit.openerRefusals.record(batch.newRefusals, rules.limits.guards.safety.windowMs);
   const day = rules.limits.day(batch.now);
   await withCommit.contacts.insert(batch.newContacts);
+  await withCommit.contacts.count(batch.counted);
   await withCommit.threads.save([...batch.newThreads.values()]);
   await withCommit.messages.insert(accepted.map(({ message }) => message));
   await withCommit.accounts.advance(batch.sequences);

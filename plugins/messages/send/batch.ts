@@ -35,8 +35,8 @@ export interface SendBatch {
   readonly contacts: Map<string, SendingContact>;
   /** The ids of contacts by those of their aliases that are named. */
   readonly aliases: ReadonlyMap<string, string>;
-  /** Contact ids by `phoneKey`. */
-  readonly contactsByPhone: Map<string, string>;
+  /** Contact ids by `nameKey`. */
+  readonly contactsByName: Map<string, string>;
   /** By `threadKey`. */
   readonly threads: Map<string, Thread>;
   /** Times of accepted openers, by account. */
@@ -53,6 +53,8 @@ export interface SendBatch {
 
   // What there is to write.
   readonly newContacts: Contact[];
+  /** The ids of stored contacts that a message was accepted to for the first time. */
+  readonly counted: string[];
   readonly newThreads: Map<string, Thread>;
   /** In the order of acceptance. */
   readonly newMessages: StoredMessage[];
@@ -67,9 +69,21 @@ export interface SendBatch {
   readonly holds: Map<string, number>;
 }
 
-/** The key of a contact in `contactsByPhone`. */
-export function phoneKey(tenantId: string, channel: string, phone: string): string {
-  return `${tenantId} ${channel} ${phone}`;
+/** The key of a contact in `contactsByName`: by its phone or its network id. */
+export function nameKey(
+  { tenantId, channel }: Pick<Contact, 'tenantId' | 'channel'>,
+  kind: 'phone' | 'networkId',
+  name: string,
+): string {
+  return `${tenantId} ${channel} ${kind} ${name}`;
+}
+
+/** Enters a contact by its phone and its network id. */
+export function enterNames(contactsByName: Map<string, string>, contact: SendingContact): void {
+  for (const kind of ['phone', 'networkId'] as const) {
+    const name = contact[kind];
+    if (name !== null) contactsByName.set(nameKey(contact, kind, name), contact.id);
+  }
 }
 
 /** The key of an answer in `keys`. */

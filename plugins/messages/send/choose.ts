@@ -1,9 +1,11 @@
+import { addressDescription } from '../../../core/contact-address.ts';
+import type { Driver } from '../../../core/contracts/driver.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { mayUse } from '../../../core/scopes.ts';
 import { specifiedChannels } from '../../../core/specified-channels.ts';
 import type { SendingAccount, SendingContact, SendingTenant } from '../tables/sending-rows.ts';
-import { phoneKey, type SendBatch } from './batch.ts';
-import type { SendInput, SendRules } from './input.ts';
+import { nameKey, type SendBatch } from './batch.ts';
+import type { SendInput, SendingChannel, SendRules } from './input.ts';
 
 /**
  * The account a send goes out from, of those by id. Named: it must be usable, that is connected, or reconnecting with its
@@ -39,9 +41,23 @@ function isReconnecting(account: SendingAccount): boolean {
   return account.status === 'connecting' && account.linked;
 }
 
+/** The id of the contact that a send from an account names, where that is known. */
+export function namedContact(
+  { aliases, contactsByName }: Pick<SendBatch, 'aliases' | 'contactsByName'>,
+  account: Pick<SendingAccount, 'tenantId' | 'channel'>,
+  { contactId, phone, addresses }: Pick<SendInput, 'contactId' | 'phone' | 'addresses'>,
+): string | undefined {
+  if (contactId !== null) return aliases.get(contactId) ?? contactId;
+  const key =
+    addresses === null
+      ? nameKey(account, 'phone', phone ?? '')
+      : nameKey(account, 'networkId', addresses.get(account.channel) ?? '');
+  return contactsByName.get(key);
+}
+
 /**
- * The contact a send goes to: the one whose id or phone is given, or a new one where the network reaches any
- * number. A new one is returned without being entered in the batch.
+ * The contact a send goes to: the one whose id, phone or address is given, or a new one where the network reaches anybody
+ * so. A new one is returned without being entered in the batch.
  */
 export function chooseContact(
   rules: SendRules,
@@ -50,38 +66,86 @@ export function chooseContact(
   account: SendingAccount,
   send: SendInput,
 ): SendingContact | GatewayError {
-  if (send.contactId !== null) {
-    const id = batch.aliases.get(send.contactId) ?? send.contactId;
-    const contact = batch.contacts.get(id);
-    if (contact?.tenantId !== tenant.id) return new GatewayError('contact_not_found');
-    if (send.phone !== null && contact.phone !== send.phone) {
-      const message = 'phone and contact_id name different contacts; give one of them';
-      return new GatewayError('invalid_request', { details: [{ path: 'body/to', message }] });
-    }
+  const channel = rules.channel(account.channel, tenant.mode);
+  const wrong = textRefusal(channel, account, send) ?? addressRefusal(channel, account, send);
+  if (wrong !== null) return wrong;
+  const contact = batch.contacts.get(namedContact(batch, account, send) ?? '');
+  if (send.contactId !== null && contact?.tenantId !== tenant.id) {
+    return new GatewayError('contact_not_found');
+  }
+  const address = send.addresses?.get(account.channel) ?? null;
+  const { phone } = send;
+  if (contact !== undefined) {
+    if (phone !== null && contact.phone !== phone) return differing('phone', send);
+    if (address !== null && contact.networkId !== address) return differing('address', send);
     if (contact.channel === account.channel) return contact;
     const message = `The contact is on ${contact.channel}, the account on ${account.channel}.`;
     return new GatewayError('contact_channel_mismatch', { message });
   }
-  const phone = send.phone ?? '';
-  const key = phoneKey(tenant.id, account.channel, phone);
-  const stored = batch.contacts.get(batch.contactsByPhone.get(key) ?? '');
-  if (stored !== undefined) return stored;
-  if (rules.recipients(account.channel, tenant.mode) === 'contacts') {
-    const message = `On ${account.channel} only an existing contact can be messaged.`;
-    const code = specifiedChannels.has(account.channel)
-      ? 'chatapp_requires_existing_contact'
-      : 'contact_required';
-    return new GatewayError(code, { message });
+  if (address !== null && phone !== null) return differing('phone', send);
+  if (channel.recipients === 'contacts') return unknownContact(account);
+  if (channel.recipients === 'address' && address === null) {
+    return wrongField('body/to/phone', `names nobody on ${account.channel}: give address`);
   }
   return {
     id: rules.newContactId(batch.now),
     tenantId: tenant.id,
     channel: account.channel,
     phone,
-    networkId: null,
+    networkId: address,
     doNotDisturb: false,
     private: false,
+    uncounted: true,
   };
+}
+
+/** What a send must know of a channel; where no driver is there nobody new can be written to. */
+export function sendingChannel(driver: Driver | null): SendingChannel {
+  if (driver === null) return { recipients: 'contacts', maxText: null, address: '' };
+  const { recipients, maxText = null } = driver.capabilities;
+  return { recipients, maxText, address: addressDescription(driver) };
+}
+
+/** Why a text is too long for the account's channel. */
+function textRefusal(
+  { maxText }: SendingChannel,
+  { channel }: SendingAccount,
+  { text }: SendInput,
+): GatewayError | null {
+  if (maxText === null || text.length <= maxText || [...text].length <= maxText) return null;
+  return wrongField('body/text', `must have at most ${maxText} characters on ${channel}`);
+}
+
+/** Why the address that a send gives is none on the account's channel. */
+function addressRefusal(
+  { recipients, address }: SendingChannel,
+  { channel }: SendingAccount,
+  { addresses }: SendInput,
+): GatewayError | null {
+  if (addresses === null) return null;
+  if (recipients !== 'address') {
+    return wrongField('body/to/address', `names nobody on ${channel}: give phone or contact_id`);
+  }
+  return addresses.has(channel) ? null : wrongField('body/to/address', `must be ${address}`);
+}
+
+function differing(field: 'phone' | 'address', { contactId }: SendInput): GatewayError {
+  const other = contactId === null ? 'address' : 'contact_id';
+  const message = `${field} and ${other} name different contacts; give one of them`;
+  return new GatewayError('invalid_request', { details: [{ path: 'body/to', message }] });
+}
+
+function wrongField(path: string, problem: string): GatewayError {
+  const message = `${path} ${problem}`;
+  return new GatewayError('invalid_request', { message, details: [{ path, message }] });
+}
+
+function unknownContact({ channel }: SendingAccount): GatewayError {
+  const message = `On ${channel} only an existing contact can be messaged.`;
+  const code = specifiedChannels.has(channel)
+    ? 'chatapp_requires_existing_contact'
+    : 'contact_required';
+  return new GatewayError(code, { message });
 }
 
 /** Why a contact's flags forbid a message to it. */

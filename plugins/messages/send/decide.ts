@@ -5,7 +5,7 @@ import { limitEvent } from '../events.ts';
 import { newMessage } from '../tables/message-rows.ts';
 import type { SendingAccount, SendingContact, SendingTenant } from '../tables/sending-rows.ts';
 import { threadKey } from '../threads.ts';
-import { answerKey, noticeKey, phoneKey, type SendBatch } from './batch.ts';
+import { answerKey, enterNames, noticeKey, type SendBatch } from './batch.ts';
 import { chooseAccount, chooseContact, flagRefusal } from './choose.ts';
 import type { SendDecision, SendInput, SendRules } from './input.ts';
 
@@ -29,7 +29,7 @@ export function decideSend(rules: SendRules, batch: SendBatch, send: SendInput):
     flagRefusal(contact) ??
     loopRefusal(rules, batch, contact) ??
     openerRefusal(rules, batch, account, contact) ??
-    capRefusal(rules, batch, tenant, account, !batch.contacts.has(contact.id));
+    capRefusal(rules, batch, tenant, account, contact.uncounted);
   if (refusal !== null) return { refused: refusal };
   return { accepted: accept(batch, account, contact, send) };
 }
@@ -130,8 +130,8 @@ function accept(
   send: SendInput,
 ): SendAnswer {
   const { now } = batch;
-  const newContact = !batch.contacts.has(contact.id);
-  if (newContact) enterContact(batch, contact);
+  const newContact = contact.uncounted;
+  if (newContact) enterCounted(batch, { ...contact, uncounted: false });
   const thread = threadKey(account.id, contact.id);
   const opener = !batch.threads.has(thread);
   if (opener) {
@@ -181,11 +181,16 @@ function accept(
   return answer;
 }
 
-function enterContact(batch: SendBatch, contact: SendingContact): void {
-  const { id, tenantId, channel, phone } = contact;
-  batch.contacts.set(id, contact);
-  // The next send of this batch to the same number finds it there.
-  if (phone !== null) batch.contactsByPhone.set(phoneKey(tenantId, channel, phone), id);
+/** Enters a contact that has just been counted: one that is new, or was made without a message. */
+function enterCounted(batch: SendBatch, contact: SendingContact): void {
+  const isStored = batch.contacts.has(contact.id);
+  batch.contacts.set(contact.id, contact);
+  if (isStored) {
+    batch.counted.push(contact.id);
+    return;
+  }
+  // The next send of this batch to the same number or address finds it there.
+  enterNames(batch.contactsByName, contact);
   batch.newContacts.push({
     ...contact,
     name: '',

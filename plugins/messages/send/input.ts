@@ -1,3 +1,4 @@
+import type { DriverCapabilities } from '../../../core/contracts/driver.ts';
 import type { SendAnswer } from '../../../core/contracts/messages.ts';
 import type { GatewayError } from '../../../core/errors.ts';
 import type { LimitRules } from '../../limits/contract.ts';
@@ -14,6 +15,8 @@ export interface SendInput {
   readonly contactId: string | null;
   /** E.164 with `+`. */
   readonly phone: string | null;
+  /** The address in the form that each channel stores, by channel; null: none was given. */
+  readonly addresses: ReadonlyMap<string, string> | null;
   readonly text: string;
   readonly media: Media | null;
   /** The `traceparent` that the message keeps; null without a trace. */
@@ -24,13 +27,24 @@ export interface SendInput {
 /** What became of one send. A refusal is a value: thrown it would roll back strangers. */
 export type SendDecision = { readonly accepted: SendAnswer } | { readonly refused: GatewayError };
 
+/** A channel as a send must know it. */
+export interface SendingChannel extends Pick<DriverCapabilities, 'recipients'> {
+  /** The longest text, in characters; null: any that the gateway takes. */
+  readonly maxText: number | null;
+  /** What an address of it is, for people. */
+  readonly address: string;
+}
+
+/** The addresses that a text may mean, by channel. */
+export type FindAddresses = (text: string) => ReadonlyMap<string, string>;
+
 /** The rules beyond the limits that a send is decided by. */
 export interface SendRules {
   readonly limits: LimitRules;
   /** How long an Idempotency-Key is kept. */
   readonly idempotencyMs: number;
-  /** Whether a channel's messages go to any number or only to known contacts. */
-  recipients(channel: string, mode: 'live' | 'test'): 'any_phone' | 'contacts';
+  /** What a channel's network can do. */
+  channel(channel: string, mode: 'live' | 'test'): SendingChannel;
   /** A new contact's id. */
   newContactId(at: number): string;
 }

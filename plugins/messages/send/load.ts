@@ -4,8 +4,8 @@ import type { IdempotencyRecord } from '../tables/idempotency.ts';
 import type { DayCount, SendingAccount, SendSnapshot } from '../tables/sending-rows.ts';
 import type { Thread } from '../tables/threads.ts';
 import { threadKey } from '../threads.ts';
-import { answerKey, phoneKey, type SendBatch } from './batch.ts';
-import { chooseAccount } from './choose.ts';
+import { answerKey, enterNames, type SendBatch } from './batch.ts';
+import { chooseAccount, namedContact } from './choose.ts';
 import type { SendInput, SendRules } from './input.ts';
 
 /** By how much the database's clock may go on between `prefetch` and `loadBatch`. */
@@ -73,18 +73,12 @@ export async function loadBatch(
   const aliases = new Map(
     snapshots.flatMap(({ alias, contact }) => (alias && contact ? [[alias, contact.id]] : [])),
   );
-  const contactsByPhone = new Map<string, string>();
-  for (const { id, tenantId, channel, phone } of contacts.values()) {
-    if (phone !== null) contactsByPhone.set(phoneKey(tenantId, channel, phone), id);
-  }
+  const contactsByName = new Map<string, string>();
+  for (const contact of contacts.values()) enterNames(contactsByName, contact);
   const pairs = sends.flatMap((send): Pair[] => {
     const account = chooseAccount(accounts, send);
     if (account instanceof GatewayError) return [];
-    const key = phoneKey(send.tenantId, account.channel, send.phone ?? '');
-    const contactId =
-      send.contactId === null
-        ? contactsByPhone.get(key)
-        : (aliases.get(send.contactId) ?? send.contactId);
+    const contactId = namedContact({ aliases, contactsByName }, account, send);
     return [{ accountId: account.id, contactId, named: send.accountId !== null }];
   });
   const [threads, counts] = await Promise.all([
@@ -97,12 +91,13 @@ export async function loadBatch(
     accounts,
     contacts,
     aliases,
-    contactsByPhone,
+    contactsByName,
     threads,
     ...(await loadGuards(unit, rules, snapshots, pairs, threads)),
     counts,
     keys: new Map(keys.map((key) => [answerKey(key.tenantId, key.keyHash), key])),
     newContacts: [],
+    counted: [],
     newThreads: new Map(),
     newMessages: [],
     sequences: new Map(),

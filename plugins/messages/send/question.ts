@@ -34,9 +34,12 @@ export async function sendQuestion(
     read.contacts.find(send.tenantId, contactId),
   ]);
   if (account === undefined) throw new GatewayError('account_not_found');
+  const { recipients } = rules.channel(account.channel, 'live');
+  const address = contact?.networkId ?? send.addresses?.get(account.channel) ?? null;
+  const phone = contact === null ? send.phone : contact.phone;
   return inWords({
     name: contact?.name ?? '',
-    address: contact === null ? send.phone : contact.phone,
+    address: recipients === 'address' ? (phone ?? address) : phone,
     account: `${account.identifier} (${account.channel})`,
     media: send.media?.url ?? null,
     text: send.text,
@@ -56,7 +59,7 @@ interface Question {
 /** The text comes last, and nothing before it can break its line: no part can pass for another. Pure. */
 export function inWords({ name, address, account, media, text }: Question): string {
   const named = oneLine(name);
-  const number = address ?? 'hidden number';
+  const number = address === null ? 'hidden number' : oneLine(address);
   return [
     'Send this message?',
     `To: ${named === '' ? number : `${named} (${number})`}`,

@@ -7,20 +7,22 @@ import { GatewayError } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import { parsePhone } from '../../../core/phone.ts';
 import type { Media } from '../tables/message-rows.ts';
-import type { SendInput } from './input.ts';
+import type { FindAddresses, SendInput } from './input.ts';
 
 /** A send without its place in a trace. */
 export type UntracedSend = Omit<SendInput, 'trace'>;
 
 /**
  * Makes the accept lane's input of a request.
+ * @param addresses what a given address is on each channel
  * @param key the Idempotency-Key, if any
  * @param allowHttp media may be sent from an address without TLS
- * @throws GatewayError `invalid_phone_number`, `invalid_request`
+ * @throws GatewayError `invalid_phone_number`, `invalid_request`, `driver_failed`
  */
 export function sendInput(
   { tenantId, accountIds = null }: ActingCaller,
   body: SendBody,
+  addresses: FindAddresses,
   key: string | undefined,
   allowHttp = false,
 ): UntracedSend {
@@ -39,6 +41,7 @@ export function sendInput(
     accountIds,
     contactId: body.to.contact_id ?? null,
     phone,
+    addresses: body.to.address === undefined ? null : addresses(body.to.address),
     text: body.text,
     media: body.media_url === undefined ? null : outboundMedia(body.media_url, allowHttp),
     idempotency:

@@ -4,7 +4,7 @@ import type { Messages, SendBody } from '../../../core/contracts/messages.ts';
 import { type ErrorDetail, GatewayError } from '../../../core/errors.ts';
 import { validationDetails } from '../../../core/validation-messages.ts';
 import { acceptTraced } from './accept-span.ts';
-import type { SendDecision, SendInput } from './input.ts';
+import type { FindAddresses, SendDecision, SendInput } from './input.ts';
 import type { AskSend } from './question.ts';
 import { sendInput } from './request.ts';
 import { sendBody } from './schemas.ts';
@@ -19,20 +19,25 @@ export type IsKnown = (
 /** Accepts one message, or throws its refusal. */
 export type Send = Messages['send'];
 
-/**
- * Sends bodies that their schema has validated, as the route of `POST /messages` does.
- * @param allowHttp media may be sent from an address without TLS
- * @param isKnown asked for keys that are limited to some accounts
- */
+/** What bodies are understood by. */
+export interface BodyParts {
+  /** Media may be sent from an address without TLS. */
+  readonly allowHttp: boolean;
+  /** What a given address is on each channel. */
+  readonly addresses: FindAddresses;
+  /** Asked for keys that are limited to some accounts. */
+  readonly isKnown: IsKnown;
+}
+
+/** Sends bodies that their schema has validated, as the route of `POST /messages` does. */
 export function makeSend(
   accept: (input: SendInput) => Promise<SendDecision>,
-  allowHttp: boolean,
-  isKnown: IsKnown,
+  { allowHttp, addresses, isKnown }: BodyParts,
 ): Send {
   return async (caller, body, idempotencyKey, traceparent = null) => {
     if (caller.confirmSends === true) throw new GatewayError('confirmation_required');
     await refuseStranger(caller, body.to.contact_id, isKnown);
-    const send = sendInput(caller, body, idempotencyKey, allowHttp);
+    const send = sendInput(caller, body, addresses, idempotencyKey, allowHttp);
     const decision = await acceptTraced(accept, send, traceparent);
     if ('refused' in decision) throw decision.refused;
     return decision.accepted;
@@ -53,12 +58,11 @@ async function refuseStranger(
 /** Asks about bodies that their schema has validated. @param ask about the lane's input of one */
 export function makeAskSend(
   ask: (input: SendInput) => Promise<string>,
-  allowHttp: boolean,
-  isKnown: IsKnown,
+  { allowHttp, addresses, isKnown }: BodyParts,
 ): AskSend {
   return async (caller, body, idempotencyKey) => {
     await refuseStranger(caller, body.to.contact_id, isKnown);
-    const send = sendInput(caller, body, idempotencyKey, allowHttp);
+    const send = sendInput(caller, body, addresses, idempotencyKey, allowHttp);
     return await ask({ ...send, trace: null });
   };
 }

@@ -22,7 +22,7 @@ export interface SendingAccount {
 /** A contact as a send must know it. */
 export type SendingContact = Pick<
   Contact,
-  'id' | 'tenantId' | 'channel' | 'phone' | 'networkId' | 'doNotDisturb' | 'private'
+  'id' | 'tenantId' | 'channel' | 'phone' | 'networkId' | 'doNotDisturb' | 'private' | 'uncounted'
 >;
 
 /** Sends and new contacts of a tenant, or of an account, of one day. */
@@ -31,14 +31,16 @@ export interface DayCount {
   newContacts: number;
 }
 
-/** Account and contact that a send names, the contact by phone or by id. */
+/** Account and contact that a send names, the contact by id, by address or by phone. */
 export interface Naming {
   readonly tenantId: string;
   /** Null where none was named. */
   readonly accountId: string | null;
   readonly contactId: string | null;
-  /** Counts where there is no id. */
+  /** Counts where there is no id and no address. */
   readonly phone: string | null;
+  /** Counts where there is no id: the network ids that the address may be stored as, by channel. */
+  readonly addresses?: ReadonlyMap<string, string> | null;
 }
 
 /** What there is to know of what a send names. */
@@ -86,6 +88,7 @@ export interface SendingColumns {
   readonly network_id: string | null;
   readonly do_not_disturb: number;
   readonly private: number;
+  readonly uncounted: number;
   readonly busy: number;
   readonly thread: string | null;
   readonly opened_at: number | null;
@@ -99,6 +102,7 @@ export const sendingColumns = `t.id as tenant, t.mode, t.plan, t.status as tenan
   d.sends as tenant_sends, d.new_contacts as tenant_contacts,
   e.sends as account_sends, e.new_contacts as account_contacts,
   c.id as contact, c.channel, c.phone, c.network_id, c.do_not_disturb, c.private,
+  c.uncounted,
   h.account_id as thread, h.opened_at, h.inbound_at`;
 
 /** The joins to both counters; each `?` is the day. */
@@ -166,6 +170,7 @@ export function snapshotOf(row: SendingColumns): SendSnapshot {
             networkId: row.network_id,
             doNotDisturb: row.do_not_disturb === 1,
             private: row.private === 1,
+            uncounted: row.uncounted === 1,
           },
     thread:
       row.thread === null || row.contact === null

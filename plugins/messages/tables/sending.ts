@@ -1,3 +1,4 @@
+import { longestAddress } from '../../../core/contact-address.ts';
 import { placeholders, type Sql, type Value } from '../../../core/contracts/sql.ts';
 import {
   type CandidateColumns,
@@ -17,10 +18,13 @@ export interface Busy {
   readonly windowMs: number;
 }
 
-/** The form of our ids and of phone numbers. Nothing else can be found, and not every text fits the list of names. */
+/** The form of our ids and of phone numbers. No other can be found, and not every text fits the list of names. */
 const fit = /^[!-~]{1,60}$/;
 
-/** A contact, by id or number, and the account that a send names; null where it names none, or one that cannot be. */
+/** What a contact is found by. */
+type NameColumn = 'id' | 'phone' | 'network_id';
+
+/** A contact, by id, number or address, and the account that a send names; null where it names none, or one that cannot be. */
 interface Name {
   readonly tenantId: string;
   readonly name: string | null;
@@ -56,10 +60,13 @@ export class SendingTable {
     day: string,
   ): Promise<readonly SendSnapshot[]> {
     const byId = namings.filter(({ contactId }) => contactId !== null);
-    const byPhone = namings.filter(({ contactId }) => contactId === null);
+    const others = namings.filter(({ contactId }) => contactId === null);
+    const byPhone = others.filter(({ addresses }) => !addresses);
+    const byAddress = others.filter(({ addresses }) => addresses).flatMap(addressed);
     const rows = await Promise.all([
-      this.#named(byId, ({ contactId }) => contactId, 'id', busy, day),
-      this.#named(byPhone, ({ phone }) => phone, 'phone', busy, day),
+      this.#named(byId.map(name(({ contactId }) => fitting(contactId))), 'id', busy, day),
+      this.#named(byPhone.map(name(({ phone }) => fitting(phone))), 'phone', busy, day),
+      this.#named(byAddress, 'network_id', busy, day),
     ]);
     return rows.flat().map(snapshotOf);
   }
@@ -80,29 +87,23 @@ export class SendingTable {
   }
 
   async #named(
-    namings: readonly Naming[],
-    nameOf: (naming: Naming) => string | null,
-    column: 'id' | 'phone',
+    named: readonly Name[],
+    column: NameColumn,
     { messages, windowMs }: Busy,
     day: string,
   ): Promise<readonly SendingColumns[]> {
-    const names = new Map<string, Name>();
-    for (const naming of namings) {
-      const { tenantId, accountId } = naming;
-      const name = { tenantId, name: fitting(nameOf(naming)), accountId: fitting(accountId) };
-      names.set(Object.values(name).join(' '), name);
-    }
+    const names = new Map(named.map((name) => [Object.values(name).join(' '), name]));
     const [first, ...others] = names.values();
     if (first === undefined) return [];
-    const named =
+    const { from, alias, where, inFrom, inWhere } =
       others.length === 0 ? this.#one(first, column) : this.#many([first, ...others], column);
     return this.db.rows<SendingColumns>(
       `select ${this.#inThisOrder} ${sendingColumns},
-         ${named.alias} as alias, ${messages === 0 ? '0' : this.#busy(messages)} as busy
-       from ${named.from}
+         ${alias} as alias, ${messages === 0 ? '0' : this.#busy(messages)} as busy
+       from ${from}
        left join threads h on h.account_id = a.id and h.contact_id = c.id
-       ${counterJoins} ${named.where}`,
-      [...(messages === 0 ? [] : [windowMs]), ...named.inFrom, day, day, ...named.inWhere],
+       ${counterJoins} ${where}`,
+      [...(messages === 0 ? [] : [windowMs]), ...inFrom, day, day, ...inWhere],
       { recurs: true },
     );
   }
@@ -112,13 +113,13 @@ export class SendingTable {
   }
 
   /** A name by itself: both engines find each row by a whole key and plan nothing. */
-  #one({ tenantId, name, accountId }: Name, column: 'id' | 'phone'): Named {
+  #one({ tenantId, name, accountId }: Name, column: NameColumn): Named {
     const isKey = column === 'id' || accountId !== null;
-    const ofChannel = column === 'phone' && isKey ? 'and c.channel = a.channel' : '';
-    const index = `contacts_tenant_id_${isKey ? 'channel_' : ''}phone`;
+    const ofChannel = isKey ? 'and c.channel = a.channel' : '';
+    const index = `contacts_tenant_id_${isKey ? 'channel_' : ''}${column}`;
     const contact =
-      column === 'phone'
-        ? `left join contacts c ${this.#forceIndex(index)} on c.tenant_id = t.id ${ofChannel} and c.phone = ?`
+      column !== 'id'
+        ? `left join contacts c ${this.#forceIndex(index)} on c.tenant_id = t.id ${ofChannel} and c.${column} = ?`
         : `left join contact_aliases x on x.id = ?
        left join contacts c on c.tenant_id = t.id and c.id = coalesce(x.contact_id, ?)
          and (c.phone is not null or c.network_id is not null)`;
@@ -126,20 +127,21 @@ export class SendingTable {
       from: `tenants t
        left join accounts a on a.id = ? and a.tenant_id = t.id and a.removed_at is null
        ${contact}`,
-      alias: column === 'phone' ? 'null' : 'x.id',
+      alias: column === 'id' ? 'x.id' : 'null',
       where: 'where t.id = ?',
-      inFrom: [accountId, ...(column === 'phone' ? [name] : [name, name])],
+      inFrom: [accountId, ...(column === 'id' ? [name, name] : [name])],
       inWhere: [tenantId],
     };
   }
 
-  #many(names: readonly Name[], column: 'id' | 'phone'): Named {
-    const [list, cross] = this.db.dialect === 'mysql' ? [mysqlNames, ''] : [sqliteNames, 'cross'];
+  #many(names: readonly Name[], column: NameColumn): Named {
+    const [list, cross] =
+      this.db.dialect === 'mysql' ? [mysqlNames(column), ''] : [sqliteNames, 'cross'];
     // Forced on both engines: else they read the tenant.
     const contact =
-      column === 'phone'
-        ? `left join contacts c ${this.#forceIndex('contacts_tenant_id_phone')}
-         on c.tenant_id = t.id and c.phone = names.name`
+      column !== 'id'
+        ? `left join contacts c ${this.#forceIndex(`contacts_tenant_id_${column}`)}
+         on c.tenant_id = t.id and c.${column} = names.name`
         : `left join contact_aliases x on x.id = names.name
        left join contacts c on c.tenant_id = t.id and c.id = coalesce(x.contact_id, names.name)`;
     return {
@@ -147,7 +149,7 @@ export class SendingTable {
        ${cross} join tenants t on t.id = names.tenant
        left join accounts a on a.id = names.account and a.tenant_id = t.id and a.removed_at is null
        ${contact}`,
-      alias: column === 'phone' ? 'null' : 'x.id',
+      alias: column === 'id' ? 'x.id' : 'null',
       where: '',
       inFrom: [
         JSON.stringify(names.map(({ tenantId, name, accountId }) => [tenantId, name, accountId])),
@@ -170,13 +172,39 @@ export class SendingTable {
   }
 }
 
-/** The names as rows, for each engine. As ASCII, which every collation can be compared with. */
-const mysqlNames = `json_table(?, '$[*]' columns (${['tenant', 'name', 'account']
-  .map((name, n) => `${name} varchar(60) character set ascii collate ascii_bin path '$[${n}]'`)
-  .join(', ')}))`;
+/** A column of texts of ours: as ASCII, which every collation can be compared with. */
+const ascii = 'varchar(60) character set ascii collate ascii_bin';
+/** A column of a network's texts: where it meets a column that compares by bytes, the bytes decide. */
+const anyText = `varchar(${longestAddress}) character set utf8mb4 collate utf8mb4_general_ci`;
+
+/** The names as rows, for each engine. */
+function mysqlNames(column: NameColumn): string {
+  const types = [ascii, column === 'network_id' ? anyText : ascii, ascii];
+  const columns = ['tenant', 'name', 'account'].map(
+    (name, n) => `${name} ${types[n]} path '$[${n}]'`,
+  );
+  return `json_table(?, '$[*]' columns (${columns.join(', ')}))`;
+}
 const sqliteNames = `(select value ->> 0 as tenant, value ->> 1 as name, value ->> 2 as account
   from json_each(?))`;
 
 function fitting(text: string | null): string | null {
   return text !== null && fit.test(text) ? text : null;
+}
+
+/** Makes names of namings, by what `nameOf` says of each. */
+function name(nameOf: (naming: Naming) => string | null): (naming: Naming) => Name {
+  return (naming) => ({
+    tenantId: naming.tenantId,
+    name: nameOf(naming),
+    accountId: fitting(naming.accountId),
+  });
+}
+
+/** The names of a naming by address: mostly one, as few channels have addresses; null where it can be none. */
+function addressed(naming: Naming): readonly Name[] {
+  const addresses = new Set(naming.addresses?.values());
+  return (addresses.size === 0 ? [null] : [...addresses]).map((address) =>
+    name(() => address)(naming),
+  );
 }

@@ -1,7 +1,7 @@
 import type { Driver, OutboundMessage, Session } from '../../../core/contracts/driver.ts';
 import { makeChatappDriver } from '../../../drivers/chatapp/driver.ts';
 import type { Timing } from '../../../drivers/chatapp/timing.ts';
-import { LogLines } from '../../../testing/contract/driver/bench.ts';
+import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
 import { MemoryCredentials, MemoryPort } from '../../../testing/contract/driver.ts';
 import type { Teardown } from '../../harness/processes.ts';
 import { phoneNumber } from '../../harness/story.ts';

@@ -10,4 +10,5 @@ await driverContract(t, {
   name: 'chatapp',
   makeDriver: () => makeChatappDriver({ options }, quickTiming),
   world: chatappWorld(control),
+  patienceMs: 15_000,
 });

@@ -7,7 +7,7 @@ import { MemoryStorage } from '@mtcute/core';
 import { addPublicKey } from '@mtcute/core/utils.js';
 import { BaseTelegramClient } from '@mtcute/node';
 import { makeChatappDriver } from '../../../drivers/chatapp/driver.ts';
-import { LogLines } from '../../../testing/contract/driver/bench.ts';
+import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
 import { MemoryCredentials, MemoryPort } from '../../../testing/contract/driver.ts';
 import type { Provisioned } from './network/control.ts';
 

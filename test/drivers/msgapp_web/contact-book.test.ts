@@ -5,7 +5,7 @@ import { loadLibrary } from '../../../drivers/msgapp_web/library.ts';
 import { libraryLog } from '../../../drivers/msgapp_web/library-log.ts';
 import { openedMessages, signalRepository } from '../../../drivers/msgapp_web/signal-repository.ts';
 import { Transactions } from '../../../drivers/msgapp_web/transactions.ts';
-import { LogLines } from '../../../testing/contract/driver/bench.ts';
+import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
 import { MemoryCredentials } from '../../../testing/contract/driver.ts';
 
 async function contactBook(): Promise<ContactBook> {

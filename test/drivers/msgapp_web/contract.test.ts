@@ -9,4 +9,5 @@ await driverContract(t, {
   name: 'msgapp_web',
   makeDriver: () => hastyDriver(options),
   world: msgappWebWorld(network),
+  patienceMs: 15_000,
 });

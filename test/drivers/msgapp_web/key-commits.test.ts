@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { DriverError, type Sent } from '../../../core/contracts/driver.ts';
 import { makeMsgappWebDriver } from '../../../drivers/msgapp_web/driver.ts';
-import { LogLines } from '../../../testing/contract/driver/bench.ts';
+import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
 import { MemoryCredentials, MemoryPort } from '../../../testing/contract/driver.ts';
 import { phoneNumber, until } from '../../harness/story.ts';
 import { startNetwork } from '../../networks/msgapp_web/process.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import t from 'tap';
 import { makeMsgappWebDriver } from '../../../drivers/msgapp_web/driver.ts';
-import { LogLines } from '../../../testing/contract/driver/bench.ts';
+import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
 import { MemoryPort } from '../../../testing/contract/driver.ts';
 import { phoneNumber, until } from '../../harness/story.ts';
 import { startNetwork } from '../../networks/msgapp_web/process.ts';

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import type { ContactsEvent, DriverEvent, IdentityEvent } from '../../../core/contracts/driver.ts';
-import { Bench, LogLines, type Opened } from '../../../testing/contract/driver/bench.ts';
+import { Bench, type Opened } from '../../../testing/contract/driver/bench.ts';
+import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
 import { phoneNumber, until } from '../../harness/story.ts';
 import { hastyDriver, runNetwork } from './running-network.ts';
 import { msgappWebWorld } from './world.ts';

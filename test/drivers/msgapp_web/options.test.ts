@@ -20,6 +20,6 @@ t.test('options are checked by name', async (t) => {
     { websocket_url: null, root_public_key: null },
     { websocket_url: 'wss://example.com/ws', root_public_key: key, probe_s: 1 },
   ]) {
-    t.equal(makeMsgappWebDriver({ options }).capabilities.recipients, 'any_phone');
+    t.equal(makeMsgappWebDriver({ options }).capabilities.recipients, 'phone');
   }
 });

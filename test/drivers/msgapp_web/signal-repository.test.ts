@@ -6,7 +6,7 @@ import { loadLibrary } from '../../../drivers/msgapp_web/library.ts';
 import { libraryLog } from '../../../drivers/msgapp_web/library-log.ts';
 import { openedMessages, signalRepository } from '../../../drivers/msgapp_web/signal-repository.ts';
 import { Transactions } from '../../../drivers/msgapp_web/transactions.ts';
-import { LogLines } from '../../../testing/contract/driver/bench.ts';
+import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
 import { MemoryCredentials } from '../../../testing/contract/driver.ts';
 import { Endpoint } from '../../networks/msgapp_web/endpoint.ts';
 import { Ratchets } from '../../networks/msgapp_web/ratchets.ts';

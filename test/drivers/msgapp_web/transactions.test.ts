@@ -5,7 +5,7 @@ import { AccountKeys } from '../../../drivers/msgapp_web/account-keys.ts';
 import { makeMsgappWebDriver } from '../../../drivers/msgapp_web/driver.ts';
 import { loadLibrary } from '../../../drivers/msgapp_web/library.ts';
 import { Transactions } from '../../../drivers/msgapp_web/transactions.ts';
-import { LogLines } from '../../../testing/contract/driver/bench.ts';
+import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
 import { MemoryCredentials, MemoryPort } from '../../../testing/contract/driver.ts';
 import { phoneNumber, until } from '../../harness/story.ts';
 import { startNetwork } from '../../networks/msgapp_web/process.ts';

@@ -7,5 +7,6 @@ const network = await startSimulatedNetwork();
 t.teardown(() => network.stop());
 
 for (const channel of ['msgapp_web', 'chatapp']) {
-  await driverContract(t, await simulatedContract(t, network, channel));
+  const contract = await simulatedContract(t, network, channel);
+  await driverContract(t, { ...contract, patienceMs: 15_000 });
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { carriedOut, SimulatedControl } from '../../../drivers/simulated/control.ts';
 import { SimulatedNetwork } from '../../../drivers/simulated/launch.ts';
-import { LogLines } from '../../../testing/contract/driver/bench.ts';
+import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
 import { startSimulatedNetwork } from '../../../testing/kit/simulated-network.ts';
 import { startProcess, type Teardown } from '../../harness/processes.ts';
 import { phoneNumber, until } from '../../harness/story.ts';

@@ -6,7 +6,7 @@ import {
 } from '../../../drivers/simulated/control.ts';
 import { makeSimulatedDriver } from '../../../drivers/simulated/driver.ts';
 import type { SimulatedNetwork } from '../../../drivers/simulated/launch.ts';
-import { LogLines } from '../../../testing/contract/driver/bench.ts';
+import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
 import { type MemoryCredentials, MemoryPort } from '../../../testing/contract/driver.ts';
 
 /** A phone and the session that is, or will be, linked to it. */

@@ -1,3 +1,6 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
 /**
  * A driver from outside, as a package would bring it: its network is itself. Every message is read at once and comes
  * back as an inbound one. What a message's text or an account's identifier says it does wrong.
@@ -65,10 +68,20 @@ class EchoSession {
   async link() {
     if (this.account.identifier === 'never@links') throw new Error('the driver cannot link');
     await this.port.credentials.clear();
-    await this.port.emit({ type: 'step', step: { type: 'ask', field: 'password' } });
+    const server = { type: 'ask', field: 'server_name', label: 'Which server?' };
+    const isAsked = this.account.identifier === 'asks@more';
+    await this.port.emit({
+      type: 'step',
+      step: isAsked ? server : { type: 'ask', field: 'password' },
+    });
   }
 
-  async answer(_field, value) {
+  async answer(field, value) {
+    if (field === 'server_name') {
+      if (value !== 'home') return { accepted: false, detail: 'There is no such server.' };
+      await this.port.emit({ type: 'step', step: { type: 'ask', field: 'password' } });
+      return { accepted: true };
+    }
     if (this.account.identifier === 'never@answers') throw new Error('the driver cannot answer');
     if (value !== 'right') return { accepted: false, detail: 'The password is wrong.' };
     await this.port.credentials.set({ password: value });
@@ -109,12 +122,14 @@ class EchoSession {
   }
 }
 
-export default function makeEchoDriver({ options }) {
+export default function makeEchoDriver({ options, dataDir }) {
+  writeFileSync(join(dataDir, 'made'), '');
   return {
     capabilities: {
       deduplicates: false,
-      deliveredReceipts: false,
+      receipts: 'none',
       recipients: options.recipients,
+      maxText: options.max_text,
       linkMethods: ['password'],
       imports: { contacts: false, history: false },
       media: false,
@@ -127,6 +142,10 @@ export default function makeEchoDriver({ options }) {
         return /^\w+@\w+$/.test(text) ? text : null;
       },
     },
+    address: {
+      description: 'a nickname',
+      parse: (text) => (/^[a-z]+$/i.test(text) ? text.toLowerCase() : null),
+    },
     open: (account, port) => new EchoSession(account, port),
     close: () => (options.closes === false ? misdeeds.hangs() : Promise.resolve()),
   };
@@ -136,7 +155,8 @@ makeEchoDriver.optionsSchema = {
   type: 'object',
   properties: {
     closes: { type: 'boolean', default: true },
-    recipients: { type: 'string', default: 'any_phone' },
+    recipients: { type: 'string', default: 'phone' },
+    max_text: { type: 'integer', default: 4096 },
   },
   additionalProperties: false,
 };

@@ -57,8 +57,8 @@ export default function makeSayingDriver() {
   return {
     capabilities: {
       deduplicates: false,
-      deliveredReceipts: false,
-      recipients: 'any_phone',
+      receipts: 'none',
+      recipients: 'phone',
       linkMethods: ['password'],
       imports: { contacts: false, history: false },
       media: false,

@@ -1,7 +1,7 @@
 import { makeMsgappWebDriver } from '../../../drivers/msgapp_web/driver.ts';
 import { loadTrusting } from '../../../drivers/msgapp_web/library.ts';
 import { libraryLog } from '../../../drivers/msgapp_web/library-log.ts';
-import { LogLines } from '../../../testing/contract/driver/bench.ts';
+import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
 import { MemoryPort } from '../../../testing/contract/driver.ts';
 import { phoneNumber } from '../../harness/story.ts';
 import { controlOf } from './control.ts';

@@ -1,7 +1,7 @@
 import { appendFile, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeMsgappWebDriver } from '../../../drivers/msgapp_web/driver.ts';
-import { LogLines } from '../../../testing/contract/driver/bench.ts';
+import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
 import { MemoryCredentials, MemoryPort } from '../../../testing/contract/driver.ts';
 import { phoneNumber } from '../../harness/story.ts';
 import { controlOf } from './control.ts';

@@ -1,6 +1,6 @@
 import { DriverError } from '../../../core/contracts/driver.ts';
 import { makeMsgappWebDriver } from '../../../drivers/msgapp_web/driver.ts';
-import { LogLines } from '../../../testing/contract/driver/bench.ts';
+import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
 import { MemoryPort } from '../../../testing/contract/driver.ts';
 import { phoneNumber } from '../../harness/story.ts';
 import { controlOf } from './control.ts';

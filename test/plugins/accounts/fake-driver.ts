@@ -117,8 +117,8 @@ export class FakeDriver implements Driver {
   constructor(own: Partial<DriverCapabilities> = {}, identifier?: IdentifierRule) {
     this.capabilities = {
       deduplicates: true,
-      deliveredReceipts: true,
-      recipients: 'any_phone',
+      receipts: 'read',
+      recipients: 'phone',
       linkMethods: ['qr', 'pairing_code', 'code'],
       imports: { contacts: true, history: true },
       media: true,

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import t from 'tap';
 import type { Caller } from '../../../core/contracts/caller.ts';
+import type { Driver } from '../../../core/contracts/driver.ts';
 import type { AnyOperation } from '../../../core/operation.ts';
 import { makeContactChangeLane } from '../../../plugins/contacts/change.ts';
+import { createContactLane } from '../../../plugins/contacts/create.ts';
 import { contactOperations } from '../../../plugins/contacts/operations.ts';
 import { makeCursors } from '../../../plugins/secrets/cursors.ts';
 import { databases } from '../../harness/databases.ts';
@@ -14,6 +16,30 @@ interface Shown {
   readonly name: string;
   readonly do_not_disturb: boolean;
 }
+
+const capabilities = {
+  deduplicates: true,
+  receipts: 'read',
+  linkMethods: ['qr'],
+  imports: { contacts: true, history: true },
+  media: true,
+} as const;
+const open = () => {
+  throw new Error('nothing is opened here');
+};
+const phones: Driver = { capabilities: { ...capabilities, recipients: 'phone' }, open };
+const drivers: Readonly<Record<string, Driver>> = {
+  msgapp_web: phones,
+  chatapp: phones,
+  irc: {
+    capabilities: { ...capabilities, recipients: 'address' },
+    address: {
+      description: 'a nickname',
+      parse: (text) => (/^ *\w+ *$/.test(text) ? text.trim().toLowerCase() : null),
+    },
+    open,
+  },
+};
 
 interface Page {
   readonly contacts: readonly Shown[];
@@ -32,6 +58,8 @@ for (const engine of databases) {
       list: (tenantId, filter) => storage.read.contacts.list(tenantId, filter),
       change: (input) => storage.submit(change, input),
       erase: async () => null,
+      channels: { channels: () => Object.keys(drivers), driverOf: (name) => drivers[name] ?? null },
+      create: (input) => storage.submit(createContactLane, input),
       cursors: makeCursors([randomBytes(32)]),
     });
     const { tenantId } = await makeTenant(stage);
@@ -43,7 +71,11 @@ for (const engine of databases) {
     ): Promise<Body> => {
       const operation = operations.find((one) => one.id === id) as AnyOperation;
       const answer = await operation.handler({
-        caller: { tenantId: tenant } as Caller,
+        caller: {
+          tenantId: tenant,
+          mode: 'live',
+          disabled: new Set(['chatapp']),
+        } as unknown as Caller,
         params: (parts.params ?? {}) as never,
         query: (parts.query ?? {}) as never,
         body: (parts.body ?? {}) as never,
@@ -82,6 +114,37 @@ for (const engine of databases) {
     });
     t.same((await call<Page>('list_contacts', { query: { channel: 'chatapp' } })).contacts, []);
     t.same((await call<Page>('list_contacts', {}, other.tenantId)).contacts, []);
+
+    const create = (body: object) => call<Shown>('create_contact', { body });
+    const made = await create({ channel: 'irc', address: ' Cid', name: 'Cid' });
+    t.match(made, { phone: null, address: 'cid', name: 'Cid', channel: 'irc' });
+    t.match(await create({ channel: 'irc', address: 'CID', name: 'Sid' }), made, 'there already');
+    const dora = await create({ channel: 'msgapp_web', phone: '+12025550177' });
+    t.match(dora, { phone: '+12025550177', address: '+12025550177', name: '' });
+    for (const [body, path, code] of [
+      [{ channel: 'fax', phone: '+12025550177' }, 'body/channel', 'invalid_request'],
+      [{ channel: 'msgapp_web', phone: '12' }, 'body/phone', 'invalid_phone_number'],
+      [{ channel: 'msgapp_web', address: 'cid' }, 'body/address', 'invalid_request'],
+      [{ channel: 'irc', phone: '+12025550177' }, 'body/phone', 'invalid_request'],
+      [{ channel: 'irc', address: 'two words' }, 'body/address', 'invalid_request'],
+    ] as const) {
+      await t.rejects(create(body), { code, details: [{ path }] }, path);
+    }
+    await t.rejects(create({ channel: 'chatapp', phone: '+12025550177' }), {
+      code: 'channel_not_enabled',
+    });
+    const at = async (address: string, more: object = {}) => {
+      const page = await call<Page>('list_contacts', { query: { address, ...more } });
+      return page.contacts.map(({ id }) => id);
+    };
+    t.same(await at('Cid '), [made.id], 'as the driver writes it');
+    t.same(await at('cid', { channel: 'msgapp_web' }), []);
+    t.same(await at(' 12025550177'), [dora.id], 'a phone number is an address');
+    t.same(await at('nobody'), []);
+    t.same(await call('list_contacts', { query: { address: 'cid' } }, other.tenantId), {
+      contacts: [],
+      next_cursor: null,
+    });
 
     const params = { id: found[0]?.id ?? '' };
     const body = { name: 'Bea', do_not_disturb: true };

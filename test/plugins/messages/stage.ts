@@ -149,7 +149,11 @@ export async function openStage(
     rules: {
       limits: rules,
       idempotencyMs: 86_400_000,
-      recipients: (channel) => (channel === 'chatapp' ? 'contacts' : 'any_phone'),
+      channel: (channel) => ({
+        recipients: channel === 'chatapp' ? 'contacts' : channel === 'irc' ? 'address' : 'phone',
+        maxText: null,
+        address: 'a nickname',
+      }),
       newContactId: (at) => newId('con', at),
     },
     restrict: (accountId) => restricted.push(accountId),
@@ -187,7 +191,8 @@ export async function openStage(
         accountId: null,
         accountIds: null,
         contactId: null,
-        phone: send.contactId == null ? '+12025550123' : null,
+        phone: send.contactId == null && send.addresses == null ? '+12025550123' : null,
+        addresses: null,
         text: 'Hello',
         media: null,
         trace: null,
@@ -287,8 +292,8 @@ export class FakeSession implements LiveSession {
   fence;
   capabilities: DriverCapabilities = {
     deduplicates: true,
-    deliveredReceipts: true,
-    recipients: 'any_phone',
+    receipts: 'read',
+    recipients: 'phone',
     linkMethods: ['qr'],
     imports: { contacts: true, history: true },
     media: true,

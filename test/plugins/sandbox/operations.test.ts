@@ -6,7 +6,7 @@ import { SimulatedControl } from '../../../drivers/simulated/control.ts';
 import { SimulatedNetwork } from '../../../drivers/simulated/launch.ts';
 import type { SimulatedNetworkControl } from '../../../plugins/sandbox/contract.ts';
 import { sandboxOperations } from '../../../plugins/sandbox/operations.ts';
-import { LogLines } from '../../../testing/contract/driver/bench.ts';
+import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
 import { linkPhone, openPhone, sendText } from '../../drivers/simulated/linked-phone.ts';
 import { runNetwork } from '../../drivers/simulated/running-network.ts';
 

@@ -1,15 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Test } from 'tap';
 import type {
   Driver,
   DriverAccount,
   DriverCapabilities,
-  DriverLog,
+  DriverEvent,
   LinkMethod,
   OutboundMessage,
   Session,
 } from '../../../core/contracts/driver.ts';
+import { withTimeout } from '../../../core/waiting.ts';
+import type { LogLines } from './log-lines.ts';
 import { MemoryCredentials, MemoryPort } from './port.ts';
+import { restored } from './restored-world.ts';
 import type { DriverWorld } from './world.ts';
+
+/** False, or why a clause makes no sense for a driver: what it declares. */
+export type Skip = false | string;
+
+/** How often the suite waits for something in one clause at most, so that a clause that hangs can be told. */
+const clausePatience = 5;
 
 /** A session with everything around it. */
 export interface Opened {
@@ -34,12 +44,57 @@ export class Bench {
   readonly driver: Driver;
   readonly world: DriverWorld;
   readonly log: LogLines;
+  readonly #patienceMs: number;
+  readonly #restore: () => Promise<void>;
   readonly #opened: Session[] = [];
 
-  constructor(driver: Driver, world: DriverWorld, log: LogLines) {
+  constructor(driver: Driver, world: DriverWorld, log: LogLines, patienceMs = 15_000) {
     this.driver = driver;
-    this.world = world;
+    const { world: observed, restore } = restored(world);
+    this.world = observed;
+    this.#restore = restore;
     this.log = log;
+    this.#patienceMs = patienceMs;
+  }
+
+  /** Why what needs a link on the network's side is skipped. */
+  get noRemoteLink(): Skip {
+    return this.capabilities.remoteLink === false ? 'remoteLink is false' : false;
+  }
+
+  /** Why what the network has to keep meanwhile is skipped. */
+  get nothingKept(): Skip {
+    return this.capabilities.offlineMessages === false ? 'offlineMessages is false' : false;
+  }
+
+  get noRestrictions(): Skip {
+    return this.capabilities.restrictions === false ? 'restrictions is false' : false;
+  }
+
+  /**
+   * Runs one clause. Whatever becomes of it, its sessions are closed and the world is as before; one that does not end is
+   * given up.
+   * @param skip the declared capability for which it makes no sense
+   */
+  async clause(t: Test, title: string, skip: Skip, run: (t: Test) => Promise<void>): Promise<void> {
+    await t.test(title, { skip }, async (t) => {
+      const late = new Error('this clause did not come to its end');
+      try {
+        await withTimeout(clausePatience * this.#patienceMs, late, run(t));
+      } finally {
+        this.closeAll();
+        await this.#restore();
+      }
+    });
+  }
+
+  /** Resolves once it is so. @throws Error when that takes longer than the suite waits */
+  async until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+    const deadline = performance.now() + this.#patienceMs;
+    while (!(await isSo())) {
+      if (performance.now() > deadline) throw new Error(`${what}: that did not come`);
+      await sleep(20);
+    }
   }
 
   get capabilities(): DriverCapabilities {
@@ -48,17 +103,15 @@ export class Bench {
 
   /** The way the other tests link; one that needs no second factor. */
   get usualMethod(): LinkMethod {
-    const usual = ['qr', 'pairing_code', 'code', 'password'].find((method) =>
-      this.capabilities.linkMethods.includes(method),
-    );
-    if (usual === undefined) throw new Error('the suite knows no link method of this driver');
-    return usual;
+    const { linkMethods } = this.capabilities;
+    const known = ['qr', 'pairing_code', 'code', 'password'];
+    return known.find((method) => linkMethods.includes(method)) ?? linkMethods[0];
   }
 
   /** A session of a new account, or of a given one. */
   async open(account?: DriverAccount, credentials?: MemoryCredentials): Promise<Opened> {
     const owner = account ?? (await this.world.account());
-    const port = new MemoryPort(this.log, credentials);
+    const port = new MemoryPort(this.log, credentials, this.#patienceMs);
     const session = this.driver.open(owner, port);
     this.#opened.push(session);
     return { account: owner, port, session };
@@ -71,30 +124,38 @@ export class Bench {
     return opened;
   }
 
-  /** Links by one of the known methods; resolves when connected. */
+  /** Links, as the owner does what the steps ask for; resolves when connected. */
   async link(
     { account, port, session }: Opened,
     method: LinkMethod,
     imports: AskedImports = nothing,
   ): Promise<void> {
     await session.link({ method, ...imports });
-    const field = (['code', 'password'] as const).find((one) => one === method);
-    if (field !== undefined) {
-      await port.next(`question for the ${field}`, isAskFor(field));
-      await session.answer(field, await this.value(account, field));
-    } else {
-      const step = await port.step(method === 'qr' ? 'show_qr' : 'show_code');
-      this.log.forbid(step.type === 'show_qr' ? step.data : step.code);
-      await this.world.scan(account, step);
+    let isScanned = false;
+    for (;;) {
+      const word = await port.next('step or state connected', isWord);
+      if (word.type === 'state') break;
+      const { step } = word;
+      if (step.type === 'ask') {
+        await session.answer(step.field, await this.value(account, step.field));
+      } else if (step.type !== 'expired' && !isScanned) {
+        isScanned = true;
+        this.log.forbid(step.type === 'show_qr' ? step.data : step.code);
+        await this.world.scan(account, step);
+      }
     }
-    await port.state('connected');
     for (const value of port.credentials.written) this.log.forbid(value);
   }
 
   /** What the owner answers when the network asks for it. */
-  async value(account: DriverAccount, field: 'code' | 'password'): Promise<string> {
+  async value(account: DriverAccount, field: string): Promise<string> {
     const { world } = this;
-    const value = await (field === 'code' ? world.loginCode(account) : world.password(account));
+    const asked = {
+      code: () => world.loginCode(account),
+      password: () => world.password(account),
+    }[field];
+    const value = await (asked?.() ?? world.answer?.(account, field));
+    if (value === undefined) throw new Error(`the world has no answer to ${field}`);
     this.log.forbid(value);
     return value;
   }
@@ -128,7 +189,7 @@ export class Bench {
 
   /** Closes whatever a test left open. */
   closeAll(): void {
-    for (const session of this.#opened) session.close();
+    for (const session of this.#opened.splice(0)) session.close();
   }
 }
 
@@ -140,9 +201,18 @@ export function patient(): AbortSignal {
 /** Whether an event asks for this value. */
 export function isAskFor(field: 'code' | 'password') {
   return (event: { readonly type: string }): event is AskEvent =>
-    event.type === 'step' &&
-    'step' in event &&
-    JSON.stringify(event.step) === JSON.stringify({ type: 'ask', field });
+    event.type === 'step' && 'step' in event && isAsk(event.step, field);
+}
+
+function isAsk(step: unknown, field: string): boolean {
+  return (
+    typeof step === 'object' &&
+    step !== null &&
+    'type' in step &&
+    step.type === 'ask' &&
+    'field' in step &&
+    step.field === field
+  );
 }
 
 interface AskEvent {
@@ -150,40 +220,11 @@ interface AskEvent {
   readonly step: { readonly type: 'ask'; readonly field: 'code' | 'password' };
 }
 
-/** A log that remembers its lines and what must not stand in them. */
-export class LogLines implements DriverLog {
-  readonly lines: string[] = [];
-  readonly #forbidden = new Set<string>();
-
-  debug(facts: object, message: string): void {
-    this.#add(facts, message);
-  }
-  info(facts: object, message: string): void {
-    this.#add(facts, message);
-  }
-  warn(facts: object, message: string): void {
-    this.#add(facts, message);
-  }
-  error(facts: object, message: string): void {
-    this.#add(facts, message);
-  }
-
-  /** A key, a code, a password or a message's text. */
-  forbid(secret: string): void {
-    this.#forbidden.add(secret);
-  }
-
-  /** Lines that hold something forbidden. */
-  offending(): readonly string[] {
-    return this.lines.filter((line) =>
-      [...this.#forbidden].some((secret) => line.includes(secret)),
-    );
-  }
-
-  #add(facts: object, message: string): void {
-    const told = JSON.stringify(facts, (_, value) =>
-      value instanceof Error ? `${value.message} ${String(value.cause)}` : value,
-    );
-    this.lines.push(`${message} ${told}`);
-  }
+/** Whether an event is a step, or says that the account is linked. */
+export function isWord(event: DriverEvent): event is Word {
+  return event.type === 'step' || (event.type === 'state' && event.state === 'connected');
 }
+
+type Word =
+  | Extract<DriverEvent, { readonly type: 'step' }>
+  | Extract<DriverEvent, { readonly state: 'connected' }>;

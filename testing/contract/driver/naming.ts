@@ -1,7 +1,8 @@
 import type { Test } from 'tap';
-import type { Bench } from './bench.ts';
+import type { AddressRule, IdentifierRule } from '../../../core/contracts/driver.ts';
+import type { Bench, Skip } from './bench.ts';
 
-/** Texts that no identifier rule gives back unchanged: empty, too long, or with invisible characters. */
+/** Texts that no rule gives back unchanged: empty, too long, or with invisible characters. */
 const nonsense = [
   '',
   ' ',
@@ -11,22 +12,35 @@ const nonsense = [
   `${'x'.repeat(1_000)}@${'y'.repeat(1_000)}`,
 ];
 
-/** What an account is called by. */
+/** What an account and a contact are called by. */
 export async function naming(t: Test, bench: Bench): Promise<void> {
-  const { identifier: rule } = bench.driver;
+  const { identifier, address, capabilities } = bench.driver;
 
-  await t.test('identifiers have one form', { skip: rule === undefined }, async (t) => {
-    if (rule === undefined) return;
-    t.match(rule.description, /\S/, 'says what to ask the user for');
-    const { identifier } = await bench.world.account();
-    t.equal(rule.parse(identifier), identifier, 'the form of an account is given back unchanged');
-    for (const text of [identifier, ` ${identifier}\n`, identifier.toUpperCase(), ...nonsense]) {
-      const parsed = rule.parse(text);
-      if (parsed === null) continue;
-      t.equal(rule.parse(parsed), parsed, 'what it has answered it gives back unchanged');
-      t.ok(parsed.length > 0 && parsed.length <= 100, 'fits');
-      t.notMatch(parsed, /\p{C}/u, 'has no control character');
-    }
-    for (const text of nonsense.slice(0, 3)) t.equal(rule.parse(text), null, 'nothing is no name');
+  const phones: Skip = identifier === undefined ? 'accounts are phone numbers' : false;
+  await bench.clause(t, 'identifiers have one form', phones, async (t) => {
+    const account = await bench.world.account();
+    if (identifier !== undefined) haveOneForm(t, identifier, account.identifier, 100);
   });
+
+  const addresses: Skip =
+    capabilities.recipients === 'address' ? false : 'recipients are no addresses';
+  await bench.clause(t, 'addresses have one form', addresses, async (t) => {
+    const { phone, networkId } = await bench.world.contact(await bench.world.account(), 1);
+    t.equal(phone, null, 'a contact has its address alone');
+    t.type(networkId, 'string');
+    if (address !== undefined) haveOneForm(t, address, networkId ?? '', 190);
+  });
+}
+
+function haveOneForm(t: Test, rule: IdentifierRule | AddressRule, name: string, longest: number) {
+  t.match(rule.description, /\S/, 'says what to ask the user for');
+  t.equal(rule.parse(name), name, 'the form that is stored is given back unchanged');
+  for (const text of [name, ` ${name}\n`, name.toUpperCase(), ...nonsense]) {
+    const parsed = rule.parse(text);
+    if (parsed === null) continue;
+    t.equal(rule.parse(parsed), parsed, 'what it has answered it gives back unchanged');
+    t.ok(parsed.length > 0 && parsed.length <= longest, 'fits');
+    t.notMatch(parsed, /\p{C}/u, 'has no control character');
+  }
+  for (const text of nonsense.slice(0, 3)) t.equal(rule.parse(text), null, 'nothing is no name');
 }

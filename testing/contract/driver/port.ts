@@ -11,8 +11,8 @@ import {
   type Port,
 } from '../../../core/contracts/driver.ts';
 
-/** How long the suite waits for an event, in milliseconds. */
-const patienceMs = 15_000;
+/** How long the verbs below wait for an event, in milliseconds; the suite says less. */
+const usualPatienceMs = 15_000;
 
 /** Credentials in memory, with the duties of the real store: it takes a moment, like a database. */
 export class MemoryCredentials implements CredentialStore {
@@ -73,10 +73,12 @@ export class MemoryPort implements Port {
   readonly sent = new Map<string, OutboundMessage>();
   /** What `fetchMedia` answers, by address; any other is out of reach. */
   readonly media = new Map<string, MediaFile>();
+  readonly #patienceMs: number;
   #seen = 0;
   #wake: () => void = () => undefined;
 
-  constructor(log: DriverLog, credentials = new MemoryCredentials()) {
+  constructor(log: DriverLog, credentials = new MemoryCredentials(), patienceMs = usualPatienceMs) {
+    this.#patienceMs = patienceMs;
     this.log = log;
     this.credentials = credentials;
   }
@@ -112,7 +114,7 @@ export class MemoryPort implements Port {
   async next<Event extends DriverEvent>(
     what: string,
     is: (event: DriverEvent) => event is Event,
-    withinMs = patienceMs,
+    withinMs = this.#patienceMs,
   ): Promise<Event> {
     const deadline = performance.now() + withinMs;
     for (;;) {

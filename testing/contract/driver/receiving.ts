@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import type { DriverContact, DriverEvent } from '../../../core/contracts/driver.ts';
-import type { Bench, Opened } from './bench.ts';
+import type { Bench, Opened, Skip } from './bench.ts';
 
 /** Receiving messages, contacts and history. */
 export async function receiving(t: Test, bench: Bench): Promise<void> {
@@ -12,7 +12,7 @@ export async function receiving(t: Test, bench: Bench): Promise<void> {
     return await world.write(account, { from, name: 'Ada', text, ...more });
   }
 
-  await t.test('hands over what contacts write', async (t) => {
+  await bench.clause(t, 'hands over what contacts write', false, async (t) => {
     const opened = await bench.linked();
     const networkId = await write(opened, 'the first inbound text');
     const message = await opened.port.message();
@@ -24,8 +24,8 @@ export async function receiving(t: Test, bench: Bench): Promise<void> {
     t.match(await opened.port.message(), { text: 'a caption', media: { kind: 'image' } });
   });
 
-  const noKinds = world.writeKind === null ? 'the network has text and media only' : false;
-  await t.test('what is no text is a line in brackets', { skip: noKinds }, async (t) => {
+  const noKinds: Skip = world.writeKind === null ? 'the network has text and media only' : false;
+  await bench.clause(t, 'what is no text is a line in brackets', noKinds, async (t) => {
     const { account, port } = await bench.linked();
     const from = await world.contact(account, 1);
     for (const [kind, text] of [
@@ -43,7 +43,7 @@ export async function receiving(t: Test, bench: Bench): Promise<void> {
     t.same(port.left, ['reaction'], 'no message, and counted');
   });
 
-  await t.test('acknowledges only what is durable', async (t) => {
+  await bench.clause(t, 'acknowledges only what is durable', bench.nothingKept, async (t) => {
     const opened = await bench.linked();
     const { port, account } = opened;
     let keep: () => void = () => undefined;
@@ -65,7 +65,7 @@ export async function receiving(t: Test, bench: Bench): Promise<void> {
     t.notOk(later.events.some(isMessage), 'acknowledged: not offered again');
   });
 
-  await t.test('what could not be kept comes again', async (t) => {
+  await bench.clause(t, 'what could not be kept comes again', bench.nothingKept, async (t) => {
     const opened = await bench.linked();
     opened.port.onEmit = async ({ type }) => {
       if (type === 'message') throw new Error('the database is away');
@@ -77,7 +77,7 @@ export async function receiving(t: Test, bench: Bench): Promise<void> {
     t.same([(await port.message()).networkId, (await port.message()).networkId], ids);
   });
 
-  await t.test('a repeated message keeps its id', async (t) => {
+  await bench.clause(t, 'a repeated message keeps its id', false, async (t) => {
     const opened = await bench.linked();
     const networkId = await write(opened, 'said twice');
     await write(opened, 'said twice', { networkId });
@@ -91,18 +91,36 @@ export async function receiving(t: Test, bench: Bench): Promise<void> {
     t.equal(message.text, 'and on');
   });
 
-  await t.test('what was written while away comes later, in order', async (t) => {
-    const away = await bench.reopened(await bench.linked());
-    const ids: string[] = [];
-    for (let number = 0; number < 20; number += 1) ids.push(await write(away, `away ${number}`));
-    await away.session.resume();
-    await away.port.state('connected');
-    const received: string[] = [];
-    while (received.length < ids.length) received.push((await away.port.message()).networkId);
-    t.same(received, ids);
+  await bench.clause(
+    t,
+    'what was written while away comes later, in order',
+    bench.nothingKept,
+    async (t) => {
+      const away = await bench.reopened(await bench.linked());
+      const ids: string[] = [];
+      for (let number = 0; number < 20; number += 1) ids.push(await write(away, `away ${number}`));
+      await away.session.resume();
+      await away.port.state('connected');
+      const received: string[] = [];
+      while (received.length < ids.length) received.push((await away.port.message()).networkId);
+      t.same(received, ids);
+    },
+  );
+
+  const noMoves: Skip = world.move === undefined ? "contacts' addresses stay as they are" : false;
+  await bench.clause(t, 'a contact who changes the address', noMoves, async (t) => {
+    const opened = await bench.linked();
+    const { account, port } = opened;
+    await write(opened, 'under the first address');
+    const { networkId: formerly } = (await port.message()).from;
+    const { networkId } = (await world.move?.(account, 1)) ?? {};
+    const event = await port.next('address', (event) => event.type === 'address');
+    t.match(event, { formerly, networkId });
+    await write(opened, 'under the second address');
+    t.equal((await port.message()).from.networkId, networkId);
   });
 
-  await t.test('imports what it is asked for', async (t) => {
+  await bench.clause(t, 'imports what it is asked for', false, async (t) => {
     const { imports, recipients } = capabilities;
     const account = await world.account();
     const [ada, ben] = [await world.contact(account, 1), await world.contact(account, 2)];
@@ -121,7 +139,7 @@ export async function receiving(t: Test, bench: Bench): Promise<void> {
     await bench.quiet();
     const unasked = bare.port.events.map(({ type }) => type);
     t.notOk(unasked.includes('history'));
-    if (recipients === 'any_phone') t.notOk(unasked.includes('contacts'));
+    if (recipients !== 'contacts') t.notOk(unasked.includes('contacts'));
     const asked = { importContacts: imports.contacts, importHistory: imports.history };
     const { port } = await bench.linked(account, asked);
     if (imports.contacts || recipients === 'contacts') {

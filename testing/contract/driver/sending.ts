@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
 import type { Test } from 'tap';
 import { DriverError, type MediaFile } from '../../../core/contracts/driver.ts';
-import { type Bench, patient } from './bench.ts';
+import { type Bench, patient, type Skip } from './bench.ts';
 
 /** Sending, its failures, and receipts. */
 export async function sending(t: Test, bench: Bench): Promise<void> {
   const { world, capabilities } = bench;
 
-  await t.test('sends in order', async (t) => {
+  await bench.clause(t, 'sends in order', false, async (t) => {
     const { account, session } = await bench.linked();
     const startedAt = Date.now();
     const texts: string[] = [];
@@ -31,25 +31,30 @@ export async function sending(t: Test, bench: Bench): Promise<void> {
     t.equal(new Set(ids).size, ids.length);
   });
 
-  await t.test('is refused for certain where it surely did not happen', async (t) => {
-    const { account, session, port } = await bench.linked();
-    const message = await bench.message(account, 'msg_refused');
-    await world.treatSends(account, 'refuse');
-    const refused = await failure(session.send(message, patient()));
-    t.match(refused, { certain: true });
-    t.match(refused.code, /^[a-z][a-z0-9_]*$/);
-    await world.treatSends(account, 'accept');
-    t.match(await failure(session.send(message, AbortSignal.abort())), { certain: true });
-    await world.drop(account);
-    await port.state('lost');
-    t.match(await failure(session.send(message, patient())), { certain: true });
-    t.same(await world.shown(account), []);
-    const { session: unlinked } = await bench.open();
-    t.match(await failure(unlinked.send(message, patient())), { certain: true });
-  });
+  await bench.clause(
+    t,
+    'is refused for certain where it surely did not happen',
+    false,
+    async (t) => {
+      const { account, session, port } = await bench.linked();
+      const message = await bench.message(account, 'msg_refused');
+      await world.treatSends(account, 'refuse');
+      const refused = await failure(session.send(message, patient()));
+      t.match(refused, { certain: true });
+      t.match(refused.code, /^[a-z][a-z0-9_]*$/);
+      await world.treatSends(account, 'accept');
+      t.match(await failure(session.send(message, AbortSignal.abort())), { certain: true });
+      await world.drop(account);
+      await port.state('lost');
+      t.match(await failure(session.send(message, patient())), { certain: true });
+      t.same(await world.shown(account), []);
+      const { session: unlinked } = await bench.open();
+      t.match(await failure(unlinked.send(message, patient())), { certain: true });
+    },
+  );
 
-  const deduplicates = { skip: !capabilities.deduplicates };
-  await t.test('repeats an uncertain send, shown once', deduplicates, async (t) => {
+  const deduplicates: Skip = capabilities.deduplicates ? false : 'deduplicates is false';
+  await bench.clause(t, 'repeats an uncertain send, shown once', deduplicates, async (t) => {
     const { account, session, port } = await bench.linked();
     const message = await bench.message(account, 'msg_uncertain');
     await world.treatSends(account, 'hold');
@@ -71,7 +76,7 @@ export async function sending(t: Test, bench: Bench): Promise<void> {
     );
   });
 
-  await t.test('gives up when told to', async (t) => {
+  await bench.clause(t, 'gives up when told to', false, async (t) => {
     const { account, session } = await bench.linked();
     await world.treatSends(account, 'hold');
     const giveUp = new AbortController();
@@ -85,14 +90,16 @@ export async function sending(t: Test, bench: Bench): Promise<void> {
     t.type(await second, DriverError, 'closing ends a send too');
   });
 
-  await t.test('reports how far a message got', async (t) => {
+  const receipts: Skip = capabilities.receipts === 'none' ? 'receipts is none' : false;
+  await bench.clause(t, 'reports how far a message got', receipts, async (t) => {
     const opened = await bench.linked();
     const { account, port, session } = opened;
     const reference = 'msg_receipts';
     const { networkId } = await session.send(await bench.message(account, reference), patient());
-    const statuses = capabilities.deliveredReceipts
-      ? (['delivered', 'read'] as const)
-      : (['read'] as const);
+    const { receipts: furthest, readsOnly } = capabilities;
+    const statuses = (['delivered', 'read'] as const).filter((one) =>
+      one === 'read' ? furthest === 'read' : readsOnly !== true,
+    );
     for (const status of statuses) {
       await world.report(account, { reference, networkId }, status);
       const receipt = await port.receipt();
@@ -108,56 +115,71 @@ export async function sending(t: Test, bench: Bench): Promise<void> {
     t.match(await port.receipt(), { status: 'failed', error: String });
   });
 
-  await t.test('a receipt that was not kept comes again', async (t) => {
-    const opened = await bench.linked();
-    const { account, port, session } = opened;
-    const reference = 'msg_receipt_again';
-    const { networkId } = await session.send(await bench.message(account, reference), patient());
-    port.onEmit = async ({ type }) => {
-      if (type === 'receipt') throw new Error('the database is away');
-    };
-    await world.report(account, { reference, networkId }, 'read');
-    await port.receipt();
-    await bench.quiet();
-    const { port: later } = await bench.resumed(opened);
-    t.match(await later.receipt(), { status: 'read' });
-  });
+  await bench.clause(
+    t,
+    'a receipt that was not kept comes again',
+    receipts || bench.nothingKept,
+    async (t) => {
+      const opened = await bench.linked();
+      const { account, port, session } = opened;
+      const reference = 'msg_receipt_again';
+      const { networkId } = await session.send(await bench.message(account, reference), patient());
+      port.onEmit = async ({ type }) => {
+        if (type === 'receipt') throw new Error('the database is away');
+      };
+      const status = capabilities.receipts === 'read' ? 'read' : 'delivered';
+      await world.report(account, { reference, networkId }, status);
+      await port.receipt();
+      await bench.quiet();
+      const { port: later } = await bench.resumed(opened);
+      t.match(await later.receipt(), { status });
+    },
+  );
 
-  const restricts = { skip: capabilities.restrictions === false };
-  await t.test('a restriction stops sends until it is lifted', restricts, async (t) => {
-    const { account, port, session } = await bench.linked();
-    const message = await bench.message(account, 'msg_restricted');
-    await world.restrict(account, 'all');
-    t.match(await port.state('restricted'), { scope: 'all' });
-    t.match(await failure(session.send(message, patient())), { certain: true });
-    await world.lift(account);
-    await port.state('unrestricted');
-    await session.send(message, patient());
-    await world.restrict(account, 'new_contacts');
-    const known = await bench.message(account, 'msg_known');
-    await session.send(known, patient());
-    const to = await world.contact(account, 2);
-    t.match(await failure(session.send({ ...message, reference: 'msg_new', to }, patient())), {
-      certain: true,
-      retryAfterMs: null,
-    });
-    // At the latest now: some networks tell of it only by refusing.
-    t.match(await port.state('restricted'), { scope: 'new_contacts' });
-    t.same(
-      (await world.shown(account)).map(({ text }) => text),
-      [message.text, known.text],
-    );
-  });
+  await bench.clause(
+    t,
+    'a restriction stops sends until it is lifted',
+    bench.noRestrictions,
+    async (t) => {
+      const { account, port, session } = await bench.linked();
+      const message = await bench.message(account, 'msg_restricted');
+      await world.restrict(account, 'all');
+      t.match(await port.state('restricted'), { scope: 'all' });
+      t.match(await failure(session.send(message, patient())), { certain: true });
+      await world.lift(account);
+      await port.state('unrestricted');
+      await session.send(message, patient());
+      await world.restrict(account, 'new_contacts');
+      const known = await bench.message(account, 'msg_known');
+      await session.send(known, patient());
+      const to = await world.contact(account, 2);
+      t.match(await failure(session.send({ ...message, reference: 'msg_new', to }, patient())), {
+        certain: true,
+        retryAfterMs: null,
+      });
+      // At the latest now: some networks tell of it only by refusing.
+      t.match(await port.state('restricted'), { scope: 'new_contacts' });
+      t.same(
+        (await world.shown(account)).map(({ text }) => text),
+        [message.text, known.text],
+      );
+    },
+  );
 
-  await t.test('carries media', { skip: !capabilities.media }, async (t) => {
-    const { account, port, session } = await bench.linked();
-    const message = await bench.message(account, 'msg_media');
-    const media = { url: 'https://example.com/picture.jpg' };
-    const gone = failure(session.send({ ...message, media }, patient()));
-    t.match(await gone, { code: 'media_unavailable', certain: true });
-    port.media.set(media.url, picture());
-    t.type((await session.send({ ...message, media }, patient())).networkId, 'string');
-  });
+  await bench.clause(
+    t,
+    'carries media',
+    capabilities.media ? false : 'media is false',
+    async (t) => {
+      const { account, port, session } = await bench.linked();
+      const message = await bench.message(account, 'msg_media');
+      const media = { url: 'https://example.com/picture.jpg' };
+      const gone = failure(session.send({ ...message, media }, patient()));
+      t.match(await gone, { code: 'media_unavailable', certain: true });
+      port.media.set(media.url, picture());
+      t.type((await session.send({ ...message, media }, patient())).networkId, 'string');
+    },
+  );
 }
 
 /** A file as the gateway fetches it. */
@@ -185,5 +207,5 @@ async function failure(send: Promise<unknown>): Promise<DriverError> {
 
 /** Waits until the network has taken a message. */
 async function shownSome(bench: Bench, account: Parameters<Bench['world']['shown']>[0]) {
-  while ((await bench.world.shown(account)).length === 0) await bench.quiet();
+  await bench.until('a message shown', async () => (await bench.world.shown(account)).length > 0);
 }

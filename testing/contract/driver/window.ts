@@ -4,7 +4,7 @@ import {
   DriverError,
   type OutboundMessage,
 } from '../../../core/contracts/driver.ts';
-import { type Bench, patient } from './bench.ts';
+import { type Bench, patient, type Skip } from './bench.ts';
 
 /** The most contacts to which the suite sends at once. */
 const most = 8;
@@ -13,7 +13,7 @@ const most = 8;
 export async function window(t: Test, bench: Bench): Promise<void> {
   const { world, capabilities } = bench;
   const width = Math.min(most, capabilities.window ?? 1);
-  const isWide = { skip: width === 1 };
+  const isWide: Skip = width > 1 ? false : 'window is 1';
 
   /** One message to each of as many contacts as the window has. */
   const messages = async (account: DriverAccount, name: string): Promise<OutboundMessage[]> => {
@@ -26,9 +26,14 @@ export async function window(t: Test, bench: Bench): Promise<void> {
   };
   const texts = async (account: DriverAccount) =>
     (await world.shown(account)).map(({ text }) => text).sort();
+  const shown = (account: DriverAccount, count: number) =>
+    bench.until(
+      `${count} messages shown`,
+      async () => (await world.shown(account)).length >= count,
+    );
   const textsOf = (all: readonly OutboundMessage[]) => all.map(({ text }) => text).sort();
 
-  await t.test('an error in the middle fails its own message only', isWide, async (t) => {
+  await bench.clause(t, 'an error in the middle fails its own message only', isWide, async (t) => {
     const { account, session } = await bench.linked();
     const good = await messages(account, 'middle');
     const nobody = { phone: null, networkId: 'nobody' };
@@ -44,30 +49,35 @@ export async function window(t: Test, bench: Bench): Promise<void> {
     t.same(await texts(account), textsOf(good));
   });
 
-  await t.test('to each contact in order, whatever else is under way', isWide, async (t) => {
-    const { account, session } = await bench.linked();
-    const rounds = [await messages(account, 'round_1'), await messages(account, 'round_2')];
-    await Promise.all(
-      (rounds[0] ?? []).map(async (first, n) => {
-        await session.send(first, patient());
-        const second = rounds[1]?.[n];
-        if (second !== undefined) await session.send(second, patient());
-      }),
-    );
-    const shown = (await world.shown(account)).map(({ text }) => text);
-    t.same([...shown].sort(), textsOf(rounds.flat()));
-    for (const [n, first] of (rounds[0] ?? []).entries()) {
-      t.ok(shown.indexOf(first.text) < shown.indexOf(rounds[1]?.[n]?.text ?? ''));
-    }
-  });
+  await bench.clause(
+    t,
+    'to each contact in order, whatever else is under way',
+    isWide,
+    async (t) => {
+      const { account, session } = await bench.linked();
+      const rounds = [await messages(account, 'round_1'), await messages(account, 'round_2')];
+      await Promise.all(
+        (rounds[0] ?? []).map(async (first, n) => {
+          await session.send(first, patient());
+          const second = rounds[1]?.[n];
+          if (second !== undefined) await session.send(second, patient());
+        }),
+      );
+      const seen = (await world.shown(account)).map(({ text }) => text);
+      t.same([...seen].sort(), textsOf(rounds.flat()));
+      for (const [n, first] of (rounds[0] ?? []).entries()) {
+        t.ok(seen.indexOf(first.text) < seen.indexOf(rounds[1]?.[n]?.text ?? ''));
+      }
+    },
+  );
 
-  const repeats = { skip: width === 1 || !capabilities.deduplicates };
-  await t.test('a connection lost with all of them under way', repeats, async (t) => {
+  const repeats: Skip = isWide || (capabilities.deduplicates ? false : 'deduplicates is false');
+  await bench.clause(t, 'a connection lost with all of them under way', repeats, async (t) => {
     const { account, session, port } = await bench.linked();
     const all = await messages(account, 'lost');
     await world.treatSends(account, 'hold');
     const held = Promise.allSettled(all.map((message) => session.send(message, patient())));
-    while ((await world.shown(account)).length < width) await bench.quiet();
+    await shown(account, width);
     await world.drop(account);
     for (const one of await held) {
       t.equal(one.status, 'rejected');
@@ -83,26 +93,30 @@ export async function window(t: Test, bench: Bench): Promise<void> {
     t.same(await texts(account), textsOf(all), 'each is shown once');
   });
 
-  const restricts = { skip: width === 1 || capabilities.restrictions === false };
-  await t.test('a restriction stops all of them, for certain', restricts, async (t) => {
-    const { account, session, port } = await bench.linked();
-    const all = await messages(account, 'restricted');
-    await world.restrict(account, 'all');
-    await port.state('restricted');
-    const refused = await Promise.allSettled(all.map((one) => session.send(one, patient())));
-    for (const one of refused) t.match(one, { status: 'rejected', reason: { certain: true } });
-    await world.lift(account);
-    await port.state('unrestricted');
-    await Promise.all(all.map((message) => session.send(message, patient())));
-    t.same(await texts(account), textsOf(all));
-  });
+  await bench.clause(
+    t,
+    'a restriction stops all of them, for certain',
+    isWide || bench.noRestrictions,
+    async (t) => {
+      const { account, session, port } = await bench.linked();
+      const all = await messages(account, 'restricted');
+      await world.restrict(account, 'all');
+      await port.state('restricted');
+      const refused = await Promise.allSettled(all.map((one) => session.send(one, patient())));
+      for (const one of refused) t.match(one, { status: 'rejected', reason: { certain: true } });
+      await world.lift(account);
+      await port.state('unrestricted');
+      await Promise.all(all.map((message) => session.send(message, patient())));
+      t.same(await texts(account), textsOf(all));
+    },
+  );
 
-  await t.test('the end of the session ends all of them', isWide, async (t) => {
+  await bench.clause(t, 'the end of the session ends all of them', isWide, async (t) => {
     const { account, session } = await bench.linked();
     await world.treatSends(account, 'hold');
     const all = await messages(account, 'closed');
     const held = Promise.allSettled(all.map((message) => session.send(message, patient())));
-    while ((await world.shown(account)).length < width) await bench.quiet();
+    await shown(account, width);
     session.close();
     for (const one of await held) {
       t.equal(one.status, 'rejected');

@@ -11,6 +11,8 @@ export interface DriverContract {
   readonly name: string;
   readonly makeDriver: DriverFactory;
   readonly world: DriverWorld;
+  /** How long the suite waits for what must come, in milliseconds; 3 s when absent. */
+  readonly patienceMs?: number;
 }
 
 /** The steps that the owner of the phone can act on. */
@@ -59,20 +61,25 @@ export interface DriverWorld {
   loginCode(account: DriverAccount): Promise<string>;
   /** The password that the owner logs in with. Asked for only with the link method `password`. */
   password(account: DriverAccount): Promise<string>;
+  /** What the owner answers to any other question. Asked for only where the driver asks for such a field. */
+  answer?(account: DriverAccount, field: string): Promise<string>;
   /** Gives the account a second factor; null when the network has no such thing. */
   readonly setPassword: ((account: DriverAccount, password: string) => Promise<void>) | null;
   /** The code that is shown runs out; the network shows the next one if it renews them. */
   codeRunsOut(account: DriverAccount): Promise<void>;
   /** The code that is shown was the last one and runs out. */
   codesExpire(account: DriverAccount): Promise<void>;
-  /** The network refuses the login that is under way, at the latest when its password is handed in. */
+  /**
+   * The network refuses the login that is under way, at the latest when its password is handed in; the next one, where
+   * none is.
+   */
   refuseLogin(account: DriverAccount): Promise<void>;
 
   /** Takes the network out of this account's reach, or back; a connection breaks. */
   setReachable(account: DriverAccount, reachable: boolean): Promise<void>;
   /** The account's connection breaks; a new one can be made. */
   drop(account: DriverAccount): Promise<void>;
-  /** The owner unlinks the session on the phone. */
+  /** The owner unlinks the session on the phone. Only with `remoteLink`, as `replace`. */
   unlink(account: DriverAccount): Promise<void>;
   /** Another session takes this one's place. */
   replace(account: DriverAccount): Promise<void>;
@@ -84,6 +91,8 @@ export interface DriverWorld {
   treatSends(account: DriverAccount, how: 'accept' | 'refuse' | 'hold'): Promise<void>;
   /** Somebody whom the account may write to; the same again for the same number. */
   contact(account: DriverAccount, number: number): Promise<ContactAddress>;
+  /** A contact takes another address, which is answered; absent where addresses stay as they are. */
+  move?(account: DriverAccount, number: number): Promise<ContactAddress>;
   /** A contact writes to the account, linked or not; answers the network's id. */
   write(account: DriverAccount, message: WrittenMessage): Promise<string>;
   /**
@@ -94,7 +103,7 @@ export interface DriverWorld {
   readonly writeKind:
     | ((account: DriverAccount, kind: SentKind, from: ContactAddress) => Promise<string>)
     | null;
-  /** Reports how far a message of the account got. */
+  /** Reports how far a message of the account got. Only with `receipts`, and no further. */
   report(
     account: DriverAccount,
     message: { readonly reference: string; readonly networkId: string },

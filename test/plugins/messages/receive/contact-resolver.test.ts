@@ -50,6 +50,8 @@ for (const engine of databases) {
           stage.part.receive(session, { ...inbound(id), from }),
         identify: (contact: DriverContact) =>
           stage.part.receive(one, { type: 'identity', ...contact }),
+        move: (formerly: string, networkId: string) =>
+          stage.part.receive(one, { type: 'address', formerly, networkId }),
         /** A message of the past. */
         remember: async (contact: DriverContact) => {
           one.connectOptions = { ...noOptions, importHistory: true };
@@ -88,6 +90,38 @@ for (const engine of databases) {
       t.ok(messages.every(({ contactId }) => contactId === older.id));
       return messages;
     };
+
+    t.test('an address that changes', async (t) => {
+      const world = await open();
+      const nick = (networkId: string) => ({ phone: null, networkId, name: networkId });
+      const addresses = async () => (await world.contacts()).map((one) => one.networkId).sort();
+      await world.write('from ada', nick('ada'));
+      const [ada] = await world.contacts();
+      await world.move('nobody', 'somebody');
+      t.same(await world.contacts(), [ada], 'it makes no contact');
+      await world.move('ada', 'ada_');
+      t.match(await world.contacts(), [{ id: ada?.id, networkId: 'ada_' }], 'the contact stays');
+      await world.move('ada', 'ada_');
+      await world.write('from another ada', nick('ada'));
+      t.same(await addresses(), ['ada', 'ada_'], 'its old address is free');
+      // Told at once, in a row: each takes what the one before has left.
+      await Promise.all([
+        world.move('ada_', 'ada__'),
+        world.move('ada', 'ada_'),
+        world.write('from a third ada', nick('ben')),
+      ]);
+      await world.move('ben', 'ada');
+      t.same(await addresses(), ['ada', 'ada_', 'ada__']);
+      t.match(await world.find(ada?.id ?? ''), { networkId: 'ada__' });
+      await world.move('ada_', 'ada__');
+      t.same(await addresses(), ['ada', 'ada__'], 'who had the address is the same person');
+      t.match(await world.find(ada?.id ?? ''), { networkId: 'ada__', name: 'ada' });
+      const messages = await world.messages();
+      t.equal(messages.filter(({ contactId }) => contactId === ada?.id).length, 2);
+      t.match(await world.send({ contactId: ada?.id ?? '' }), {
+        accepted: { contact_id: ada?.id },
+      });
+    });
 
     for (const [first, steps] of [
       ['the number', [number, hiddenId]],

@@ -3,6 +3,7 @@ import {
   type ContactChangeInput,
   makeContactChangeLane,
 } from '../../../../plugins/contacts/change.ts';
+import { createContactLane } from '../../../../plugins/contacts/create.ts';
 import { ArrivalLine } from '../../../../plugins/messages/receive/arrival-line.ts';
 import { databases } from '../../../harness/databases.ts';
 import { acceptedId, codeOf, forgetContact, makeTenant, openStage, type Stage } from '../stage.ts';
@@ -215,6 +216,49 @@ for (const engine of databases) {
         'numbered without a gap',
       );
     }
+  });
+
+  t.test(`contacts by address, ${engine.name}`, async (t) => {
+    const database = await engine.create(t);
+    const options = { loopMessages: 1000, openers: 1000 };
+    const stages = [await openStage(t, database.url, options)];
+    if (engine.name === 'mariadb') stages.push(await openStage(t, database.url, options));
+    const [first] = stages as [Stage];
+    const { tenantId, accountIds } = await makeTenant(first);
+    const { write, read } = first.storage.connections;
+    await write('accounts').where('tenant_id', tenantId).update({ channel: 'irc' });
+    // In both ways of naming the account, alone and together with others; what an index distinguishes is distinguished.
+    const names = ['ben', 'Ben', 'bén', 'ben ', '仲間', '🙂'.repeat(95), 'b'.repeat(190)];
+    let turn = 0;
+    const send = async (name: string | null, accountId = turn % 3 === 0 ? null : accountIds[0]) => {
+      turn += 1;
+      const stage = stages[turn % stages.length] ?? first;
+      const addresses = new Map(name === null ? [] : [['irc', name]]);
+      return codeOf(await stage.send({ tenantId, accountId: accountId ?? null, addresses }));
+    };
+    for (const name of names) t.equal(await send(name), 'accepted', name);
+    const again = await Promise.all([...names, ...names, ...names, null].map((name) => send(name)));
+    t.same(tally(again), { accepted: 21, invalid_request: 1 });
+    const filter = { channel: null, phone: null, before: null, limit: 50 };
+    const contacts = await first.storage.read.contacts.list(tenantId, filter);
+    t.same(contacts.map(({ networkId }) => networkId).sort(), [...names].sort(), 'each made once');
+    t.ok(contacts.every(({ phone }) => phone === null));
+    const counters = () =>
+      read.from('usage_counters').where({ tenant_id: tenantId, account_id: '' });
+    t.match(await counters(), [{ sends: 28, new_contacts: 7 }]);
+
+    const make = (n: number) =>
+      (stages[n % stages.length] ?? first).storage.submit(createContactLane, {
+        ...{ tenantId, channel: 'irc', phone: null, networkId: 'cid' },
+        name: `${n}`,
+      });
+    const made = await Promise.all(Array.from({ length: 10 }, (_, n) => make(n)));
+    t.equal(made.filter(({ isNew }) => isNew).length, 1);
+    t.equal(new Set(made.map(({ contact }) => contact.id)).size, 1);
+    t.match(await counters(), [{ new_contacts: 7 }], 'counted when it is written to');
+    const toCid = await Promise.all(Array.from({ length: 10 }, () => send('cid')));
+    t.same(tally(toCid), { accepted: 10 });
+    t.match(await counters(), [{ sends: 38, new_contacts: 8 }], 'once');
   });
 
   t.test(

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { Contact } from '../../../../plugins/contacts/contract.ts';
 import { guardSettings, makeLimitRules } from '../../../../plugins/limits/rules.ts';
-import { answerKey, phoneKey, type SendBatch } from '../../../../plugins/messages/send/batch.ts';
+import { answerKey, enterNames, type SendBatch } from '../../../../plugins/messages/send/batch.ts';
 import { decideSend } from '../../../../plugins/messages/send/decide.ts';
 import type {
   SendDecision,
@@ -27,7 +27,11 @@ const rules: SendRules = {
     () => ({ sends_cap: 50, new_contacts_cap: 10, ramp_days: 14 }),
   ),
   idempotencyMs: 86_400_000,
-  recipients: (channel) => (channel === 'msgapp_web' ? 'any_phone' : 'contacts'),
+  channel: (channel) => ({
+    recipients: channel === 'msgapp_web' ? 'phone' : channel === 'irc' ? 'address' : 'contacts',
+    maxText: channel === 'irc' ? 6 : null,
+    address: 'a nickname',
+  }),
   newContactId: () => 'con_new',
 };
 
@@ -58,6 +62,7 @@ const ada: Contact = {
   doNotDisturb: false,
   private: false,
   automationPaused: false,
+  uncounted: false,
   createdAt: 0,
 };
 const toAda: SendInput = {
@@ -67,6 +72,7 @@ const toAda: SendInput = {
   accountIds: null,
   contactId: null,
   phone: '+12025550123',
+  addresses: null,
   text: 'Hello',
   media: null,
   trace: null,
@@ -89,15 +95,15 @@ interface Facts {
 function batchOf(facts: Facts = {}): SendBatch {
   const contacts = facts.contacts ?? [ada];
   const counts = ([sends, newContacts]: readonly [number, number]) => ({ sends, newContacts });
+  const contactsByName = new Map<string, string>();
+  for (const contact of contacts) enterNames(contactsByName, contact);
   return {
     now,
     tenants: new Map([['ten_1', { ...tenant, ...facts.tenant }]]),
     accounts: new Map((facts.accounts ?? [connected]).map((account) => [account.id, account])),
     contacts: new Map(contacts.map((contact) => [contact.id, contact])),
     aliases: new Map(),
-    contactsByPhone: new Map(
-      contacts.map((one) => [phoneKey(one.tenantId, one.channel, one.phone ?? ''), one.id]),
-    ),
+    contactsByName,
     threads: new Map(
       ['acc_1', 'acc_2'].map((accountId) => [
         threadKey(accountId, ada.id),
@@ -114,6 +120,7 @@ function batchOf(facts: Facts = {}): SendBatch {
     ]),
     keys: new Map(),
     newContacts: [],
+    counted: [],
     newThreads: new Map(),
     newMessages: [],
     sequences: new Map(),
@@ -145,6 +152,15 @@ const foreign = as(connected, { tenantId: 'ten_2' });
 const named: SendInput = { ...toAda, accountId: 'acc_1' };
 const byId: SendInput = { ...toAda, phone: null, contactId: 'con_ada' };
 const ramped = as(connected, { rampDayOne: '2026-03-10' });
+
+const irc = (contacts: readonly Contact[]): Facts => ({
+  accounts: [as(connected, { channel: 'irc' })],
+  contacts,
+});
+const onIrc = irc([]);
+const ben: Contact = { ...ada, id: 'con_ben', channel: 'irc', phone: null, networkId: 'ben' };
+const toBen: SendInput = { ...toAda, phone: null, addresses: new Map([['irc', 'ben']]) };
+const used: Facts = { tenantCount: [49, 10] };
 
 type Row = readonly [string, Facts, SendInput, readonly [string, number?, number?]];
 
@@ -207,6 +223,34 @@ const table: readonly Row[] = [
     { accounts: [chat], contacts: [{ ...ada, channel: 'chatapp' }] },
     toAda,
     ['accepted by acc_1'],
+  ],
+  // addresses
+  ['an address', onIrc, toBen, ['accepted by acc_1']],
+  ['no address', onIrc, { ...toBen, addresses: new Map() }, ['invalid_request', 400]],
+  ['a phone where there are addresses', onIrc, toStranger, ['invalid_request', 400]],
+  ['an address where there are phones', {}, toBen, ['invalid_request', 400]],
+  ['an address where there are contacts', { accounts: [chat] }, toBen, ['invalid_request', 400]],
+  ['its id and address', irc([ben]), { ...toBen, contactId: ben.id }, ['accepted by acc_1']],
+  [
+    'the id of another',
+    irc([{ ...ben, networkId: 'al' }, ada]),
+    { ...toBen, contactId: ben.id },
+    ['invalid_request', 400],
+  ],
+  ['address and phone', irc([ben]), { ...toBen, phone: ada.phone }, ['invalid_request', 400]],
+  ['a text that is too long there', onIrc, { ...toBen, text: 'Hello B' }, ['invalid_request', 400]],
+  [
+    'emoji are one character each',
+    onIrc,
+    { ...toBen, text: '🙂🙂🙂🙂🙂🙂' },
+    ['accepted by acc_1'],
+  ],
+  // made without a message
+  [
+    'no new contact left, to one not counted',
+    { ...used, contacts: [{ ...ada, uncounted: true }] },
+    toAda,
+    ['new_contact_cap', 429, 3600],
   ],
   // flags
   [
@@ -311,6 +355,15 @@ t.test('a batch: each send sees the ones before it', async (t) => {
     sends: 2,
     newContacts: 1,
   });
+});
+
+t.test('a contact that was made without a message is counted with the first one', async (t) => {
+  const made: Contact = { ...ben, uncounted: true };
+  const batch = batchOf(irc([made]));
+  for (const id of ['msg_1', 'msg_2']) decideSend(rules, batch, { ...toBen, id });
+  t.same(batch.counted, [made.id]);
+  t.same(batch.newContacts, []);
+  t.match(batch.newCounts.get('acc_1'), { sends: 2, newContacts: 1 });
 });
 
 t.test('limit events: once a batch, day and reason, for the plan only', async (t) => {

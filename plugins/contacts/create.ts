@@ -1,0 +1,58 @@
+import type { Lane } from '../../core/contracts/storage.ts';
+import { newId } from '../../core/ids.ts';
+import type { Contact, ContactKey } from './contract.ts';
+
+/** A contact to make: by its phone or its address on the network. */
+export interface CreateContactInput extends ContactKey {
+  /** Empty where none was given. */
+  readonly name: string;
+}
+
+/** The contact, and whether it has just been made. */
+export interface CreatedContact {
+  readonly contact: Contact;
+  readonly isNew: boolean;
+}
+
+/**
+ * The lane that makes contacts which nobody has written with: under the tenant's lock, so that of twins one is made. One
+ * that is there stays as it is.
+ */
+export const createContactLane: Lane<CreateContactInput, CreatedContact> = {
+  name: 'contacts.create',
+  maxBatch: 32,
+  locks: ({ tenantId }) => [`tenant:${tenantId}`],
+  async run(unit, inputs) {
+    const known = [...(await unit.contacts.byKeys(inputs))];
+    const added: Contact[] = [];
+    const outputs = inputs.map(({ name, ...key }): CreatedContact => {
+      const found = known.find((one) => isNamed(one, key));
+      if (found !== undefined) return { contact: found, isNew: false };
+      const contact = newContact(key, name, unit.now);
+      known.push(contact);
+      added.push(contact);
+      return { contact, isNew: true };
+    });
+    await unit.withCommit.contacts.insert(added);
+    return outputs;
+  },
+};
+
+function isNamed(contact: Contact, { tenantId, channel, phone, networkId }: ContactKey): boolean {
+  if (contact.tenantId !== tenantId || contact.channel !== channel) return false;
+  return phone === null ? contact.networkId === networkId : contact.phone === phone;
+}
+
+function newContact(key: ContactKey, name: string, now: number): Contact {
+  return {
+    ...key,
+    id: newId('con', now),
+    name,
+    nameSet: name !== '',
+    doNotDisturb: false,
+    private: false,
+    automationPaused: false,
+    uncounted: true,
+    createdAt: now,
+  };
+}
