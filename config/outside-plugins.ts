@@ -70,14 +70,15 @@ function placed(
   names.add(facts.name);
   // `gatewayPlugin` has made it.
   const boot = made as GatewayPlugin;
-  return gatewayPlugin(facts.name, facts.dependencies, async (app) => {
+  const booted: GatewayPlugin = async (app) => {
     app.operations.openToOutside();
     try {
       await boot(app);
     } catch (error) {
       throw failure(field, 'could not boot', error);
     }
-  });
+  };
+  return gatewayPlugin(facts.name, facts.dependencies, booted, facts.keeps);
 }
 
 function namesOf(plugins: readonly GatewayPlugin[]): Set<string> {

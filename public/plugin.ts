@@ -11,6 +11,27 @@ export type { Clock } from '../core/contracts/clock.ts';
 export type { Contacts, ContactView } from '../core/contracts/contacts.ts';
 export type { Json } from '../core/contracts/json.ts';
 export type { Messages, MessageView, SendAnswer, SendBody } from '../core/contracts/messages.ts';
+export type { PluginStorage } from '../core/contracts/plugin-storage.ts';
+export {
+  type Column,
+  day,
+  hash,
+  type Index,
+  id,
+  integer,
+  key,
+  nullable,
+  one,
+  onMysql,
+  type SchemaStep,
+  sparse,
+  type Table,
+  text,
+  words,
+  zero,
+} from '../core/contracts/schema.ts';
+export { placeholders, type Row, type Sql, type Value } from '../core/contracts/sql.ts';
+export type { Lane, Lock, Storage, Tables, Unit } from '../core/contracts/storage.ts';
 export {
   type ErrorCode,
   type ErrorDeclaration,

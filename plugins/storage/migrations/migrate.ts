@@ -6,12 +6,12 @@ import { faultOf } from '../faults.ts';
 import type { OpenStorage } from '../storage.ts';
 import { begin } from '../transaction.ts';
 import { createTable } from './schema.ts';
-import type { MigrationStep } from './steps.ts';
+import { type MigrationStep, ownerOf } from './steps.ts';
 
 // Not `knex.migrate`: its lock stays taken after a kill on MariaDB, and a second process fails where this one waits.
 const doneSteps: Table = {
   name: 'schema_steps',
-  columns: { name: words(100), major: integer, applied_at: integer },
+  columns: { name: words(190), major: integer, applied_at: integer },
   primary: ['name'],
 };
 
@@ -122,14 +122,22 @@ async function readDone(executor: Executor): Promise<ReadonlyMap<string, number>
   return new Map(rows.map((row) => [row.name, row.major]));
 }
 
+/** Steps of plugins that are not configured any more count for nothing. */
 function refuseNewer(done: ReadonlyMap<string, number>, steps: readonly MigrationStep[]): void {
-  const own = Math.max(...steps.map((step) => step.major));
-  const newest = Math.max(0, ...done.values());
-  if (newest <= own) return;
-  throw new StartRefusal(
-    `The database has schema version ${newest}, this gateway knows version ${own}: start the newer ` +
-      'gateway, or name another database in DATABASE_URL.',
-  );
+  for (const owner of new Set(steps.map(({ name }) => ownerOf(name)))) {
+    const isOwn = (name: string): boolean => ownerOf(name) === owner;
+    const own = steps.flatMap(({ name, major }) => (isOwn(name) ? [major] : []));
+    const stored = [...done].flatMap(([name, major]) => (isOwn(name) ? [major] : []));
+    const [known, newest] = [Math.max(...own), Math.max(0, ...stored)];
+    if (newest <= known) continue;
+    throw new StartRefusal(
+      owner === ''
+        ? `The database has schema version ${newest}, this gateway knows version ${known}: start the newer ` +
+            'gateway, or name another database in DATABASE_URL.'
+        : `The tables of the plugin "${owner}" have version ${newest}, the plugin knows version ${known}: install ` +
+            'the newer one.',
+    );
+  }
 }
 
 async function takeLock(executor: Executor): Promise<void> {

@@ -1,6 +1,6 @@
-import type { Table } from '../../../core/contracts/schema.ts';
+import type { SchemaStep, Table } from '../../../core/contracts/schema.ts';
 import type { Sql } from '../../../core/contracts/sql.ts';
-import { createTable } from './schema.ts';
+import { addColumns, createTable } from './schema.ts';
 
 /**
  * One change of the schema.
@@ -28,4 +28,25 @@ export function creating(name: string, major: number, tables: readonly Table[]):
       for (const table of tables) await sql.insertIgnore(table.name, table.rows ?? []);
     },
   };
+}
+
+/** The step of a plugin from outside, recorded as `PLUGIN/STEP`. */
+export function outsideStep(plugin: string, step: SchemaStep): MigrationStep {
+  const { name, major = 1, creates = [], adds = {} } = step;
+  const { apply: create } = creating(name, major, creates);
+  return {
+    name: `${plugin}/${name}`,
+    major,
+    async apply(sql) {
+      await create(sql);
+      for (const [table, columns] of Object.entries(adds)) await addColumns(sql, table, columns);
+      await step.apply?.(sql);
+    },
+  };
+}
+
+/** The plugin from outside that a step belongs to; empty for the gateway's own. */
+export function ownerOf(step: string): string {
+  const end = step.indexOf('/');
+  return end === -1 ? '' : step.slice(0, end);
 }
