@@ -21,6 +21,7 @@ import consolePlugin from '../plugins/console/plugin.ts';
 import contacts from '../plugins/contacts/plugin.ts';
 import egress from '../plugins/egress/plugin.ts';
 import events from '../plugins/events/plugin.ts';
+import { jobPlugins } from '../plugins/jobs/plugin.ts';
 import limits from '../plugins/limits/plugin.ts';
 import mcp from '../plugins/mcp/plugin.ts';
 import media from '../plugins/media/plugin.ts';
@@ -53,6 +54,7 @@ export async function composeGateway(
   config: GatewayConfig,
   log: GatewayLog,
 ): Promise<GatewayParts> {
+  const jobs = jobPlugins();
   const before = (kept: StorageContents): readonly GatewayPlugin[] => [
     observability,
     databaseLock,
@@ -60,6 +62,7 @@ export async function composeGateway(
     secrets,
     broker,
     cluster,
+    jobs.first,
     tenants,
     audit,
     egress,
@@ -76,6 +79,7 @@ export async function composeGateway(
   const after = [
     ...(config.roles.includes('api') ? [confirmations, api, mcp, consolePlugin] : []),
     firstStart,
+    jobs.second,
   ];
   const folder = process.cwd();
   const parts = { log, folder, before: before(contents), after };

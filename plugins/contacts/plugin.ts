@@ -4,7 +4,8 @@ import { gatewayPlugin } from '../../core/kernel.ts';
 import { makeContactChangeLane } from './change.ts';
 import type { Contact } from './contract.ts';
 import { makeEraseLane } from './erase.ts';
-import { contactOperations, contactView } from './operations.ts';
+import { contactOperations, contactPage, contactView } from './operations.ts';
+import type { ContactFilter } from './tables/contacts.ts';
 
 /** Contacts: their flags and their four operations. They are made by messages and imports. */
 export default gatewayPlugin('contacts', ['storage', 'secrets', 'messages'], async (app) => {
@@ -21,7 +22,10 @@ export default gatewayPlugin('contacts', ['storage', 'secrets', 'messages'], asy
     );
     return contacts.filter(({ id }) => ids.has(id));
   };
+  const list = (tenantId: string, filter: ContactFilter) =>
+    storage.read.contacts.list(tenantId, filter);
   provideSingleton(app.container, 'contacts', () => ({
+    list: (caller, query = {}) => contactPage({ list, known, cursors }, caller, query),
     async find({ tenantId, accountIds = null }, id) {
       const found = await storage.read.contacts.find(tenantId, id);
       if (found === null) return null;
@@ -33,7 +37,7 @@ export default gatewayPlugin('contacts', ['storage', 'secrets', 'messages'], asy
     ...contactOperations({
       find: (tenantId, id) => storage.read.contacts.find(tenantId, id),
       known,
-      list: (tenantId, filter) => storage.read.contacts.list(tenantId, filter),
+      list,
       change: (input) => storage.submit(change, input),
       erase: (input) => storage.submit(erase, input),
       cursors,

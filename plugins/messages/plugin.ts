@@ -12,7 +12,7 @@ import { MessageReporter } from './message-reporter.ts';
 import { messageMetrics, showQueues } from './metrics.ts';
 import { getMessage } from './read/get-message.ts';
 import { listConversations } from './read/list-conversations.ts';
-import { listMessages } from './read/list-messages.ts';
+import { type ListMessagesParts, listMessages, messagePage } from './read/list-messages.ts';
 import { messageView } from './read/view.ts';
 import type { SendRules } from './send/input.ts';
 import { sendQuestion } from './send/question.ts';
@@ -114,7 +114,14 @@ export default gatewayPlugin(
     const send = makeSend((input) => lanes.accept(input), allowHttp, isKnown);
     const ask = makeAskSend((input) => sendQuestion(storage, rules, input), allowHttp, isKnown);
     const mint: MintAddress = (key) => media.mint(key);
+    const lists: ListMessagesParts = {
+      list: (tenantId, filter) => storage.read.messages.list(tenantId, filter),
+      findContact: (tenantId, id) => storage.read.contacts.find(tenantId, id),
+      mint,
+      cursors,
+    };
     provideSingleton(app.container, 'messages', () => ({
+      list: (caller, query = {}) => messagePage(lists, caller, query),
       send: checkedSend(send, config.messages.max_text),
       async find({ tenantId, accountIds = null }, id) {
         const found = await storage.read.messages.find(tenantId, id);
@@ -126,12 +133,7 @@ export default gatewayPlugin(
     }));
     app.operations.add(
       sendMessage({ maxText: config.messages.max_text, send, ask }),
-      listMessages({
-        list: (tenantId, filter) => storage.read.messages.list(tenantId, filter),
-        findContact: (tenantId, id) => storage.read.contacts.find(tenantId, id),
-        mint,
-        cursors,
-      }),
+      listMessages(lists),
       listConversations({ read: storage.read, mint, cursors }),
       waitForMessages({ wait: (request) => waits.wait(request), mint, cursors }),
       getMessage({ find: (tenantId, id) => storage.read.messages.find(tenantId, id), mint }),

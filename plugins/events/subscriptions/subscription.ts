@@ -1,0 +1,182 @@
+import { doubled } from '../../../core/backoff.ts';
+import type { EventHandler, EventView } from '../../../core/contracts/event-subscriptions.ts';
+import { type EventType, eventTypes } from '../../../core/contracts/events.ts';
+import type { Storage } from '../../../core/contracts/storage.ts';
+import type { GatewayLog } from '../../../core/log.ts';
+import { type MintAddress, withFreshMedia } from '../../../core/media-reference.ts';
+import { timestamp } from '../../../core/schemas.ts';
+import type { Feed, ReadEvent } from '../feed/feed.ts';
+import { moveCursorLane } from './lanes.ts';
+
+/** Events of a tenant that are read at once. */
+const pageSize = 100;
+
+/** Tenants whose events are handled at the same time. */
+const tenantsAtOnce = 8;
+
+/** Between two looks for what no commit of this process has brought, milliseconds. */
+const sweepMs = 2_000;
+
+/** The first and the longest pause after a handler that rejected, milliseconds. */
+const firstPauseMs = 1_000;
+const longestPauseMs = 60_000;
+
+const nine: ReadonlySet<EventType> = new Set(eventTypes);
+
+/** What a subscription works with. */
+export interface SubscriptionParts {
+  readonly storage: Pick<Storage, 'read' | 'submit'>;
+  readonly feed: Feed;
+  readonly mint: MintAddress;
+  readonly log: GatewayLog;
+  readonly name: string;
+  readonly handler: EventHandler;
+}
+
+/** One handler, and where it is in the feed of each tenant. Runs as a job: in one process at a time. */
+export class Subscription {
+  readonly #parts: SubscriptionParts;
+  /** Tenants that wait for their turn. */
+  readonly #waiting = new Set<string>();
+  readonly #busy = new Set<string>();
+  /** Tenants whose last event was not handled, with how often, and when it is tried again. */
+  readonly #held = new Map<string, { readonly failures: number; readonly until: number }>();
+  #wake: () => void = () => undefined;
+
+  constructor(parts: SubscriptionParts) {
+    this.#parts = parts;
+  }
+
+  /** A tenant may have new events. */
+  notify(tenantId: string): void {
+    this.#waiting.add(tenantId);
+    this.#wake();
+  }
+
+  /** Handles events until the signal aborts; ends when no handler runs any more. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { storage, name } = this.#parts;
+    const since = (await storage.read.jobs.find([jobOf(name)]))[0]?.createdAt ?? 0;
+    const running = new Set<Promise<void>>();
+    let failed: unknown;
+    while (!signal.aborted && failed === undefined) {
+      for (const tenantId of await storage.read.eventCursors.behind(name)) {
+        this.#waiting.add(tenantId);
+      }
+      do {
+        for (const tenantId of this.#next(tenantsAtOnce - running.size)) {
+          this.#busy.add(tenantId);
+          const work = this.#follow(tenantId, since, signal)
+            .catch((error: unknown) => {
+              failed = error;
+            })
+            .finally(() => {
+              this.#busy.delete(tenantId);
+              running.delete(work);
+              this.#wake();
+            });
+          running.add(work);
+        }
+      } while (!(await this.#rest(signal)) && !signal.aborted && failed === undefined);
+    }
+    await Promise.all(running);
+    if (failed !== undefined && !signal.aborted) throw failed;
+  }
+
+  /** The tenants whose turn it is. */
+  #next(limit: number): readonly string[] {
+    const now = performance.now();
+    const isFree = (id: string): boolean =>
+      !this.#busy.has(id) && (this.#held.get(id)?.until ?? 0) <= now;
+    const next = [...this.#waiting].filter(isFree).slice(0, Math.max(0, limit));
+    for (const tenantId of next) this.#waiting.delete(tenantId);
+    return next;
+  }
+
+  /** Resolves when something happens, false, or when it is time to look by itself, true. */
+  #rest(signal: AbortSignal): Promise<boolean> {
+    const now = performance.now();
+    const retries = [...this.#held.values()].map(({ until }) => until - now);
+    const pauseMs = Math.max(1, Math.min(sweepMs, ...retries));
+    return new Promise((resolve) => {
+      const end = (isOver: boolean) => () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', woken);
+        this.#wake = () => undefined;
+        resolve(isOver);
+      };
+      const woken = end(false);
+      const timer = setTimeout(end(true), pauseMs);
+      signal.addEventListener('abort', woken);
+      this.#wake = woken;
+    });
+  }
+
+  /** Handles the next events of a tenant. @throws GatewayError `unavailable` */
+  async #follow(tenantId: string, since: number, signal: AbortSignal): Promise<void> {
+    const { storage, feed, name } = this.#parts;
+    const cursor = { subscription: name, tenantId };
+    let after = await storage.read.eventCursors.find(name, tenantId);
+    if (after === 0) await storage.submit(moveCursorLane, { ...cursor, sequence: 0 });
+    const filter = { tenantId, types: nine, accounts: null, limit: pageSize };
+    for (let hasMore = true; hasMore && !signal.aborted; ) {
+      const page = await feed.page(filter, { after, since: null, at: 0 });
+      const events = page.events.filter(({ createdAt }) => createdAt >= since);
+      const { handled, isHeld } = await this.#handle(tenantId, events, signal);
+      const sequence = isHeld || signal.aborted ? (handled ?? after) : page.position.after;
+      if (sequence > after) await storage.submit(moveCursorLane, { ...cursor, sequence });
+      after = sequence;
+      hasMore = page.hasMore && !isHeld;
+    }
+  }
+
+  /** Handles events in order, up to the first whose handler rejects; answers the number of the last one handled. */
+  async #handle(
+    tenantId: string,
+    events: readonly ReadEvent[],
+    signal: AbortSignal,
+  ): Promise<{ readonly handled: number | null; readonly isHeld: boolean }> {
+    const { handler, log, name } = this.#parts;
+    let handled: number | null = null;
+    for (const event of events) {
+      if (signal.aborted) break;
+      const { sequence } = event;
+      try {
+        await handler(this.#view(event), {
+          tenantId,
+          signal,
+          pass: (unit) => unit.eventCursors.pass(name, tenantId, sequence),
+        });
+      } catch (error) {
+        if (signal.aborted) break;
+        const failures = (this.#held.get(tenantId)?.failures ?? 0) + 1;
+        const pauseMs = doubled(firstPauseMs, failures - 1, longestPauseMs);
+        this.#held.set(tenantId, { failures, until: performance.now() + pauseMs });
+        this.#waiting.add(tenantId);
+        const fields = { err: error, subscription: name, tenant: tenantId, event: event.id };
+        log.error({ ...fields, failures }, 'an event was not handled; it is tried again');
+        return { handled, isHeld: true };
+      }
+      this.#held.delete(tenantId);
+      handled = sequence;
+    }
+    return { handled, isHeld: false };
+  }
+
+  #view({ id, type, createdAt, accountId, payload }: ReadEvent): EventView {
+    // Written as the text of a JSON object by whoever raised the event.
+    const fresh: unknown = JSON.parse(withFreshMedia(payload, this.#parts.mint));
+    return {
+      id,
+      type,
+      created_at: timestamp(createdAt),
+      account_id: accountId,
+      payload: fresh as EventView['payload'],
+    };
+  }
+}
+
+/** The name of the job that runs a subscription. */
+export function jobOf(subscription: string): string {
+  return `events:${subscription}`;
+}
