@@ -1,4 +1,3 @@
-import { doubled } from '../../../core/backoff.ts';
 import type { EventHandler, EventView } from '../../../core/contracts/event-subscriptions.ts';
 import { type EventType, eventTypes } from '../../../core/contracts/events.ts';
 import type { Storage } from '../../../core/contracts/storage.ts';
@@ -7,6 +6,7 @@ import { type MintAddress, withFreshMedia } from '../../../core/media-reference.
 import { timestamp } from '../../../core/schemas.ts';
 import type { Feed, ReadEvent } from '../feed/feed.ts';
 import { moveCursorLane } from './lanes.ts';
+import { TenantTurns } from './tenant-turns.ts';
 
 /** Events of a tenant that are read at once. */
 const pageSize = 100;
@@ -16,10 +16,6 @@ const tenantsAtOnce = 8;
 
 /** Between two looks for what no commit of this process has brought, milliseconds. */
 const sweepMs = 2_000;
-
-/** The first and the longest pause after a handler that rejected, milliseconds. */
-const firstPauseMs = 1_000;
-const longestPauseMs = 60_000;
 
 const nine: ReadonlySet<EventType> = new Set(eventTypes);
 
@@ -36,12 +32,7 @@ export interface SubscriptionParts {
 /** One handler, and where it is in the feed of each tenant. Runs as a job: in one process at a time. */
 export class Subscription {
   readonly #parts: SubscriptionParts;
-  /** Tenants that wait for their turn. */
-  readonly #waiting = new Set<string>();
-  readonly #busy = new Set<string>();
-  /** Tenants whose last event was not handled, with how often, and when it is tried again. */
-  readonly #held = new Map<string, { readonly failures: number; readonly until: number }>();
-  #wake: () => void = () => undefined;
+  readonly #turns = new TenantTurns();
 
   constructor(parts: SubscriptionParts) {
     this.#parts = parts;
@@ -49,8 +40,7 @@ export class Subscription {
 
   /** A tenant may have new events. */
   notify(tenantId: string): void {
-    this.#waiting.add(tenantId);
-    this.#wake();
+    this.#turns.add(tenantId);
   }
 
   /** Handles events until the signal aborts; ends when no handler runs any more. */
@@ -61,55 +51,29 @@ export class Subscription {
     let failed: unknown;
     while (!signal.aborted && failed === undefined) {
       for (const tenantId of await storage.read.eventCursors.behind(name)) {
-        this.#waiting.add(tenantId);
+        this.#turns.add(tenantId);
       }
+      const sweepAt = performance.now() + sweepMs;
       do {
-        for (const tenantId of this.#next(tenantsAtOnce - running.size)) {
-          this.#busy.add(tenantId);
+        for (const tenantId of this.#turns.next(tenantsAtOnce - running.size)) {
           const work = this.#follow(tenantId, since, signal)
             .catch((error: unknown) => {
               failed = error;
             })
             .finally(() => {
-              this.#busy.delete(tenantId);
               running.delete(work);
-              this.#wake();
+              this.#turns.done(tenantId);
             });
           running.add(work);
         }
-      } while (!(await this.#rest(signal)) && !signal.aborted && failed === undefined);
+      } while (
+        !(await this.#turns.rest(signal, sweepAt)) &&
+        !signal.aborted &&
+        failed === undefined
+      );
     }
     await Promise.all(running);
     if (failed !== undefined && !signal.aborted) throw failed;
-  }
-
-  /** The tenants whose turn it is. */
-  #next(limit: number): readonly string[] {
-    const now = performance.now();
-    const isFree = (id: string): boolean =>
-      !this.#busy.has(id) && (this.#held.get(id)?.until ?? 0) <= now;
-    const next = [...this.#waiting].filter(isFree).slice(0, Math.max(0, limit));
-    for (const tenantId of next) this.#waiting.delete(tenantId);
-    return next;
-  }
-
-  /** Resolves when something happens, false, or when it is time to look by itself, true. */
-  #rest(signal: AbortSignal): Promise<boolean> {
-    const now = performance.now();
-    const retries = [...this.#held.values()].map(({ until }) => until - now);
-    const pauseMs = Math.max(1, Math.min(sweepMs, ...retries));
-    return new Promise((resolve) => {
-      const end = (isOver: boolean) => () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', woken);
-        this.#wake = () => undefined;
-        resolve(isOver);
-      };
-      const woken = end(false);
-      const timer = setTimeout(end(true), pauseMs);
-      signal.addEventListener('abort', woken);
-      this.#wake = woken;
-    });
   }
 
   /** Handles the next events of a tenant. @throws GatewayError `unavailable` */
@@ -149,15 +113,12 @@ export class Subscription {
         });
       } catch (error) {
         if (signal.aborted) break;
-        const failures = (this.#held.get(tenantId)?.failures ?? 0) + 1;
-        const pauseMs = doubled(firstPauseMs, failures - 1, longestPauseMs);
-        this.#held.set(tenantId, { failures, until: performance.now() + pauseMs });
-        this.#waiting.add(tenantId);
+        const failures = this.#turns.hold(tenantId);
         const fields = { err: error, subscription: name, tenant: tenantId, event: event.id };
         log.error({ ...fields, failures }, 'an event was not handled; it is tried again');
         return { handled, isHeld: true };
       }
-      this.#held.delete(tenantId);
+      this.#turns.passed(tenantId);
       handled = sequence;
     }
     return { handled, isHeld: false };

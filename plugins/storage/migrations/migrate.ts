@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { integer, type Table, words } from '../../../core/contracts/schema.ts';
-import { StartRefusal } from '../../../core/start-refusal.ts';
 import { Executor } from '../executor.ts';
 import { faultOf } from '../faults.ts';
 import type { OpenStorage } from '../storage.ts';
 import { begin } from '../transaction.ts';
 import { createTable } from './schema.ts';
-import { type MigrationStep, ownerOf } from './steps.ts';
+import type { MigrationStep } from './steps.ts';
+import { refuseNewer } from './versions.ts';
 
 // Not `knex.migrate`: its lock stays taken after a kill on MariaDB, and a second process fails where this one waits.
 const doneSteps: Table = {
@@ -120,24 +120,6 @@ async function readDone(executor: Executor): Promise<ReadonlyMap<string, number>
     .knex(doneSteps.name)
     .select('name', 'major');
   return new Map(rows.map((row) => [row.name, row.major]));
-}
-
-/** Steps of plugins that are not configured any more count for nothing. */
-function refuseNewer(done: ReadonlyMap<string, number>, steps: readonly MigrationStep[]): void {
-  for (const owner of new Set(steps.map(({ name }) => ownerOf(name)))) {
-    const isOwn = (name: string): boolean => ownerOf(name) === owner;
-    const own = steps.flatMap(({ name, major }) => (isOwn(name) ? [major] : []));
-    const stored = [...done].flatMap(([name, major]) => (isOwn(name) ? [major] : []));
-    const [known, newest] = [Math.max(...own), Math.max(0, ...stored)];
-    if (newest <= known) continue;
-    throw new StartRefusal(
-      owner === ''
-        ? `The database has schema version ${newest}, this gateway knows version ${known}: start the newer ` +
-            'gateway, or name another database in DATABASE_URL.'
-        : `The tables of the plugin "${owner}" have version ${newest}, the plugin knows version ${known}: install ` +
-            'the newer one.',
-    );
-  }
 }
 
 async function takeLock(executor: Executor): Promise<void> {

@@ -44,9 +44,3 @@ export function outsideStep(plugin: string, step: SchemaStep): MigrationStep {
     },
   };
 }
-
-/** The plugin from outside that a step belongs to; empty for the gateway's own. */
-export function ownerOf(step: string): string {
-  const end = step.indexOf('/');
-  return end === -1 ? '' : step.slice(0, end);
-}
