@@ -93,7 +93,7 @@ module.exports = {
       // The simulated network is a program of its own with a database of its own.
       from: {
         pathNot:
-          '^(plugins/([^/]+/tables|storage)/|core/contracts/|drivers/simulated/network/|test/|config/tables\\.ts$)',
+          '^(plugins/([^/]+/tables|storage)/|core/contracts/|public/plugin\\.ts$|drivers/simulated/network/|test/|config/tables\\.ts$)',
       },
       to: {
         path: [

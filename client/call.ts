@@ -26,6 +26,11 @@ export type OperationInput<Id extends OperationId> = Part<
   Part<'header', Field<operations[Id]['parameters'], 'header'>> &
   Part<'body', BodyOf<Field<operations[Id], 'requestBody'>>>;
 
+/** The body of an operation's request; undefined where it has none. */
+export type OperationBody<Id extends OperationId> = BodyOf<
+  Exclude<Field<operations[Id], 'requestBody'>, undefined>
+>;
+
 /** The body of an operation's success. */
 export type OperationAnswer<Id extends OperationId> = JsonOf<
   operations[Id]['responses'][Extract<keyof operations[Id]['responses'], 200 | 201 | 202>]

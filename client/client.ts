@@ -12,6 +12,8 @@ import { type CursorStore, follow, inMemory } from './follow.ts';
 import type { components } from './generated/schema.ts';
 import { withRetries } from './retry.ts';
 
+/** Every object of the API by its name in the OpenAPI document: `Schemas['Contact']`. */
+export type Schemas = components['schemas'];
 /** A message as the gateway answers it. */
 export type Message = components['schemas']['Message'];
 /** The answer to an accepted send. */

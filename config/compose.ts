@@ -1,5 +1,10 @@
 import { provide } from '../core/container.ts';
-import { type GatewayParts, type GatewayPlugin, gatewayPlugin } from '../core/kernel.ts';
+import {
+  type GatewayParts,
+  type GatewayPlugin,
+  gatewayPlugin,
+  pluginFacts,
+} from '../core/kernel.ts';
 import type { GatewayLog } from '../core/log.ts';
 import { SimulatedControl } from '../drivers/simulated/control.ts';
 import { makeSimulatedDriver } from '../drivers/simulated/driver.ts';
@@ -17,6 +22,7 @@ import contacts from '../plugins/contacts/plugin.ts';
 import egress from '../plugins/egress/plugin.ts';
 import erasure from '../plugins/erasure/plugin.ts';
 import events from '../plugins/events/plugin.ts';
+import { jobPlugins } from '../plugins/jobs/plugin.ts';
 import limits from '../plugins/limits/plugin.ts';
 import mcp from '../plugins/mcp/plugin.ts';
 import media from '../plugins/media/plugin.ts';
@@ -25,7 +31,9 @@ import observability from '../plugins/observability/plugin.ts';
 import type {} from '../plugins/sandbox/contract.ts';
 import sandbox from '../plugins/sandbox/plugin.ts';
 import secrets from '../plugins/secrets/plugin.ts';
+import type { StorageContents } from '../plugins/storage/contents.ts';
 import databaseLock from '../plugins/storage/lock-plugin.ts';
+import { withPlugins } from '../plugins/storage/outside.ts';
 import { storagePlugin } from '../plugins/storage/plugin.ts';
 import firstStart from '../plugins/tenants/first-start.ts';
 import tenants from '../plugins/tenants/plugin.ts';
@@ -47,13 +55,15 @@ export async function composeGateway(
   config: GatewayConfig,
   log: GatewayLog,
 ): Promise<GatewayParts> {
-  const before = [
+  const jobs = jobPlugins();
+  const before = (kept: StorageContents): readonly GatewayPlugin[] => [
     observability,
     databaseLock,
-    storagePlugin(contents),
+    storagePlugin(kept),
     secrets,
     broker,
     cluster,
+    jobs.first,
     tenants,
     audit,
     egress,
@@ -71,14 +81,20 @@ export async function composeGateway(
   const after = [
     ...(config.roles.includes('api') ? [confirmations, api, mcp, consolePlugin] : []),
     firstStart,
+    jobs.second,
   ];
   const folder = process.cwd();
-  const outside = await loadPlugins(config.plugins, { log, folder, before, after });
+  const parts = { log, folder, before: before(contents), after };
+  const outside = await loadPlugins(config.plugins, parts);
+  const kept = withPlugins(
+    contents,
+    outside.flatMap((plugin) => pluginFacts(plugin) ?? []),
+  );
   return {
     log,
     bodyLimit: config.limits.body_bytes,
     drainMs: config.shutdown.drain_s * 1000,
-    plugins: [...before, ...outside, ...after],
+    plugins: [...before(kept), ...outside, ...after],
     prepare: (container) => provide(container, 'config', config),
   };
 }

@@ -6,6 +6,7 @@ import type { GatewayLog } from '../core/log.ts';
 import { withTimeout } from '../core/waiting.ts';
 import { ConfigError } from './error.ts';
 import { makeWithOptions, type OutsideFactory } from './outside-options.ts';
+import { whereThrown } from './where-thrown.ts';
 
 /** A package that the configuration names, for a driver or a plugin. */
 export interface OutsidePackage {
@@ -51,11 +52,14 @@ export async function makeOfPackage(
 async function importFactory({ name, folder, fields, noun }: OutsidePackage): Promise<Factory> {
   const { resolve } = await import('import-meta-resolve');
   let module: { readonly default?: unknown };
+  let url: string | null = null;
   try {
-    module = await import(resolve(name, pathToFileURL(join(folder, 'package.json')).href));
+    url = resolve(name, pathToFileURL(join(folder, 'package.json')).href);
+    module = await import(url);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const message = `${fields.name}: ${name} cannot be loaded: ${reason}`;
+    const where = await whereThrown(error, url);
+    const message = `${fields.name}: ${name} cannot be loaded: ${reason}${where}`;
     throw new ConfigError(fields.name, message, { cause: error });
   }
   if (isFactory(module.default)) return module.default;

@@ -8,6 +8,7 @@ import type { GatewayLog } from '../core/log.ts';
 import { ConfigError } from './error.ts';
 import { makeOfPackage } from './outside-package.ts';
 import type { GatewayConfig } from './schema.ts';
+import { whereThrown } from './where-thrown.ts';
 
 /** How long a package may take to make its plugin, in milliseconds. */
 const makingMs = 30_000;
@@ -44,7 +45,7 @@ export async function loadPlugins(
       const plugin = await makeOfPackage(outside, { log: log.child({ plugin: label }) });
       made.push(placed(plugin, field, names, later));
     } catch (error) {
-      throw error instanceof ConfigError ? error : failure(field, 'could not be made', error);
+      throw error instanceof ConfigError ? error : await failure(field, 'could not be made', error);
     }
   }
   return made;
@@ -70,14 +71,15 @@ function placed(
   names.add(facts.name);
   // `gatewayPlugin` has made it.
   const boot = made as GatewayPlugin;
-  return gatewayPlugin(facts.name, facts.dependencies, async (app) => {
+  const booted: GatewayPlugin = async (app) => {
     app.operations.openToOutside();
     try {
       await boot(app);
     } catch (error) {
-      throw failure(field, 'could not boot', error);
+      throw await failure(field, 'could not boot', error);
     }
-  });
+  };
+  return gatewayPlugin(facts.name, facts.dependencies, booted, facts.keeps);
 }
 
 function namesOf(plugins: readonly GatewayPlugin[]): Set<string> {
@@ -96,7 +98,8 @@ function refuseMissing(
   throw new ConfigError(field, message);
 }
 
-function failure(field: string, what: string, error: unknown): ConfigError {
+async function failure(field: string, what: string, error: unknown): Promise<ConfigError> {
   const reason = error instanceof Error ? error.message : String(error);
-  return new ConfigError(field, `${field} ${what}: ${reason}`, { cause: error });
+  const where = await whereThrown(error);
+  return new ConfigError(field, `${field} ${what}: ${reason}${where}`, { cause: error });
 }

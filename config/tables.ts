@@ -15,6 +15,9 @@ import { makeErasureTables } from '../plugins/erasure/tables/index.ts';
 import { erasureSchema } from '../plugins/erasure/tables/schema.ts';
 import { makeEventTables } from '../plugins/events/tables/index.ts';
 import { eventSchema } from '../plugins/events/tables/schema.ts';
+import { makeJobTables } from '../plugins/jobs/tables/index.ts';
+import { jobLeases } from '../plugins/jobs/tables/jobs.ts';
+import { jobSchema } from '../plugins/jobs/tables/schema.ts';
 import { makeLimitTables } from '../plugins/limits/tables/index.ts';
 import { limitSchema } from '../plugins/limits/tables/schema.ts';
 import { makeMediaTables } from '../plugins/media/tables/index.ts';
@@ -34,12 +37,13 @@ import { webhookSchema } from '../plugins/webhooks/tables/schema.ts';
 /** Makes the table objects of all nouns for one transaction, or for the connections that only read. */
 export function makeTables(sql: Sql): Tables {
   const { media } = makeMediaTables(sql);
-  const cluster = makeClusterTables(sql, [sessionLeases, receiverLeases]);
+  const cluster = makeClusterTables(sql, [sessionLeases, receiverLeases, jobLeases]);
   return {
     marks: new MarkTable(sql),
     ...makeTenantTables(sql),
     ...cluster.tables,
     ...makeAccountTables(sql, cluster.leases),
+    ...makeJobTables(sql, cluster.leases),
     ...makeContactTables(sql),
     ...makeLimitTables(sql),
     media,
@@ -58,6 +62,7 @@ const firstTables = creating('001-first-tables', 1, [
   ...tenantSchema,
   ...clusterSchema,
   ...accountSchema,
+  ...jobSchema,
   ...contactSchema,
   ...limitSchema,
   ...mediaSchema,
@@ -76,6 +81,7 @@ export const contents: StorageContents = {
     { prefix: 'tenant:', table: 'tenants', key: 'id' },
     { prefix: 'lease:', table: 'leases', key: 'account_id' },
     { prefix: 'receiver:', table: 'receivers', key: 'id' },
+    { prefix: 'job:', table: 'jobs', key: 'name' },
   ],
   steps: [firstTables],
 };

@@ -4,6 +4,7 @@ import { refuseBrokenRequest, refuseUnreadablePath } from './broken-requests.ts'
 import { connectionLimits, guardConnections } from './connections.ts';
 import { type Container, type Cradle, createGatewayContainer, provide } from './container.ts';
 import { type Clock, systemClock } from './contracts/clock.ts';
+import type { PluginStorage } from './contracts/plugin-storage.ts';
 import type { GatewayLog } from './log.ts';
 import { OperationRegistry } from './operation.ts';
 
@@ -107,25 +108,31 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   };
 }
 
-/** Names a plugin and those that must have booted before it. Called once in every `plugins/x/plugin.ts`. */
+/**
+ * Names a plugin and those that must have booted before it. Called once in every `plugins/x/plugin.ts`.
+ * @param keeps tables of a plugin from outside; the gateway's own are in `config/tables.ts`
+ */
 export function gatewayPlugin(
   name: string,
   dependencies: readonly string[],
   boot: GatewayPlugin,
+  keeps: PluginStorage | null = null,
 ): GatewayPlugin {
-  return fp(boot, { name, dependencies: [...dependencies], fastify: '5.x' });
+  const facts = { name, dependencies: [...dependencies], fastify: '5.x', keeps };
+  return fp(boot, facts);
 }
 
-/** Name and dependencies of a plugin. */
+/** Name and dependencies of a plugin, and what it keeps. */
 export interface PluginFacts {
   readonly name: string;
   readonly dependencies: readonly string[];
+  readonly keeps: PluginStorage | null;
 }
 
 /** The facts of a plugin; null for a value that `gatewayPlugin`, of this copy or another, has not made. */
 export function pluginFacts(plugin: unknown): PluginFacts | null {
   if (typeof plugin !== 'function' || !(metadata in plugin)) return null;
-  // Only fastify-plugin writes under this symbol, and `gatewayPlugin` always hands it both.
-  const { name, dependencies } = plugin[metadata] as Partial<PluginFacts>;
-  return name === undefined || dependencies === undefined ? null : { name, dependencies };
+  // Only fastify-plugin writes under this symbol, and `gatewayPlugin` always hands it these.
+  const { name, dependencies, keeps = null } = plugin[metadata] as Partial<PluginFacts>;
+  return name === undefined || dependencies === undefined ? null : { name, dependencies, keeps };
 }

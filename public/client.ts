@@ -2,7 +2,12 @@
  * The typed client of a gateway. `messaging-gateway/client`. It needs no package and nothing of Node.js: `fetch`,
  * `AbortSignal` and Web Crypto are there in Node.js 20, browsers, Deno and workers.
  */
-export type { OperationAnswer, OperationId, OperationInput } from '../client/call.ts';
+export type {
+  OperationAnswer,
+  OperationBody,
+  OperationId,
+  OperationInput,
+} from '../client/call.ts';
 export * from '../client/client.ts';
 export type { EventType, GatewayEvent, WebhookBody } from '../client/events.ts';
 export { type CursorStore, inMemory } from '../client/follow.ts';

@@ -8,9 +8,50 @@ export { type Container, type Cradle, provide, provideSingleton } from '../core/
 export type { Accounts, AccountView } from '../core/contracts/accounts.ts';
 export type { Caller } from '../core/contracts/caller.ts';
 export type { Clock } from '../core/contracts/clock.ts';
-export type { Contacts, ContactView } from '../core/contracts/contacts.ts';
+export type {
+  ContactPage,
+  ContactQuery,
+  Contacts,
+  ContactView,
+} from '../core/contracts/contacts.ts';
+export type {
+  EventContext,
+  EventHandler,
+  EventSubscriptions,
+  EventView,
+} from '../core/contracts/event-subscriptions.ts';
+export type { EventType } from '../core/contracts/events.ts';
+export type { JobRun, Schedule } from '../core/contracts/jobs.ts';
 export type { Json } from '../core/contracts/json.ts';
-export type { Messages, MessageView, SendAnswer, SendBody } from '../core/contracts/messages.ts';
+export type {
+  MessagePage,
+  MessageQuery,
+  Messages,
+  MessageView,
+  SendAnswer,
+  SendBody,
+} from '../core/contracts/messages.ts';
+export type { PluginStorage } from '../core/contracts/plugin-storage.ts';
+export {
+  type Column,
+  day,
+  hash,
+  type Index,
+  id,
+  integer,
+  key,
+  nullable,
+  one,
+  onMysql,
+  type SchemaStep,
+  sparse,
+  type Table,
+  text,
+  words,
+  zero,
+} from '../core/contracts/schema.ts';
+export { placeholders, type Row, type Sql, type Value } from '../core/contracts/sql.ts';
+export type { Lane, Lock, Storage, Tables, Unit } from '../core/contracts/storage.ts';
 export {
   type ErrorCode,
   type ErrorDeclaration,

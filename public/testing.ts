@@ -3,6 +3,7 @@
  *
  * - `driverContract`: the suite that exercises every clause of the driver contract; runs in tap.
  * - `runDriver`: one driver without server or database, with short verbs.
+ * - `startGateway`: a whole gateway in test mode, for the tests of plugins and bots.
  * - `startSimulatedNetwork`: the network of test mode, its phones in your hands.
  */
 export type {
@@ -19,6 +20,7 @@ export {
   type OpenOptions,
   runDriver,
 } from '../testing/kit/driver-harness.ts';
+export { type GatewayOptions, type GatewayProcess, startGateway } from '../testing/kit/gateway.ts';
 export type { HarnessAccount, LinkWord, SendOptions } from '../testing/kit/harness-account.ts';
 export { simulatedContract } from '../testing/kit/simulated-contract.ts';
 export {

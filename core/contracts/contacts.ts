@@ -17,6 +17,26 @@ export interface ContactView {
   readonly created_at: string;
 }
 
+/** Which contacts a page shows: the query of `GET /contacts`. */
+export interface ContactQuery {
+  /** 1 to 100; 50 when absent. */
+  readonly limit?: number | undefined;
+  /** The `next_cursor` of the page before; absent for the newest. */
+  readonly before?: string | undefined;
+  readonly channel?: string | undefined;
+  /** E.164, with its `+`. */
+  readonly phone?: string | undefined;
+  /** A phone number, or the network's id. */
+  readonly address?: string | undefined;
+}
+
+/** A page of contacts, newest first. */
+export interface ContactPage {
+  readonly contacts: ContactView[];
+  /** Null when there is no further page. */
+  readonly next_cursor: string | null;
+}
+
 /** Contacts as the container hands them out under the name `contacts`; in every process. */
 export interface Contacts {
   /**
@@ -24,6 +44,12 @@ export interface Contacts {
    * @throws GatewayError `unavailable`
    */
   find(caller: ActingCaller, id: string): Promise<ContactView | null>;
+  /**
+   * A page of the caller's contacts, as `GET /contacts` answers it. Within the accounts of a key it may be short, or empty,
+   * while `next_cursor` is not null.
+   * @throws GatewayError `invalid_cursor`, `invalid_phone_number`, `unavailable`
+   */
+  list(caller: ActingCaller, query?: ContactQuery): Promise<ContactPage>;
 }
 
 declare module '../container.ts' {

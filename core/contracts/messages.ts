@@ -51,6 +51,31 @@ export interface MessageView {
   readonly failed_at: string | null;
 }
 
+/** Which messages a page shows: the query of `GET /messages`. */
+export interface MessageQuery {
+  /** 1 to 100; 50 when absent. */
+  readonly limit?: number | undefined;
+  /** The `next_cursor` of the page before; absent for the newest. */
+  readonly before?: string | undefined;
+  readonly account_id?: string | undefined;
+  readonly contact_id?: string | undefined;
+  readonly direction?: MessageView['direction'] | undefined;
+  readonly status?: MessageView['status'] | undefined;
+  readonly error_code?: string | undefined;
+  /** Moments as ISO 8601. */
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+  /** Words of the text. */
+  readonly q?: string | undefined;
+}
+
+/** A page of messages, newest first. */
+export interface MessagePage {
+  readonly messages: MessageView[];
+  /** Null when there is no further page. */
+  readonly next_cursor: string | null;
+}
+
 /**
  * Messages as the container hands them out under the name `messages`; in every process. What is written here holds for
  * plugins from outside; the gateway's own find more in `plugins/messages/contract.ts`.
@@ -75,6 +100,12 @@ export interface Messages {
    * @throws GatewayError `unavailable`
    */
   find(caller: ActingCaller, id: string): Promise<MessageView | null>;
+  /**
+   * A page of the caller's messages, as `GET /messages` answers it. With `status`, `error_code` or `q` it may be short, or
+   * empty, while `next_cursor` is not null.
+   * @throws GatewayError `invalid_cursor`, `unavailable`
+   */
+  list(caller: ActingCaller, query?: MessageQuery): Promise<MessagePage>;
 }
 
 declare module '../container.ts' {

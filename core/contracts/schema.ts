@@ -1,4 +1,4 @@
-import type { Dialect, Row } from './sql.ts';
+import type { Dialect, Row, Sql } from './sql.ts';
 
 /** One column of a table. Not null unless said otherwise. */
 export interface Column {
@@ -36,6 +36,23 @@ export interface DialectIndex {
 export const sparse = (...columns: string[]): Index => ({ columns, isSparse: true });
 /** An index that only MariaDB and MySQL have. */
 export const onMysql = (...columns: string[]): Index => ({ columns, dialect: 'mysql' });
+
+/**
+ * One change of the tables of a plugin from outside. A step that a crash cut short is applied again from its start, and
+ * processes without it are at work meanwhile: it only adds, and what it adds is nullable or has an initial value.
+ */
+export interface SchemaStep {
+  /** Unique within the plugin, for ever. */
+  readonly name: string;
+  /** Raised by a change that processes without it cannot live with; 1 when absent. */
+  readonly major?: number;
+  /** Tables to make, with the rows that they start with. */
+  readonly creates?: readonly Table[];
+  /** Columns to add, by table. */
+  readonly adds?: Readonly<Record<string, Table['columns']>>;
+  /** Further statements, last; each must be repeatable. */
+  apply?(sql: Sql): Promise<void>;
+}
 
 /** A text of at most so many characters, which can be indexed. */
 export const words = (length: number): Column => ({ type: 'text', length });

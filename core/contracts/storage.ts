@@ -5,9 +5,15 @@
 
 /**
  * Row lock, held until the transaction ends. The storage takes the locks of a batch in one global order (tenants by id,
- * leases by account id, receivers by id), which rules out deadlocks.
+ * leases by account id, receivers by id, jobs by name, then rows of plugins from outside by table and key), which rules
+ * out deadlocks.
  */
-export type Lock = `tenant:${string}` | `lease:${string}` | `receiver:${string}`;
+export type Lock =
+  | `tenant:${string}`
+  | `lease:${string}`
+  | `receiver:${string}`
+  | `job:${string}`
+  | `x_${string}:${string}`;
 
 /** Name of a kind of commits, see `CommitTopic`. */
 export type CommitTopicName = 'events' | 'deliveries' | 'raised';
@@ -117,4 +123,11 @@ export interface Storage {
    * second; callers share the result.
    */
   probe(): Promise<void>;
+}
+
+declare module '../container.ts' {
+  interface Cradle {
+    /** The database: lanes that write, tables that read. Ready once the `storage` plugin booted. */
+    readonly storage: Storage;
+  }
 }

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { addressesOf, type ChannelDrivers } from '../../core/contact-address.ts';
-import type { Caller } from '../../core/contracts/caller.ts';
+import type { ActingCaller } from '../../core/contracts/caller.ts';
+import type { ContactPage, ContactQuery } from '../../core/contracts/contacts.ts';
 import type { Json } from '../../core/contracts/json.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { type AnyOperation, operation } from '../../core/operation.ts';
@@ -46,10 +47,11 @@ export function contactOperations(parts: ContactOperationsParts): readonly AnyOp
   ];
 }
 
-function listContacts({ list, known, cursors, channels }: ContactOperationsParts): AnyOperation {
-  const id = 'list_contacts';
+const listId = 'list_contacts';
+
+function listContacts(parts: ContactOperationsParts): AnyOperation {
   return operation({
-    id,
+    id: listId,
     method: 'GET',
     path: '/contacts',
     tool: null,
@@ -76,28 +78,41 @@ function listContacts({ list, known, cursors, channels }: ContactOperationsParts
         answer: { status: 200, body: { contacts: [contactExample], next_cursor: null } },
       },
     ],
-    async handler({ caller, query }) {
-      const { tenantId } = caller;
-      const limit = query.limit ?? 50;
-      const { address } = query;
-      const found = await list(tenantId, {
-        ...(address === undefined ? {} : { addresses: formsOf(channels, address) }),
-        channel: query.channel ?? null,
-        phone: query.phone === undefined ? null : phoneOf(query.phone),
-        before:
-          query.before === undefined
-            ? null
-            : positionOf(cursors.read(id, tenantId, query.before, 'before')),
-        limit: limit + 1,
-      });
-      const contacts = found.slice(0, limit);
-      const last = found.length > limit ? contacts.at(-1) : undefined;
-      const next_cursor =
-        last === undefined ? null : cursors.issue(id, tenantId, [last.createdAt, last.id]);
-      const shown = await shownTo(caller, contacts, known);
-      return { status: 200, body: { contacts: shown.map(contactView), next_cursor } };
-    },
+    handler: async ({ caller, query }) => ({
+      status: 200,
+      body: await contactPage(parts, caller, query),
+    }),
   });
+}
+
+/**
+ * One page of the contacts of a caller, newest first.
+ * @throws GatewayError `invalid_cursor`, `invalid_phone_number`
+ */
+export async function contactPage(
+  parts: Pick<ContactOperationsParts, 'list' | 'known' | 'cursors' | 'channels'>,
+  caller: ActingCaller,
+  query: ContactQuery,
+): Promise<ContactPage> {
+  const { list, known, cursors, channels } = parts;
+  const { tenantId } = caller;
+  const { limit = 50, address } = query;
+  const found = await list(tenantId, {
+    ...(address === undefined ? {} : { addresses: formsOf(channels, address) }),
+    channel: query.channel ?? null,
+    phone: query.phone === undefined ? null : phoneOf(query.phone),
+    before:
+      query.before === undefined
+        ? null
+        : positionOf(cursors.read(listId, tenantId, query.before, 'before')),
+    limit: limit + 1,
+  });
+  const contacts = found.slice(0, limit);
+  const last = found.length > limit ? contacts.at(-1) : undefined;
+  const next_cursor =
+    last === undefined ? null : cursors.issue(listId, tenantId, [last.createdAt, last.id]);
+  const shown = await shownTo(caller, contacts, known);
+  return { contacts: shown.map(contactView), next_cursor };
 }
 
 const ContactParams = Closed({ id: Type.String({ description: 'The id of the contact.' }) });
@@ -222,7 +237,7 @@ function eraseContact({ erase }: ContactOperationsParts): AnyOperation {
 
 /** The contacts that a key may see. */
 async function shownTo(
-  { accountIds }: Caller,
+  { accountIds = null }: ActingCaller,
   contacts: readonly Contact[],
   known: ContactOperationsParts['known'],
 ): Promise<readonly Contact[]> {

@@ -8,7 +8,8 @@ import type { Contact } from './contract.ts';
 import { createContactLane } from './create.ts';
 import { makeEraseLane, makeEraseSomeLane } from './erase.ts';
 import { exportContact } from './export.ts';
-import { contactOperations } from './operations.ts';
+import { contactOperations, contactPage } from './operations.ts';
+import type { ContactFilter } from './tables/contacts.ts';
 import { contactView } from './view.ts';
 
 /** How long a call to erase a contact waits for its end, milliseconds: most are done in a moment. */
@@ -34,7 +35,10 @@ export default gatewayPlugin(
       );
       return contacts.filter(({ id }) => ids.has(id));
     };
+    const list = (tenantId: string, filter: ContactFilter) =>
+      storage.read.contacts.list(tenantId, filter);
     provideSingleton(app.container, 'contacts', () => ({
+      list: (caller, query = {}) => contactPage({ list, known, cursors, channels }, caller, query),
       async find({ tenantId, accountIds = null }, id) {
         const found = await storage.read.contacts.find(tenantId, id);
         if (found === null) return null;
@@ -46,7 +50,7 @@ export default gatewayPlugin(
       ...contactOperations({
         find: (tenantId, id) => storage.read.contacts.find(tenantId, id),
         known,
-        list: (tenantId, filter) => storage.read.contacts.list(tenantId, filter),
+        list,
         channels,
         create: (input) => storage.submit(createContactLane, input),
         change: (input) => storage.submit(change, input),

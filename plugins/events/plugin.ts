@@ -1,6 +1,8 @@
-import { provideSingleton } from '../../core/container.ts';
+import { provide, provideSingleton } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
+import type { MintAddress } from '../../core/media-reference.ts';
 import { startPruning } from '../../core/pruning.ts';
+import type {} from '../jobs/contract.ts';
 import type {} from '../media/contract.ts';
 import type {} from '../messages/contract.ts';
 import type {} from '../secrets/contract.ts';
@@ -10,13 +12,14 @@ import { listEvents } from './feed/list-events.ts';
 import { EventNotifier } from './feed/notifier.ts';
 import { EventPolls } from './feed/polls.ts';
 import { pruneEvents } from './prune.ts';
+import { Subscriptions } from './subscriptions/subscriptions.ts';
 
 const hourMs = 3_600_000;
 
-/** Events: the outbox, the feed that clients read, and the deletion of old events, fanned out or not. */
+/** Events: the outbox, the feed that clients read and plugins subscribe to, and the deletion of old events, fanned out or not. */
 export default gatewayPlugin(
   'events',
-  ['observability', 'storage', 'broker', 'secrets', 'tenants'],
+  ['observability', 'storage', 'broker', 'secrets', 'jobs', 'tenants'],
   async (app) => {
     const { container } = app;
     const { cradle } = container;
@@ -27,8 +30,10 @@ export default gatewayPlugin(
       prepare: (tables, tenantIds) => cradle.directFanOut(tables, tenantIds),
       onCommit: (listener) => storage.onCommit('events', listener),
     }));
+    const feed = new Feed(storage, clock);
+    const mint: MintAddress = (key) => cradle.media.mint(key);
     const polls = new EventPolls({
-      feed: new Feed(storage, clock),
+      feed,
       read: storage.read,
       slots: () => cradle.eventSlots,
       ...{ authenticator, clock, log },
@@ -36,13 +41,21 @@ export default gatewayPlugin(
     metrics.gauge('gateway_long_polls_open', () => [
       { labels: { kind: 'events' }, value: polls.size },
     ]);
-    const notifier = new EventNotifier(broker, polls);
+    const subscriptions = new Subscriptions(cradle.jobs, { storage, feed, mint, log });
+    provide(container, 'events', subscriptions);
+    const notifier = new EventNotifier(broker, {
+      wake(tenantId) {
+        polls.wake(tenantId);
+        subscriptions.wake(tenantId);
+      },
+      rescan: () => polls.rescan(),
+    });
     storage.onCommit('raised', (tenantId) => notifier.notify(tenantId));
     const release = await notifier.listen();
     app.operations.add(
       listEvents({
         wait: (request) => polls.wait(request),
-        mint: (key) => cradle.media.mint(key),
+        mint,
         cursors,
         keptMs,
         now: () => clock.now(),

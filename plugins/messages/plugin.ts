@@ -13,7 +13,7 @@ import { MessageReporter } from './message-reporter.ts';
 import { messageMetrics, showQueues } from './metrics.ts';
 import { getMessage } from './read/get-message.ts';
 import { listConversations } from './read/list-conversations.ts';
-import { listMessages } from './read/list-messages.ts';
+import { type ListMessagesParts, listMessages, messagePage } from './read/list-messages.ts';
 import { pagesOfContact } from './read/pages-of-contact.ts';
 import { messageView } from './read/view.ts';
 import { sendingChannel } from './send/choose.ts';
@@ -116,7 +116,14 @@ export default gatewayPlugin(
     const send = makeSend((input) => lanes.accept(input), bodies);
     const ask = makeAskSend((input) => sendQuestion(storage, rules, input), bodies);
     const mint: MintAddress = (key) => media.mint(key);
+    const lists: ListMessagesParts = {
+      list: (tenantId, filter) => storage.read.messages.list(tenantId, filter),
+      findContact: (tenantId, id) => storage.read.contacts.find(tenantId, id),
+      mint,
+      cursors,
+    };
     provideSingleton(app.container, 'messages', () => ({
+      list: (caller, query = {}) => messagePage(lists, caller, query),
       send: checkedSend(send, config.messages.max_text),
       async find({ tenantId, accountIds = null }, id) {
         const found = await storage.read.messages.find(tenantId, id);
@@ -136,12 +143,7 @@ export default gatewayPlugin(
     }));
     app.operations.add(
       sendMessage({ maxText: config.messages.max_text, send, ask }),
-      listMessages({
-        list: (tenantId, filter) => storage.read.messages.list(tenantId, filter),
-        findContact: (tenantId, id) => storage.read.contacts.find(tenantId, id),
-        mint,
-        cursors,
-      }),
+      listMessages(lists),
       listConversations({ read: storage.read, mint, cursors }),
       waitForMessages({ wait: (request) => waits.wait(request), mint, cursors }),
       getMessage({ find: (tenantId, id) => storage.read.messages.find(tenantId, id), mint }),

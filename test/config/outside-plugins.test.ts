@@ -28,6 +28,7 @@ const packages: Readonly<Record<string, string>> = {
   options: `const make = ({ options, log }) => { globalThis.given = options; log.info({}, 'made'); return ${source('options', [])}; };
     make.optionsSchema = ${schema}; export default make;`,
   throws: `throw new Error('cannot be loaded');`,
+  broken: 'const one = 1;\nlet other = ;',
   unnamed: `export const make = () => ${source('unnamed', [])};`,
   refuses: `export default async () => { throw new Error('not today'); }`,
   unmarked: 'export default () => async () => undefined',
@@ -96,10 +97,19 @@ t.test('one that fails stops the start and is named', async (t) => {
       'plugins.it.package',
       /^plugins\.it\.package: plugin-absent cannot be loaded/,
     ],
-    [named('throws'), 'plugins.it.package', /plugin-throws cannot be loaded: cannot be loaded$/],
+    [
+      named('throws'),
+      'plugins.it.package',
+      /plugin-throws cannot be loaded: cannot be loaded \(\/.+main\.js:1:7\)$/,
+    ],
+    [named('broken'), 'plugins.it.package', /Unexpected token ';' \(\/.+broken\/main\.js:2\)$/],
     [named('unnamed'), 'plugins.it.package', /must export a plugin factory/],
     [named('./own.js'), 'plugins.it.package', /own\.js must export a plugin factory/],
-    [named('refuses'), 'plugins.it', /^plugins\.it could not be made: not today$/],
+    [
+      named('refuses'),
+      'plugins.it',
+      /^plugins\.it could not be made: not today \(\/.+main\.js:1:\d+\)$/,
+    ],
     [named('unmarked'), 'plugins.it', /is no plugin; make it with gatewayPlugin\(\)$/],
     [named('made'), 'plugins.it.package', /plugin-made must export a plugin factory/],
     [named('storage'), 'plugins.it', /there already is a plugin called "storage"$/],
@@ -116,6 +126,6 @@ t.test('one that fails stops the start and is named', async (t) => {
     t.notMatch(error?.message, /secret/);
   }
   await t.rejects(boot(await load({ it: named('fails') })), {
-    message: 'plugins.it could not boot: not now',
+    message: /^plugins\.it could not boot: not now \(\/.+main\.js:1:\d+\)$/,
   });
 });

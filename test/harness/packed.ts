@@ -89,7 +89,9 @@ async function pack(stage: string, target: string): Promise<void> {
   // Types are checked by the run of the type check.
   const build = ['-p', 'tsconfig.build.json', '--noCheck', '--sourceMap', 'false'];
   await run(process.execPath, [tsc, ...build, '--outDir', join(stage, 'dist')], { cwd: project });
-  await cp(join(project, 'docs'), join(stage, 'dist/docs'), { recursive: true });
+  for (const place of ['docs', 'dist/docs']) {
+    await cp(join(project, 'docs'), join(stage, place), { recursive: true });
+  }
   const scripts = ['compile', 'node-version', 'platform-packages'].map(
     (one) => `config/${one}.mjs`,
   );

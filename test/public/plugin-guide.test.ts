@@ -115,7 +115,13 @@ t.test('the plugin of docs/plugins.md', async (t) => {
       body: { error_code: 'contact_not_found' },
     });
     t.match((await theirs.get(`/probe/${sent.id}/${sent.contact_id}`)).body, {
-      found: [null, null, [{ status: 'connected' }]],
+      found: [
+        ...[null, null, [{ status: 'connected' }]],
+        ...[
+          { contacts: [], next_cursor: null },
+          { messages: [], next_cursor: null },
+        ],
+      ],
     });
     const { found } = bodyOf<{ found: unknown[] }>(
       await api.get(`/probe/${sent.id}/${sent.contact_id}`),
@@ -125,7 +131,12 @@ t.test('the plugin of docs/plugins.md', async (t) => {
       await api.get(`/messages/${sent.id}`),
       await api.get(`/contacts/${sent.contact_id}`),
     ];
-    t.strictSame(found, [...shown.map(({ body }) => body), accounts], 'as the API shows them');
+    const lists = [await api.get('/contacts?limit=1'), await api.get('/messages')];
+    t.strictSame(
+      found,
+      [...shown.map(({ body }) => body), accounts, ...lists.map(({ body }) => body)],
+      'as the API shows them',
+    );
   });
 
   await t.test('for agents', async (t) => {

@@ -13,7 +13,7 @@ const make: PluginFactory = () => gatewayPlugin('probe', ['messages', 'contacts'
       params: Closed({ message: Type.String(), contact: Type.String() }), body: null,
       answers: { 200: Closed({ found: Type.Array(Type.Unknown()) }) },
       handler: async ({ caller, params }) => {
-        const found = [await messages.find(caller, params.message), await contacts.find(caller, params.contact), await accounts.list(caller)];
+        const found = [await messages.find(caller, params.message), await contacts.find(caller, params.contact), await accounts.list(caller), await contacts.list(caller, { limit: 1 }), await messages.list(caller)];
         return { status: 200, body: { found } };
       },
     }),

@@ -1,11 +1,13 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
+import { EventCursorTable } from './cursors.ts';
 import { EventTable } from './events.ts';
 import { FeedTable } from './feed.ts';
 
-/** The table objects of the outbox and of the feed. */
+/** The table objects of the outbox, of the feed and of its cursors. */
 export interface EventTables {
   readonly events: EventTable;
   readonly feed: FeedTable;
+  readonly eventCursors: EventCursorTable;
 }
 
 declare module '../../../core/contracts/storage.ts' {
@@ -14,5 +16,9 @@ declare module '../../../core/contracts/storage.ts' {
 
 /** Makes them for one transaction, or for the connections that only read. */
 export function makeEventTables(sql: Sql): EventTables {
-  return { events: new EventTable(sql), feed: new FeedTable(sql) };
+  return {
+    events: new EventTable(sql),
+    feed: new FeedTable(sql),
+    eventCursors: new EventCursorTable(sql),
+  };
 }

@@ -39,6 +39,12 @@ export const eventSchema: readonly Table[] = [
     primary: ['tenant_id'],
   },
   {
+    // Up to where the subscriptions of plugins have handled each tenant's events.
+    name: 'event_cursors',
+    columns: { subscription: words(100), tenant_id: id, sequence: zero },
+    primary: ['subscription', 'tenant_id'],
+  },
+  {
     // Lock rows: one for each job that runs in one process at a time.
     name: 'turns',
     columns: { name: words(40) },

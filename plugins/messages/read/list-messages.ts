@@ -1,3 +1,5 @@
+import type { ActingCaller } from '../../../core/contracts/caller.ts';
+import type { MessagePage, MessageQuery } from '../../../core/contracts/messages.ts';
 import type { MintAddress } from '../../../core/media-reference.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { wantedAccounts } from '../../../core/scopes.ts';
@@ -20,10 +22,10 @@ export interface ListMessagesParts {
   readonly cursors: ListCursors;
 }
 
+const id = 'list_messages';
+
 /** The operation that lists messages. */
 export function listMessages(parts: ListMessagesParts): AnyOperation {
-  const { list, findContact, mint, cursors } = parts;
-  const id = 'list_messages';
   return operation({
     id,
     method: 'GET',
@@ -54,43 +56,53 @@ export function listMessages(parts: ListMessagesParts): AnyOperation {
         },
       },
     ],
-    async handler({ caller, query }) {
-      const { tenantId } = caller;
-      const limit = query.limit ?? 50;
-      const before =
-        query.before === undefined
-          ? null
-          : listPosition(cursors.read(id, tenantId, query.before, 'before'));
-      const contact =
-        query.contact_id === undefined ? null : await findContact(tenantId, query.contact_id);
-      if (query.contact_id !== undefined && contact === null) {
-        return { status: 200, body: { messages: [], next_cursor: null } };
-      }
-      const { messages, next } = await searchPage(
-        ofAccounts((filter) => list(tenantId, filter), wantedAccounts(caller, query.account_id)),
-        {
-          direction: query.direction ?? null,
-          accountId: null,
-          contactId: contact?.id ?? null,
-          since: momentOf(query.since),
-          until: momentOf(query.until),
-          before,
-          limit,
-        },
-        {
-          status: query.status ?? null,
-          errorCode: query.error_code ?? null,
-          words: wordsOf(query.q),
-        },
-      );
-      const next_cursor =
-        next === null ? null : cursors.issue(id, tenantId, [next.createdAt, next.id]);
-      return {
-        status: 200,
-        body: { messages: messages.map((one) => messageView(one, mint)), next_cursor },
-      };
-    },
+    handler: async ({ caller, query }) => ({
+      status: 200,
+      body: await messagePage(parts, caller, query),
+    }),
   });
+}
+
+/**
+ * One page of the messages of a caller, newest first.
+ * @throws GatewayError `invalid_cursor`
+ */
+export async function messagePage(
+  { list, findContact, mint, cursors }: ListMessagesParts,
+  caller: ActingCaller,
+  query: MessageQuery,
+): Promise<MessagePage> {
+  const { tenantId, accountIds = null } = caller;
+  const limit = query.limit ?? 50;
+  const before =
+    query.before === undefined
+      ? null
+      : listPosition(cursors.read(id, tenantId, query.before, 'before'));
+  const contact =
+    query.contact_id === undefined ? null : await findContact(tenantId, query.contact_id);
+  if (query.contact_id !== undefined && contact === null) {
+    return { messages: [], next_cursor: null };
+  }
+  const accounts = wantedAccounts({ accountIds }, query.account_id);
+  const { messages, next } = await searchPage(
+    ofAccounts((filter) => list(tenantId, filter), accounts),
+    {
+      direction: query.direction ?? null,
+      accountId: null,
+      contactId: contact?.id ?? null,
+      since: momentOf(query.since),
+      until: momentOf(query.until),
+      before,
+      limit,
+    },
+    {
+      status: query.status ?? null,
+      errorCode: query.error_code ?? null,
+      words: wordsOf(query.q),
+    },
+  );
+  const next_cursor = next === null ? null : cursors.issue(id, tenantId, [next.createdAt, next.id]);
+  return { messages: messages.map((one) => messageView(one, mint)), next_cursor };
 }
 
 function momentOf(text: string | undefined): number | null {

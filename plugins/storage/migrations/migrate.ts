@@ -1,17 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { integer, type Table, words } from '../../../core/contracts/schema.ts';
-import { StartRefusal } from '../../../core/start-refusal.ts';
 import { Executor } from '../executor.ts';
 import { faultOf } from '../faults.ts';
 import type { OpenStorage } from '../storage.ts';
 import { begin } from '../transaction.ts';
 import { createTable } from './schema.ts';
 import type { MigrationStep } from './steps.ts';
+import { refuseNewer } from './versions.ts';
 
 // Not `knex.migrate`: its lock stays taken after a kill on MariaDB, and a second process fails where this one waits.
 const doneSteps: Table = {
   name: 'schema_steps',
-  columns: { name: words(100), major: integer, applied_at: integer },
+  columns: { name: words(190), major: integer, applied_at: integer },
   primary: ['name'],
 };
 
@@ -120,16 +120,6 @@ async function readDone(executor: Executor): Promise<ReadonlyMap<string, number>
     .knex(doneSteps.name)
     .select('name', 'major');
   return new Map(rows.map((row) => [row.name, row.major]));
-}
-
-function refuseNewer(done: ReadonlyMap<string, number>, steps: readonly MigrationStep[]): void {
-  const own = Math.max(...steps.map((step) => step.major));
-  const newest = Math.max(0, ...done.values());
-  if (newest <= own) return;
-  throw new StartRefusal(
-    `The database has schema version ${newest}, this gateway knows version ${own}: start the newer ` +
-      'gateway, or name another database in DATABASE_URL.',
-  );
 }
 
 async function takeLock(executor: Executor): Promise<void> {

@@ -9,6 +9,27 @@ export async function createTable(sql: Sql, table: Table): Promise<void> {
   }
 }
 
+/** Adds columns to a table, except those that it has: repeatable, whatever a crash left behind. */
+export async function addColumns(
+  sql: Sql,
+  table: string,
+  columns: Table['columns'],
+): Promise<void> {
+  const existing = await sql.rows<{ name: string }>(
+    sql.dialect === 'mysql'
+      ? `select column_name as name from information_schema.columns
+         where table_schema = database() and table_name = ?`
+      : 'select name from pragma_table_info(?)',
+    [table],
+  );
+  const known = new Set(existing.map(({ name }) => name));
+  for (const [name, column] of Object.entries(columns)) {
+    if (known.has(name)) continue;
+    const statement = `alter table ${quote(table)} add column ${columnSql(name, column, sql.dialect)}`;
+    await sql.knex.raw(statement).options({ timeout: statementMs });
+  }
+}
+
 /** A change of a large table takes as long as it takes; without any limit a dead server would hold the start. */
 const statementMs = 3_600_000;
 

@@ -1,6 +1,6 @@
-import type { Table } from '../../../core/contracts/schema.ts';
+import type { SchemaStep, Table } from '../../../core/contracts/schema.ts';
 import type { Sql } from '../../../core/contracts/sql.ts';
-import { createTable } from './schema.ts';
+import { addColumns, createTable } from './schema.ts';
 
 /**
  * One change of the schema.
@@ -26,6 +26,21 @@ export function creating(name: string, major: number, tables: readonly Table[]):
     async apply(sql) {
       for (const table of tables) await createTable(sql, table);
       for (const table of tables) await sql.insertIgnore(table.name, table.rows ?? []);
+    },
+  };
+}
+
+/** The step of a plugin from outside, recorded as `PLUGIN/STEP`. */
+export function outsideStep(plugin: string, step: SchemaStep): MigrationStep {
+  const { name, major = 1, creates = [], adds = {} } = step;
+  const { apply: create } = creating(name, major, creates);
+  return {
+    name: `${plugin}/${name}`,
+    major,
+    async apply(sql) {
+      await create(sql);
+      for (const [table, columns] of Object.entries(adds)) await addColumns(sql, table, columns);
+      await step.apply?.(sql);
     },
   };
 }

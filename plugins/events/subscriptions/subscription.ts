@@ -1,0 +1,143 @@
+import type { EventHandler, EventView } from '../../../core/contracts/event-subscriptions.ts';
+import { type EventType, eventTypes } from '../../../core/contracts/events.ts';
+import type { Storage } from '../../../core/contracts/storage.ts';
+import type { GatewayLog } from '../../../core/log.ts';
+import { type MintAddress, withFreshMedia } from '../../../core/media-reference.ts';
+import { timestamp } from '../../../core/schemas.ts';
+import type { Feed, ReadEvent } from '../feed/feed.ts';
+import { moveCursorLane } from './lanes.ts';
+import { TenantTurns } from './tenant-turns.ts';
+
+/** Events of a tenant that are read at once. */
+const pageSize = 100;
+
+/** Tenants whose events are handled at the same time. */
+const tenantsAtOnce = 8;
+
+/** Between two looks for what no commit of this process has brought, milliseconds. */
+const sweepMs = 2_000;
+
+const nine: ReadonlySet<EventType> = new Set(eventTypes);
+
+/** What a subscription works with. */
+export interface SubscriptionParts {
+  readonly storage: Pick<Storage, 'read' | 'submit'>;
+  readonly feed: Feed;
+  readonly mint: MintAddress;
+  readonly log: GatewayLog;
+  readonly name: string;
+  readonly handler: EventHandler;
+}
+
+/** One handler, and where it is in the feed of each tenant. Runs as a job: in one process at a time. */
+export class Subscription {
+  readonly #parts: SubscriptionParts;
+  readonly #turns = new TenantTurns();
+
+  constructor(parts: SubscriptionParts) {
+    this.#parts = parts;
+  }
+
+  /** A tenant may have new events. */
+  notify(tenantId: string): void {
+    this.#turns.add(tenantId);
+  }
+
+  /** Handles events until the signal aborts; ends when no handler runs any more. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { storage, name } = this.#parts;
+    const since = (await storage.read.jobs.find([jobOf(name)]))[0]?.createdAt ?? 0;
+    const running = new Set<Promise<void>>();
+    let failed: unknown;
+    while (!signal.aborted && failed === undefined) {
+      for (const tenantId of await storage.read.eventCursors.behind(name)) {
+        this.#turns.add(tenantId);
+      }
+      const sweepAt = performance.now() + sweepMs;
+      do {
+        for (const tenantId of this.#turns.next(tenantsAtOnce - running.size)) {
+          const work = this.#follow(tenantId, since, signal)
+            .catch((error: unknown) => {
+              failed = error;
+            })
+            .finally(() => {
+              running.delete(work);
+              this.#turns.done(tenantId);
+            });
+          running.add(work);
+        }
+      } while (
+        !(await this.#turns.rest(signal, sweepAt)) &&
+        !signal.aborted &&
+        failed === undefined
+      );
+    }
+    await Promise.all(running);
+    if (failed !== undefined && !signal.aborted) throw failed;
+  }
+
+  /** Handles the next events of a tenant. @throws GatewayError `unavailable` */
+  async #follow(tenantId: string, since: number, signal: AbortSignal): Promise<void> {
+    const { storage, feed, name } = this.#parts;
+    const cursor = { subscription: name, tenantId };
+    let after = await storage.read.eventCursors.find(name, tenantId);
+    if (after === 0) await storage.submit(moveCursorLane, { ...cursor, sequence: 0 });
+    const filter = { tenantId, types: nine, accounts: null, limit: pageSize };
+    for (let hasMore = true; hasMore && !signal.aborted; ) {
+      const page = await feed.page(filter, { after, since: null, at: 0 });
+      const events = page.events.filter(({ createdAt }) => createdAt >= since);
+      const { handled, isHeld } = await this.#handle(tenantId, events, signal);
+      const sequence = isHeld || signal.aborted ? (handled ?? after) : page.position.after;
+      if (sequence > after) await storage.submit(moveCursorLane, { ...cursor, sequence });
+      after = sequence;
+      hasMore = page.hasMore && !isHeld;
+    }
+  }
+
+  /** Handles events in order, up to the first whose handler rejects; answers the number of the last one handled. */
+  async #handle(
+    tenantId: string,
+    events: readonly ReadEvent[],
+    signal: AbortSignal,
+  ): Promise<{ readonly handled: number | null; readonly isHeld: boolean }> {
+    const { handler, log, name } = this.#parts;
+    let handled: number | null = null;
+    for (const event of events) {
+      if (signal.aborted) break;
+      const { sequence } = event;
+      try {
+        await handler(this.#view(event), {
+          tenantId,
+          signal,
+          pass: (unit) => unit.eventCursors.pass(name, tenantId, sequence),
+        });
+      } catch (error) {
+        if (signal.aborted) break;
+        const failures = this.#turns.hold(tenantId);
+        const fields = { err: error, subscription: name, tenant: tenantId, event: event.id };
+        log.error({ ...fields, failures }, 'an event was not handled; it is tried again');
+        return { handled, isHeld: true };
+      }
+      this.#turns.passed(tenantId);
+      handled = sequence;
+    }
+    return { handled, isHeld: false };
+  }
+
+  #view({ id, type, createdAt, accountId, payload }: ReadEvent): EventView {
+    // Written as the text of a JSON object by whoever raised the event.
+    const fresh: unknown = JSON.parse(withFreshMedia(payload, this.#parts.mint));
+    return {
+      id,
+      type,
+      created_at: timestamp(createdAt),
+      account_id: accountId,
+      payload: fresh as EventView['payload'],
+    };
+  }
+}
+
+/** The name of the job that runs a subscription. */
+export function jobOf(subscription: string): string {
+  return `events:${subscription}`;
+}

@@ -1,0 +1,143 @@
+import type { Storage } from '../../core/contracts/storage.ts';
+import type { GatewayLog } from '../../core/log.ts';
+import { Loop } from '../../core/loop.ts';
+import { atMost } from '../../core/waiting.ts';
+import type { Cluster, LeaseKeeping, LeaseToken } from '../cluster/contract.ts';
+import type { Job, Jobs } from './contract.ts';
+import { JobWork } from './job-work.ts';
+import { claimJobLane, ensureJobsLane, releaseJobLane } from './lanes.ts';
+
+/** Between two reads of what is due, milliseconds; shorter where a job runs more often. */
+const sweepMs = 1_000;
+
+/** How long a stop waits for work that does not heed its signal, milliseconds. */
+const patienceMs = 10_000;
+
+/** What the jobs work with. */
+export interface JobParts {
+  readonly storage: Pick<Storage, 'read' | 'submit' | 'now'>;
+  readonly cluster: Pick<Cluster, 'keep' | 'lease' | 'leaseMs' | 'renewLapsed'>;
+  readonly log: GatewayLog;
+  /** The broker's `processId`. */
+  readonly owner: string;
+}
+
+/** The jobs that this process may do: claims those that are due and free, does them, and gives them back. */
+export class HeldJobs implements Jobs {
+  readonly #parts: JobParts;
+  readonly #jobs = new Map<string, Job>();
+  readonly #work = new Map<string, JobWork>();
+  readonly #failures = new Map<string, number>();
+  #keeping: LeaseKeeping | null = null;
+  #claiming: Loop | null = null;
+  #isEnsured = false;
+  #stopped: Promise<void> | null = null;
+
+  constructor(parts: JobParts) {
+    this.#parts = parts;
+  }
+
+  add(job: Job): void {
+    if (this.#jobs.has(job.name)) throw new Error(`there already is a job "${job.name}"`);
+    if (job.name === '' || job.name.length > 100) {
+      throw new Error(`the name of the job "${job.name}" must have 1 to 100 characters`);
+    }
+    // Without jobs nothing is kept and nothing asked.
+    if (this.#jobs.size === 0) this.#keeping = this.#keep();
+    this.#jobs.set(job.name, job);
+  }
+
+  /** Begins to claim; called once everything has booted. */
+  start(): void {
+    if (this.#jobs.size === 0) return;
+    const shortest = Math.min(...[...this.#jobs.values()].map((job) => job.everyMs ?? sweepMs));
+    this.#claiming = new Loop(
+      () => Math.min(sweepMs, shortest),
+      () => this.#claim(),
+      (error) => this.#parts.log.warn({ err: error }, 'claiming jobs failed'),
+    );
+    this.#claiming.kick();
+  }
+
+  /** Ends all work, waits for it, and gives the leases back. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#end();
+    return this.#stopped;
+  }
+
+  async #end(): Promise<void> {
+    const claimed = this.#claiming?.stop();
+    const all = (): JobWork[] => [...this.#work.values()];
+    for (const work of all()) work.abort();
+    await claimed;
+    for (const work of all()) work.abort();
+    await atMost(patienceMs, Promise.all(all().map((work) => work.ended)));
+  }
+
+  async #claim(): Promise<void> {
+    const { storage, cluster, owner } = this.#parts;
+    const names = [...this.#jobs.keys()];
+    if (!this.#isEnsured) await storage.submit(ensureJobsLane, names);
+    this.#isEnsured = true;
+    const now = await storage.now();
+    const due = (await storage.read.jobs.find(names)).filter(
+      ({ name, dueAt }) => dueAt <= now && !this.#work.has(name),
+    );
+    if (due.length === 0) return;
+    const dead = new Set(await storage.read.leaseHolders.dead(now));
+    await cluster.renewLapsed();
+    for (const { name, owner: holder } of due) {
+      if (holder !== null && holder !== owner && !dead.has(holder)) continue;
+      await this.#keeping?.taking(() => this.#take(name));
+    }
+  }
+
+  async #take(name: string): Promise<void> {
+    const { storage, cluster, owner } = this.#parts;
+    const { leaseMs } = cluster;
+    const lease = await storage.submit(claimJobLane, { name, owner, leaseMs });
+    const job = this.#jobs.get(name);
+    if (lease === null || job === undefined) return;
+    const work = new JobWork(job, lease);
+    this.#work.set(name, work);
+    void work.run().then((error) => this.#ended(work, error));
+  }
+
+  /** Never rejects. */
+  async #ended(work: JobWork, error: unknown): Promise<void> {
+    const { log, storage } = this.#parts;
+    const { job, lease } = work;
+    const { name } = job;
+    const failures = error === null ? 0 : (this.#failures.get(name) ?? 0) + 1;
+    this.#failures.set(name, failures);
+    if (error !== null) log.error({ err: error, job: name, failures }, 'a job failed');
+    const dueInMs = work.pauseMs(failures, this.#stopped !== null);
+    const input = { lease, dueInMs };
+    await storage.submit(releaseJobLane, input).catch((error: unknown) => {
+      log.warn({ err: error, job: name }, 'a job could not be given back');
+    });
+    if (this.#work.get(name) === work) this.#work.delete(name);
+  }
+
+  #keep(): LeaseKeeping {
+    return this.#parts.cluster.keep({
+      rows: (tables) => tables.jobs.leases,
+      held: () => [...this.#work.values()].map(({ lease }) => lease),
+      lost: ({ id, number }) => {
+        const work = this.#work.get(id);
+        if (work?.lease.number === number) work.abort();
+      },
+      unheld: (leases) => this.#giveBack(leases),
+      resumed: () => undefined,
+      expired: () => {
+        for (const work of this.#work.values()) work.abort();
+      },
+      freed: () => this.#claiming?.kick(),
+    });
+  }
+
+  async #giveBack(leases: readonly LeaseToken[]): Promise<void> {
+    const { storage } = this.#parts;
+    await Promise.all(leases.map((lease) => storage.submit(releaseJobLane, { lease, dueInMs: 0 })));
+  }
+}

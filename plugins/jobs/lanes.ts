@@ -1,0 +1,65 @@
+import type { Lane } from '../../core/contracts/storage.ts';
+import type { LeaseToken } from '../cluster/contract.ts';
+
+/** Makes the rows of jobs that are new. */
+export const ensureJobsLane: Lane<readonly string[], null> = {
+  name: 'jobs.ensure',
+  locks: () => [],
+  run: async (unit, inputs) => {
+    await unit.jobs.ensure([...new Set(inputs.flat())].sort(), unit.now);
+    return inputs.map(() => null);
+  },
+};
+
+/** One job that a process wants to do. */
+export interface JobClaim {
+  readonly name: string;
+  /** The broker's `processId`. */
+  readonly owner: string;
+  readonly leaseMs: number;
+}
+
+/** Takes the lease of a job that is due, and free or of a dead process; null when it is not. */
+export const claimJobLane: Lane<JobClaim, LeaseToken | null> = {
+  name: 'jobs.claim',
+  maxBatch: 1,
+  locks: ({ name }) => [`job:${name}`],
+  run: async (unit, inputs) => {
+    const outputs: (LeaseToken | null)[] = [];
+    for (const { name, owner, leaseMs } of inputs) {
+      const [job] = await unit.jobs.find([name]);
+      const holder = job?.owner ?? null;
+      const isFree =
+        holder === null ||
+        holder === owner ||
+        (await unit.leaseHolders.lockDead(unit.now, [holder])).includes(holder);
+      if (job === undefined || job.dueAt > unit.now || !isFree) {
+        outputs.push(null);
+        continue;
+      }
+      await unit.jobs.leases.take([name], owner, unit.now + leaseMs);
+      const [taken] = await unit.jobs.leases.find([name]);
+      outputs.push({ id: name, owner, number: taken?.fence ?? 0 });
+    }
+    return outputs;
+  },
+};
+
+/** A job that a process gives up. */
+export interface JobRelease {
+  readonly lease: LeaseToken;
+  /** From when on it may be claimed again, in so many milliseconds. */
+  readonly dueInMs: number;
+}
+
+/** Gives leases back; those of other processes by now are left alone. */
+export const releaseJobLane: Lane<JobRelease, null> = {
+  name: 'jobs.release',
+  locks: ({ lease }) => [`job:${lease.id}`],
+  run: async (unit, inputs) => {
+    for (const { lease, dueInMs } of inputs) {
+      await unit.jobs.leases.release([lease], { due_at: unit.now + dueInMs });
+    }
+    return inputs.map(() => null);
+  },
+};
