@@ -38,7 +38,6 @@ async function loadProtocol() {
 function serveTools(app: FastifyInstance): void {
   const { cradle } = app.container;
   const { config, log, metrics, requestHandling, requestMetrics } = cradle;
-  const listEvents = operationOf(app, 'list_events');
   const tools = toolsOf(app.operations.all());
   const lists = new ToolLists(tools);
   const counter = metrics.counter('gateway_mcp_calls_total');
@@ -93,7 +92,7 @@ function serveTools(app: FastifyInstance): void {
       call: (tool, given, meta) => calls.call(tool, { given, meta, caller, era, reply }),
       events: eventMethods(
         {
-          subscriptions: cradle.eventSubscriptions,
+          subscriptions: () => cradle.eventSubscriptions,
           read: (query) => readFeed(query, reply),
         },
         caller,
@@ -118,7 +117,7 @@ function serveTools(app: FastifyInstance): void {
 
   async function readFeed(query: Record<string, unknown>, reply: FastifyReply): Promise<string> {
     const parts = { params: {}, query, body: undefined };
-    return (await requestHandling.serve(listEvents, parts, reply)).body;
+    return (await requestHandling.serve(operationOf(app, 'list_events'), parts, reply)).body;
   }
 }
 

@@ -142,6 +142,7 @@ export function callsWith(names: Names): readonly Call[] {
       url: 'https://localhost/theirs',
       subscribed_to: ['account.restricted'],
     }),
+    call('create_contact', 'POST /contacts', { channel: 'msgapp_web', phone: friend }),
     call('list_webhooks', 'GET /webhooks'),
     call('list_webhook_deliveries', `GET /webhooks/${webhookName}/deliveries`),
     call(

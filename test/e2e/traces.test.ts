@@ -238,7 +238,10 @@ t.test('without an SDK a trace is passed on, and none is begun', async (t) => {
     await api.put(`/sandbox/phones/${phone}`, { send: 'fail', fail_reason: 'no_route: nobody' });
     const failing = await sendAccepted(api, { account_id, to });
     await untilMessage(api, failing, 'failed');
-    t.match(gateway.output(), /"level":30.*"plugin":"messages".*"msg":"a message was not sent"/);
+    const notSent = /"level":30.*"plugin":"messages".*"msg":"a message was not sent"/;
+    await until('the line of the failed send', async () =>
+      lines().find((one) => notSent.test(one)),
+    );
     process.kill(gateway.pid(), 'SIGUSR2');
     await until('the change back', async () =>
       lines().filter((one) => changed.test(one)).length === 2 ? true : undefined,

@@ -116,15 +116,19 @@ type Media = { readonly examples?: Readonly<Record<string, { readonly value: unk
 
 function examplesIn(response: JsonObject): readonly unknown[] {
   const content = (response.content ?? {}) as Readonly<Record<string, Media>>;
-  return Object.values(content['application/json']?.examples ?? {}).map(({ value }) => value);
+  return Object.values(content).flatMap(({ examples = {} }) =>
+    Object.values(examples).map(({ value }) => value),
+  );
 }
+
+const jsonSchema = 'content/application~1json/schema';
+const lineSchema = 'content/application~1x-ndjson/schema';
 
 /** Every example of every operation: parameters, bodies, answers and refusals. */
 function* examplesOf(document: Document): Generator<Example> {
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(methods)) {
       const pointer = `/paths/${path.replaceAll('~', '~0').replaceAll('/', '~1')}/${method}`;
-      const media = 'content/application~1json/schema';
       for (const [index, { name, examples }] of (operation.parameters ?? []).entries()) {
         for (const { value } of Object.values(examples ?? {})) {
           const place = `${operation.operationId} ${name}`;
@@ -133,12 +137,16 @@ function* examplesOf(document: Document): Generator<Example> {
       }
       for (const value of examplesIn((operation.requestBody ?? {}) as JsonObject)) {
         const place = `${operation.operationId} body`;
-        yield { place, schema: `${pointer}/requestBody/${media}`, value };
+        yield { place, schema: `${pointer}/requestBody/${jsonSchema}`, value };
       }
       for (const [status, response] of Object.entries(operation.responses)) {
         const { $ref } = response;
         const where = typeof $ref === 'string' ? $ref.slice(1) : `${pointer}/responses/${status}`;
-        for (const value of examplesIn(resolve(response, document))) {
+        const answer = resolve(response, document);
+        const media = Object.hasOwn(answer.content ?? {}, 'application/x-ndjson')
+          ? lineSchema
+          : jsonSchema;
+        for (const value of examplesIn(answer)) {
           const place = `${operation.operationId} ${status}`;
           yield { place, schema: `${where}/${media}`, value };
         }

@@ -149,10 +149,15 @@ async function exchange(url: string, init: RequestInit): Promise<ClientAnswer> {
   const response = await fetch(url, init);
   const text = await response.text();
   const type = response.headers.get('content-type');
+  const { status, headers } = response;
+  if (type === 'application/x-ndjson; charset=utf-8') {
+    const lines = text.split('\n').filter((line) => line !== '');
+    return { status, headers, body: lines.map((line): unknown => JSON.parse(line)) };
+  }
   if (type !== 'application/json; charset=utf-8') {
     throw new Error(`${init.method} ${url}: ${response.status} is not JSON (${type}): ${text}`);
   }
-  return { status: response.status, headers: response.headers, body: JSON.parse(text) };
+  return { status, headers, body: JSON.parse(text) };
 }
 
 function check(

@@ -119,23 +119,37 @@ export class DocumentChecker {
     let validate = this.#validators.get(response);
     if (validate === undefined) {
       const location = this.#resolve(response);
-      const schema = `${location}/content/application~1json/schema`;
-      validate = this.#ajv.compile({ $ref: `openapi#${schema}` });
+      const of = (media: string) => ({ $ref: `openapi#${location}/content/${media}/schema` });
+      // The client of the tests reads JSON lines as a list.
+      validate = this.#ajv.compile(
+        this.#answersLines(location)
+          ? { type: 'array', items: of('application~1x-ndjson') }
+          : of('application~1json'),
+      );
       this.#validators.set(response, validate);
     }
     if (validate === null || validate(body)) return null;
     return this.#ajv.errorsText(validate.errors, { dataVar: 'body' });
   }
 
+  #answersLines(response: string): boolean {
+    const { content = {} } = this.#at(response) as { content?: JsonObject };
+    return 'application/x-ndjson' in content;
+  }
+
   /** Follows the reference of a response, which JSON Schema knows nothing of. */
   #resolve(location: string): string {
-    const response = location
+    const { $ref } = this.#at(location) as { $ref?: string };
+    return $ref === undefined ? location : $ref.slice(1);
+  }
+
+  /** The part of the document behind a JSON pointer. */
+  #at(location: string): unknown {
+    return location
       .slice(1)
       .split('/')
       .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
       .reduce<unknown>((value, part) => (value as JsonObject)[part], this.document);
-    const { $ref } = response as { $ref?: string };
-    return $ref === undefined ? location : $ref.slice(1);
   }
 }
 

@@ -9,6 +9,7 @@ import { createLog } from '../../../core/log.ts';
 import { operation } from '../../../core/operation.ts';
 import { Closed, Nullable, NullableTimestamp, OneOf, Timestamp } from '../../../core/schemas.ts';
 import api from '../../../plugins/api/plugin.ts';
+import type {} from '../../../plugins/audit/contract.ts';
 import mcp from '../../../plugins/mcp/plugin.ts';
 import observability from '../../../plugins/observability/plugin.ts';
 
@@ -287,6 +288,9 @@ export async function sampleGateway(
           forTenant: async () => null,
           isCurrent: async () => true,
         });
+      }),
+      gatewayPlugin('audit', [], async ({ container }) => {
+        provide(container, 'audit', { record: async () => undefined, list: async () => [] });
       }),
       gatewayPlugin('sample', [], async ({ operations }) => {
         const declared = sampleOperations(seen);

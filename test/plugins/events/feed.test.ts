@@ -138,7 +138,8 @@ for (const engine of databases) {
       const [event] = events;
       const bodies = await stage.storage.read.events.bodies([event?.id ?? '']);
       t.match(event, { type: 'message.read', accountId: 'acc_1' });
-      t.same({ payload: event?.payload, createdAt: event?.createdAt }, bodies.get(event?.id ?? ''));
+      const { payload, createdAt } = bodies.get(event?.id ?? '') ?? {};
+      t.same([event?.payload, event?.createdAt], [payload, createdAt]);
     });
 
     t.test('by type and account, past long stretches of others', async (t) => {

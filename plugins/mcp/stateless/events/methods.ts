@@ -10,7 +10,7 @@ import { subscribe, unsubscribe } from './subscribe.ts';
 
 /** What the methods work with. */
 export interface EventMethodsParts {
-  readonly subscriptions: EventSubscriptions;
+  subscriptions(): EventSubscriptions;
   /** Serves `GET /events` with a query; answers its body. */
   read(query: Record<string, unknown>): Promise<string>;
 }
@@ -33,9 +33,9 @@ export function eventMethods(
           return { events, ttlMs: listTtlMs, cacheScope: 'private' };
         });
       case 'events/subscribe':
-        return answer(() => subscribe(subscriptions, caller, params));
+        return answer(() => subscribe(subscriptions(), caller, params));
       case 'events/unsubscribe':
-        return answer(() => unsubscribe(subscriptions, caller, params));
+        return answer(() => unsubscribe(subscriptions(), caller, params));
       case 'events/poll':
         return answer(() => poll(read, caller, params));
       default:
