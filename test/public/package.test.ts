@@ -90,9 +90,7 @@ export const nothing: PluginFactory = () => undefined;
 new GatewayError('shop_closed');
 // @ts-expect-error a declaration has a text
 export const silent: ErrorDeclaration = { code: 'silent', status: 409 };
-// @ts-expect-error the gateway's tables are its own
-export type Storage = Cradle['storage'];
-// @ts-expect-error and so is its configuration
+// @ts-expect-error the gateway's configuration is its own
 export type Config = Cradle['config'];
 `;
 
@@ -205,7 +203,7 @@ t.test('the packed project, as a driver or plugin from outside finds it', async 
   };
   const { folder, gateway: target, compile } = await outsidePackage(t.testdir(), files);
   const notices = 'THIRD_PARTY_NOTICES.md';
-  const packed = ['LICENSE', 'README.md', notices, 'config', 'dist', 'package.json'];
+  const packed = ['LICENSE', 'README.md', notices, 'config', 'dist', 'docs', 'package.json'];
   t.same((await readdir(target)).sort(), packed);
   // What npm runs in it once it is installed.
   await run(process.execPath, ['config/platform-packages.mjs'], { cwd: target });

@@ -18,10 +18,13 @@ import { outbox, pair, phoneNumber, until } from '../../harness/story.ts';
 const tableNames = [
   'accounts',
   'api_keys',
+  'audit',
+  'confirmations',
   'contact_aliases',
   'contacts',
   'credentials',
   'deliveries',
+  'erasures',
   'event_cursors',
   'event_feeds',
   'events',
