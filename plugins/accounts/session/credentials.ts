@@ -38,7 +38,7 @@ export class FencedCredentials implements CredentialStore {
   readonly #parts: FencedCredentialsParts;
   readonly #kept = new Map<string, string>();
   #room = keptSize;
-  /** Writes that began or ended: what is read across one may be older than what it wrote. */
+  /** Count of writes begun and ended: a read during which it changes is not cached. */
   #changes = 0;
 
   constructor(parts: FencedCredentialsParts) {
@@ -90,7 +90,7 @@ export class FencedCredentials implements CredentialStore {
     try {
       await write;
     } catch (error) {
-      // It may have been stored all the same.
+      // The outcome is unknown: the database may have either value.
       for (const [name] of entries) cache.delete(name);
       throw error;
     }

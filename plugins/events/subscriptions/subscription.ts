@@ -14,7 +14,7 @@ const pageSize = 100;
 /** Tenants whose events are handled at the same time. */
 const tenantsAtOnce = 8;
 
-/** Between two looks for what no commit of this process has brought, milliseconds. */
+/** Pause between two polls for events that another process committed, milliseconds. */
 const sweepMs = 2_000;
 
 const nine: ReadonlySet<EventType> = new Set(eventTypes);
