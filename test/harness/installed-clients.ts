@@ -16,30 +16,55 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** Runs a program of `test/mcp-clients` in the Node.js that comes with it. */
-export type RunClient = (
-  program: 'conformance' | 'mcp-inspector',
-  args: readonly string[],
-  env?: Readonly<Record<string, string>>,
-) => Promise<Finished>;
+type Environment = Readonly<Record<string, string>>;
+
+/** How to start a program, as the client of the official SDK takes it. */
+export interface ProgramCommand {
+  readonly command: string;
+  readonly args: string[];
+  readonly env: Record<string, string>;
+}
+
+/** The programs of `test/mcp-clients`, in the Node.js that comes with them. */
+export interface OfficialClients {
+  run(program: Program, args: readonly string[], env?: Environment): Promise<Finished>;
+  command(program: Program, args: readonly string[], env?: Environment): ProgramCommand;
+}
+
+type Program = 'conformance' | 'mcp-inspector' | 'mcp-remote';
 
 /** The official MCP clients, see `installedClients`; they need a newer Node.js than the gateway. */
-export async function officialClients(): Promise<RunClient> {
+export async function officialClients(): Promise<OfficialClients> {
   const folder = await installedClients('mcp-clients');
   const node = join(folder, 'node_modules/node/bin/node');
-  return async (program, args, env = {}) => {
-    const command = [join(folder, 'node_modules/.bin', program), ...args];
-    const { NODE_OPTIONS: _, ...inherited } = process.env; // tap's loader is for its own Node.js
-    const options = { env: { ...inherited, ...env }, timeout: 60_000, maxBuffer: 10_000_000 };
-    try {
-      return { code: 0, ...(await run(node, command, options)) };
-    } catch (error) {
-      // execFile rejects with what the program printed, and null for one that was killed.
-      const { code, stdout, stderr } = error as Finished;
-      if (typeof code !== 'number') throw error;
-      return { code, stdout, stderr };
-    }
+  const command: OfficialClients['command'] = (program, args, env = {}) => ({
+    command: node,
+    args: [join(folder, 'node_modules/.bin', program), ...args],
+    env: { ...ownEnvironment(), ...env },
+  });
+  return {
+    command,
+    async run(...started) {
+      const { args, env } = command(...started);
+      try {
+        return {
+          code: 0,
+          ...(await run(node, args, { env, timeout: 60_000, maxBuffer: 10_000_000 })),
+        };
+      } catch (error) {
+        // execFile rejects with what the program printed, and null for one that was killed.
+        const { code, stdout, stderr } = error as Finished;
+        if (typeof code !== 'number') throw error;
+        return { code, stdout, stderr };
+      }
+    },
   };
+}
+
+/** This process's environment without tap's loader, which is for its own Node.js. */
+function ownEnvironment(): Record<string, string> {
+  const given = Object.entries(process.env).filter(([name]) => name !== 'NODE_OPTIONS');
+  return Object.fromEntries(given.map(([name, value = '']) => [name, value]));
 }
 
 /**

@@ -1,46 +1,39 @@
-/** Scenarios of the official conformance suite that a server of named tools can be put through. */
-export const suitable: readonly string[] = [
-  'server-initialize',
-  'ping',
-  'tools-list',
-  'dns-rebinding-protection',
-];
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 
-const testTool =
-  'calls a tool that the suite expects under its own name; here the tools are the operations';
-const resources = 'the server offers no resources';
-const prompts = 'the server offers no prompts';
-const sessions =
-  'the server keeps no sessions and opens no streams, so that any process answers any call';
+const page = new URL('../../../docs/mcp-conformance.md', import.meta.url);
 
-/** The others, each with the reason why it is left out. */
-export const leftOut: Readonly<Record<string, string>> = {
-  'logging-set-level': 'the server sends no log messages to its clients',
-  'completion-complete': 'the server completes no arguments: it has neither prompts nor resources',
-  'tools-call-simple-text': testTool,
-  'tools-call-image': testTool,
-  'tools-call-audio': testTool,
-  'tools-call-embedded-resource': testTool,
-  'tools-call-mixed-content': testTool,
-  'tools-call-with-logging': testTool,
-  'tools-call-error': testTool,
-  'tools-call-with-progress': testTool,
-  'tools-call-sampling': testTool,
-  'tools-call-elicitation': testTool,
-  'json-schema-2020-12': testTool,
-  'elicitation-sep1034-defaults': testTool,
-  'elicitation-sep1330-enums': testTool,
-  'server-sse-polling': sessions,
-  'server-sse-multiple-streams': sessions,
-  'resources-list': resources,
-  'resources-read-text': resources,
-  'resources-read-binary': resources,
-  'resources-templates-read': resources,
-  'resources-subscribe': resources,
-  'resources-unsubscribe': resources,
-  'prompts-list': prompts,
-  'prompts-get-simple': prompts,
-  'prompts-get-with-args': prompts,
-  'prompts-get-embedded-resource': prompts,
-  'prompts-get-with-image': prompts,
-};
+/** What the page of conformance leaves out: scenarios, and single checks of scenarios whose others pass; sorted. */
+export async function readLeftOut(): Promise<readonly string[]> {
+  const rows = (await readFile(page, 'utf8')).matchAll(/^\| (`.+`) \| [A-Z].+\. \|$/gm);
+  return [...rows].flatMap(([, names = '']) => names.replaceAll('`', '').split(', ')).sort();
+}
+
+interface Check {
+  readonly id: string;
+  readonly status: 'SUCCESS' | 'FAILURE' | 'WARNING' | 'SKIPPED' | 'INFO';
+}
+
+/** What a run of the suite found, by names of scenarios and of checks. */
+export interface Findings {
+  readonly passed: readonly string[];
+  /** What failed or warned, and scenarios that checked nothing: the check where it is left out by its own name. */
+  readonly missing: readonly string[];
+}
+
+/** Reads what the suite has written, one folder for each scenario. */
+export async function readFindings(folder: string, leftOut: readonly string[]): Promise<Findings> {
+  const passed: string[] = [];
+  const missing: string[] = [];
+  for (const name of await readdir(folder)) {
+    const scenario = name.replace(/^server-|-\d{4}-\d\d-\d\dT.*$/g, '');
+    const checks: Check[] = JSON.parse(await readFile(join(folder, name, 'checks.json'), 'utf8'));
+    const wrong = checks.filter(({ status }) => status === 'FAILURE' || status === 'WARNING');
+    missing.push(...wrong.map(({ id }) => (leftOut.includes(id) ? id : scenario)));
+    // Every scenario has the one about the form of all messages.
+    const right = checks.filter(({ id, status }) => status === 'SUCCESS' && !/^wire-/.test(id));
+    passed.push(...right.map(({ id }) => id));
+    if (wrong.length === 0) (right.length > 0 ? passed : missing).push(scenario);
+  }
+  return { passed, missing };
+}
