@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, symlink } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type BuildOptions, build, type OnLoadArgs, type Plugin } from 'esbuild';
+import { fileByFile, sourcesIn } from './file-by-file.ts';
 
 const project = join(import.meta.dirname, '..');
 
@@ -107,21 +108,4 @@ function placesIn(folder: string): Plugin {
   };
   const filter = /\.ts$/;
   return { name: 'places', setup: (build) => build.onLoad({ filter }, load) };
-}
-
-const fileByFile: Plugin = {
-  name: 'file-by-file',
-  setup: (build) =>
-    build.onResolve({ filter: /^\.\.?\/.*\.tsx?$/ }, ({ path, kind }) =>
-      kind === 'entry-point' ? null : { path: path.replace(/\.tsx?$/, '.js'), external: true },
-    ),
-};
-
-async function sourcesIn(rooms: readonly string[]): Promise<readonly string[]> {
-  const names = rooms.map(async (room) => {
-    const found = await readdir(join(project, room), { recursive: true });
-    return found.map((name) => join(room, name));
-  });
-  const isSource = (name: string) => name.endsWith('.ts') && !name.endsWith('.d.ts');
-  return (await Promise.all(names)).flat().filter(isSource);
 }
