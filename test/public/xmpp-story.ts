@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { xml } from '@xmpp/client';
@@ -15,10 +14,8 @@ export interface XmppStory {
   readonly xmpp: Prosody;
   /** The gateway's program, as it was packed. */
   readonly program: string;
-  /** Where gateway and driver are installed. */
+  /** Where gateway and driver are installed, with the guide's configuration in `gateway.json`. */
   readonly folder: string;
-  /** The guide's configuration of the gateway. */
-  readonly configuration: string;
   /** The guide's module of people on the server. */
   readonly people: string;
   /** Runs the guide's walk. */
@@ -66,7 +63,6 @@ export async function xmppStory(t: Test, story: XmppStory): Promise<void> {
   await owner.ask('set', xml('query', { xmlns: 'jabber:iq:roster' }, item));
 
   const file = join(story.folder, 'gateway.json');
-  await writeFile(file, story.configuration);
   const gateway = await runGateway(t, {
     databaseUrl: null,
     program: [story.program, 'serve'],
