@@ -5,6 +5,7 @@ import { guideBlocks, guideFiles } from '../harness/guide.ts';
 import { freePort } from '../harness/ports.ts';
 import { runShell } from '../harness/shell.ts';
 import { makeNgircd } from '../servers/ngircd.ts';
+import { brokenDriver } from './broken-driver.ts';
 import { ircStory } from './irc-story.ts';
 
 const leftOut = [
@@ -43,7 +44,7 @@ const leftOut = [
 t.test('the drivers of the guide, as packages from outside', async (t) => {
   const blocks = await guideBlocks('docs/drivers.md');
   const files = guideFiles(blocks);
-  const [skeleton = '', suite = '', walk = '', ...none] = blocks
+  const [skeleton = '', build = '', suite = '', walk = '', ...none] = blocks
     .filter(({ language, file }) => language === 'sh' && file === null)
     .map(({ text }) => text);
   const used =
@@ -65,34 +66,53 @@ t.test('the drivers of the guide, as packages from outside', async (t) => {
   const moved = (text = '') =>
     ports.reduce((text, [usual, free]) => text.replaceAll(usual, free), text);
   const ofSkeleton = ['network.mjs', 'lines.json'].map((name) => [name, moved(files[name])]);
-  const made = await driverPackage(t.testdir(), { ...files, ...Object.fromEntries(ofSkeleton) });
+  const made = await driverPackage(t.testdir(), {
+    ...files,
+    ...Object.fromEntries(ofSkeleton),
+    'broken-driver.mjs': brokenDriver,
+  });
   const { folder, program, shell } = made;
 
-  await t.test('the skeleton sends and receives', async (t) => {
+  const irc = await makeNgircd(join(folder, 'ngircd.conf'));
+  const another = await makeNgircd(join(folder, 'ngircd.conf'));
+  for (const { server } of [irc, another]) t.teardown(() => server.remove());
+  // What waits for something else than a processor goes on beside the rest.
+  t.jobs = 3;
+  const sends = t.test('the skeleton sends and receives', { buffered: true }, async (t) => {
     const settings = { PORT: ports[0]?.[1] ?? '' };
     const { code, output } = await runShell(moved(skeleton), folder, settings, 60_000);
     t.equal(code, 0, 'every command succeeded');
     if (code !== 0) t.comment(output.slice(-4_000));
   });
+  await Promise.all([shell(build), irc.server.start(), another.server.start()]);
+  await sends;
 
-  const irc = await makeNgircd(join(folder, 'ngircd.conf'));
-  t.teardown(() => irc.server.remove());
-  await irc.server.start();
-  await t.test('IRC passes the contract suite', async (t) => {
-    const printed = await shell(suite, { IRC_PORT: String(irc.port) });
+  const env = { IRC_PORT: String(irc.port) };
+  t.test('IRC passes the contract suite', { buffered: true }, async (t) => {
+    const printed = await shell(suite, env);
     checkSuite(t, 'irc', printed, leftOut);
+    t.ok(Number(/^# time=(\d+)/m.exec(printed)?.[1]) < 60_000, 'in under a minute');
   });
-  await t.test('IRC carries messages on a real server', async (t) => {
-    const install = (port: number) =>
-      made.install(
-        'messaging-gateway-irc',
-        (files['gateway.json'] ?? '').replace('6667', String(port)),
-      );
+  t.test('one fault is one failure, and is told in 3 s', { buffered: true }, async (t) => {
+    const printed = await shell('node broken-driver.mjs || true', env);
+    t.match(printed, /^ok \d+ - broken: closing/m, 'the suite has run to its end');
+    const clauses = [...printed.matchAll(/^ {4}not ok \d+ - (.*) # time=(\d+)/gm)];
+    t.same(
+      clauses.map(([, clause]) => clause),
+      ['a network out of reach is a loss, not a rejection'],
+      'what comes after has the network within reach again',
+    );
+    t.ok(Number(clauses[0]?.[2]) < 5_000);
+  });
+  t.test('IRC carries messages on a real server', { buffered: true }, async (t) => {
     await ircStory(t, {
-      irc,
+      irc: another,
       program,
       built: join(folder, 'built'),
-      install,
+      install(port) {
+        const configuration = (files['gateway.json'] ?? '').replace('6667', String(port));
+        return made.install('messaging-gateway-irc', configuration);
+      },
       walk: (env) => shell(walk, env),
     });
   });

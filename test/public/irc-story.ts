@@ -1,11 +1,17 @@
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { Test } from 'tap';
 import { type Client, client } from '../harness/client.ts';
 import { type RunningGateway, runGateway } from '../harness/gateway.ts';
 import { scaled } from '../harness/scale.ts';
-import { bodyOf, type ShownMessage, sendAccepted, until, untilMessage } from '../harness/story.ts';
+import {
+  bodyOf,
+  messageOf,
+  type ShownMessage,
+  sendAccepted,
+  until,
+  untilMessage,
+} from '../harness/story.ts';
 import type { Ngircd } from '../servers/ngircd.ts';
 
 /** What the story is played with. */
@@ -125,35 +131,27 @@ async function killed(t: Test, { api, gateway, wire, people }: Killing): Promise
   const before = people.map(({ received }) => received.length);
   const shown = () => people.flatMap(({ received }, n) => received.slice(before[n]));
   const ids: string[] = [];
-  const sending = (async () => {
-    for (let n = 0; n < count; n += 1) {
+  const send = async (): Promise<void> => {
+    for (let sent = 0; sent < count / kills / 2; sent += 1) {
+      const n = ids.length;
       const body = { to: { address: people[n % people.length]?.nickname }, text: `message ${n}` };
       ids.push(await acceptedAtLast(api, body, `send ${n}`));
     }
-  })();
-  for (let kill = 1; kill <= kills; kill += 1) {
-    const share = Math.floor((kill * count) / (kills + 1));
-    await until(`${share} sends`, async () => (ids.length >= share ? true : undefined), 60_000);
+  };
+  for (let kill = 0; kill < kills; kill += 1) {
+    await send();
+    await endOf(api, ids.at(-1));
+    // From now on the server has a message, but its answer does not come.
+    const seen = shown().length;
     wire.held.add('desk');
-    // The server has the message, its answer is held, and further ones wait behind it.
-    await until('a message under way', async () => {
-      const seen = shown().length;
-      await sleep(150);
-      return shown().length === seen && seen < ids.length ? true : undefined;
-    });
+    const sending = send();
+    await until('a message under way', async () => (shown().length > seen ? true : undefined));
     await gateway.kill();
     wire.held.delete('desk');
     await gateway.start();
+    await sending;
   }
-  await sending;
-  const ends: ShownMessage[] = [];
-  for (const id of ids) {
-    const end = await until(`the end of ${id}`, async () => {
-      const message = bodyOf<ShownMessage>(await api.get(`/messages/${id}`));
-      return ['sent', 'failed'].includes(message.status) ? message : undefined;
-    });
-    ends.push(end);
-  }
+  const ends = await Promise.all(ids.map((id) => endOf(api, id)));
   const texts = shown().map(({ text }) => text);
   t.same(texts.toSorted(), ends.map(({ text }) => text).toSorted(), 'none lost, none doubled');
   const uncertain = ends.filter(({ status }) => status === 'failed');
@@ -169,6 +167,14 @@ async function killed(t: Test, { api, gateway, wire, people }: Killing): Promise
       'in order',
     );
   }
+}
+
+/** The message once it is sent or has failed. */
+async function endOf(api: Client, id = ''): Promise<ShownMessage> {
+  return await until(`the end of ${id}`, async () => {
+    const message = await messageOf(api, id);
+    return ['sent', 'failed'].includes(message.status) ? message : undefined;
+  });
 }
 
 /** Sends until the gateway has answered; answers the id. */

@@ -1,0 +1,40 @@
+/**
+ * Runs the contract suite on the driver of the guide with one fault: the first loss of a connection is not reported.
+ * That clause fails while the network is out of reach.
+ */
+export const brokenDriver = `
+import { driverContract } from 'messaging-gateway/testing';
+import t from 'tap';
+import makeIrcDriver from './built/driver.js';
+import { IrcWorld } from './built/world.js';
+
+const server = { host: '127.0.0.1', port: Number(process.env.IRC_PORT), tls: false, password: '' };
+const world = new IrcWorld(server);
+t.teardown(() => world.close());
+const options = { ...server, port: await world.wire.listen(), channels: ['#help'] };
+let isSwallowed = false;
+
+/** A port of which the driver does not tell one loss. */
+function deaf(port) {
+  const { credentials, log } = port;
+  return {
+    credentials,
+    log,
+    leftOut: (kind) => port.leftOut(kind),
+    async emit(event) {
+      const isFault = !isSwallowed && event.state === 'lost';
+      isSwallowed ||= isFault;
+      if (!isFault) await port.emit(event);
+    },
+  };
+}
+
+await driverContract(t, {
+  name: 'broken',
+  makeDriver(context) {
+    const driver = makeIrcDriver({ ...context, options });
+    return { ...driver, open: (account, port) => driver.open(account, deaf(port)) };
+  },
+  world,
+});
+`;
