@@ -20,7 +20,7 @@ import confirmations from '../plugins/confirmations/plugin.ts';
 import consolePlugin from '../plugins/console/plugin.ts';
 import contacts from '../plugins/contacts/plugin.ts';
 import egress from '../plugins/egress/plugin.ts';
-import erasure from '../plugins/erasure/plugin.ts';
+import { erasurePlugin } from '../plugins/erasure/plugin.ts';
 import events from '../plugins/events/plugin.ts';
 import { jobPlugins } from '../plugins/jobs/plugin.ts';
 import limits from '../plugins/limits/plugin.ts';
@@ -69,7 +69,7 @@ export async function composeGateway(
     egress,
     events,
     media,
-    erasure,
+    erasurePlugin(kept.schema),
     driversPlugin(config, log),
     accounts,
     limits,

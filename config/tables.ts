@@ -57,7 +57,7 @@ export function makeTables(sql: Sql): Tables {
 }
 
 /** Every table of the first release. */
-const firstTables = creating('001-first-tables', 1, [
+const schema = [
   markSchema,
   ...tenantSchema,
   ...clusterSchema,
@@ -72,7 +72,7 @@ const firstTables = creating('001-first-tables', 1, [
   ...auditSchema,
   ...confirmationSchema,
   ...webhookSchema,
-]);
+];
 
 /** What the gateway keeps in its storage. */
 export const contents: StorageContents = {
@@ -83,5 +83,6 @@ export const contents: StorageContents = {
     { prefix: 'receiver:', table: 'receivers', key: 'id' },
     { prefix: 'job:', table: 'jobs', key: 'name' },
   ],
-  steps: [firstTables],
+  schema,
+  steps: [creating('001-first-tables', 1, schema)],
 };

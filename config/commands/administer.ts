@@ -8,7 +8,7 @@ import { createKey, listKeys, revokeKey } from './keys.ts';
 import type { Output } from './output.ts';
 import type { AdministrationCommand } from './parse.ts';
 import { resealSecrets } from './secrets.ts';
-import { createTenant, listTenants, updateTenant } from './tenants.ts';
+import { createTenant, deleteTenant, listTenants, updateTenant } from './tenants.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -50,6 +50,8 @@ async function run(command: AdministrationCommand, cradle: Cradle): Promise<Outp
       return listTenants(cradle.tenants);
     case 'tenants update':
       return updateTenant(cradle.tenants, command);
+    case 'tenants delete':
+      return deleteTenant(cradle.tenants, command);
     case 'keys create':
       return createKey(cradle.tenants, command.tenantId, command.settings);
     case 'keys list':

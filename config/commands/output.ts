@@ -2,6 +2,8 @@
 export interface Output {
   readonly json: object;
   readonly text: string;
+  /** The exit code; 0 when absent. */
+  readonly code?: number;
   /** What a command changed, for the audit; absent where it only shows. */
   readonly changed?: { readonly tenantId: string | null; readonly target: string | null };
 }

@@ -34,6 +34,7 @@ export type AdministrationCommand =
       readonly enable: readonly string[];
       readonly disable: readonly string[];
     }
+  | { readonly name: 'tenants delete'; readonly id: string; readonly isSure: boolean }
   | { readonly name: 'keys list'; readonly tenantId: string }
   | {
       readonly name: 'keys create';
@@ -119,6 +120,15 @@ export function parseCommand(
       return tenantsCreate(rest);
     case 'tenants update':
       return tenantsUpdate(rest);
+    case 'tenants delete': {
+      const { values, positionals } = read(
+        rest,
+        { yes: { type: 'boolean' }, ...json },
+        'TENANT_ID',
+      );
+      const { yes: isSure = false, json: asJson = false } = values;
+      return { name, id: positionals[0] ?? '', isSure, json: asJson };
+    }
     case 'keys create':
       return keysCreate(rest);
     case 'keys list': {

@@ -57,9 +57,9 @@ async function runCommand(command: Command, env: Environment): Promise<number> {
     }
     default: {
       const { administer } = await import('./administer.ts');
-      const { json, text } = await administer(command, env);
+      const { json, text, code = 0 } = await administer(command, env);
       process.stdout.write(`${command.json ? JSON.stringify(json) : text}\n`);
-      return 0;
+      return code;
     }
   }
 }

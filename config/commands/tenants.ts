@@ -44,6 +44,32 @@ export async function updateTenant(
   };
 }
 
+/** `tenants delete`; without `--yes` it changes nothing. */
+export async function deleteTenant(
+  tenants: Tenants,
+  { id, isSure }: Named<'tenants delete'>,
+): Promise<Output> {
+  const counts = await tenants.counts(id);
+  if (counts === null) throw noTenant(id);
+  const has = Object.entries(counts)
+    .map(([what, count]) => `${count} ${what.replace('_', ' ')}`)
+    .join(', ');
+  const json = { tenant_id: id, deleted: isSure, counts };
+  if (!isSure) {
+    const text = `${id} has ${has}. Repeat the command with --yes to erase all of it, for ever.`;
+    return { json, text, code: 1 };
+  }
+  await tenants.delete(id);
+  return {
+    json,
+    text:
+      `${id} is deleted: its keys are useless within 2 seconds, and running gateways erase ${has}.\n` +
+      '"tenants list" shows it until nothing is left.',
+    // Of no tenant: the record of the deletion is not erased with the rest.
+    changed: { tenantId: null, target: id },
+  };
+}
+
 /** The refusal of an id that no tenant has. */
 export function noTenant(id: string): GatewayError {
   return new GatewayError('not_found', { message: `There is no tenant "${id}".` });

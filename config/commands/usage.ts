@@ -20,6 +20,10 @@ export const usage = `Usage: npm run gateway -- COMMAND [OPTIONS]
                                change a tenant; a FEATURE is api, webhooks, a channel
                                such as msgapp_web or chatapp, or event:TYPE
 
+  tenants delete TENANT_ID [--yes]
+                               say what a tenant has; with --yes its keys are useless from
+                               then on, and running gateways erase everything of it
+
   keys create --tenant TENANT_ID [--name NAME] [--scopes SCOPE,...]
               [--accounts ACCOUNT_ID,...] [--expires TIME] [--confirm-sends]
                                make a further key; it is shown once. A SCOPE is read, send,

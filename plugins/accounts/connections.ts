@@ -126,16 +126,26 @@ export class Connections {
    */
   async remove(caller: Caller, channel: string, identifier: string): Promise<string> {
     const row = await this.record(caller, channel, identifier);
-    const { storage, remove, directory, log } = this.#parts;
-    const removed = await storage.submit(remove, {
-      tenantId: caller.tenantId,
-      accountId: row.id,
-    });
-    if (removed === null) throw new GatewayError('connection_not_found');
-    const { owner, linked } = removed;
-    const isNotified = owner !== null && (await directory.notifyRemoved(owner, row.id));
-    if (linked && !isNotified) log.info({ account: row.id, channel }, stillLinked);
+    if (!(await this.#remove(row))) throw new GatewayError('connection_not_found');
     return row.identifier;
+  }
+
+  /** Removes one account of a tenant that is deleted, if there is one; answers whether there are more. */
+  async removeSome(tenantId: string): Promise<boolean> {
+    const [row, ...others] = await this.#parts.storage.read.accounts.ofTenants([tenantId]);
+    if (row !== undefined) await this.#remove(row);
+    return others.length > 0;
+  }
+
+  /** False when the record was gone. */
+  async #remove({ id: accountId, tenantId, channel }: AccountRow): Promise<boolean> {
+    const { storage, remove, directory, log } = this.#parts;
+    const removed = await storage.submit(remove, { tenantId, accountId });
+    if (removed === null) return false;
+    const { owner, linked } = removed;
+    const isNotified = owner !== null && (await directory.notifyRemoved(owner, accountId));
+    if (linked && !isNotified) log.info({ account: accountId, channel }, stillLinked);
+    return true;
   }
 
   /** The record of an account. @throws GatewayError `connection_not_found` */

@@ -2,6 +2,7 @@ import { provideSingleton } from '../../core/container.ts';
 import type { Caller } from '../../core/contracts/caller.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { publicUrl } from '../../core/public-url.ts';
+import type {} from '../erasure/contract.ts';
 import { assembleAccounts } from './assemble.ts';
 import { linkLane } from './lanes/link.ts';
 import { OwnerLinks } from './links.ts';
@@ -15,7 +16,7 @@ import { systemTimers } from './session/timers.ts';
 /** Accounts: their records, their connection operations, and the sessions that this process hosts. */
 export default gatewayPlugin(
   'accounts',
-  ['observability', 'storage', 'secrets', 'broker', 'cluster', 'tenants', 'media'],
+  ['observability', 'storage', 'secrets', 'broker', 'cluster', 'tenants', 'media', 'erasure'],
   async (app) => {
     const { cradle } = app.container;
     const { sessions: configured, roles } = cradle.config;
@@ -52,6 +53,7 @@ export default gatewayPlugin(
     const { capacity } = configured;
     const held = { size: () => process.host.size, capacity };
     showAccounts(cradle.metrics, cradle.storage.read, roles.includes('sessions') ? held : null);
+    cradle.erasures.add('ten', ({ tenantId }) => connections.removeSome(tenantId));
     const list = (caller: Caller) => accountsOf(cradle, caller);
     provideSingleton(app.container, 'sessions', () => sessions);
     provideSingleton(app.container, 'accounts', () => ({ ...accounts, list }));

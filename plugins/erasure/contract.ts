@@ -11,13 +11,25 @@ export interface Erasure {
 /** One step: deletes a bounded part, in a short transaction. Answers whether there is more to delete. */
 export type ErasureStep = (erasure: Erasure) => Promise<boolean>;
 
+/** How much a tenant has. */
+export interface TenantCounts {
+  readonly accounts: number;
+  readonly contacts: number;
+  readonly messages: number;
+  readonly webhooks: number;
+  readonly api_keys: number;
+}
+
 /** The erasures of this process. In the container as `erasures`. */
 export interface Erasures {
-  /** Names the step of a kind of erasures, by the prefix of their ids. Called while booting. */
+  /**
+   * Adds a step to a kind of erasures, by the prefix of their ids: steps are taken in the order of the calls, each until it
+   * has nothing left. Called while booting.
+   */
   add(prefix: 'con' | 'ten', step: ErasureStep): void;
   /**
    * Goes on with an erasure that has begun, until nothing is left. The files of media and, in an embedded database, what
-   * the file still has of it go right after that.
+   * the file still has of it go before its end.
    * @throws GatewayError `unavailable`; the sweep then goes on with it
    */
   finish(erasure: Erasure): Promise<void>;

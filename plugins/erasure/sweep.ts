@@ -24,14 +24,14 @@ const endLane: Lane<string, void> = {
 export interface ErasureSweepParts {
   readonly storage: Pick<Storage, 'now' | 'read' | 'scrub' | 'submit'>;
   /** Deletes the files of deleted messages. */
-  sweepMedia(): void;
+  sweepMedia(): Promise<void>;
   readonly log: GatewayLog;
 }
 
 /** The erasures of one process, see `Erasures`. Safe beside those of other processes, with which it shares the work. */
 export class ErasureSweep implements Erasures {
   readonly #parts: ErasureSweepParts;
-  readonly #steps = new Map<string, ErasureStep>();
+  readonly #steps: { readonly prefix: string; readonly step: ErasureStep }[] = [];
   readonly #running = new Map<string, Promise<void>>();
   readonly #stopping = new AbortController();
   readonly #loop: Loop;
@@ -46,7 +46,7 @@ export class ErasureSweep implements Erasures {
   }
 
   add(prefix: 'con' | 'ten', step: ErasureStep): void {
-    this.#steps.set(prefix, step);
+    this.#steps.push({ prefix, step });
   }
 
   start(): void {
@@ -67,14 +67,15 @@ export class ErasureSweep implements Erasures {
 
   async #finish(erasure: Erasure): Promise<void> {
     const { storage, sweepMedia } = this.#parts;
-    const step = this.#steps.get(erasure.id.slice(0, 3));
+    const { signal } = this.#stopping;
     try {
-      if (step === undefined) return;
-      await pacedSteps(() => step(erasure), this.#stopping.signal);
-      if (this.#stopping.signal.aborted) return;
-      sweepMedia();
-      await storage.submit(endLane, erasure.id);
+      for (const { prefix, step } of this.#steps) {
+        if (erasure.id.startsWith(prefix)) await pacedSteps(() => step(erasure), signal);
+      }
+      if (signal.aborted) return;
+      await sweepMedia();
       await storage.scrub();
+      await storage.submit(endLane, erasure.id);
     } finally {
       this.#running.delete(erasure.id);
     }

@@ -85,6 +85,8 @@ export interface MediaService {
   discard(key: string): Promise<void>;
   /** Starts a sweep that deletes given-up files. Called after the commit that gave them up. */
   sweep(): void;
+  /** Deletes what is given up; resolves when that is done, or could not be, and is tried again later. */
+  swept(): Promise<void>;
   /**
    * Makes an address of a stored file, valid for 24 hours on any process. Whoever has the address can read the file.
    */

@@ -51,6 +51,7 @@ export default gatewayPlugin(
       aheadFiles: settings.ahead,
       metrics: mediaMetrics(metrics),
       sweep: () => upkeep.kick(),
+      swept: () => upkeep.run(),
       log,
     });
     provide(app.container, 'media', service);

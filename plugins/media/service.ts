@@ -41,12 +41,14 @@ export interface ServiceParts {
   readonly metrics: MediaMetrics;
   /** Starts a sweep. */
   sweep(): void;
+  /** Runs a sweep to its end. */
+  swept(): Promise<void>;
   readonly log: GatewayLog;
 }
 
 /** Makes the media service. Called by the plugin, and by tests with stores of their own. */
 export function makeMediaService(parts: ServiceParts): MediaService {
-  const { storage, addresses, fetches, silenceMs, log, sweep, ...limits } = parts;
+  const { storage, addresses, fetches, silenceMs, log, sweep, swept, ...limits } = parts;
   const outbound = new OutboundFetcher({ ...limits, silenceMs, log, slots: new Slots(fetches) });
   const inbound = new InboundTaker({ ...limits, storage, log, slots: new Slots(fetches) });
   const { aheadFiles: most, keepMs = usualKeepMs, metrics, maxBytes } = parts;
@@ -69,6 +71,7 @@ export function makeMediaService(parts: ServiceParts): MediaService {
       }
     },
     sweep,
+    swept,
     mint: (key) => addresses.mint(key),
   };
 }

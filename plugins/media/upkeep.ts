@@ -27,6 +27,8 @@ export interface MediaUpkeepParts {
 export interface Upkeep {
   /** Starts a sweep. */
   kick(): void;
+  /** Runs a sweep of its own, beside one that is under way. */
+  run(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -46,6 +48,7 @@ export function startMediaUpkeep(parts: MediaUpkeepParts): Upkeep {
   loop.kick();
   return {
     kick: () => loop.kick(),
+    run: () => sweep(parts, stopping.signal),
     async stop() {
       stopping.abort();
       await loop.stop();

@@ -1,3 +1,4 @@
+import type { Table } from '../../core/contracts/schema.ts';
 import type { Sql } from '../../core/contracts/sql.ts';
 import type { Lock, Tables } from '../../core/contracts/storage.ts';
 import type { MigrationStep } from './migrations/steps.ts';
@@ -7,6 +8,8 @@ export interface StorageContents {
   readonly tables: TablesMaker;
   /** The rows that locks name, in the order in which all take them. */
   readonly locks: readonly LockRows[];
+  /** Every table, for what is done to all alike. */
+  readonly schema: readonly Table[];
   /** What makes the database, in the order in which it is applied. */
   readonly steps: readonly MigrationStep[];
 }

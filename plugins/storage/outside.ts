@@ -58,6 +58,10 @@ export function withPlugins(
         .map(({ table, key }) => ({ prefix: `${table}:` as `x_${string}:`, table, key }))
         .sort((one, other) => (one.table < other.table ? -1 : 1)),
     ],
+    schema: [
+      ...own.schema,
+      ...kept.flatMap(({ keeps }) => keeps.steps.flatMap(({ creates = [] }) => creates)),
+    ],
     steps: [
       ...own.steps,
       ...kept.flatMap(({ name, keeps }) => keeps.steps.map((step) => outsideStep(name, step))),

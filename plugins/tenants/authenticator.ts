@@ -45,7 +45,9 @@ async function orUnavailable<Answer>(asked: Promise<Answer>): Promise<Answer> {
   }
 }
 
-function toCaller({ key, tenant }: KeyOwner): Caller {
+/** Null: the tenant is deleted. */
+function toCaller({ key, tenant }: KeyOwner): Caller | null {
+  if (tenant.status === 'deleted') return null;
   return {
     tenantId: tenant.id,
     keyId: key.id,

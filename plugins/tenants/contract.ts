@@ -1,12 +1,16 @@
 /** The contract of tenants: their records, their plans and the keys that name them. */
 import type { Authenticator } from '../../core/contracts/caller.ts';
 import type { Scope } from '../../core/scopes.ts';
+import type { TenantCounts } from '../erasure/contract.ts';
 
 /** Live tenants use the networks; a test tenant's channels run on the simulated one. */
 export type TenantMode = 'live' | 'test';
 
-/** A suspended tenant is refused on send, and on nothing else. */
-export type TenantStatus = 'active' | 'suspended';
+/**
+ * A suspended tenant is refused on send, and on nothing else. A deleted one is there for nobody: its keys are revoked, and
+ * what it had is being erased.
+ */
+export type TenantStatus = 'active' | 'suspended' | 'deleted';
 
 /** One row of `tenants`. Times are milliseconds since the Unix epoch. */
 export interface Tenant {
@@ -101,7 +105,7 @@ export interface TenantRequest {
 /** A change asked for by an operator. */
 export interface TenantUpdate {
   readonly plan?: string;
-  readonly status?: TenantStatus;
+  readonly status?: Exclude<TenantStatus, 'deleted'>;
   readonly enable: readonly string[];
   readonly disable: readonly string[];
 }
@@ -118,13 +122,21 @@ export interface FirstKeys {
 export interface Tenants {
   /** @throws GatewayError `invalid_request` for an unknown plan or an empty name */
   create(request: TenantRequest): Promise<{ readonly tenant: Tenant; readonly key: NewKey }>;
-  /** All of them, oldest first. */
+  /** All of them, oldest first; a deleted one until nothing is left of it. */
   list(): Promise<readonly Tenant[]>;
   /**
    * Null when there is no such tenant.
    * @throws GatewayError `invalid_request` for an unknown plan or feature
    */
   update(id: string, update: TenantUpdate): Promise<Tenant | null>;
+  /**
+   * Deletes a tenant: its keys are revoked and its features off once this has resolved, and running gateways erase what it
+   * had. A repeated call changes nothing.
+   * @returns the tenant as it was; null when there is none
+   */
+  delete(id: string): Promise<Tenant | null>;
+  /** How much a tenant has. Null when there is no such tenant. */
+  counts(id: string): Promise<TenantCounts | null>;
   /** The features that are on, in the order of `featureNames`. */
   features(tenant: Tenant): readonly string[];
   /**

@@ -23,7 +23,8 @@ export const createKeys: Lane<KeyCreation, 'made' | 'no_tenant' | GatewayError> 
     for (const input of inputs) {
       const isThere = (await unit.apiKeys.find(input.key.id)) !== null;
       const refusal = isThere ? null : await keyRefusal(unit, input);
-      if (!tenants.has(input.tenantId)) answers.push('no_tenant');
+      const tenant = tenants.get(input.tenantId);
+      if (tenant === undefined || tenant.status === 'deleted') answers.push('no_tenant');
       else if (refusal !== null) answers.push(refusal);
       else {
         const { key, tenantId, settings } = input;

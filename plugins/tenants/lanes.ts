@@ -42,7 +42,7 @@ export const updateTenants: Lane<Change, Tenant | null> = {
     const answers: (Tenant | null)[] = [];
     for (const { id, update, features } of inputs) {
       const tenant = tenants.get(id);
-      if (tenant === undefined) {
+      if (tenant === undefined || tenant.status === 'deleted') {
         answers.push(null);
         continue;
       }
@@ -55,6 +55,31 @@ export const updateTenants: Lane<Change, Tenant | null> = {
       const changed = { ...tenant, ...changes };
       tenants.set(id, changed);
       answers.push(changed);
+    }
+    return answers;
+  },
+};
+
+/** A tenant to be deleted; the names of all features come with it. */
+type Deletion = Omit<Change, 'update'>;
+
+/**
+ * Deletes tenants: from now on their keys are useless, and what they had is erased in steps. Answers the tenant as it was;
+ * null for one that does not exist.
+ */
+export const deleteTenants: Lane<Deletion, Tenant | null> = {
+  name: 'tenants.delete',
+  maxBatch: 1,
+  locks: ({ id }) => [`tenant:${id}`],
+  run: async (unit, inputs) => {
+    const answers: (Tenant | null)[] = [];
+    for (const { id, features } of inputs) {
+      const tenant = (await unit.tenants.find([id])).get(id) ?? null;
+      answers.push(tenant);
+      if (tenant === null || tenant.status === 'deleted') continue;
+      await unit.apiKeys.revokeOf(id, unit.now);
+      await unit.tenants.change(id, { status: 'deleted', disabled: features });
+      await unit.erasures.begin({ id, tenantId: id }, unit.now);
     }
     return answers;
   },
@@ -77,7 +102,7 @@ export interface Begun {
   readonly mode: TenantMode;
   /** This very call made the tenant. */
   readonly made: boolean;
-  /** The preset key was revoked by an operator and stays so. */
+  /** The preset key was revoked by an operator, or its tenant deleted, and stays so. */
   readonly revoked: boolean;
 }
 
@@ -98,8 +123,9 @@ export const beginTenants: Lane<readonly FirstTenant[], readonly Begun[]> = {
       for (const { mode, id, key, preset } of pair) {
         const tenant = first.get(mode);
         const made = tenant?.id === id;
-        if (tenant === undefined || !(made || preset)) {
-          begun.push({ mode, made: false, revoked: false });
+        const isDeleted = tenant?.status === 'deleted';
+        if (tenant === undefined || isDeleted || !(made || preset)) {
+          begun.push({ mode, made: false, revoked: isDeleted && preset });
           continue;
         }
         const record = hashed(key, tenant.id, unit.now);

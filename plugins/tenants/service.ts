@@ -7,7 +7,7 @@ import type { FirstKeys, NewKey, Plans, TenantMode, Tenants } from './contract.t
 import { changeFeatures, featureNames, offByDefault } from './features.ts';
 import { createKeys, revokeKeys } from './key-lanes.ts';
 import { newKey, presetKey, unlimited } from './keys.ts';
-import { type Begun, beginTenants, createTenants, updateTenants } from './lanes.ts';
+import { type Begun, beginTenants, createTenants, deleteTenants, updateTenants } from './lanes.ts';
 
 /** What the service works with. */
 export interface TenantsParts {
@@ -58,6 +58,15 @@ export function tenantsService({ storage, plans, channels, log }: TenantsParts):
         log.info({ tenant: id, plan, status, disabled }, 'a tenant was changed');
       }
       return tenant;
+    },
+    delete: async (id) => {
+      const tenant = await storage.submit(deleteTenants, { id, features });
+      if (tenant !== null) log.info({ tenant: id }, 'a tenant was deleted');
+      return tenant;
+    },
+    counts: async (id) => {
+      const isThere = (await storage.read.tenants.list()).some((tenant) => tenant.id === id);
+      return isThere ? storage.read.tenantRows.counts(id) : null;
     },
     features: ({ disabled }) => features.filter((name) => !disabled.includes(name)),
     createKey: async (tenantId, settings = unlimited) => {
@@ -115,7 +124,10 @@ function logBegun(begun: readonly Begun[], log: GatewayLog): void {
     log.info({ mode }, 'the first tenant of this mode was made, with its first key');
   }
   for (const { mode } of begun.filter(({ revoked }) => revoked)) {
-    log.warn({ mode }, 'the preset API key of this mode was revoked and stays so: set another one');
+    log.warn(
+      { mode },
+      'the preset API key of this mode was revoked, or its tenant deleted, and stays so: set another one',
+    );
   }
 }
 

@@ -111,6 +111,14 @@ export class MediaTable {
     }
   }
 
+  /** Gives up what waits for messages of a tenant that is deleted. */
+  async giveUpOfTenant(tenantId: string): Promise<void> {
+    await this.db
+      .knex('media_files')
+      .where({ tenant_id: tenantId, state: waiting })
+      .update({ state: givenUp });
+  }
+
   /** Gives up old files, a bounded number; answers how many, and the messages that had them. */
   async giveUpOld(
     { waitingBefore, keptBefore }: MediaAge,

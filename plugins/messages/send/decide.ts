@@ -19,7 +19,9 @@ export function decideSend(rules: SendRules, batch: SendBatch, send: SendInput):
   const earlier = earlierAnswer(rules, batch, send);
   if (earlier !== null) return earlier;
   const tenant = batch.tenants.get(send.tenantId);
-  if (tenant === undefined) return { refused: new GatewayError('unauthorized') };
+  if (tenant === undefined || tenant.status === 'deleted') {
+    return { refused: new GatewayError('unauthorized') };
+  }
   if (tenant.status === 'suspended') return { refused: new GatewayError('account_suspended') };
   const account = chooseAccount(batch.accounts, send);
   if (account instanceof GatewayError) return { refused: account };

@@ -93,6 +93,7 @@ export function getMe({ tenant, key, features }: GetMeParts): AnyOperation {
       const [found, own] = await Promise.all([tenant(caller.tenantId), key(caller.keyId)]);
       if (found === undefined || own === null) throw new GatewayError('unauthorized');
       const { id, name, mode, plan, status } = found;
+      if (status === 'deleted') throw new GatewayError('unauthorized');
       return {
         status: 200,
         body: {

@@ -137,6 +137,15 @@ export class ApiKeyTable {
       .update({ last_used_at: at });
   }
 
+  /** Revokes all keys of a tenant. */
+  async revokeOf(tenantId: string, at: number): Promise<void> {
+    await this.db
+      .knex('api_keys')
+      .where('tenant_id', tenantId)
+      .whereNull('revoked_at')
+      .update({ revoked_at: at });
+  }
+
   /** Revokes a key; one that is revoked keeps its time. */
   async revoke(id: string, at: number): Promise<void> {
     await this.db.knex('api_keys').where({ id }).whereNull('revoked_at').update({ revoked_at: at });

@@ -55,11 +55,13 @@ export class TenantTable {
     return new Map(rows.map((row) => [row.id, toTenant(row)]));
   }
 
-  /** All tenants, oldest first. */
+  /** All tenants, oldest first; a deleted one until nothing is left of it. */
   async list(): Promise<readonly Tenant[]> {
-    const rows: TenantRow[] = await this.db
-      .knex('tenants')
+    const { knex } = this.db;
+    const rows: TenantRow[] = await knex('tenants')
       .select(columns)
+      .whereNot('status', 'deleted')
+      .orWhereIn('id', knex('erasures').select('id'))
       .orderBy([{ column: 'created_at' }, { column: 'id' }]);
     return rows.map(toTenant);
   }
@@ -71,6 +73,14 @@ export class TenantTable {
     if (changes.status !== undefined) set.status = changes.status;
     if (changes.disabled !== undefined) set.disabled = JSON.stringify([...changes.disabled].sort());
     if (Object.keys(set).length > 0) await this.db.knex('tenants').where({ id }).update(set);
+  }
+
+  /**
+   * Takes what its name and plan were out of a deleted tenant. Its row stays: the first start does not make one anew in its
+   * place, and no other ever has its id.
+   */
+  async forget(id: string): Promise<void> {
+    await this.db.knex('tenants').where({ id, status: 'deleted' }).update({ name: '', plan: '' });
   }
 
   /** The number of each tenant's latest live inbound message, 0 before the first. */

@@ -44,7 +44,7 @@ for (const engine of databases) {
     t.equal(await storage.submit(some, { tenantId, id }), true, 'the first step is not the last');
     // The process dies here. Another one starts some time later.
     await storage.connections.write('erasures').update({ created_at: 1 });
-    const sweep = new ErasureSweep({ storage, sweepMedia: () => undefined, log });
+    const sweep = new ErasureSweep({ storage, sweepMedia: async () => undefined, log });
     sweep.add('con', (erasure) => storage.submit(some, erasure));
     t.teardown(() => sweep.stop());
     await notHeldUp(

@@ -69,6 +69,7 @@ export async function mediaWorld(t: Test, options: WorldOptions = {}) {
     ...(options.keepMs === undefined ? {} : { keepMs: options.keepMs }),
     metrics: { ahead: (outcome) => counted.push(outcome), fetch: () => undefined },
     sweep: () => undefined,
+    swept: async () => undefined,
     log,
   });
   return {

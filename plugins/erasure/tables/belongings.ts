@@ -1,0 +1,52 @@
+import type { Index, Table } from '../../../core/contracts/schema.ts';
+import type { Row } from '../../../core/contracts/sql.ts';
+
+/** How the rows of a table are found to be a tenant's. */
+export interface Belonging {
+  readonly table: string;
+  readonly primary: readonly string[];
+  /** The column with the id of the tenant, or of what belongs to it. */
+  readonly column: string;
+  /** The table that says whose the latter is; null: the column has the tenant's own id. */
+  readonly parent: string | null;
+}
+
+/** The primary key of a row. */
+export type PrimaryKey = Row;
+
+/** The columns that lead to a tenant, and the tables that they lead through. */
+const ways: Readonly<Record<string, string | null>> = {
+  tenant_id: null,
+  account_id: 'accounts',
+  contact_id: 'contacts',
+  webhook_id: 'webhooks',
+};
+
+/** Tables whose rows end in another way: an erasure by itself, those of files after their files. */
+const others = new Set(['erasures', 'media_files']);
+
+/**
+ * What belongs to tenants, by the columns of the tables: found by the first one that an index begins with, in an order in
+ * which a row goes before that by which it is found. Pure.
+ */
+export function belongingsOf(tables: readonly Table[]): readonly Belonging[] {
+  const parents = Object.values(ways);
+  const found = tables.flatMap((table): Belonging[] => {
+    const columns = Object.keys(ways).filter((column) => column in table.columns);
+    const column = columns.find((one) => isIndexed(table, one)) ?? columns[0];
+    if (column === undefined || others.has(table.name)) return [];
+    const { name, primary } = table;
+    return [{ table: name, primary, column, parent: ways[column] ?? null }];
+  });
+  const isParent = ({ table }: Belonging): boolean => parents.includes(table);
+  return [...found.filter((one) => !isParent(one)), ...found.filter(isParent)];
+}
+
+function isIndexed({ primary, unique = [], indexes = [] }: Table, column: string): boolean {
+  return [primary, ...unique, ...indexes].some((index) => begin(index) === column);
+}
+
+/** The first column of an index that is there on every dialect, with every row. */
+function begin(index: Index): string | undefined {
+  return 'columns' in index ? undefined : index[0];
+}

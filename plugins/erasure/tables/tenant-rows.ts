@@ -1,0 +1,50 @@
+import { placeholders, type Sql, type Value } from '../../../core/contracts/sql.ts';
+import type { TenantCounts } from '../contract.ts';
+import type { Belonging, PrimaryKey } from './belongings.ts';
+
+/** The SQL of what belongs to a tenant, whatever the table. */
+export class TenantRowTable {
+  protected readonly db: Sql;
+
+  constructor(db: Sql) {
+    this.db = db;
+  }
+
+  /** How much a tenant has. */
+  async counts(tenantId: string): Promise<TenantCounts> {
+    const count = async (table: keyof TenantCounts): Promise<number> => {
+      const [row] = await this.db.rows<{ found: number }>(
+        `select count(*) as found from ${table} where tenant_id = ?`,
+        [tenantId],
+      );
+      return Number(row?.found ?? 0);
+    };
+    return {
+      accounts: await count('accounts'),
+      contacts: await count('contacts'),
+      messages: await count('messages'),
+      webhooks: await count('webhooks'),
+      api_keys: await count('api_keys'),
+    };
+  }
+
+  /** The primary keys of a bounded number of the tenant's rows in a table. */
+  async some(tenantId: string, of: Belonging, limit: number): Promise<readonly PrimaryKey[]> {
+    const { table, primary, column, parent } = of;
+    const whose = parent === null ? '= ?' : `in (select id from ${parent} where tenant_id = ?)`;
+    return this.db.rows<PrimaryKey>(
+      `select ${primary.join(', ')} from ${table} where ${column} ${whose} limit ?`,
+      [tenantId, limit],
+    );
+  }
+
+  /** Deletes rows by their primary keys. */
+  async delete({ table, primary }: Belonging, rows: readonly PrimaryKey[]): Promise<void> {
+    if (rows.length === 0) return;
+    const row = `(${placeholders(primary.length)})`;
+    const values = rows.flatMap((one): Value[] => primary.map((column) => one[column] ?? null));
+    const list = rows.map(() => row).join(', ');
+    const keys = this.db.dialect === 'sqlite' ? `values ${list}` : list;
+    await this.db.run(`delete from ${table} where (${primary.join(', ')}) in (${keys})`, values);
+  }
+}
