@@ -51,7 +51,7 @@ export class ProjectProcess {
   }
 
   /** Resolves when `url` answers 200. @throws as `waitFor` does. */
-  async waitForOk(url: string, timeoutMs = 20_000): Promise<void> {
+  async waitForOk(url: string, timeoutMs = 60_000): Promise<void> {
     const ask = () => fetch(url, { signal: AbortSignal.timeout(1_000) }).catch(() => null);
     const answersOk = async () => ((await ask())?.status === 200 ? true : null);
     await this.#until(answersOk, `200 from ${url}`, timeoutMs);
