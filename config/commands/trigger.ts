@@ -81,7 +81,7 @@ async function connect(client: GatewayClient, phone: string, anew: boolean): Pro
     .call('get_msgapp_status', { path: { phoneNumber: phone } })
     .then(({ status }) => status)
     .catch(() => null);
-  if (!anew && (status === 'connected' || status === 'restricted')) return;
+  if (!anew && isLinked(status)) return;
   const body = { phone_number: phone, force_new: true };
   await client.call('connect_msgapp', { body });
   for (let tries = 0; ; tries += 1) {
@@ -96,10 +96,15 @@ async function connect(client: GatewayClient, phone: string, anew: boolean): Pro
   }
   for (let tries = 0; tries < 100; tries += 1) {
     const { status } = await client.call('get_msgapp_status', { path: { phoneNumber: phone } });
-    if (status === 'connected') return;
+    if (isLinked(status)) return;
     await pause(100);
   }
   throw new Error(`${phone} did not connect within 10 s`);
+}
+
+/** A restriction outlasts a new link: the network tells it as soon as the phone is connected. */
+function isLinked(status: string | null): boolean {
+  return status === 'connected' || status === 'restricted';
 }
 
 async function accountOf(client: GatewayClient, phone: string): Promise<string> {

@@ -39,7 +39,8 @@ t.test('events are triggered, and forwarded to a receiver of this machine', asyn
     'account.connected',
   ];
   for (const event of events) {
-    t.equal((await run(`trigger ${event} --text hi`)).code, 0, event);
+    const triggered = await run(`trigger ${event} --text hi`);
+    t.equal(triggered.code, 0, `${event}: ${triggered.output()}`);
     await prints(listening, event);
   }
   const taken = receiver.at('/hook');
