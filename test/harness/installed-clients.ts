@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
 const tests = join(import.meta.dirname, '..');
@@ -27,11 +27,12 @@ export interface ProgramCommand {
 
 /** The programs of `test/mcp-clients`, in the Node.js that comes with them. */
 export interface OfficialClients {
-  run(program: Program, args: readonly string[], env?: Environment): Promise<Finished>;
-  command(program: Program, args: readonly string[], env?: Environment): ProgramCommand;
+  /** Where they are installed. */
+  readonly folder: string;
+  /** @param program the name of one of them, or the path of a file */
+  run(program: string, args: readonly string[], env?: Environment): Promise<Finished>;
+  command(program: string, args: readonly string[], env?: Environment): ProgramCommand;
 }
-
-type Program = 'conformance' | 'mcp-inspector' | 'mcp-remote';
 
 /** The official MCP clients, see `installedClients`; they need a newer Node.js than the gateway. */
 export async function officialClients(): Promise<OfficialClients> {
@@ -39,10 +40,11 @@ export async function officialClients(): Promise<OfficialClients> {
   const node = join(folder, 'node_modules/node/bin/node');
   const command: OfficialClients['command'] = (program, args, env = {}) => ({
     command: node,
-    args: [join(folder, 'node_modules/.bin', program), ...args],
+    args: [resolve(folder, 'node_modules/.bin', program), ...args],
     env: { ...ownEnvironment(), ...env },
   });
   return {
+    folder,
     command,
     async run(...started) {
       const { args, env } = command(...started);
