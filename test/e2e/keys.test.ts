@@ -1,15 +1,16 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { parseCommand } from '../../config/commands/parse.ts';
 import { scopes } from '../../core/scopes.ts';
-import { postMcp, rpc, toolCall } from '../harness/agent.ts';
+import { connectAgent, postMcp, rpc, toolCall } from '../harness/agent.ts';
 import { type Client, client } from '../harness/client.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { openRows } from '../harness/rows.ts';
+import { connectStateless } from '../harness/stateless-agent.ts';
 import { bodyOf, pair, phoneNumber, receive, sendAccepted } from '../harness/story.ts';
-import { callsWith, furnish, gist, unknown } from './every-call.ts';
+import { type Call, callsWith, furnish, gist, unknown } from './every-call.ts';
 import { storedOf, tenantOf } from './recorded.ts';
 import { ask } from './refusals/refusal.ts';
 
@@ -34,6 +35,12 @@ t.test('keys', async (t) => {
   };
   const names = await furnish({ id: '', api });
   const { paths } = await api.document();
+  /** An agent of each version of the protocol. */
+  const agents = (t: Test, { key }: Pick<MadeKey, 'key'>) =>
+    Promise.all([
+      connectAgent(t, gateway.mcpUrl, key),
+      connectStateless(t, gateway.mcpUrl, key, { pin: '2026-07-28' }),
+    ]);
   const declared = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
   );
@@ -101,11 +108,32 @@ t.test('keys', async (t) => {
     );
   });
 
+  await t.test('every tool with every single scope, in both versions', async (t) => {
+    const tools = declared.flatMap((one) => {
+      const { 'x-mcp-tool': name, 'x-scope': scope } = one;
+      return name === undefined ? [] : [{ name, scope }];
+    });
+    for (const scope of scopes) {
+      const mayCall = (one: (typeof tools)[number]) => one.scope === null || one.scope === scope;
+      const allowed = tools.filter(mayCall).map(({ name }) => name);
+      for (const agent of await agents(t, await make({ scopes: [scope] }))) {
+        const listed = (await agent.client.listTools()).tools.map(({ name }) => name);
+        t.strictSame(listed.sort(), allowed.sort(), scope);
+        for (const { name } of tools.filter((one) => !mayCall(one))) {
+          const answer = await agent.call(name, {});
+          t.match(answer, { status: 403, body: { error_code: 'scope_missing' } }, name);
+        }
+      }
+    }
+  });
+
   await t.test('an account that is not the key’s is as one that does not exist', async (t) => {
     const second = await pair(api, phoneNumber(71));
     const friend = phoneNumber(72);
     const own = await receive(api, phoneNumber(71), { from: { phone: friend }, text: 'to ours' });
-    const limited = of(await make({ account_ids: [second] }));
+    const limitedKey = await make({ account_ids: [second] });
+    const limited = of(limitedKey);
+    const limitedAgents = await agents(t, limitedKey);
     const before = await storedOf(rows, await tenantOf(rows, second));
     // A cursor is a place in the tenant's lists, which are read with the key's own accounts.
     const { list, wait, contacts: contactList, events: feedPlace } = unknown;
@@ -121,6 +149,18 @@ t.test('keys', async (t) => {
         [expected.status, gist(expected.body, unknown)],
         `${operation}: ${expected.status}`,
       );
+      const tool = declared.find((one) => one.operationId === operation);
+      if (tool?.['x-mcp-tool'] === undefined) continue;
+      const { path, 'x-mcp-tool': name } = tool;
+      for (const agent of limitedAgents) {
+        const none = await agent.call(name, argumentsOf(path, { operation, call, body }));
+        const answer = await agent.call(name, argumentsOf(path, theirs));
+        t.strictSame(
+          [answer.status, gist(answer.body, names)],
+          [expected.status, gist(none.body, unknown)],
+          `${operation} as a tool`,
+        );
+      }
     }
     // The calls with nobody's names wrote to nobody: the number of a person was new to the account.
     t.strictSame(
@@ -272,3 +312,20 @@ t.test('keys', async (t) => {
     t.notOk(keys.some((one) => 'key' in one));
   });
 });
+
+/** The arguments of a tool that does what a request does. @param path of the operation, as the document has it */
+function argumentsOf(path: string, { call, body }: Call): Readonly<Record<string, unknown>> {
+  const { pathname, searchParams } = new URL(call.split(' ', 2)[1] ?? '', 'http://gateway');
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  const pattern = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '([^/]+)')}$`);
+  const values = pattern.exec(pathname)?.slice(1) ?? [];
+  const query = [...searchParams].map(([name, value]) => [
+    name,
+    name === 'timeout_s' ? Number(value) : value,
+  ]);
+  return {
+    ...Object.fromEntries(names.map((name, n) => [name, decodeURIComponent(values[n] ?? '')])),
+    ...Object.fromEntries(query),
+    ...(body === undefined ? {} : { body }),
+  };
+}

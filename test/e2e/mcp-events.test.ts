@@ -236,6 +236,45 @@ for (const { name: engine, create } of databases) {
       t.equal(ended().length, 1, 'said once');
     });
 
+    await t.test('a key that expires ends its subscriptions too', async (t) => {
+      const expiresAt = Date.now() + 1_500;
+      const expires_at = new Date(expiresAt).toISOString();
+      const agent = await newKey({ name: 'brief', scopes: ['read'], expires_at });
+      const own = await eventsClient(t, mcpUrl, agent.key);
+      t.notOk((await own('events/subscribe', target('/brief'))).error);
+      await until('its end', async () => {
+        const said = callback.controls('/brief').some(({ type }) => type === 'terminated');
+        return said ? true : undefined;
+      });
+      const took = Date.now() - expiresAt;
+      t.ok(took > 0 && took < 2_500, `ended ${took} ms after its key`);
+    });
+
+    await t.test('another tenant ends nothing, and hears nothing', async (t) => {
+      const wanted = target('/ours');
+      const { id } = await ask('events/subscribe', wanted);
+      const theirs = await eventsClient(t, mcpUrl, gateway.liveKey);
+      const { secret: _, ...delivery } = wanted.delivery;
+      t.notOk((await theirs('events/unsubscribe', { ...wanted, delivery })).error);
+      const same = await theirs('events/subscribe', wanted);
+      t.not(same.id, id, 'the same wish of another tenant is another subscription');
+      await write(0);
+      const [event] = await untilEvents('/ours', 1);
+      t.equal(event?.data.account_id, ids[0]);
+      t.equal(callback.events('/ours').length, 1);
+    });
+
+    await t.test('a grant outlasts a restart, without a new challenge', async (t) => {
+      const { id } = await ask('events/subscribe', target('/lasting'));
+      await gateway.kill();
+      await gateway.start();
+      await write(0);
+      await untilEvents('/lasting', 1);
+      const again = await ask('events/subscribe', target('/lasting'));
+      t.equal(again.id, id);
+      t.equal(callback.controls('/lasting').length, 1);
+    });
+
     await t.test('a grant that is over is pruned', async (t) => {
       const { id } = await ask('events/subscribe', target('/over'));
       await connections.write('webhooks').where({ id }).update({ expires_at: 1 });

@@ -24,6 +24,8 @@ type Content = Readonly<Record<string, Media>>;
 export interface DocumentOperation {
   readonly operationId: string;
   readonly 'x-scope': string | null;
+  /** The name of its tool, where agents have it. */
+  readonly 'x-mcp-tool'?: string;
   readonly 'x-within-accounts': boolean;
   /** Empty for an operation that takes no key. */
   readonly security?: readonly object[];

@@ -1,0 +1,43 @@
+import t from 'tap';
+import {
+  type GrantInput,
+  granted,
+} from '../../../../plugins/webhooks/event-subscriptions/grant.ts';
+
+const now = 1_000_000;
+const input: GrantInput = {
+  tenantId: 'ten_1',
+  keyId: 'key_1',
+  id: 'wh_sub_1',
+  type: 'message.received',
+  accountIds: null,
+  url: 'https://agent.example.com/hook',
+  sealedSecret: 'sealed one',
+  sameAs: null,
+  ttlMs: null,
+};
+const first = granted(null, input, now);
+
+t.test('a grant is for a minute at least and a day at most', async (t) => {
+  for (const [ttlMs, left] of [
+    [null, 86_400_000],
+    [1, 60_000],
+    [3_600_000, 3_600_000],
+    [864_000_000, 86_400_000],
+  ] as const) {
+    t.equal(granted(null, { ...input, ttlMs }, now).grant?.expiresAt, now + left, String(ttlMs));
+  }
+});
+
+t.test('the secret before signs for five minutes beside the new one', async (t) => {
+  const changed = granted(first, { ...input, sealedSecret: 'sealed two' }, now);
+  t.match(changed, {
+    sealedSecret: 'sealed two',
+    previousSecret: { sealed: 'sealed one', until: now + 300_000 },
+  });
+});
+
+t.test('the same secret, sealed anew, is no change', async (t) => {
+  const again = { ...input, sealedSecret: 'sealed again', sameAs: 'sealed one' };
+  t.match(granted(first, again, now), { sealedSecret: 'sealed one', previousSecret: null });
+});
