@@ -131,7 +131,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^config/',
-        pathNot: '^config/(compose(-administration)?|drivers|tables|commands/listen)\\.ts$',
+        pathNot: '^config/(compose(-administration|-backup)?|drivers|tables|commands/listen)\\.ts$',
       },
       to: { ...local, pathNot: '^(client|core|config)/' },
     },

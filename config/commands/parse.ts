@@ -9,6 +9,7 @@ export type Command =
   | { readonly name: 'serve' | 'help' | 'settings' | 'version' }
   | { readonly name: 'listen'; readonly options: ListenOptions }
   | { readonly name: 'trigger'; readonly json: boolean; readonly options: TriggerOptions }
+  | { readonly name: 'backup' | 'restore'; readonly file: string; readonly json: boolean }
   | ({ readonly json: boolean } & AdministrationCommand);
 
 /** Which gateway a command calls, and as whom. */
@@ -120,6 +121,11 @@ export function parseCommand(
       return tenantsCreate(rest);
     case 'tenants update':
       return tenantsUpdate(rest);
+    case 'backup':
+    case 'restore': {
+      const { values, positionals } = read(rest, json, 'FILE');
+      return { name, file: positionals[0] ?? '', json: values.json ?? false };
+    }
     case 'tenants delete': {
       const { values, positionals } = read(
         rest,

@@ -55,6 +55,16 @@ async function runCommand(command: Command, env: Environment): Promise<number> {
       process.stdout.write(`${command.json ? JSON.stringify(json) : text}\n`);
       return 0;
     }
+    case 'backup':
+    case 'restore': {
+      const { file, json: asJson, name } = command;
+      const { json, text } =
+        name === 'backup'
+          ? await (await import('./backup.ts')).backUp(file, env)
+          : await (await import('./restore.ts')).restore(file, env);
+      process.stdout.write(`${asJson ? JSON.stringify(json) : text}\n`);
+      return 0;
+    }
     default: {
       const { administer } = await import('./administer.ts');
       const { json, text, code = 0 } = await administer(command, env);

@@ -39,6 +39,10 @@ export const usage = `Usage: npm run gateway -- COMMAND [OPTIONS]
   secrets reseal               seal with GATEWAY_SECRET what GATEWAY_SECRET_PREVIOUS has
                                sealed; repeatable, beside running gateways
 
+  backup FILE                  store everything of an embedded gateway in a tar file, but
+                               GATEWAY_SECRET, while the gateway serves
+  restore FILE                 make of it the data of a gateway that has none
+
   listen --forward URL [--types TYPE,...] [--secret whsec_...]
                                follow the events of a gateway and post each to a receiver
                                on this machine, signed as a webhook is

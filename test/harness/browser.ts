@@ -20,7 +20,13 @@ export const skipWithoutBrowser =
 
 /** Starts a browser that ends with the test. */
 export async function startBrowser(t: Teardown): Promise<Browser> {
-  const args = ['--no-sandbox', '--disable-dev-shm-usage', '--disable-background-networking', '--disable-gpu', '--force-prefers-reduced-motion'];
+  const args = [
+    '--no-sandbox',
+    '--disable-dev-shm-usage',
+    '--disable-background-networking',
+    '--disable-gpu',
+    '--force-prefers-reduced-motion',
+  ];
   const path = executablePath ?? '';
   const browser = await chromium.launch({ executablePath: path, args, chromiumSandbox: false });
   t.teardown(() => browser.close());

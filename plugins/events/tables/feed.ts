@@ -99,6 +99,13 @@ export class FeedTable {
     await this.db.upsert('event_feeds', [row], { key: ['tenant_id'], set: ['last'] });
   }
 
+  /** Leaves numbers out in the feeds of all tenants, so that none is given twice. */
+  async skip(step: number): Promise<void> {
+    const ids: readonly string[] = await this.db.knex('tenants').pluck('id');
+    const rows = ids.map((tenant_id) => ({ tenant_id, last: step }));
+    await this.db.upsert('event_feeds', rows, { key: ['tenant_id'], add: ['last'] });
+  }
+
   /** Without the hint a wrong estimate of the table's size can lead to a scan of all events. */
   get #index(): string {
     return this.db.dialect === 'mysql' ? 'force index (events_tenant_id_sequence_id)' : '';

@@ -307,6 +307,13 @@ export class MessageTable {
     }
   }
 
+  /** Marks every queued message as handed to the network, if it is not marked; answers how many are queued. */
+  async takeForDispatched(at: number): Promise<number> {
+    const queued = () => this.db.knex('messages').where('status', 'queued');
+    await queued().whereNull('dispatched_at').update({ dispatched_at: at });
+    return (await queued().pluck('id')).length;
+  }
+
   /** Takes out of messages where their media was kept; its description stays. */
   async forgetMedia(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;

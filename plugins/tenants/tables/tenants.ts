@@ -94,6 +94,11 @@ export class TenantTable {
     return new Map(rows.map((row) => [row.id, Number(row.inbound_sequence)]));
   }
 
+  /** Leaves numbers out for all tenants, so that none is given twice. */
+  async skipInboundSequences(step: number): Promise<void> {
+    await this.db.knex('tenants').increment('inbound_sequence', step);
+  }
+
   /** Stores the numbers of the latest live inbound messages. The caller has locked the tenants' rows. */
   async setInboundSequences(latest: ReadonlyMap<string, number>): Promise<void> {
     await this.db.updateEach(

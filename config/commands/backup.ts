@@ -1,0 +1,80 @@
+import { existsSync } from 'node:fs';
+import {
+  copyFile,
+  link,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { create } from 'tar';
+import { StartRefusal } from '../../core/start-refusal.ts';
+import { gatewayVersion } from '../../core/version.ts';
+import { placesOf } from '../backup/embedded.ts';
+import { type Manifest, names } from '../backup/manifest.ts';
+import { copyDatabase } from '../compose-backup.ts';
+import { readConfig } from '../read.ts';
+import type { Output } from './output.ts';
+
+/**
+ * `backup`: everything of an embedded gateway but its secret, as one tar file, beside the gateway that serves.
+ * @throws ConfigError, StartRefusal
+ */
+export async function backUp(
+  file: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Output> {
+  const config = readConfig(env);
+  const places = placesOf(config);
+  if (existsSync(file)) throw new StartRefusal(`${file} is there already: name another file.`);
+  if (!existsSync(places.database)) {
+    throw new StartRefusal(`There is no database at ${places.database}: correct DATABASE_URL.`);
+  }
+  const work = await mkdtemp(join(dirname(places.database), 'backup-'));
+  const partial = `${resolve(file)}.partial`;
+  try {
+    const created_at = new Date().toISOString();
+    const manifest: Manifest = { format: 1, version: gatewayVersion, created_at };
+    await writeFile(join(work, names.manifest), JSON.stringify(manifest));
+    copyDatabase(places.database, join(work, names.database));
+    copyDatabase(places.network, join(work, names.network));
+    // After the database, so that no message that it has is without its file.
+    const files = places.media === null ? 0 : await take(places.media, join(work, names.media));
+    await create({ file: partial, cwd: work, portable: true, mode: 0o600 }, await readdir(work));
+    await sync(partial);
+    await rename(partial, file);
+    const text = `${file} has the database and ${files} files of media. Keep GATEWAY_SECRET apart from it.`;
+    return { json: { file, ...manifest, media: files }, text };
+  } finally {
+    await rm(work, { recursive: true, force: true });
+    await rm(partial, { force: true });
+  }
+}
+
+/** Links, or copies, the files of a folder into another one; answers how many. One that is deleted meanwhile is left out. */
+async function take(from: string, to: string): Promise<number> {
+  if (!existsSync(from)) return 0;
+  let taken = 0;
+  for (const entry of await readdir(from, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    const target = join(to, relative(from, path));
+    await mkdir(dirname(target), { recursive: true });
+    try {
+      await link(path, target).catch(() => copyFile(path, target));
+      taken += 1;
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    }
+  }
+  return taken;
+}
+
+async function sync(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  await file.sync().finally(() => file.close());
+}

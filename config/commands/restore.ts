@@ -1,0 +1,101 @@
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { extract } from 'tar';
+import { createGateway } from '../../core/kernel.ts';
+import { createLog } from '../../core/log.ts';
+import { StartRefusal } from '../../core/start-refusal.ts';
+import { type Places, placesOf } from '../backup/embedded.ts';
+import { names, readManifest } from '../backup/manifest.ts';
+import { composeAdministration } from '../compose-administration.ts';
+import { copyDatabase, lockDatabase, settleRestored } from '../compose-backup.ts';
+import { readConfig } from '../read.ts';
+import type { GatewayConfig } from '../schema.ts';
+import type { Output } from './output.ts';
+
+/**
+ * `restore`: unpacks a backup where no gateway has data yet, checks that it opens with this secret, and settles what it
+ * cannot have. All of it is in place at the end, or nothing.
+ * @throws ConfigError, StartRefusal, GatewayError
+ */
+export async function restore(
+  file: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Output> {
+  const config = readConfig(env);
+  const places = placesOf(config);
+  if (!existsSync(file)) throw new StartRefusal(`There is no file ${file}.`);
+  const release = lockDatabase(places.database, 'alone');
+  try {
+    refuseData(places);
+    const work = await mkdtemp(join(dirname(places.database), 'restore-'));
+    try {
+      await unpack(file, work);
+      const { version, created_at } = readManifest(work, file);
+      const queued = await settle(config, join(work, names.database));
+      // A copy has what the settling has left in a file of its own beside the database.
+      const settled = join(work, 'settled.db');
+      copyDatabase(join(work, names.database), settled);
+      await chmod(settled, 0o600);
+      await put(work, settled, places);
+      const text =
+        `The backup of ${created_at} is restored. ${queued} queued messages may have been sent since: they are ` +
+        'repeated under their references where the network drops repeats, else they fail with delivery_uncertain.';
+      return { json: { file, version, created_at, queued }, text };
+    } finally {
+      await rm(work, { recursive: true, force: true });
+    }
+  } finally {
+    release();
+  }
+}
+
+async function unpack(file: string, folder: string): Promise<void> {
+  try {
+    await extract({ file, cwd: folder, strict: true });
+  } catch (cause) {
+    throw new StartRefusal(`${file} cannot be unpacked as a whole: take another backup.`, {
+      cause,
+    });
+  }
+}
+
+function refuseData({ database, network, media }: Places): void {
+  const found = [database, network, media].find((path) => path !== null && existsSync(path));
+  if (found === undefined) return;
+  throw new StartRefusal(`${found} is there already: a backup is restored where there is no data.`);
+}
+
+/** Opens the unpacked database, which must be whole, not too new, and sealed with this secret. */
+async function settle(config: GatewayConfig, database: string): Promise<number> {
+  if (!existsSync(database)) throw new StartRefusal('The backup has no database.');
+  const parts = { ...config, database_url: `sqlite:${database}` };
+  const log = createLog('warn', process.stderr);
+  const gateway = await createGateway(composeAdministration(parts, log, 'secrets'));
+  try {
+    const { storage } = gateway.cradle;
+    const queued = await storage.submit(settleRestored, undefined);
+    await storage.scrub();
+    return queued;
+  } finally {
+    await gateway.close();
+  }
+}
+
+/** Moves what was unpacked to its places, the database last. */
+async function put(
+  work: string,
+  settled: string,
+  { database, network, media }: Places,
+): Promise<void> {
+  const moves = [
+    [join(work, names.network), network],
+    [join(work, names.media), media],
+    [settled, database],
+  ] as const;
+  for (const [from, to] of moves) {
+    if (to === null || !existsSync(from)) continue;
+    await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+    await rename(from, to);
+  }
+}
