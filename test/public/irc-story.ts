@@ -36,6 +36,7 @@ interface Person {
   leave(): void;
 }
 interface Wire {
+  isCut: boolean;
   readonly held: Set<string>;
   listen(): Promise<number>;
   close(): void;
@@ -107,8 +108,11 @@ export async function ircStory(t: Test, story: IrcStory): Promise<void> {
   await story.irc.server.crash();
   await until('the loss', async () => ((await statusOf(api)) === 'connecting' ? true : undefined));
   const queued = await sendAccepted(api, { to: { address: 'ada' }, text: 'Once you are back' });
+  // The desk comes back once she is there.
+  wire.isCut = true;
   await story.irc.server.start();
   const ada = await enter('ada');
+  wire.isCut = false;
   await untilMessage(api, queued, 'sent');
   t.same(ada.received, [{ from: 'desk', text: 'Once you are back' }]);
 
