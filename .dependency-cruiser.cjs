@@ -131,7 +131,8 @@ module.exports = {
       severity: 'error',
       from: {
         path: '^config/',
-        pathNot: '^config/(compose(-administration|-backup)?|drivers|tables|commands/listen)\\.ts$',
+        pathNot:
+          '^config/(compose(-administration|-backup|-doctor)?|drivers|tables|commands/listen)\\.ts$',
       },
       to: { ...local, pathNot: '^(client|core|config)/' },
     },

@@ -9,6 +9,7 @@ export type Command =
   | { readonly name: 'serve' | 'help' | 'settings' | 'version' }
   | { readonly name: 'listen'; readonly options: ListenOptions }
   | { readonly name: 'trigger'; readonly json: boolean; readonly options: TriggerOptions }
+  | { readonly name: 'doctor'; readonly json: boolean }
   | { readonly name: 'backup' | 'restore'; readonly file: string; readonly json: boolean }
   | ({ readonly json: boolean } & AdministrationCommand);
 
@@ -82,6 +83,7 @@ export function parseCommand(
     case 'version':
       read(rest, {});
       return { name };
+    case 'doctor':
     case 'migrate':
     case 'tenants list':
     case 'secrets reseal':

@@ -55,6 +55,12 @@ async function runCommand(command: Command, env: Environment): Promise<number> {
       process.stdout.write(`${command.json ? JSON.stringify(json) : text}\n`);
       return 0;
     }
+    case 'doctor': {
+      const { doctor } = await import('./doctor.ts');
+      const { json, text, code = 0 } = await doctor(env);
+      process.stdout.write(`${command.json ? JSON.stringify(json) : text}\n`);
+      return code;
+    }
     case 'backup':
     case 'restore': {
       const { file, json: asJson, name } = command;

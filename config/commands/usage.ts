@@ -39,6 +39,9 @@ export const usage = `Usage: npm run gateway -- COMMAND [OPTIONS]
   secrets reseal               seal with GATEWAY_SECRET what GATEWAY_SECRET_PREVIOUS has
                                sealed; repeatable, beside running gateways
 
+  doctor [--json]              look at settings, secret, database, broker, clock, files and
+                               disk, a sentence each; exits with 1 when something is wrong
+
   backup FILE                  store everything of an embedded gateway in a tar file, but
                                GATEWAY_SECRET, while the gateway serves
   restore FILE                 make of it the data of a gateway that has none

@@ -3,7 +3,7 @@ import { StartRefusal } from '../../core/start-refusal.ts';
 import type { Secrets } from './contract.ts';
 
 /** Where the canary is stored, as `seal` and `open` want to know it. */
-const context = 'canary';
+export const canaryContext = 'canary';
 
 /** Stores the canary of a new database; of several processes that start at the same moment the first does. */
 const addCanaryLane = canaryLane('secrets.add-canary', (unit, sealed) =>
@@ -35,10 +35,10 @@ function canaryLane(
  */
 export async function checkCanary(storage: Storage, secrets: Secrets): Promise<void> {
   if ((await storage.read.marks.canary()) === null) {
-    await storage.submit(addCanaryLane, secrets.seal(context, context));
+    await storage.submit(addCanaryLane, secrets.seal(canaryContext, canaryContext));
   }
   try {
-    secrets.open((await storage.read.marks.canary()) ?? '', context);
+    secrets.open((await storage.read.marks.canary()) ?? '', canaryContext);
   } catch (cause) {
     throw new StartRefusal(
       'The database is sealed with another secret than this process has: give that one in GATEWAY_SECRET, ' +
@@ -50,5 +50,5 @@ export async function checkCanary(storage: Storage, secrets: Secrets): Promise<v
 
 /** Seals the canary with the current secret: from now on the previous one alone opens the database no more. */
 export async function resealCanary(storage: Storage, secrets: Secrets): Promise<void> {
-  await storage.submit(setCanaryLane, secrets.seal(context, context));
+  await storage.submit(setCanaryLane, secrets.seal(canaryContext, canaryContext));
 }

@@ -1,0 +1,81 @@
+import { createLog } from '../../core/log.ts';
+import { examineDatabase, opensDatabase } from '../compose-doctor.ts';
+import { examineBroker } from '../doctor/broker.ts';
+import { judgeDatabase } from '../doctor/database.ts';
+import { bad, type Finding, good } from '../doctor/finding.ts';
+import { examineHost } from '../doctor/host.ts';
+import { readConfig } from '../read.ts';
+import type { GatewayConfig } from '../schema.ts';
+import type { Output } from './output.ts';
+
+/**
+ * `doctor`: looks at everything that a gateway needs, beside one that serves, and changes nothing. The exit code is 1 when
+ * something is wrong.
+ */
+export async function doctor(env: Readonly<Record<string, string | undefined>>): Promise<Output> {
+  const findings = await examine(env);
+  const lines = findings.map(
+    ({ check, ok, sentence }) => `${ok ? 'ok ' : 'BAD'} ${check}: ${sentence}`,
+  );
+  const isWell = findings.every(({ ok }) => ok);
+  return { json: { ok: isWell, findings }, text: lines.join('\n'), code: isWell ? 0 : 1 };
+}
+
+async function examine(
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<readonly Finding[]> {
+  let config: GatewayConfig;
+  try {
+    config = readConfig(env);
+  } catch (error) {
+    return [bad('settings', sentenceOf(error))];
+  }
+  const { amqp_url: broker, data_dir: dataDir } = config;
+  const ofHost = await guarded('files', () => examineHost(dataDir));
+  const found = await Promise.all([
+    guarded('database', () => ofDatabase(config)),
+    guarded('broker', async () => [
+      broker === null
+        ? good('broker', 'There is no broker: one process does everything.')
+        : await examineBroker(broker),
+    ]),
+  ]);
+  return [good('settings', 'Every setting is valid.'), ...ofHost, ...found.flat()];
+}
+
+async function ofDatabase(config: GatewayConfig): Promise<readonly Finding[]> {
+  const facts = await examineDatabase(config, createLog('silent'));
+  if (facts === null) {
+    return [good('database', 'There is no database yet: the first start makes it.')];
+  }
+  const judged = judgeDatabase(facts);
+  const { canary } = facts;
+  if (canary === null) {
+    return [...judged, good('secret', 'The database is empty: the first start seals it.')];
+  }
+  const secret = await guarded('secret', async () => [
+    (await opensDatabase(config, canary))
+      ? good('secret', 'GATEWAY_SECRET opens the database.')
+      : bad(
+          'secret',
+          'The database is sealed with another secret: give that one in GATEWAY_SECRET, or in GATEWAY_SECRET_PREVIOUS while you change it.',
+        ),
+  ]);
+  return [...judged, ...secret];
+}
+
+/** A check that fails is a finding. */
+async function guarded(
+  check: string,
+  examination: () => Promise<readonly Finding[]>,
+): Promise<readonly Finding[]> {
+  try {
+    return await examination();
+  } catch (error) {
+    return [bad(check, sentenceOf(error))];
+  }
+}
+
+function sentenceOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,69 @@
+import { existsSync } from 'node:fs';
+import type { GatewayLog } from '../../core/log.ts';
+import { connect } from './connection.ts';
+import { Executor } from './executor.ts';
+import { type DatabaseLocation, openingRefusal } from './opening.ts';
+import { MarkTable } from './tables/marks.ts';
+
+/** What an operator wants to know of a database. */
+export interface DatabaseFacts {
+  readonly version: string;
+  /** How far the database's clock is ahead, in milliseconds. */
+  readonly clockDifferenceMs: number;
+  /** Settings of a server; null for SQLite. */
+  readonly server: { readonly flushAtCommit: number; readonly maxConnections: number } | null;
+  /** The value that is sealed with the database's secret; null while there is no schema. */
+  readonly canary: string | null;
+}
+
+/**
+ * Asks a database for its facts, and changes nothing.
+ * @returns null when the file of an embedded database is not there yet
+ * @throws StartRefusal with a sentence when it cannot be opened
+ */
+export async function examineDatabase(
+  place: DatabaseLocation,
+  log: GatewayLog,
+): Promise<DatabaseFacts | null> {
+  const { database_url: url } = place;
+  if (url.startsWith('sqlite:') && !existsSync(url.slice('sqlite:'.length))) return null;
+  const pools = connect(url, log);
+  const sql = new Executor(pools.read, pools.dialect);
+  try {
+    return pools.dialect === 'mysql' ? await ofServer(sql) : await ofFile(sql);
+  } catch (error) {
+    throw openingRefusal(error, place);
+  } finally {
+    await pools.close();
+  }
+}
+
+async function ofServer(sql: Executor): Promise<DatabaseFacts> {
+  const asked = Date.now();
+  const [row] = await sql.rows<Record<'version' | 'now' | 'flush' | 'most', string | number>>(
+    'select version() as version, unix_timestamp(now(3)) * 1000 as now, ' +
+      '@@innodb_flush_log_at_trx_commit as `flush`, @@max_connections as most',
+  );
+  const clockDifferenceMs = Number(row?.now) - (asked + Date.now()) / 2;
+  const server = { flushAtCommit: Number(row?.flush), maxConnections: Number(row?.most) };
+  return { version: String(row?.version), clockDifferenceMs, server, canary: await canaryOf(sql) };
+}
+
+async function ofFile(sql: Executor): Promise<DatabaseFacts> {
+  const [row] = await sql.rows<{ version: string }>('select sqlite_version() as version');
+  return {
+    version: String(row?.version),
+    clockDifferenceMs: 0,
+    server: null,
+    canary: await canaryOf(sql),
+  };
+}
+
+async function canaryOf(sql: Executor): Promise<string | null> {
+  try {
+    return await new MarkTable(sql).canary();
+  } catch (error) {
+    if (/no such table|doesn't exist/.test(String(error))) return null;
+    throw error;
+  }
+}
