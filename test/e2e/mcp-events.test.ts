@@ -308,7 +308,7 @@ t.test('the library @ai-sdk/mcp subscribes, verifies, refreshes and leaves', asy
   const node = join(folder, 'node_modules/node/bin/node');
   const { NODE_OPTIONS: _, ...env } = process.env; // tap's loader is for its own Node.js
   const given = [program, folder, gateway.mcpUrl, gateway.baseUrl, gateway.key, phone];
-  const { stdout } = await promisify(execFile)(node, given, { env, timeout: 60_000 });
+  const { stdout } = await promisify(execFile)(node, given, { env, timeout: 120_000 });
   const story = JSON.parse(stdout);
   t.match(story, {
     event: { name: 'message.received', data: { message: { text: 'wake up' } } },

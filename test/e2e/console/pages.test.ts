@@ -310,7 +310,7 @@ async function keys(t: Test, browser: Browser, gateway: RunningGateway): Promise
   for (const one of [page, other]) await one.context().close();
 }
 
-t.test('the pages of the console', { skip: skipWithoutBrowser, timeout: 240_000 }, async (t) => {
+t.test('the pages of the console', { skip: skipWithoutBrowser, timeout: 480_000 }, async (t) => {
   const gateway = await runGateway(t, { databaseUrl: null });
   const { origin } = new URL(gateway.baseUrl);
   const browser = await startBrowser(t);
