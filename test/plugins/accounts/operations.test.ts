@@ -12,6 +12,7 @@ import accounts from '../../../plugins/accounts/plugin.ts';
 import broker from '../../../plugins/broker/plugin.ts';
 import cluster from '../../../plugins/cluster/plugin.ts';
 import egress from '../../../plugins/egress/plugin.ts';
+import { erasurePlugin } from '../../../plugins/erasure/plugin.ts';
 import limits from '../../../plugins/limits/plugin.ts';
 import media from '../../../plugins/media/plugin.ts';
 import observability from '../../../plugins/observability/plugin.ts';
@@ -54,7 +55,7 @@ async function open(t: Test, url: string, env: Record<string, string> = {}) {
     bodyLimit: 1_000,
     plugins: [
       ...[observability, databaseLock, storagePlugin(contents), secrets, broker, cluster, tenants],
-      ...[egress, media, accounts, limits],
+      ...[egress, media, erasurePlugin(contents.schema), accounts, limits],
     ],
     prepare(container) {
       provide(container, 'config', config);
