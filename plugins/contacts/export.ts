@@ -4,6 +4,7 @@ import type { Json } from '../../core/contracts/json.ts';
 import type { MessageView } from '../../core/contracts/messages.ts';
 import type { Tables } from '../../core/contracts/storage.ts';
 import { GatewayError } from '../../core/errors.ts';
+import { type MintAddress, withFreshMedia } from '../../core/media-reference.ts';
 import { type AnyOperation, operation } from '../../core/operation.ts';
 import { Closed, nullableTimestamp, OneOf, timestamp } from '../../core/schemas.ts';
 import type { Contact } from './contract.ts';
@@ -31,6 +32,8 @@ interface Line {
 /** What the export works with. */
 export interface ExportParts {
   readonly read: Pick<Tables, 'contacts' | 'contactAliases' | 'threads' | 'events' | 'deliveries'>;
+  /** Makes an address of stored media. */
+  readonly mint: MintAddress;
   view(contact: Contact): ContactView;
   /** Messages with a contact, newest first. */
   messages(
@@ -90,7 +93,7 @@ export function exportContact(parts: ExportParts): AnyOperation {
 
 /** What is held beside the contact itself. */
 async function* linesOf(
-  { read, messages }: ExportParts,
+  { read, mint, messages }: ExportParts,
   { id, tenantId }: Contact,
   signal: AbortSignal,
 ): AsyncGenerator<Line> {
@@ -105,7 +108,8 @@ async function* linesOf(
     yield { type: 'thread', data: { account_id: accountId, ...times } };
   }
   for await (const page of messages(tenantId, id, pageSize)) {
-    if (signal.aborted) return;
+    // An end without an error would pass for a whole export.
+    signal.throwIfAborted();
     const ids = page.map((message) => message.id);
     const [events, deliveries] = await Promise.all([
       read.events.ofSubjects(tenantId, ids),
@@ -117,7 +121,8 @@ async function* linesOf(
         const { type, payload, createdAt } = event;
         const data = { id: event.id, type, created_at: timestamp(createdAt) };
         // Written by the outbox.
-        yield { type: 'event', data: { ...data, payload: JSON.parse(payload) as Json } };
+        const fresh = JSON.parse(withFreshMedia(payload, mint)) as Json;
+        yield { type: 'event', data: { ...data, payload: fresh } };
       }
       for (const delivery of deliveries.filter(({ subject }) => subject === message.id)) {
         const { id, eventId, webhookId, state, log, createdAt } = delivery;

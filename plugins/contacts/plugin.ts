@@ -18,9 +18,9 @@ const eraseWaitMs = 5_000;
 /** Contacts: their flags and their operations. They are made by messages, imports and requests. */
 export default gatewayPlugin(
   'contacts',
-  ['storage', 'secrets', 'erasure', 'messages'],
+  ['storage', 'secrets', 'erasure', 'media', 'messages'],
   async (app) => {
-    const { channels, cursors, erasures, messages, storage } = app.container.cradle;
+    const { channels, cursors, erasures, media, messages, storage } = app.container.cradle;
     const change = makeContactChangeLane(messages);
     const erase = makeEraseLane(messages);
     const eraseSome = makeEraseSomeLane(messages);
@@ -68,6 +68,7 @@ export default gatewayPlugin(
       }),
       exportContact({
         read: storage.read,
+        mint: (key) => media.mint(key),
         view: contactView,
         messages: (...of) => messages.pagesOf(...of),
       }),

@@ -141,7 +141,7 @@ export class EventTable {
   async ofSubjects(
     tenantId: string,
     subjects: readonly string[],
-  ): Promise<readonly (EventBody & Pick<KeptEvent, 'id' | 'type' | 'subject'>)[]> {
+  ): Promise<readonly Omit<KeptEvent, 'tenantId' | 'trace'>[]> {
     return this.db
       .knex('events')
       .select('id', 'type', 'subject', 'payload', { createdAt: 'created_at' })
