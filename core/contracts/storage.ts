@@ -114,6 +114,7 @@ export interface Storage {
   /**
    * Leaves nothing in the files of an embedded database of what was deleted: the log is copied into the file and emptied.
    * On a server it does nothing.
+   * @throws GatewayError `unavailable` while another process, such as a backup, still reads the log
    */
   scrub(): Promise<void>;
   /** Reads as a readiness check: rejects when the database does not answer within a second. */

@@ -50,11 +50,15 @@ export class Lanes {
   }
 
   /** Runs work outside of the lanes, while no lane has a transaction on SQLite. Refused once the storage is closed. */
-  between(work: () => Promise<void>): Promise<void> {
-    if (this.#closed) return Promise.resolve();
-    const turn = this.#inTurn(work).finally(() => this.#running.delete(turn));
-    this.#running.add(turn);
-    return turn;
+  between<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
+    if (this.#closed) return Promise.resolve(undefined);
+    const turn = this.#inTurn(work);
+    const running = turn.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#running.add(running);
+    return turn.finally(() => this.#running.delete(running));
   }
 
   #enter<Input, Output, Prefetched>(

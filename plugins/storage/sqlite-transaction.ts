@@ -59,19 +59,36 @@ export async function beginSqlite(write: Knex): Promise<Transaction> {
   };
 }
 
+/** Gives pages that are free back to the file system, at most so many. Nothing else may be under way on the connection. */
+export async function shrinkSqlite(write: Knex, pages: number): Promise<void> {
+  // A query of knex would free one page and stay open.
+  await onWriter(write, (connection) => {
+    connection.exec(`PRAGMA incremental_vacuum(${pages})`);
+    return [];
+  });
+}
+
 /**
- * Gives pages that are free back to the file system. Nothing else may be under way on the connection.
- * @param pages at most so many; null copies the log into the file, which is then shorter on disk, and empties the log
+ * Copies the log into the file, which is then shorter on disk, and empties the log. Nothing else may be under way on the
+ * connection.
+ * @returns false when another process reads what is in the log
  */
-export async function shrinkSqlite(write: Knex, pages: number | null): Promise<void> {
+export async function emptySqliteLog(write: Knex): Promise<boolean> {
+  const [row] = await onWriter(write, (connection) =>
+    connection.prepare('PRAGMA wal_checkpoint(TRUNCATE)').all(),
+  );
+  // As SQLite documents the pragma.
+  return (row as { readonly busy: number } | undefined)?.busy === 0;
+}
+
+async function onWriter<Row>(
+  write: Knex,
+  use: (connection: Libsql.Database) => readonly Row[],
+): Promise<readonly Row[]> {
   const { client } = write;
   const connection: Libsql.Database = await client.acquireConnection();
   try {
-    if (connection.inTransaction) return;
-    // A query of knex would free one page and stay open.
-    connection.exec(
-      pages === null ? 'PRAGMA wal_checkpoint(TRUNCATE)' : `PRAGMA incremental_vacuum(${pages})`,
-    );
+    return connection.inTransaction ? [] : use(connection);
   } finally {
     client.releaseConnection(connection);
   }

@@ -10,10 +10,11 @@ import { withTimeout } from '../../core/waiting.ts';
 import { connect, type DatabasePools } from './connection.ts';
 import type { StorageContents } from './contents.ts';
 import { Executor } from './executor.ts';
+import { unavailable } from './faults.ts';
 import { Lanes } from './lanes.ts';
 import { type LaneMeter, noMeter } from './metrics.ts';
 import { read, steadied } from './reading.ts';
-import { shrinkSqlite } from './sqlite-transaction.ts';
+import { emptySqliteLog, shrinkSqlite } from './sqlite-transaction.ts';
 import { mysqlClock } from './unit.ts';
 
 /** How long `ping` and `probe` wait. */
@@ -123,7 +124,8 @@ class KnexStorage implements OpenStorage {
 
   async scrub(): Promise<void> {
     if (this.dialect === 'mysql') return;
-    await this.#lanes.between(() => shrinkSqlite(this.connections.write, null));
+    if ((await this.#emptyLog()) !== false) return;
+    throw unavailable(new Error('another process reads what the log of the database holds'));
   }
 
   async shrink(): Promise<void> {
@@ -137,7 +139,11 @@ class KnexStorage implements OpenStorage {
     for (let left = free; left > 0; left -= shrinkPages) {
       await this.#lanes.between(() => shrinkSqlite(write, shrinkPages));
     }
-    await this.scrub();
+    await this.#emptyLog();
+  }
+
+  #emptyLog(): Promise<boolean | undefined> {
+    return this.#lanes.between(() => emptySqliteLog(this.connections.write));
   }
 
   #notify(topic: CommitTopic): void {
