@@ -21,6 +21,9 @@ export interface Busy {
 /** The form of our ids and of phone numbers. No other can be found, and not every text fits the list of names. */
 const fit = /^[!-~]{1,60}$/;
 
+/** True of a contact that is not erased: what is left of an erased one has no address. */
+const notErased = '(c.phone is not null or c.network_id is not null)';
+
 /** What a contact is found by. */
 type NameColumn = 'id' | 'phone' | 'network_id';
 
@@ -122,7 +125,7 @@ export class SendingTable {
         ? `left join contacts c ${this.#forceIndex(index)} on c.tenant_id = t.id ${ofChannel} and c.${column} = ?`
         : `left join contact_aliases x on x.id = ?
        left join contacts c on c.tenant_id = t.id and c.id = coalesce(x.contact_id, ?)
-         and (c.phone is not null or c.network_id is not null)`;
+         and ${notErased}`;
     return {
       from: `tenants t
        left join accounts a on a.id = ? and a.tenant_id = t.id and a.removed_at is null
@@ -143,7 +146,8 @@ export class SendingTable {
         ? `left join contacts c ${this.#forceIndex(`contacts_tenant_id_${column}`)}
          on c.tenant_id = t.id and c.${column} = names.name`
         : `left join contact_aliases x on x.id = names.name
-       left join contacts c on c.tenant_id = t.id and c.id = coalesce(x.contact_id, names.name)`;
+       left join contacts c on c.tenant_id = t.id and c.id = coalesce(x.contact_id, names.name)
+         and ${notErased}`;
     return {
       from: `${list} names
        ${cross} join tenants t on t.id = names.tenant

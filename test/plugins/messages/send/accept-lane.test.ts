@@ -259,6 +259,14 @@ for (const engine of databases) {
     const toCid = await Promise.all(Array.from({ length: 10 }, () => send('cid')));
     t.same(tally(toCid), { accepted: 10 });
     t.match(await counters(), [{ sends: 38, new_contacts: 8 }], 'once');
+
+    // Nobody finds an erased contact, alone or together with others.
+    const [erased = '', kept = ''] = contacts.map(({ id }) => id);
+    await first.run((unit) => unit.contacts.erase(erased));
+    const to = async (contactId: string) => codeOf(await first.send({ tenantId, contactId }));
+    t.equal(await to(erased), 'contact_not_found');
+    const both = await Promise.all([...Array.from({ length: 10 }, () => kept), erased].map(to));
+    t.same(tally(both), { accepted: 10, contact_not_found: 1 });
   });
 
   t.test(
