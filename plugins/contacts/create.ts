@@ -1,3 +1,4 @@
+import { nameKeys } from '../../core/contact-names.ts';
 import type { Lane } from '../../core/contracts/storage.ts';
 import { newId } from '../../core/ids.ts';
 import type { Contact, ContactKey } from './contract.ts';
@@ -23,13 +24,15 @@ export const createContactLane: Lane<CreateContactInput, CreatedContact> = {
   maxBatch: 32,
   locks: ({ tenantId }) => [`tenant:${tenantId}`],
   async run(unit, inputs) {
-    const known = [...(await unit.contacts.byKeys(inputs))];
+    const stored = await unit.contacts.byKeys(inputs);
+    const known = new Map(stored.flatMap((one) => nameKeys(one).map((name) => [name, one])));
     const added: Contact[] = [];
     const outputs = inputs.map(({ name, ...key }): CreatedContact => {
-      const found = known.find((one) => isNamed(one, key));
+      const [wanted = ''] = nameKeys(key);
+      const found = known.get(wanted);
       if (found !== undefined) return { contact: found, isNew: false };
       const contact = newContact(key, name, unit.now);
-      known.push(contact);
+      known.set(wanted, contact);
       added.push(contact);
       return { contact, isNew: true };
     });
@@ -37,11 +40,6 @@ export const createContactLane: Lane<CreateContactInput, CreatedContact> = {
     return outputs;
   },
 };
-
-function isNamed(contact: Contact, { tenantId, channel, phone, networkId }: ContactKey): boolean {
-  if (contact.tenantId !== tenantId || contact.channel !== channel) return false;
-  return phone === null ? contact.networkId === networkId : contact.phone === phone;
-}
 
 function newContact(key: ContactKey, name: string, now: number): Contact {
   return {

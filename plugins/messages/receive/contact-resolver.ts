@@ -1,3 +1,4 @@
+import { nameKeys } from '../../../core/contact-names.ts';
 import type { DriverContact } from '../../../core/contracts/driver.ts';
 import type { Messages } from '../../../core/contracts/messages.ts';
 import type { Unit } from '../../../core/contracts/storage.ts';
@@ -141,7 +142,7 @@ export class ContactResolver {
   }
 
   #at(contactKey: ContactKey): Contact | undefined {
-    const [key = ''] = keysOf(contactKey);
+    const [key = ''] = nameKeys(contactKey);
     return this.#contacts.get(this.#idsByKey.get(key) ?? '');
   }
 
@@ -207,14 +208,14 @@ export class ContactResolver {
 
   #leave(id: string): void {
     const contact = this.#contacts.get(id);
-    for (const key of contact === undefined ? [] : keysOf(contact)) {
+    for (const key of contact === undefined ? [] : nameKeys(contact)) {
       this.#idsByKey.delete(key);
     }
   }
 
   #enter(contact: Contact): void {
     this.#contacts.set(contact.id, contact);
-    for (const key of keysOf(contact)) this.#idsByKey.set(key, contact.id);
+    for (const key of nameKeys(contact)) this.#idsByKey.set(key, contact.id);
   }
 }
 
@@ -228,11 +229,4 @@ export function contactKey(
   const phone = fits ? contact.phone : null;
   const networkId = contact.networkId === null ? null : storedNetworkId(contact.networkId);
   return phone === null && networkId === null ? null : { tenantId, channel, phone, networkId };
-}
-
-function keysOf({ tenantId, channel, phone, networkId }: ContactKey): string[] {
-  const keys: string[] = [];
-  if (phone !== null) keys.push(`${tenantId} ${channel} phone ${phone}`);
-  if (networkId !== null) keys.push(`${tenantId} ${channel} network ${networkId}`);
-  return keys;
 }

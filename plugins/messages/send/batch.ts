@@ -1,3 +1,4 @@
+import { nameKeys } from '../../../core/contact-names.ts';
 import type { Contact } from '../../contacts/contract.ts';
 import type { EventRecord } from '../../events/contract.ts';
 import type { LimitNotice } from '../../limits/contract.ts';
@@ -69,21 +70,9 @@ export interface SendBatch {
   readonly holds: Map<string, number>;
 }
 
-/** The key of a contact in `contactsByName`: by its phone or its network id. */
-export function nameKey(
-  { tenantId, channel }: Pick<Contact, 'tenantId' | 'channel'>,
-  kind: 'phone' | 'networkId',
-  name: string,
-): string {
-  return `${tenantId} ${channel} ${kind} ${name}`;
-}
-
 /** Enters a contact by its phone and its network id. */
 export function enterNames(contactsByName: Map<string, string>, contact: SendingContact): void {
-  for (const kind of ['phone', 'networkId'] as const) {
-    const name = contact[kind];
-    if (name !== null) contactsByName.set(nameKey(contact, kind, name), contact.id);
-  }
+  for (const key of nameKeys(contact)) contactsByName.set(key, contact.id);
 }
 
 /** The key of an answer in `keys`. */

@@ -1,10 +1,11 @@
 import { addressDescription } from '../../../core/contact-address.ts';
+import { nameKey } from '../../../core/contact-names.ts';
 import type { Driver } from '../../../core/contracts/driver.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { mayUse } from '../../../core/scopes.ts';
 import { specifiedChannels } from '../../../core/specified-channels.ts';
 import type { SendingAccount, SendingContact, SendingTenant } from '../tables/sending-rows.ts';
-import { nameKey, type SendBatch } from './batch.ts';
+import type { SendBatch } from './batch.ts';
 import type { SendInput, SendingChannel, SendRules } from './input.ts';
 
 /**
