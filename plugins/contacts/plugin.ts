@@ -1,14 +1,14 @@
 import { provideSingleton } from '../../core/container.ts';
-import type { Caller } from '../../core/contracts/caller.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { withTimeout } from '../../core/waiting.ts';
 import type {} from '../erasure/contract.ts';
 import { makeContactChangeLane } from './change.ts';
-import type { Contact } from './contract.ts';
 import { createContactLane } from './create.ts';
 import { makeEraseLane, makeEraseSomeLane } from './erase.ts';
-import { exportContact } from './export.ts';
-import { contactOperations, contactPage } from './operations.ts';
+import { exportContact } from './export-contact.ts';
+import { contactPage } from './list-contacts.ts';
+import { contactOperations } from './operations.ts';
+import type { KnownContacts } from './shown-contacts.ts';
 import type { ContactFilter } from './tables/contacts.ts';
 import { contactView } from './view.ts';
 
@@ -25,10 +25,7 @@ export default gatewayPlugin(
     const erase = makeEraseLane(messages);
     const eraseSome = makeEraseSomeLane(messages);
     erasures.add('con', (erasure) => storage.submit(eraseSome, erasure));
-    const known = async (
-      contacts: readonly Contact[],
-      accountIds: NonNullable<Caller['accountIds']>,
-    ) => {
+    const known: KnownContacts = async (contacts, accountIds) => {
       const threads = await storage.read.threads.ofContacts(contacts.map(({ id }) => id));
       const ids = new Set(
         threads.filter((one) => accountIds.has(one.accountId)).map((one) => one.contactId),

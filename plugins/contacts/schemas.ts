@@ -52,6 +52,9 @@ export const contactExample = {
   created_at: '2026-01-31T09:30:00.000Z',
 };
 
+/** The path of operations on one contact. */
+export const ContactParams = Closed({ id: Type.String({ description: 'The id of the contact.' }) });
+
 /** The query of `GET /contacts`. */
 export const ListContactsQuery = Closed({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 50 })),

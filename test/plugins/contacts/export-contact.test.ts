@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { AnyOperation } from '../../../core/operation.ts';
-import { exportContact } from '../../../plugins/contacts/export.ts';
+import { exportContact } from '../../../plugins/contacts/export-contact.ts';
 import { contactView } from '../../../plugins/contacts/view.ts';
 import { pagesOfContact } from '../../../plugins/messages/read/pages-of-contact.ts';
 import { messageView } from '../../../plugins/messages/read/view.ts';

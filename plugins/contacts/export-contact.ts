@@ -8,6 +8,7 @@ import { type MintAddress, withFreshMedia } from '../../core/media-reference.ts'
 import { type AnyOperation, operation } from '../../core/operation.ts';
 import { Closed, nullableTimestamp, OneOf, timestamp } from '../../core/schemas.ts';
 import type { Contact } from './contract.ts';
+import { ContactParams } from './schemas.ts';
 
 /** Messages that are read at once: so many, with what hangs on them, are in memory. */
 const pageSize = 100;
@@ -61,7 +62,7 @@ export function exportContact(parts: ExportParts): AnyOperation {
       "message's media, for 24 hours. A connection that breaks leaves the lines short: ask again.",
     ].join('\n'),
     hints: { readOnly: true, destructive: false, idempotent: true },
-    params: Closed({ id: Type.String({ description: 'The id of the contact.' }) }),
+    params: ContactParams,
     query: null,
     body: null,
     lines: true,

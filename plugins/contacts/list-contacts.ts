@@ -1,0 +1,116 @@
+import { addressesOf, type ChannelDrivers } from '../../core/contact-address.ts';
+import type { ActingCaller } from '../../core/contracts/caller.ts';
+import type { ContactPage, ContactQuery } from '../../core/contracts/contacts.ts';
+import type { Json } from '../../core/contracts/json.ts';
+import { GatewayError } from '../../core/errors.ts';
+import { type AnyOperation, operation } from '../../core/operation.ts';
+import { parsePhoneInAddress } from '../../core/phone.ts';
+import type { Contact } from './contract.ts';
+import { contactExample, ListContactsAnswer, ListContactsQuery } from './schemas.ts';
+import { type KnownContacts, shownTo } from './shown-contacts.ts';
+import type { ContactFilter } from './tables/contacts.ts';
+import { contactView } from './view.ts';
+
+/** What a list is made of. */
+export interface ListContactsParts {
+  list(tenantId: string, filter: ContactFilter): Promise<readonly Contact[]>;
+  readonly known: KnownContacts;
+  readonly channels: ChannelDrivers;
+  readonly cursors: {
+    issue(operation: string, tenantId: string, position: Json): string;
+    read(operation: string, tenantId: string, cursor: string, field?: string): Json;
+  };
+}
+
+const listId = 'list_contacts';
+
+/** `GET /contacts`. */
+export function listContacts(parts: ListContactsParts): AnyOperation {
+  return operation({
+    id: listId,
+    method: 'GET',
+    path: '/contacts',
+    tool: null,
+    scope: 'read',
+    withinAccounts: true,
+    group: 'contacts',
+    summary: 'List contacts',
+    description: [
+      'Contacts of all accounts, newest first: made by a send to a new phone number or address, by an inbound message, by',
+      'an import or by `create_contact`. Two that turn out to be one person become one, the older. Follow `next_cursor` with `before` for older ones.',
+      'To a key that is limited to accounts it shows who exchanged messages with them: a page may be short, or empty,',
+      'while `next_cursor` is not null.',
+    ].join('\n'),
+    hints: { readOnly: true, destructive: false, idempotent: true },
+    params: null,
+    query: ListContactsQuery,
+    body: null,
+    answers: { 200: ListContactsAnswer },
+    errors: ['invalid_cursor', 'invalid_phone_number', 'driver_failed'],
+    examples: [
+      {
+        summary: 'By phone number',
+        query: { phone: '+12025550123' },
+        answer: { status: 200, body: { contacts: [contactExample], next_cursor: null } },
+      },
+    ],
+    handler: async ({ caller, query }) => ({
+      status: 200,
+      body: await contactPage(parts, caller, query),
+    }),
+  });
+}
+
+/**
+ * One page of the contacts of a caller, newest first.
+ * @throws GatewayError `invalid_cursor`, `invalid_phone_number`
+ */
+export async function contactPage(
+  { list, known, cursors, channels }: ListContactsParts,
+  caller: ActingCaller,
+  query: ContactQuery,
+): Promise<ContactPage> {
+  const { tenantId } = caller;
+  const { limit = 50, address } = query;
+  const found = await list(tenantId, {
+    ...(address === undefined ? {} : { addresses: formsOf(channels, address) }),
+    channel: query.channel ?? null,
+    phone: query.phone === undefined ? null : phoneOf(query.phone),
+    before:
+      query.before === undefined
+        ? null
+        : positionOf(cursors.read(listId, tenantId, query.before, 'before')),
+    limit: limit + 1,
+  });
+  const contacts = found.slice(0, limit);
+  const last = found.length > limit ? contacts.at(-1) : undefined;
+  const next_cursor =
+    last === undefined ? null : cursors.issue(listId, tenantId, [last.createdAt, last.id]);
+  const shown = await shownTo(caller, contacts, known);
+  return { contacts: shown.map(contactView), next_cursor };
+}
+
+function phoneOf(text: string): string {
+  const phone = parsePhoneInAddress(text);
+  if (phone !== null) return phone;
+  const message = 'query/phone must be a phone number in E.164 format, such as +12025550123';
+  throw new GatewayError('invalid_phone_number', {
+    message,
+    details: [{ path: 'query/phone', message }],
+  });
+}
+
+/** Every form in which an address may be stored: as it is, as a phone number, or as a driver writes it. */
+function formsOf(channels: ChannelDrivers, address: string): readonly string[] {
+  const forms = [address, ...addressesOf(channels, address).values()];
+  return [...new Set([...forms, parsePhoneInAddress(address) ?? address])];
+}
+
+/** What `list_contacts` put into its cursor. */
+function positionOf(position: Json): { readonly createdAt: number; readonly id: string } {
+  const [createdAt, id] = Array.isArray(position) ? (position as readonly Json[]) : [];
+  if (typeof createdAt !== 'number' || typeof id !== 'string') {
+    throw new GatewayError('invalid_cursor');
+  }
+  return { createdAt, id };
+}
