@@ -23,7 +23,7 @@ export async function forgetContact(
   const kept = new Set(
     await failUndispatched(unit, tenantId, contactId, 'contact_private', reporter),
   );
-  const ids = await unit.messages.idsOfContact(contactId);
+  const ids = await unit.contactMessages.idsOfContact(contactId);
   await deleteMessages(
     unit,
     tenantId,
@@ -42,7 +42,7 @@ export async function failUndispatched(
   why: ForgetReason,
   reporter: Pick<MessageReporter, 'report'>,
 ): Promise<readonly string[]> {
-  const undispatched = await unit.messages.undispatchedOfContact(contactId);
+  const undispatched = await unit.contactMessages.undispatchedOfContact(contactId);
   const changed = undispatched.flatMap(
     (message) => failed(message, failures[why](), unit.now)?.message ?? [],
   );
@@ -60,7 +60,7 @@ export async function failUndispatched(
  */
 export async function eraseSome(unit: Unit, tenantId: string, contactId: string): Promise<boolean> {
   const kept = failures.contact_erased();
-  const ids = await unit.messages.someOfContact(contactId, kept, erasedAtOnce);
+  const ids = await unit.contactMessages.someOfContact(contactId, kept, erasedAtOnce);
   await deleteMessages(unit, tenantId, ids);
   if (ids.length === erasedAtOnce) return true;
   await unit.threads.deleteOfContact(contactId);

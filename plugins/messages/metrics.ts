@@ -35,7 +35,7 @@ export function showQueues(
   metrics.installation(
     ['gateway_messages_queued', 'gateway_messages_oldest_queued_seconds'],
     async () => {
-      const queues = await storage.read.messages.queues();
+      const queues = await storage.read.queuedMessages.queues();
       const at = await storage.now();
       const labelled = queues.map(({ channel, status, queued, oldest }) => ({
         labels: { channel, account_status: status },

@@ -16,7 +16,7 @@ export const settleRestored: Lane<void, number> = {
   async run(unit, inputs) {
     const counts: number[] = [];
     for (const _ of inputs) {
-      counts.push(await unit.messages.takeForDispatched(unit.now));
+      counts.push(await unit.queuedMessages.takeForDispatched(unit.now));
       await unit.tenants.skipInboundSequences(step);
       await unit.feed.skip(step);
     }

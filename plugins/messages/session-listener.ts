@@ -114,7 +114,7 @@ async function sweep(storage: Storage, dispatchers: Dispatchers): Promise<void> 
   const ids = dispatchers.accountIds();
   for (let start = 0; start < ids.length; start += sweepSize) {
     const part = ids.slice(start, start + sweepSize);
-    for (const id of await storage.read.messages.accountsWithQueued(part)) {
+    for (const id of await storage.read.queuedMessages.accountsWithQueued(part)) {
       dispatchers.get(id)?.poll();
     }
   }

@@ -67,6 +67,6 @@ export function startMessageUpkeep(parts: UpkeepParts): { stop(): Promise<void> 
 
 async function expireMessages({ storage, lanes, expireMs }: UpkeepParts): Promise<void> {
   const before = (await storage.now()) - expireMs;
-  const accountIds = await storage.read.messages.accountsToExpire(before, accountsAtOnce);
+  const accountIds = await storage.read.queuedMessages.accountsToExpire(before, accountsAtOnce);
   await Promise.all(accountIds.map((accountId) => lanes.expire(accountId)));
 }

@@ -17,7 +17,7 @@ export async function abandonQueued(
   reporter: Pick<MessageReporter, 'report'>,
 ): Promise<void> {
   for (;;) {
-    const queued = await unit.messages.queuedForChange(accountId, pageSize);
+    const queued = await unit.queuedMessages.queuedForChange(accountId, pageSize);
     const changed = await changeQueued(unit, reporter, queued, (message) => {
       if (message.dispatchedAt === null) {
         return failed(message, failures.account(reason), unit.now);

@@ -38,7 +38,7 @@ async function expire(
 ): Promise<void> {
   const before = unit.now - expireMs;
   for (;;) {
-    const waiting = await unit.messages.queuedForChange(accountId, pageSize, before, true);
+    const waiting = await unit.queuedMessages.queuedForChange(accountId, pageSize, before, true);
     const changed = await changeQueued(unit, reporter, waiting, (message) =>
       failed(message, failures.expired(expireMs / 3_600_000), unit.now),
     );

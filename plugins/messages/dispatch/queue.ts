@@ -14,7 +14,7 @@ const capacity = 10_000;
 
 /** What a queue works with. */
 export interface QueueParts {
-  readonly read: Pick<Storage['read'], 'messages' | 'contactAliases'>;
+  readonly read: Pick<Storage['read'], 'queuedMessages' | 'contactAliases'>;
   readonly log: GatewayLog;
 }
 
@@ -99,8 +99,9 @@ export class DispatchQueue {
   }
 
   async #readPage(): Promise<void> {
-    const { messages } = this.#parts.read;
-    const page = await messages.queuedOf(this.#session.account.id, this.#tail ?? 0, pageSize);
+    const { queuedMessages } = this.#parts.read;
+    const { id: accountId } = this.#session.account;
+    const page = await queuedMessages.queuedOf(accountId, this.#tail ?? 0, pageSize);
     for (const position of page) {
       // What was accepted meanwhile has come by itself.
       if (this.#tail === null || position.sequence > this.#tail) this.#add(position);

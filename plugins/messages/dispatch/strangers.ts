@@ -23,7 +23,7 @@ export async function findStrangers(
     const [thread] = await unit.threads.byKeys([{ accountId, contactId }]);
     const opened = thread !== undefined && thread.inboundAt === null && thread.openedAt !== null;
     if (!opened) continue;
-    const reached = await unit.messages.reached(accountId, [contactId]);
+    const reached = await unit.contactMessages.reached(accountId, [contactId]);
     if (reached.length === 0) strangers.add(threadKey(accountId, contactId));
   }
   return strangers;

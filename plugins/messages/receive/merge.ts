@@ -47,7 +47,7 @@ export async function storeMerges(unit: Unit, merges: Merges): Promise<void> {
   const threads = await unit.threads.ofContacts([...gone, ...merges.values()]);
   await unit.threads.deleteOfContacts(gone);
   await unit.threads.save(joinedThreads(threads, merges));
-  await unit.messages.moveContacts(merges);
+  await unit.contactMessages.moveContacts(merges);
   await unit.contactAliases.enter(merges);
   await unit.contacts.delete(gone);
 }

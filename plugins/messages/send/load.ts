@@ -174,7 +174,7 @@ async function loadGuards(
       unit.now - openerBurst.windowMs,
       openerBurst.openers,
     ),
-    unit.messages.recentTimes(
+    unit.contactMessages.recentTimes(
       [...new Set(busy)],
       unit.now - loopGuard.windowMs,
       loopGuard.messages,

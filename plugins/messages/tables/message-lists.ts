@@ -3,6 +3,7 @@ import type { Sql } from '../../../core/contracts/sql.ts';
 import {
   type Direction,
   type JoinedColumns,
+  type MessageColumns,
   type MessageWithContact,
   withContacts,
 } from './message-rows.ts';
@@ -88,6 +89,16 @@ export function joinedMessages(db: Sql, index: readonly string[] = []): Selectio
 
 /** Rows of a table, to be confined. */
 export type Selection<Columns extends object> = Knex.QueryBuilder<Columns, Columns[]>;
+
+/** Selects whole rows of messages. */
+export function messageRows(db: Sql): Selection<MessageColumns> {
+  return db.knex<MessageColumns>('messages').select('*');
+}
+
+/** Locks what a query selects until the transaction ends. SQLite has one writer at a time and needs no lock. */
+export function locked(db: Sql, query: Selection<MessageColumns>): Selection<MessageColumns> {
+  return db.dialect === 'mysql' ? query.forUpdate() : query;
+}
 
 /** The columns of the index by which a list is read. */
 function listColumns({ accountId, direction }: MessageFilter): readonly string[] {

@@ -287,10 +287,10 @@ function reads(ids: readonly string[]): readonly Read[] {
     }
     add(`get ${tenant}`, 10, (tables) => tables.messages.find(tenant, ids[4] ?? ''));
     add(`queue of ${tenant}`, 210, (tables) =>
-      tables.messages.queuedOf(accountOf(tenant, 0), 0, 200),
+      tables.queuedMessages.queuedOf(accountOf(tenant, 0), 0, 200),
     );
     add(`queues of ${tenant}`, 50, (tables) =>
-      tables.messages.accountsWithQueued([0, 1, 2, 3].map((n) => accountOf(tenant, n))),
+      tables.queuedMessages.accountsWithQueued([0, 1, 2, 3].map((n) => accountOf(tenant, n))),
     );
     add(`latest position of ${tenant}`, 5, (tables) => tables.tenants.inboundSequences([tenant]));
   }
@@ -351,7 +351,7 @@ function reads(ids: readonly string[]): readonly Read[] {
     most: total / 10 + 5 * every,
     index: null,
     scans: 'a',
-    run: ({ messages }) => messages.queues(),
+    run: ({ queuedMessages }) => queuedMessages.queues(),
   });
   add('log of deliveries: what waits', 10, ({ deliveries }) => deliveries.backlog('wh_big'));
   add('metrics: waiting deliveries', 20, ({ deliveries }) => deliveries.waiting());
@@ -362,7 +362,7 @@ function reads(ids: readonly string[]): readonly Read[] {
     most: 3 * every + 100,
     index: null,
     scans: 'a',
-    run: ({ messages }) => messages.accountsToExpire(0, 200),
+    run: ({ queuedMessages }) => queuedMessages.accountsToExpire(0, 200),
   });
   const some = Array.from({ length: 200 }, (_, n) => ids[n * 450] ?? '');
   const accounts = tenants.map((tenant) => accountOf(tenant, 0));
@@ -475,7 +475,7 @@ function reads(ids: readonly string[]): readonly Read[] {
   const merges = new Map(gone.map((id, n) => [id, contactOf('ten_small', 200 + n)]));
   add('merge: threads', 310, (tables) => tables.threads.ofContacts(gone));
   add('merge: threads that go', 310, (tables) => tables.threads.deleteOfContacts(gone));
-  add('merge: messages', 310, (tables) => tables.messages.moveContacts(merges));
+  add('merge: messages', 310, (tables) => tables.contactMessages.moveContacts(merges));
   add('merge: aliases of these', 210, (tables) => tables.contactAliases.of(gone));
   add('accept: threads', 110, (tables) => tables.threads.byKeys(pairs));
   // The openers of four accounts within the window, through a temporary table.
@@ -483,7 +483,7 @@ function reads(ids: readonly string[]): readonly Read[] {
     tables.threads.openersSince(accounts, now - 60_000, 5),
   );
   add('accept: times of the loop guard', 4_000, (tables) =>
-    tables.messages.recentTimes(
+    tables.contactMessages.recentTimes(
       contacts.concat(contactOf('ten_big', 499), contactOf('ten_queue', 499)),
       now - 60_000,
       10,

@@ -47,9 +47,9 @@ async function eventsOf(stage: Stage, subject: string): Promise<string[]> {
 t.test('which message a session would hand over at once', async (t) => {
   const session = new FakeSession('ten', 'acc', 'process');
   const queued = [{ id: 'msg', sequence: 3, contactId: 'con', mediaUrl: null }];
-  const messages = { queuedOf: async () => queued.splice(0) };
+  const queuedMessages = { queuedOf: async () => queued.splice(0) };
   const dispatcher = new Dispatcher(session, {
-    read: { messages } as unknown as DispatcherParts['read'],
+    read: { queuedMessages } as unknown as DispatcherParts['read'],
     step: async () => ({ held: true, next: [null], left: [] }),
     log: createLog('silent'),
   });
@@ -364,7 +364,7 @@ for (const engine of databases) {
       });
       await until('the expiry', async () => {
         const before = (await short.storage.now()) - 400;
-        const ids = await short.storage.read.messages.accountsToExpire(before, 10);
+        const ids = await short.storage.read.queuedMessages.accountsToExpire(before, 10);
         for (const id of ids) await short.lanes.expire(id);
         return (await message(short, tenantId, old)).status === 'failed';
       });
@@ -407,7 +407,7 @@ for (const engine of databases) {
       session.end();
       await stage.part.closed(session);
       await stage.run((unit) => unit.accounts.remove([accountId], unit.now));
-      t.ok((await stage.storage.read.messages.accountsToExpire(0, 10)).includes(accountId));
+      t.ok((await stage.storage.read.queuedMessages.accountsToExpire(0, 10)).includes(accountId));
       await stage.lanes.expire(accountId);
       t.match((await message(stage, tenantId, late)).error, /^removed: /);
     });

@@ -1,0 +1,89 @@
+import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
+import type { Merges } from '../../contacts/contract.ts';
+import { locked, messageRows } from './message-lists.ts';
+import { type Direction, fromColumns, type StoredMessage } from './message-rows.ts';
+
+/** When messages with one contact were accepted, for the loop guard. */
+export interface MessageTime {
+  readonly contactId: string;
+  readonly direction: Direction;
+  readonly at: number;
+}
+
+/** The SQL of messages by their contact. */
+export class ContactMessageTable {
+  protected readonly db: Sql;
+
+  constructor(db: Sql) {
+    this.db = db;
+  }
+
+  /** Moves all messages of contacts to those that replace them. */
+  async moveContacts(merges: Merges): Promise<void> {
+    await this.db.replaceEach('messages', 'contact_id', merges);
+  }
+
+  /** A contact's messages that the network surely does not know yet, locked. */
+  async undispatchedOfContact(contactId: string): Promise<readonly StoredMessage[]> {
+    const query = messageRows(this.db)
+      .where({ contact_id: contactId, status: 'queued' })
+      .whereNull('dispatched_at');
+    return (await locked(this.db, query)).map(fromColumns);
+  }
+
+  /** The ids of all messages with a contact. */
+  async idsOfContact(contactId: string): Promise<readonly string[]> {
+    const rows: readonly { readonly id: string }[] = await this.db
+      .knex('messages')
+      .select('id')
+      .where('contact_id', contactId);
+    return rows.map((row) => row.id);
+  }
+
+  /** The ids of a bounded number of messages with a contact, but of those that failed for this reason. */
+  async someOfContact(
+    contactId: string,
+    butFailed: string,
+    limit: number,
+  ): Promise<readonly string[]> {
+    return this.db
+      .knex('messages')
+      .where('contact_id', contactId)
+      .where((other) => other.whereNull('error').orWhereNot('error', butFailed))
+      .limit(limit)
+      .pluck('id');
+  }
+
+  /** When the latest live messages with these contacts were accepted: at most `limit` each way and contact. */
+  async recentTimes(
+    contactIds: readonly string[],
+    since: number,
+    limit: number,
+  ): Promise<readonly MessageTime[]> {
+    if (contactIds.length === 0 || limit === 0) return [];
+    return this.db.rows<MessageTime>(
+      `select contact_id as contactId, direction, created_at as at from (
+         select contact_id, direction, created_at,
+           row_number() over (partition by contact_id, direction order by created_at desc) as place
+         from messages
+         where contact_id in (${placeholders(contactIds.length)})
+           and direction in ('inbound', 'outbound') and created_at > ?
+           and (sequence is not null or inbound_sequence is not null)
+       ) recent where place <= ?`,
+      [...contactIds, since, limit],
+    );
+  }
+
+  /** Those of these contacts to which an account has sent a message that reached the network. */
+  async reached(accountId: string, contactIds: readonly string[]): Promise<readonly string[]> {
+    if (contactIds.length === 0) return [];
+    const rows: readonly { readonly contact_id: string }[] = await this.db
+      .knex('messages')
+      .distinct('contact_id')
+      .whereIn('contact_id', [...contactIds])
+      .where({ account_id: accountId, direction: 'outbound' })
+      .whereNotNull('sent_at')
+      .whereNot('status', 'queued');
+    return rows.map((row) => row.contact_id);
+  }
+}

@@ -1,0 +1,121 @@
+import type { Sql } from '../../../core/contracts/sql.ts';
+import { locked, messageRows, messagesBy } from './message-lists.ts';
+import {
+  fromColumns,
+  type MessageColumns,
+  type QueuePosition,
+  type StoredMessage,
+  toPosition,
+} from './message-rows.ts';
+
+/** Queued messages of the accounts of a channel in one status. */
+export interface QueueCount {
+  readonly channel: string;
+  readonly status: string;
+  readonly queued: number;
+  /** When the oldest of them was accepted. */
+  readonly oldest: number;
+}
+
+/** The SQL of queued messages: those of an account are its queue. */
+export class QueuedMessageTable {
+  protected readonly db: Sql;
+
+  constructor(db: Sql) {
+    this.db = db;
+  }
+
+  /** An account's queued messages after a sequence, in the order of acceptance. */
+  async queuedOf(
+    accountId: string,
+    after: number,
+    limit: number,
+  ): Promise<readonly QueuePosition[]> {
+    const rows: readonly Pick<MessageColumns, 'id' | 'sequence' | 'contact_id' | 'media'>[] =
+      await this.db
+        .knex('messages')
+        .select('id', 'sequence', 'contact_id', 'media')
+        .where({ account_id: accountId, status: 'queued' })
+        .where('sequence', '>', after)
+        .orderBy('sequence')
+        .limit(limit);
+    return rows.map(toPosition);
+  }
+
+  /** Those of these accounts that have queued messages. */
+  async accountsWithQueued(accountIds: readonly string[]): Promise<readonly string[]> {
+    if (accountIds.length === 0) return [];
+    const rows: readonly { readonly account_id: string }[] = await this.db
+      .knex('messages')
+      .distinct('account_id')
+      .whereIn('account_id', [...accountIds])
+      .where('status', 'queued');
+    return rows.map((row) => row.account_id);
+  }
+
+  /** An account's queued messages, oldest first, locked until the transaction ends. */
+  async queuedForChange(
+    accountId: string,
+    limit: number,
+    acceptedBefore: number = Number.MAX_SAFE_INTEGER,
+    undispatchedOnly = false,
+  ): Promise<readonly StoredMessage[]> {
+    const query = messageRows(this.db)
+      .where({ account_id: accountId, status: 'queued' })
+      .where('created_at', '<', acceptedBefore)
+      .orderBy('sequence')
+      .limit(limit);
+    if (undispatchedOnly) query.whereNull('dispatched_at');
+    return (await locked(this.db, query)).map(fromColumns);
+  }
+
+  /**
+   * Accounts whose oldest undispatched message was accepted before a moment, and accounts with queued messages
+   * that have no session to come: removed or logged out.
+   */
+  async accountsToExpire(acceptedBefore: number, limit: number): Promise<readonly string[]> {
+    const { knex } = this.db;
+    const queued = () =>
+      knex
+        .from(messagesBy(this.db, ['account_id', 'status', 'sequence']))
+        .whereRaw('m.account_id = a.id')
+        .where('m.status', 'queued');
+    // Sorted, so that of a long queue only its head is read.
+    const oldest = queued()
+      .select('m.created_at')
+      .whereNull('m.dispatched_at')
+      .orderBy('m.sequence')
+      .limit(1);
+    const rows: readonly { readonly id: string }[] = await knex('accounts as a')
+      .select('a.id')
+      .whereRaw('? < ?', [oldest, acceptedBefore])
+      .orWhere((over) =>
+        over
+          .where((ended) => ended.whereNotNull('a.removed_at').orWhere('a.status', 'disconnected'))
+          .whereExists(queued().select(knex.raw('1'))),
+      )
+      .limit(limit);
+    return rows.map((row) => row.id);
+  }
+
+  /** The queued messages of all accounts, by channel and status of the account. */
+  async queues(): Promise<readonly QueueCount[]> {
+    const index =
+      this.db.dialect === 'mysql' ? 'force index (messages_account_id_status_sequence)' : '';
+    const queued = `from messages ${index} where account_id = a.id and status = 'queued'`;
+    return this.db.rows<QueueCount>(
+      `select channel, status, sum(queued) as queued, min(oldest) as oldest from (
+         select a.channel, a.status, (select count(*) ${queued}) as queued,
+           (select created_at ${queued} order by sequence limit 1) as oldest
+         from accounts as a where a.removed_at is null
+       ) as queues where queued > 0 group by channel, status`,
+    );
+  }
+
+  /** Marks every queued message as handed to the network, if it is not marked; answers how many are queued. */
+  async takeForDispatched(at: number): Promise<number> {
+    const queued = () => this.db.knex('messages').where('status', 'queued');
+    await queued().whereNull('dispatched_at').update({ dispatched_at: at });
+    return (await queued().pluck('id')).length;
+  }
+}
