@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { isAskFor } from '../../../testing/contract/driver/bench.ts';
+import { isAskFor } from '../../../testing/contract/driver/steps.ts';
 import { friend, link, startBench } from './bench.ts';
 
 t.test('a log-out says whether the network was told', async (t) => {

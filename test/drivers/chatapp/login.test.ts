@@ -1,7 +1,7 @@
 import t from 'tap';
 import { makeChatappDriver } from '../../../drivers/chatapp/driver.ts';
 import { chatappOptions } from '../../../drivers/chatapp/options.ts';
-import { isAskFor } from '../../../testing/contract/driver/bench.ts';
+import { isAskFor } from '../../../testing/contract/driver/steps.ts';
 import { link, startBench } from './bench.ts';
 
 t.test('options', async (t) => {

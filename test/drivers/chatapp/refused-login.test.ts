@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { DriverError } from '../../../core/contracts/driver.ts';
-import { isAskFor } from '../../../testing/contract/driver/bench.ts';
+import { isAskFor } from '../../../testing/contract/driver/steps.ts';
 import { phoneNumber } from '../../harness/story.ts';
 import { type Bench, link, type Opened, startBench } from './bench.ts';
 

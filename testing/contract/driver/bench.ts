@@ -4,13 +4,13 @@ import type {
   Driver,
   DriverAccount,
   DriverCapabilities,
-  DriverEvent,
   LinkMethod,
   OutboundMessage,
   Session,
 } from '../../../core/contracts/driver.ts';
 import { withTimeout } from '../../../core/waiting.ts';
 import type { LogLines } from './log-lines.ts';
+import { Owner } from './owner.ts';
 import { MemoryCredentials, MemoryPort } from './port.ts';
 import { restored } from './restored-world.ts';
 import type { DriverWorld } from './world.ts';
@@ -46,6 +46,7 @@ export class Bench {
   readonly log: LogLines;
   readonly #patienceMs: number;
   readonly #restore: () => Promise<void>;
+  readonly #owner: Owner;
   readonly #opened: Session[] = [];
 
   constructor(driver: Driver, world: DriverWorld, log: LogLines, patienceMs = 15_000) {
@@ -54,6 +55,7 @@ export class Bench {
     this.world = observed;
     this.#restore = restore;
     this.log = log;
+    this.#owner = new Owner(observed, log);
     this.#patienceMs = patienceMs;
   }
 
@@ -125,39 +127,13 @@ export class Bench {
   }
 
   /** Links, as the owner does what the steps ask for; resolves when connected. */
-  async link(
-    { account, port, session }: Opened,
-    method: LinkMethod,
-    imports: AskedImports = nothing,
-  ): Promise<void> {
-    await session.link({ method, ...imports });
-    let isScanned = false;
-    for (;;) {
-      const word = await port.next('step or state connected', isWord);
-      if (word.type === 'state') break;
-      const { step } = word;
-      if (step.type === 'ask') {
-        await session.answer(step.field, await this.value(account, step.field));
-      } else if (step.type !== 'expired' && !isScanned) {
-        isScanned = true;
-        this.log.forbid(step.type === 'show_qr' ? step.data : step.code);
-        await this.world.scan(account, step);
-      }
-    }
-    for (const value of port.credentials.written) this.log.forbid(value);
+  link(opened: Opened, method: LinkMethod, imports: AskedImports = nothing): Promise<void> {
+    return this.#owner.link(opened, { method, ...imports });
   }
 
   /** What the owner answers when the network asks for it. */
-  async value(account: DriverAccount, field: string): Promise<string> {
-    const { world } = this;
-    const asked = {
-      code: () => world.loginCode(account),
-      password: () => world.password(account),
-    }[field];
-    const value = await (asked?.() ?? world.answer?.(account, field));
-    if (value === undefined) throw new Error(`the world has no answer to ${field}`);
-    this.log.forbid(value);
-    return value;
+  value(account: DriverAccount, field: string): Promise<string> {
+    return this.#owner.value(account, field);
   }
 
   /** Another session with the same credentials, as after a restart: not resumed yet. */
@@ -197,34 +173,3 @@ export class Bench {
 export function patient(): AbortSignal {
   return new AbortController().signal;
 }
-
-/** Whether an event asks for this value. */
-export function isAskFor(field: 'code' | 'password') {
-  return (event: { readonly type: string }): event is AskEvent =>
-    event.type === 'step' && 'step' in event && isAsk(event.step, field);
-}
-
-function isAsk(step: unknown, field: string): boolean {
-  return (
-    typeof step === 'object' &&
-    step !== null &&
-    'type' in step &&
-    step.type === 'ask' &&
-    'field' in step &&
-    step.field === field
-  );
-}
-
-interface AskEvent {
-  readonly type: 'step';
-  readonly step: { readonly type: 'ask'; readonly field: 'code' | 'password' };
-}
-
-/** Whether an event is a step, or says that the account is linked. */
-export function isWord(event: DriverEvent): event is Word {
-  return event.type === 'step' || (event.type === 'state' && event.state === 'connected');
-}
-
-type Word =
-  | Extract<DriverEvent, { readonly type: 'step' }>
-  | Extract<DriverEvent, { readonly state: 'connected' }>;

@@ -1,6 +1,7 @@
 import type { Test } from 'tap';
 import { DriverError } from '../../../core/contracts/driver.ts';
-import { type Bench, isAskFor, isWord, type Skip } from './bench.ts';
+import type { Bench, Skip } from './bench.ts';
+import { isAskFor, isWord } from './steps.ts';
 
 /** A value that was not taken, with a sentence for the user. */
 const notTaken = { accepted: false, detail: /\w+ .*\.$/ };
