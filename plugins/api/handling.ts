@@ -1,13 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../../core/contracts/caller.ts';
-import type { AnyOperation, OperationRequest } from '../../core/operation.ts';
+import type { AnyOperation } from '../../core/operation.ts';
 import type { JsonSchema } from '../../core/schemas.ts';
 import { traceparentOf } from '../../core/spans.ts';
-import type { AuditEntry } from '../audit/contract.ts';
-import { isAudited, targetOf } from './auditing.ts';
+import { type AnyAnswer, audited, type Handler, isAudited, type RecordChange } from './auditing.ts';
 import type { QuestionedOperation, RequestParts } from './contract.ts';
 import { type Input, InputValidator } from './input.ts';
-import type { CallSignal, OpenCalls } from './open-calls.ts';
+import type { OpenCalls } from './open-calls.ts';
+import { type CallPlace, OperationCall } from './operation-call.ts';
 import { InputReader } from './reader.ts';
 import { withoutNames } from './schemas.ts';
 
@@ -18,10 +18,6 @@ declare module 'fastify' {
   }
 }
 
-type AnyOperationRequest = Parameters<AnyOperation['handler']>[0];
-type AnyAnswer = Awaited<ReturnType<AnyOperation['handler']>>;
-type Act<Result> = (request: AnyOperationRequest) => Promise<Result>;
-
 /** What the operations of a gateway share. */
 export interface HandlingOptions {
   /** In bytes. */
@@ -29,8 +25,8 @@ export interface HandlingOptions {
   readonly openCalls: OpenCalls;
   /** Whether the schemas of an operation are known to be right, so that a start need not compile them. */
   isTried(operation: AnyOperation): boolean;
-  /** Stores who changed what, before the change is answered as done. */
-  audit(entry: AuditEntry): Promise<void>;
+  /** Called before a change is answered as done. */
+  readonly audit: RecordChange;
 }
 
 /** From a request to one operation, of a caller who is known, to its answer; whichever way the request came. */
@@ -41,7 +37,7 @@ export class OperationHandling {
   readonly #openCalls: OpenCalls;
   readonly #validator: InputValidator;
   readonly #reader: InputReader;
-  readonly #answer: Act<AnyAnswer>;
+  readonly #answer: Handler<AnyAnswer>;
 
   /**
    * @throws Error when a schema of the declaration lets unknown fields pass, or when that of an operation from outside
@@ -109,7 +105,7 @@ export class OperationHandling {
     request: FastifyRequest,
     place: CallPlace,
     read: () => Input | Promise<Input>,
-    act: Act<Result>,
+    act: Handler<Result>,
   ): Promise<Result> {
     const call = this.#openCalls.enter(request.raw.socket);
     try {
@@ -121,60 +117,6 @@ export class OperationHandling {
   }
 }
 
-/** The handler of an operation, each of whose answers is recorded. */
-function audited(operation: AnyOperation, audit: HandlingOptions['audit']): Act<AnyAnswer> {
-  return async (request) => {
-    const { caller, params, requestId } = request;
-    const answer = await operation.handler(request);
-    await audit({
-      tenantId: caller.tenantId,
-      actor: caller.keyId,
-      operation: operation.id,
-      target: targetOf(params, answer.body),
-      requestId,
-    });
-    return answer;
-  };
-}
-
-/** Who makes a call, and in which trace. */
-interface CallPlace extends Pick<OperationCall, 'traceparent'> {
-  readonly caller: Caller | null;
-}
-
 function placeOf({ caller, span }: FastifyRequest, parts: RequestParts): CallPlace {
   return { caller, traceparent: parts.traceparent ?? traceparentOf(span) };
-}
-
-class OperationCall implements OperationRequest<never, never, never> {
-  readonly caller: Caller;
-  readonly params: never;
-  readonly query: never;
-  readonly body: never;
-  readonly headers: AnyOperationRequest['headers'];
-  readonly requestId: string;
-  readonly traceparent: string | null;
-  readonly #call: CallSignal;
-
-  constructor(
-    request: FastifyRequest,
-    { caller, traceparent }: CallPlace,
-    input: Input,
-    call: CallSignal,
-  ) {
-    if (caller === null) throw new Error('an operation was called without a caller');
-    this.caller = caller;
-    // The schemas of the operation have validated these values, which TypeScript cannot see.
-    this.params = input.params as never;
-    this.query = input.query as never;
-    this.body = input.body as never;
-    this.headers = input.headers;
-    this.requestId = request.id;
-    this.traceparent = traceparent;
-    this.#call = call;
-  }
-
-  get signal(): AbortSignal {
-    return this.#call.signal;
-  }
 }
