@@ -68,7 +68,7 @@ export interface SpanStart {
 }
 
 /**
- * Begins a span; `endSpan` has to follow. Names have few values, and no attribute says who wrote what to whom. Null, at
+ * Begins a span; `endSpan` has to follow. Names have few values, and no attribute names a person or a text. Null, at
  * no cost, where nobody traces.
  */
 export function startSpan(name: string, start: SpanStart): Span | null {

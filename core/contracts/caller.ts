@@ -17,7 +17,7 @@ export interface Caller {
   readonly confirmSends: boolean;
 }
 
-/** For whom something is done: a tenant, within the rights of a key where one is behind it. */
+/** The tenant that something is done for, within the rights of a key where one is behind it. */
 export type ActingCaller = Pick<Caller, 'tenantId'> &
   Partial<Pick<Caller, 'accountIds' | 'confirmSends'>>;
 

@@ -187,13 +187,13 @@ export class ContactTable {
     const { knex, dialect } = this.db;
     // Else MariaDB and MySQL would read the whole tenant, from its newest contact on, for a page in the middle, and
     // SQLite for a phone.
-    const told = dialect === 'mysql' ? '?? force index (??)' : '?? indexed by ??';
+    const hinted = dialect === 'mysql' ? '?? force index (??)' : '?? indexed by ??';
     const { addresses } = filter;
     const query = knex
       .from(
         addresses === undefined
-          ? knex.raw(told, ['contacts', listIndex(filter)])
-          : this.#addressed(tenantId, addresses, told),
+          ? knex.raw(hinted, ['contacts', listIndex(filter)])
+          : this.#addressed(tenantId, addresses, hinted),
       )
       .where('tenant_id', tenantId)
       .whereRaw(notErased)
@@ -217,12 +217,12 @@ export class ContactTable {
   }
 
   /** The contacts whose phone or network id is one of these, as what a list is read from. */
-  #addressed(tenantId: string, addresses: readonly string[], told: string) {
+  #addressed(tenantId: string, addresses: readonly string[], hinted: string) {
     const { knex, dialect } = this.db;
     const having = (column: 'phone' | 'network_id') =>
       knex
         .select('id as named')
-        .from(knex.raw(told, ['contacts', `contacts_tenant_id_${column}`]))
+        .from(knex.raw(hinted, ['contacts', `contacts_tenant_id_${column}`]))
         .where('tenant_id', tenantId)
         .whereIn(column, addresses);
     const named = having('phone').union(having('network_id'));

@@ -1,7 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { Caller } from '../../../core/contracts/caller.ts';
 import { type ErrorDeclaration, GatewayError } from '../../../core/errors.ts';
-
 import type {
   QuestionedOperation,
   RequestHandling,

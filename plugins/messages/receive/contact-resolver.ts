@@ -95,11 +95,11 @@ export class ContactResolver {
    */
   meet(key: ContactKey, networkName: string | null, flags: ContactFlags = noFlags): Contact {
     const stored = this.recognise(key, false);
-    const told = (networkName ?? '').slice(0, longestName);
-    if (stored === undefined) return this.#add(key, told, flags);
-    const name = told === '' || stored.nameSet ? stored.name : told;
+    const shown = (networkName ?? '').slice(0, longestName);
+    if (stored === undefined) return this.#add(key, shown, flags);
+    const name = shown === '' || stored.nameSet ? stored.name : shown;
     if (name === stored.name && !stored.uncounted) return stored;
-    // Whom the network brings is no stranger any more.
+    // A contact that the network brings is no stranger any more.
     return this.#change({ ...stored, name, uncounted: false });
   }
 

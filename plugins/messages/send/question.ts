@@ -14,8 +14,8 @@ export type AskSend = (
 ) => Promise<string>;
 
 /**
- * Decides a send as the accept lane does, on the last commit and without storing anything, and says from which account and
- * to whom it would go.
+ * Decides a send as the accept lane does, on the last commit and without storing anything, and names account and
+ * recipient.
  * @throws GatewayError the refusal that the send would meet
  */
 export async function sendQuestion(

@@ -29,7 +29,7 @@ export interface Webhook {
   readonly createdAt: number;
 }
 
-/** For whom and until when a subscription to MCP Events is good. */
+/** Key and end of a subscription to MCP Events. */
 export interface EventGrant {
   /** The key that subscribed. */
   readonly keyId: string;

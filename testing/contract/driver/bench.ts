@@ -18,7 +18,7 @@ import type { DriverWorld } from './world.ts';
 /** False, or why a clause makes no sense for a driver: what it declares. */
 export type Skip = false | string;
 
-/** How often the suite waits for something in one clause at most, so that a clause that hangs can be told. */
+/** How often the suite waits for something in one clause at most, so that a clause that hangs has an end. */
 const clausePatience = 5;
 
 /** A session with everything around it. */

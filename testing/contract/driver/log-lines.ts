@@ -1,6 +1,6 @@
 import type { DriverLog } from '../../../core/contracts/driver.ts';
 
-/** A log that remembers its lines and what must not stand in them. */
+/** A log that remembers its lines and what must not be in them. */
 export class LogLines implements DriverLog {
   readonly lines: string[] = [];
   readonly #forbidden = new Set<string>();
@@ -31,9 +31,9 @@ export class LogLines implements DriverLog {
   }
 
   #add(facts: object, message: string): void {
-    const told = JSON.stringify(facts, (_, value) =>
+    const written = JSON.stringify(facts, (_, value) =>
       value instanceof Error ? `${value.message} ${String(value.cause)}` : value,
     );
-    this.lines.push(`${message} ${told}`);
+    this.lines.push(`${message} ${written}`);
   }
 }

@@ -76,7 +76,7 @@ export async function sending(t: Test, bench: Bench): Promise<void> {
     );
   });
 
-  await bench.clause(t, 'gives up when told to', false, async (t) => {
+  await bench.clause(t, 'gives up once its signal aborts', false, async (t) => {
     const { account, session } = await bench.linked();
     await world.treatSends(account, 'hold');
     const giveUp = new AbortController();
