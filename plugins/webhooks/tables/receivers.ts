@@ -7,6 +7,7 @@ import {
   type ReceiverColumns,
   receiverOf,
 } from './receiver-rows.ts';
+import { deleteUnusedReceivers } from './unused-receivers.ts';
 
 /** Leases of receivers. A receiver is claimed while something is due to it. */
 export const receiverLeases: LeasedTable = { table: 'receivers', key: 'id', due: 'due_at' };
@@ -133,6 +134,11 @@ export class ReceiverTable {
         owner: null,
       })),
     );
+  }
+
+  /** Deletes receivers that no subscription has, see `deleteUnusedReceivers`. */
+  deleteUnused(before: number, limit: number): Promise<number> {
+    return deleteUnusedReceivers(this.db, before, limit);
   }
 
   /** Earliest due time of the free receivers; null when none is due. */

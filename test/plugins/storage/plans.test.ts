@@ -329,6 +329,10 @@ function reads(ids: readonly string[]): readonly Read[] {
   const leased = (name: string, most: number, run: Read['run']) =>
     found.push({ name, most, index: null, scans: 'lease_holders', run });
   leased('receivers: is one due', 10, ({ receivers }) => receivers.leases.hasFree('one', start));
+  // Of those to which nothing is due each is read, and looked for among the subscriptions.
+  add('receivers: those of no subscription', 3 * 5_000, ({ receivers }) =>
+    receivers.deleteUnused(now, 10),
+  );
   add('receivers: the next one due', 5, ({ receivers }) => receivers.nextDueAt());
   const claim = { owner: 'one', now: start + 10_000, expiresAt: now };
   // Each is found, taken and read; of the holders every row is looked at.

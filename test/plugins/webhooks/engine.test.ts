@@ -5,10 +5,15 @@ import { GatewayError } from '../../../core/errors.ts';
 import { createLog } from '../../../core/log.ts';
 import { MemoryHub } from '../../../plugins/broker/hub.ts';
 import { makeOutcomeLane } from '../../../plugins/webhooks/engine/outcome-lane.ts';
+import { pruneReceivers } from '../../../plugins/webhooks/engine/upkeep.ts';
+import { unsubscribeLane } from '../../../plugins/webhooks/event-subscriptions/ending.ts';
+import { makeGrantLane } from '../../../plugins/webhooks/event-subscriptions/grant-lane.ts';
+import { receiverId } from '../../../plugins/webhooks/subscriptions/receiver-id.ts';
 import type { Attempt } from '../../../plugins/webhooks/tables/delivery-rows.ts';
 import type { Webhook } from '../../../plugins/webhooks/tables/webhook-rows.ts';
-import { submitting } from '../../fixtures/process.ts';
+import { log, submitting } from '../../fixtures/process.ts';
 import { databases, engines } from '../../harness/databases.ts';
+import { newSecret } from '../../harness/event-callback.ts';
 import { serverUrl } from '../../servers/borrow.ts';
 import { RabbitmqWorld } from '../broker/rabbitmq-world.ts';
 import { until } from '../messages/stage.ts';
@@ -326,6 +331,31 @@ for (const engine of databases) {
       t.equal(internet.seen.length, 1);
     });
 
+    t.test('an event of more than 256 KiB is not sent to a callback of MCP Events', async (t) => {
+      const { internet, start } = await open(t);
+      const one = await start({ settings: { eventRetryDelaysMs: [1] } });
+      const tenantId = await addTenant(one);
+      const grant = { keyId: 'key', expiresAt: Number.MAX_SAFE_INTEGER };
+      const hook = await addWebhook(one, tenantId, { grant, sealedSecret: newSecret() });
+      await one.run(({ events, now: at }) => {
+        const common = { tenantId, type: 'message.sent', at } as const;
+        return events.record([
+          { ...common, subject: 'large', payload: { text: 'x'.repeat(262_144) } },
+          { ...common, subject: 'small', payload: { text: 'x'.repeat(261_000) } },
+        ]);
+      });
+      const ended = await until('both to end', async () => {
+        const all = await deliveriesOf(one);
+        return all.length === 2 && all.every(({ dueAt }) => dueAt === null) && all;
+      });
+      t.match(
+        ended.find(({ subject }) => subject === 'large'),
+        { state: 'failed', log: [{ failure: { message: /more than 262144 bytes/ } }] },
+      );
+      t.match(internet.at(hook.url), { length: 1 });
+      t.equal(ended.find(({ subject }) => subject === 'small')?.state, 'delivered');
+    });
+
     t.test('pause, off, and what is suppressed', { buffered: true }, async (t) => {
       const { internet, start } = await open(t);
       const one = await start({
@@ -614,6 +644,73 @@ for (const engine of databases) {
       );
       t.equal((await one.storage.read.events.bodies(rows.map((row) => row.eventId))).size, 1);
       await until('the log to be empty', async () => (await deliveriesOf(one)).length === 0);
+    });
+
+    t.test('receivers go once no subscription has them', { buffered: true }, async (t) => {
+      const { internet, start } = await open(t);
+      internet.on('https://slow.example/', internet.hang);
+      t.teardown(internet.letGo);
+      internet.on('https://due.example/', () => 503);
+      const one = await start({ settings: { timeoutMs: 60_000, retryDelaysMs: [3_600_000] } });
+      const tenantId = await addTenant(one);
+      const [ended, moved, due, busy] = await Promise.all(
+        ['ended', 'moved', 'due', 'slow'].map((name) =>
+          addWebhook(one, tenantId, { url: `https://${name}.example/`, retriesEnabled: true }),
+        ),
+      );
+      if (!ended || !moved || !due || !busy) throw new Error('four were made');
+      const kept = await addWebhook(one, tenantId, { url: moved.url });
+      await raise(one, tenantId, [{ subject: 'one' }]);
+      await until('the attempts', async () => {
+        const all = await deliveriesOf(one);
+        const isTried = all.some(({ dueAt, attempts }) => dueAt !== null && attempts === 1);
+        return isTried && all.filter(({ state }) => state === 'delivered').length === 3;
+      });
+      const gone = [ended, moved, due, busy];
+      await one.run((unit) => unit.webhooks.delete(gone.map(({ id }) => id)));
+      const left = async (before: number) => {
+        await one.storage.submit(pruneReceivers, { before, limit: 1_000 });
+        const found = await one.storage.read.receivers.find(gone.map((hook) => hook.receiverId));
+        return found.map(({ url }) => url).sort();
+      };
+      const now = await one.storage.now();
+      t.equal((await left(now - 3_600_000)).length, 4, 'not those that were in use of late');
+      await until('a first to go', async () => (await left(now + 1)).length < 4);
+      const stay = [due, moved, busy].map(({ url }) => url);
+      t.same(await left(now + 1), stay, 'in use, due, or with a request open');
+      internet.letGo();
+      await until('the last to go', async () => (await left(now + 60_000)).length < 3);
+      t.same(await left(now + 60_000), [due.url, moved.url]);
+      t.same(await one.storage.read.webhooks.byIds([kept.id]), [kept]);
+    });
+
+    t.test('a receiver that is subscribed anew stays', { buffered: true }, async (t) => {
+      const { start } = await open(t);
+      const one = await start({ delivers: false });
+      const other = await start({ delivers: false, name: 'other' });
+      const tenantId = await addTenant(one);
+      const lane = makeGrantLane(100, log);
+      const url = 'https://agent.example/hook';
+      const [from, to] = [receiverId(tenantId, url), one.storage];
+      let pruned = 0;
+      let isOver = false;
+      const pruning = (async () => {
+        while (!isOver) {
+          const before = Date.now() + 60_000;
+          pruned += await other.storage.submit(pruneReceivers, { before, limit: 10 });
+        }
+      })();
+      for (let n = 0; n < 50; n += 1) {
+        const id = `wh_sub_${n}`;
+        const grant = { ...{ tenantId, id, url }, keyId: 'key', accountIds: null, ttlMs: null };
+        await to.submit(lane, { ...grant, type: 'message.sent', sealedSecret: 's', sameAs: null });
+        const found = await to.read.receivers.find([from]);
+        if (found.length !== 1) t.fail('it is gone');
+        await to.submit(unsubscribeLane, { tenantId, id });
+      }
+      isOver = true;
+      await pruning;
+      t.ok(pruned > 0, `${pruned} times it was gone before`);
     });
   });
 }
