@@ -75,6 +75,11 @@ t.test(
       const raised = stored.filter(({ type }) => type === name).map(({ id }) => id);
       t.same([...got].sort(), raised.sort(), `${name}: each event, and no other id`);
     }
+    const renamed = callback.receiver.received.filter((request) => {
+      const { eventId } = JSON.parse(request.rawBody.toString('utf8')) as { eventId?: string };
+      return eventId !== undefined && header(request, 'webhook-id') !== eventId;
+    });
+    t.same(renamed, [], 'each attempt goes under the id of its event');
     t.same(callback.unsigned, []);
   },
 );
