@@ -50,7 +50,7 @@ export class ConfirmationStates {
   read(sealed: unknown, call: AskedCall): ReadState | string {
     const state = typeof sealed === 'string' ? this.#opened(sealed) : null;
     if (state?.keyId !== call.keyId || state.tool !== call.tool) {
-      return 'requestState is none that this tool gave out to this key, or it was altered';
+      return 'requestState is none that this tool gave out to this key, or it was altered: call without it to ask anew';
     }
     if (state.call !== sha256(canonicalJson(call.arguments))) {
       return 'requestState belongs to other arguments: repeat the call unchanged, or without requestState to ask anew';

@@ -6,58 +6,22 @@ import { makeKeyring } from '../../plugins/secrets/keyring.ts';
 import { makeSecrets } from '../../plugins/secrets/sealing.ts';
 import { postMcp, toolAnswerOf, toolCall } from '../harness/agent.ts';
 import { client } from '../harness/client.ts';
+import {
+  answered,
+  callSend,
+  type PersonsAction,
+  type SendAnswer,
+  stateOf,
+} from '../harness/confirmed-sends.ts';
 import { databases } from '../harness/databases.ts';
 import { runFleet } from '../harness/fleet.ts';
-import type { RunningGateway } from '../harness/gateway.ts';
 import { scaled } from '../harness/scale.ts';
 import { bodyOf, outbox, pair, phoneNumber, receive } from '../harness/story.ts';
 
-const revision = '2026-07-28';
-const names = 'io.modelcontextprotocol';
 const phone = phoneNumber(1);
 const friend = phoneNumber(2);
 
 type Fields = Readonly<Record<string, unknown>>;
-type Action = 'accept' | 'decline' | 'cancel';
-
-/** What a tool call of the newer revision is answered with. */
-interface Answer {
-  readonly result?: Fields & { readonly resultType: string; readonly requestState?: string };
-  readonly error?: { readonly code: number; readonly message: string };
-}
-
-/** A call of `send_message` by hand. */
-async function call(
-  { mcpUrl }: Pick<RunningGateway, 'mcpUrl'>,
-  key: string,
-  args: object,
-  more: object = {},
-  clientCapabilities: object = { elicitation: { form: {} } },
-): Promise<Answer> {
-  const _meta = {
-    [`${names}/protocolVersion`]: revision,
-    [`${names}/clientCapabilities`]: clientCapabilities,
-  };
-  const params = { name: 'send_message', arguments: args, ...more, _meta };
-  const headers = {
-    'mcp-protocol-version': revision,
-    'mcp-method': 'tools/call',
-    'mcp-name': 'send_message',
-  };
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
-  return (await postMcp(mcpUrl, key, { body, headers })).body as Answer;
-}
-
-/** What a repeated call brings along. */
-function answered(requestState: unknown, action: Action = 'accept'): object {
-  return { requestState, inputResponses: { confirmation: { action, content: {} } } };
-}
-
-function stateOf(answer: Answer): string {
-  const { requestState, resultType } = answer.result ?? {};
-  if (resultType === 'input_required' && requestState !== undefined) return requestState;
-  throw new Error(`nobody was asked: ${JSON.stringify(answer)}`);
-}
 
 for (const engine of databases) {
   t.test(engine.name, async (t) => {
@@ -98,9 +62,9 @@ for (const engine of databases) {
       const older = await postMcp(gateway.mcpUrl, key, {
         body: toolCall('send_message', args('no')),
       });
-      asAnswer((older.body as Answer).result);
+      asAnswer((older.body as SendAnswer).result);
       for (const capabilities of [{}, { elicitation: { url: {} } }, { elicitation: true }]) {
-        const { result } = await call(gateway, key, args('no'), {}, capabilities);
+        const { result } = await callSend(gateway, key, args('no'), {}, capabilities);
         t.equal(result?.resultType, 'complete');
         asAnswer(result);
       }
@@ -113,7 +77,7 @@ for (const engine of databases) {
 
     await t.test('the person is asked about exactly what would be sent', async (t) => {
       const message = async (given: object): Promise<unknown> => {
-        const { result, error } = await call(gateway, key, given);
+        const { result, error } = await callSend(gateway, key, given);
         if (result?.resultType !== 'input_required') t.comment(JSON.stringify({ result, error }));
         const { inputRequests } = (result ?? {}) as { inputRequests?: Fields };
         return inputRequests?.confirmation;
@@ -151,7 +115,7 @@ for (const engine of databases) {
         [args('x', { account_id: 'acc_none' }), 'account_not_found'],
         [{ body: { to: { contact_id: 'con_none' }, text: 'x' } }, 'contact_not_found'],
       ] as const) {
-        const { result } = await call(gateway, key, wrong);
+        const { result } = await callSend(gateway, key, wrong);
         t.match(toolAnswerOf(result).body, { error_code: code }, 'refused before anybody is asked');
       }
       t.strictSame(await sent(), []);
@@ -159,7 +123,7 @@ for (const engine of databases) {
 
     await t.test('the official client asks, and takes each answer', async (t) => {
       const asked: unknown[] = [];
-      let action: Action = 'accept';
+      let action: PersonsAction = 'accept';
       const agent = new Client(
         { name: 'asking agent', version: '1' },
         { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: 'auto' } },
@@ -217,16 +181,16 @@ for (const engine of databases) {
         return secrets.seal(JSON.stringify(past), 'confirmation');
       };
       const refused = async (what: string, by: string, given: object, more: object) => {
-        const { error } = await call(twin, by, given, more);
+        const { error } = await callSend(twin, by, given, more);
         if (error?.code !== -32_602) t.fail(`${what}: ${JSON.stringify(error)}`);
       };
       const states = await Promise.all(
-        Array.from({ length: 4 }, async () => stateOf(await call(gateway, key, args('never')))),
+        Array.from({ length: 4 }, async () => stateOf(await callSend(gateway, key, args('never')))),
       );
       const [one = '', declined = '', cancelled = '', used = ''] = states;
-      await call(gateway, key, args('never'), answered(declined, 'decline'));
-      await call(gateway, key, args('never'), answered(cancelled, 'cancel'));
-      const good = await call(gateway, key, args('never'), answered(used));
+      await callSend(gateway, key, args('never'), answered(declined, 'decline'));
+      await callSend(gateway, key, args('never'), answered(cancelled, 'cancel'));
+      const good = await callSend(gateway, key, args('never'), answered(used));
       t.match(good.result, { resultType: 'complete', isError: false });
       const rounds = scaled(200, 25);
       for (let n = 0; n < rounds; n += 1) {
@@ -245,12 +209,12 @@ for (const engine of databases) {
       t.pass(`${rounds * 5} states`);
       const odd = { requestState: one, inputResponses: { confirmation: { action: 'yes' } } };
       await refused('no action', key, args('never'), odd);
-      const again = await call(gateway, key, args('never'), { requestState: one });
+      const again = await callSend(gateway, key, args('never'), { requestState: one });
       t.match(again.result, { resultType: 'input_required' }, 'without an answer it asks again');
       const turned = { body: { text: 'never', to: { phone: friend } } };
       t.equal(canonicalJson(turned), canonicalJson(args('never')));
       t.equal((await sent()).length, before + 1, 'only the good one');
-      const last = await call(twin, key, turned, answered(one));
+      const last = await callSend(twin, key, turned, answered(one));
       t.match(last.result, { isError: false }, 'the order of fields is no change');
       t.equal((await sent()).length, before + 2);
     });
@@ -258,10 +222,10 @@ for (const engine of databases) {
     await t.test('twins of one state in two processes send one message', async (t) => {
       for (let n = 0; n < scaled(40, 5); n += 1) {
         const text = `twin ${n}`;
-        const state = stateOf(await call(gateway, key, args(text)));
+        const state = stateOf(await callSend(gateway, key, args(text)));
         const answers = await Promise.all(
           Array.from({ length: 6 }, (_, m) =>
-            call(
+            callSend(
               m % 2 === 0 ? gateway : twin,
               key,
               args(text),
@@ -278,16 +242,16 @@ for (const engine of databases) {
     });
 
     await t.test('what changed since the person was asked is asked', async (t) => {
-      const state = stateOf(await call(gateway, key, args('later')));
+      const state = stateOf(await callSend(gateway, key, args('later')));
       const { contacts } = bodyOf<{ contacts: { id: string; phone: string }[] }>(
         await api.get('/contacts'),
       );
       const { id } = contacts.find((one) => one.phone === friend) ?? { id: '' };
       t.equal((await api.patch(`/contacts/${id}`, { name: 'Ada' })).status, 200);
-      const anew = await call(gateway, key, args('later'), answered(state));
+      const anew = await callSend(gateway, key, args('later'), answered(state));
       t.match(JSON.stringify(anew.result), `To: Ada (${friend})`);
       t.notOk((await sent()).includes('later'));
-      t.match((await call(gateway, key, args('later'), answered(stateOf(anew)))).result, {
+      t.match((await callSend(gateway, key, args('later'), answered(stateOf(anew)))).result, {
         isError: false,
       });
       t.ok((await outbox(api, phone)).length > 0);

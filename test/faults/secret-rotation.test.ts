@@ -8,6 +8,7 @@ import { createLog } from '../../core/log.ts';
 import { makeKeyring } from '../../plugins/secrets/keyring.ts';
 import { makeSecrets } from '../../plugins/secrets/sealing.ts';
 import { makeStorage } from '../../plugins/storage/storage.ts';
+import { answered, callSend, stateOf } from '../harness/confirmed-sends.ts';
 import { storyDatabases } from '../harness/databases.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { startProcess } from '../harness/processes.ts';
@@ -49,6 +50,11 @@ for (const { name, create } of storyDatabases('mariadb')) {
     t.equal((await old.api.post('/webhooks', signed)).status, 201);
     const rotated = await old.api.post('/webhooks/hook/signing-secret');
     const { signing_secret } = bodyOf<{ signing_secret: string }>(rotated);
+    const agent = { name: 'Agent', confirm_sends: true };
+    const agentKey = bodyOf<{ key: string }>(await old.api.post('/keys', agent)).key;
+    const confirmed = { body: { account_id, to: { phone: phoneNumber(1000) }, text: 'confirmed' } };
+    const form = async () => stateOf(await callSend(old, agentKey, confirmed));
+    const forms = [await form(), await form()] as const;
     t.equal(await old.stop(), 0);
 
     const swapped = await run(t, { ...place, GATEWAY_SECRET: after }, 'serve');
@@ -77,6 +83,11 @@ for (const { name, create } of storyDatabases('mariadb')) {
     const both = { GATEWAY_SECRET: after, GATEWAY_SECRET_PREVIOUS: before };
     const during = await start({ ...both, ...keys });
     await connected(during.api, phone);
+    const yes = answered(forms[0]);
+    const taken = await callSend(during, agentKey, confirmed, yes);
+    t.match(taken.result, { isError: false }, 'a form that was open is good for the message');
+    const twice = await callSend(during, agentKey, confirmed, yes);
+    t.match(twice.error, { code: -32_602, message: /used already/ }, 'once');
     const all = await stale();
     t.ok(all > many, `${all} values are sealed with the previous secret`);
 
@@ -101,6 +112,9 @@ for (const { name, create } of storyDatabases('mariadb')) {
     await connected(alone.api, phone);
     await sendAccepted(alone.api, { account_id, to: { phone: phoneNumber(1000) } });
     t.match(await alone.api.post('/webhooks/hook/test'), { body: { delivered: true } });
+    const late = await callSend(alone, agentKey, confirmed, answered(forms[1]));
+    const asksAnew = { code: -32_602, message: /call without it to ask anew$/ };
+    t.match(late.error, asksAnew, 'a form from before is refused, and says what to do');
     const verdicts = receiver.received.map((one) => judge(one, signing_secret));
     t.same(verdicts, ['genuine'], 'a receiver goes on verifying with the secret that it has');
     const [first] = receiver.received.map((one) => header(one, 'webhook-signature'));
