@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import t from 'tap';
 import { eventTypes } from '../../core/contracts/events.ts';
 import { pairBehaving } from '../harness/behaviours.ts';
@@ -11,6 +13,7 @@ import { scale, scaled } from '../harness/scale.ts';
 import { startSending } from '../harness/sending.ts';
 import { until } from '../harness/story.ts';
 import { startRabbitmq } from '../servers/rabbitmq.ts';
+import { makeFolder } from '../servers/server.ts';
 
 const accounts = 10;
 const kills = scaled(10, 2);
@@ -21,20 +24,20 @@ t.test(
   'two processes are killed in turn: a callback gets each event, under one id',
   { timeout: 900_000 },
   async (t) => {
-    const database = await engines.mariadb.create(t);
-    const rabbitmq = await startRabbitmq();
-    t.teardown(() => rabbitmq.remove());
+    const [database, rabbitmq, dataDir] = await Promise.all([
+      engines.mariadb.create(t),
+      startRabbitmq(),
+      makeFolder('gateway'),
+    ]);
+    t.teardown(() => Promise.all([rabbitmq.remove(), rm(dataDir, { recursive: true })]));
     const settings = {
       AMQP_URL: rabbitmq.url,
+      GATEWAY_SECRET: randomBytes(32).toString('base64'),
       GATEWAY_SESSIONS__LEASE_S: leaseS,
       GATEWAY_MCP__EVENT_RETRY_DELAYS_S: '[1, 1, 1, 1]',
     };
-    const one = await runGateway(t, { databaseUrl: database.url, settings });
-    const two = await runGateway(t, {
-      databaseUrl: database.url,
-      dataDir: one.dataDir,
-      settings: { ...settings, GATEWAY_SECRET: one.secret },
-    });
+    const start = () => runGateway(t, { databaseUrl: database.url, dataDir, settings });
+    const [one, two] = await Promise.all([start(), start()]);
     const secret = newSecret();
     const seen = new Set<string>();
     // Every third event is refused at first.
