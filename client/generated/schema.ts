@@ -251,7 +251,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Hand in the login code
+         * Hand in the login code of a chatapp number
          * @description Hands in the one-time code that was sent to the account. `connected`: done. `password_required`: the account has two-factor authentication; ask the user for the password and use `submit_chatapp_password`. `invalid_code`: wrong, or no code is awaited; a wrong one may be handed in again, the fifth ends the login.
          */
         post: operations["submit_chatapp_code"];
@@ -271,7 +271,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Hand in the two-factor password
+         * Hand in the two-factor password of a chatapp number
          * @description Hands in the two-factor password after `password_required`. `invalid_password`: wrong, or no password is awaited; a wrong one may be handed in again, the fifth ends the login.
          */
         post: operations["submit_chatapp_password"];
@@ -349,7 +349,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Get the current QR code
+         * Get the QR code of a msgapp number
          * @description The code to be scanned with the phone that owns the number. It is short-lived and renewed by itself: fetch it every 10 to 15 seconds until the status says `connected`. `qr` is the text that the code holds, `qr_image` a picture of it. `qr_not_ready`: ask again in a moment. `qr_expired`: the last code ran out or the pairing ended; connect again. `qr_not_applicable`: the number is connected, or is being paired by pairing code.
          */
         get: operations["get_msgapp_qr"];
@@ -649,7 +649,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the event types
+         * List the event types of webhooks
          * @description The event types that webhooks of the account can subscribe to, each with its meaning. Only these are accepted in `subscribed_to`.
          */
         get: operations["list_webhook_events"];
@@ -703,7 +703,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a test delivery
+         * Send a test delivery to a webhook
          * @description Delivers sample data at once and answers, within ten seconds, what came of it: `delivered` true, or false with
          *     a `failure`. The receiver gets it like any other delivery, signed if signing is on; nothing in it shows that it
          *     is a test, but its ids are all zeros. It goes out also when the webhook is switched off, paused or not
@@ -765,18 +765,18 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the signing secret
+         * Read a webhook's signing secret
          * @description The whole secret that deliveries are signed with, for the receiver; show it to nobody else. While signing is off it is null: `rotate_webhook_signing_secret` turns signing on.
          */
         get: operations["get_webhook_signing_secret"];
         put?: never;
         /**
-         * Generate or rotate the signing secret
+         * Generate or rotate a webhook's signing secret
          * @description Makes a new secret and returns it; the first one turns signing on. `X-Webhook-Signature` of the next delivery is made with the new one only, retries of earlier ones included: let the receiver accept both secrets for a moment. `webhook-signature` carries both signatures for 24 hours (unless configured otherwise), so that a receiver with a library of Standard Webhooks may change its secret within that time; a further rotation forgets the secret before. The old secret cannot be brought back.
          */
         post: operations["rotate_webhook_signing_secret"];
         /**
-         * Turn signing off
+         * Turn a webhook's signing off
          * @description Removes the secret: later deliveries carry no header of a signature, neither ours nor those of Standard Webhooks, and a receiver that checks them refuses them. The secret cannot be brought back. Succeeds when signing is off already.
          */
         delete: operations["turn_off_webhook_signing"];

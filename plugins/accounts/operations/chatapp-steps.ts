@@ -53,7 +53,7 @@ export function chatappSteps(connections: Connections): readonly AnyOperation[] 
       scope: 'connect',
       withinAccounts: true,
       group: 'chatapp',
-      summary: 'Hand in the login code',
+      summary: 'Hand in the login code of a chatapp number',
       description:
         'Hands in the one-time code that was sent to the account. `connected`: done. `password_required`: the ' +
         'account has two-factor authentication; ask the user for the password and use ' +
@@ -93,7 +93,7 @@ export function chatappSteps(connections: Connections): readonly AnyOperation[] 
       scope: 'connect',
       withinAccounts: true,
       group: 'chatapp',
-      summary: 'Hand in the two-factor password',
+      summary: 'Hand in the two-factor password of a chatapp number',
       description:
         'Hands in the two-factor password after `password_required`. `invalid_password`: wrong, or no password ' +
         'is awaited; a wrong one may be handed in again, the fifth ends the login.',

@@ -47,7 +47,7 @@ function qr(connections: Connections): AnyOperation {
     scope: 'connect',
     withinAccounts: true,
     group: 'msgapp',
-    summary: 'Get the current QR code',
+    summary: 'Get the QR code of a msgapp number',
     description:
       'The code to be scanned with the phone that owns the number. It is short-lived and renewed by itself: ' +
       'fetch it every 10 to 15 seconds until the status says `connected`. `qr` is the text that the code ' +

@@ -67,7 +67,7 @@ export function getSecret({ subscriptions }: WebhookOperationsParts): AnyOperati
     method: 'GET',
     tool: 'get_webhook_signing_secret',
     scope: 'webhooks',
-    summary: 'Read the signing secret',
+    summary: "Read a webhook's signing secret",
     description:
       'The whole secret that deliveries are signed with, for the receiver; show it to nobody else. While signing ' +
       'is off it is null: `rotate_webhook_signing_secret` turns signing on.',
@@ -91,7 +91,7 @@ export function rotateSecret({ subscriptions }: WebhookOperationsParts): AnyOper
     method: 'POST',
     tool: 'rotate_webhook_signing_secret',
     scope: 'webhooks',
-    summary: 'Generate or rotate the signing secret',
+    summary: "Generate or rotate a webhook's signing secret",
     description:
       'Makes a new secret and returns it; the first one turns signing on. `X-Webhook-Signature` of the next delivery ' +
       'is made with the new one only, retries of earlier ones included: let the receiver accept both secrets for a ' +
@@ -116,7 +116,7 @@ export function turnOffSigning({ subscriptions }: WebhookOperationsParts): AnyOp
     method: 'DELETE',
     tool: 'turn_off_webhook_signing',
     scope: 'webhooks',
-    summary: 'Turn signing off',
+    summary: "Turn a webhook's signing off",
     description:
       'Removes the secret: later deliveries carry no header of a signature, neither ours nor those of Standard ' +
       'Webhooks, and a receiver that checks them refuses them. The secret cannot be brought back. Succeeds when ' +

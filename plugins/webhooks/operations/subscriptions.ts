@@ -79,7 +79,7 @@ export function listEvents(): AnyOperation {
     tool: 'list_webhook_events',
     scope: 'webhooks',
     group: 'webhooks',
-    summary: 'List the event types',
+    summary: 'List the event types of webhooks',
     description:
       'The event types that webhooks of the account can subscribe to, each with its meaning. Only these are ' +
       'accepted in `subscribed_to`.',

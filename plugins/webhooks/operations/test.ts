@@ -37,7 +37,7 @@ export function testWebhook(parts: WebhookOperationsParts): AnyOperation {
     tool: 'test_webhook',
     scope: 'webhooks',
     group: 'webhooks',
-    summary: 'Send a test delivery',
+    summary: 'Send a test delivery to a webhook',
     description: [
       'Delivers sample data at once and answers, within ten seconds, what came of it: `delivered` true, or false with',
       'a `failure`. The receiver gets it like any other delivery, signed if signing is on; nothing in it shows that it',
