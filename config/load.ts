@@ -28,7 +28,25 @@ export function loadConfig({ env, file }: ConfigSources): GatewayConfig {
     put(tree, path, value, variable, origins);
   }
   deriveDefaults(tree);
-  return refuseWrongValues(tree, origins);
+  const config = refuseWrongValues(tree, origins);
+  refuseUselessAuthorities(config);
+  return config;
+}
+
+/** An authority beside an address without TLS would seem to protect what it does not. */
+function refuseUselessAuthorities(config: GatewayConfig): void {
+  if (config.amqp_ca !== null && !config.amqp_url?.startsWith('amqps://')) {
+    throw new ConfigError(
+      'amqp_ca',
+      'amqp_ca (AMQP_CA) needs an amqps:// address: correct AMQP_URL.',
+    );
+  }
+  if (config.database_ca !== null && !config.database_url.startsWith('mysql://')) {
+    throw new ConfigError(
+      'database_ca',
+      'database_ca (DATABASE_CA) needs a mysql:// address: correct DATABASE_URL.',
+    );
+  }
 }
 
 /**

@@ -51,6 +51,17 @@ function Password(address: string, env: string) {
   );
 }
 
+function Authority(address: string, env: string) {
+  return Nullable(
+    Type.String({
+      description: `file with the certificates (PEM) of whoever signs the certificate of \`${address}\`, which must be made out to its host name`,
+      default: null,
+      minLength: 1,
+      'x-env': env,
+    }),
+  );
+}
+
 /**
  * Every setting of the gateway. Beyond JSON Schema a field carries `x-env` (its own environment
  * variable), `x-unit`, `x-expected` (what a value must be, in words, where the schema alone would say it
@@ -91,17 +102,19 @@ export const configSchema = Closed({
     'x-secret': 'password',
   }),
   database_password: Password('database_url', 'DATABASE_PASSWORD'),
+  database_ca: Authority('database_url', 'DATABASE_CA'),
   amqp_url: Nullable(
     Type.String({
-      description: '`amqp://…`; without it the broker is inside the process',
+      description: '`amqp://…` or `amqps://…`; without it the broker is inside the process',
       default: null,
       pattern: '^amqps?://.+$',
       'x-env': 'AMQP_URL',
-      'x-expected': 'an amqp:// address',
+      'x-expected': 'an amqp:// or amqps:// address',
       'x-secret': 'password',
     }),
   ),
   amqp_password: Password('amqp_url', 'AMQP_PASSWORD'),
+  amqp_ca: Authority('amqp_url', 'AMQP_CA'),
   gateway_secret: Nullable(
     Type.String({
       description: 'seals secrets at rest, 32 bytes in base64; required with `mysql://`',

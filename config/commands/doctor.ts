@@ -1,3 +1,4 @@
+import { readAuthority } from '../../core/authority.ts';
 import { createLog } from '../../core/log.ts';
 import { examineDatabase, opensDatabase } from '../compose-doctor.ts';
 import { examineBroker } from '../doctor/broker.ts';
@@ -37,7 +38,7 @@ async function examine(
     guarded('broker', async () => [
       broker === null
         ? good('broker', 'There is no broker: one process does everything.')
-        : await examineBroker(broker),
+        : await examineBroker(broker, readAuthority('AMQP_CA', config.amqp_ca)),
     ]),
   ]);
   return [good('settings', 'Every setting is valid.'), ...ofHost, ...found.flat()];

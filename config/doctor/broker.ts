@@ -1,13 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { Connection } from 'rabbitmq-client';
+import { isUntrusted } from '../../core/authority.ts';
 import { bad, type Finding, good } from './finding.ts';
 
 /** How long the broker may take to answer, in milliseconds. */
 const patienceMs = 5_000;
 
 /** Makes, writes to and reads from a queue of the gateway's names, which goes with the connection. */
-export async function examineBroker(url: string): Promise<Finding> {
-  const connection = new Connection({ url, connectionTimeout: patienceMs, retryLow: 60_000 });
+export async function examineBroker(url: string, ca?: string): Promise<Finding> {
+  const tls = ca === undefined ? {} : { tls: { ca } };
+  const connection = new Connection({
+    url,
+    ...tls,
+    connectionTimeout: patienceMs,
+    retryLow: 60_000,
+  });
   // The first one says most: what follows it is that the connection is gone.
   const failed = new Promise<never>((_, reject) => connection.once('error', reject));
   const queue = `gateway.doctor.${randomUUID()}`;
@@ -41,6 +48,9 @@ function sentenceOf(error: unknown, { host, username, pathname }: URL): string {
   }
   if (/ACCESS_REFUSED|NOT_ALLOWED|403|530/.test(`${code} ${message}`)) {
     return `The broker at ${host} refuses the user ${username} on the virtual host "${decodeURIComponent(pathname.slice(1)) || '/'}": correct AMQP_URL or AMQP_PASSWORD (${message}).`;
+  }
+  if (isUntrusted(error)) {
+    return `The broker at ${host} is not trusted (${message}): name the certificate of whoever signed its certificate in AMQP_CA, and in AMQP_URL the host name that it is made out to.`;
   }
   return `The broker at ${host} cannot be reached: start it, or correct AMQP_URL (${message}).`;
 }

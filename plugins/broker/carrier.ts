@@ -18,6 +18,7 @@ const tickMs = 200;
 /** What a carrier is made with. */
 export interface CarrierOptions {
   readonly url: string;
+  readonly ca: string | undefined;
   readonly processId: string;
   readonly topology: Topology;
   readonly limits: BrokerLimits;
@@ -50,7 +51,7 @@ export class Carrier {
    * @throws TypeError when the url is none
    */
   constructor(options: CarrierOptions) {
-    const { url, processId, topology, limits, timing, log, onReturn, onDropped } = options;
+    const { url, ca, processId, topology, limits, timing, log, onReturn, onDropped } = options;
     const { buffer } = limits;
     this.#options = options;
     const onFlowing = (): void => {
@@ -72,7 +73,7 @@ export class Carrier {
       onDropped: () => onDropped('incoming'),
     });
     this.pulse = this.#makePulse();
-    const both = { url, timing, log, onUp: () => this.pulse.up() };
+    const both = { url, ca, timing, log, onUp: () => this.pulse.up() };
     this.#outbound = new Link({
       ...both,
       name: `gateway ${processId} publishes`,

@@ -1,4 +1,5 @@
 import { type Channel, Connection } from 'rabbitmq-client';
+import { isUntrusted } from '../../core/authority.ts';
 import { doubled, spread } from '../../core/backoff.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { atMost, withTimeout } from '../../core/waiting.ts';
@@ -7,6 +8,8 @@ import type { RabbitmqTiming } from './timing.ts';
 /** What a link is made with. */
 export interface LinkOptions {
   readonly url: string;
+  /** Certificates in PEM of whoever signs the server's; the system's authorities if undefined. */
+  readonly ca: string | undefined;
   /** As RabbitMQ shows the connection to its operator. */
   readonly name: string;
   readonly timing: RabbitmqTiming;
@@ -125,9 +128,10 @@ export class Link {
 
   /** Begins to connect. @throws TypeError when the address is none */
   start(): void {
-    const { url, name, timing } = this.#options;
+    const { url, ca, name, timing } = this.#options;
     const connection = new Connection({
       url,
+      ...(ca === undefined ? {} : { tls: { ca } }),
       connectionName: name,
       noDelay: true,
       heartbeat: timing.heartbeatS,
@@ -179,7 +183,10 @@ export class Link {
     const level = wasUp || this.#failures === 0 ? 'warn' : 'debug';
     // The back-off restarts only after a connection that lasted.
     if (wasUp && performance.now() - this.#upSince > timing.setUpMs) this.#failures = 0;
-    log[level]({ connection: name, err: error }, 'no connection to RabbitMQ; it is tried again');
+    const why = isUntrusted(error)
+      ? 'RabbitMQ is not trusted: AMQP_CA must name the certificate of whoever signed its certificate, AMQP_URL the host in it; it is tried again'
+      : 'no connection to RabbitMQ; it is tried again';
+    log[level]({ connection: name, err: error }, why);
     const pause = doubled(timing.retryMs, this.#failures, timing.retryMaxMs);
     this.#failures += 1;
     this.#retry = setTimeout(() => this.start(), spread(pause, 0.25));

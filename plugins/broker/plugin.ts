@@ -1,13 +1,15 @@
+import { readAuthority } from '../../core/authority.ts';
 import { provide } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
-import type { GatewayLog } from '../../core/log.ts';
 import type { ClosableBroker, OnDropped } from './contract.ts';
 import { MemoryBroker } from './memory.ts';
 import { dropMeter, showBroker } from './metrics.ts';
+import type { RabbitmqBrokerOptions } from './rabbitmq.ts';
 
 export default gatewayPlugin('broker', ['observability'], async (app) => {
   const { config, log, metrics } = app.container.cradle;
-  const options = { log: log.child({ plugin: 'broker' }), onDropped: dropMeter(metrics) };
+  const ca = readAuthority('AMQP_CA', config.amqp_ca);
+  const options = { ca, log: log.child({ plugin: 'broker' }), onDropped: dropMeter(metrics) };
   const broker = await openBroker(config.amqp_url, options);
   showBroker(metrics, broker);
   provide(app.container, 'broker', broker);
@@ -17,7 +19,7 @@ export default gatewayPlugin('broker', ['observability'], async (app) => {
 /** Chooses the broker of this process. RabbitMQ may be away at the start: it is connected to when it is there. */
 async function openBroker(
   amqpUrl: string | null,
-  options: { readonly log: GatewayLog; readonly onDropped: OnDropped },
+  options: Pick<RabbitmqBrokerOptions, 'ca' | 'log'> & { readonly onDropped: OnDropped },
 ): Promise<ClosableBroker> {
   if (amqpUrl === null) return new MemoryBroker(options);
   const { RabbitmqBroker } = await import('./rabbitmq.ts');

@@ -24,6 +24,8 @@ const mostKeys = 64;
 export interface RabbitmqBrokerOptions {
   /** `amqp://user:password@host:port/vhost`, or `amqps://…` */
   readonly url: string;
+  /** Certificates in PEM of whoever signs the server's; the system's authorities if absent. */
+  readonly ca?: string | undefined;
   readonly log: GatewayLog;
   /** Stands before every name on RabbitMQ; brokers reach each other that have the same. `gateway.` if absent. */
   readonly prefix?: string;
@@ -52,7 +54,7 @@ export class RabbitmqBroker implements ClosableBroker {
    * @throws TypeError when the url is none
    */
   constructor(options: RabbitmqBrokerOptions) {
-    const { url, log, limits = defaultLimits, timing = defaultTiming } = options;
+    const { url, ca, log, limits = defaultLimits, timing = defaultTiming } = options;
     const { onDropped = () => undefined } = options;
     const topology = new Topology(options.prefix ?? 'gateway.');
     const { processId } = this;
@@ -64,6 +66,7 @@ export class RabbitmqBroker implements ClosableBroker {
     this.#answering = new Answering({ topology, log, put });
     this.#carrier = new Carrier({
       url,
+      ca,
       processId,
       topology,
       limits,

@@ -18,12 +18,13 @@ export interface DatabasePools {
 
 /**
  * Opens the database that DATABASE_URL names. Connects with the first statement.
+ * @param ca certificates in PEM of whoever signs the database server's
  * @throws StartRefusal when the address is of neither kind
  */
-export function connect(url: string, log: GatewayLog): DatabasePools {
+export function connect(url: string, log: GatewayLog, ca?: string): DatabasePools {
   const dialect = dialectOf(url);
   const { write, read } =
-    dialect === 'mysql' ? openMysql(url, log) : openSqlite(url.slice('sqlite:'.length), log);
+    dialect === 'mysql' ? openMysql(url, log, ca) : openSqlite(url.slice('sqlite:'.length), log);
   return {
     dialect,
     write,

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { GatewayLog } from '../../core/log.ts';
 import { connect } from './connection.ts';
 import { Executor } from './executor.ts';
-import { type DatabaseLocation, openingRefusal } from './opening.ts';
+import { authorityOf, type DatabaseLocation, openingRefusal } from './opening.ts';
 import { MarkTable } from './tables/marks.ts';
 
 /** What an operator wants to know of a database. */
@@ -27,7 +27,7 @@ export async function examineDatabase(
 ): Promise<DatabaseFacts | null> {
   const { database_url: url } = place;
   if (url.startsWith('sqlite:') && !existsSync(url.slice('sqlite:'.length))) return null;
-  const pools = connect(url, log);
+  const pools = connect(url, log, authorityOf(place));
   const sql = new Executor(pools.read, pools.dialect);
   try {
     return pools.dialect === 'mysql' ? await ofServer(sql) : await ofFile(sql);

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import knexModule, { type Knex } from 'knex';
 import Mysql2Client from 'knex/lib/dialects/mysql2/index.js';
-import type { Connection } from 'mysql2';
+import type { Connection, SslOptions } from 'mysql2';
 import type { GatewayLog } from '../../core/log.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import { bindable } from './bindings.ts';
@@ -51,10 +51,13 @@ const writers = new WeakMap<Connection, PacketWriter>();
  * Opens two pools on one server: one for transactions at READ COMMITTED, one whose sessions are read only.
  * Nothing is connected before the first statement.
  * @param url `mysql://user:password@host:port/database`; further parameters are mysql2's, such as `?ssl={}`
+ * @param ca certificates in PEM of whoever signs the server's; with them every connection is encrypted, and made to the
+ *   server of that name alone
  */
 export function openMysql(
   url: string,
   log: GatewayLog,
+  ca?: string,
 ): { readonly write: Knex; readonly read: Knex } {
   if (!URL.canParse(url)) {
     throw new StartRefusal(
@@ -66,9 +69,11 @@ export function openMysql(
       'DATABASE_URL must name a database, for example mysql://user@host/gateway',
     );
   }
+  const ssl = ca === undefined ? {} : { ssl: { ca, verifyIdentity: true } };
   return {
-    write: open(url, log, poolSizes.write, [], { multipleStatements: true }),
+    write: open(url, log, poolSizes.write, [], { ...ssl, multipleStatements: true }),
     read: open(url, log, poolSizes.read, ['SET SESSION TRANSACTION READ ONLY'], {
+      ...ssl,
       multipleStatements: false,
     }),
   };
@@ -79,7 +84,7 @@ function open(
   log: GatewayLog,
   size: number,
   extraSettings: readonly string[],
-  options: { readonly multipleStatements: boolean },
+  options: { readonly multipleStatements: boolean; readonly ssl?: SslOptions },
 ): Knex {
   const connection = {
     ...options,

@@ -1,4 +1,5 @@
 import { dirname, resolve } from 'node:path';
+import { isUntrusted, readAuthority } from '../../core/authority.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import { Executor } from './executor.ts';
 import { faultOf } from './faults.ts';
@@ -8,6 +9,12 @@ import type { OpenStorage } from './storage.ts';
 export interface DatabaseLocation {
   readonly database_url: string;
   readonly data_dir: string;
+  readonly database_ca?: string | null;
+}
+
+/** The certificates that DATABASE_CA names. @throws StartRefusal when there are none */
+export function authorityOf({ database_ca = null }: DatabaseLocation): string | undefined {
+  return readAuthority('DATABASE_CA', database_ca);
 }
 
 /** The fault and its remedy. */
@@ -22,7 +29,7 @@ export function openingRefusal(error: unknown, place: DatabaseLocation): unknown
   const { database_url: url } = place;
   const sentence = url.startsWith('sqlite:')
     ? fileSentence(error, resolve(url.slice('sqlite:'.length)), place)
-    : serverSentence(error, url);
+    : serverSentence(error, place);
   return sentence === null ? error : new StartRefusal(sentence, { cause: error });
 }
 
@@ -74,7 +81,10 @@ function fileSentence(error: Error, file: string, { data_dir }: DatabaseLocation
 /** Characters that end a password in an address unless they are percent-encoded. */
 const encoded = 'with @ : / ? # of a password written as %40 %3A %2F %3F %23';
 
-function serverSentence(error: Error, url: string): string | null {
+function serverSentence(error: Error, place: DatabaseLocation): string | null {
+  const { database_url: url, database_ca = null } = place;
+  // MariaDB refuses the user where it refuses a connection that is not encrypted.
+  const plain = database_ca === null;
   const { host, username, pathname } = new URL(url);
   const server = `The database server at ${host}`;
   const name = decodeURIComponent(pathname.slice(1));
@@ -83,12 +93,17 @@ function serverSentence(error: Error, url: string): string | null {
   switch (errno) {
     case 1045:
     case 1698:
-      return `${server} refuses the user "${user}" with this password: correct them in DATABASE_URL, ${encoded}.`;
+      return `${server} refuses the user "${user}" with this password: correct them in DATABASE_URL, ${encoded}${plain ? `, or set DATABASE_CA if it takes encrypted connections only` : ''}.`;
     case 1049:
       return `${server} has no database "${name}": create it, or name another one in DATABASE_URL.`;
     case 1044:
     case 1142:
       return `${server} does not let the user "${user}" work on the database "${name}": grant all privileges on it.`;
+    case 3159:
+      return `${server} takes encrypted connections only: name the certificate of whoever signed its certificate in DATABASE_CA.`;
+  }
+  if (isUntrusted(error)) {
+    return `${server} is not trusted (${error.message}): name the certificate of whoever signed its certificate in DATABASE_CA, and in DATABASE_URL the host name that it is made out to.`;
   }
   switch (faultOf(error)) {
     case 'connection':

@@ -9,7 +9,7 @@ import type { StorageContents } from './contents.ts';
 import './contract.ts';
 import { type LaneMeter, laneMeter, noMeter, showDatabase } from './metrics.ts';
 import { migrate, waitForDatabase } from './migrations/migrate.ts';
-import { type DatabaseLocation, openingRefusal, refuseDamaged } from './opening.ts';
+import { authorityOf, type DatabaseLocation, openingRefusal, refuseDamaged } from './opening.ts';
 import { makeStorage, type OpenStorage } from './storage.ts';
 
 /** How often the file of an embedded database is asked whether clean-ups left it too large. */
@@ -51,7 +51,10 @@ export async function openStorage(
 ): Promise<OpenStorage> {
   let storage: OpenStorage | undefined;
   try {
-    storage = makeStorage({ url: place.database_url, log, contents, meter });
+    storage = makeStorage({
+      ...{ url: place.database_url, ca: authorityOf(place) },
+      ...{ log, contents, meter },
+    });
     await waitForDatabase(storage, waitMs);
     await refuseDamaged(storage);
     const applied = await migrate(storage, contents.steps);

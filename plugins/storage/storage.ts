@@ -30,6 +30,8 @@ const freePart = 1 / 8;
 export interface StorageOptions {
   /** `mysql://user:password@host:port/database` or `sqlite:PATH`. */
   readonly url: string;
+  /** Certificates in PEM of whoever signs the database server's. */
+  readonly ca?: string | undefined;
   readonly log: GatewayLog;
   readonly contents: StorageContents;
   /** Nothing is measured when absent. */
@@ -53,8 +55,8 @@ export interface OpenStorage extends Storage {
  * Does not migrate. The caller closes it.
  * @throws Error when the address cannot be understood
  */
-export function makeStorage({ url, ...options }: StorageOptions): OpenStorage {
-  return new KnexStorage(connect(url, options.log), options);
+export function makeStorage({ url, ca, ...options }: StorageOptions): OpenStorage {
+  return new KnexStorage(connect(url, options.log, ca), options);
 }
 
 class KnexStorage implements OpenStorage {
@@ -70,7 +72,7 @@ class KnexStorage implements OpenStorage {
 
   constructor(
     connections: DatabasePools,
-    { log, contents, meter = noMeter }: Omit<StorageOptions, 'url'>,
+    { log, contents, meter = noMeter }: Omit<StorageOptions, 'url' | 'ca'>,
   ) {
     this.connections = connections;
     this.#reader = new Executor(connections.read, connections.dialect);

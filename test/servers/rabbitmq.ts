@@ -17,9 +17,10 @@ export function hasRabbitmq(): boolean {
 /**
  * Starts a private RabbitMQ without plugins and without data, and an epmd of its own, so that it
  * meets no other node. Its url names the user guest.
+ * @param settings further lines of its `rabbitmq.conf`
  * @throws if the programs are missing or do not start.
  */
-export async function startRabbitmq(): Promise<Server> {
+export async function startRabbitmq(settings: readonly string[] = []): Promise<Server> {
   const found = programs();
   if (found === undefined) {
     throw new Error('rabbitmq-server and epmd are missing: install rabbitmq-server.');
@@ -27,7 +28,8 @@ export async function startRabbitmq(): Promise<Server> {
   const folder = await makeFolder('rabbitmq');
   const [port, distribution, epmd] = [await freePort(), await freePort(), await freePort()];
   await writeFile(join(folder, 'enabled_plugins'), '[].\n');
-  await writeFile(join(folder, 'rabbitmq.conf'), 'disk_free_limit.absolute = 50MB\n');
+  const lines = ['disk_free_limit.absolute = 50MB', ...settings, ''];
+  await writeFile(join(folder, 'rabbitmq.conf'), lines.join('\n'));
   const env = {
     HOME: folder,
     ERL_EPMD_PORT: String(epmd),

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { isUntrusted } from '../../../core/authority.ts';
 import { integer, type Table, words } from '../../../core/contracts/schema.ts';
 import { Executor } from '../executor.ts';
 import { faultOf } from '../faults.ts';
@@ -80,7 +81,7 @@ export async function waitForDatabase(storage: OpenStorage, forMs: number): Prom
       await executor.rows('select 1');
       return;
     } catch (error) {
-      const passes = ['connection', 'contention'].includes(faultOf(error));
+      const passes = ['connection', 'contention'].includes(faultOf(error)) && !isUntrusted(error);
       if (!passes || performance.now() > deadline) throw error;
       await pause(250);
     }
