@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -5,6 +6,8 @@ import { parse } from 'yaml';
 import { settingsOf } from '../../config/environment.ts';
 import { loadConfig, refuseUnservable } from '../../config/load.ts';
 import { composeFile, interpolated } from '../harness/compose-file.ts';
+import { manifests } from '../harness/manifests.ts';
+import { findProgram } from '../servers/processes.ts';
 
 const project = join(import.meta.dirname, '../..');
 const file = composeFile();
@@ -126,4 +129,72 @@ t.test('the programs that compose.yaml names are in the image', async (t) => {
   t.ok(programs.length > 2);
   for (const [, program = ''] of programs)
     t.ok(existsSync(join(project, `${program}.ts`)), program);
+});
+
+t.test('the manifests of Kubernetes: settings, probes, stops and budgets', async (t) => {
+  const all = manifests();
+  const given = (kind: string) => {
+    const one = all.find(
+      ({ kind: k, metadata }) => k === kind && metadata.name === 'messaging-gateway',
+    );
+    return one?.data ?? one?.stringData ?? {};
+  };
+  const gateways = all.filter(({ spec }) =>
+    spec?.template?.metadata.labels.app.startsWith('messaging-gateway'),
+  );
+  const roles = gateways.map(({ spec, metadata }) => {
+    const { containers, terminationGracePeriodSeconds } = spec.template.spec;
+    const [container] = containers;
+    const own = container.env.filter(({ name }) => name !== 'SIMULATED_NETWORK_SECRET');
+    const env = {
+      ...given('ConfigMap'),
+      ...given('Secret'),
+      ...filledIn,
+      ...Object.fromEntries(
+        own.map(({ name, value = '' }) => [
+          name,
+          value.replace('$(SIMULATED_NETWORK_SECRET)', filledIn.SIMULATED_NETWORK_SECRET),
+        ]),
+      ),
+    };
+    for (const name of [...Object.keys(given('ConfigMap')), ...Object.keys(given('Secret'))]) {
+      t.equal(settingsOf({ [name]: '1' }).length, 1, name);
+    }
+    const config = loadConfig({ env, file: null });
+    t.doesNotThrow(() => refuseUnservable(config));
+    t.ok(terminationGracePeriodSeconds >= config.shutdown.drain_s + 25, metadata.name);
+    const ports = new Map(container.ports.map(({ name, containerPort }) => [name, containerPort]));
+    t.equal(ports.get('http'), 3000);
+    for (const [probe, path] of [
+      ['startupProbe', '/healthz'],
+      ['readinessProbe', '/readyz'],
+      ['livenessProbe', '/healthz'],
+    ] as const) {
+      const { httpGet } = container[probe];
+      t.equal(httpGet.path, path);
+      t.equal(ports.get(httpGet.port), config.metrics_port);
+    }
+    const budget = all.find(
+      ({ kind, spec }) =>
+        kind === 'PodDisruptionBudget' && spec.selector.matchLabels.app === metadata.name,
+    );
+    t.ok(budget, `${metadata.name} has a budget`);
+    return config.roles.join();
+  });
+  t.same(roles.sort(), ['api', 'sessions', 'webhooks']);
+});
+
+t.test('the unit is one that systemd takes', async (t) => {
+  const path = join(project, 'ops/messaging-gateway.service');
+  const unit = readFileSync(path, 'utf8');
+  t.ok(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1]) >= 30);
+  if (findProgram(['systemd-analyze']) === undefined) return;
+  const { status, stderr } = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' });
+  // Its program, and the servers that it comes after, need not be on this machine.
+  const wrong = stderr.split('\n').filter((line) => line.includes('messaging-gateway.service'));
+  t.same(
+    wrong.filter((line) => !/is not executable/.test(line)),
+    [],
+  );
+  t.ok(status === 0 || wrong.length > 0);
 });
