@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { createConnection } from 'mysql2/promise';
 import type { Executor } from '../../plugins/storage/executor.ts';
 import { freeze } from '../servers/freeze.ts';
@@ -86,9 +87,14 @@ export class Member {
     return answer?.status ?? 0;
   }
 
+  /** The process that runs now. */
+  get pid(): number {
+    return this.#process.pid;
+  }
+
   /** Its memory in megabytes; 0 where the system does not tell. */
   async memory(): Promise<number> {
-    const status = await readFile(`/proc/${this.#process.pid}/status`, 'utf8').catch(() => '');
+    const status = await readFile(`/proc/${this.pid}/status`, 'utf8').catch(() => '');
     return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024;
   }
 
@@ -153,6 +159,27 @@ export async function runCluster(
   // The document that answers are checked against is read while everybody is there.
   await Promise.all(members.map((member) => member.api.document()));
   return { members, mariadb, rabbitmq, rows: openRows(t, databaseUrl) };
+}
+
+/** Starts one gateway process with the embedded database and broker, and a network that outlives the process. */
+export async function runAlone(
+  t: Teardown,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<{ readonly member: Member; readonly dataDir: string; readonly rows: Executor }> {
+  const way = await watchNetwork(t, await startNetwork(t));
+  const dataDir = await makeFolder('gateway-alone');
+  const member = new Member(t, 'only one', way, {
+    LOG_LEVEL: 'warn',
+    ...generousLimits,
+    ...settings,
+    TEST_API_KEY: `gw_test_${randomBytes(32).toString('base64url')}`,
+    SIMULATED_NETWORK_URL: way.url,
+    DATA_DIR: dataDir,
+    HOST: '127.0.0.1',
+    PORT: String(await freePort()),
+  });
+  await member.start();
+  return { member, dataDir, rows: openRows(t, `sqlite:${join(dataDir, 'gateway.db')}`) };
 }
 
 /** Starts a simulated network that is nobody's child; answers its address. */
