@@ -1,23 +1,16 @@
-import { chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import t from 'tap';
+import { skipWithoutBrowser, startBrowser } from '../harness/browser.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { until } from '../harness/story.ts';
-import { canInstall, install } from '../servers/install.ts';
-import { findProgram } from '../servers/processes.ts';
-
-const names = ['chromium', 'chromium-browser', 'google-chrome'];
-if (findProgram(names) === undefined && canInstall()) await install(['chromium']);
-const executablePath = findProgram(names);
 
 /** The box for the key: a password of the reference's own, known by its placeholder. */
 const keyBox = (page: Page) => page.getByPlaceholder(/^QUxM/).first();
 
-const skip = executablePath === undefined && 'no Chromium is there, and none can be installed';
-t.test('the reference page in a browser', { skip }, async (t) => {
+t.test('the reference page in a browser', { skip: skipWithoutBrowser }, async (t) => {
   const gateway = await runGateway(t, { databaseUrl: null });
   const { origin } = new URL(gateway.baseUrl);
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-  t.teardown(() => browser.close());
+  const browser = await startBrowser(t);
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
   const page = await context.newPage();
   const foreign: string[] = [];

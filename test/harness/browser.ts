@@ -13,7 +13,7 @@ async function findChromium(): Promise<string | undefined> {
   return findProgram(names);
 }
 
-export const executablePath = await findChromium();
+const executablePath = await findChromium();
 /** For `t.test`: false, or why tests in a browser are left out. */
 export const skipWithoutBrowser =
   executablePath === undefined && 'no Chromium is there, and none can be installed';

@@ -1,13 +1,16 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 const tests = join(import.meta.dirname, '..');
 const cache = join(tests, '../node_modules/.cache');
 const run = promisify(execFile);
+/** How long an installation may take, milliseconds. */
+const installMs = 180_000;
 
 /** How a program ended and what it printed. */
 export interface Finished {
@@ -81,6 +84,12 @@ export async function installedClients(name: 'mcp-clients' | 'openapi-clients'):
   const folder = join(kept, `${process.platform}-${process.arch}-${version}`);
   if (existsSync(folder)) return folder;
   await mkdir(kept, { recursive: true });
+  const claim = join(kept, `installing-${version}`);
+  // One test installs, those beside it wait; who dies in the middle leaves a claim that is out of date.
+  while (!(await isOurs(claim))) {
+    if (existsSync(folder)) return folder;
+    await sleep(200);
+  }
   const fresh = await mkdtemp(join(kept, 'new-'));
   try {
     await cp(source, fresh, { recursive: true });
@@ -93,13 +102,23 @@ export async function installedClients(name: 'mcp-clients' | 'openapi-clients'):
       '--ignore-scripts=false',
       '--engine-strict=false',
     ];
-    await run('npm', args, { cwd: fresh, env, timeout: 180_000, maxBuffer: 10_000_000 });
+    await run('npm', args, { cwd: fresh, env, timeout: installMs, maxBuffer: 10_000_000 });
     await rename(fresh, folder).catch((error: unknown) => {
       // Another test has installed the same meanwhile.
       if (!existsSync(folder)) throw error;
     });
   } finally {
+    await rm(claim, { recursive: true, force: true });
     await rm(fresh, { recursive: true, force: true });
   }
   return folder;
+}
+
+async function isOurs(claim: string): Promise<boolean> {
+  const made = await stat(claim).catch(() => null);
+  if (made !== null && Date.now() - made.mtimeMs > installMs) await rm(claim, { recursive: true });
+  return mkdir(claim).then(
+    () => true,
+    () => false,
+  );
 }
