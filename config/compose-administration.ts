@@ -2,6 +2,7 @@ import { provide } from '../core/container.ts';
 import type { GatewayParts, GatewayPlugin } from '../core/kernel.ts';
 import type { GatewayLog } from '../core/log.ts';
 import { sealedCredentials } from '../plugins/accounts/sealed-credentials.ts';
+import { sealedProxies } from '../plugins/accounts/sealed-proxies.ts';
 import audit from '../plugins/audit/plugin.ts';
 import secrets from '../plugins/secrets/plugin.ts';
 import { resealPlugin } from '../plugins/secrets/reseal-plugin.ts';
@@ -22,7 +23,7 @@ const parts: Readonly<Record<AdministrationPart, readonly GatewayPlugin[]>> = {
   secrets: [
     secrets,
     audit,
-    resealPlugin([sealedCredentials, sealedSigningSecrets, sealedPreviousSecrets]),
+    resealPlugin([sealedCredentials, sealedProxies, sealedSigningSecrets, sealedPreviousSecrets]),
   ],
 };
 

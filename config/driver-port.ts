@@ -41,6 +41,9 @@ export function driverPort(
       set: (values) => ask(() => credentials.set(values)),
       clear: () => ask(() => credentials.clear()),
     },
+    get proxy() {
+      return port.proxy;
+    },
     sentMessage: (reference) => ask(() => port.sentMessage(reference)),
     fetchMedia: (media, signal) => ask(() => port.fetchMedia(media, signal)),
     leftOut: (kind) => {

@@ -12,6 +12,7 @@ export const paths = {
   erase_contact: 'DELETE /contacts/{id}',
   export_contact: 'GET /contacts/{id}/export',
   list_accounts: 'GET /accounts',
+  update_account: 'PATCH /accounts/{id}',
   connect_chatapp: 'POST /channels/chatapp/connect',
   submit_chatapp_code: 'POST /channels/chatapp/connect/{phoneNumber}/verify-code',
   submit_chatapp_password: 'POST /channels/chatapp/connect/{phoneNumber}/verify-password',

@@ -221,6 +221,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/accounts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change an account
+         * @description Changes the proxy that the account connects through. Its session reconnects through the new one at once; a message that is under way may then be reported as uncertain. The password of a proxy is never shown again.
+         */
+        patch: operations["update_account"];
+        trace?: never;
+    };
     "/channels/chatapp/connect": {
         parameters: {
             query?: never;
@@ -432,7 +452,7 @@ export interface paths {
         put?: never;
         /**
          * Connect an account on any channel
-         * @description Starts to link an account, or starts over when its linking is not finished. `step` of the answer says what the user has to do or see; hand in what it asks for, and poll the status until it says `connected`. `GET /channels` says what an account is called by on a channel, how it can be linked and what can be imported. While the network is out of reach `step` is null and the linking is tried again. Unfinished linkings end after five minutes. `already_connected`: the account is linked already, here (use `force_new`) or to another account holder.
+         * @description Starts to link an account, or starts over when its linking is not finished. `step` of the answer says what the user has to do or see; hand in what it asks for, and poll the status until it says `connected`. `GET /channels` says what an account is called by on a channel, how it can be linked and what can be imported. While the network is out of reach `step` is null and the linking is tried again. Unfinished linkings end after five minutes. Without `proxy` an account keeps the one that it has. `already_connected`: the account is linked already, here (use `force_new`) or to another account holder.
          */
         post: operations["connect"];
         delete?: never;
@@ -1378,6 +1398,8 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             new_contacts_blocked_until: string | null;
+            /** @description where it connects through, without the password; null: directly */
+            proxy: string | null;
             /** @description today against the caps */
             limits: {
                 /** @description messages accepted from this account today (UTC) */
@@ -2817,6 +2839,25 @@ export interface components {
          * @description `scope_missing`: This key may not do this.
          *
          *     `channel_not_enabled`: This channel is not enabled for the account.
+         */
+        ScopeMissingOrChannelNotEnabled403: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    error_code: "scope_missing" | "channel_not_enabled";
+                    /** @description a sentence for a person */
+                    error: string;
+                };
+            };
+        };
+        /**
+         * @description `scope_missing`: This key may not do this.
+         *
+         *     `channel_not_enabled`: This channel is not enabled for the account.
          *
          *     `plan_without_channels`: The plan does not include channel connections.
          */
@@ -3634,25 +3675,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequestOrInvalidPhoneNumber400"];
             401: components["responses"]["Unauthorized"];
-            /**
-             * @description `scope_missing`: This key may not do this.
-             *
-             *     `channel_not_enabled`: This channel is not enabled for the account.
-             */
-            403: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @enum {string} */
-                        error_code: "scope_missing" | "channel_not_enabled";
-                        /** @description a sentence for a person */
-                        error: string;
-                    };
-                };
-            };
+            403: components["responses"]["ScopeMissingOrChannelNotEnabled403"];
             413: components["responses"]["PayloadTooLarge413"];
             415: components["responses"]["UnsupportedMediaType415"];
             429: components["responses"]["RateLimited429"];
@@ -3861,6 +3884,50 @@ export interface operations {
                 };
             };
             413: components["responses"]["PayloadTooLarge413"];
+            429: components["responses"]["RateLimited429"];
+            500: components["responses"]["InternalError500"];
+            503: components["responses"]["Unavailable503"];
+        };
+    };
+    update_account: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description the account, as `account_id` of other operations takes it */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    /**
+                     * @description where the account connects through: an address such as socks5://user:password@proxy.example.com:1080, beginning with http:// or socks5://; null: directly
+                     * @example socks5://user:password@proxy.example.com:1080
+                     */
+                    proxy?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Account"];
+                };
+            };
+            400: components["responses"]["InvalidRequest400"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["ScopeMissingOrChannelNotEnabled403"];
+            404: components["responses"]["AccountNotFound404"];
+            413: components["responses"]["PayloadTooLarge413"];
+            414: components["responses"]["UriTooLong414"];
+            415: components["responses"]["UnsupportedMediaType415"];
             429: components["responses"]["RateLimited429"];
             500: components["responses"]["InternalError500"];
             503: components["responses"]["Unavailable503"];
@@ -4664,6 +4731,11 @@ export interface operations {
                      * @default false
                      */
                     force_new?: boolean;
+                    /**
+                     * @description where the account connects through: an address such as socks5://user:password@proxy.example.com:1080, beginning with http:// or socks5://; null: directly
+                     * @example socks5://user:password@proxy.example.com:1080
+                     */
+                    proxy?: string | null;
                     /**
                      * @description import the phone's contacts on the first connection
                      * @default false

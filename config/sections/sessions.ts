@@ -15,5 +15,9 @@ export const SessionsSettings = Closed({
   }),
   reconnect_max_s: Seconds('longest pause between two tries to reconnect', 300, 0.01),
   pairing_timeout_s: Seconds('after which an unfinished pairing ends', 300, 0.1),
+  allow_private_proxies: Type.Boolean({
+    description: 'accounts may connect through proxies whose addresses are not public',
+    default: false,
+  }),
   request_timeout_s: Seconds('in which the process that holds a session must answer', 10, 0.1),
 });

@@ -6,11 +6,13 @@
 import type { DriverEvent } from './driver-events.ts';
 import type { AnswerOutcome, LinkMethod, LinkRequest } from './driver-linking.ts';
 import type { MediaFile, OutboundMedia, OutboundMessage, Sent } from './driver-messages.ts';
+import type { ProxyAddress } from './driver-proxy.ts';
 
 export { type Concern, DriverError } from './driver-error.ts';
 export * from './driver-events.ts';
 export * from './driver-linking.ts';
 export * from './driver-messages.ts';
+export type { ProxyAddress } from './driver-proxy.ts';
 export * from './driver-reasons.ts';
 
 /**
@@ -81,6 +83,8 @@ export interface DriverCapabilities {
   readonly media: boolean;
   /** False: the network never stops an account from sending, so that it is never `restricted`. Default: true. */
   readonly restrictions?: boolean;
+  /** True: every connection goes through `Port.proxy` where there is one, uploads and downloads included. Default: false. */
+  readonly proxies?: boolean;
 }
 
 /** What an account of a network is called by, where that is not a phone number. */
@@ -182,6 +186,8 @@ export interface Port {
   emit(event: DriverEvent): Promise<void>;
   /** The account's credentials. */
   readonly credentials: CredentialStore;
+  /** Where to connect through, as of the latest `link` or `resume`; null: directly. With `proxies` alone. */
+  readonly proxy: ProxyAddress | null;
   /**
    * The text and media of a message sent earlier, for a far side that asks for it again.
    * Null when unknown.

@@ -58,7 +58,7 @@ export class ChatappAttempt {
     this.#parts = parts;
     this.#listener = listener;
     const { options, timing } = parts.shared;
-    this.#client = new Client(options, timing, parts.storage, {
+    this.#client = new Client(options, timing, parts.storage, parts.port.proxy, {
       pushed: (push) => {
         this.connection?.pushed(push);
         this.login?.pushed(push);

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { networkMiddlewares, type tl } from '@mtcute/core';
 import { addPublicKey, LogManager } from '@mtcute/core/utils.js';
 import { BaseTelegramClient } from '@mtcute/node';
-import { DriverError } from '../../core/contracts/driver.ts';
+import { DriverError, type ProxyAddress } from '../../core/contracts/driver.ts';
 import { CallLimit } from './call-limit.ts';
 import type { ChatappOptions } from './options.ts';
 import { isRpcError, loggableError } from './rpc-errors.ts';
@@ -52,13 +52,14 @@ export class Client {
     { apiId, apiHash, dataCenter, serverPublicKey }: ChatappOptions,
     timing: Timing,
     storage: SessionStorage,
+    proxy: ProxyAddress | null,
     listener: ClientListener,
   ) {
     // Each call under way listens.
     setMaxListeners(0, this.#over.signal);
     this.#listener = listener;
     this.#timing = timing;
-    this.#transport = new CuttableTransport({
+    this.#transport = new CuttableTransport(proxy, {
       broken: (how) => listener.broken(how),
       primaryDataCenter: () => this.library.mt.network.getPrimaryDcId(),
     });

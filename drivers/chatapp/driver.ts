@@ -13,6 +13,7 @@ const capabilities: DriverCapabilities = {
   linkMethods: ['code', 'qr'],
   imports: { contacts: true, history: false },
   media: true,
+  proxies: true,
 };
 
 /**

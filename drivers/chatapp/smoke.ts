@@ -55,6 +55,7 @@ const driver = await makeChatappDriver({
 });
 const port: Port = {
   credentials: inMemory(),
+  proxy: null,
   log,
   emit: take,
   sentMessage: async () => null,

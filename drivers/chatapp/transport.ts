@@ -4,10 +4,11 @@ import {
   type TelegramTransport,
   TransportError,
 } from '@mtcute/core';
-import { TcpTransport } from '@mtcute/node';
+import { HttpProxyTcpTransport, SocksProxyTcpTransport, TcpTransport } from '@mtcute/node';
+import type { ProxyAddress } from '../../core/contracts/driver.ts';
 import type { Break } from './causes.ts';
 
-type Connection = Awaited<ReturnType<TcpTransport['connect']>>;
+type Connection = Awaited<ReturnType<TelegramTransport['connect']>>;
 type Address = Parameters<TelegramTransport['connect']>[0];
 
 /** Transport errors of the server. Source: the protocol's list. */
@@ -26,12 +27,13 @@ export interface TransportListener {
  * although the library would reconnect, and all connections can be cut synchronously.
  */
 export class CuttableTransport implements TelegramTransport {
-  readonly #inner = new TcpTransport();
+  readonly #inner: TelegramTransport;
   readonly #listener: TransportListener;
   readonly #open = new Set<Connection>();
   #cut = false;
 
-  constructor(listener: TransportListener) {
+  constructor(proxy: ProxyAddress | null, listener: TransportListener) {
+    this.#inner = transportThrough(proxy);
     this.#listener = listener;
   }
 
@@ -95,6 +97,19 @@ async function elseCall<Value>(failed: () => void, work: Promise<Value>): Promis
     failed();
     throw error;
   }
+}
+
+function transportThrough(proxy: ProxyAddress | null): TelegramTransport {
+  if (proxy === null) return new TcpTransport();
+  const { protocol, host, port, username, password } = proxy;
+  const settings = {
+    ...{ host, port },
+    ...(username === null ? {} : { user: username }),
+    ...(password === null ? {} : { password }),
+  };
+  return protocol === 'http'
+    ? new HttpProxyTcpTransport(settings)
+    : new SocksProxyTcpTransport({ ...settings, version: 5 });
 }
 
 class WatchedCodec extends IntermediatePacketCodec {

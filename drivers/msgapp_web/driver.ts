@@ -31,6 +31,7 @@ export function makeMsgappWebDriver(context: MsgappWebContext): Driver {
       linkMethods: ['qr', 'pairing_code'],
       imports: { contacts: true, history: true },
       media: true,
+      proxies: true,
     },
     open: (account, port) => new MsgappWebSession(options, account, port, frames),
   };

@@ -108,7 +108,7 @@ export class MsgappWebSession implements Session {
     const superseded = (): boolean => this.#closed || turn !== this.#turn;
     if (superseded()) return;
     try {
-      const library = await loadTrusting(this.#options.rootPublicKey);
+      const library = await this.#load();
       if (superseded()) return;
       const prepared = await prepare(library);
       if (superseded()) return;
@@ -127,6 +127,15 @@ export class MsgappWebSession implements Session {
       this.#warn(error, 'a session could not begin');
       await this.#ended(failureOf(error), quiet);
     }
+  }
+
+  async #load(): Promise<Library> {
+    const { proxy } = this.#port;
+    const library = await loadTrusting(this.#options.rootPublicKey);
+    if (proxy === null) return library;
+    // Few need it, and it takes a moment to load.
+    const { proxied } = await import('./proxied.ts');
+    return proxied(library, proxy);
   }
 
   async #stored(library: Library): Promise<Prepared | null> {
@@ -189,7 +198,7 @@ export class MsgappWebSession implements Session {
   /** Connects only to log out: nothing is emitted. */
   async #connectSilently(signal: AbortSignal): Promise<boolean> {
     this.#cut();
-    const library = await loadTrusting(this.#options.rootPublicKey);
+    const library = await this.#load();
     const prepared = await this.#stored(library);
     if (prepared === null) return false;
     if (this.#closed) throw new Error('the session is closed');

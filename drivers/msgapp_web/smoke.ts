@@ -86,6 +86,7 @@ const log = (facts: object, message: string) => console.log(message, JSON.string
 const port: Port = {
   emit,
   credentials,
+  proxy: null,
   sentMessage: async () => null,
   leftOut: (kind) => console.log('left out', kind),
   fetchMedia: async () => {

@@ -4,6 +4,7 @@ import { ChannelDirectory } from './channel-access.ts';
 import { Connections } from './connections.ts';
 import type { SessionListener, Sessions } from './contract.ts';
 import { connectLane } from './lanes/connect.ts';
+import { type ProxyInput, proxyLane } from './lanes/proxy.ts';
 import { removeLane } from './lanes/remove.ts';
 import { restrictLane } from './lanes/restrict.ts';
 import { transitionLane } from './lanes/transition.ts';
@@ -13,6 +14,7 @@ import type { SessionEnvironment } from './session/environment.ts';
 import { SessionProcess } from './session/process.ts';
 import { SessionDirectory } from './session-directory.ts';
 import { StatusReporter } from './status-reporter.ts';
+import type { AccountRow } from './tables/account-rows.ts';
 
 /** What the accounts of one process are made of. */
 export interface AccountsOptions
@@ -27,6 +29,7 @@ export interface AssembledAccounts {
   readonly sessions: Sessions;
   readonly channels: ChannelDirectory;
   readonly connections: Connections;
+  changeProxy(input: ProxyInput): Promise<AccountRow | null>;
   readonly process: SessionProcess;
 }
 
@@ -47,12 +50,14 @@ export function assembleAccounts(options: AccountsOptions): AssembledAccounts {
   const directory = new SessionDirectory({ storage, broker, clock, sealer, requestTimeoutMs });
   const remove = removeLane(transitionParts);
   const access = new ChannelDirectory(plans, channels);
+  const changeProxy = proxyLane(broker);
   return {
     accounts: {
       restrictForSafety: (accountId, until) => storage.submit(restrict, { accountId, until }),
     },
     sessions: { attach: (listener) => listeners.push(listener) },
     channels: access,
+    changeProxy: (input) => storage.submit(changeProxy, input),
     connections: new Connections({
       storage,
       directory,

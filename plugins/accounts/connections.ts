@@ -34,6 +34,8 @@ export interface ConnectCall {
   readonly identifier: string;
   readonly options: ConnectOptions;
   readonly forceNew: boolean;
+  /** Where to connect through, as given; null: directly; absent: as before. */
+  readonly proxy?: string | null;
   readonly waitForStep: boolean;
   readonly unreachable: 'refuse' | 'go_on';
   /** The hash of the owner's link that asks; absent: the tenant does. */

@@ -1,4 +1,3 @@
-import type { Accounts } from '../../core/contracts/accounts.ts';
 import type { AnyOperation } from '../../core/operation.ts';
 import { type AnyChannelParts, anyChannelOperations } from './operations/any-channel.ts';
 import { chatappOperations } from './operations/chatapp.ts';
@@ -7,13 +6,15 @@ import { listChannels } from './operations/list-channels.ts';
 import { type MakeLinkParts, makeLink } from './operations/make-link.ts';
 import { msgappOperations } from './operations/msgapp.ts';
 import { type OwnerLinkParts, ownerLinkOperations } from './operations/owner-link.ts';
+import { type UpdateAccountParts, updateAccount } from './operations/update-account.ts';
 
 /** The operations of accounts and connections: the specification's in its order, then those of any channel. */
 export function accountOperations(
-  parts: Pick<Accounts, 'list'> & AnyChannelParts & MakeLinkParts & OwnerLinkParts,
+  parts: UpdateAccountParts & AnyChannelParts & MakeLinkParts & OwnerLinkParts,
 ): readonly AnyOperation[] {
   return [
     listAccounts(parts),
+    updateAccount(parts),
     ...chatappOperations(parts.connections),
     ...msgappOperations(parts.connections),
     listChannels(parts.channels),

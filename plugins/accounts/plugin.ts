@@ -9,6 +9,7 @@ import { OwnerLinks } from './links.ts';
 import { accountMetrics, showAccounts } from './metrics.ts';
 import { accountsOf } from './operations/list-accounts.ts';
 import { accountOperations } from './operations.ts';
+import { AccountProxies } from './proxies.ts';
 import { LoginGate } from './session/login-gate.ts';
 import { LoopDelay } from './session/loop-delay.ts';
 import { systemTimers } from './session/timers.ts';
@@ -16,7 +17,17 @@ import { systemTimers } from './session/timers.ts';
 /** Accounts: their records, their connection operations, and the sessions that this process hosts. */
 export default gatewayPlugin(
   'accounts',
-  ['observability', 'storage', 'secrets', 'broker', 'cluster', 'tenants', 'media', 'erasure'],
+  [
+    'observability',
+    'storage',
+    'secrets',
+    'broker',
+    'cluster',
+    'tenants',
+    'egress',
+    'media',
+    'erasure',
+  ],
   async (app) => {
     const { cradle } = app.container;
     const { sessions: configured, roles } = cradle.config;
@@ -27,7 +38,12 @@ export default gatewayPlugin(
       random: Math.random,
       loopDelayMs: () => loopDelay.longestMs(),
     });
-    const { accounts, sessions, channels, connections, process } = assembleAccounts({
+    const proxies = new AccountProxies({
+      sealer: cradle.secrets,
+      egress: cradle.egress,
+      allowPrivate: configured.allow_private_proxies,
+    });
+    const { accounts, sessions, channels, connections, changeProxy, process } = assembleAccounts({
       storage: cradle.storage,
       broker: cradle.broker,
       cluster: cradle.cluster,
@@ -38,6 +54,7 @@ export default gatewayPlugin(
       sealer: cradle.secrets,
       channels: cradle.channels,
       media: cradle.media,
+      proxies,
       faults: cradle.driverFaults,
       metrics: accountMetrics(cradle.metrics, cradle.channels.channels()),
       plans: cradle.plans,
@@ -54,7 +71,7 @@ export default gatewayPlugin(
     const held = { size: () => process.host.size, capacity };
     showAccounts(cradle.metrics, cradle.storage.read, roles.includes('sessions') ? held : null);
     cradle.erasures.add('ten', ({ tenantId }) => connections.removeSome(tenantId));
-    const list = (caller: Caller) => accountsOf(cradle, caller);
+    const list = (caller: Caller) => accountsOf(cradle, proxies, caller);
     provideSingleton(app.container, 'sessions', () => sessions);
     provideSingleton(app.container, 'accounts', () => ({ ...accounts, list }));
     const links = new OwnerLinks({
@@ -66,7 +83,13 @@ export default gatewayPlugin(
     });
     const consoleUrl = () =>
       cradle.config.console.enabled ? `${publicUrl(app.server, cradle.config)}/console` : null;
-    app.operations.add(...accountOperations({ list, channels, connections, links, consoleUrl }));
+    const { storage } = cradle;
+    app.operations.add(
+      ...accountOperations({
+        ...{ list, storage, channels, connections, proxies, links, consoleUrl },
+        change: changeProxy,
+      }),
+    );
     app.addHook('onReady', () => {
       loopDelay.start();
       return process.start();

@@ -92,6 +92,11 @@ export const details = {
   driver_failed: 'The driver of this channel failed: it is tried again, and the log has the error.',
   stalled:
     'The driver of this channel kept the gateway from all other work: the account is held back, then tried again.',
+  no_proxy: (why: string) =>
+    `The proxy of the account cannot be used: ${why} It is tried again; change the proxy if that lasts.`,
+  through_proxy: (detail: string) =>
+    `${detail} The account connects through a proxy: it has to be up, and to take the user and password.`,
+  proxy_changed: 'The account reconnects through another proxy.',
   wrong_values: (field: string, most: number) =>
     `The network did not take the ${field} ${most} times: connect again.`,
   safety_limits: (until: number) =>

@@ -71,6 +71,12 @@ export interface Egress {
    * unicast. Answers null, or a sentence that says what is wrong. A host that cannot be looked up is not allowed.
    */
   refusal(url: string): Promise<string | null>;
+  /**
+   * An address of a host, for a connection that somebody else makes: every one of the host must be allowed.
+   * Never rejects.
+   * @param mayBePrivate also where requests may not go to private networks
+   */
+  addressOf(host: string, mayBePrivate: boolean): Promise<EgressOutcome<string>>;
   /** Never rejects. */
   post(request: EgressPost): Promise<EgressOutcome<EgressAnswer>>;
   /** Never rejects. */

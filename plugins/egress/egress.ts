@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { withTimeout } from '../../core/waiting.ts';
@@ -14,7 +15,7 @@ import type {
 import { RequestDeadline, type RequestTimes } from './deadline.ts';
 import { EgressError, failureOf } from './failures.ts';
 import { openFile } from './file.ts';
-import { allowedAddresses } from './lookup.ts';
+import { allowedAddresses, type LookUp } from './lookup.ts';
 import type { EgressSettings } from './settings.ts';
 import { readTarget, type Target } from './target.ts';
 
@@ -45,6 +46,20 @@ export class GuardedEgress implements ClosableEgress {
       return null;
     } catch (error) {
       return failureOf(error).message;
+    }
+  }
+
+  async addressOf(host: string, mayBePrivate: boolean): Promise<EgressOutcome<string>> {
+    const { connectTimeoutMs, lookUp, rules } = this.#settings;
+    const own = mayBePrivate ? { ...rules, isAllowed: () => true } : rules;
+    const known: LookUp = async (name) => (isIP(name) === 0 ? lookUp(name) : [name]);
+    try {
+      const late = new EgressError('timeout', 'The host could not be looked up in time.');
+      const looking = allowedAddresses(host, known, own);
+      const [answer = ''] = await withTimeout(connectTimeoutMs, late, looking);
+      return { answered: true, answer };
+    } catch (error) {
+      return { answered: false, failure: failureOf(error) };
     }
   }
 

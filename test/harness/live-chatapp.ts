@@ -35,7 +35,7 @@ export function liveChatapp({ control, settings }: NetworkProcess): LiveNetwork 
       const { seal } = makeSecrets(makeKeyring(gateway.secret, null));
       const lines = provisioned.map(({ phone, key }, n) => ({
         ...{ phone, key },
-        account: `acc_01J0000000${String(n).padStart(16, '0')}`,
+        account: `acc_01j0000000${String(n).padStart(16, '0')}`,
       }));
       const at = (n: number) => {
         const line = lines[n];

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import type { Teardown } from './processes.ts';
 
 /** Below the ports that systems give to connections going out: one of those could take it before it is listened on. */
@@ -37,10 +36,13 @@ async function isFree(port: number): Promise<boolean> {
 }
 
 /** Has a server listen on loopback until the test ends; answers its origin. */
-export async function listening(t: Teardown, server: Server): Promise<string> {
+export async function listening(
+  t: Teardown,
+  server: Server & { closeAllConnections?(): void },
+): Promise<string> {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   t.teardown(async () => {
-    server.closeAllConnections();
+    server.closeAllConnections?.();
     server.close();
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

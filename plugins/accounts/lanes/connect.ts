@@ -13,6 +13,8 @@ export interface ConnectInput {
   readonly identifier: string;
   readonly options: ConnectOptions;
   readonly forceNew: boolean;
+  /** Where to connect through, sealed for the account; null: directly; undefined: as before. */
+  readonly proxy: string | null | undefined;
   readonly accountsCap: number;
   /** The record as read before; the transaction locks its lease and reads it again. */
   readonly existingAccountId: string | null;
@@ -35,6 +37,8 @@ export interface ConnectUndo {
   readonly fence: LeaseToken;
   /** The record was made by this connect. */
   readonly created: boolean;
+  /** Where the account connected through before. */
+  readonly proxy: string | null;
   /** The record before this connect, if it was disconnected. */
   readonly before: { readonly state: AccountState; readonly options: ConnectOptions } | null;
 }
@@ -91,10 +95,12 @@ async function connectOne(
   if (row === undefined) await insert(unit, input);
   const [fresh] = await unit.accounts.find([accountId]);
   if (fresh === undefined) throw new Error('the record that was just made is missing');
-  const batch = new TransitionBatch(unit, parts, [fresh]);
+  if (input.proxy !== undefined) await unit.accounts.setProxy(accountId, input.proxy);
+  const proxy = input.proxy === undefined ? fresh.proxy : input.proxy;
+  const batch = new TransitionBatch(unit, parts, [{ ...fresh, proxy }]);
   const decided = accountTransition(fresh, { type: 'connect' });
   if (decided === null) throw new Error('a connect applies in every status');
-  const after = batch.add(fresh, decided, { options: input.options });
+  const after = batch.add({ ...fresh, proxy }, decided, { options: input.options });
   await batch.write();
   if (input.link === undefined) await unit.links.end([accountId]);
   else await unit.links.countRestart(accountId);
@@ -105,7 +111,7 @@ async function connectOne(
     !created && fresh.status === 'disconnected'
       ? { state: stateOf(fresh), options: fresh.connectOptions }
       : null;
-  return { kind: 'begun', row: after, fence, undo: { fence, created, before } };
+  return { kind: 'begun', row: after, fence, undo: { fence, created, proxy: fresh.proxy, before } };
 }
 
 async function refusal(

@@ -12,7 +12,7 @@ export function undoLane(parts: TransitionParts): Lane<ConnectUndo, boolean> {
     locks: ({ fence }) => [`lease:${fence.id}`],
     run: async (unit, inputs) => {
       const outputs: boolean[] = [];
-      for (const { fence, created, before } of inputs) {
+      for (const { fence, created, proxy, before } of inputs) {
         const id = fence.id;
         const [row] = await unit.accounts.find([id]);
         const held = await unit.leases.rows.heldBy([fence]);
@@ -34,6 +34,7 @@ export function undoLane(parts: TransitionParts): Lane<ConnectUndo, boolean> {
           batch.add(row, abandoned);
         }
         await batch.write();
+        if (row.proxy !== proxy) await unit.accounts.setProxy(id, proxy);
         await unit.leases.end([fence]);
       }
       return outputs;

@@ -3,12 +3,12 @@ import type { Driver } from '../../../core/contracts/driver.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed } from '../../../core/schemas.ts';
-import type { ChannelDirectory } from '../channel-access.ts';
-import type { Connections } from '../connections.ts';
 import type { ConnectOptions } from '../contract.ts';
 import { identifierDescription, parseIdentifier } from '../identifiers.ts';
+import type { AnyChannelParts } from './any-channel.ts';
 import { ConnectionView, connectionView } from './connection-view.ts';
 import { Flag, type ImportBody, importFields, importOptions, refuseFields } from './imports.ts';
+import { ProxyGiven, refuseProxy } from './proxy-field.ts';
 import { ChannelName, noCauseExample } from './schemas.ts';
 
 const Body = Closed({
@@ -26,14 +26,16 @@ const Body = Closed({
     }),
   ),
   force_new: Flag('discard any existing session of this account and link it anew'),
+  proxy: Type.Optional(ProxyGiven),
   ...importFields,
 });
 
 /** `POST /channels/{channel}/connections`. */
-export function connectOnAnyChannel(
-  connections: Connections,
-  channels: ChannelDirectory,
-): AnyOperation {
+export function connectOnAnyChannel({
+  connections,
+  channels,
+  proxies,
+}: AnyChannelParts): AnyOperation {
   return operation({
     id: 'connect',
     method: 'POST',
@@ -48,7 +50,7 @@ export function connectOnAnyChannel(
       'the user has to do or see; hand in what it asks for, and poll the status until it says `connected`. ' +
       '`GET /channels` says what an account is called by on a channel, how it can be linked and what can be ' +
       'imported. While the network is out of reach `step` is null and the linking is tried again. Unfinished ' +
-      'linkings end after five minutes. `already_connected`: the account is linked already, here (use ' +
+      'linkings end after five minutes. Without `proxy` an account keeps the one that it has. `already_connected`: the account is linked already, here (use ' +
       '`force_new`) or to another account holder.',
     hints: { readOnly: false, destructive: false, idempotent: false },
     params: Closed({ channel: ChannelName }),
@@ -90,11 +92,13 @@ export function connectOnAnyChannel(
     ],
     async handler({ caller, params: { channel }, body }) {
       const driver = channels.driver(caller, channel);
+      await refuseProxy(proxies, driver, body.proxy);
       const connection = await connections.connect(caller, {
         channel,
         identifier: identifierGiven(driver, body.identifier),
         options: optionsGiven(driver, body),
         forceNew: body.force_new ?? false,
+        ...(body.proxy === undefined ? {} : { proxy: body.proxy }),
         waitForStep: true,
         unreachable: 'go_on',
       });

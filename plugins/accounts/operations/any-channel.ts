@@ -3,6 +3,7 @@ import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed } from '../../../core/schemas.ts';
 import type { ChannelDirectory } from '../channel-access.ts';
 import type { Connections } from '../connections.ts';
+import type { AccountProxies } from '../proxies.ts';
 import { connectOnAnyChannel } from './any-channel-connect.ts';
 import { ConnectionView, connectionView } from './connection-view.ts';
 import { disconnectDescription, RemovedStatus } from './disconnect.ts';
@@ -12,6 +13,7 @@ import { ChannelName, Identifier, noCauseExample } from './schemas.ts';
 export interface AnyChannelParts {
   readonly channels: ChannelDirectory;
   readonly connections: Connections;
+  readonly proxies: Pick<AccountProxies, 'refusal'>;
 }
 
 const path = '/channels/{channel}/connections/{identifier}';
@@ -29,9 +31,9 @@ const connected = {
 
 /** The four operations that connect accounts on any channel, driven by what its driver declares. REST only. */
 export function anyChannelOperations(parts: AnyChannelParts): readonly AnyOperation[] {
-  const { channels, connections } = parts;
+  const { connections } = parts;
   return [
-    connectOnAnyChannel(connections, channels),
+    connectOnAnyChannel(parts),
     handIn(connections),
     status(connections),
     disconnect(connections),

@@ -7,8 +7,24 @@ import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, nullableTimestamp, timestamp } from '../../../core/schemas.ts';
 import { mayUse } from '../../../core/scopes.ts';
 import type {} from '../../limits/contract.ts';
+import type { AccountProxies } from '../proxies.ts';
 import { causeOf } from '../status.ts';
 import { Account } from './schemas.ts';
+
+export const accountExample = {
+  id: 'acc_01jxk5d8a0c1v7m2q3r4s5t6w7',
+  channel: 'msgapp_web',
+  identifier: '+15550001111',
+  status: 'connected',
+  status_detail: null,
+  status_since: '2026-01-31T09:30:24.512Z',
+  new_contacts_blocked_until: null,
+  proxy: null,
+  limits: { sends: 12, sends_cap: 143, new_contacts: 2, new_contacts_cap: 29 },
+  ramp_day: 1,
+  created_at: '2026-01-31T09:30:00.000Z',
+  connected_at: '2026-01-31T09:30:24.512Z',
+} as const;
 
 /** `GET /accounts`. */
 export function listAccounts({ list }: Pick<Accounts, 'list'>): AnyOperation {
@@ -37,21 +53,7 @@ export function listAccounts({ list }: Pick<Accounts, 'list'>): AnyOperation {
         answer: {
           status: 200,
           body: {
-            accounts: [
-              {
-                id: 'acc_01jxk5d8a0c1v7m2q3r4s5t6w7',
-                channel: 'msgapp_web',
-                identifier: '+15550001111',
-                status: 'connected',
-                status_detail: null,
-                status_since: '2026-01-31T09:30:24.512Z',
-                new_contacts_blocked_until: null,
-                limits: { sends: 12, sends_cap: 143, new_contacts: 2, new_contacts_cap: 29 },
-                ramp_day: 1,
-                created_at: '2026-01-31T09:30:00.000Z',
-                connected_at: '2026-01-31T09:30:24.512Z',
-              },
-            ],
+            accounts: [accountExample],
           },
         },
       },
@@ -68,6 +70,7 @@ export function listAccounts({ list }: Pick<Accounts, 'list'>): AnyOperation {
  */
 export async function accountsOf(
   cradle: Pick<Cradle, 'limits' | 'storage'>,
+  proxies: Pick<AccountProxies, 'shown'>,
   caller: Caller,
 ): Promise<readonly AccountView[]> {
   if (caller.disabled.has('api')) throw new GatewayError('api_not_enabled');
@@ -87,6 +90,7 @@ export async function accountsOf(
       new_contacts_blocked_until: nullableTimestamp(
         row.restriction === 'new_contacts' ? row.restrictedUntil : null,
       ),
+      proxy: proxies.shown(row),
       limits: account.limits,
       ramp_day: account.ramp_day,
       created_at: timestamp(row.createdAt),

@@ -159,6 +159,11 @@ export const Account = Closed(
           'until when the network lets it write to no new contacts; null when it may, or when nobody knows how long',
       }),
     ),
+    proxy: Nullable(
+      Type.String({
+        description: 'where it connects through, without the password; null: directly',
+      }),
+    ),
     limits: Closed(
       {
         sends: Count('messages accepted from this account today (UTC)'),

@@ -81,8 +81,10 @@ export class Connecting {
     existing: AccountRow | undefined,
     newAccountId: string,
   ): Promise<ConnectOutput> {
-    const { storage, lanes, broker, cluster } = this.#environment;
+    const { storage, lanes, broker, cluster, proxies } = this.#environment;
     const { tenantId, mode, channel, identifier, options, forceNew, accountsCap, link } = request;
+    const { proxy } = request;
+    const accountId = existing?.id ?? newAccountId;
     const submit = () =>
       storage.submit(lanes.connect, {
         tenantId,
@@ -91,6 +93,7 @@ export class Connecting {
         identifier,
         options,
         forceNew,
+        proxy: proxy === undefined ? undefined : proxies.sealed(accountId, proxy),
         accountsCap,
         existingAccountId: existing?.id ?? null,
         newAccountId,

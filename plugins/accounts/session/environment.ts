@@ -9,6 +9,7 @@ import type { ChannelRegistry, SessionListener } from '../contract.ts';
 import type { ConnectInput, ConnectOutput, ConnectUndo } from '../lanes/connect.ts';
 import type { TransitionInput, TransitionOutput } from '../lanes/transition.ts';
 import type { AccountMetrics } from '../metrics.ts';
+import type { AccountProxies } from '../proxies.ts';
 import type { CredentialCache } from './credential-cache.ts';
 import type { Sealer } from './credentials.ts';
 import type { LoginGate } from './login-gate.ts';
@@ -45,6 +46,7 @@ export interface SessionEnvironment {
   readonly channels: ChannelRegistry;
   /** Fetches the media of sends. */
   readonly media: Pick<MediaService, 'fetch' | 'ahead'>;
+  readonly proxies: Pick<AccountProxies, 'sealed' | 'through'>;
   readonly lanes: SessionLanes;
   readonly faults: DriverFaults;
   readonly metrics: AccountMetrics;

@@ -9,11 +9,14 @@ import {
   type MediaFile,
   type OutboundMedia,
   type Port,
+  type ProxyAddress,
+  type StateEvent,
 } from '../../../core/contracts/driver.ts';
 import type { DriverFaults } from '../../../core/contracts/driver-faults.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { AccountMetrics } from '../metrics.ts';
+import { details } from '../reasons.ts';
 import type { AccountTrigger } from '../status.ts';
 import { isDriverEvent } from './driver-values.ts';
 import type { SessionListeners } from './listeners.ts';
@@ -46,6 +49,7 @@ export interface EventPortParts {
 
 /** The port of one session: checks and orders what the driver emits. */
 export class EventPort implements Port {
+  proxy: ProxyAddress | null = null;
   readonly credentials: CredentialStore;
   readonly log: GatewayLog;
   readonly #live: OpenSession;
@@ -118,7 +122,7 @@ export class EventPort implements Port {
     if (event.type === 'state') {
       // Before its turn: no send may be handed to a lost connection.
       if (event.state === 'lost' || event.state === 'logged_out') this.#live.connected = false;
-      const trigger = triggerOf(event);
+      const trigger = triggerOf(this.proxy === null ? event : throughProxy(event));
       return this.#turns.state(() => this.#targets.onTrigger(trigger));
     }
     if (event.type === 'step') {
@@ -163,4 +167,10 @@ export class EventPort implements Port {
       await pause(againMs, undefined, { signal: this.#live.signal });
     }
   }
+}
+
+/** What a driver says of an unreachable network leaves the proxy out. */
+function throughProxy(event: StateEvent): StateEvent {
+  if (event.state !== 'lost' || event.reason !== 'network_unreachable') return event;
+  return { ...event, detail: details.through_proxy(event.detail) };
 }

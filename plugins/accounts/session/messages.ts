@@ -22,6 +22,8 @@ export interface ConnectRequest {
   readonly identifier: string;
   readonly options: ConnectOptions;
   readonly forceNew: boolean;
+  /** Where to connect through, as given; null: directly; absent: as before. */
+  readonly proxy?: string | null;
   readonly accountsCap: number;
   /** The answer needs the first step: a code, a token, or what is to be asked. */
   readonly waitForStep: boolean;

@@ -135,6 +135,7 @@ export class SessionRunner {
       if (row === undefined || !this.#ending.isOpen || row.status === 'disconnected') return;
       const before = this.live.row;
       this.live.row = row;
+      if (before.proxy !== row.proxy) await this.#reconnect();
       if (before.restriction === row.restriction && before.status === row.status) return;
       this.#status.planRestrictionEnd();
       if (this.live.connected) void this.#listeners.notify('ready');
@@ -185,11 +186,32 @@ export class SessionRunner {
         retryAt: null,
       });
     };
-    void contain(() => {
+    void contain(async () => {
+      const { row } = this.live;
+      const proxy = row.proxy === null ? null : await this.#environment.proxies.through(row);
+      if (typeof proxy === 'string') return this.#lost(details.no_proxy(proxy));
+      // The lookup takes its time.
+      if (!this.#mayCall()) return this.#tries.lost('network_unreachable', null);
+      this.#port.proxy = proxy;
       this.live.session ??= this.#options.driver.open(this.live.account, this.#port);
       const { session } = this.live;
       return request === undefined ? session.resume() : session.link(request);
     }, failed);
+  }
+
+  /** Ends the connection, and makes another one through the new proxy. */
+  async #reconnect(): Promise<void> {
+    const { live } = this;
+    live.session?.close();
+    live.session = null;
+    const cause = { reason: 'network_unreachable', detail: details.proxy_changed } as const;
+    await this.#status.apply({ type: 'lost', ...cause, retryAt: null });
+    this.#tries.wanted();
+  }
+
+  async #lost(detail: string): Promise<void> {
+    const cause = { reason: 'network_unreachable', detail, retryAt: null } as const;
+    await this.#port.inTurn(() => this.#status.apply({ type: 'lost', ...cause }));
   }
 
   #wake(envelope: Json): void {

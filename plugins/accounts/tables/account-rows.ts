@@ -17,6 +17,8 @@ export interface AccountRow extends AccountState {
   /** E.164 with `+`, or another network's own identifier. */
   readonly identifier: string;
   readonly connectOptions: ConnectOptions;
+  /** Where it connects through, sealed; null: directly. */
+  readonly proxy: string | null;
   /** When the status or its reason last changed. */
   readonly since: number;
   /** The UTC day `YYYY-MM-DD` of the first connection; null before it. */
@@ -45,6 +47,7 @@ export interface StoredAccount {
   readonly restriction_detail: string | null;
   readonly restricted_until: number | string | null;
   readonly connect_options: string;
+  readonly proxy: string | null;
   readonly announced: number;
   readonly ever_connected: number;
   readonly ramp_day_one: string | null;
@@ -71,6 +74,7 @@ export function accountRow(row: StoredAccount): AccountRow {
     restrictionDetail: row.restriction_detail,
     restrictedUntil: moment(row.restricted_until),
     connectOptions: JSON.parse(row.connect_options) as ConnectOptions,
+    proxy: row.proxy,
     since: Number(row.status_since),
     announced: row.announced === 1,
     everConnected: row.ever_connected === 1,

@@ -26,6 +26,12 @@ export interface AccountChange {
   readonly claim: null | 'keep';
 }
 
+/** Where an account connects through. */
+export interface SealedProxy {
+  readonly id: string;
+  readonly proxy: string;
+}
+
 /** A tenant's accounts that were not removed. */
 export interface AccountCount {
   readonly total: number;
@@ -168,13 +174,34 @@ export class AccountTable {
     await this.db
       .knex('accounts')
       .whereIn('id', ids)
-      .update({ removed_at: at, present_key: null, claim_key: null });
+      .update({ removed_at: at, present_key: null, claim_key: null, proxy: null });
   }
 
   /** Deletes the rows of a connect that is undone. Nothing refers to them yet. */
   async erase(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     await this.db.knex('accounts').whereIn('id', ids).delete();
+  }
+
+  /** Changes where accounts connect through, sealed; null: directly. */
+  async setProxy(id: string, proxy: string | null): Promise<void> {
+    await this.db.knex('accounts').where({ id }).update({ proxy });
+  }
+
+  /** Sealed proxies behind a place, in its order. */
+  async proxies(after: string, limit: number): Promise<readonly SealedProxy[]> {
+    return this.db
+      .knex('accounts')
+      .select('id', 'proxy')
+      .where('id', '>', after)
+      .whereNotNull('proxy')
+      .orderBy('id')
+      .limit(limit);
+  }
+
+  /** Replaces a sealed proxy that is still as it was read. */
+  async replaceProxy({ id, proxy }: SealedProxy, from: string): Promise<void> {
+    await this.db.knex('accounts').where({ id, proxy: from }).update({ proxy });
   }
 
   /** Stores the sequence number of each account's latest outbound message. */

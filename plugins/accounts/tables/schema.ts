@@ -31,6 +31,7 @@ export const accountSchema: readonly Table[] = [
       restriction_detail: nullable(text),
       restricted_until: nullable(integer),
       connect_options: text,
+      proxy: nullable(text),
       announced: zero,
       ever_connected: zero,
       ramp_day_one: nullable(day),

@@ -149,6 +149,7 @@ export class World {
         loopDelayMs: () => 0,
       }),
       sealer: fakeSealer,
+      proxies: { sealed: (_, url) => url, through: async () => null },
       channels: {
         driverOf: (channel) => (['msgapp_web', 'chatapp'].includes(channel) ? driver : null),
         channels: () => ['msgapp_web', 'chatapp'],

@@ -47,7 +47,7 @@ t.test('an attempt succeeds with any 2xx, else says why it failed', async (t) =>
     const facts = { event: 'message.read', deliveryId: 'd', number: 2, payload: body } as const;
     return attempt(
       {
-        egress: { post, get: refused, refusal: refused },
+        egress: { post, get: refused, refusal: refused, addressOf: refused },
         clock: { now: () => 1_767_225_600_999, monotonic: () => monotonic },
         timeoutMs: 10_000,
         connectTimeoutMs: 5_000,

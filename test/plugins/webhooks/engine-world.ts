@@ -141,6 +141,7 @@ export async function openEngine(
     outbox: { onCommit: (listener) => shared.storage.onCommit('events', listener) },
     egress: {
       refusal: async () => null,
+      addressOf: () => Promise.reject(new Error('deliveries never ask')),
       post: (request) => internet.post(name, request),
       get: () => Promise.reject(new Error('deliveries never ask')),
     },

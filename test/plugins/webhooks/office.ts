@@ -93,6 +93,7 @@ export async function openOffice(
 function makeEgress(posts: EgressPost[]): Egress {
   return {
     refusal: async (url) => (url.includes('inside') ? insideRefusal : null),
+    addressOf: () => Promise.reject(new Error('not asked')),
     async post(request) {
       posts.push(request);
       if (request.url.includes('hangs')) {

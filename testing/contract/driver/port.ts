@@ -9,6 +9,7 @@ import {
   type OutboundMedia,
   type OutboundMessage,
   type Port,
+  type ProxyAddress,
 } from '../../../core/contracts/driver.ts';
 
 /** How long the verbs below wait for an event, in milliseconds; the suite says less. */
@@ -61,6 +62,7 @@ export class MemoryCredentials implements CredentialStore {
 /** A gateway of one session: remembers what was emitted and decides what becomes of it. */
 export class MemoryPort implements Port {
   readonly credentials: MemoryCredentials;
+  proxy: ProxyAddress | null = null;
   readonly log: DriverLog;
   readonly events: DriverEvent[] = [];
   /** What was counted as left out, in order. */

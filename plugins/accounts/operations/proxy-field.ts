@@ -1,0 +1,30 @@
+import { Type } from 'typebox';
+import type { Driver } from '../../../core/contracts/driver.ts';
+import { proxyDescription } from '../../../core/proxy-url.ts';
+import { Nullable } from '../../../core/schemas.ts';
+import type { AccountProxies } from '../proxies.ts';
+import { refuseFields } from './imports.ts';
+
+/** The field of a body that names the proxy of an account. */
+export const ProxyGiven = Nullable(
+  Type.String({
+    description: `where the account connects through: ${proxyDescription}; null: directly`,
+    maxLength: 2_048,
+    examples: ['socks5://user:password@proxy.example.com:1080'],
+  }),
+);
+
+/** @throws GatewayError `invalid_request` when the channel takes no proxy, or this one cannot be used */
+export async function refuseProxy(
+  proxies: Pick<AccountProxies, 'refusal'>,
+  { capabilities }: Pick<Driver, 'capabilities'>,
+  proxy: string | null | undefined,
+): Promise<void> {
+  if (proxy === null || proxy === undefined) return;
+  const path = 'body/proxy';
+  const message =
+    capabilities.proxies === true
+      ? await proxies.refusal(proxy)
+      : 'cannot be given: this channel connects directly';
+  refuseFields(message === null ? [] : [{ path, message }]);
+}

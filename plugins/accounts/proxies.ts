@@ -1,0 +1,64 @@
+import type { ProxyAddress } from '../../core/contracts/driver-proxy.ts';
+import { parseProxyUrl, proxyUrl } from '../../core/proxy-url.ts';
+import type { Egress } from '../egress/contract.ts';
+import type { Secrets } from '../secrets/contract.ts';
+import type { AccountRow } from './tables/account-rows.ts';
+
+/** What the proxies of accounts work with. */
+export interface AccountProxiesParts {
+  readonly sealer: Pick<Secrets, 'seal' | 'open'>;
+  readonly egress: Pick<Egress, 'addressOf'>;
+  /** Whether a proxy may be on a private network. */
+  readonly allowPrivate: boolean;
+}
+
+type Proxied = Pick<AccountRow, 'id' | 'proxy'>;
+
+/** The context of an account's proxy for `secrets.seal` and `secrets.open`. Pure. */
+export function proxyContext(accountId: string): string {
+  return `proxy:${accountId}`;
+}
+
+/** The proxies through which accounts connect: sealed in their records, looked up at each connection. */
+export class AccountProxies {
+  readonly #parts: AccountProxiesParts;
+
+  constructor(parts: AccountProxiesParts) {
+    this.#parts = parts;
+  }
+
+  /** An address as the record keeps it; null stays null. */
+  sealed(accountId: string, url: string | null): string | null {
+    return url === null ? null : this.#parts.sealer.seal(url, proxyContext(accountId));
+  }
+
+  /** For people, without its password; null when the account connects directly. */
+  shown(account: Proxied): string | null {
+    const proxy = this.#opened(account);
+    return proxy && proxyUrl(proxy, false);
+  }
+
+  /** Why an address cannot be used, as the end of a sentence that names its field; null when it can. */
+  async refusal(url: string): Promise<string | null> {
+    const proxy = parseProxyUrl(url);
+    if (proxy === null) return 'is no such address';
+    const found = await this.#lookUp(proxy);
+    return typeof found === 'string' ? `cannot be used: ${found}` : null;
+  }
+
+  /** The proxy to connect through now, null for none; or a sentence that says why there is no way to it. */
+  async through(account: Proxied): Promise<ProxyAddress | null | string> {
+    const proxy = this.#opened(account);
+    return proxy && this.#lookUp(proxy);
+  }
+
+  #opened({ id, proxy }: Proxied): ProxyAddress | null {
+    return proxy === null ? null : parseProxyUrl(this.#parts.sealer.open(proxy, proxyContext(id)));
+  }
+
+  async #lookUp(proxy: ProxyAddress): Promise<ProxyAddress | string> {
+    const { egress, allowPrivate } = this.#parts;
+    const found = await egress.addressOf(proxy.host, allowPrivate);
+    return found.answered ? { ...proxy, host: found.answer } : found.failure.message;
+  }
+}
