@@ -11,6 +11,13 @@ export const processMetrics = {
     meaning: 'What runs: the version of the gateway and of Node.js.',
     labels: { version: 'of package.json', node_version: 'of Node.js' },
   },
+  gateway_event_loop_stalled_seconds_total: {
+    type: 'counter',
+    of: 'process',
+    unit: 'seconds',
+    meaning: 'Time that the event loop stood still, of standstills longer than a second.',
+    labels: {},
+  },
   gateway_database_up: {
     type: 'gauge',
     of: 'process',

@@ -22,6 +22,8 @@ export interface RenewalParts extends LeaseTerms {
   readonly log: GatewayLog;
   /** The process that holds the leases. */
   readonly owner: string;
+  /** Called after each standstill of the event loop that was longer than a second. */
+  readonly stoodStill: (ms: number) => void;
 }
 
 /** Renews the leases of this process, whatever their kinds, and watches over their local deadline. */
@@ -104,6 +106,7 @@ export class LeaseRenewal {
     const ms = now - this.#watchedAt;
     if (ms > stalledMs) {
       this.#parts.log.info({ ms: Math.round(ms) }, 'the process stood still');
+      this.#parts.stoodStill(ms);
       this.#patientUntil = now + patienceMs;
       this.#renewing.kick();
     }

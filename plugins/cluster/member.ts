@@ -6,7 +6,7 @@ import { atMost } from '../../core/waiting.ts';
 import type { Cluster, LeaseKeeping, LeaseKind, ProcessLease } from './contract.ts';
 import { Inheritance } from './inheritance.ts';
 import { beatLane, goneLane } from './lanes.ts';
-import { LeaseRenewal } from './lease-renewal.ts';
+import { LeaseRenewal, type RenewalParts } from './lease-renewal.ts';
 import type { LeaseTerms } from './process-lease.ts';
 
 /** Between two heartbeats, milliseconds. */
@@ -19,7 +19,7 @@ const goneMs = 3_000;
 const leasing = ['sessions', 'webhooks'];
 
 /** What a member is made of. */
-export interface MemberParts extends LeaseTerms {
+export interface MemberParts extends LeaseTerms, Pick<RenewalParts, 'stoodStill'> {
   readonly storage: Pick<Storage, 'submit'>;
   readonly clock: Clock;
   readonly log: GatewayLog;

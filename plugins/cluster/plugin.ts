@@ -5,20 +5,26 @@ import './contract.ts';
 import { ClusterMember } from './member.ts';
 
 /** The processes of the gateway: the heartbeat of this one, and its leases. */
-export default gatewayPlugin('cluster', ['database-lock', 'storage', 'broker'], async (app) => {
-  const { broker, clock, config, isAlone, log, storage } = app.container.cradle;
-  const { process_name, port, roles, sessions } = config;
-  // A port that the system chose is another after a restart.
-  const usualName = `${hostname()}:${port === 0 ? broker.processId : port}`;
-  const member = new ClusterMember({
-    ...{ storage, clock, roles, isAlone },
-    log: log.child({ plugin: 'cluster' }),
-    processId: broker.processId,
-    name: process_name ?? usualName,
-    leaseMs: sessions.lease_s * 1_000,
-  });
-  provide(app.container, 'cluster', member);
-  app.addHook('onReady', () => member.start());
-  app.addHook('onListen', async () => member.inherit());
-  app.addHook('onClose', () => member.stop());
-});
+export default gatewayPlugin(
+  'cluster',
+  ['observability', 'database-lock', 'storage', 'broker'],
+  async (app) => {
+    const { broker, clock, config, isAlone, log, metrics, storage } = app.container.cradle;
+    const { process_name, port, roles, sessions } = config;
+    // A port that the system chose is another after a restart.
+    const usualName = `${hostname()}:${port === 0 ? broker.processId : port}`;
+    const stalled = metrics.counter('gateway_event_loop_stalled_seconds_total');
+    const member = new ClusterMember({
+      ...{ storage, clock, roles, isAlone },
+      log: log.child({ plugin: 'cluster' }),
+      processId: broker.processId,
+      name: process_name ?? usualName,
+      leaseMs: sessions.lease_s * 1_000,
+      stoodStill: (ms) => stalled.add({}, ms / 1_000),
+    });
+    provide(app.container, 'cluster', member);
+    app.addHook('onReady', () => member.start());
+    app.addHook('onListen', async () => member.inherit());
+    app.addHook('onClose', () => member.stop());
+  },
+);
