@@ -147,6 +147,7 @@ export class SessionStatus {
         ending.refuseWhenOver();
         if (outcome.kind !== 'fenced') return outcome;
         if (!outcome.removed) {
+          environment.metrics.leaseLost('taken');
           log.warn({}, 'this session does not hold its lease any more: it is closed');
         }
       } catch (error) {
