@@ -2,16 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createConnection } from 'mysql2/promise';
 import t, { type Test } from 'tap';
 import { runGateway } from '../harness/gateway.ts';
 import { messagesLogged } from '../harness/log-lines.ts';
+import { startReadOnlyServer } from '../harness/read-only-server.ts';
 import { readiness, timeToReadiness } from '../harness/readiness.ts';
 import { openRows } from '../harness/rows.ts';
 import { scaled } from '../harness/scale.ts';
 import { checkExactly, read, startSending } from '../harness/sending.ts';
 import { pair, phoneNumber } from '../harness/story.ts';
-import { startMariadb } from '../servers/mariadb.ts';
 import { makeFolder } from '../servers/server.ts';
 
 /** A database that can be made unwritable, and writable again. */
@@ -24,27 +23,6 @@ interface Unwritable {
 /** How long it stays so, milliseconds, and how soon readiness has to say so. */
 const lastsMs = scaled(20_000, 5_000);
 const soonMs = 2_000;
-
-/** A MariaDB whose gateway is an ordinary user: an administrator may write all the same. */
-async function readOnlyServer(t: Test): Promise<Unwritable> {
-  const server = await startMariadb();
-  t.teardown(() => server.remove());
-  const administrator = await createConnection(server.url);
-  t.teardown(() => administrator.end());
-  for (const statement of [
-    'CREATE DATABASE gateway CHARACTER SET utf8mb4',
-    "CREATE USER gateway@'127.0.0.1' IDENTIFIED BY 'secret'",
-    "GRANT ALL ON gateway.* TO gateway@'127.0.0.1'",
-  ]) {
-    await administrator.query(statement);
-  }
-  const url = new URL(server.url);
-  Object.assign(url, { username: 'gateway', password: 'secret', pathname: '/gateway' });
-  const set = async (value: 0 | 1) => {
-    await administrator.query(`SET GLOBAL read_only = ${value}`);
-  };
-  return { url: url.href, begin: () => set(1), end: () => set(0) };
-}
 
 /** A small disk of its own, which is filled up. */
 async function fullDisk(t: Test): Promise<Unwritable> {
@@ -76,7 +54,7 @@ function canMount(): boolean {
 }
 
 for (const [name, make, skip] of [
-  ['a MariaDB that is set to read-only', readOnlyServer, false],
+  ['a MariaDB that is set to read-only', startReadOnlyServer, false],
   ['SQLite on a disk that is full', fullDisk, canMount() ? false : 'only root may mount a disk'],
 ] as const) {
   t.test(

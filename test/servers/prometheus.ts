@@ -13,23 +13,16 @@ export function hasPrometheus(): boolean {
   return findProgram(['prometheus']) !== undefined || canInstall();
 }
 
-/** What Prometheus is to do, as its own files say it in YAML. */
-export interface PrometheusFiles {
-  readonly configuration: string;
-  /** Loaded where the configuration names `rules.yaml`. */
-  readonly rules: string;
-}
-
 /**
  * Starts a Prometheus, installing its program first if need be.
+ * @param configuration its own file, in YAML
  * @throws Error when the program is missing and cannot be installed here, or refuses its files
  */
-export async function startPrometheus({ configuration, rules }: PrometheusFiles): Promise<Server> {
+export async function startPrometheus(configuration: string): Promise<Server> {
   const file = await program('prometheus');
   const folder = await makeFolder('prometheus');
   const config = join(folder, 'prometheus.yaml');
   await writeFile(config, configuration);
-  await writeFile(join(folder, 'rules.yaml'), rules);
   const port = await freePort();
   const server = new Server(`http://127.0.0.1:${port}`, folder, [
     {
