@@ -41,6 +41,7 @@ export class ContainedDriver implements Driver {
   readonly capabilities: Driver['capabilities'];
   readonly identifier?: IdentifierRule;
   readonly address?: AddressRule;
+  readonly credentialsOf?: NonNullable<Driver['credentialsOf']>;
   readonly #driver: Driver;
   readonly #place: DriverPlace;
   readonly #parts: SessionParts;
@@ -50,9 +51,12 @@ export class ContainedDriver implements Driver {
     this.#driver = driver;
     this.#parts = { hangMs, ...parts, holds: new Holds(parts.now), lines: new PacedLines() };
     this.capabilities = driver.capabilities;
-    const { address, identifier } = driver;
+    const { address, credentialsOf, identifier } = driver;
     if (identifier !== undefined) this.identifier = this.#contained(identifier);
     if (address !== undefined) this.address = this.#contained(address);
+    if (credentialsOf !== undefined) {
+      this.credentialsOf = (...of) => this.#names(async () => driver.credentialsOf?.(...of));
+    }
   }
 
   open(account: DriverAccount, port: Port): Session {
@@ -72,6 +76,19 @@ export class ContainedDriver implements Driver {
       faults.report({ ...this.#place, kind: 'hung', call: 'close' });
       throw new Error('close did not come back');
     }).catch(() => undefined);
+  }
+
+  /** @throws whatever the driver has thrown, and TypeError when it answers no names */
+  async #names(ask: () => Promise<unknown>): Promise<readonly string[]> {
+    try {
+      const names = await asDriver(this.#place, ask);
+      if (Array.isArray(names) && names.every((name) => typeof name === 'string')) return names;
+      throw new TypeError('credentialsOf answered no list of names');
+    } catch (error) {
+      const fault = { kind: 'threw', call: 'credentialsOf', error } as const;
+      this.#parts.faults.report({ ...this.#place, ...fault });
+      throw error;
+    }
   }
 
   /** A rule that throws, or answers what is no text, refuses the request as the driver's fault. */

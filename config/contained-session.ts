@@ -70,6 +70,12 @@ export class ContainedSession implements Session, Suspect {
   send: Session['send'] = (message, signal) =>
     this.#ask('send', async (session) => await session.send(message, signal));
 
+  /** A session that was held back has nothing in memory. */
+  forget(names: readonly string[]): void {
+    const inner = this.#inner;
+    if (inner !== null) this.#run('forget', () => inner.session.forget?.(names));
+  }
+
   async logOut(): ReturnType<Session['logOut']> {
     if (this.#inner === null) return 'still_linked';
     return await this.#ask('logOut', async (session) => await session.logOut());

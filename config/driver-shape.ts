@@ -44,8 +44,10 @@ function faultOf(made: unknown): string | null {
   if (typeof made !== 'object' || made === null) return 'it is no object';
   const driver: { [Name in keyof Driver]?: unknown } = made;
   if (typeof driver.open !== 'function') return 'open is no function';
-  if (driver.close !== undefined && typeof driver.close !== 'function') {
-    return 'close is no function';
+  for (const name of ['credentialsOf', 'close'] as const) {
+    if (driver[name] !== undefined && typeof driver[name] !== 'function') {
+      return `${name} is no function`;
+    }
   }
   for (const rule of ['identifier', 'address'] as const) {
     if (driver[rule] !== undefined && !isRule(driver[rule])) {

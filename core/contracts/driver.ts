@@ -5,7 +5,13 @@
  */
 import type { DriverEvent } from './driver-events.ts';
 import type { AnswerOutcome, LinkMethod, LinkRequest } from './driver-linking.ts';
-import type { MediaFile, OutboundMedia, OutboundMessage, Sent } from './driver-messages.ts';
+import type {
+  ContactAddress,
+  MediaFile,
+  OutboundMedia,
+  OutboundMessage,
+  Sent,
+} from './driver-messages.ts';
 import type { ProxyAddress } from './driver-proxy.ts';
 
 export { type Concern, DriverError } from './driver-error.ts';
@@ -121,6 +127,11 @@ export interface Driver {
    * Called when the gateway has won the account's lease; at most one session an account is open.
    */
   open(account: DriverAccount, port: Port): Session;
+  /**
+   * The names of an account's stored credentials that are about a contact: they are deleted when the contact is erased.
+   * Called without a session, whether or not one is open. Absent: none is about a contact.
+   */
+  credentialsOf?(contact: ContactAddress, stored: StoredCredentials): Promise<readonly string[]>;
   /** Frees what all sessions share. Called once, after every session was closed. */
   close?(): Promise<void>;
 }
@@ -168,6 +179,12 @@ export interface Session {
    * `still_linked`: the network did not hear of it, so the user has to unlink the device there.
    */
   logOut(): Promise<'unlinked' | 'still_linked'>;
+  /**
+   * Drops from memory what it has of these credentials, `Driver.credentialsOf` an erased contact, written or not: the
+   * gateway deletes them right after, and they must not be written back. The contact is met anew. Called at any time.
+   * Synchronous, never throws. Absent: the session keeps none in memory.
+   */
+  forget?(names: readonly string[]): void;
   /**
    * Cuts the connection at once without logging out: after it returns no byte goes out and no event is
    * emitted. Synchronous, idempotent, never throws.
@@ -230,4 +247,11 @@ export interface CredentialStore {
   set(values: Readonly<Record<string, string | null>>): Promise<void>;
   /** Deletes everything of this account. */
   clear(): Promise<void>;
+}
+
+/** What is stored of one account's credentials, to be read without a session. */
+export interface StoredCredentials {
+  get(names: readonly string[]): Promise<Readonly<Record<string, string>>>;
+  /** The names that begin with one of these, in no particular order. */
+  names(prefixes: readonly string[]): Promise<readonly string[]>;
 }

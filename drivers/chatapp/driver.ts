@@ -27,9 +27,15 @@ export async function makeChatappDriver(
   timing: Timing = usualTiming,
 ): Promise<Driver> {
   const shared = { options: chatappOptions(options), timing, localSessions: new LocalSessions() };
-  const { ChatappSession } = await import('./session.ts');
+  const [{ ChatappSession }, { personName }] = await Promise.all([
+    import('./session.ts'),
+    import('./people.ts'),
+  ]);
   return {
     capabilities,
+    async credentialsOf({ networkId }, stored) {
+      return networkId === null ? [] : Object.keys(await stored.get([personName(networkId)]));
+    },
     open: (account, port) => new ChatappSession(shared, account, port),
   };
 }

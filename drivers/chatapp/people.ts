@@ -70,9 +70,19 @@ export class People {
   keep(changes: Iterable<PersonChange>): void {
     for (const { person } of changes) {
       this.#cache.set(person.id, person);
-      this.#buffer.put(nameOf(person.id), JSON.stringify(person));
+      this.#buffer.put(personName(person.id), JSON.stringify(person));
       // Not when the person has changed again meanwhile.
       if (this.#changed.get(person.id) === person) this.#changed.delete(person.id);
+    }
+  }
+
+  /** Drops people from memory whose credentials, by these names, are being deleted. */
+  forget(names: readonly string[]): void {
+    for (const name of names) {
+      const id = Number(name.slice(personName('').length));
+      this.#cache.delete(id);
+      this.#changed.delete(id);
+      this.#buffer.put(name, null);
     }
   }
 
@@ -97,7 +107,7 @@ export class People {
       else found.set(id, person);
     }
     if (missing.length === 0) return found;
-    const stored = await this.#buffer.get(missing.map(nameOf));
+    const stored = await this.#buffer.get(missing.map(personName));
     for (const text of stored.values()) {
       // Only this class writes under these names.
       const person = JSON.parse(text) as Person;
@@ -163,6 +173,7 @@ function isSame(one: Person, other: Person | undefined): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-function nameOf(id: number): string {
+/** The name of the credential of a person. Pure. */
+export function personName(id: number | string): string {
   return `person:${id}`;
 }

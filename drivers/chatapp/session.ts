@@ -120,6 +120,10 @@ export class ChatappSession implements Session {
     }
   }
 
+  forget(names: readonly string[]): void {
+    this.#memory.people.forget(names);
+  }
+
   close(): void {
     this.#closed = true;
     this.#shared.localSessions.closed(this.#number, this);

@@ -187,6 +187,7 @@ export class AccountKeys implements SignalKeyStore {
   }
 }
 
-function nameOf(type: string, id: string): string {
+/** The name of a key, whose type and id are the library's. Pure. */
+export function nameOf(type: string, id: string): string {
   return `key:${type}:${id}`;
 }

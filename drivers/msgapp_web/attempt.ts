@@ -12,6 +12,7 @@ import { beforeAbort, underFirst } from './before-abort.ts';
 import { type LastEnding, lost } from './close-codes.ts';
 import { type FrameWork, NetworkConnection } from './connection.ts';
 import { ContactBook } from './contact-book.ts';
+import { usersIn } from './contact-credentials.ts';
 import { InboundRelay } from './inbound.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { isPhoneOf, unknownPhone, wrongPhoneEnding } from './linked-phone.ts';
@@ -106,6 +107,12 @@ export class ConnectAttempt {
   async leave(signal: AbortSignal): Promise<void> {
     if (this.#live === null) throw new Error('there is no connection to the network');
     await this.#unlink(this.#live.socket, signal);
+  }
+
+  /** Drops what is in memory of credentials that are being deleted, written or not. */
+  forget(names: readonly string[]): void {
+    this.#parts.keys.writes.set(new Map(names.map((name) => [name, null])));
+    this.#connection.forget(usersIn(names));
   }
 
   /** Ends at once: no byte goes out and no event is emitted. Idempotent. */

@@ -77,6 +77,18 @@ export class NetworkConnection {
     this.#listener.ended(ending);
   }
 
+  /** Drops what the library keeps in memory of these users: their devices, and which number has which hidden id. */
+  forget(users: readonly string[]): void {
+    const socket = this.#socket;
+    if (socket === null) return;
+    const pairs = pairsOf(socket);
+    for (const user of users) {
+      void socket.userDevicesCache.del(user);
+      pairs.delete(`pn:${user}`);
+      pairs.delete(`lid:${user}`);
+    }
+  }
+
   /** Ends at once: no byte goes out, nothing is written, the listener is not called any more. Idempotent. */
   cut(): void {
     if (this.#over) return;
@@ -183,4 +195,12 @@ export class NetworkConnection {
 /** The library's web socket, which it declares protected; null when it has none any more. */
 function wireOf({ ws }: LibrarySocket): (Wire & { terminate(): void }) | null {
   return (ws as unknown as { socket: (Wire & { terminate(): void }) | null }).socket;
+}
+
+/** The library's cache of numbers and hidden ids, which it declares private and has no call to empty. */
+function pairsOf({ signalRepository }: LibrarySocket): Pick<Map<string, string>, 'delete'> {
+  const { lidMapping } = signalRepository as unknown as {
+    lidMapping: { mappingCache: Pick<Map<string, string>, 'delete'> };
+  };
+  return lidMapping.mappingCache;
 }

@@ -10,7 +10,7 @@ import {
 import type { LibrarySocket } from './library.ts';
 
 /** What is kept of a number or a hidden id, in the account's credentials. */
-interface Entry {
+export interface Entry {
   /** The address that the network names for this number: it may be of another number. */
   readonly address?: string;
   /** The number by which users know whoever has this one on the network. */
@@ -154,8 +154,11 @@ export class ContactBook {
   }
 }
 
-/** @param place a phone number or a hidden id */
-function entryName(place: string): string {
+/**
+ * The name of an entry.
+ * @param place a phone number or a hidden id
+ */
+export function entryName(place: string): string {
   return `contact:${place.replace('+', '')}`;
 }
 

@@ -1,5 +1,6 @@
 import type { Driver, DriverContext } from '../../core/contracts/driver.ts';
 import type { FrameWork } from './connection.ts';
+import { credentialsOf } from './contact-credentials.ts';
 import { requireInstalled } from './library.ts';
 import { parseOptions } from './options.ts';
 import { MsgappWebSession } from './session.ts';
@@ -33,6 +34,7 @@ export function makeMsgappWebDriver(context: MsgappWebContext): Driver {
       media: true,
       proxies: true,
     },
+    credentialsOf,
     open: (account, port) => new MsgappWebSession(options, account, port, frames),
   };
 }

@@ -82,6 +82,10 @@ export class MsgappWebSession implements Session {
     return outcome;
   }
 
+  forget(names: readonly string[]): void {
+    this.#attempt?.forget(names);
+  }
+
   close(): void {
     this.#closed = true;
     this.#cut();

@@ -2,6 +2,7 @@ import type { Accounts } from '../../core/contracts/accounts.ts';
 import type { Plans } from '../tenants/contract.ts';
 import { ChannelDirectory } from './channel-access.ts';
 import { Connections } from './connections.ts';
+import { forgetContact } from './contact-credentials.ts';
 import type { SessionListener, Sessions } from './contract.ts';
 import { connectLane } from './lanes/connect.ts';
 import { type ProxyInput, proxyLane } from './lanes/proxy.ts';
@@ -25,7 +26,7 @@ export interface AccountsOptions
 
 /** The accounts of one process, not started yet. */
 export interface AssembledAccounts {
-  readonly accounts: Pick<Accounts, 'restrictForSafety'>;
+  readonly accounts: Pick<Accounts, 'restrictForSafety' | 'forget'>;
   readonly sessions: Sessions;
   readonly channels: ChannelDirectory;
   readonly connections: Connections;
@@ -54,6 +55,8 @@ export function assembleAccounts(options: AccountsOptions): AssembledAccounts {
   return {
     accounts: {
       restrictForSafety: (accountId, until) => storage.submit(restrict, { accountId, until }),
+      forget: (tenantId, contact) =>
+        forgetContact({ storage, sealer, channels, directory }, tenantId, contact),
     },
     sessions: { attach: (listener) => listeners.push(listener) },
     channels: access,

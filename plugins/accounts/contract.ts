@@ -23,6 +23,7 @@ import type {
 import type { Json } from '../../core/contracts/json.ts';
 import type { Unit } from '../../core/contracts/storage.ts';
 import type { LeaseToken } from '../cluster/contract.ts';
+import type { ErasedAddress } from '../erasure/contract.ts';
 import type { MediaAhead } from '../media/contract.ts';
 
 declare module '../../core/container.ts' {
@@ -41,6 +42,12 @@ declare module '../../core/contracts/accounts.ts' {
      * @throws GatewayError `unavailable`
      */
     restrictForSafety(accountId: string, until: number): Promise<boolean>;
+    /**
+     * Deletes what the sessions of a tenant's accounts keep of an erased contact, in their processes. Answers whether
+     * there was something: to be called until there is nothing.
+     * @throws GatewayError `unavailable`, or Error when the process of a session does not answer
+     */
+    forget(tenantId: string, contact: ErasedAddress): Promise<boolean>;
   }
 }
 

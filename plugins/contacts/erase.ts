@@ -1,37 +1,45 @@
 import type { Messages } from '../../core/contracts/messages.ts';
-import type { Lane } from '../../core/contracts/storage.ts';
+import type { Lane, Unit } from '../../core/contracts/storage.ts';
 import type { Erasure } from '../erasure/contract.ts';
+import type { Contact } from './contract.ts';
 
 /** One erasure of a contact, by its id or an alias. */
-export type EraseInput = Erasure;
+export type EraseInput = Omit<Erasure, 'address'>;
 
 /**
  * The lane that begins to erase contacts: under the tenant's lock, so that nothing of the person is accepted or received
  * meanwhile. From then on no operation knows the contact. What is left is a row without an address, so that the messages
- * which were to be sent can say why they failed. Answers the contact's own id, null when the tenant has none.
+ * which were to be sent can say why they failed. Answers what has begun, null when the tenant has no such contact.
  */
 export function makeEraseLane(
   messages: Pick<Messages, 'beginErasing'>,
-): Lane<EraseInput, string | null> {
+): Lane<EraseInput, Erasure | null> {
   return {
     name: 'contacts.erase',
     maxBatch: 8,
     locks: ({ tenantId }) => [`tenant:${tenantId}`],
     async run(unit, inputs) {
-      const erased: (string | null)[] = [];
+      const begun: (Erasure | null)[] = [];
       for (const { tenantId, id } of inputs) {
         const contact = await unit.contacts.find(tenantId, id);
-        if (contact !== null) {
-          await messages.beginErasing(unit, tenantId, contact.id);
-          await unit.contactAliases.deleteOf(contact.id);
-          await unit.contacts.erase(contact.id);
-          await unit.erasures.begin({ id: contact.id, tenantId }, unit.now);
-        }
-        erased.push(contact?.id ?? null);
+        begun.push(contact === null ? null : await beginErasure(unit, contact, messages));
       }
-      return erased;
+      return begun;
     },
   };
+}
+
+async function beginErasure(
+  unit: Unit,
+  { id, tenantId, channel, phone, networkId }: Contact,
+  messages: Pick<Messages, 'beginErasing'>,
+): Promise<Erasure> {
+  await messages.beginErasing(unit, tenantId, id);
+  await unit.contactAliases.deleteOf(id);
+  await unit.contacts.erase(id);
+  const erasure = { id, tenantId, address: { channel, phone, networkId } };
+  await unit.erasures.begin(erasure, unit.now);
+  return erasure;
 }
 
 /** The lane that deletes some of what is left of an erased contact; answers whether there is more. */

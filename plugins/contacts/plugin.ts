@@ -1,6 +1,7 @@
 import { provideSingleton } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { withTimeout } from '../../core/waiting.ts';
+import type {} from '../accounts/contract.ts';
 import type {} from '../erasure/contract.ts';
 import { makeContactChangeLane } from './change.ts';
 import { createContactLane } from './create.ts';
@@ -18,13 +19,18 @@ const eraseWaitMs = 5_000;
 /** Contacts: their flags and their operations. They are made by messages, imports and requests. */
 export default gatewayPlugin(
   'contacts',
-  ['storage', 'secrets', 'erasure', 'media', 'messages'],
+  ['storage', 'secrets', 'erasure', 'media', 'accounts', 'messages'],
   async (app) => {
-    const { channels, cursors, erasures, media, messages, storage } = app.container.cradle;
+    const { accounts, channels, cursors, erasures, media, messages, storage } =
+      app.container.cradle;
     const change = makeContactChangeLane(messages);
     const erase = makeEraseLane(messages);
     const eraseSome = makeEraseSomeLane(messages);
     erasures.add('con', (erasure) => storage.submit(eraseSome, erasure));
+    // Behind the messages: what was under way with the person has left its keys by then.
+    erasures.add('con', ({ tenantId, address }) =>
+      address === null ? Promise.resolve(false) : accounts.forget(tenantId, address),
+    );
     const known: KnownContacts = async (contacts, accountIds) => {
       const threads = await storage.read.threads.ofContacts(contacts.map(({ id }) => id));
       const ids = new Set(
@@ -52,14 +58,14 @@ export default gatewayPlugin(
         create: (input) => storage.submit(createContactLane, input),
         change: (input) => storage.submit(change, input),
         async erase(input) {
-          const id = await storage.submit(erase, input);
-          if (id === null) return null;
-          const finishing = erasures.finish({ ...input, id });
+          const begun = await storage.submit(erase, input);
+          if (begun === null) return null;
+          const finishing = erasures.finish(begun);
           const end = await withTimeout(eraseWaitMs, 'the erasure', finishing).then(
             () => 'erased' as const,
             () => 'erasing' as const,
           );
-          return { id, status: end };
+          return { id: begun.id, status: end };
         },
         cursors,
       }),

@@ -1,3 +1,5 @@
+import type { ContactAddress } from '../../core/contracts/driver.ts';
+
 /**
  * The contract of erasures. One begins with a row, in the transaction after which nobody sees its subject any more. The
  * rest is deleted in steps, each a short transaction; what a killed process left is gone on with by a sweep.
@@ -6,6 +8,13 @@ export interface Erasure {
   /** Of what is erased: a contact or a tenant. */
   readonly id: string;
   readonly tenantId: string;
+  /** Of an erased contact, until nothing else is left of it; null: a tenant's. */
+  readonly address: ErasedAddress | null;
+}
+
+/** Where an erased contact was on its network. */
+export interface ErasedAddress extends ContactAddress {
+  readonly channel: string;
 }
 
 /** One step: deletes a bounded part, in a short transaction. Answers whether there is more to delete. */

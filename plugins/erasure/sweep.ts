@@ -11,14 +11,20 @@ const sweepMs = 5_000;
 /** Erasures that one sweep takes. */
 const atOnce = 100;
 
-const endLane: Lane<string, void> = {
-  name: 'erasures.end',
-  locks: () => [],
-  async run(unit, ids) {
-    for (const id of ids) await unit.erasures.end(id);
-    return ids.map(() => undefined);
-  },
-};
+/** Changes the rows of erasures, one after the other. */
+function erasureLane(how: 'blank' | 'end'): Lane<string, void> {
+  return {
+    name: `erasures.${how}`,
+    locks: () => [],
+    async run(unit, ids) {
+      for (const id of ids) await unit.erasures[how](id);
+      return ids.map(() => undefined);
+    },
+  };
+}
+
+const blankLane = erasureLane('blank');
+const endLane = erasureLane('end');
 
 /** What erasures are gone on with. */
 export interface ErasureSweepParts {
@@ -41,7 +47,7 @@ export class ErasureSweep implements Erasures {
     this.#loop = new Loop(
       () => spread(sweepMs, 0.2),
       () => this.#sweep(),
-      (error) => parts.log.warn({ err: error }, 'an erasure could not be gone on with'),
+      (error) => this.#failed(error),
     );
   }
 
@@ -62,7 +68,15 @@ export class ErasureSweep implements Erasures {
   async #sweep(): Promise<void> {
     const { storage } = this.#parts;
     const begun = await storage.read.erasures.begunBefore((await storage.now()) - sweepMs, atOnce);
-    for (const erasure of begun) await this.finish(erasure);
+    const { signal } = this.#stopping;
+    for (const erasure of begun) {
+      // One that waits for another process holds up no other.
+      if (!signal.aborted) await this.finish(erasure).catch((error) => this.#failed(error));
+    }
+  }
+
+  #failed(error: unknown): void {
+    this.#parts.log.warn({ err: error }, 'an erasure could not be gone on with');
   }
 
   async #finish(erasure: Erasure): Promise<void> {
@@ -73,6 +87,7 @@ export class ErasureSweep implements Erasures {
         if (erasure.id.startsWith(prefix)) await pacedSteps(() => step(erasure), signal);
       }
       if (signal.aborted) return;
+      await storage.submit(blankLane, erasure.id);
       await sweepMedia();
       await storage.scrub();
       await storage.submit(endLane, erasure.id);

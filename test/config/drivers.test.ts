@@ -164,6 +164,7 @@ t.test('the containment of a driver from outside', async (t) => {
   const faults: DriverFault[] = [];
   const never = () => new Promise<never>(() => undefined);
   const places: unknown[] = [];
+  const forgotten: string[] = [];
   // As much of a port as is called.
   const port = { emit: async () => void places.push(driverAtWork()), credentials: {} };
   const session: Session = {
@@ -175,11 +176,15 @@ t.test('the containment of a driver from outside', async (t) => {
       return { networkId: 'n', at: 5 };
     },
     logOut: async () => 'unlinked',
+    forget: (names) => void forgotten.push(...names),
     close: () => undefined,
   };
   // Capabilities are handed through, and not looked at.
   const inner: Driver = {
     capabilities: {} as Driver['capabilities'],
+    // Null is what code from outside may answer.
+    credentialsOf: async ({ networkId }) =>
+      networkId === null ? (null as unknown as string[]) : [`keys of ${networkId}`],
     open(_, given) {
       void given.emit({ type: 'state', state: 'connected' });
       return session;
@@ -210,6 +215,14 @@ t.test('the containment of a driver from outside', async (t) => {
   const request = { method: 'password', importContacts: false, importHistory: false };
   await t.rejects(opened.link(request), /did not come back/);
   t.match(faults.splice(0), [{ ...place, kind: 'hung', call: 'link' }]);
+  const stored = { get: async () => ({}), names: async () => [] };
+  const namesOf = async (networkId: string | null) =>
+    await driver.credentialsOf?.({ phone: null, networkId }, stored);
+  t.same(await namesOf('ada'), ['keys of ada']);
+  await t.rejects(namesOf(null), /no list of names/);
+  t.match(faults.splice(0), [{ channel: 'mail', kind: 'threw', call: 'credentialsOf' }]);
+  opened.forget?.(['keys of ada']);
+  t.same(forgotten, ['keys of ada']);
   const answering = opened.answer('password', 'x');
   const late = new Promise((resolve) => setTimeout(resolve, 60, 'late'));
   t.equal(await Promise.race([answering, late]), 'late', 'only its caller gives an answer up');

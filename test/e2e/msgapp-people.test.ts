@@ -1,6 +1,7 @@
 import t from 'tap';
 import { client } from '../harness/client.ts';
 import { runGateway } from '../harness/gateway.ts';
+import { openRows } from '../harness/rows.ts';
 import { connected, phoneNumber, successOf, until } from '../harness/story.ts';
 import { startNetwork } from '../networks/msgapp_web/process.ts';
 
@@ -111,4 +112,39 @@ await t.test('a conversation with a Brazilian number is one contact', async (t) 
   const listed = await successOf<{ contacts: { phone: string }[] }>(api.get('/contacts?limit=100'));
   t.notOk(listed.contacts.some(({ phone }) => phone === real));
   t.equal((await network.lookUps()).filter((number) => number === typed).length, 1);
+});
+
+await t.test('an erased person has left no key behind, and is met anew', async (t) => {
+  const [typed, real] = ['+5511987654321', '+551187654321'];
+  const rows = openRows(t, `sqlite:${gateway.dataDir}/gateway.db`);
+  const named = async () => {
+    const names = await rows.rows<{ name: string }>('select name from credentials');
+    return names.flatMap(({ name }) => (/11987654321|1187654321/.test(name) ? [name] : []));
+  };
+  const erase = async ({ contact: { id } }: Message) => {
+    t.match(await api.delete(`/contacts/${id}`), { status: 200, body: { status: 'erased' } });
+    t.same(await named(), []);
+    return id;
+  };
+  t.match((await named()).join(' '), /contact:551187654321 .*key:session:/s);
+  const first = await erase(await received('Tudo!'));
+  await network.write(phone, { from: real, name: 'Bia', text: 'Oi de novo' });
+  const again = await received('Oi de novo');
+  t.not(again.contact.id, first);
+  await sent(typed, 'Quem fala?');
+  t.match((await network.shown(phone)).at(-1), { to: real, text: 'Quem fala?' });
+  t.not((await named()).length, 0);
+
+  await network.setNetworkReachable(false);
+  await until('the account to be away', async () => {
+    const path = `/channels/msgapp-web/connections/${phone}/status`;
+    const { status } = await successOf<{ status: string }>(api.get(path));
+    return status === 'connecting' || undefined;
+  });
+  await erase(again);
+  await network.setNetworkReachable(true);
+  await connected(api, phone);
+  t.same(await named(), [], 'nothing was written back');
+  await network.write(phone, { from: real, name: 'Bia', text: 'E agora?' });
+  t.not((await received('E agora?')).contact.id, again.contact.id);
 });

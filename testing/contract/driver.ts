@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { Bench } from './driver/bench.ts';
 import { closing } from './driver/closing.ts';
+import { forgetting } from './driver/forgetting.ts';
 import { linking } from './driver/linking.ts';
 import { LogLines } from './driver/log-lines.ts';
 import { naming } from './driver/naming.ts';
@@ -37,7 +38,7 @@ export async function driverContract(
   const dataDir = mkdtempSync(join(tmpdir(), 'driver-contract-'));
   const driver = await makeDriver({ options: {}, dataDir, log });
   const bench = new Bench(driver, world, log, patienceMs);
-  const parts = { naming, linking, resuming, sending, window, receiving, closing };
+  const parts = { naming, linking, resuming, sending, window, receiving, forgetting, closing };
   for (const [part, run] of Object.entries(parts)) {
     await t.test(`${name}: ${part}`, (t) => run(t, bench));
   }

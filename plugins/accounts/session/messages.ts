@@ -11,6 +11,12 @@ export type SessionRequest =
       readonly field: string;
       readonly value: string;
     }
+  /** A contact was erased: delete these credentials. */
+  | {
+      readonly operation: 'forget';
+      readonly accountId: string;
+      readonly names: readonly string[];
+    }
   /** The record is gone: log out of the network. */
   | { readonly operation: 'removed'; readonly accountId: string };
 

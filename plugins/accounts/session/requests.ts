@@ -51,6 +51,8 @@ export class SessionRequests {
         return this.#view(request.accountId);
       case 'answer':
         return this.#answering.run(request.accountId, () => this.#answer(request, signal));
+      case 'forget':
+        return this.#forget(request);
       case 'removed':
         return this.#removed(request.accountId);
     }
@@ -62,6 +64,16 @@ export class SessionRequests {
     if (!this.#host.isParked(accountId)) return { kind: 'not_here' };
     const [row] = await this.#environment.storage.read.accounts.find([accountId]);
     return row === undefined ? { kind: 'not_here' } : { kind: 'view', view: restingView(row) };
+  }
+
+  async #forget({
+    accountId,
+    names,
+  }: SessionRequest & { operation: 'forget' }): Promise<SessionAnswer> {
+    const runner = this.#host.runner(accountId);
+    if (runner === undefined) return { kind: 'not_here' };
+    await runner.forget(names);
+    return { kind: 'done' };
   }
 
   async #removed(accountId: string): Promise<SessionAnswer> {

@@ -37,6 +37,7 @@ export class SessionRunner {
   readonly #environment: SessionEnvironment;
   readonly #options: RunnerOptions;
   readonly #log: GatewayLog;
+  readonly #credentials: FencedCredentials;
   readonly #port: EventPort;
   readonly #listeners: SessionListeners;
   readonly #tries: Tries;
@@ -69,12 +70,13 @@ export class SessionRunner {
       inTurn: (take) => this.#port.inTurn(take),
     });
     this.#status = status;
-    const credentials = new FencedCredentials({
+    this.#credentials = new FencedCredentials({
       ...{ storage, sealer, fence },
       cache: environment.credentialCache.part(),
       counted: metrics.credentialRead,
       phase: () => ending.phase,
     });
+    const credentials = this.#credentials;
     const portParts = { credentials, listeners, faults, metrics, log };
     this.#port = new EventPort(live, portParts, {
       isOpen: () => ending.isOpen,
@@ -126,6 +128,20 @@ export class SessionRunner {
     // Events that the driver emitted before it answered are taken first.
     await this.#port.inTurn(async () => undefined);
     return outcome;
+  }
+
+  /**
+   * Deletes credentials that are about an erased contact, those in the memory of the driver included.
+   * @throws Error when the session is over or has lost its lease
+   */
+  async forget(names: readonly string[]): Promise<void> {
+    if (!this.#mayCall()) throw new Error('the session cannot act');
+    try {
+      this.live.session?.forget?.(names);
+    } catch (error) {
+      this.#driverFailed('forget', error);
+    }
+    await this.#credentials.set(Object.fromEntries(names.map((name) => [name, null])));
   }
 
   /** Reads the record again: somebody else has changed it. */

@@ -7,6 +7,9 @@ export interface SealedCredential {
   readonly value: string;
 }
 
+/** Sorts behind whatever a name goes on with. */
+const lastCharacter = '\u{10ffff}';
+
 /** The SQL of sealed session credentials. */
 export class CredentialTable {
   protected readonly db: Sql;
@@ -24,6 +27,18 @@ export class CredentialTable {
       .where('account_id', accountId)
       .whereIn('name', names);
     return rows.map((row) => ({ accountId, name: row.name, value: row.value }));
+  }
+
+  /** The names of an account's values that begin with one of these. */
+  async names(accountId: string, prefixes: readonly string[]): Promise<readonly string[]> {
+    const found = prefixes.map((prefix) =>
+      this.db.rows<{ name: string }>(
+        'select name from credentials where account_id = ? and name >= ? and name < ?',
+        [accountId, prefix, `${prefix}${lastCharacter}`],
+        { recurs: true },
+      ),
+    );
+    return (await Promise.all(found)).flat().map(({ name }) => name);
   }
 
   /** Writes sealed values, new or not. */

@@ -1,6 +1,14 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
 import type { Erasure } from '../contract.ts';
 
+interface ErasureRow {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly channel: string | null;
+  readonly phone: string | null;
+  readonly network_id: string | null;
+}
+
 /** The SQL of erasures under way. */
 export class ErasureTable {
   protected readonly db: Sql;
@@ -10,23 +18,35 @@ export class ErasureTable {
   }
 
   /** Begins an erasure, in the transaction after which nobody sees its subject any more; repeatable. */
-  async begin({ id, tenantId }: Erasure, at: number): Promise<void> {
-    await this.db.insertIgnore('erasures', [{ id, tenant_id: tenantId, created_at: at }]);
+  async begin({ id, tenantId, address }: Erasure, at: number): Promise<void> {
+    const { channel = null, phone = null, networkId: network_id = null } = address ?? {};
+    const row = { id, tenant_id: tenantId, channel, phone, network_id, created_at: at };
+    await this.db.insertIgnore('erasures', [row]);
   }
 
   /** The oldest erasures that began before a moment. There are few, so that no index is kept for them. */
   async begunBefore(moment: number, limit: number): Promise<readonly Erasure[]> {
-    return this.db
+    const rows: readonly ErasureRow[] = await this.db
       .knex('erasures')
-      .select('id', { tenantId: 'tenant_id' })
       .where('created_at', '<', moment)
       .orderBy('created_at')
       .limit(limit);
+    return rows.map(({ id, tenant_id, channel, phone, network_id }) => ({
+      id,
+      tenantId: tenant_id,
+      address: channel === null ? null : { channel, phone, networkId: network_id },
+    }));
   }
 
   /** Whether an erasure is under way. */
   async has(id: string): Promise<boolean> {
     return (await this.db.rows('select id from erasures where id = ?', [id])).length > 0;
+  }
+
+  /** Takes the address out of an erasure whose steps are done: its row is not in the way of a clean file. */
+  async blank(id: string): Promise<void> {
+    const nothing = { channel: null, phone: null, network_id: null };
+    await this.db.knex('erasures').where({ id }).update(nothing);
   }
 
   /** Ends an erasure: nothing is left. */

@@ -1,6 +1,18 @@
-import { id, integer, type Table } from '../../../core/contracts/schema.ts';
+import { id, integer, key, nullable, type Table, words } from '../../../core/contracts/schema.ts';
 
 /** The table of erasures under way: a row is deleted when nothing is left of its subject. */
 export const erasureSchema: readonly Table[] = [
-  { name: 'erasures', columns: { id, tenant_id: id, created_at: integer }, primary: ['id'] },
+  {
+    name: 'erasures',
+    columns: {
+      id,
+      tenant_id: id,
+      // Of an erased contact, until the last of its steps.
+      channel: nullable(words(40)),
+      phone: nullable(words(40)),
+      network_id: nullable(key),
+      created_at: integer,
+    },
+    primary: ['id'],
+  },
 ];

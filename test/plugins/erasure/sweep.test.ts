@@ -38,10 +38,12 @@ for (const engine of databases) {
       },
     });
     const id = contactIds[0] ?? '';
-    t.equal(await storage.submit(begin, { tenantId, id }), id);
+    const erasure = await storage.submit(begin, { tenantId, id });
+    if (erasure === null) throw new Error('nothing was begun');
+    t.equal(erasure.id, id);
     t.equal(await storage.submit(begin, { tenantId, id }), null, 'nobody finds the contact again');
     const some = makeEraseSomeLane({ eraseSome });
-    t.equal(await storage.submit(some, { tenantId, id }), true, 'the first step is not the last');
+    t.equal(await storage.submit(some, erasure), true, 'the first step is not the last');
     // The process dies here. Another one starts some time later.
     await storage.connections.write('erasures').update({ created_at: 1 });
     const sweep = new ErasureSweep({ storage, sweepMedia: async () => undefined, log });
@@ -53,7 +55,7 @@ for (const engine of databases) {
       async () => acceptedId(await stage.send({ tenantId: neighbour.tenantId })),
       async () => {
         sweep.start();
-        await sweep.finish({ id, tenantId });
+        await sweep.finish(erasure);
       },
     );
     t.equal(await storage.read.erasures.has(id), false, 'it has ended');

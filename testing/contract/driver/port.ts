@@ -36,6 +36,12 @@ export class MemoryCredentials implements CredentialStore {
     return Object.fromEntries(found);
   }
 
+  async names(prefixes: readonly string[]): Promise<readonly string[]> {
+    return [...this.values.keys()].filter((name) =>
+      prefixes.some((prefix) => name.startsWith(prefix)),
+    );
+  }
+
   async set(values: Readonly<Record<string, string | null>>): Promise<void> {
     await this.#write();
     for (const [name, value] of Object.entries(values)) {

@@ -1,0 +1,56 @@
+import type { StoredCredentials } from '../../core/contracts/driver.ts';
+import type { Storage } from '../../core/contracts/storage.ts';
+import type { ErasedAddress } from '../erasure/contract.ts';
+import type { ChannelRegistry } from './contract.ts';
+import { credentialContext } from './sealed-credentials.ts';
+import type { Sealer } from './session/credentials.ts';
+import type { SessionDirectory } from './session-directory.ts';
+
+/** What credentials of contacts are found and deleted with. */
+export interface ContactCredentialParts {
+  readonly storage: Pick<Storage, 'read'>;
+  readonly sealer: Pick<Sealer, 'open'>;
+  readonly channels: Pick<ChannelRegistry, 'driverOf'>;
+  readonly directory: Pick<SessionDirectory, 'ask'>;
+}
+
+/**
+ * Deletes the credentials of a tenant's accounts that are about an erased contact. The session of each account does it,
+ * connected or not: nobody else may write them, and it has some in memory. Answers whether there were any.
+ * @throws SessionUnreachable while no process answers for a session
+ */
+export async function forgetContact(
+  { storage, sealer, channels, directory }: ContactCredentialParts,
+  tenantId: string,
+  { channel, ...contact }: ErasedAddress,
+): Promise<boolean> {
+  const accounts = await storage.read.accounts.ofTenants([tenantId]);
+  let isFound = false;
+  for (const account of accounts.filter((one) => one.channel === channel)) {
+    const stored = storedCredentials(storage, sealer, account.id);
+    const driver = channels.driverOf(channel, account.mode);
+    const names = (await driver?.credentialsOf?.(contact, stored)) ?? [];
+    if (names.length === 0) continue;
+    // Where no session is wanted the credentials have gone with the link.
+    const answer = await directory.ask({ operation: 'forget', accountId: account.id, names });
+    isFound ||= answer !== null;
+  }
+  return isFound;
+}
+
+function storedCredentials(
+  { read }: Pick<Storage, 'read'>,
+  sealer: Pick<Sealer, 'open'>,
+  accountId: string,
+): StoredCredentials {
+  return {
+    async get(names) {
+      const sealed = await read.credentials.get(accountId, names);
+      const values = sealed.map(({ name, value }) => {
+        return [name, sealer.open(value, credentialContext(accountId, name))] as const;
+      });
+      return Object.fromEntries(values);
+    },
+    names: (prefixes) => read.credentials.names(accountId, prefixes),
+  };
+}
