@@ -12,6 +12,12 @@ import { createTenant, deleteTenant, listTenants, updateTenant } from './tenants
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** Commands that change something, and leave an entry in the audit. */
+const changing: ReadonlySet<AdministrationCommand['name']> = new Set([
+  ...(['tenants create', 'tenants update', 'tenants delete'] as const),
+  ...(['keys create', 'keys revoke', 'secrets reseal'] as const),
+]);
+
 /**
  * Opens the database of the configuration, bringing it to this version's tables, and runs one command on it.
  * The log goes to standard error, so that standard output carries the result alone.
@@ -23,13 +29,14 @@ export async function administer(command: AdministrationCommand, env: Environmen
   const part = command.name === 'secrets reseal' ? 'secrets' : 'tenants';
   const gateway = await createGateway(composeAdministration(config, log, part));
   try {
-    const output = await run(command, gateway.cradle);
-    const { changed } = output;
-    if (changed !== undefined) {
-      const entry = { actor: 'command line', operation: command.name, requestId: null, ...changed };
-      await gateway.cradle.audit.record(entry);
-    }
-    return output;
+    const { cradle } = gateway;
+    if (!changing.has(command.name)) return await run(command, cradle);
+    const entry = { actor: 'command line', operation: command.name, requestId: null };
+    return await cradle.audit.recording(
+      { ...entry, tenantId: null, target: null },
+      () => run(command, cradle),
+      ({ changed = null }) => changed,
+    );
   } finally {
     await gateway.close();
   }

@@ -15,11 +15,12 @@ export async function listAudit(
     operation: entry.operation,
     target: entry.target,
     request_id: entry.requestId,
+    outcome: entry.outcome,
   }));
   return {
     json: { entries },
     text: table(
-      ['TIME', 'TENANT', 'WHO', 'DID', 'TO', 'REQUEST'],
+      ['TIME', 'TENANT', 'WHO', 'DID', 'TO', 'REQUEST', 'OUTCOME'],
       entries.map((entry) => Object.values(entry).map((value) => value ?? '')),
     ),
   };

@@ -1,6 +1,6 @@
 import { masked } from '../../core/masked.ts';
 import type { AnyOperation } from '../../core/operation.ts';
-import type { AuditEntry } from '../audit/contract.ts';
+import type { Audit } from '../audit/contract.ts';
 
 /** What an operation answers. */
 export type AnyAnswer = Awaited<ReturnType<AnyOperation['handler']>>;
@@ -8,8 +8,8 @@ export type AnyAnswer = Awaited<ReturnType<AnyOperation['handler']>>;
 /** What is done with a request whose parts are valid. */
 export type Handler<Result> = (request: Parameters<AnyOperation['handler']>[0]) => Promise<Result>;
 
-/** Stores who changed what. */
-export type RecordChange = (entry: AuditEntry) => Promise<void>;
+/** Makes changes that leave entries. */
+export type RecordChange = Audit['recording'];
 
 /** An id of the gateway, such as `acc_01jxk5d8a0c1v7m2q3r4s5t6w7`. */
 const id = /^[a-z]{2,4}_[0-9a-z]{26}$/;
@@ -43,17 +43,14 @@ export function targetOf(params: unknown, body: unknown): string | null {
 
 /** The handler of an operation, each of whose answers is recorded. */
 export function audited(operation: AnyOperation, record: RecordChange): Handler<AnyAnswer> {
-  return async (request) => {
+  return (request) => {
     const { caller, params, requestId } = request;
-    const answer = await operation.handler(request);
-    await record({
-      tenantId: caller.tenantId,
-      actor: caller.keyId,
-      operation: operation.id,
-      target: targetOf(params, answer.body),
-      requestId,
-    });
-    return answer;
+    const { tenantId, keyId: actor } = caller;
+    return record(
+      { tenantId, actor, operation: operation.id, target: targetOf(params, null), requestId },
+      () => operation.handler(request),
+      ({ body }) => ({ tenantId, target: targetOf(params, body) }),
+    );
   };
 }
 

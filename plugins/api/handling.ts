@@ -25,7 +25,7 @@ export interface HandlingOptions {
   readonly openCalls: OpenCalls;
   /** Whether the schemas of an operation are known to be right, so that a start need not compile them. */
   isTried(operation: AnyOperation): boolean;
-  /** Called before a change is answered as done. */
+  /** Makes changes that leave an entry. */
   readonly audit: RecordChange;
 }
 

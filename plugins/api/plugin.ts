@@ -32,7 +32,7 @@ export default gatewayPlugin('api', ['observability', 'tenants', 'audit'], async
     (operation) =>
       new OperationHandling(operation, {
         ...{ bodyLimit, openCalls, isTried },
-        audit: (entry) => audit.record(entry),
+        audit: audit.recording,
       }),
   );
   provide(

@@ -1,15 +1,19 @@
 /** The record of who changed what. */
 
-/** One change. Its texts, numbers and secrets are nowhere in it. */
-export interface AuditEntry {
+/** What a change concerns. */
+export interface AuditedChange {
   /** Null for what concerns no tenant. */
   readonly tenantId: string | null;
+  /** The id of what is changed; null where nothing has one. */
+  readonly target: string | null;
+}
+
+/** One change, as far as it is known before it is made. Its texts, numbers and secrets are nowhere in it. */
+export interface AuditEntry extends AuditedChange {
   /** The key's id, or `command line`. */
   readonly actor: string;
   /** The operation's id, or the words of the command. */
   readonly operation: string;
-  /** The id of what was changed; null where nothing has one. */
-  readonly target: string | null;
   /** Null for the command line. */
   readonly requestId: string | null;
 }
@@ -17,16 +21,25 @@ export interface AuditEntry {
 /** An entry as it is stored. */
 export interface AuditRecord extends AuditEntry {
   readonly id: string;
+  /** When the change began. */
   readonly at: number;
+  /** `unknown`: it is under way, or was cut off or failed in a way that leaves open what was changed. */
+  readonly outcome: 'done' | 'unknown';
 }
 
 /** In the container as `audit`. */
 export interface Audit {
   /**
-   * Stores an entry; called before a change is answered as done.
-   * @throws GatewayError `unavailable`
+   * Makes a change that leaves an entry, stored before it is made: what was changed is never without one. The answer of a
+   * change that was made is given, whatever becomes of its entry.
+   * @param changedBy what a result changed; null: nothing, which leaves no entry
+   * @throws GatewayError `unavailable` before anything was changed, or whatever the change throws
    */
-  record(entry: AuditEntry): Promise<void>;
+  recording<Result>(
+    entry: AuditEntry,
+    change: () => Promise<Result>,
+    changedBy: (result: Result) => AuditedChange | null,
+  ): Promise<Result>;
   /** The latest entries, newest first. @param tenantId null: of all tenants */
   list(tenantId: string | null, limit: number): Promise<readonly AuditRecord[]>;
 }

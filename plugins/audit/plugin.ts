@@ -1,9 +1,9 @@
 import { provideSingleton } from '../../core/container.ts';
-import { newId } from '../../core/ids.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { startPruning } from '../../core/pruning.ts';
 import type {} from './contract.ts';
-import { pruneAudit, recordChanges } from './lanes.ts';
+import { pruneAudit } from './lanes.ts';
+import { makeRecording } from './recording.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 
@@ -11,7 +11,7 @@ const dayMs = 24 * 60 * 60 * 1_000;
 export default gatewayPlugin('audit', ['storage'], async (app) => {
   const { storage, config, log } = app.container.cradle;
   provideSingleton(app.container, 'audit', () => ({
-    record: (entry) => storage.submit(recordChanges, { ...entry, id: newId('aud') }),
+    recording: makeRecording({ storage, log: log.child({ plugin: 'audit' }) }),
     list: (tenantId, limit) => storage.read.audit.latest(tenantId, limit),
   }));
   const keptMs = config.audit.keep_days * dayMs;

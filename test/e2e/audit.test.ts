@@ -13,6 +13,7 @@ interface Entry {
   readonly operation: string;
   readonly target: string | null;
   readonly request_id: string | null;
+  readonly outcome: string;
 }
 
 for (const { name, create } of storyDatabases('mariadb')) {
@@ -57,8 +58,9 @@ for (const { name, create } of storyDatabases('mariadb')) {
       done.toReversed(),
       'each that was carried out, the newest first; none that was refused',
     );
-    for (const { actor, operation, target, request_id } of added) {
+    for (const { actor, operation, target, request_id, outcome } of added) {
       t.equal(actor, key.id, operation);
+      t.equal(outcome, 'done', operation);
       t.match(target, /^(acc|con|wh|key|dlv|rec)_[0-9a-z]{26}$|^…\d{4}$/, operation);
       t.ok(request_id, operation);
     }
@@ -71,7 +73,10 @@ for (const { name, create } of storyDatabases('mariadb')) {
     const all = await audit();
     const { tenant_id, target, ...who } = all[0] ?? {};
     t.same([tenant_id, target], [tenant.id, further.key_id]);
-    t.match(who, { actor: 'command line', operation: 'keys create', request_id: null });
+    t.match(who, {
+      ...{ actor: 'command line', operation: 'keys create' },
+      ...{ request_id: null, outcome: 'done' },
+    });
 
     const text = JSON.stringify(all);
     const secrets = [gateway.key, names.friend, names.linked, 'whsec_', 'gw_', 'hello', 'horse'];

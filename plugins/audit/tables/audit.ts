@@ -1,5 +1,6 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
 import type { AuditRecord } from '../contract.ts';
+import type { CompletedChange } from '../lanes.ts';
 
 interface AuditRow {
   readonly id: string;
@@ -9,6 +10,7 @@ interface AuditRow {
   readonly target: string | null;
   readonly request_id: string | null;
   readonly at: number;
+  readonly outcome: 'done' | 'unknown';
 }
 
 /** The SQL of the record of changes. */
@@ -29,6 +31,18 @@ export class AuditTable {
         request_id: requestId,
       })),
     );
+  }
+
+  /** Marks changes as made, and says what they changed. */
+  async complete(changes: readonly CompletedChange[]): Promise<void> {
+    const rows = changes.map(({ id, tenantId, target }) => {
+      return { id, tenant_id: tenantId, target, outcome: 'done' };
+    });
+    await this.db.updateEach('audit', 'id', rows);
+  }
+
+  async delete(ids: readonly string[]): Promise<void> {
+    await this.db.knex('audit').whereIn('id', ids).delete();
   }
 
   /** The latest entries, newest first. @param tenantId null: of all tenants */

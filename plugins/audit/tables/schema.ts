@@ -1,6 +1,6 @@
 import { id, integer, key, nullable, type Table, words } from '../../../core/contracts/schema.ts';
 
-/** The table of changes; rows are added and deleted when they are old, never changed. */
+/** The table of changes; a row is added before its change and completed after it, then never changed. */
 export const auditSchema: readonly Table[] = [
   {
     name: 'audit',
@@ -12,6 +12,7 @@ export const auditSchema: readonly Table[] = [
       target: nullable(key),
       request_id: nullable(key),
       at: integer,
+      outcome: words(10),
     },
     primary: ['id'],
     indexes: [

@@ -290,7 +290,7 @@ export async function sampleGateway(
         });
       }),
       gatewayPlugin('audit', [], async ({ container }) => {
-        provide(container, 'audit', { record: async () => undefined, list: async () => [] });
+        provide(container, 'audit', { recording: (_, change) => change(), list: async () => [] });
       }),
       gatewayPlugin('sample', [], async ({ operations }) => {
         const declared = sampleOperations(seen);
