@@ -7,6 +7,7 @@ import {
 import type { DriverFaults } from '../core/contracts/driver-faults.ts';
 import { asDriver, asGateway, type DriverPlace } from '../core/driver-context.ts';
 import { driverPort, type PortParts } from './driver-port.ts';
+import { refuseNoSession } from './driver-shape.ts';
 import type { Holds } from './holds.ts';
 import type { Suspect } from './stall-watch.ts';
 import { within } from './within.ts';
@@ -119,9 +120,7 @@ export class ContainedSession implements Session, Suspect {
   #opened(): Inner {
     const cut = new AbortController();
     const port = driverPort(this.#port, this, this.#parts, cut.signal);
-    const session = this.#run('open', () => this.#open(port));
-    if (!isSession(session)) throw new TypeError('the driver opened what is no session');
-    return { session, cut };
+    return { session: refuseNoSession(this.#run('open', () => this.#open(port))), cut };
   }
 
   /** Has the driver connect, unless the account is held back. */
@@ -174,12 +173,4 @@ export class ContainedSession implements Session, Suspect {
 function heldBack(certain: boolean): DriverError {
   const message = 'The account is held back: its driver kept the gateway from all other work.';
   return new DriverError('stalled', message, { certain, retryAfterMs: certain ? 0 : null });
-}
-
-const sessionMembers = ['link', 'answer', 'resume', 'send', 'logOut', 'close'] as const;
-
-function isSession(value: unknown): value is Session {
-  if (typeof value !== 'object' || value === null) return false;
-  const session: { [Name in keyof Session]?: unknown } = value;
-  return sessionMembers.every((name) => typeof session[name] === 'function');
 }
