@@ -1,11 +1,7 @@
 import { provide } from '../core/container.ts';
-import {
-  type GatewayParts,
-  type GatewayPlugin,
-  gatewayPlugin,
-  pluginFacts,
-} from '../core/kernel.ts';
+import { type GatewayParts, type GatewayPlugin, gatewayPlugin } from '../core/kernel.ts';
 import type { GatewayLog } from '../core/log.ts';
+import { pluginFacts } from '../core/plugin-facts.ts';
 import { SimulatedControl } from '../drivers/simulated/control.ts';
 import { makeSimulatedDriver } from '../drivers/simulated/driver.ts';
 import { SimulatedNetwork } from '../drivers/simulated/launch.ts';

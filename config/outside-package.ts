@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { DriverLog } from '../core/contracts/driver.ts';
-import { pluginFacts } from '../core/kernel.ts';
 import type { GatewayLog } from '../core/log.ts';
+import { pluginFacts } from '../core/plugin-facts.ts';
 import { withTimeout } from '../core/waiting.ts';
 import { ConfigError } from './error.ts';
 import { makeWithOptions, type OutsideFactory } from './outside-options.ts';

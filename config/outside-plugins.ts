@@ -1,10 +1,6 @@
-import {
-  type GatewayPlugin,
-  gatewayPlugin,
-  type PluginFacts,
-  pluginFacts,
-} from '../core/kernel.ts';
+import { type GatewayPlugin, gatewayPlugin } from '../core/kernel.ts';
 import type { GatewayLog } from '../core/log.ts';
+import { type PluginFacts, pluginFacts } from '../core/plugin-facts.ts';
 import { ConfigError } from './error.ts';
 import { makeOfPackage } from './outside-package.ts';
 import type { GatewayConfig } from './schema.ts';

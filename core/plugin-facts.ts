@@ -1,0 +1,19 @@
+import type { PluginStorage } from './contracts/plugin-storage.ts';
+
+/** The property under which fastify-plugin keeps name and dependencies. */
+const metadata = Symbol.for('plugin-meta');
+
+/** Name and dependencies of a plugin, and what it keeps. */
+export interface PluginFacts {
+  readonly name: string;
+  readonly dependencies: readonly string[];
+  readonly keeps: PluginStorage | null;
+}
+
+/** The facts of a plugin; null for a value that `gatewayPlugin`, of this copy or another, has not made. */
+export function pluginFacts(plugin: unknown): PluginFacts | null {
+  if (typeof plugin !== 'function' || !(metadata in plugin)) return null;
+  // Only fastify-plugin writes under this symbol, and `gatewayPlugin` always hands it these.
+  const { name, dependencies, keeps = null } = plugin[metadata] as Partial<PluginFacts>;
+  return name === undefined || dependencies === undefined ? null : { name, dependencies, keeps };
+}
