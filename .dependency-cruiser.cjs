@@ -183,7 +183,11 @@ module.exports = {
       from: { path: '^testing/' },
       to: {
         ...local,
-        pathNot: ['^(core|testing)/', '^drivers/simulated/', '^config/checked-driver\\.ts$'],
+        pathNot: [
+          '^(core|testing)/',
+          '^drivers/simulated/',
+          '^config/(checked-driver|isolated/driver)\\.ts$',
+        ],
       },
     },
     {

@@ -39,7 +39,7 @@ import { CountedDriverFaults, takeStrayFaults } from './driver-faults.ts';
 import { makeChannelDrivers } from './drivers.ts';
 import { loadPlugins } from './outside-plugins.ts';
 import type { GatewayConfig } from './schema.ts';
-import { StallWatch } from './stall-watch.ts';
+import { StallWatch, unwatched } from './stall-watch.ts';
 import { contents } from './tables.ts';
 
 /**
@@ -121,7 +121,9 @@ function driversPlugin(config: GatewayConfig, log: GatewayLog): GatewayPlugin {
       folder: process.cwd(),
       dataDir: config.data_dir,
       count: (channel, name) => work.add({ channel, work: name }),
-      contain: (channel, driver) => {
+      faults,
+      contain: (channel, driver, isIsolated) => {
+        if (isIsolated) return new ContainedDriver(channel, driver, { ...parts, watch: unwatched });
         watch.start();
         return new ContainedDriver(channel, driver, parts);
       },

@@ -12,7 +12,7 @@ import { GatewayError } from '../core/errors.ts';
 import { PacedLines } from '../core/paced-lines.ts';
 import { ContainedSession, type SessionParts } from './contained-session.ts';
 import { Holds } from './holds.ts';
-import type { StallWatch, Suspect } from './stall-watch.ts';
+import type { Suspect, Watch } from './stall-watch.ts';
 import { within } from './within.ts';
 
 /** How long a call may take before it is said to hang; a driver's `link` and `resume` are then given up. */
@@ -24,7 +24,7 @@ const closeMs = 2_000;
 /** What a containment works with. */
 export interface ContainmentParts {
   readonly faults: DriverFaults;
-  readonly watch: StallWatch;
+  readonly watch: Watch;
   /** The sentence that the owner of an account reads while it is held back. */
   readonly heldBack: string;
   /** Tests shorten it. */

@@ -13,7 +13,7 @@ const texts: Readonly<Record<DriverFaultKind, string>> = {
   unhandled: 'a driver left an error to nobody',
   nonsense: 'a driver said what its contract does not know',
   hung: 'a driver does not come back',
-  stalled: 'a driver kept the whole process from all other work',
+  stalled: 'a driver kept its event loop from all other work',
 };
 
 /**

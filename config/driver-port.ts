@@ -2,11 +2,11 @@ import type { Port } from '../core/contracts/driver.ts';
 import { asGateway } from '../core/driver-context.ts';
 import type { PacedLines } from '../core/paced-lines.ts';
 import { pacedLog } from './paced-log.ts';
-import type { StallWatch, Suspect } from './stall-watch.ts';
+import type { Suspect, Watch } from './stall-watch.ts';
 
 /** What ports of one driver share. */
 export interface PortParts {
-  readonly watch: StallWatch;
+  readonly watch: Watch;
   /** The driver's lines in the log. */
   readonly lines: PacedLines;
 }

@@ -1,11 +1,14 @@
 import { chmod, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Driver, DriverContext } from '../core/contracts/driver.ts';
+import type { DriverFaults } from '../core/contracts/driver-faults.ts';
 import { asDriver } from '../core/driver-context.ts';
 import type { GatewayLog } from '../core/log.ts';
 import { makeChatappDriver } from '../drivers/chatapp/driver.ts';
 import { makeMsgappWebDriver } from '../drivers/msgapp_web/driver.ts';
 import { refuseNoDriver } from './driver-shape.ts';
+import { ConfigError } from './error.ts';
+import { IsolatedDriver } from './isolated/driver.ts';
 import { makeOfPackage } from './outside-package.ts';
 import { pacedLog } from './paced-log.ts';
 import type { GatewayConfig } from './schema.ts';
@@ -34,8 +37,10 @@ export interface ChannelDriverParts {
   readonly dataDir: string;
   /** Counts what a driver of our own does, by name. */
   count(channel: string, work: string): void;
+  /** Takes note of what isolated drivers do wrong. */
+  readonly faults: DriverFaults;
   /** Puts its containment round a driver from outside. */
-  contain(channel: string, driver: Driver): Driver;
+  contain(channel: string, driver: Driver, isIsolated: boolean): Driver;
   /** Tests shorten it. */
   readonly makingMs?: number;
 }
@@ -71,6 +76,7 @@ async function makeOrSay(
   const log = parts.log.child({ driver: channel.driver, channel: name });
   const isOwn = Object.hasOwn(factories, channel.driver);
   try {
+    refuseIsolatedOwn(name, channel, isOwn);
     return isOwn
       ? await makeOwn(channel.driver, {
           options,
@@ -80,10 +86,21 @@ async function makeOrSay(
       : await makeOutside(name, channel, log, parts);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const isMeant = Object.values(options).some((value) => value !== null && value !== undefined);
+    const isGiven = Object.values(options).some((value) => value !== null && value !== undefined);
+    const isMeant = channel.isolate || isGiven;
     log[isMeant || !isOwn ? 'error' : 'info']({ reason }, 'the channel is off for live tenants');
     return null;
   }
+}
+
+/** @throws ConfigError when a driver of our own is to be isolated: it counts its work in the gateway */
+function refuseIsolatedOwn(name: string, { isolate, driver }: Channel, isOwn: boolean): void {
+  if (!isOwn || !isolate) return;
+  const field = `channels.${name}.isolate`;
+  throw new ConfigError(
+    field,
+    `${field}: ${driver} comes with the gateway, and runs in its thread`,
+  );
 }
 
 async function makeOwn(name: string, context: OwnContext): Promise<Driver> {
@@ -96,7 +113,7 @@ async function makeOutside(
   name: string,
   channel: Channel,
   log: GatewayLog,
-  { folder, dataDir: parent, contain, makingMs = longestMakingMs }: ChannelDriverParts,
+  { folder, dataDir: parent, faults, contain, makingMs = longestMakingMs }: ChannelDriverParts,
 ): Promise<Driver> {
   const outside = {
     name: channel.driver,
@@ -109,6 +126,12 @@ async function makeOutside(
   const dataDir = join(resolve(parent), 'drivers', name);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
   await chmod(dataDir, 0o700);
-  const make = () => makeOfPackage(outside, { log: pacedLog(log), dataDir });
-  return contain(name, refuseNoDriver(await asDriver({ channel: name, accountId: null }, make)));
+  const context = { log: pacedLog(log), dataDir };
+  if (channel.isolate) {
+    const isolation = { ...context, channel: name, outside, memoryMb: channel.memory_mb, faults };
+    return contain(name, await IsolatedDriver.make(isolation), true);
+  }
+  const make = () => makeOfPackage(outside, context);
+  const made = await asDriver({ channel: name, accountId: null }, make);
+  return contain(name, refuseNoDriver(made), false);
 }

@@ -72,8 +72,8 @@ function isFactory(value: unknown): value is Factory {
   return typeof value === 'function' && pluginFacts(value) === null;
 }
 
-/** @throws ConfigError when it is not made in time */
-function inTime(making: Promise<unknown>, outside: OutsidePackage): Promise<unknown> {
+/** Answers as the making does. @throws ConfigError when that takes longer than `makingMs` */
+export function inTime<Made>(making: Promise<Made>, outside: OutsidePackage): Promise<Made> {
   const { name, noun, makingMs } = outside;
   const field = outside.fields.name;
   const message = `${field}: ${name} did not make its ${noun} within ${makingMs / 1_000} s`;

@@ -30,6 +30,16 @@ export interface Suspect {
   stalled(): void;
 }
 
+/** What is said to a watch of the code that runs. */
+export type Watch = Pick<StallWatch, 'call' | 'begins' | 'runs'>;
+
+/** The watch over drivers in threads of their own, which keep nobody else from working. */
+export const unwatched: Watch = {
+  call: (_suspect, _name, run) => run(),
+  begins: () => undefined,
+  runs: () => undefined,
+};
+
 /**
  * Blames a standstill of the event loop on the driver whose code ran. A call into a driver is timed; of its code that
  * runs later the watch knows where it begins behind an answer of the gateway, and where it calls the gateway. A

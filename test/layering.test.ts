@@ -50,6 +50,7 @@ const allowed: readonly Case[] = [
   ['public/fine-3.ts', 'testing/kit/driver-harness.ts'],
   ['testing/kit/fine-1.ts', 'drivers/simulated/driver.ts'],
   ['testing/kit/fine-2.ts', 'config/checked-driver.ts'],
+  ['testing/kit/fine-3.ts', 'config/isolated/driver.ts'],
   ['testing/contract/driver.ts', 'testing/contract/driver/world.ts'],
   ['testing/contract/driver/fine.ts', 'tap', types],
   ['test/fine-1.ts', 'drivers/chatapp/driver.ts'],

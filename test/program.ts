@@ -27,11 +27,12 @@ export async function compileWithLibraries(
   folder: string,
   tests: readonly string[],
 ): Promise<string> {
-  const all = await sourcesIn(['drivers', 'test']);
+  const all = await sourcesIn(['config', 'drivers', 'test']);
   const named = tests.map((name) => relative(project, resolve(name)));
   const isNamed = (name: string) =>
     named.length === 0 ? /^test\/(?!bench\/).*\.test\.ts$/.test(name) : named.includes(name);
-  const isStarted = (name: string) => /(^|[/-])(main|process|smoke|borrower)\.ts$/.test(name);
+  const isStarted = (name: string) =>
+    /(^|[/-])(main|process|worker|smoke|borrower)\.ts$/.test(name);
   const entryPoints = ['main.ts', ...all.filter((name) => isStarted(name) || isNamed(name))];
   const options = { entryPoints, splitting: true, sourcesContent: false, external: apart };
   await compile(folder, { ...options, sourcemap: 'linked', chunkNames: 'chunks/[name]-[hash]' });

@@ -15,12 +15,25 @@ export const ChannelsSettings = Type.Record(
       default: {},
       'x-secret': 'all',
     }),
+    isolate: Type.Boolean({
+      description:
+        'run a driver from outside in a worker thread of its own, where one that blocks, leaks or throws harms no other channel',
+      default: false,
+    }),
+    memory_mb: Type.Integer({
+      description:
+        'the most memory of such a thread; one that needs more is ended and started anew',
+      default: 256,
+      minimum: 32,
+      maximum: 65_536,
+      'x-unit': 'MiB',
+    }),
   }),
   {
     description: 'the channels by name',
     default: {
-      msgapp_web: { driver: 'msgapp_web', options: {} },
-      chatapp: { driver: 'chatapp', options: {} },
+      msgapp_web: { driver: 'msgapp_web', options: {}, isolate: false, memory_mb: 256 },
+      chatapp: { driver: 'chatapp', options: {}, isolate: false, memory_mb: 256 },
     },
   },
 );

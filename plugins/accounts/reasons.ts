@@ -40,7 +40,8 @@ export const reasons: Readonly<Record<AccountReason, ReasonMeaning>> = {
     toDo: 'read the error in the log and report it to the author of the driver',
   },
   stalled: {
-    means: 'the driver kept the process from all other work, more than once',
+    means:
+      'the driver kept the process from all other work, more than once, or blocked the thread of its own',
     toDo: 'wait until `retry_at`, when it is tried again; read the error in the log and report it to the author of the driver',
   },
   login_refused: {

@@ -109,7 +109,12 @@ t.test('every way to set a field', async (t) => {
     webhooks: true,
     ramp_days: 14,
   });
-  t.same(config.channels.other, { driver: 'other-driver', options: { token: 't', size: 3 } });
+  t.same(config.channels.other, {
+    driver: 'other-driver',
+    options: { token: 't', size: 3 },
+    isolate: false,
+    memory_mb: 256,
+  });
   t.equal(config.drivers.msgapp_web.websocket_url, 'ws://127.0.0.1:1');
   t.equal(config.drivers.chatapp.api_id, 17);
 });

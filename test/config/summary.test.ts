@@ -34,7 +34,9 @@ t.test('the summary shows what differs from the defaults, but no secret', async 
     simulated_network_url: 'tcp://:***@host:3025',
   });
   t.same(summary.limits, { waits: 3 });
-  t.same(summary.channels, { other: { driver: 'd', options: '***' } });
+  t.same(summary.channels, {
+    other: { driver: 'd', options: '***', isolate: false, memory_mb: 256 },
+  });
   t.same(summary.drivers, { chatapp: { api_hash: '***' } });
   t.equal(config.test_api_key, `gw_test_${secret}`, 'the configuration itself is whole');
 });

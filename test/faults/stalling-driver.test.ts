@@ -112,6 +112,6 @@ t.test('a standstill of 4 s gives no lease to another process', async (t) => {
 
 function faultOf(account: string, call: string): RegExp {
   return new RegExp(
-    `"channel":"bad","account":"${account}","call":"${call}","ms":\\d{4,5},.*kept the whole process`,
+    `"channel":"bad","account":"${account}","call":"${call}","ms":\\d{4,5},.*kept its event loop`,
   );
 }

@@ -93,6 +93,10 @@ t.test('the drivers of the guide, as packages from outside', async (t) => {
     checkSuite(t, 'irc', printed, leftOut);
     t.ok(Number(/^# time=(\d+)/m.exec(printed)?.[1]) < 60_000, 'in under a minute');
   });
+  t.test('IRC passes it in a thread of its own', { buffered: true }, async (t) => {
+    const printed = await shell('node --enable-source-maps built/isolated.test.js', env);
+    checkSuite(t, 'isolated irc', printed, leftOut);
+  });
   t.test('one fault is one failure, and is told in 3 s', { buffered: true }, async (t) => {
     const printed = await shell('node broken-driver.mjs || true', env);
     t.match(printed, /^ok \d+ - broken: closing/m, 'the suite has run to its end');

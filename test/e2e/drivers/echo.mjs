@@ -34,6 +34,9 @@ const misdeeds = {
     }
   },
   /** Computes for so many seconds: within the call, behind an answer of the gateway, in a timer. */
+  async blocks2() {
+    block(2);
+  },
   async blocks4() {
     block(4);
   },
@@ -49,6 +52,9 @@ const misdeeds = {
       block(2);
       port.leftOut('reaction');
     });
+  },
+  async blocksForEver() {
+    block(Number.POSITIVE_INFINITY);
   },
   hangs: () => new Promise(() => undefined),
 };

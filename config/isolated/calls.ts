@@ -1,0 +1,144 @@
+import { Readable } from 'node:stream';
+import { ReadableStream } from 'node:stream/web';
+import type { Transferable } from 'node:worker_threads';
+import { type Answer, type Call, type Message, receivedError, sentError } from './messages.ts';
+
+/** Nobody answers any more: the other thread is gone. */
+export class CallsEnded extends Error {}
+
+/** What the other thread can call, by name; a call with a signal has it as its last argument. */
+export type Target = Readonly<Record<string, (...args: never[]) => unknown>>;
+
+/** The end of a channel between two threads. */
+interface Port {
+  postMessage(message: Message, transfer?: readonly Transferable[]): void;
+  on(event: 'message', take: (message: Message) => void): unknown;
+}
+
+/** A call that waits for its answer. */
+interface Asked {
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Calls between two threads, both ways. They begin in the order in which they were made. Arguments and answers are
+ * copied, so that they must be plain data, but for a stream of bytes as an answer.
+ */
+export class ThreadCalls {
+  readonly #port: Port;
+  readonly #answerNow: (answer: Answer) => void;
+  readonly #targets = new Map<string, Target>();
+  readonly #asked = new Map<number, Asked>();
+  readonly #running = new Map<number, AbortController>();
+  #last = 0;
+  #ended: CallsEnded | null = null;
+
+  /** @param answerNow brings the answer to a call with `now` */
+  constructor(port: Port, answerNow: (answer: Answer) => void = () => undefined) {
+    this.#port = port;
+    this.#answerNow = answerNow;
+    port.on('message', (message) => this.#take(message));
+  }
+
+  /** Lets the other thread call this, under a name. */
+  serve(name: string, target: Target): void {
+    this.#targets.set(name, target);
+  }
+
+  withdraw(name: string): void {
+    this.#targets.delete(name);
+  }
+
+  /** Serves a function until it is withdrawn; answers the name of the target that has it as `call`. */
+  lend(call: (...args: never[]) => unknown): string {
+    this.#last += 1;
+    const name = `lent ${this.#last}`;
+    this.serve(name, { call });
+    return name;
+  }
+
+  /**
+   * Calls, and answers as the other thread does.
+   * @throws CallsEnded, DataCloneError for what is no plain data, or what the other thread threw
+   */
+  async ask(
+    to: string,
+    name: string,
+    args: readonly unknown[],
+    signal: AbortSignal | null = null,
+  ): Promise<unknown> {
+    if (this.#ended !== null) throw this.#ended;
+    this.#last += 1;
+    const id = this.#last;
+    const state = signal?.aborted === true ? 'aborted' : 'open';
+    this.#port.postMessage({ id, to, name, args, signal: signal && state, now: false });
+    const abort = (): void => this.#port.postMessage({ aborts: id });
+    signal?.addEventListener('abort', abort, { once: true });
+    try {
+      return await new Promise((resolve, reject) => this.#asked.set(id, { resolve, reject }));
+    } finally {
+      this.#asked.delete(id);
+      signal?.removeEventListener('abort', abort);
+    }
+  }
+
+  /** Calls without an answer. @throws DataCloneError for what is no plain data */
+  tell(to: string, name: string, args: readonly unknown[]): void {
+    this.#port.postMessage({ id: 0, to, name, args, signal: null, now: false });
+  }
+
+  /** The other thread is gone: what was asked of it is rejected, what it has asked for is aborted. */
+  end(error: CallsEnded): void {
+    this.#ended = error;
+    for (const { reject } of [...this.#asked.values()]) reject(error);
+    for (const running of this.#running.values()) running.abort();
+    this.#targets.clear();
+  }
+
+  #take(message: Message): void {
+    if ('aborts' in message) this.#running.get(message.aborts)?.abort();
+    else if ('to' in message) void this.#run(message);
+    else {
+      const { value, error } = message;
+      const asked = this.#asked.get(message.answers);
+      if (error !== undefined) asked?.reject(receivedError(error));
+      else asked?.resolve(value instanceof ReadableStream ? Readable.fromWeb(value) : value);
+    }
+  }
+
+  async #run(call: Call): Promise<void> {
+    const answers = call.id;
+    try {
+      const answered = this.#call(call);
+      this.#answer(call, { answers, value: call.now ? answered : await answered });
+    } catch (error) {
+      this.#answer(call, { answers, error: sentError(error) });
+    } finally {
+      if (call.signal !== null) this.#running.delete(answers);
+    }
+  }
+
+  #call({ id, to, name, args, signal }: Call): unknown {
+    const method = this.#targets.get(to)?.[name];
+    if (method === undefined) throw new Error('the session is over');
+    if (signal === null) return apply(method, args);
+    const running = new AbortController();
+    if (signal === 'aborted') running.abort();
+    this.#running.set(id, running);
+    return apply(method, [...args, running.signal]);
+  }
+
+  #answer({ id, now }: Call, answer: Answer): void {
+    if (now) this.#answerNow(answer);
+    else if (answer.value instanceof Readable) {
+      const stream = Readable.toWeb(answer.value);
+      this.#port.postMessage({ ...answer, value: stream }, [stream]);
+    } else if (id !== 0) this.#port.postMessage(answer);
+  }
+}
+
+/** Both threads run the same gateway, so that a method is called with what it takes. */
+function apply(method: Target[string], args: readonly unknown[]): unknown {
+  return (method as (...args: readonly unknown[]) => unknown)(...args);
+}

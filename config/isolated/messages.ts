@@ -1,0 +1,49 @@
+import { DriverError } from '../../core/contracts/driver.ts';
+
+/** A call on its way to another thread. */
+export interface Call {
+  /** 0: nobody waits for an answer. */
+  readonly id: number;
+  readonly to: string;
+  readonly name: string;
+  readonly args: readonly unknown[];
+  /** Null: the call has none. */
+  readonly signal: 'open' | 'aborted' | null;
+  /** Answered at once, to a thread that does nothing else meanwhile. */
+  readonly now: boolean;
+}
+
+/** An answer on its way back. */
+export interface Answer {
+  readonly answers: number;
+  readonly value?: unknown;
+  readonly error?: SentError;
+}
+
+/** Whatever crosses between two threads. */
+export type Message = Call | Answer | { readonly aborts: number };
+
+/** An error on its way to another thread: a structured clone would lose its class and its code. */
+export interface SentError {
+  readonly name: string;
+  readonly message: string;
+  readonly stack: string | undefined;
+  /** What a `DriverError` says beside its sentence. */
+  readonly driver: Pick<DriverError, 'code' | 'certain' | 'retryAfterMs' | 'concerns'> | null;
+}
+
+/** Takes apart whatever was thrown. Pure. */
+export function sentError(thrown: unknown): SentError {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const { name, message, stack } = error;
+  if (!(error instanceof DriverError)) return { name, message, stack, driver: null };
+  const { code, certain, retryAfterMs, concerns } = error;
+  return { name, message, stack, driver: { code, certain, retryAfterMs, concerns } };
+}
+
+/** The error as its own thread would have it. Pure. */
+export function receivedError({ name, message, stack, driver }: SentError): Error {
+  const error =
+    driver === null ? new Error(message) : new DriverError(driver.code, message, driver);
+  return Object.assign(error, { name, stack });
+}

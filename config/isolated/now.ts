@@ -1,0 +1,68 @@
+import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
+import { type Answer, type Call, receivedError } from './messages.ts';
+
+/** How long the gateway stops all its work for an answer, milliseconds. */
+const waitMs = 100;
+
+/** What the thread that answers is handed. */
+export interface NowAnswers {
+  /** The id of the last call that was answered. */
+  readonly last: Int32Array;
+  readonly port: MessagePort;
+}
+
+/** A thread did not answer in time. */
+export class NoAnswer extends Error {}
+
+/** Calls to another thread that are answered before anything else happens in this one. */
+export class CallsNow {
+  /** For the other thread; the port is transferred. */
+  readonly answers: NowAnswers;
+  /** Set after a call without an answer: none is waited for again until this is taken back. */
+  isLate = false;
+  readonly #port: MessagePort;
+  #id = 0;
+
+  constructor() {
+    const { port1, port2 } = new MessageChannel();
+    this.#port = port1;
+    this.answers = { last: new Int32Array(new SharedArrayBuffer(4)), port: port2 };
+  }
+
+  /** @throws NoAnswer after 100 ms, or what the other thread threw */
+  ask(post: (call: Call) => void, to: string, name: string, args: readonly unknown[]): unknown {
+    this.#id += 1;
+    const id = this.#id;
+    if (!this.isLate) post({ id, to, name, args, signal: null, now: true });
+    const until = performance.now() + waitMs;
+    for (;;) {
+      const last = Atomics.load(this.answers.last, 0);
+      if (last === id) return this.#take(id);
+      const leftMs = until - performance.now();
+      this.isLate ||= leftMs <= 0;
+      if (this.isLate) throw new NoAnswer(`the driver gave no answer to ${name} in ${waitMs} ms`);
+      Atomics.wait(this.answers.last, 0, last, leftMs);
+    }
+  }
+
+  close(): void {
+    this.#port.close();
+  }
+
+  #take(id: number): unknown {
+    for (;;) {
+      // `answerNow` alone writes there; what came too late comes first.
+      const answer = receiveMessageOnPort(this.#port)?.message as Answer;
+      if (answer.answers !== id) continue;
+      if (answer.error !== undefined) throw receivedError(answer.error);
+      return answer.value;
+    }
+  }
+}
+
+/** Answers such a call, in the thread that was asked. @throws DataCloneError for what is no plain data */
+export function answerNow({ last, port }: NowAnswers, answer: Answer): void {
+  port.postMessage(answer);
+  Atomics.store(last, 0, answer.answers);
+  Atomics.notify(last, 0);
+}

@@ -1,0 +1,58 @@
+import type {
+  DriverEvent,
+  DriverLog,
+  LeftOutKind,
+  MediaFile,
+  OutboundMedia,
+  Port,
+} from '../../core/contracts/driver.ts';
+import type { Target, ThreadCalls } from './calls.ts';
+import { withMedia } from './media.ts';
+
+/** A file that is lent to the thread; `lent` opens its bytes. */
+export interface LentFile extends Omit<MediaFile, 'stream'> {
+  readonly lent: string;
+}
+
+/** A send under way. */
+export interface Sending {
+  readonly media: OutboundMedia | null;
+  /** The files that are lent for it. */
+  readonly lent: string[];
+}
+
+/**
+ * The port of a session, as the thread of its driver calls it.
+ * @param sending by reference: a copied medium is known by its send
+ */
+export function servedPort(
+  port: Port,
+  calls: ThreadCalls,
+  sending: ReadonlyMap<string, Sending>,
+): Target {
+  const { credentials, log } = port;
+  const opened = (media: { readonly lent?: string }) => {
+    const { lent, ...facts } = media;
+    if (lent === undefined) return media;
+    return { ...facts, open: (signal: AbortSignal) => calls.ask(lent, 'call', [], signal) };
+  };
+  return {
+    // The port checks what a driver emits.
+    emit: (event: unknown) => port.emit(withMedia(event, opened) as DriverEvent),
+    get: (names: readonly string[]) => credentials.get(names),
+    set: (values: Readonly<Record<string, string | null>>) => credentials.set(values),
+    clear: () => credentials.clear(),
+    sentMessage: (reference: string) => port.sentMessage(reference),
+    async fetchMedia(copy: OutboundMedia, reference: string, signal: AbortSignal) {
+      const send = sending.get(reference);
+      const file = await port.fetchMedia(send?.media ?? copy, signal);
+      const { kind, mimeType, fileName, size } = file;
+      const lent = calls.lend(() => file.stream());
+      if (send !== undefined) send.lent.push(lent);
+      else signal.addEventListener('abort', () => calls.withdraw(lent), { once: true });
+      return { kind, mimeType, fileName, size, lent } satisfies LentFile;
+    },
+    leftOut: (kind: LeftOutKind) => port.leftOut(kind),
+    log: (level: keyof DriverLog, facts: object, message: string) => log[level](facts, message),
+  };
+}

@@ -1,0 +1,135 @@
+import { Worker } from 'node:worker_threads';
+import type { DriverLog } from '../../core/contracts/driver.ts';
+import type { DriverFaults } from '../../core/contracts/driver-faults.ts';
+import { atMost } from '../../core/waiting.ts';
+import { inTime } from '../outside-package.ts';
+import { CallsEnded, ThreadCalls } from './calls.ts';
+import { receivedError, type SentError } from './messages.ts';
+import { CallsNow } from './now.ts';
+import { beatMs, type DriverFacts, type ThreadData } from './thread-data.ts';
+import { heapRoom } from './worker-memory.ts';
+
+/** A thread is ended after so many checks without a sign of life. */
+const mostSilent = 5;
+
+/** How long a thread that is cut may take to stop, milliseconds. */
+const cutMs = 20;
+
+/** How long the end of a thread is waited for, milliseconds: a system call may take longer, but nothing runs behind it. */
+const endMs = 1_000;
+
+/** What a thread is made from. */
+export interface ThreadParts extends Omit<ThreadData, 'answers'> {
+  readonly log: DriverLog;
+  readonly faults: DriverFaults;
+}
+
+/** Why a thread ended without being asked to. */
+export interface ThreadEnd {
+  readonly reason: 'stalled' | 'driver_failed';
+  readonly error: Error;
+}
+
+/** A worker thread with one driver in it. */
+export class DriverThread {
+  readonly calls: ThreadCalls;
+  readonly startedAt = performance.now();
+  readonly #now = new CallsNow();
+  readonly #worker: Worker;
+  readonly #onEnd: (end: ThreadEnd) => void;
+  #silent = 0;
+  #watch: NodeJS.Timeout | null = null;
+  #ending: Promise<void> | null = null;
+
+  /** @param onEnd called once no code of the driver can run any more, unless that was asked for */
+  constructor({ log, faults, ...parts }: ThreadParts, onEnd: (end: ThreadEnd) => void) {
+    const { channel, memoryMb } = parts;
+    const { answers } = this.#now;
+    const workerData: ThreadData = { ...parts, answers };
+    this.#onEnd = onEnd;
+    this.#worker = new Worker(program, {
+      ...{ eval: isSource, workerData, transferList: [answers.port] },
+      resourceLimits: { maxOldGenerationSizeMb: heapRoom * memoryMb },
+    });
+    this.calls = new ThreadCalls(this.#worker);
+    this.calls.serve('gateway', {
+      beat: () => {
+        this.#silent = 0;
+        this.#now.isLate = false;
+      },
+      log: (level: keyof DriverLog, facts: object, message: string) => log[level](facts, message),
+      unhandled(accountId: string | null, error: SentError): void {
+        const fault = { kind: 'unhandled', channel, accountId, call: 'later' } as const;
+        faults.report({ ...fault, error: receivedError(error) });
+      },
+    });
+    const failed = (error: Error): void => void this.end({ reason: 'driver_failed', error });
+    this.#worker.on('error', failed);
+    this.#worker.on('exit', (code) => failed(new Error(`the driver ended with code ${code}`)));
+  }
+
+  get isEnding(): boolean {
+    return this.#ending !== null;
+  }
+
+  /** Makes the driver. @throws Error why there is none; the thread is ended then */
+  async make({ outside }: Pick<ThreadParts, 'outside'>): Promise<DriverFacts> {
+    try {
+      // The program of the thread answers so.
+      const making = this.calls.ask('driver', 'make', []) as Promise<DriverFacts>;
+      const facts = await inTime(making, outside);
+      // Counted, not timed: a gateway that was suspended itself has heard nobody.
+      this.#watch = setInterval(() => {
+        this.#silent += 1;
+        if (this.#silent > mostSilent) void this.#stalled();
+      }, beatMs);
+      return facts;
+    } catch (error) {
+      await this.end({ reason: 'driver_failed', error: error as Error });
+      throw error;
+    }
+  }
+
+  /** Asks, and stops all other work of the gateway meanwhile, see `CallsNow.ask`. */
+  askNow(to: string, name: string, args: readonly unknown[]): unknown {
+    return this.#now.ask((call) => this.#worker.postMessage(call), to, name, args);
+  }
+
+  /** Nothing runs in the thread any more when this has returned: it does not answer. */
+  cut(): void {
+    void this.#stalled();
+    // A system call that is under way ends meanwhile.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, cutMs);
+  }
+
+  /** Resolves when no code of the driver can run any more. */
+  end(why: ThreadEnd | null = null): Promise<void> {
+    this.#ending ??= this.#end(why);
+    return this.#ending;
+  }
+
+  #stalled(): Promise<void> {
+    return this.end({ reason: 'stalled', error: new Error('the driver blocks its own thread') });
+  }
+
+  async #end(why: ThreadEnd | null): Promise<void> {
+    this.#now.isLate = true;
+    if (this.#watch !== null) clearInterval(this.#watch);
+    await atMost(endMs, this.#worker.terminate());
+    this.#now.close();
+    const message = why?.error.message ?? 'the thread of the driver was ended';
+    this.calls.end(new CallsEnded(message, { cause: why?.error }));
+    if (why !== null) this.#onEnd(why);
+  }
+}
+
+const isSource = import.meta.url.endsWith('.ts');
+const file = new URL(`./worker${isSource ? '.ts' : '.js'}`, import.meta.url);
+
+/** What the thread runs: a build as it is; the sources with a loader, which threads do not share. */
+const program = isSource
+  ? `import(${JSON.stringify(import.meta.resolve('tsx/esm/api'))}).then(({ register }) => {
+      register();
+      return import(${JSON.stringify(file.href)});
+    });`
+  : file;

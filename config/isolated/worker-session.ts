@@ -1,0 +1,101 @@
+import { Readable } from 'node:stream';
+import type { LinkRequest, OutboundMessage, Port, Session } from '../../core/contracts/driver.ts';
+import { asDriver, type DriverPlace } from '../../core/driver-context.ts';
+import { refuseNoSession } from '../driver-shape.ts';
+import type { ThreadCalls } from './calls.ts';
+import { withMedia } from './media.ts';
+import type { LentFile } from './served-port.ts';
+import { threadLog } from './worker-log.ts';
+
+/**
+ * Serves the session of one account.
+ * @param open the driver's own; called when the session is first needed
+ */
+export function serveSession(
+  calls: ThreadCalls,
+  name: string,
+  place: DriverPlace,
+  open: (port: Port) => unknown,
+): void {
+  /** The references of sends, by their media: the gateway knows the file by its send. */
+  const references = new WeakMap<object, string>();
+  const port = portTo(calls, name, references);
+  let session: Session | null = null;
+  const run = <Result>(call: (session: Session) => Result): Result =>
+    asDriver(place, () => {
+      session ??= refuseNoSession(open(port));
+      return call(session);
+    });
+  calls.serve(name, {
+    link: (request: LinkRequest) => run((session) => session.link(request)),
+    resume: () => run((session) => session.resume()),
+    answer: (field: string, value: string) => run((session) => session.answer(field, value)),
+    send(message: OutboundMessage, signal: AbortSignal) {
+      if (message.media !== null) references.set(message.media, message.reference);
+      return run((session) => session.send(message, signal));
+    },
+    logOut: () => run((session) => session.logOut()),
+    close(): void {
+      calls.withdraw(name);
+      if (session !== null) run((session) => session.close());
+    },
+  });
+}
+
+/** The port of a session, as its driver calls it. */
+function portTo(calls: ThreadCalls, name: string, references: WeakMap<object, string>): Port {
+  // The gateway's port answers.
+  const ask = <Answer>(call: string, args: readonly unknown[], signal?: AbortSignal) =>
+    calls.ask(name, call, args, signal) as Promise<Answer>;
+  return {
+    emit(event) {
+      const taken = emit(calls, name, event);
+      // A driver need not read the outcome.
+      taken.catch(() => undefined);
+      return taken;
+    },
+    credentials: {
+      get: (names) => ask('get', [names]),
+      set: (values) => ask('set', [values]),
+      clear: () => ask('clear', []),
+    },
+    sentMessage: (reference) => ask('sentMessage', [reference]),
+    async fetchMedia(media, signal) {
+      const reference = references.get(media) ?? '';
+      const { lent, ...file } = await ask<LentFile>('fetchMedia', [media, reference], signal);
+      return {
+        ...file,
+        stream: () => Readable.from(bytes(calls, lent), { objectMode: false }),
+      };
+    },
+    leftOut: (kind) => calls.tell(name, 'leftOut', [kind]),
+    log: threadLog(calls, name),
+  };
+}
+
+/** What a driver emits; media that only the driver can open are lent until the event is durable. */
+async function emit(calls: ThreadCalls, name: string, event: unknown): Promise<void> {
+  const lent: string[] = [];
+  const lend = (media: { readonly open?: unknown }) => {
+    const { open, ...facts } = media;
+    if (typeof open !== 'function') return media;
+    const name = calls.lend((signal: AbortSignal) => open.call(media, signal));
+    lent.push(name);
+    return { ...facts, lent: name };
+  };
+  try {
+    await calls.ask(name, 'emit', [withMedia(event, lend)]);
+  } catch (error) {
+    // What is no plain data is no event; the gateway says so.
+    if (error instanceof DOMException) await calls.ask(name, 'emit', [null]);
+    throw error;
+  } finally {
+    for (const name of lent) calls.withdraw(name);
+  }
+}
+
+/** The bytes of a file that the gateway has lent. */
+async function* bytes(calls: ThreadCalls, lent: string): AsyncGenerator<Buffer> {
+  // What is lent as a file answers a stream.
+  yield* (await calls.ask(lent, 'call', [])) as Readable;
+}

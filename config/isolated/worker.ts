@@ -1,0 +1,51 @@
+/** The program of a worker thread with one driver in it: serves the gateway's calls. */
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Driver, DriverAccount } from '../../core/contracts/driver.ts';
+import { asDriver, driverAtWork } from '../../core/driver-context.ts';
+import { refuseNoDriver } from '../driver-shape.ts';
+import { makeOfPackage } from '../outside-package.ts';
+import { ThreadCalls } from './calls.ts';
+import { sentError } from './messages.ts';
+import { answerNow } from './now.ts';
+import { beatMs, type DriverFacts, type ThreadData } from './thread-data.ts';
+import { threadLog } from './worker-log.ts';
+import { limitMemory } from './worker-memory.ts';
+import { serveSession } from './worker-session.ts';
+
+// `DriverThread` alone starts this program, and hands it these.
+const { channel, outside, dataDir, memoryMb, answers } = workerData as ThreadData;
+if (parentPort === null) throw new Error('this is the program of a worker thread');
+
+const calls = new ThreadCalls(parentPort, (answer) => answerNow(answers, answer));
+
+const checkBuffers = limitMemory(memoryMb);
+setInterval(() => {
+  checkBuffers();
+  calls.tell('gateway', 'beat', []);
+}, beatMs);
+
+process.on('unhandledRejection', (error) => {
+  calls.tell('gateway', 'unhandled', [driverAtWork()?.accountId ?? null, sentError(error)]);
+});
+
+let driver: Driver | null = null;
+
+calls.serve('driver', {
+  async make(): Promise<DriverFacts> {
+    const context = { log: threadLog(calls, 'gateway'), dataDir };
+    const make = () => makeOfPackage(outside, context);
+    driver = refuseNoDriver(await asDriver({ channel, accountId: null }, make));
+    const { capabilities, identifier, address } = driver;
+    return {
+      capabilities,
+      identifier: identifier?.description ?? null,
+      address: address?.description ?? null,
+    };
+  },
+  parse: (rule: 'identifier' | 'address', text: string) => driver?.[rule]?.parse(text),
+  open(name: string, account: DriverAccount): void {
+    const place = { channel, accountId: account.id };
+    serveSession(calls, name, place, (port) => driver?.open(account, port));
+  },
+  close: () => driver?.close?.(),
+});

@@ -1,0 +1,307 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { IsolatedDriver } from '../../../config/isolated/driver.ts';
+import type {
+  Driver,
+  DriverAccount,
+  DriverEvent,
+  MediaFile,
+  OutboundMedia,
+  OutboundMessage,
+  Port,
+} from '../../../core/contracts/driver.ts';
+import type { DriverFault } from '../../../core/contracts/driver-faults.ts';
+import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
+import { until } from '../../harness/story.ts';
+
+/** What the text of a message has the driver do. */
+const source = `
+import { appendFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
+
+const kept = [];
+const entries = new Map();
+const deeds = {
+  async reads({ port, message, signal }) {
+    const file = await port.fetchMedia(message.media, signal);
+    const first = file.stream();
+    for await (const bytes of first) break;
+    let size = 0;
+    for await (const bytes of file.stream()) size += bytes.length;
+    return { networkId: file.fileName + ' ' + size, at: 5 };
+  },
+  async receives({ port, emit }) {
+    const open = async () => Readable.from([Buffer.alloc(100_000), Buffer.alloc(100_000)]);
+    const media = { kind: 'image', mimeType: null, fileName: null, size: null, url: null, open };
+    await emit('message', { media });
+    await emit('history', { messages: [{ media }, { media: null }] });
+  },
+  async emitsCode({ emit }) {
+    await emit('message', { media: () => 5 });
+  },
+  async answersCode() {
+    return { networkId: 'n', at: 5, socket: () => 5 };
+  },
+  async fails() {
+    throw Object.assign(new Error('try later'), refusal);
+  },
+  async logs({ port }) {
+    port.log.warn({ socket: () => 5, n: 1 }, 'said');
+    port.log.error(new TypeError('an error as the facts'), 'said again');
+  },
+  async waits({ port, signal }) {
+    port.leftOut('call');
+    const given = new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('given up')));
+    });
+    await given;
+  },
+  async leavesRejected() {
+    void Promise.reject(new Error('left rejected'));
+  },
+  async throwsLater() {
+    setTimeout(() => {
+      throw new Error('thrown later');
+    });
+    await new Promise(() => undefined);
+  },
+  async leaksEntries() {
+    const leak = () => {
+      for (let n = 0; n < 20_000; n += 1) entries.set(entries.size, n);
+      setTimeout(leak, 5);
+    };
+    leak();
+    await new Promise(() => undefined);
+  },
+  async leaksBuffers() {
+    setInterval(() => kept.push(Buffer.alloc(10_000_000, 1)), 20);
+    await new Promise(() => undefined);
+  },
+  async writesForEver({ message }) {
+    for (;;) appendFileSync(message.reference, 'x');
+  },
+};
+const refusal = { [Symbol.for('messaging-gateway.DriverError')]: true, code: 'slow_down', certain: true, retryAfterMs: 7, concerns: 'contact' };
+
+export default function make({ options }) {
+  if (options.fails) throw new Error('not today');
+  return {
+    capabilities: {
+      ...{ deduplicates: false, receipts: 'none', recipients: 'address', media: true },
+      ...{ linkMethods: ['name'], imports: { contacts: false, history: false }, code: options.code && (() => 5) },
+    },
+    identifier: {
+      description: 'a name',
+      parse(text) {
+        for (const end = performance.now() + 300; text === 'slow' && performance.now() < end; );
+        return /^\\w+$/.test(text) ? text.toLowerCase() : null;
+      },
+    },
+    open(account, port) {
+      if (account.identifier === 'half') return { link() {}, resume() {}, answer() {}, send() {}, close() {} };
+      const emit = (type, event) => port.emit({ type, ...event });
+      const resume = () => emit('state', { state: 'connected' });
+      const send = async (message, signal) =>
+        (await deeds[message.text]({ port, message, signal, emit })) ?? { networkId: 'n', at: 5 };
+      const close = () => account.identifier === 'bad' && deeds.unknown();
+      return { link: resume, resume, send, answer: async () => ({ accepted: true }), logOut: async () => 'unlinked', close };
+    },
+  };
+}`;
+
+// A thread that leaks is busy with its garbage first.
+t.setTimeout(120_000);
+
+const folder = t.testdir({ 'driver.mjs': source });
+const faults: DriverFault[] = [];
+const log = new LogLines();
+
+function make(options: object = {}): Promise<IsolatedDriver> {
+  const fields = { name: 'channels.mail.driver', options: 'channels.mail.options' };
+  const outside = { name: './driver.mjs', folder, options: { ...options }, fields };
+  return IsolatedDriver.make({
+    ...{ channel: 'mail', dataDir: folder, memoryMb: 64, log },
+    outside: { ...outside, noun: 'driver', makingMs: 60_000 },
+    faults: { report: (fault) => faults.push(fault) },
+  });
+}
+
+/** A session of the driver, and all that it has emitted. */
+function open(driver: Driver, identifier = 'ada', port: Partial<Port> = {}) {
+  const events: DriverEvent[] = [];
+  const emit = async (event: DriverEvent): Promise<void> => {
+    events.push(event);
+  };
+  // As much of a port as is called.
+  const given = { emit, log, credentials: {}, ...port } as unknown as Port;
+  const id = `acc_${identifier}`;
+  const account: DriverAccount = { id, tenantId: 'ten_1', channel: 'mail', identifier };
+  const session = driver.open(account, given);
+  const send = (text: string, more: Partial<OutboundMessage> = {}, signal?: AbortSignal) => {
+    const message = { reference: text, attempt: 1, to: { phone: null, networkId: 'b' }, text };
+    return session.send(
+      { ...message, media: null, ...more },
+      signal ?? new AbortController().signal,
+    );
+  };
+  return { session, events, send };
+}
+
+t.test('the contract crosses whole', async (t) => {
+  const driver = await make();
+  t.teardown(() => driver.close());
+  t.match(driver.capabilities, { recipients: 'address', linkMethods: ['name'] });
+  t.equal(driver.identifier?.description, 'a name');
+  t.equal(driver.identifier?.parse('Ada'), 'ada');
+  t.equal(driver.identifier?.parse('a b'), null);
+  t.equal(driver.address, undefined);
+
+  const size = 3_000_000;
+  const streams: Readable[] = [];
+  const asked: OutboundMedia[] = [];
+  const file: MediaFile = {
+    ...{ kind: 'image', mimeType: 'image/png', fileName: 'a.png', size },
+    stream() {
+      const stream = Readable.from(Array.from({ length: 30 }, () => Buffer.alloc(size / 30)));
+      streams.push(stream);
+      return stream;
+    },
+  };
+  const received: number[] = [];
+  const events: unknown[] = [];
+  const left: string[] = [];
+  const port: Partial<Port> = {
+    leftOut: (kind) => void left.push(kind),
+    async fetchMedia(media) {
+      asked.push(media);
+      return file;
+    },
+    async emit(event) {
+      events.push(event);
+      const messages = event?.type === 'history' ? event.messages : [event];
+      for (const message of messages) {
+        const media = message !== null && 'media' in message ? message.media : null;
+        const stream = await media?.open?.(new AbortController().signal);
+        if (stream === undefined) continue;
+        let size = 0;
+        for await (const bytes of stream) size += bytes.length;
+        received.push(size);
+      }
+      if (event === null) throw new TypeError('no event');
+    },
+  };
+  const { session, send } = open(driver, 'ada', port);
+  await session.resume();
+  t.match(events, [{ type: 'state', state: 'connected' }]);
+  const media = { url: 'https://example.com/a.png' };
+  t.match(await send('reads', { media }), { networkId: `a.png ${size}` });
+  t.ok(asked[0] === media, 'the file is asked for as the one of its send');
+  t.ok(streams[0]?.destroyed, 'what is not read to its end is closed');
+  await send('receives');
+  t.same(received, [200_000, 200_000]);
+  await t.rejects(send('emitsCode'), /no event|could not be cloned/);
+  t.equal(events.at(-1), null, 'and counts as none');
+  await t.rejects(send('answersCode'), /could not be cloned/);
+  const refusal = { code: 'slow_down', certain: true, retryAfterMs: 7, concerns: 'contact' };
+  await t.rejects(send('fails'), { message: 'try later', ...refusal });
+  await send('logs');
+  t.match(log.lines, [/said.*"n":1/, /an error as the facts/]);
+  const stop = new AbortController();
+  const waiting = send('waits', {}, stop.signal);
+  await until('the driver to wait', async () => left[0]);
+  stop.abort();
+  await t.rejects(waiting, /given up/);
+  await send('leavesRejected');
+  await until('the fault', async () => faults[0]);
+  t.match(faults.splice(0), [{ kind: 'unhandled', accountId: 'acc_ada', call: 'later' }]);
+  t.equal(await session.logOut(), 'unlinked');
+  session.close();
+  await t.rejects(send('logs'), { code: 'not_connected', certain: true });
+
+  await t.rejects(open(driver, 'half').session.resume(), /no session: logOut is no function/);
+  const bad = open(driver, 'bad');
+  await bad.session.resume();
+  t.throws(() => bad.session.close(), /not a function/, 'what its close throws is thrown');
+  t.throws(() => driver.identifier?.parse('slow'), /no answer to parse in 100 ms/);
+  t.throws(() => driver.identifier?.parse('new'), /no answer/, 'nor is it waited for again');
+  t.equal(driver.identifier?.parse('ada'), 'ada', 'what was parsed before is known meanwhile');
+  await until('a sign of life', async () => {
+    try {
+      return driver.identifier?.parse('BEN') ?? undefined;
+    } catch {
+      return undefined;
+    }
+  });
+  t.equal(driver.identifier?.parse('CID'), 'cid', 'answers that come too late are left out');
+});
+
+t.test('what will not do is refused at the start', async (t) => {
+  await t.rejects(make({ fails: true }), /not today/);
+  await t.rejects(make({ code: true }), /could not be cloned/);
+  t.same(faults, []);
+});
+
+t.test('a thread that fails is started anew, its sends uncertain', async (t) => {
+  const deeds = [
+    ['throwsLater', /thrown later/],
+    ['leaksEntries', /more than its 64 MiB of memory/],
+    ['leaksBuffers', /more than its 64 MiB of memory/],
+  ] as const;
+  const failing = deeds.map(async ([deed, error]) => {
+    const driver = await make();
+    const [ada, ben, idle] = [open(driver), open(driver, 'ben'), open(driver, 'idle')];
+    await Promise.all([ada.session.resume(), ben.session.resume()]);
+    const uncertain = { code: 'driver_failed', certain: false };
+    await t.rejects(ada.send(deed), uncertain, deed);
+    for (const { events, session } of [ada, ben]) {
+      const lost = {
+        state: 'lost',
+        reason: 'driver_failed',
+        detail: /The driver of mail failed/,
+      };
+      t.match(events.splice(0), [{ state: 'connected' }, lost], deed);
+      await session.resume();
+      t.match(events.splice(0), [{ ...lost, retryAt: Number }], 'nor is it there at once');
+    }
+    t.same(idle.events, []);
+    t.match(
+      faults.find(({ error: found }) => error.test(String(found))),
+      { kind: 'unhandled' },
+      deed,
+    );
+    await until('the new thread', async () => {
+      await ben.session.resume();
+      return ben.events.find((event) => 'state' in event && event.state === 'connected');
+    });
+    await ben.send('logs');
+    await driver.close();
+  });
+  await Promise.all(failing);
+  t.equal(faults.splice(0).length, deeds.length);
+});
+
+t.test('a session is closed even where its driver never comes back', async (t) => {
+  const driver = await make();
+  t.teardown(() => driver.close());
+  const [ada, ben] = [open(driver), open(driver, 'ben')];
+  await Promise.all([ada.session.resume(), ben.session.resume()]);
+  const written = join(folder, 'written');
+  const sending = ada.send('writesForEver', { reference: written });
+  const size = async () => (await readFile(written, 'utf8').catch(() => '')).length;
+  await until('the driver to write', async () => (await size()) || undefined);
+  const before = performance.now();
+  ada.session.close();
+  const tookMs = performance.now() - before;
+  const closed = await size();
+  await t.rejects(sending, { code: 'driver_failed', certain: false });
+  t.ok(tookMs < 500, `after ${tookMs.toFixed()} ms`);
+  await sleep(50);
+  t.equal(await size(), closed, 'not a byte goes out after it');
+  t.match(faults.splice(0), [{ kind: 'stalled', call: 'thread' }]);
+  const lost = { state: 'lost', reason: 'stalled', detail: /mail blocked the thread/ };
+  t.match(ben.events, [{ state: 'connected' }, lost]);
+  t.equal(ada.events.length, 1, 'a closed session says nothing');
+});
