@@ -109,6 +109,8 @@ export interface LiveSession {
   readonly connectOptions: ConnectOptions;
   readonly restriction: null | 'all' | 'new_contacts';
   readonly restrictionReason: AccountReason | null;
+  /** When the restriction ends by itself; null when nobody knows. */
+  readonly restrictedUntil: number | null;
   /** The network is there now. False while reconnecting, also when the status is `restricted`. */
   readonly connected: boolean;
   /**

@@ -1,4 +1,5 @@
 import type { DriverError } from '../../core/contracts/driver.ts';
+import { timestamp } from '../../core/schemas.ts';
 import type { AccountReason } from '../accounts/contract.ts';
 
 /**
@@ -14,6 +15,12 @@ export const failures = {
     'delivery_uncertain: the connection broke while the message was handed to the network; it may have arrived',
   account: (reason: AccountReason) =>
     `${reason}: ${accountSentences[reason] ?? 'the account was disconnected before the message was sent'}`,
+  /** A first message while the account may write to no new contacts. @param until when that ends; null: nobody knows */
+  closedToStrangers: (reason: AccountReason, until: number | null) => {
+    const who = reason === 'safety_limits' ? 'the safety limits do' : 'the network does';
+    const end = until === null ? 'for now' : `until ${timestamp(until)}`;
+    return `${reason}: ${who} not let this account write to new contacts ${end}`;
+  },
   driver: (error: Pick<DriverError, 'code' | 'message'>) =>
     error.message.startsWith(`${error.code}:`) ? error.message : `${error.code}: ${error.message}`,
   /** What a receipt said: networks give a code, a sentence, both or nothing. */
@@ -32,8 +39,4 @@ const accountSentences: Readonly<Partial<Record<AccountReason, string>>> = {
   replaced: 'another session replaced the account before the message was sent',
   session_lost: 'the account lost its session before the message was sent',
   pairing_timeout: 'the account was not paired in time',
-  blocked_by_msgapp: 'the network does not let this account write to new contacts',
-  blocked_by_chatapp: 'the network does not let this account write to new contacts',
-  blocked_by_network: 'the network does not let this account write to new contacts',
-  safety_limits: 'the safety limits do not let this account write to new contacts',
 };

@@ -106,19 +106,20 @@ export const causeFields = {
     Type.String({
       ...Timestamp,
       description:
-        'when it is tried again by itself, or, after a refused login, when a new one may be tried; null where ' +
-        'nobody says',
+        'when it is tried again by itself, when the restriction ends, or, after a refused login, when a new one may ' +
+        'be tried; null where nobody says',
     }),
   ),
 };
 
 /** The same fields of one connection. One that may not write to new contacts is `connected`: only its sentence says so. */
 export function causeView({ state, since, retryAt }: SessionView) {
+  const endsAt = state.status === 'restricted' ? state.restrictedUntil : null;
   return {
     reason: state.reason,
     detail: causeOf(state).detail,
     since: timestamp(since),
-    retry_at: nullableTimestamp(retryAt),
+    retry_at: nullableTimestamp(retryAt ?? endsAt),
   };
 }
 

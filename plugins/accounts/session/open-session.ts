@@ -69,6 +69,10 @@ export class OpenSession implements LiveSession {
     return this.row.restrictionReason;
   }
 
+  get restrictedUntil() {
+    return this.row.restrictedUntil;
+  }
+
   get mediaAhead(): MediaAhead {
     return this.media.ahead;
   }

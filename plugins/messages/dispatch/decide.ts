@@ -7,6 +7,13 @@ import type { StoredMessage } from '../tables/message-rows.ts';
 /** How often a message may be handed to the network without an answer before it fails as uncertain. */
 const mostAttempts = 20;
 
+/** The account may write to no new contacts. */
+export interface ClosedToStrangers {
+  readonly reason: AccountReason;
+  /** Milliseconds since the Unix epoch; null: nobody knows. */
+  readonly until: number | null;
+}
+
 /** What the next message is decided on, besides itself and its contact. */
 export interface DispatchSnapshot {
   readonly now: number;
@@ -17,7 +24,7 @@ export interface DispatchSnapshot {
   /** This session has handed the message to its driver before and got no certain answer. */
   readonly again: boolean;
   /** Why messages to strangers fail, when they do. */
-  readonly closedToStrangers: AccountReason | null;
+  readonly closedToStrangers: ClosedToStrangers | null;
   /** The contact never wrote to the account and no message has reached it yet. */
   readonly stranger: boolean;
   readonly expireMs: number;
@@ -64,7 +71,8 @@ function refusal(
     return failures.expired(snapshot.expireMs / 3_600_000);
   }
   if (snapshot.closedToStrangers !== null && snapshot.stranger) {
-    return failures.account(snapshot.closedToStrangers);
+    const { reason, until } = snapshot.closedToStrangers;
+    return failures.closedToStrangers(reason, until);
   }
   return null;
 }

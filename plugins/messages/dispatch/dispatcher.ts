@@ -181,7 +181,7 @@ export class Dispatcher {
 
   /** Takes the outcomes since the last turn, and what may start in the place of those sends. */
   #takeStep(heads: readonly Head[]): DispatchStep {
-    const { capabilities, restriction, restrictionReason } = this.#session;
+    const { capabilities, restriction, restrictionReason, restrictedUntil } = this.#session;
     const outcomes = this.#outcomes;
     this.#outcomes = [];
     return {
@@ -189,7 +189,9 @@ export class Dispatcher {
       next: [...heads, ...this.#startable()],
       deduplicates: capabilities.deduplicates,
       closedToStrangers:
-        restriction === 'new_contacts' ? (restrictionReason ?? 'safety_limits') : null,
+        restriction === 'new_contacts'
+          ? { reason: restrictionReason ?? 'safety_limits', until: restrictedUntil }
+          : null,
     };
   }
 

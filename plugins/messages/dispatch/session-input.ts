@@ -1,7 +1,7 @@
 import type { ReceiptEvent } from '../../../core/contracts/driver.ts';
-import type { AccountReason } from '../../accounts/contract.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
 import type { Head } from './conversations.ts';
+import type { ClosedToStrangers } from './decide.ts';
 import type { DispatchedMessage } from './outbound-message.ts';
 import type { SendOutcome } from './outcome.ts';
 
@@ -11,7 +11,7 @@ export interface DispatchStep {
   /** At most one to each contact. */
   readonly next: readonly Pick<Head, 'id' | 'contactId' | 'again'>[];
   readonly deduplicates: boolean;
-  readonly closedToStrangers: AccountReason | null;
+  readonly closedToStrangers: ClosedToStrangers | null;
 }
 
 /** What a session has to store: a step of its dispatching, or receipts in the order in which they came. */

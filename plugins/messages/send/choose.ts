@@ -2,6 +2,7 @@ import { addressDescription } from '../../../core/contact-address.ts';
 import { nameKey } from '../../../core/contact-names.ts';
 import type { Driver } from '../../../core/contracts/driver.ts';
 import { GatewayError } from '../../../core/errors.ts';
+import { timestamp } from '../../../core/schemas.ts';
 import { mayUse } from '../../../core/scopes.ts';
 import { specifiedChannels } from '../../../core/specified-channels.ts';
 import type { SendingAccount, SendingContact, SendingTenant } from '../tables/sending-rows.ts';
@@ -21,8 +22,7 @@ export function chooseAccount(
     if (named?.tenantId !== send.tenantId || !mayUse(send, named.id))
       return new GatewayError('account_not_found');
     if (isConnected(named) || isReconnecting(named)) return named;
-    const message = `The account ${named.id} is ${named.status}.`;
-    return new GatewayError('no_connected_account', { message });
+    return unusable(named);
   }
   const own = [...accounts.values()].filter(
     (account) => account.tenantId === send.tenantId && mayUse(send, account.id),
@@ -31,7 +31,16 @@ export function chooseAccount(
     if (usable.length > 1) return new GatewayError('ambiguous_account');
     if (usable[0] !== undefined) return usable[0];
   }
-  return new GatewayError('no_connected_account');
+  const restricted = own.find(({ status }) => status === 'restricted');
+  return restricted === undefined ? new GatewayError('no_connected_account') : unusable(restricted);
+}
+
+function unusable({ id, status, restrictedUntil }: SendingAccount): GatewayError {
+  const isTimed = status === 'restricted' && restrictedUntil !== null;
+  const until = isTimed ? ` until ${timestamp(restrictedUntil)}` : '';
+  return new GatewayError('no_connected_account', {
+    message: `The account ${id} is ${status}${until}.`,
+  });
 }
 
 function isConnected(account: SendingAccount): boolean {

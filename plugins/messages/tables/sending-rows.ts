@@ -14,6 +14,8 @@ export interface SendingAccount {
   readonly status: AccountStatus;
   /** Its credentials are complete: with status `connecting` it is reconnecting. */
   readonly linked: boolean;
+  /** When its restriction ends by itself; null without one, and when nobody knows. */
+  readonly restrictedUntil: number | null;
   readonly rampDayOne: string | null;
   /** The number of its latest outbound message, 0 before the first. */
   readonly sequence: number;
@@ -74,6 +76,7 @@ export interface SendingColumns {
   readonly account_channel: string;
   readonly account_status: AccountStatus;
   readonly linked: number;
+  readonly restricted_until: number | string | null;
   readonly ramp_day_one: string | null;
   readonly outbound_sequence: number | string;
   readonly tenant_sends: number | null;
@@ -98,7 +101,7 @@ export interface SendingColumns {
 /** What is selected of the tables; `alias` and `busy` are computed. */
 export const sendingColumns = `t.id as tenant, t.mode, t.plan, t.status as tenant_status, t.ramp,
   a.id as account, a.channel as account_channel, a.status as account_status, a.linked,
-  a.ramp_day_one, a.outbound_sequence,
+  a.restricted_until, a.ramp_day_one, a.outbound_sequence,
   d.sends as tenant_sends, d.new_contacts as tenant_contacts,
   e.sends as account_sends, e.new_contacts as account_contacts,
   c.id as contact, c.channel, c.phone, c.network_id, c.do_not_disturb, c.private,
@@ -117,6 +120,7 @@ export interface CandidateColumns {
   readonly channel: string;
   readonly status: AccountStatus;
   readonly linked: number;
+  readonly restricted_until: number | string | null;
   readonly ramp_day_one: string | null;
   readonly outbound_sequence: number | string;
 }
@@ -129,6 +133,7 @@ export function candidate(row: CandidateColumns): SendingAccount {
     channel: row.channel,
     status: row.status,
     linked: row.linked === 1,
+    restrictedUntil: moment(row.restricted_until),
     rampDayOne: row.ramp_day_one,
     sequence: Number(row.outbound_sequence),
   };
@@ -153,6 +158,7 @@ export function snapshotOf(row: SendingColumns): SendSnapshot {
             channel: row.account_channel,
             status: row.account_status,
             linked: row.linked === 1,
+            restrictedUntil: moment(row.restricted_until),
             rampDayOne: row.ramp_day_one,
             sequence: Number(row.outbound_sequence),
           },
@@ -187,4 +193,8 @@ export function snapshotOf(row: SendingColumns): SendSnapshot {
 
 function count(sends: number | null, newContacts: number | null): DayCount {
   return { sends: sends ?? 0, newContacts: newContacts ?? 0 };
+}
+
+function moment(stored: number | string | null): number | null {
+  return stored === null ? null : Number(stored);
 }

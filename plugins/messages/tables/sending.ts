@@ -81,7 +81,8 @@ export class SendingTable {
   async candidates(tenantIds: readonly string[]): Promise<readonly SendingAccount[]> {
     if (tenantIds.length === 0) return [];
     const rows = await this.db.rows<CandidateColumns>(
-      `select id, tenant_id, channel, status, linked, ramp_day_one, outbound_sequence
+      `select id, tenant_id, channel, status, linked, restricted_until, ramp_day_one,
+         outbound_sequence
        from accounts where removed_at is null and tenant_id in (${placeholders(tenantIds.length)})
          and status in ('connected', 'connecting', 'restricted')`,
       tenantIds,

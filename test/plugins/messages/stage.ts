@@ -301,6 +301,7 @@ export class FakeSession implements LiveSession {
   connectOptions = noOptions;
   restriction: null | 'all' | 'new_contacts' = null;
   restrictionReason: AccountReason | null = null;
+  restrictedUntil: number | null = null;
   connected = true;
   mediaAhead: LiveSession['mediaAhead'] = inTurn;
   /** Every message that was handed over, in order. */

@@ -48,6 +48,7 @@ const connected: SendingAccount = {
   channel: 'msgapp_web',
   status: 'connected',
   linked: true,
+  restrictedUntil: null,
   rampDayOne: null,
   sequence: 0,
 };
@@ -334,6 +335,16 @@ t.test('every refusal, in the decided order', async (t) => {
     } else {
       t.equal(batch.newMessages.length, 1, `${name}: one message is stored`);
     }
+  }
+});
+
+t.test('a send from a restricted account is refused until a time', async (t) => {
+  const until = Date.UTC(2026, 2, 11);
+  for (const send of [named, toAda]) {
+    const batch = batchOf({ accounts: [as(restricted, { restrictedUntil: until })] });
+    t.match(decideSend(rules, batch, send), {
+      refused: { message: 'The account acc_1 is restricted until 2026-03-11T00:00:00.000Z.' },
+    });
   }
 });
 
