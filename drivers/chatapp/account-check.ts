@@ -16,6 +16,10 @@ const stops: Readonly<Record<Stopped, string>> = {
   frozen: "The network has frozen this account: appeal in the network's own app.",
 };
 
+function deletion(at: number): string {
+  return `It deletes the account on ${new Date(at).toISOString()}, unless the appeal is granted.`;
+}
+
 /** What the check works with. */
 export interface AccountCheckParts {
   readonly client: Client;
@@ -89,7 +93,7 @@ export class AccountCheck {
     this.#timer = setTimeout(() => void this.#watched(), timing.probe);
   }
 
-  /** Asks for how long the account is frozen, after its settings changed or a call was refused. */
+  /** Asks whether the account is frozen, after its settings changed or a call was refused. */
   async askWhetherFrozen(): Promise<void> {
     const { client } = this.#parts;
     const answer = await client.call({ _: 'help.getAppConfig', hash: 0 });
@@ -99,13 +103,16 @@ export class AccountCheck {
         value._ === 'jsonNumber' ? [[key, value.value] as const] : [],
       ),
     );
-    const until = (numbers.get('freeze_until_date') ?? 0) * 1000;
-    if ((numbers.get('freeze_since_date') ?? 0) > 0) await this.stop('frozen', until || null);
+    const deletedAt = (numbers.get('freeze_until_date') ?? 0) * 1000;
+    if ((numbers.get('freeze_since_date') ?? 0) > 0) await this.stop('frozen', deletedAt || null);
     else if (this.#stopped === 'frozen') await this.#goOn();
   }
 
-  /** The network stopped the account. Emitted once. */
-  async stop(how: Stopped, until: number | null = null): Promise<void> {
+  /**
+   * The network stopped the account. Emitted once.
+   * @param deletedAt when the network deletes the account unless an appeal is granted; null: nobody knows
+   */
+  async stop(how: Stopped, deletedAt: number | null = null): Promise<void> {
     const { port, buffer } = this.#parts;
     if (this.#stopped === how) return;
     this.#stopped = how;
@@ -115,16 +122,19 @@ export class AccountCheck {
         type: 'state',
         state: 'restricted',
         scope: 'all',
-        until,
+        until: null,
         reason: 'blocked_by_chatapp',
-        detail: stops[how],
+        detail: deletedAt === null ? stops[how] : `${stops[how]} ${deletion(deletedAt)}`,
       }),
     );
     await this.#told(buffer.write());
   }
 
-  /** The network refused a message to somebody who never wrote to the account. */
-  async newContactsOnly(): Promise<void> {
+  /**
+   * The network refused a message to somebody who never wrote to the account.
+   * @returns until when no other is tried: the network does not say how long it goes on
+   */
+  async newContactsOnly(): Promise<number> {
     const { port, timing } = this.#parts;
     const until = Date.now() + timing.newContacts;
     await this.#told(
@@ -134,10 +144,10 @@ export class AccountCheck {
         scope: 'new_contacts',
         until,
         reason: 'blocked_by_chatapp',
-        detail:
-          'The network lets this account write to no new contacts for now: write to those who have written to it.',
+        detail: `The network lets this account write to no new contacts until ${new Date(until).toISOString()}: write to those who have written to it.`,
       }),
     );
+    return until;
   }
 
   async #goOn(): Promise<void> {

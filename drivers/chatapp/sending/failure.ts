@@ -22,8 +22,9 @@ export function sessionEnded(reason: 'logged_out' | 'replaced'): DriverError {
 /**
  * Why a message that was handed to the network was not sent. Pure.
  * @param cause what the call threw; anything but a refusal leaves open whether the network took the message
+ * @param until when new contacts are tried again, milliseconds since the Unix epoch; null: nobody knows
  */
-export function sendFailure(cause: unknown): DriverError {
+export function sendFailure(cause: unknown, until: number | null = null): DriverError {
   if (cause instanceof DriverError) return cause;
   if (!isRpcError(cause)) {
     return new DriverError('no_answer', 'the network did not answer', {
@@ -48,7 +49,7 @@ export function sendFailure(cause: unknown): DriverError {
     case 'new_contacts':
       return new DriverError(
         'blocked_by_chatapp',
-        'the network does not let this account write to new contacts',
+        `the network does not let this account write to new contacts ${until === null ? 'for now' : `until ${new Date(until).toISOString()}`}`,
         { certain: true },
       );
     case 'internal':

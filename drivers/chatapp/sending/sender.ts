@@ -80,8 +80,8 @@ export class Sender {
       marks.sent(person.id, taken.id, message.reference);
       return { networkId: String(taken.id), at: taken.at };
     } catch (error) {
-      if (meaningOf(error)?.kind === 'new_contacts') await accountCheck.newContactsOnly();
-      throw sendFailure(error);
+      const isLimited = meaningOf(error)?.kind === 'new_contacts';
+      throw sendFailure(error, isLimited ? await accountCheck.newContactsOnly() : null);
     }
   }
 

@@ -29,7 +29,7 @@ export interface Settings {
   readonly sends?: 'accept' | 'refuse' | 'hold' | 'delay';
   readonly readsAtOnce?: boolean;
   readonly banned?: boolean;
-  /** Until when it is frozen, seconds since the Unix epoch; null: it is not. */
+  /** When a frozen account is deleted, seconds since the Unix epoch; null: it is not frozen. */
   readonly frozenUntil?: number | null;
   readonly limited?: boolean;
   /** Nobody has signed up with the number. */
