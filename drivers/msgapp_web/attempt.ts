@@ -17,6 +17,7 @@ import { InboundRelay } from './inbound.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { isPhoneOf, unknownPhone, wrongPhoneEnding } from './linked-phone.ts';
 import { Linking, type LinkKind } from './linking.ts';
+import { NewContactLimits } from './new-contact-limits.ts';
 import type { MsgappWebOptions } from './options.ts';
 import { Outbound } from './outbound.ts';
 import { builtContentOf } from './outbound-content.ts';
@@ -57,6 +58,7 @@ export class ConnectAttempt {
   readonly #parts: ConnectAttemptParts;
   readonly #connection: NetworkConnection;
   readonly #linking: Linking | null;
+  readonly #limits: NewContactLimits;
   readonly #over = new AbortController();
   #inbound: InboundRelay | null = null;
   #book: ContactBook | null = null;
@@ -71,6 +73,7 @@ export class ConnectAttempt {
     const { library, keys, link, options, frames, account, port } = parts;
     this.#parts = parts;
     this.#linking = link && new Linking(link, (step) => this.#emit({ type: 'step', step }));
+    this.#limits = new NewContactLimits({ keys, emit: (event) => this.#emit(event) });
     this.#connection = new NetworkConnection(
       { library, keys, options, frames, accountId: account.id, log: port.log },
       link === null ? 'resuming' : 'linking',
@@ -78,7 +81,7 @@ export class ConnectAttempt {
         made: (socket) => this.#made(socket),
         qr: (text) => this.#code(text),
         opened: (socket) => void this.#opened(socket),
-        newContacts: (allowed, until) => void this.#newContacts(allowed, until),
+        newContacts: (limit) => void this.#limits.locked(limit),
         ended: (ending) => {
           this.#unlinked ||= ending.type === 'logged_out';
           this.#finish();
@@ -158,6 +161,7 @@ export class ConnectAttempt {
       },
       socket,
     );
+    this.#limits.follow(socket);
     this.#linking?.use(socket);
   }
 
@@ -190,8 +194,7 @@ export class ConnectAttempt {
         return;
       }
       const recipients = new Recipients(library, keys, socket);
-      const restricted = () => void this.#askTimeLock(socket);
-      const outbound = new Outbound({ book, recipients, socket, port, restricted });
+      const outbound = new Outbound({ book, recipients, socket, port, limits: this.#limits });
       this.#connection.phase = 'connected';
       // The gateway may send as soon as it knows, before `emit` has resolved.
       const gone = new AbortController();
@@ -204,7 +207,7 @@ export class ConnectAttempt {
       this.#probe = new Probe(socket, options.probeMs, (message) =>
         this.#connection.end(lost(message)),
       );
-      if (keys.restricted) await this.#askTimeLock(socket);
+      if (keys.restricted) await this.#limits.lock(socket);
     } catch (error) {
       this.#failed(error, 'a session could not be opened');
     }
@@ -239,29 +242,6 @@ export class ConnectAttempt {
       );
     });
     await beforeAbort(signal, Promise.race([done, over]));
-  }
-
-  /** The answer comes like a notification of a change. */
-  async #askTimeLock(socket: LibrarySocket): Promise<void> {
-    await socket.fetchAccountReachoutTimelock().catch(() => undefined);
-  }
-
-  async #newContacts(allowed: boolean, until: number | null): Promise<void> {
-    const { keys } = this.#parts;
-    if (allowed && !keys.restricted) return;
-    keys.restricted = !allowed;
-    await this.#emit(
-      allowed
-        ? { type: 'state', state: 'unrestricted' }
-        : {
-            type: 'state',
-            state: 'restricted',
-            scope: 'new_contacts',
-            until,
-            reason: 'blocked_by_msgapp',
-            detail: 'The network lets this account write to no new contacts for now.',
-          },
-    ).catch(() => undefined);
   }
 
   /** Ended for a reason of our own. */

@@ -12,6 +12,7 @@ import {
 import { FrameGate, type GateCount, type Wire } from './frame-gate.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { libraryLog } from './library-log.ts';
+import type { NewContactLimit } from './new-contact-limits.ts';
 import type { MsgappWebOptions } from './options.ts';
 import { openedMessages, signalRepository } from './signal-repository.ts';
 
@@ -40,8 +41,8 @@ export interface NetworkConnectionListener {
   qr(text: string): void;
   /** Logged in. */
   opened(socket: LibrarySocket): void;
-  /** The network lets the account write to new contacts, or not. */
-  newContacts(allowed: boolean, until: number | null): void;
+  /** The network has locked the account out from new contacts, or lets it write to them again. */
+  newContacts(limit: NewContactLimit): void;
   /** Over; nothing follows. */
   ended(ending: LastEnding): void;
   /** What was sent with this reference, for a far side that asks again. */
@@ -155,7 +156,8 @@ export class NetworkConnection {
     if (update.qr !== undefined) this.#listener.qr(update.qr);
     if (update.reachoutTimeLock !== undefined) {
       const { isActive, timeEnforcementEnds } = update.reachoutTimeLock;
-      this.#listener.newContacts(!isActive, timeEnforcementEnds?.getTime() ?? null);
+      const until = timeEnforcementEnds?.getTime() ?? null;
+      this.#listener.newContacts({ isActive: isActive ?? false, until });
     }
     if (update.connection === 'open') this.#listener.opened(socket);
     if (update.connection === 'close') this.#closed(closeCodeOf(update.lastDisconnect?.error));

@@ -28,7 +28,7 @@ const remembered = 10_000;
 export class ContactBook {
   readonly #keys: AccountKeys;
   readonly #socket: Pick<LibrarySocket, 'signalRepository'>;
-  /** By hidden id: whether the contact's latest message came from it. */
+  /** By hidden id: whether the contact's latest message came from it, or was taken only there. */
   readonly #addressing = new Map<string, boolean>();
   /** Whether the network has moved this account's conversations to hidden ids; null: not read yet. */
   #hiddenIds: boolean | null = null;
@@ -62,12 +62,17 @@ export class ContactBook {
   }
 
   /** Where a message to this contact goes; null when the network has to be asked, or knows no such address. */
-  async destinationOf({ phone, networkId }: ContactAddress): Promise<string | null> {
-    const shown = phone === null ? null : await this.#addressOf(phone);
-    const hidden = hiddenIdOf(networkId) ?? hiddenIdOf(shown) ?? (await this.#hiddenIdOf(shown));
+  async destinationOf(contact: ContactAddress): Promise<string | null> {
+    const { shown, hidden } = await this.#addressesOf(contact);
     if (hidden === null || shown === null) return shown ?? hidden;
     const latest = this.#addressing.get(hidden);
     return (latest ?? (await this.#isAddressedByHiddenIds())) ? hidden : shown;
+  }
+
+  /** The contact's address beside this one; null: none is known. */
+  async otherAddressOf(contact: ContactAddress, address: string): Promise<string | null> {
+    const { shown, hidden } = await this.#addressesOf(contact);
+    return address === hidden ? shown : hidden;
   }
 
   /**
@@ -95,13 +100,32 @@ export class ContactBook {
   async noteAddressing(from: string | undefined, { networkId }: ContactAddress): Promise<void> {
     if (networkId === null) return;
     const hidden = hiddenIdOf(from) !== null;
-    this.#addressing.delete(networkId);
-    this.#addressing.set(networkId, hidden);
-    const [oldest] = this.#addressing.keys();
-    if (this.#addressing.size > remembered && oldest) this.#addressing.delete(oldest);
+    this.#note(networkId, hidden);
     if (!hidden || (await this.#isAddressedByHiddenIds())) return;
     this.#hiddenIds = true;
     this.#keys.writes.set(new Map([[addressingName, 'hidden']]));
+  }
+
+  /** Notes the address at which a message reached a contact whose other one was refused. */
+  async noteReached(contact: ContactAddress, address: string): Promise<void> {
+    const { hidden } = await this.#addressesOf(contact);
+    if (hidden !== null) this.#note(hidden, address === hidden);
+  }
+
+  #note(hidden: string, isUsed: boolean): void {
+    this.#addressing.delete(hidden);
+    this.#addressing.set(hidden, isUsed);
+    const [oldest] = this.#addressing.keys();
+    if (this.#addressing.size > remembered && oldest) this.#addressing.delete(oldest);
+  }
+
+  async #addressesOf({ phone, networkId }: ContactAddress): Promise<{
+    readonly shown: string | null;
+    readonly hidden: string | null;
+  }> {
+    const shown = phone === null ? null : await this.#addressOf(phone);
+    const hidden = hiddenIdOf(networkId) ?? hiddenIdOf(shown) ?? (await this.#hiddenIdOf(shown));
+    return { shown, hidden };
   }
 
   /** An account does not change back on the network. */

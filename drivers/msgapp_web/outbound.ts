@@ -10,9 +10,11 @@ import { notConnected } from '../../core/contracts/driver-error.ts';
 import { beforeAbort } from './before-abort.ts';
 import type { ContactBook } from './contact-book.ts';
 import type { LibrarySocket } from './library.ts';
+import type { NewContactLimits } from './new-contact-limits.ts';
 import { outboundContentOf } from './outbound-content.ts';
-import { ackRefusal } from './receipts.ts';
+import { ackErrors, ackRefusal } from './receipts.ts';
 import type { Recipients } from './recipients.ts';
+import { newContactRefusal, noAnswer, refused, uncertain } from './send-errors.ts';
 
 /** How long the network may take to answer a send, in milliseconds. */
 const answerTimeoutMs = 60_000;
@@ -27,8 +29,7 @@ export interface OutboundParts {
   readonly recipients: Recipients;
   readonly socket: LibrarySocket;
   readonly port: Port;
-  /** Called when the network says that new contacts cannot be written to. */
-  restricted(): void;
+  readonly limits: Pick<NewContactLimits, 'lock' | 'quota'>;
 }
 
 /** Sends through one socket. */
@@ -59,7 +60,7 @@ export class Outbound {
       return this.#sent(reference, answer);
     } catch (error) {
       if (error instanceof DriverError) throw error;
-      if (handed.over) throw uncertain('connection_lost', 'the connection broke', error);
+      if (handed.over) throw uncertain(error);
       if (signal.aborted) throw notConnected(error);
       throw new DriverError('not_sent', 'the message could not be encrypted or handed over', {
         certain: true,
@@ -77,9 +78,33 @@ export class Outbound {
     handed: { over: boolean },
     signal: AbortSignal,
   ): Promise<BinaryNode | undefined> {
-    const { book, recipients, socket, port } = this.#parts;
-    const { reference, to } = message;
+    const { book, limits, socket } = this.#parts;
+    const { to } = message;
     const destination = (await book.destinationOf(to)) ?? (await this.#lookUp(to));
+    const answer = await this.#hand(message, destination, handed, signal);
+    const error = answer?.attrs.error;
+    if (error !== ackErrors.locked && error !== ackErrors.quota) return answer;
+    // The network surely does not have it.
+    handed.over = false;
+    if (error === ackErrors.quota) throw newContactRefusal(error, await limits.quota(socket));
+    const limit = await limits.lock(socket);
+    // Without a lock the network refuses whoever it knows by the other address as somebody new.
+    const other = limit?.isActive === false ? await book.otherAddressOf(to, destination) : null;
+    if (other === null) throw newContactRefusal(error, limit);
+    const last = await this.#hand(message, other, handed, signal);
+    if (last?.attrs.error === ackErrors.locked) throw newContactRefusal(error, limit);
+    await book.noteReached(to, other);
+    return last;
+  }
+
+  async #hand(
+    message: OutboundMessage,
+    destination: string,
+    handed: { over: boolean },
+    signal: AbortSignal,
+  ): Promise<BinaryNode | undefined> {
+    const { recipients, socket, port } = this.#parts;
+    const { reference } = message;
     const [content] = await Promise.all([
       outboundContentOf(port, message, signal),
       recipients.ready(destination),
@@ -120,26 +145,9 @@ export class Outbound {
 
   #sent(reference: string, { attrs }: BinaryNode): Sent {
     if (attrs.error) {
-      if (attrs.error === '463') this.#parts.restricted();
       const { code, message } = ackRefusal(attrs.error);
       throw refused(code, message);
     }
     return { networkId: reference, at: attrs.t ? Number(attrs.t) * 1_000 : Date.now() };
   }
-}
-
-function refused(code: string, message: string): DriverError {
-  return new DriverError(code, message, { certain: true });
-}
-
-function noAnswer(): DriverError {
-  return new DriverError('no_answer', 'the network did not answer', {
-    certain: false,
-    retryAfterMs: 0,
-    concerns: 'contact',
-  });
-}
-
-function uncertain(code: string, message: string, cause?: unknown): DriverError {
-  return new DriverError(code, message, { certain: false, retryAfterMs: 0, cause });
 }

@@ -42,15 +42,18 @@ export function lateFailureOf({ attrs }: BinaryNode): ReceiptEvent | null {
   };
 }
 
+/** Error numbers in the answer to a message to a new contact. */
+export const ackErrors = { locked: '463', quota: '475' } as const;
+
 /** The refusal of a message, by the error number in its answer. Pure. */
 export function ackRefusal(error: string): { readonly code: string; readonly message: string } {
   switch (error) {
-    case '463':
+    case ackErrors.locked:
       return {
         code: 'restricted_new_contacts',
-        message: 'the network does not let this account write to new contacts for now',
+        message: 'the network does not let this account write to new contacts',
       };
-    case '475':
+    case ackErrors.quota:
       return {
         code: 'new_contact_quota',
         message: "the network's quota of new contacts is used up",

@@ -240,16 +240,44 @@ t.test('who cannot be written to', async (t) => {
   });
   const end = Date.now() + 60_000;
   await network.lockNewContacts(phone, end);
-  const { until: told } = await port.state('restricted');
-  t.ok(Math.abs((told ?? 0) - end) < 1_000, 'says until when');
+  const { until: stated } = await port.state('restricted');
+  t.ok(Math.abs((stated ?? 0) - end) < 1_000, 'says until when');
+  const told = new Date(Math.floor(end / 1_000) * 1_000).toISOString();
   t.match(await failureOf(session.send(textTo(ada, 'msg_locked'), patient())), {
     code: 'restricted_new_contacts',
+    message: `does not let this account write to new contacts until ${told}`,
     certain: true,
     retryAfterMs: null,
   });
   await network.lockNewContacts(phone, null);
   await port.state('unrestricted');
+  await network.exhaustQuota(phone, end);
+  t.match(await failureOf(session.send(textTo(ada, 'msg_capped'), patient())), {
+    code: 'new_contact_quota',
+    message: `is used up until ${told}`,
+    certain: true,
+  });
+  t.match(await port.state('restricted'), { scope: 'new_contacts', detail: /quota of 30/ });
+  await network.exhaustQuota(phone, null);
   await session.send(textTo(ada, 'msg_unlocked'), patient());
+});
+
+t.test('who is refused at one address is written to at the other', async (t) => {
+  const { phone, session } = await linked();
+  for (const kind of ['phone', 'hidden'] as const) {
+    await network.refuseAddresses(phone, kind);
+    await session.send(textTo(ada, `msg_not_at_${kind}`), patient());
+  }
+  const [plain, hidden] = [`${ada.slice(1)}@s.whatsapp.net`, `77${ada.slice(1)}@lid`];
+  t.match(await network.shown(phone), [
+    { to: ada, address: hidden, times: 1 },
+    { to: ada, address: plain, times: 1 },
+  ]);
+  await network.refuseAddresses(phone, 'both');
+  t.match(await failureOf(session.send(textTo(ada, 'msg_nowhere'), patient())), {
+    code: 'restricted_new_contacts',
+    message: /it has to write first/,
+  });
 });
 
 t.test('the end of a restriction is noticed after a restart', async () => {

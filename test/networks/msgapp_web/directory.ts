@@ -61,6 +61,12 @@ export class Directory {
       : this.#person(null, user);
   }
 
+  /** Gives somebody new keys, as when a phone is set up anew. */
+  reinstall(phone: string): void {
+    const { hidden } = this.byPhone(phone);
+    this.#people.set(hidden, new Endpoint(this.#library, phone, hidden));
+  }
+
   #person(phone: string | null, hidden: string): Endpoint {
     const known = this.#people.get(hidden);
     if (known !== undefined) return known;

@@ -31,6 +31,8 @@ export class Endpoint {
   /** The opaque id that the network gives a person: digits. */
   readonly hidden: string;
   readonly keys: AuthenticationCreds;
+  /** How many devices there are, all with the keys of the first. */
+  devices = 1;
   readonly #library: Library;
   readonly #repository: SignalRepositoryWithLIDStore;
   readonly #values = new Map<string, unknown>();

@@ -102,7 +102,7 @@ export async function seen(
 export function pastMessage(library: Library, past: Past): proto.IMessage {
   const { HistorySync, Message } = library.proto;
   const conversations = past.contacts.map(({ phone, name }) => {
-    const id = `${phone.replace('+', '')}@${server}`;
+    const id = phone.includes('@') ? phone : `${phone.replace('+', '')}@${server}`;
     const messages = past.history
       .filter(({ from }) => from === phone)
       .map(({ text, at }, index) => ({

@@ -7,6 +7,7 @@ import { type MeasuredSend, MeasuredSends, type Measuring } from '../measured-se
 import { AddressBook, addressBookCollection, type SavedContact } from './address-book.ts';
 import type { Companion } from './companion.ts';
 import { addressOf } from './directory.ts';
+import { sendToken } from './limits.ts';
 import { composed, stanzaOf, type Writing } from './messages.ts';
 import { makeIdentity, type ServerIdentity } from './noise.ts';
 import type { Past, Phone, ShownMessage } from './phone.ts';
@@ -147,10 +148,14 @@ export class FakeNetwork {
     this.#board.identity = forged ? makeIdentity(library).identity : this.#identity;
   }
 
-  /** @param until milliseconds since the epoch; null: new contacts can be written to */
-  async lockNewContacts(number: string, until: number | null): Promise<void> {
+  /**
+   * @param until milliseconds since the epoch; null: new contacts can be written to
+   * @param isSaid whether the account's device is told at once
+   */
+  async lockNewContacts(number: string, until: number | null, isSaid = true): Promise<void> {
     const phone = this.#phone(number);
     phone.lockedUntil = until;
+    if (!isSaid) return;
     const payload = {
       is_active: until !== null,
       ...(until === null ? {} : { time_enforcement_ends: String(Math.floor(until / 1_000)) }),
@@ -165,6 +170,46 @@ export class FakeNetwork {
           tag: 'update',
           attrs: { op_name: 'NotificationUserReachoutTimelockUpdate' },
           content: Buffer.from(JSON.stringify({ data })),
+        },
+      ],
+    });
+  }
+
+  /** The network's quota of new contacts is used up until then, milliseconds since the epoch; null: it is not. */
+  async exhaustQuota(number: string, until: number | null): Promise<void> {
+    this.#phone(number).quotaEndsAt = until;
+  }
+
+  /** Messages to addresses of this kind are refused, as if to somebody new; null: none are. */
+  async refuseAddresses(number: string, kind: Phone['refusedAddress']): Promise<void> {
+    this.#phone(number).refusedAddress = kind;
+  }
+
+  /** Whether a message needs the token that its recipient has sent with its own. */
+  async wantTokens(number: string, wanted: boolean): Promise<void> {
+    this.#phone(number).tokens = wanted ? new Map() : null;
+  }
+
+  /** A contact sets up its phone anew: all its keys are others. */
+  async reinstall(contact: string): Promise<void> {
+    this.#board.directory.reinstall(contact);
+  }
+
+  /** A contact links a further device, of which the network tells the account's. */
+  async addDevice(number: string, contact: string): Promise<void> {
+    const { directory } = this.#board;
+    const person = directory.byPhone(contact);
+    person.devices += 1;
+    const [user] = addressOf(person).split('@');
+    const { companion } = this.#phone(number);
+    companion?.wire?.send({
+      tag: 'notification',
+      attrs: { from: addressOf(person), type: 'devices', id: companion.wire.nextId(), t: now() },
+      content: [
+        {
+          tag: 'add',
+          attrs: { device_hash: 'hash' },
+          content: [{ tag: 'device', attrs: { jid: `${user}:${person.devices - 1}@${server}` } }],
         },
       ],
     });
@@ -265,6 +310,7 @@ export class FakeNetwork {
     const written = { from, writing, message };
     this.#board.written.set(id, written);
     if (from.phone !== null) phone.chats.add(from.phone);
+    if (phone.tokens !== null) sendToken(phone, from);
     const deliver = (companion: Companion) =>
       companion.offer(`message:${id}`, async () => {
         if (writing.withheld !== undefined) return stanzaOf(id, written, null);
@@ -326,13 +372,7 @@ export class FakeNetwork {
 
   /** A contact's device could not read a message and asks for it again. */
   async askAgain(number: string, id: string, to: string): Promise<void> {
-    const phone = this.#phone(number);
-    const from = addressOf(this.#board.directory.byPhone(to));
-    await phone.companion?.offer(`receipt:${id}:retry`, async () => ({
-      tag: 'receipt',
-      attrs: { id, from, type: 'retry', t: now() },
-      content: [{ tag: 'retry', attrs: { count: '1', id, t: now(), v: '1' } }],
-    }));
+    await this.#board.askAgain(this.#phone(number), id, this.#board.directory.byPhone(to));
   }
 
   async shown(number: string): Promise<readonly ShownMessage[]> {

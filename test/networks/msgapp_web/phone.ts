@@ -11,6 +11,8 @@ export interface ShownMessage {
   /** The address that it was sent to. */
   readonly address: string;
   readonly text: string;
+  /** How many of the contact's devices it was encrypted for. */
+  readonly devices: number;
   /** Null when there was none. */
   readonly media: {
     readonly kind: string;
@@ -23,6 +25,7 @@ export interface ShownMessage {
 
 /** A phone's past, handed over to a device that is newly linked. */
 export interface Past {
+  /** `phone` is a number, or the opaque address of somebody who hides it; so is `from`. */
   readonly contacts: readonly { readonly phone: string; readonly name: string }[];
   readonly history: readonly {
     readonly from: string;
@@ -53,6 +56,12 @@ export class Phone {
   refusal: string | null = null;
   /** New contacts cannot be written to, until then (milliseconds since the epoch). */
   lockedUntil: number | null = null;
+  /** The network's quota of new contacts is used up, until then (milliseconds since the epoch). */
+  quotaEndsAt: number | null = null;
+  /** Messages to addresses of this kind are refused, as if to somebody new. */
+  refusedAddress: 'phone' | 'hidden' | 'both' | null = null;
+  /** By contact: what proves that it has written. Null: nobody has to prove it. */
+  tokens: Map<string, Buffer> | null = null;
   /** No query is answered: the connection is open and dead. */
   deaf = false;
   /** How many questions whose number somebody has are refused. */

@@ -44,7 +44,7 @@ export async function answerQuery(context: QueryContext, node: BinaryNode): Prom
         },
       ]);
     case 'w:mex':
-      return resultOf(node, [timeLockAnswer(context.phone)]);
+      return resultOf(node, [limitAnswer(context.phone, node)]);
     case 'w:sync:app:state':
       return resultOf(node, [stateAnswer(context, node)]);
     case 'abt':
@@ -112,7 +112,7 @@ function userAnswer({ directory, phone, device }: QueryContext, user: BinaryNode
   const person = directory.byAddress(jid);
   const own = person.phone === phone.number;
   const devices: BinaryNode[] = [
-    { tag: 'device', attrs: { id: '0' } },
+    ...Array.from({ length: person.devices }, (_, id) => deviceNode(id)),
     ...(own ? [{ tag: 'device', attrs: { id: String(device), 'key-index': String(device) } }] : []),
   ];
   const lid = { tag: 'lid', attrs: { val: `${person.hidden}@lid` } };
@@ -124,6 +124,12 @@ function userAnswer({ directory, phone, device }: QueryContext, user: BinaryNode
       ...(jid.endsWith('@lid') ? [] : [lid]),
     ],
   };
+}
+
+function deviceNode(id: number): BinaryNode {
+  const attrs: BinaryNode['attrs'] = { id: String(id) };
+  if (id > 0) attrs['key-index'] = String(id);
+  return { tag: 'device', attrs };
 }
 
 /** The settings that devices share: the address book alone. */
@@ -140,12 +146,26 @@ function stateAnswer({ phone }: QueryContext, node: BinaryNode): BinaryNode {
   return { tag: 'sync', attrs: {}, content };
 }
 
-function timeLockAnswer({ lockedUntil }: Phone): BinaryNode {
-  const data = {
-    xwa2_fetch_account_reachout_timelock: {
-      is_active: lockedUntil !== null,
-      time_enforcement_ends: lockedUntil === null ? '0' : String(Math.floor(lockedUntil / 1_000)),
-    },
-  };
+/** The answer to a question about the account's limits: on writing to new contacts, or their quota. */
+function limitAnswer({ lockedUntil, quotaEndsAt }: Phone, node: BinaryNode): BinaryNode {
+  const isQuota = childOf(node, 'query')?.content?.toString().includes('INDIVIDUAL_NEW_CHAT_MSG');
+  const data = isQuota
+    ? {
+        xwa2_message_capping_info: {
+          ...{ total_quota: 30, used_quota: quotaEndsAt === null ? 0 : 30 },
+          cycle_end_timestamp: secondsOf(quotaEndsAt),
+          capping_status: quotaEndsAt === null ? 'NONE' : 'CAPPED',
+        },
+      }
+    : {
+        xwa2_fetch_account_reachout_timelock: {
+          is_active: lockedUntil !== null,
+          time_enforcement_ends: secondsOf(lockedUntil),
+        },
+      };
   return { tag: 'result', attrs: {}, content: Buffer.from(JSON.stringify({ data })) };
+}
+
+function secondsOf(at: number | null): string {
+  return at === null ? '0' : String(Math.floor(at / 1_000));
 }

@@ -4,6 +4,8 @@ import type { Library } from '../../../drivers/msgapp_web/library.ts';
 import { freePort } from '../../harness/ports.ts';
 import type { Companion } from './companion.ts';
 import { addressOf, Directory, userOf } from './directory.ts';
+import type { Endpoint } from './endpoint.ts';
+import { devicesIn, newContactRefusal } from './limits.ts';
 import { MediaHost } from './media-host.ts';
 import {
   encryptedFor,
@@ -89,6 +91,15 @@ export class Switchboard {
     if (status === 'read') attrs.type = 'read';
     const node = { tag: 'receipt', attrs };
     await phone.companion?.offer(`receipt:${id}:${attrs.type ?? ''}`, async () => node);
+  }
+
+  /** A contact's device could not read a message and asks for it again. */
+  async askAgain(phone: Phone, id: string, contact: Endpoint): Promise<void> {
+    await phone.companion?.offer(`receipt:${id}:retry`, async () => ({
+      tag: 'receipt',
+      attrs: { id, from: addressOf(contact), type: 'retry', t: now() },
+      content: [{ tag: 'retry', attrs: { count: '1', id, t: now(), v: '1' } }],
+    }));
   }
 
   /** Listens on a free port. */
@@ -303,8 +314,9 @@ export class Switchboard {
       answer('500');
       return;
     }
-    if (phone.lockedUntil !== null && !phone.chats.has(name)) {
-      answer('463');
+    const refusal = newContactRefusal(phone, name, node);
+    if (refusal !== null) {
+      answer(refusal);
       return;
     }
     const enc = encryptedFor(node, [contact.phone?.replace('+', ''), contact.hidden]);
@@ -319,12 +331,18 @@ export class Switchboard {
       phone.measured.came(name, read, answer);
       return;
     }
-    const message = await contact.decrypt(companion.jid, enc);
+    const message = await contact.decrypt(companion.jid, enc).catch(() => null);
+    if (message === null) {
+      answer();
+      await this.askAgain(phone, id, contact);
+      return;
+    }
     const known = phone.shown.get(id);
     if (known !== undefined) known.times += 1;
     else {
       const shown = await seen(this.library, this.media, message);
-      phone.shown.set(id, { networkId: id, to: name, address: to, ...shown, times: 1 });
+      const devices = devicesIn(node, contact);
+      phone.shown.set(id, { networkId: id, to: name, address: to, devices, ...shown, times: 1 });
     }
     phone.chats.add(name);
     if (phone.sends === 'hold') return;
