@@ -107,20 +107,6 @@ await t.test('messages go out and come in', async (t) => {
   );
 });
 
-await t.test('a number that is not on the network fails', async (t) => {
-  const absent = phoneNumber(9002);
-  await network.remove(absent);
-  const { accounts } = await successOf<{ accounts: { id: string }[] }>(api.get('/accounts'));
-  const { id } = await successOf<{ id: string }>(
-    api.post('/messages', { account_id: accounts[0]?.id, to: { phone: absent }, text: 'Anyone?' }),
-  );
-  const failed = await until('the message to fail', async () => {
-    const message = await successOf<{ status: string }>(api.get(`/messages/${id}`));
-    return message.status === 'failed' ? message : undefined;
-  });
-  t.match(failed, { error: /^not_on_network: / });
-});
-
 await t.test('a restart keeps the accounts, a log-out on the phone ends one', async (t) => {
   t.equal(await gateway.stop(), 0);
   await gateway.start();
