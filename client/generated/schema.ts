@@ -1615,7 +1615,7 @@ export interface components {
              */
             since: string;
             /**
-             * @description when it is tried again by itself, or, after a refused login, when a new one may be tried; null where nobody says
+             * @description when it is tried again by itself, when the restriction ends, or, after a refused login, when a new one may be tried; null where nobody says
              * @example 2026-01-31T09:30:00.000Z
              */
             retry_at: string | null;
@@ -3994,7 +3994,7 @@ export interface operations {
                          */
                         since: string;
                         /**
-                         * @description when it is tried again by itself, or, after a refused login, when a new one may be tried; null where nobody says
+                         * @description when it is tried again by itself, when the restriction ends, or, after a refused login, when a new one may be tried; null where nobody says
                          * @example 2026-01-31T09:30:00.000Z
                          */
                         retry_at: string | null;
@@ -4101,7 +4101,7 @@ export interface operations {
                          */
                         since: string;
                         /**
-                         * @description when it is tried again by itself, or, after a refused login, when a new one may be tried; null where nobody says
+                         * @description when it is tried again by itself, when the restriction ends, or, after a refused login, when a new one may be tried; null where nobody says
                          * @example 2026-01-31T09:30:00.000Z
                          */
                         retry_at: string | null;
@@ -4190,7 +4190,7 @@ export interface operations {
                          */
                         since: string;
                         /**
-                         * @description when it is tried again by itself, or, after a refused login, when a new one may be tried; null where nobody says
+                         * @description when it is tried again by itself, when the restriction ends, or, after a refused login, when a new one may be tried; null where nobody says
                          * @example 2026-01-31T09:30:00.000Z
                          */
                         retry_at: string | null;
@@ -4272,7 +4272,7 @@ export interface operations {
                          */
                         since: string;
                         /**
-                         * @description when it is tried again by itself, or, after a refused login, when a new one may be tried; null where nobody says
+                         * @description when it is tried again by itself, when the restriction ends, or, after a refused login, when a new one may be tried; null where nobody says
                          * @example 2026-01-31T09:30:00.000Z
                          */
                         retry_at: string | null;
@@ -4425,7 +4425,7 @@ export interface operations {
                          */
                         since: string;
                         /**
-                         * @description when it is tried again by itself, or, after a refused login, when a new one may be tried; null where nobody says
+                         * @description when it is tried again by itself, when the restriction ends, or, after a refused login, when a new one may be tried; null where nobody says
                          * @example 2026-01-31T09:30:00.000Z
                          */
                         retry_at: string | null;
@@ -4610,7 +4610,7 @@ export interface operations {
                          */
                         since: string;
                         /**
-                         * @description when it is tried again by itself, or, after a refused login, when a new one may be tried; null where nobody says
+                         * @description when it is tried again by itself, when the restriction ends, or, after a refused login, when a new one may be tried; null where nobody says
                          * @example 2026-01-31T09:30:00.000Z
                          */
                         retry_at: string | null;
