@@ -77,6 +77,12 @@ export class ContainedSession implements Session, Suspect {
     if (inner !== null) this.#run('forget', () => inner.session.forget?.(names));
   }
 
+  /** Absent where the driver has none. */
+  get typing(): Session['typing'] {
+    if (this.#inner?.session.typing === undefined) return undefined;
+    return (to) => this.#ask('typing', async (session) => await session.typing?.(to));
+  }
+
   async logOut(): ReturnType<Session['logOut']> {
     if (this.#inner === null) return 'still_linked';
     return await this.#ask('logOut', async (session) => await session.logOut());

@@ -22,6 +22,7 @@ const capabilities = {
     },
     media: flag,
     restrictions: flag,
+    paced: flag,
   },
   required: [...['deduplicates', 'receipts', 'recipients', 'linkMethods', 'imports', 'media']],
 };

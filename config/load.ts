@@ -30,7 +30,16 @@ export function loadConfig({ env, file }: ConfigSources): GatewayConfig {
   deriveDefaults(tree);
   const config = refuseWrongValues(tree, origins);
   refuseUselessAuthorities(config);
+  refuseWrongPauses(config);
   return config;
+}
+
+function refuseWrongPauses({ pacing: { min_ms, max_ms } }: GatewayConfig): void {
+  if (min_ms <= max_ms) return;
+  throw new ConfigError(
+    'pacing.min_ms',
+    `pacing.min_ms (${min_ms}) must be at most pacing.max_ms (${max_ms}); both 0: no pauses.`,
+  );
 }
 
 /** An authority beside an address without TLS would seem to protect what it does not. */

@@ -8,6 +8,7 @@ import { LimitsSettings } from './sections/limits.ts';
 import { McpSettings } from './sections/mcp.ts';
 import { MediaSettings } from './sections/media.ts';
 import { MessagesSettings } from './sections/messages.ts';
+import { PacingSettings } from './sections/pacing.ts';
 import { PlansSettings } from './sections/plans.ts';
 import { PluginsSettings } from './sections/plugins.ts';
 import { SessionsSettings } from './sections/sessions.ts';
@@ -198,6 +199,7 @@ export const configSchema = Closed({
   audit: AuditSettings,
   sessions: SessionsSettings,
   messages: MessagesSettings,
+  pacing: PacingSettings,
   webhooks: WebhooksSettings,
   media: MediaSettings,
   mcp: McpSettings,

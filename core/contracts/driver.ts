@@ -87,6 +87,8 @@ export interface DriverCapabilities {
   readonly imports: { readonly contacts: boolean; readonly history: boolean };
   /** Messages can carry one media object. */
   readonly media: boolean;
+  /** False: nobody minds how fast an account sends, so that its messages go out without pauses. Default: true. */
+  readonly paced?: boolean;
   /** False: the network never stops an account from sending, so that it is never `restricted`. Default: true. */
   readonly restrictions?: boolean;
   /** True: every connection goes through `Port.proxy` where there is one, uploads and downloads included. Default: false. */
@@ -174,6 +176,11 @@ export interface Session {
    * @throws DriverError
    */
   send(message: OutboundMessage, signal: AbortSignal): Promise<Sent>;
+  /**
+   * Shows a contact that the account is typing, while a message waits for its pause. Absent where the network has no such
+   * thing. Called only while connected. A rejection changes nothing, and nobody waits for the answer.
+   */
+  typing?(to: ContactAddress): Promise<void>;
   /**
    * Ends the link on the network's side too. Resolves when done or after a short try; never rejects.
    * `still_linked`: the network did not hear of it, so the user has to unlink the device there.

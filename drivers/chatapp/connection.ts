@@ -1,5 +1,5 @@
 import type { tl } from '@mtcute/core';
-import type { OutboundMessage, Port, Sent } from '../../core/contracts/driver.ts';
+import type { ContactAddress, OutboundMessage, Port, Sent } from '../../core/contracts/driver.ts';
 import { AccountCheck } from './account-check.ts';
 import { AddressBook } from './address-book.ts';
 import type { Client } from './client.ts';
@@ -86,5 +86,10 @@ export class ChatappConnection {
   /** As `Session.send`. */
   async send(message: OutboundMessage, signal: AbortSignal): Promise<Sent> {
     return await this.#sender.send(message, signal);
+  }
+
+  /** As `Session.typing`. */
+  async typing(to: ContactAddress): Promise<void> {
+    await this.#sender.typing(to);
   }
 }

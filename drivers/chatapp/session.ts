@@ -2,6 +2,7 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import type { tl } from '@mtcute/core';
 import type {
   AnswerOutcome,
+  ContactAddress,
   DriverAccount,
   DriverEvent,
   LinkRequest,
@@ -98,6 +99,10 @@ export class ChatappSession implements Session {
     const connection = this.#attempt?.connection ?? null;
     if (connection === null) throw notConnected();
     return await connection.send(message, signal);
+  }
+
+  async typing(to: ContactAddress): Promise<void> {
+    await this.#attempt?.connection?.typing(to);
   }
 
   async logOut(): Promise<'unlinked' | 'still_linked'> {

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type {
+  ContactAddress,
   DriverAccount,
   DriverEvent,
   OutboundMessage,
@@ -101,6 +102,11 @@ export class ConnectAttempt {
     if (this.#live === null) throw notConnected();
     const { outbound, gone } = this.#live;
     return await underFirst([signal, gone.signal], (first) => outbound.send(message, first));
+  }
+
+  /** As `Session.typing`. */
+  async typing(to: ContactAddress): Promise<void> {
+    await this.#live?.outbound.typing(to);
   }
 
   /**

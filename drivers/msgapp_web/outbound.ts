@@ -73,6 +73,13 @@ export class Outbound {
     }
   }
 
+  /** Shows somebody whose address is known that a message is coming; the network ends that with the message. */
+  async typing(to: ContactAddress): Promise<void> {
+    const { book, socket } = this.#parts;
+    const destination = await book.destinationOf(to);
+    if (destination !== null) await socket.sendPresenceUpdate('composing', destination);
+  }
+
   async #exchange(
     message: OutboundMessage,
     handed: { over: boolean },

@@ -1,4 +1,5 @@
 import {
+  type ContactAddress,
   type DriverAccount,
   DriverError,
   type DriverEvent,
@@ -61,6 +62,10 @@ export class MsgappWebSession implements Session {
   async send(message: OutboundMessage, signal: AbortSignal): Promise<Sent> {
     if (this.#attempt === null) throw notConnected();
     return await this.#attempt.send(message, signal);
+  }
+
+  async typing(to: ContactAddress): Promise<void> {
+    await this.#attempt?.typing(to);
   }
 
   async logOut(): Promise<'unlinked' | 'still_linked'> {

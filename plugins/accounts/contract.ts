@@ -5,6 +5,7 @@
 
 import type {
   AddressEvent,
+  ContactAddress,
   ContactsEvent,
   Driver,
   DriverAccount,
@@ -128,6 +129,8 @@ export interface LiveSession {
    *   `session_closed` (uncertain) or `driver_failed` (uncertain: the driver broke its contract)
    */
   send(message: OutboundMessage): Promise<Sent>;
+  /** Shows a contact that the account is typing, where network and driver can. Never throws. Null: they cannot. */
+  readonly typing: ((to: ContactAddress) => void) | null;
 }
 
 /** Receipts that came together, in their order. */

@@ -99,7 +99,9 @@ export default gatewayPlugin(
     const eventSlots = new LanePollSlots(eventLanes, broker.processId, log);
     provideSingleton(app.container, 'eventSlots', () => eventSlots);
     const waitNotifier = new WaitNotifier(broker, waits);
-    sessions.attach(makeSessionListener({ storage, lanes, dispatchers, media, reporter, log }));
+    const pace = { minMs: config.pacing.min_ms, maxMs: config.pacing.max_ms };
+    const listened = { storage, lanes, dispatchers, media, reporter, pace, log };
+    sessions.attach(makeSessionListener(listened));
     const release = await waitNotifier.listen();
     const upkeep = startMessageUpkeep({
       ...{ storage, lanes, expireMs, idempotencyMs, log },

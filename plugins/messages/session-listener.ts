@@ -9,6 +9,7 @@ import { Dispatcher } from './dispatch/dispatcher.ts';
 import type { Dispatchers } from './dispatch/dispatchers.ts';
 import { positionsOf } from './dispatch/envelope.ts';
 import { outboundMessage } from './dispatch/outbound-message.ts';
+import type { PaceSettings } from './dispatch/pace.ts';
 import type { MessageLanes } from './lanes.ts';
 import type { MessageReporter } from './message-reporter.ts';
 import { Arrivals } from './receive/arrivals.ts';
@@ -29,6 +30,8 @@ export interface SessionListenerParts {
   readonly dispatchers: Dispatchers;
   readonly media: Pick<MediaService, 'take' | 'discard'>;
   readonly reporter: Pick<MessageReporter, 'report'>;
+  /** Between two messages of an account whose driver wants pauses. */
+  readonly pace: PaceSettings;
   readonly log: GatewayLog;
 }
 
@@ -40,7 +43,10 @@ export function makeSessionListener(parts: SessionListenerParts): SessionListene
   const dispatcherOf = (session: LiveSession): Dispatcher => {
     const existing = bySession.get(session);
     if (existing !== undefined) return existing;
-    const dispatcher = new Dispatcher(session, { read: storage.read, step: lanes.dispatch, log });
+    const dispatcher = new Dispatcher(session, {
+      ...{ read: storage.read, step: lanes.dispatch, pace: parts.pace, log },
+      announce: (to, contactId) => void showTyping(storage, to, contactId),
+    });
     bySession.set(session, dispatcher);
     dispatchers.add(session, dispatcher);
     return dispatcher;
@@ -107,6 +113,18 @@ export function makeSessionListener(parts: SessionListenerParts): SessionListene
     },
     abandon: (unit, accountId, reason) => abandonQueued(unit, accountId, reason, parts.reporter),
   };
+}
+
+/** Shows a contact that its next message is coming, where the network can. Never rejects. */
+async function showTyping(
+  { read }: Storage,
+  { typing, account }: LiveSession,
+  contactId: string,
+): Promise<void> {
+  if (typing === null) return;
+  const contact = await read.contacts.find(account.tenantId, contactId).catch(() => null);
+  if (contact === null || contact.private || contact.doNotDisturb) return;
+  typing({ phone: contact.phone, networkId: contact.networkId });
 }
 
 /** Wakes the dispatchers of those accounts that have queued messages. */

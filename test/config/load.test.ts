@@ -287,6 +287,11 @@ const refusals: readonly [string, () => unknown, RegExp][] = [
     /^GATEWAY_CONFIG must name a JSON file .*\/nowhere\/x\.json cannot \(ENOENT\)\.$/,
   ],
   [
+    'a shortest pause above the longest',
+    () => fromEnv({ GATEWAY_PACING__MAX_MS: '0' }),
+    /^pacing\.min_ms \(300\) must be at most pacing\.max_ms \(0\); both 0: no pauses\.$/,
+  ],
+  [
     'no secret beside a server',
     () => refuseUnservable(fromEnv({ DATABASE_URL: 'mysql://h/d' })),
     /^gateway_secret \(GATEWAY_SECRET\) must be set/,

@@ -34,6 +34,8 @@ export const generousLimits: Readonly<Record<string, string>> = {
   GATEWAY_LIMITS__LOOP_GUARD__MESSAGES: '0',
   GATEWAY_LIMITS__OPENER_BURST__OPENERS: '0',
   GATEWAY_LIMITS__REQUESTS_PER_S: '0',
+  GATEWAY_PACING__MIN_MS: '0',
+  GATEWAY_PACING__MAX_MS: '0',
   GATEWAY_WEBHOOKS__ALLOW_HTTP: 'true',
   GATEWAY_WEBHOOKS__ALLOW_PRIVATE_TARGETS: 'true',
   // A killed process holds its receivers for this and five seconds more.

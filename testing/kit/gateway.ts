@@ -37,6 +37,9 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       ...{ PATH, HOME, HOST: '127.0.0.1', PORT: '0', TEST_API_KEY: key, LIVE_API_KEY: liveKey },
       // What no balancer has to see.
       GATEWAY_SHUTDOWN__DRAIN_S: '0.1',
+      // Nobody waits for the pauses of a test.
+      GATEWAY_PACING__MIN_MS: '0',
+      GATEWAY_PACING__MAX_MS: '0',
       ...options.settings,
       // Its first lines say where it is, whatever the level of the log.
       LOG_FORMAT: 'pretty',

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Long, tl } from '@mtcute/core';
 import {
+  type ContactAddress,
   DriverError,
   type OutboundMessage,
   type Port,
@@ -54,6 +55,15 @@ export class Sender {
     } finally {
       this.#underWay.delete(sending);
     }
+  }
+
+  /** Shows somebody whom the account has met that a message is coming; the network ends that with the message. */
+  async typing({ networkId }: ContactAddress): Promise<void> {
+    const { client, people } = this.#parts;
+    const person = networkId === null ? null : await people.find(Number(networkId));
+    if (person === null) return;
+    const action = { _: 'sendMessageTypingAction' } as const;
+    await client.call({ _: 'messages.setTyping', peer: inputPeer(person), action });
   }
 
   /**

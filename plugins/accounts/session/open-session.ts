@@ -123,6 +123,18 @@ export class OpenSession implements LiveSession {
     }
   }
 
+  get typing(): LiveSession['typing'] {
+    const { session } = this;
+    if (session?.typing === undefined) return null;
+    return (to) => {
+      if (!this.mayAct() || !this.connected) return;
+      // Inside a promise, so that a driver that throws at once rejects like any other.
+      Promise.resolve()
+        .then(() => session.typing?.(to))
+        .catch(() => undefined);
+    };
+  }
+
   /** Refuses new sends; resolves when those under way have their answers. */
   async drain(): Promise<void> {
     this.#draining = true;

@@ -65,6 +65,13 @@ export class Conversations {
     return Math.max(1, Math.floor(this.#window / 2)) - this.#mediaUnderWay;
   }
 
+  /** The message that `start` would take first, were there room; null without one. */
+  get next(): QueuePosition | null {
+    const [media] = this.#mediaFree > 0 ? this.#media : [];
+    const [text] = this.#texts;
+    return (media ?? text)?.positions[0] ?? null;
+  }
+
   has(contactId: string): boolean {
     return this.#all.has(contactId);
   }
@@ -83,15 +90,18 @@ export class Conversations {
     this.#makeReady(made);
   }
 
-  /** Takes the first messages of as many conversations as may start now; they are under way from here on. */
-  start(): readonly Head[] {
+  /**
+   * Takes the first messages of as many conversations as may start now; they are under way from here on.
+   * @param most how many at most
+   */
+  start(most = Number.POSITIVE_INFINITY): readonly Head[] {
     const heads: Head[] = [];
     for (const conversation of this.#media) {
-      if (this.free === 0 || this.#mediaFree === 0) break;
+      if (this.free === 0 || this.#mediaFree === 0 || heads.length >= most) break;
       heads.push(...this.#begin(conversation));
     }
     for (const conversation of this.#texts) {
-      if (this.free === 0) break;
+      if (this.free === 0 || heads.length >= most) break;
       heads.push(...this.#begin(conversation));
     }
     return heads;

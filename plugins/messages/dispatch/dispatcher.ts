@@ -6,6 +6,7 @@ import type { Conversations, Head } from './conversations.ts';
 import { InterruptibleSleep } from './interruptible-sleep.ts';
 import type { DispatchedMessage } from './outbound-message.ts';
 import type { SendOutcome } from './outcome.ts';
+import { Pace, type PaceSettings, unpaced } from './pace.ts';
 import { Pauses } from './pauses.ts';
 import { DispatchQueue, type QueueParts } from './queue.ts';
 import { sendTraced } from './send-span.ts';
@@ -14,7 +15,11 @@ import { StepWriter, type StepWriterParts } from './step-writer.ts';
 import { UnstoredSends } from './unstored-sends.ts';
 
 /** What a dispatcher works with. */
-export interface DispatcherParts extends QueueParts, StepWriterParts {}
+export interface DispatcherParts extends QueueParts, StepWriterParts {
+  readonly pace: PaceSettings;
+  /** Shows a contact that a message to it is coming; nobody waits for it. */
+  announce(session: LiveSession, contactId: string): void;
+}
 
 /** A newly accepted message's position in its queue, as the process that accepted it knows it. */
 export interface AcceptedPosition extends QueuePosition {
@@ -51,6 +56,9 @@ export class Dispatcher {
     if (contactId !== null) this.#conversations.resume(contactId);
     this.#start();
   });
+  readonly #pace: Pace;
+  /** The message that was announced last. */
+  #announced: string | null = null;
   /** The first messages of conversations whose media is there, or could not be fetched. */
   readonly #fetched = new Set<string>();
   /** What became of sends since the last turn. */
@@ -64,7 +72,13 @@ export class Dispatcher {
     this.#queue = new DispatchQueue(session, parts, this.#sleep);
     this.#conversations = this.#queue.conversations;
     this.#writer = new StepWriter(session, parts, this.#sleep);
-    session.signal.addEventListener('abort', () => this.#pauses.end(), { once: true });
+    const isPaced = session.capabilities.paced !== false;
+    this.#pace = new Pace(isPaced ? parts.pace : unpaced, () => this.#start());
+    const over = (): void => {
+      this.#pace.end();
+      this.#pauses.end();
+    };
+    session.signal.addEventListener('abort', over, { once: true });
   }
 
   /** Answers null while messages wait or may wait, and where more than the acceptance decides whether one goes out. */
@@ -75,7 +89,7 @@ export class Dispatcher {
     // Outcomes want the lease that an acceptance locks: a whole batch of sessions would wait for it.
     const isStoring = this.#isStoring() || this.#sends.size > 0;
     const isBusy = isStoring || unread || !this.#conversations.isIdle;
-    const slots = this.#conversations.free;
+    const slots = Math.min(this.#conversations.free, this.#atOnce);
     if (isBusy || !mayRepeat || slots === 0 || tail === null || !this.#isFree()) return null;
     return { next: tail + 1, slots, isBusy: (contactId) => this.#conversations.has(contactId) };
   }
@@ -129,6 +143,7 @@ export class Dispatcher {
 
   #start(): void {
     if (this.#running !== null || this.#writer.fenced) return;
+    if (this.#pace.isWaiting) this.#announce();
     if (!this.#maySend() && this.#outcomes.length === 0) return;
     this.#running = this.#run()
       .catch((error: unknown) => {
@@ -150,7 +165,21 @@ export class Dispatcher {
   #maySend(): boolean {
     const { connected, restriction } = this.#session;
     const isOpen = !this.#writer.fenced && connected && restriction !== 'all';
-    return isOpen && !this.#pauses.isAccountPaused && this.#session.mayAct();
+    const isPaused = this.#pauses.isAccountPaused || this.#pace.isWaiting;
+    return isOpen && !isPaused && this.#session.mayAct();
+  }
+
+  /** How many messages may go out with no pause between. */
+  get #atOnce(): number {
+    return this.#pace.isOn ? 1 : Number.POSITIVE_INFINITY;
+  }
+
+  /** Announces the next message, once, while it waits for its pause. */
+  #announce(): void {
+    const { next } = this.#conversations;
+    if (next === null || next.id === this.#announced) return;
+    this.#announced = next.id;
+    this.#parts.announce(this.#session, next.contactId);
   }
 
   /** It may send, and nothing but the acceptance decides what goes out. */
@@ -199,11 +228,16 @@ export class Dispatcher {
   #startable(): readonly Head[] {
     const startable: Head[] = [];
     while (this.#maySend()) {
-      const heads = this.#conversations.start();
+      const heads = this.#conversations.start(this.#atOnce);
       if (heads.length === 0) break;
       for (const head of heads) {
-        if (head.mediaUrl === null || this.#fetched.delete(head.id)) startable.push(head);
-        else this.#awaitMedia(head, head.mediaUrl);
+        const isReady = head.mediaUrl === null || this.#fetched.delete(head.id);
+        if (!isReady) {
+          this.#awaitMedia(head, head.mediaUrl);
+          continue;
+        }
+        startable.push(head);
+        this.#pace.take(true);
       }
     }
     return startable;
@@ -222,17 +256,20 @@ export class Dispatcher {
   /** The message ended without being handed over. */
   #drop(contactId: string, id: string): void {
     this.#session.mediaAhead.forget(id);
+    this.#pace.take(false);
     this.#conversations.finish(contactId);
   }
 
   /** Gives back a message that was taken as the first of its conversation, but belongs to another by now. */
   #moveTo(from: string, into: string): void {
+    this.#pace.take(false);
     this.#conversations.pause(from);
     this.#conversations.merge(from, into);
   }
 
   /** Sends a message whose intent is stored. The next turn stores its outcome. */
   #carryOut(contactId: string, message: DispatchedMessage): void {
+    this.#pace.handed();
     this.#unstored.add(message.reference);
     const sending = this.#send(message).then((attempt) => {
       this.#sends.delete(sending);

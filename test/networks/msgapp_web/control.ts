@@ -47,6 +47,7 @@ const calls = [
   'report',
   'askAgain',
   'shown',
+  'typed',
   'waiting',
   'devices',
 ] as const satisfies readonly (keyof FakeNetwork)[];

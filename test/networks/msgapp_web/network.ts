@@ -379,6 +379,11 @@ export class FakeNetwork {
     return [...this.#phone(number).shown.values()];
   }
 
+  /** To whom the account has shown that it is typing, in order. */
+  async typed(number: string): Promise<readonly string[]> {
+    return [...this.#phone(number).typed];
+  }
+
   /** How many stanzas the linked device has not acknowledged; null when none is linked. */
   async waiting(number: string): Promise<number | null> {
     return this.#phone(number).companion?.waiting ?? null;

@@ -13,6 +13,8 @@ export interface ShownMessage {
   readonly text: string;
   /** How many of the contact's devices it was encrypted for. */
   readonly devices: number;
+  /** When it came first, milliseconds since the epoch. */
+  readonly at: number;
   /** Null when there was none. */
   readonly media: {
     readonly kind: string;
@@ -41,6 +43,8 @@ export class Phone {
   readonly companions = new Map<number, Companion>();
   /** What the contacts were shown, in order. */
   readonly shown = new Map<string, ShownMessage>();
+  /** To whom the account has shown that it is typing, in order. */
+  readonly typed: string[] = [];
   /** Whom the account has talked with. */
   readonly chats = new Set<string>();
   /** What came before any device was linked. */

@@ -215,6 +215,11 @@ export class Switchboard {
         return await this.#sent(phone, companion, wire, node);
       case 'receipt':
         return await this.#received(companion, wire, node);
+      case 'chatstate': {
+        const { phone: number, hidden } = this.directory.byAddress(node.attrs.to ?? '');
+        phone.typed.push(number ?? hidden);
+        return;
+      }
       case 'ack':
         acknowledged(companion, node);
         return;
@@ -341,8 +346,8 @@ export class Switchboard {
     if (known !== undefined) known.times += 1;
     else {
       const shown = await seen(this.library, this.media, message);
-      const devices = devicesIn(node, contact);
-      phone.shown.set(id, { networkId: id, to: name, address: to, devices, ...shown, times: 1 });
+      const how = { devices: devicesIn(node, contact), at: Date.now() };
+      phone.shown.set(id, { networkId: id, to: name, address: to, ...how, ...shown, times: 1 });
     }
     phone.chats.add(name);
     if (phone.sends === 'hold') return;

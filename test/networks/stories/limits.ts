@@ -1,5 +1,5 @@
 import { type ConnectionStatus, successOf, until } from '../../harness/story.ts';
-import type { Stage, Story } from './stage.ts';
+import { pace, type Stage, type Story } from './stage.ts';
 
 /** The end that a refusal names. */
 function endIn(error: string): string {
@@ -92,6 +92,27 @@ export const limitStories: readonly Story[] = [
       await stage.send(tried, from, 'and one after a reconnect');
       await msgapp.wantTokens(tried.phone, false);
       t.equal((await stage.shown(tried, 'a reply with the token')).length, 1);
+    },
+  },
+  {
+    title: 'messages leave with pauses between them, in which contacts see typing',
+    async play(t, stage) {
+      const { chat, chatapp, line, msgapp } = stage;
+      const friends = Array.from({ length: 6 }, () => stage.somebody());
+      for (const from of friends) await stage.write(line, { from, text: `paced friend ${from}` });
+      const texts = friends.map((to) => `paced to ${to}`);
+      await Promise.all(friends.map((to, n) => stage.send(line, to, texts[n] ?? '')));
+      const at = (await stage.shown(line, ...texts)).map((shown) => shown.at);
+      const took = Math.max(...at) - Math.min(...at);
+      // The first may be late, by less than two of the five pauses.
+      t.ok(took >= 3 * pace.min, `${took} ms for ${at.length} messages`);
+      const typed = await msgapp.typed(line.phone);
+      t.ok(friends.filter((friend) => typed.includes(friend)).length >= 3, 'typing is shown');
+      const { contact } = await stage.writeChat(stage.somebody(), 'paced friend in a chat');
+      const to = { contact_id: contact.id };
+      const chatTexts = ['paced in a chat 1', 'paced in a chat 2', 'paced in a chat 3'];
+      await Promise.all(chatTexts.map((text) => stage.send(chat, to, text)));
+      t.ok(((await chatapp.calls(chat.phone))['messages.setTyping'] ?? 0) > 0, 'there too');
     },
   },
   {

@@ -21,6 +21,9 @@ import type { Writing } from '../msgapp_web/messages.ts';
 import type { ShownMessage as ReachedMessage } from '../msgapp_web/phone.ts';
 import { startNetwork as startMsgapp } from '../msgapp_web/process.ts';
 
+/** The shortest and the longest pause between two messages of a number, milliseconds. */
+export const pace = { min: 60, max: 90 };
+
 /** One row of docs/stories.md that is played here. */
 export interface Story {
   readonly title: string;
@@ -191,6 +194,8 @@ export async function openStage(t: Test): Promise<Stage> {
       ...msgapp.settings,
       ...chatapp.settings,
       GATEWAY_SESSIONS__RECONNECT_MAX_S: '1',
+      GATEWAY_PACING__MIN_MS: String(pace.min),
+      GATEWAY_PACING__MAX_MS: String(pace.max),
     },
   });
   const api = client(gateway.baseUrl, gateway.liveKey);

@@ -26,6 +26,7 @@ import { inTurn } from '../../../plugins/media/ahead/in-turn.ts';
 import { Dispatchers } from '../../../plugins/messages/dispatch/dispatchers.ts';
 import { HostNotifier } from '../../../plugins/messages/dispatch/host-notifier.ts';
 import type { SendOutcome } from '../../../plugins/messages/dispatch/outcome.ts';
+import { unpaced } from '../../../plugins/messages/dispatch/pace.ts';
 import type { NextSend } from '../../../plugins/messages/dispatch/session-input.ts';
 import { forgetContact as forget } from '../../../plugins/messages/forget-contact.ts';
 import { type MessageLanes, makeLanes } from '../../../plugins/messages/lanes.ts';
@@ -182,7 +183,7 @@ export async function openStage(
     part: makeSessionListener({
       ...{ storage, lanes, dispatchers, reporter, log },
       media: options.media ?? noMedia,
-      log,
+      pace: unpaced,
     }),
     idle: (accountId) => dispatchers.idle(accountId) !== null,
     send: (send) =>
@@ -302,6 +303,7 @@ export class FakeSession implements LiveSession {
   restriction: null | 'all' | 'new_contacts' = null;
   restrictionReason: AccountReason | null = null;
   restrictedUntil: number | null = null;
+  typing: LiveSession['typing'] = null;
   connected = true;
   mediaAhead: LiveSession['mediaAhead'] = inTurn;
   /** Every message that was handed over, in order. */

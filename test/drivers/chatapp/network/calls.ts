@@ -56,6 +56,7 @@ export class Calls {
       'updates.getDifference': ({ key, request }) => this.#difference(owner(key), request),
       'messages.sendMessage': (call) => this.#send(call, null, null),
       'messages.sendMedia': (call) => this.#sendMedia(call),
+      'messages.setTyping': ({ key }) => owner(key) !== null,
       'messages.getHistory': ({ key, request }) => this.#history(owner(key), request),
       'upload.saveFilePart': ({ request }) => this.#part(request),
       'upload.saveBigFilePart': ({ request }) => this.#part(request),

@@ -5,6 +5,7 @@ import {
   Dispatcher,
   type DispatcherParts,
 } from '../../../../plugins/messages/dispatch/dispatcher.ts';
+import { unpaced } from '../../../../plugins/messages/dispatch/pace.ts';
 import type {
   MessageStatus,
   MessageWithContact,
@@ -51,6 +52,7 @@ t.test('which message a session would hand over at once', async (t) => {
   const dispatcher = new Dispatcher(session, {
     read: { queuedMessages } as unknown as DispatcherParts['read'],
     step: async () => ({ held: true, next: [null], left: [] }),
+    ...{ pace: unpaced, announce: () => undefined },
     log: createLog('silent'),
   });
   t.equal(dispatcher.idle()?.next ?? null, null, 'nothing is known of the queue');
