@@ -100,7 +100,7 @@ export class Outbound {
     if (other === null) throw newContactRefusal(error, limit);
     const last = await this.#hand(message, other, handed, signal);
     if (last?.attrs.error === ackErrors.locked) throw newContactRefusal(error, limit);
-    await book.noteReached(to, other);
+    if (last !== undefined && !last.attrs.error) await book.noteReached(to, other);
     return last;
   }
 
