@@ -26,14 +26,6 @@ export function parseProxyUrl(text: string): ProxyAddress | null {
   };
 }
 
-/** The address for people and for libraries: with the password, or with stars in its place. Pure. */
-export function proxyUrl(proxy: ProxyAddress, withPassword: boolean): string {
-  const { protocol, host, port, username, password } = proxy;
-  const secret = password === null ? '' : `:${withPassword ? encodeURIComponent(password) : '***'}`;
-  const user = username === null ? '' : `${encodeURIComponent(username)}${secret}@`;
-  return `${protocol}://${user}${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
 /** `URL` writes the notations of an IPv4 address as four numbers for the schemes that it knows alone. */
 function hostOf(text: string): string {
   const known = text.replace(/^[^:]*:/, 'http:');

@@ -52,9 +52,14 @@ export class ThreadCalls {
 
   /** Serves a function until it is withdrawn; answers the name of the target that has it as `call`. */
   lend(call: (...args: never[]) => unknown): string {
+    return this.lendAll({ call });
+  }
+
+  /** Serves a target until it is withdrawn; answers its name. */
+  lendAll(target: Target): string {
     this.#last += 1;
     const name = `lent ${this.#last}`;
-    this.serve(name, { call });
+    this.serve(name, target);
     return name;
   }
 

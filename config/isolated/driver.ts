@@ -40,6 +40,7 @@ export class IsolatedDriver implements Driver {
   readonly capabilities: Driver['capabilities'];
   readonly identifier?: IdentifierRule;
   readonly address?: AddressRule;
+  readonly credentialsOf?: NonNullable<Driver['credentialsOf']>;
   readonly #parts: ThreadParts;
   readonly #sessions = new Set<IsolatedSession>();
   #thread: DriverThread | null;
@@ -57,6 +58,7 @@ export class IsolatedDriver implements Driver {
     const { identifier, address } = facts;
     if (identifier !== null) this.identifier = this.#rule('identifier', identifier);
     if (address !== null) this.address = this.#rule('address', address);
+    if (facts.hasCredentialsOf) this.credentialsOf = (...of) => this.#credentialsOf(...of);
   }
 
   /**
@@ -80,6 +82,23 @@ export class IsolatedDriver implements Driver {
     });
     this.#sessions.add(session);
     return session;
+  }
+
+  async #credentialsOf(
+    ...[contact, stored]: Parameters<NonNullable<Driver['credentialsOf']>>
+  ): Promise<readonly string[]> {
+    const thread = await this.#running();
+    if (thread === null) throw new Error('the driver is being started anew');
+    const name = thread.calls.lendAll({
+      get: (names: readonly string[]) => stored.get(names),
+      names: (prefixes: readonly string[]) => stored.names(prefixes),
+    });
+    try {
+      // The containment checks what it is.
+      return (await thread.calls.ask('driver', 'credentialsOf', [contact, name])) as string[];
+    } finally {
+      thread.calls.withdraw(name);
+    }
   }
 
   async close(): Promise<void> {

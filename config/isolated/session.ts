@@ -1,4 +1,5 @@
 import {
+  type ContactAddress,
   type DriverAccount,
   DriverError,
   type Port,
@@ -41,9 +42,9 @@ export class IsolatedSession implements Session {
     this.#name = `session ${opened}`;
   }
 
-  link: Session['link'] = (request) => this.#begin('link', [request]);
+  link: Session['link'] = (request) => this.#begin('link', [this.#port.proxy, request]);
 
-  resume: Session['resume'] = () => this.#begin('resume', []);
+  resume: Session['resume'] = () => this.#begin('resume', [this.#port.proxy]);
 
   answer: Session['answer'] = (...value) => this.#ask('answer', value);
 
@@ -69,19 +70,21 @@ export class IsolatedSession implements Session {
     }
   }
 
+  /** A thread that does not answer could write back what was forgotten: it is ended. */
+  forget(names: readonly string[]): void {
+    this.#now('forget', [names]);
+  }
+
+  async typing(to: ContactAddress): Promise<void> {
+    await this.#thread?.calls.ask(this.#name, 'typing', [to]);
+  }
+
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#home.closed();
-    const thread = this.#thread;
-    if (thread === null || thread.isEnding) return;
-    thread.calls.withdraw(this.#name);
-    try {
-      thread.askNow(this.#name, 'close', []);
-    } catch (error) {
-      if (!(error instanceof NoAnswer)) throw error;
-      thread.cut();
-    }
+    this.#thread?.calls.withdraw(this.#name);
+    this.#now('close', []);
   }
 
   /** The thread has ended: whatever it was about to do it has not done, or nobody knows. */
@@ -89,6 +92,18 @@ export class IsolatedSession implements Session {
     if (this.#thread === null) return;
     this.#thread = null;
     this.#sayLost();
+  }
+
+  /** Ends a thread that does not answer at once. */
+  #now(name: 'close' | 'forget', args: readonly unknown[]): void {
+    const thread = this.#thread;
+    if (thread === null || thread.isEnding) return;
+    try {
+      thread.askNow(this.#name, name, args);
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+      thread.cut();
+    }
   }
 
   #sayLost(): void {

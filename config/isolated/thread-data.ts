@@ -20,4 +20,5 @@ export interface DriverFacts {
   readonly capabilities: DriverCapabilities;
   readonly identifier: string | null;
   readonly address: string | null;
+  readonly hasCredentialsOf: boolean;
 }

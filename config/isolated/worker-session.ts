@@ -1,5 +1,12 @@
 import { Readable } from 'node:stream';
-import type { LinkRequest, OutboundMessage, Port, Session } from '../../core/contracts/driver.ts';
+import type {
+  ContactAddress,
+  LinkRequest,
+  OutboundMessage,
+  Port,
+  ProxyAddress,
+  Session,
+} from '../../core/contracts/driver.ts';
 import { asDriver, type DriverPlace } from '../../core/driver-context.ts';
 import { refuseNoSession } from '../driver-shape.ts';
 import type { ThreadCalls } from './calls.ts';
@@ -19,7 +26,8 @@ export function serveSession(
 ): void {
   /** The references of sends, by their media: the gateway knows the file by its send. */
   const references = new WeakMap<object, string>();
-  const port = portTo(calls, name, references);
+  let through: ProxyAddress | null = null;
+  const port = portTo(calls, name, references, () => through);
   let session: Session | null = null;
   const run = <Result>(call: (session: Session) => Result): Result =>
     asDriver(place, () => {
@@ -27,14 +35,24 @@ export function serveSession(
       return call(session);
     });
   calls.serve(name, {
-    link: (request: LinkRequest) => run((session) => session.link(request)),
-    resume: () => run((session) => session.resume()),
+    link(proxy: ProxyAddress | null, request: LinkRequest) {
+      through = proxy;
+      return run((session) => session.link(request));
+    },
+    resume(proxy: ProxyAddress | null) {
+      through = proxy;
+      return run((session) => session.resume());
+    },
     answer: (field: string, value: string) => run((session) => session.answer(field, value)),
     send(message: OutboundMessage, signal: AbortSignal) {
       if (message.media !== null) references.set(message.media, message.reference);
       return run((session) => session.send(message, signal));
     },
     logOut: () => run((session) => session.logOut()),
+    typing: (to: ContactAddress) => run((session) => session.typing?.(to)),
+    forget(names: readonly string[]): void {
+      if (session !== null) run((session) => session.forget?.(names));
+    },
     close(): void {
       calls.withdraw(name);
       if (session !== null) run((session) => session.close());
@@ -43,7 +61,12 @@ export function serveSession(
 }
 
 /** The port of a session, as its driver calls it. */
-function portTo(calls: ThreadCalls, name: string, references: WeakMap<object, string>): Port {
+function portTo(
+  calls: ThreadCalls,
+  name: string,
+  references: WeakMap<object, string>,
+  through: () => ProxyAddress | null,
+): Port {
   // The gateway's port answers.
   const ask = <Answer>(call: string, args: readonly unknown[], signal?: AbortSignal) =>
     calls.ask(name, call, args, signal) as Promise<Answer>;
@@ -58,6 +81,9 @@ function portTo(calls: ThreadCalls, name: string, references: WeakMap<object, st
       get: (names) => ask('get', [names]),
       set: (values) => ask('set', [values]),
       clear: () => ask('clear', []),
+    },
+    get proxy() {
+      return through();
     },
     sentMessage: (reference) => ask('sentMessage', [reference]),
     async fetchMedia(media, signal) {

@@ -1,6 +1,6 @@
 /** The program of a worker thread with one driver in it: serves the gateway's calls. */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Driver, DriverAccount } from '../../core/contracts/driver.ts';
+import type { ContactAddress, Driver, DriverAccount } from '../../core/contracts/driver.ts';
 import { asDriver, driverAtWork } from '../../core/driver-context.ts';
 import { refuseNoDriver } from '../driver-shape.ts';
 import { makeOfPackage } from '../outside-package.ts';
@@ -35,17 +35,26 @@ calls.serve('driver', {
     const context = { log: threadLog(calls, 'gateway'), dataDir };
     const make = () => makeOfPackage(outside, context);
     driver = refuseNoDriver(await asDriver({ channel, accountId: null }, make));
-    const { capabilities, identifier, address } = driver;
+    const { capabilities, identifier, address, credentialsOf } = driver;
     return {
       capabilities,
       identifier: identifier?.description ?? null,
       address: address?.description ?? null,
+      hasCredentialsOf: credentialsOf !== undefined,
     };
   },
   parse: (rule: 'identifier' | 'address', text: string) => driver?.[rule]?.parse(text),
   open(name: string, account: DriverAccount): void {
     const place = { channel, accountId: account.id };
     serveSession(calls, name, place, (port) => driver?.open(account, port));
+  },
+  credentialsOf(contact: ContactAddress, stored: string) {
+    const ask = <Answer>(name: string, of: readonly string[]) =>
+      calls.ask(stored, name, [of]) as Promise<Answer>;
+    return driver?.credentialsOf?.(contact, {
+      get: (names) => ask('get', names),
+      names: (prefixes) => ask('names', prefixes),
+    });
   },
   close: () => driver?.close?.(),
 });

@@ -18,7 +18,7 @@ export { type Concern, DriverError } from './driver-error.ts';
 export * from './driver-events.ts';
 export * from './driver-linking.ts';
 export * from './driver-messages.ts';
-export type { ProxyAddress } from './driver-proxy.ts';
+export { type ProxyAddress, proxyUrl } from './driver-proxy.ts';
 export * from './driver-reasons.ts';
 
 /**

@@ -2,8 +2,7 @@ import type { Agent } from 'node:https';
 import { HttpsProxyAgent } from 'https-proxy-agent';
 import { SocksProxyAgent } from 'socks-proxy-agent';
 import { ProxyAgent, Socks5ProxyAgent } from 'undici';
-import type { ProxyAddress } from '../../core/contracts/driver.ts';
-import { proxyUrl } from '../../core/proxy-url.ts';
+import { type ProxyAddress, proxyUrl } from '../../core/contracts/driver.ts';
 import type { Library } from './library.ts';
 
 /**

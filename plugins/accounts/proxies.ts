@@ -1,5 +1,5 @@
-import type { ProxyAddress } from '../../core/contracts/driver-proxy.ts';
-import { parseProxyUrl, proxyUrl } from '../../core/proxy-url.ts';
+import { type ProxyAddress, proxyUrl } from '../../core/contracts/driver-proxy.ts';
+import { parseProxyUrl } from '../../core/proxy-url.ts';
 import type { Egress } from '../egress/contract.ts';
 import type { Secrets } from '../secrets/contract.ts';
 import type { AccountRow } from './tables/account-rows.ts';

@@ -36,6 +36,16 @@ async function received(text: string): Promise<Message> {
   );
 }
 
+async function sent(to: string, text: string): Promise<void> {
+  const { id } = await successOf<{ id: string }>(
+    api.post('/messages', { to: { phone: to }, text }),
+  );
+  await until('the message to be sent', async () => {
+    const { status } = await successOf<Message>(api.get(`/messages/${id}`));
+    return status === 'sent' ? true : undefined;
+  });
+}
+
 await t.test('a number is connected, with its address book', async () => {
   await network.saveContact(phone, { phone: ada, name: 'Ada Lovelace' });
   const asked = { phone_number: phone, import_contacts: true };
