@@ -66,7 +66,7 @@ export const errorTable = {
   account_cap: { status: 403, text: 'The plan allows no further connected account.' },
   already_connected: {
     status: 409,
-    text: 'This number is already connected; if it is yours, force_new links it anew.',
+    text: 'This account is already connected; if it is yours, force_new links it anew.',
   },
   link_not_found: {
     status: 404,

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
 import type { Addresses } from '../addresses.ts';
 
 /** What a start tells the person who started it. */
@@ -36,8 +36,8 @@ export function banner({ addresses, keys, dataDir }: StartFacts): string {
     ...shown,
     '',
     ...(hasKeys ? [aboutNewKeys] : []),
-    'Further keys:  npm run gateway -- tenants list',
-    '               npm run gateway -- keys create --tenant TENANT_ID',
+    `Further keys:  ${command()} tenants list`,
+    `               ${command()} keys create --tenant TENANT_ID`,
     '',
     '',
   ].join('\n');
@@ -45,3 +45,10 @@ export function banner({ addresses, keys, dataDir }: StartFacts): string {
 
 const aboutNewKeys =
   'The keys are shown only this once. Sign in to the console with the test key: its network is simulated.';
+
+/** What to type before a command: npm's script where npm started this, else the program as it was started. */
+function command(): string {
+  const [, program = ''] = process.argv;
+  if (process.env.npm_lifecycle_event !== undefined) return 'npm run gateway --';
+  return `node ${relative('', program)}`;
+}

@@ -202,7 +202,9 @@ async function failure(send: Promise<unknown>): Promise<DriverError> {
     if (error instanceof DriverError) return error;
     throw error;
   }
-  throw new Error('the send succeeded');
+  throw new Error(
+    'the send succeeded, but had to reject: did the world do what was asked of it before?',
+  );
 }
 
 /** Waits until the network has taken a message. */

@@ -36,6 +36,7 @@ export interface WrittenMessage {
   readonly text: string;
   /** A repeated id is the same message; absent: a new one. */
   readonly networkId?: string;
+  /** An image comes with it: any image of this file name will do, and nothing is fetched. */
   readonly mediaUrl?: string;
 }
 
@@ -88,7 +89,7 @@ export interface DriverWorld {
   restrict(account: DriverAccount, scope: 'all' | 'new_contacts'): Promise<void>;
   lift(account: DriverAccount): Promise<void>;
 
-  /** How the network treats what is sent: `hold` takes it and never answers. */
+  /** How the network treats what is sent: with `refuse` the next `send` has to reject, `hold` takes it and never answers. */
   treatSends(account: DriverAccount, how: 'accept' | 'refuse' | 'hold'): Promise<void>;
   /** Somebody whom the account may write to; the same again for the same number. */
   contact(account: DriverAccount, number: number): Promise<ContactAddress>;
@@ -113,7 +114,10 @@ export interface DriverWorld {
     message: { readonly reference: string; readonly networkId: string },
     status: 'delivered' | 'read' | 'failed',
   ): Promise<void>;
-  /** What the contacts were shown of the account's messages, in order. */
+  /**
+   * What the contacts were shown of the account's messages, in the order in which the network took them. Waits until what it
+   * has taken has arrived.
+   */
   shown(account: DriverAccount): Promise<readonly ShownMessage[]>;
   /** Puts contacts into the phone's address book, and messages from them into its past. Before linking. */
   setPast(
