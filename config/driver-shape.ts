@@ -23,6 +23,7 @@ const capabilities = {
     media: flag,
     restrictions: flag,
     paced: flag,
+    proxies: flag,
   },
   required: [...['deduplicates', 'receipts', 'recipients', 'linkMethods', 'imports', 'media']],
 };

@@ -1,12 +1,20 @@
 import { readAuthority } from '../../core/authority.ts';
 import { createLog } from '../../core/log.ts';
-import { examineDatabase, opensDatabase } from '../compose-doctor.ts';
+import {
+  configuredSecrets,
+  examineDatabase,
+  opensDatabase,
+  proxiesInUse,
+  readTables,
+} from '../compose-doctor.ts';
 import { examineBroker } from '../doctor/broker.ts';
 import { judgeDatabase } from '../doctor/database.ts';
 import { bad, type Finding, good } from '../doctor/finding.ts';
 import { examineHost } from '../doctor/host.ts';
+import { examineProxies } from '../doctor/proxies.ts';
 import { readConfig } from '../read.ts';
 import type { GatewayConfig } from '../schema.ts';
+import { contents } from '../tables.ts';
 import type { Output } from './output.ts';
 
 /**
@@ -55,14 +63,26 @@ async function ofDatabase(config: GatewayConfig): Promise<readonly Finding[]> {
     return [...judged, good('secret', 'The database is empty: the first start seals it.')];
   }
   const secret = await guarded('secret', async () => [
-    (await opensDatabase(config, canary))
-      ? good('secret', 'GATEWAY_SECRET opens the database.')
-      : bad(
-          'secret',
-          'The database is sealed with another secret: give that one in GATEWAY_SECRET, or in GATEWAY_SECRET_PREVIOUS while you change it.',
-        ),
+    ...((await opensDatabase(config, canary))
+      ? [
+          good('secret', 'GATEWAY_SECRET opens the database.'),
+          ...(await guarded('proxies', () => ofProxies(config))),
+        ]
+      : [
+          bad(
+            'secret',
+            'The database is sealed with another secret: give that one in GATEWAY_SECRET, or in GATEWAY_SECRET_PREVIOUS while you change it.',
+          ),
+        ]),
   ]);
   return [...judged, ...secret];
+}
+
+async function ofProxies(config: GatewayConfig): Promise<readonly Finding[]> {
+  const secrets = await configuredSecrets(config);
+  const options = { log: createLog('silent'), contents };
+  const used = await readTables(config, options, (tables) => proxiesInUse(tables, secrets));
+  return examineProxies(used);
 }
 
 /** A check that fails is a finding. */

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
+import type { Tables } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { connect } from './connection.ts';
 import { Executor } from './executor.ts';
 import { authorityOf, type DatabaseLocation, openingRefusal } from './opening.ts';
+import { makeStorage, type StorageOptions } from './storage.ts';
 import { MarkTable } from './tables/marks.ts';
 
 /** What an operator wants to know of a database. */
@@ -65,5 +67,24 @@ async function canaryOf(sql: Executor): Promise<string | null> {
   } catch (error) {
     if (/no such table|doesn't exist/.test(String(error))) return null;
     throw error;
+  }
+}
+
+/**
+ * Reads tables of nouns in a database that there is, and changes nothing.
+ * @throws StartRefusal with a sentence when it cannot be opened
+ */
+export async function readTables<Result>(
+  place: DatabaseLocation,
+  options: Pick<StorageOptions, 'log' | 'contents'>,
+  read: (tables: Tables) => Promise<Result>,
+): Promise<Result> {
+  const storage = makeStorage({ url: place.database_url, ca: authorityOf(place), ...options });
+  try {
+    return await read(storage.read);
+  } catch (error) {
+    throw openingRefusal(error, place);
+  } finally {
+    await storage.close();
   }
 }

@@ -1,4 +1,6 @@
 import t from 'tap';
+import { doctor } from '../../config/commands/doctor.ts';
+import type { Finding } from '../../config/doctor/finding.ts';
 import { client } from '../harness/client.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { chatappNetwork } from '../harness/live-chatapp.ts';
@@ -118,6 +120,14 @@ t.test('a proxy that is away is named as the reason, until the account goes with
     return status === 'connecting' && status_detail?.includes('proxy') ? status_detail : undefined;
   });
   t.match(detail, /The account connects through a proxy: it has to be up/);
+  const { json } = await doctor({ DATA_DIR: gateway.dataDir, GATEWAY_SECRET: gateway.secret });
+  const { findings } = json as { readonly findings: readonly Finding[] };
+  const ofProxies = findings.filter(({ check }) => check === 'proxies');
+  t.match(ofProxies, [
+    {
+      sentence: /^The proxy http:.*\*\*\*.* of 2 accounts cannot be connected to \(ECONNREFUSED\)/,
+    },
+  ]);
   const { proxy } = await successOf<AccountBody>(
     api.patch(`/accounts/${account}`, { proxy: null }),
   );

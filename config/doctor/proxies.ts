@@ -1,0 +1,35 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { proxyUrl } from '../../core/contracts/driver-proxy.ts';
+import type { UsedProxy } from '../compose-doctor.ts';
+import { bad, type Finding, good } from './finding.ts';
+
+/** How long a proxy may take to be connected to, in milliseconds. */
+const patienceMs = 3_000;
+
+/** Connects to each proxy of the accounts, and says nothing to it. */
+export async function examineProxies(proxies: readonly UsedProxy[]): Promise<readonly Finding[]> {
+  if (proxies.length === 0) return [];
+  const faults = await Promise.all(proxies.map(faultOf));
+  const found = faults.filter((fault) => fault !== null);
+  return found.length > 0
+    ? found
+    : [good('proxies', `Each of the ${proxies.length} proxies of accounts can be connected to.`)];
+}
+
+async function faultOf(proxy: UsedProxy): Promise<Finding | null> {
+  const { host, port, accounts } = proxy;
+  const socket = connect({ host, port });
+  try {
+    await once(socket, 'connect', { signal: AbortSignal.timeout(patienceMs) });
+    return null;
+  } catch (error) {
+    const { code, name } = error as NodeJS.ErrnoException;
+    return bad(
+      'proxies',
+      `The proxy ${proxyUrl(proxy, false)} of ${accounts} accounts cannot be connected to (${code ?? name}): start it, or change it by PATCH /accounts/{id}.`,
+    );
+  } finally {
+    socket.destroy();
+  }
+}
