@@ -2532,7 +2532,7 @@ export interface components {
                 };
             };
         };
-        /** @description `already_connected`: This number is already connected; if it is yours, force_new links it anew. */
+        /** @description `already_connected`: This account is already connected; if it is yours, force_new links it anew. */
         AlreadyConnected409: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -5117,7 +5117,7 @@ export interface operations {
             /**
              * @description `link_restart_cap`: This link has started three times; ask for a new one.
              *
-             *     `already_connected`: This number is already connected; if it is yours, force_new links it anew.
+             *     `already_connected`: This account is already connected; if it is yours, force_new links it anew.
              */
             409: {
                 headers: {

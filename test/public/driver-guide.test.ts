@@ -9,6 +9,7 @@ import { brokenDriver } from './broken-driver.ts';
 import { ircStory } from './irc-story.ts';
 
 const leftOut = [
+  'an erased contact is met anew',
   'links by qr',
   'links by pairing_code',
   'links by code',

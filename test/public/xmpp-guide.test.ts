@@ -26,6 +26,7 @@ const leftOut = [
   'what is no text is a line in brackets',
   'addresses have one form',
   'a contact who changes the address',
+  'an erased contact is met anew',
 ];
 
 t.test('the driver for XMPP, as a package from outside on a real server', async (t) => {

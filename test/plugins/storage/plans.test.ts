@@ -209,6 +209,14 @@ async function fill(connections: DatabasePools): Promise<string[]> {
         }),
       ),
     );
+    // Every second receiver has a subscription.
+    await db.insert(
+      'webhooks',
+      Array.from({ length: 2_500 }, (_, n) => ({
+        ...{ id: `wh_${n}`, tenant_id: 'ten_big', name: `hook ${n}`, url: '' },
+        ...{ receiver_id: `receiver ${2 * n}`, subscribed_to: '[]', created_at: start },
+      })),
+    );
     let part: Row[] = [];
     for (const row of messageRows()) {
       ids.push(String(row.id));
@@ -512,7 +520,7 @@ for (const engine of databases) {
     t.comment(`filled in ${Math.round(performance.now() - begunAt)} ms`);
     if (connections.dialect === 'mysql') {
       await connections.write.raw(
-        'analyze table messages, contacts, threads, accounts, tenants, receivers',
+        'analyze table messages, contacts, threads, accounts, tenants, receivers, webhooks',
       );
     }
     // One transaction, so that all is asked on the very same connection.
