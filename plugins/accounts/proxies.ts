@@ -43,7 +43,7 @@ export class AccountProxies {
     const proxy = parseProxyUrl(url);
     if (proxy === null) return 'is no such address';
     const found = await this.#lookUp(proxy);
-    return typeof found === 'string' ? `cannot be used: ${found}` : null;
+    return typeof found === 'string' ? `cannot be used: ${found.replace(/\.$/, '')}` : null;
   }
 
   /** The proxy to connect through now, null for none; or a sentence that says why there is no way to it. */

@@ -103,7 +103,6 @@ export class WatchedJob {
     const rules = await readRules();
     const tolerated = new Set([...soon, ...besideOthers]);
     const since = Date.now();
-    if (process.env.SEE) console.error(new Date().toISOString(), this.#job, alerts);
     await this.#scraped();
     await begin();
     let found: readonly string[] = [];

@@ -33,7 +33,18 @@ export async function fleetTroubles(t: Test, watch: Watch): Promise<void> {
 
   await job.fires(['GatewayBrokerAway'], async () => broker.goDown());
   if (scale >= 1) {
-    await job.fires(['GatewayBrokerAway', 'GatewayBufferDrops'], () => sendMany(first));
+    const drops = ['GatewayBrokerAway', 'GatewayBufferDrops'];
+    // So many messages are not sent at once.
+    await job.fires(drops, () => sendMany(first), ['GatewayQueueNotDraining']);
+    broker.recover();
+    await until(
+      'the queue to be empty',
+      async () => {
+        const { body } = await first.api.get('/messages?status=queued&limit=1');
+        return JSON.stringify(body).includes('msg_') ? undefined : true;
+      },
+      300_000,
+    );
   }
   await job.fires(['GatewayDatabaseUnwritable'], async () => {
     broker.recover();
