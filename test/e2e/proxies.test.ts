@@ -28,6 +28,8 @@ const gateway = await runGateway(t, {
 const api = client(gateway.baseUrl, gateway.liveKey);
 const databaseUrl = `sqlite:${gateway.dataDir}/gateway.db`;
 const phone = phoneNumber(1);
+// Waits until as many accounts are connected as it links: there may be no other yet.
+const [line] = await chatapp.link({ gateway, databaseUrl, count: 1 });
 const path = '/channels/msgapp_web/connections';
 
 interface AccountBody {
@@ -85,7 +87,9 @@ t.test('the first connection goes through the proxy already', async (t) => {
   t.same([...new Set(socks.opened)], [host.replace('localhost', '127.0.0.1')]);
   t.equal((await accountOf(account)).proxy, `socks5://gateway:***@${new URL(socks.url).host}`);
   const rows = openRows(t, databaseUrl);
-  const [row] = await rows.rows<{ proxy: string }>('select proxy from accounts');
+  const [row] = await rows.rows<{ proxy: string }>(
+    'select proxy from accounts where proxy is not null',
+  );
   t.match(row?.proxy, /^v1\./, 'sealed');
 });
 
@@ -100,7 +104,6 @@ t.test('another proxy is taken at once, and messages go through', async (t) => {
 });
 
 t.test('chatapp goes through either kind', async (t) => {
-  const [line] = await chatapp.link({ gateway, databaseUrl, count: 1 });
   if (line === undefined) throw new Error('no line');
   for (const proxy of [socks, http]) {
     await goThrough(line.account, proxy);

@@ -44,6 +44,8 @@ export class SessionRunner {
   readonly #ending: SessionEnding;
   readonly #status: SessionStatus;
   #hosting: Promise<Release> | null = null;
+  /** The proxy of the latest attempt, as the record has it. */
+  #through: string | null = null;
 
   constructor(environment: SessionEnvironment, options: RunnerOptions) {
     const { row, fence, driver, lease } = options;
@@ -151,7 +153,8 @@ export class SessionRunner {
       if (row === undefined || !this.#ending.isOpen || row.status === 'disconnected') return;
       const before = this.live.row;
       this.live.row = row;
-      if (before.proxy !== row.proxy) await this.#reconnect();
+      // A transition may have brought the record here before.
+      if (this.live.session !== null && this.#through !== row.proxy) await this.#reconnect();
       if (before.restriction === row.restriction && before.status === row.status) return;
       this.#status.planRestrictionEnd();
       if (this.live.connected) void this.#listeners.notify('ready');
@@ -209,6 +212,7 @@ export class SessionRunner {
       // The lookup takes its time.
       if (!this.#mayCall()) return this.#tries.lost('network_unreachable', null);
       this.#port.proxy = proxy;
+      this.#through = row.proxy;
       this.live.session ??= this.#options.driver.open(this.live.account, this.#port);
       const { session } = this.live;
       return request === undefined ? session.resume() : session.link(request);
