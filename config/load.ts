@@ -42,7 +42,7 @@ function refuseWrongPauses({ pacing: { min_ms, max_ms } }: GatewayConfig): void 
   );
 }
 
-/** An authority beside an address without TLS would seem to protect what it does not. */
+/** Refuses an authority for an address without TLS: nothing would be protected. */
 function refuseUselessAuthorities(config: GatewayConfig): void {
   if (config.amqp_ca !== null && !config.amqp_url?.startsWith('amqps://')) {
     throw new ConfigError(

@@ -93,7 +93,7 @@ export class ThreadCalls {
     this.#port.postMessage({ id: 0, to, name, args, signal: null, now: false });
   }
 
-  /** The other thread is gone: what was asked of it is rejected, what it has asked for is aborted. */
+  /** Ends all calls: those to the other thread reject, those from it are aborted. */
   end(error: CallsEnded): void {
     this.#ended = error;
     for (const { reject } of [...this.#asked.values()]) reject(error);
@@ -143,7 +143,7 @@ export class ThreadCalls {
   }
 }
 
-/** Both threads run the same gateway, so that a method is called with what it takes. */
+/** Calls a method with arguments that fit: both threads run the same version of the gateway. */
 function apply(method: Target[string], args: readonly unknown[]): unknown {
   return (method as (...args: readonly unknown[]) => unknown)(...args);
 }

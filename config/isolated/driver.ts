@@ -63,7 +63,7 @@ export class IsolatedDriver implements Driver {
 
   /**
    * Starts the thread and makes the driver in it.
-   * @throws Error that says why the package, its options or what it makes will not do
+   * @throws Error that names the fault of the package, of its options or of the driver
    */
   static async make(parts: ThreadParts): Promise<IsolatedDriver> {
     let driver: IsolatedDriver | null = null;
@@ -94,7 +94,7 @@ export class IsolatedDriver implements Driver {
       names: (prefixes: readonly string[]) => stored.names(prefixes),
     });
     try {
-      // The containment checks what it is.
+      // `ContainedDriver` checks the type.
       return (await thread.calls.ask('driver', 'credentialsOf', [contact, name])) as string[];
     } finally {
       thread.calls.withdraw(name);
@@ -160,7 +160,7 @@ export class IsolatedDriver implements Driver {
         if (thread === null) throw new Error('the driver is being started anew');
         const parsed = thread.askNow('driver', 'parse', [rule, text]);
         if (typeof parsed === 'string') known.set(text, parsed).set(parsed, parsed);
-        // The containment checks what it is.
+        // `ContainedDriver` checks the type.
         return parsed as string | null;
       },
     };

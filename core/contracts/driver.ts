@@ -187,8 +187,8 @@ export interface Session {
    */
   logOut(): Promise<'unlinked' | 'still_linked'>;
   /**
-   * Drops from memory what it has of these credentials, `Driver.credentialsOf` an erased contact, written or not: the
-   * gateway deletes them right after, and they must not be written back. The contact is met anew. Called at any time.
+   * Drops these credentials of an erased contact from memory, written or not. The names are those that
+   * `Driver.credentialsOf` answered; the gateway deletes them right after, and none may be written back. Called at any time.
    * Synchronous, never throws. Absent: the session keeps none in memory.
    */
   forget?(names: readonly string[]): void;

@@ -73,7 +73,7 @@ export class Outbound {
     }
   }
 
-  /** Shows somebody whose address is known that a message is coming; the network ends that with the message. */
+  /** Shows typing to a known contact; the message that follows ends it. */
   async typing(to: ContactAddress): Promise<void> {
     const { book, socket } = this.#parts;
     const destination = await book.destinationOf(to);

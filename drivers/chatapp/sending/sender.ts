@@ -57,7 +57,7 @@ export class Sender {
     }
   }
 
-  /** Shows somebody whom the account has met that a message is coming; the network ends that with the message. */
+  /** Shows typing to a known contact; the message that follows ends it. */
   async typing({ networkId }: ContactAddress): Promise<void> {
     const { client, people } = this.#parts;
     const person = networkId === null ? null : await people.find(Number(networkId));

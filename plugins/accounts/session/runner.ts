@@ -211,6 +211,7 @@ export class SessionRunner {
       if (typeof proxy === 'string') return this.#lost(details.no_proxy(proxy));
       // The lookup takes its time.
       if (!this.#mayCall()) return this.#tries.lost('network_unreachable', null);
+      if (row.proxy !== this.live.row.proxy) return this.#attempt();
       this.#port.proxy = proxy;
       this.#through = row.proxy;
       this.live.session ??= this.#options.driver.open(this.live.account, this.#port);
