@@ -15,7 +15,6 @@ import type { SessionEnvironment } from './session/environment.ts';
 import { SessionProcess } from './session/process.ts';
 import { SessionDirectory } from './session-directory.ts';
 import { StatusReporter } from './status-reporter.ts';
-import type { AccountRow } from './tables/account-rows.ts';
 
 /** What the accounts of one process are made of. */
 export interface AccountsOptions
@@ -30,7 +29,7 @@ export interface AssembledAccounts {
   readonly sessions: Sessions;
   readonly channels: ChannelDirectory;
   readonly connections: Connections;
-  changeProxy(input: ProxyInput): Promise<AccountRow | null>;
+  changeProxy(input: ProxyInput): Promise<boolean>;
   readonly process: SessionProcess;
 }
 

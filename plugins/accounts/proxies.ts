@@ -46,6 +46,13 @@ export class AccountProxies {
     return typeof found === 'string' ? `cannot be used: ${found.replace(/\.$/, '')}` : null;
   }
 
+  /** Whether two records name one proxy, under whichever key each is sealed. */
+  isSame(one: Proxied, other: Proxied): boolean {
+    const [first, second] = [this.#opened(one), this.#opened(other)];
+    if (first === null || second === null) return first === second;
+    return proxyUrl(first, true) === proxyUrl(second, true);
+  }
+
   /** The proxy to connect through now, null for none; or a sentence that says why there is no way to it. */
   async through(account: Proxied): Promise<ProxyAddress | null | string> {
     const proxy = this.#opened(account);

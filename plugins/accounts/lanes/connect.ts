@@ -95,12 +95,13 @@ async function connectOne(
   if (row === undefined) await insert(unit, input);
   const [fresh] = await unit.accounts.find([accountId]);
   if (fresh === undefined) throw new Error('the record that was just made is missing');
-  if (input.proxy !== undefined) await unit.accounts.setProxy(accountId, input.proxy);
-  const proxy = input.proxy === undefined ? fresh.proxy : input.proxy;
-  const batch = new TransitionBatch(unit, parts, [{ ...fresh, proxy }]);
+  const { proxy = fresh.proxy } = input;
+  const known = { ...fresh, proxy };
+  if (proxy !== fresh.proxy) await unit.accounts.setProxy(accountId, proxy);
+  const batch = new TransitionBatch(unit, parts, [known]);
   const decided = accountTransition(fresh, { type: 'connect' });
   if (decided === null) throw new Error('a connect applies in every status');
-  const after = batch.add({ ...fresh, proxy }, decided, { options: input.options });
+  const after = batch.add(known, decided, { options: input.options });
   await batch.write();
   if (input.link === undefined) await unit.links.end([accountId]);
   else await unit.links.countRestart(accountId);

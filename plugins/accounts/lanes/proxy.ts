@@ -1,6 +1,5 @@
 import type { Broker } from '../../../core/contracts/broker.ts';
 import type { Lane } from '../../../core/contracts/storage.ts';
-import type { AccountRow } from '../tables/account-rows.ts';
 import { rowChanged } from './restrict.ts';
 
 /** A change of where an account connects through. */
@@ -11,8 +10,8 @@ export interface ProxyInput {
   readonly proxy: string | null;
 }
 
-/** Changes the proxies of accounts and notifies their hosts; answers the new records, null where there is none. */
-export function proxyLane(broker: Broker): Lane<ProxyInput, AccountRow | null> {
+/** Changes the proxies of accounts and notifies their hosts; answers for each whether there was one. */
+export function proxyLane(broker: Broker): Lane<ProxyInput, boolean> {
   return {
     name: 'accounts.proxy',
     maxBatch: 16,
@@ -20,16 +19,14 @@ export function proxyLane(broker: Broker): Lane<ProxyInput, AccountRow | null> {
     run: async (unit, inputs) => {
       const rows = await unit.accounts.find(inputs.map(({ accountId }) => accountId));
       const found = new Map(rows.map((row) => [row.id, row]));
-      const outputs: (AccountRow | null)[] = [];
+      const outputs: boolean[] = [];
       for (const { tenantId, accountId, proxy } of inputs) {
         const row = found.get(accountId);
-        if (row === undefined || row.tenantId !== tenantId || row.removedAt !== null) {
-          outputs.push(null);
-          continue;
-        }
+        const isThere = row?.tenantId === tenantId && row.removedAt === null;
+        outputs.push(isThere);
+        if (!isThere) continue;
         await unit.accounts.setProxy(accountId, proxy);
         unit.afterCommit(() => broker.toHost(accountId, rowChanged));
-        outputs.push({ ...row, proxy });
       }
       return outputs;
     },

@@ -19,7 +19,8 @@ export interface UpdateAccountParts extends Pick<Accounts, 'list'> {
   readonly storage: Pick<Storage, 'read'>;
   readonly channels: ChannelDirectory;
   readonly proxies: Pick<AccountProxies, 'refusal' | 'sealed'>;
-  change(input: ProxyInput): Promise<AccountRow | null>;
+  /** Answers whether there was such an account. */
+  change(input: ProxyInput): Promise<boolean>;
 }
 
 /** `PATCH /accounts/{id}`. */
@@ -64,7 +65,7 @@ export function updateAccount(parts: UpdateAccountParts): AnyOperation {
       if (proxy !== undefined) {
         await refuseProxy(proxies, channels.driver(caller, channel), proxy);
         const input = { tenantId, accountId: id, proxy: proxies.sealed(id, proxy) };
-        if ((await change(input)) === null) throw new GatewayError('account_not_found');
+        if (!(await change(input))) throw new GatewayError('account_not_found');
       }
       const account = (await list(caller)).find((one) => one.id === id);
       if (account === undefined) throw new GatewayError('account_not_found');

@@ -163,7 +163,7 @@ export class SessionHost {
     for (const runner of this.#runners.values()) void runner.close();
   }
 
-  /** Finds what no signal announced: the listeners' work, and restrictions that changed. */
+  /** Finds what no signal announced: the listeners' work, and records that changed. */
   async sweep(): Promise<void> {
     for (const listener of this.#environment.listeners) this.#sweepListener(listener);
     const held = [...this.#runners.values()];
@@ -171,9 +171,7 @@ export class SessionHost {
     const rows = await this.#environment.storage.read.accounts.find(ids);
     for (const row of rows) {
       const runner = this.#runners.get(row.id);
-      if (runner !== undefined && runner.live.row.restriction !== row.restriction) {
-        void runner.refresh();
-      }
+      if (runner?.differs(row)) void runner.refresh();
     }
   }
 

@@ -146,6 +146,11 @@ export class SessionRunner {
     await this.#credentials.set(Object.fromEntries(names.map((name) => [name, null])));
   }
 
+  /** Whether a record asks for what the session does not do: another restriction, or another proxy. */
+  differs(row: AccountRow): boolean {
+    return this.live.row.restriction !== row.restriction || this.#isProxiedElsewhere(row);
+  }
+
   /** Reads the record again: somebody else has changed it. */
   refresh(): Promise<void> {
     return this.#port.inTurn(async () => {
@@ -153,8 +158,7 @@ export class SessionRunner {
       if (row === undefined || !this.#ending.isOpen || row.status === 'disconnected') return;
       const before = this.live.row;
       this.live.row = row;
-      // A transition may have brought the record here before.
-      if (this.live.session !== null && this.#through !== row.proxy) await this.#reconnect();
+      if (this.#isProxiedElsewhere(row)) await this.#reconnect();
       if (before.restriction === row.restriction && before.status === row.status) return;
       this.#status.planRestrictionEnd();
       if (this.live.connected) void this.#listeners.notify('ready');
@@ -218,6 +222,12 @@ export class SessionRunner {
       const { session } = this.live;
       return request === undefined ? session.resume() : session.link(request);
     }, failed);
+  }
+
+  /** By what the session connected through: a transition may have brought the new record here before. */
+  #isProxiedElsewhere({ id, proxy }: AccountRow): boolean {
+    if (this.live.session === null || this.#through === proxy) return false;
+    return !this.#environment.proxies.isSame({ id, proxy: this.#through }, { id, proxy });
   }
 
   /** Ends the connection, and makes another one through the new proxy. */
