@@ -62,20 +62,20 @@ async function ofDatabase(config: GatewayConfig): Promise<readonly Finding[]> {
   if (canary === null) {
     return [...judged, good('secret', 'The database is empty: the first start seals it.')];
   }
-  const secret = await guarded('secret', async () => [
-    ...((await opensDatabase(config, canary))
-      ? [
-          good('secret', 'GATEWAY_SECRET opens the database.'),
-          ...(await guarded('proxies', () => ofProxies(config))),
-        ]
-      : [
-          bad(
-            'secret',
-            'The database is sealed with another secret: give that one in GATEWAY_SECRET, or in GATEWAY_SECRET_PREVIOUS while you change it.',
-          ),
-        ]),
-  ]);
-  return [...judged, ...secret];
+  return [...judged, ...(await guarded('secret', () => ofSealed(config, canary)))];
+}
+
+async function ofSealed(config: GatewayConfig, canary: string): Promise<readonly Finding[]> {
+  if (await opensDatabase(config, canary)) {
+    const isRight = good('secret', 'GATEWAY_SECRET opens the database.');
+    return [isRight, ...(await guarded('proxies', () => ofProxies(config)))];
+  }
+  return [
+    bad(
+      'secret',
+      'The database is sealed with another secret: give that one in GATEWAY_SECRET, or in GATEWAY_SECRET_PREVIOUS while you change it.',
+    ),
+  ];
 }
 
 async function ofProxies(config: GatewayConfig): Promise<readonly Finding[]> {

@@ -57,8 +57,6 @@ export class Dispatcher {
     this.#start();
   });
   readonly #pace: Pace;
-  /** The message that was announced last. */
-  #announced: string | null = null;
   /** The first messages of conversations whose media is there, or could not be fetched. */
   readonly #fetched = new Set<string>();
   /** What became of sends since the last turn. */
@@ -73,7 +71,10 @@ export class Dispatcher {
     this.#conversations = this.#queue.conversations;
     this.#writer = new StepWriter(session, parts, this.#sleep);
     const isPaced = session.capabilities.paced !== false;
-    this.#pace = new Pace(isPaced ? parts.pace : unpaced, () => this.#start());
+    this.#pace = new Pace(isPaced ? parts.pace : unpaced, {
+      over: () => this.#start(),
+      waits: (contactId) => parts.announce(session, contactId),
+    });
     const over = (): void => {
       this.#pace.end();
       this.#pauses.end();
@@ -89,7 +90,7 @@ export class Dispatcher {
     // Outcomes want the lease that an acceptance locks: a whole batch of sessions would wait for it.
     const isStoring = this.#isStoring() || this.#sends.size > 0;
     const isBusy = isStoring || unread || !this.#conversations.isIdle;
-    const slots = Math.min(this.#conversations.free, this.#atOnce);
+    const slots = Math.min(this.#conversations.free, this.#pace.atOnce);
     if (isBusy || !mayRepeat || slots === 0 || tail === null || !this.#isFree()) return null;
     return { next: tail + 1, slots, isBusy: (contactId) => this.#conversations.has(contactId) };
   }
@@ -143,7 +144,7 @@ export class Dispatcher {
 
   #start(): void {
     if (this.#running !== null || this.#writer.fenced) return;
-    if (this.#pace.isWaiting) this.#announce();
+    if (this.#pace.isWaiting) this.#pace.announce(this.#conversations.next);
     if (!this.#maySend() && this.#outcomes.length === 0) return;
     this.#running = this.#run()
       .catch((error: unknown) => {
@@ -167,19 +168,6 @@ export class Dispatcher {
     const isOpen = !this.#writer.fenced && connected && restriction !== 'all';
     const isPaused = this.#pauses.isAccountPaused || this.#pace.isWaiting;
     return isOpen && !isPaused && this.#session.mayAct();
-  }
-
-  /** How many messages may go out with no pause between. */
-  get #atOnce(): number {
-    return this.#pace.isOn ? 1 : Number.POSITIVE_INFINITY;
-  }
-
-  /** Announces the next message, once, while it waits for its pause. */
-  #announce(): void {
-    const { next } = this.#conversations;
-    if (next === null || next.id === this.#announced) return;
-    this.#announced = next.id;
-    this.#parts.announce(this.#session, next.contactId);
   }
 
   /** It may send, and nothing but the acceptance decides what goes out. */
@@ -228,7 +216,7 @@ export class Dispatcher {
   #startable(): readonly Head[] {
     const startable: Head[] = [];
     while (this.#maySend()) {
-      const heads = this.#conversations.start(this.#atOnce);
+      const heads = this.#conversations.start(this.#pace.atOnce);
       if (heads.length === 0) break;
       for (const head of heads) {
         const isReady = head.mediaUrl === null || this.#fetched.delete(head.id);

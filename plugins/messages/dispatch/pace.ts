@@ -12,22 +12,32 @@ export function pauseOf({ minMs, maxMs }: PaceSettings, random: number): number 
   return minMs + random * (maxMs - minMs);
 }
 
+/** Listener to the pauses of one account. */
+export interface PaceListener {
+  /** A pause is over. */
+  over(): void;
+  /** A message to this contact waits for a pause; called once for each message. */
+  waits(contactId: string): void;
+}
+
 /** Paces what one account hands to its network: one message, then a pause. Begins with a pause: another process may have sent. */
 export class Pace {
   readonly #settings: PaceSettings;
-  readonly #onEnd: () => void;
+  readonly #listener: PaceListener;
+  /** The message of which the listener heard last. */
+  #waiting: string | null = null;
   #isTaken = false;
   #timer: NodeJS.Timeout | null = null;
 
-  /** @param onEnd called when a pause is over */
-  constructor(settings: PaceSettings, onEnd: () => void) {
+  constructor(settings: PaceSettings, listener: PaceListener) {
     this.#settings = settings;
-    this.#onEnd = onEnd;
+    this.#listener = listener;
     this.handed();
   }
 
-  get isOn(): boolean {
-    return this.#settings.maxMs > 0;
+  /** How many messages may be handed over with no pause between. */
+  get atOnce(): number {
+    return this.#isOn ? 1 : Number.POSITIVE_INFINITY;
   }
 
   /** Nothing may be handed over. */
@@ -35,19 +45,26 @@ export class Pace {
     return this.#isTaken || this.#timer !== null;
   }
 
+  /** Says that the next message waits, where it does. */
+  announce(next: { readonly id: string; readonly contactId: string } | null): void {
+    if (!this.isWaiting || next === null || next.id === this.#waiting) return;
+    this.#waiting = next.id;
+    this.#listener.waits(next.contactId);
+  }
+
   /** A message is about to be handed over, or not to be after all: until then no other is. */
   take(isTaken: boolean): void {
-    this.#isTaken = this.isOn && isTaken;
+    this.#isTaken = this.#isOn && isTaken;
   }
 
   /** A message is handed over: the pause begins. */
   handed(): void {
-    if (!this.isOn) return;
+    if (!this.#isOn) return;
     this.end();
     this.#timer = setTimeout(
       () => {
         this.#timer = null;
-        this.#onEnd();
+        this.#listener.over();
       },
       pauseOf(this.#settings, Math.random()),
     );
@@ -58,5 +75,9 @@ export class Pace {
     this.#isTaken = false;
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
+  }
+
+  get #isOn(): boolean {
+    return this.#settings.maxMs > 0;
   }
 }

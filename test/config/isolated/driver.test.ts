@@ -48,6 +48,9 @@ const deeds = {
   async fails() {
     throw Object.assign(new Error('try later'), refusal);
   },
+  async tells({ port }) {
+    return { networkId: JSON.stringify({ proxy: port.proxy, ...told }), at: 5 };
+  },
   async logs({ port }) {
     port.log.warn({ socket: () => 5, n: 1 }, 'said');
     port.log.error(new TypeError('an error as the facts'), 'said again');
@@ -84,6 +87,7 @@ const deeds = {
     for (;;) appendFileSync(message.reference, 'x');
   },
 };
+const told = { typing: [], forgotten: [] };
 const refusal = { [Symbol.for('messaging-gateway.DriverError')]: true, code: 'slow_down', certain: true, retryAfterMs: 7, concerns: 'contact' };
 
 export default function make({ options }) {
@@ -100,6 +104,11 @@ export default function make({ options }) {
         return /^\\w+$/.test(text) ? text.toLowerCase() : null;
       },
     },
+    async credentialsOf({ networkId }, stored) {
+      const names = await stored.names(['key:' + networkId]);
+      const { book } = await stored.get(['book']);
+      return [...names, book];
+    },
     open(account, port) {
       if (account.identifier === 'half') return { link() {}, resume() {}, answer() {}, send() {}, close() {} };
       const emit = (type, event) => port.emit({ type, ...event });
@@ -107,7 +116,9 @@ export default function make({ options }) {
       const send = async (message, signal) =>
         (await deeds[message.text]({ port, message, signal, emit })) ?? { networkId: 'n', at: 5 };
       const close = () => account.identifier === 'bad' && deeds.unknown();
-      return { link: resume, resume, send, answer: async () => ({ accepted: true }), logOut: async () => 'unlinked', close };
+      const typing = async (to) => void told.typing.push(to.networkId);
+      const forget = (names) => told.forgotten.push(...names);
+      return { link: resume, resume, typing, forget, send, answer: async () => ({ accepted: true }), logOut: async () => 'unlinked', close };
     },
   };
 }`;
@@ -149,6 +160,33 @@ function open(driver: Driver, identifier = 'ada', port: Partial<Port> = {}) {
   };
   return { session, events, send };
 }
+
+t.test('a proxy, typing and the keys of an erased contact cross too', async (t) => {
+  const driver = await make();
+  t.teardown(() => driver.close());
+  const proxy = {
+    protocol: 'http',
+    host: '192.0.2.1',
+    port: 80,
+    username: 'a',
+    password: 'b',
+  } as const;
+  const { session, send } = open(driver, 'ada', { proxy });
+  const known = async (): Promise<unknown> => JSON.parse((await send('tells')).networkId);
+  await session.resume();
+  t.same(await known(), { proxy, typing: [], forgotten: [] });
+  await session.link({ method: 'name', importContacts: false, importHistory: false });
+  const bob = { phone: null, networkId: 'bob' };
+  await session.typing?.(bob);
+  const names = await driver.credentialsOf?.(bob, {
+    get: async ([name = '']) => ({ [name]: 'entry of bob' }),
+    names: async ([prefix]) => [`${prefix}:1`],
+  });
+  t.same(names, ['key:bob:1', 'entry of bob']);
+  session.forget?.(names ?? []);
+  t.same(await known(), { proxy, typing: ['bob'], forgotten: names });
+  session.close();
+});
 
 t.test('the contract crosses whole', async (t) => {
   const driver = await make();
@@ -289,14 +327,15 @@ t.test('a session is closed even where its driver never comes back', async (t) =
   const [ada, ben] = [open(driver), open(driver, 'ben')];
   await Promise.all([ada.session.resume(), ben.session.resume()]);
   const written = join(folder, 'written');
-  const sending = ada.send('writesForEver', { reference: written });
+  const uncertain = { code: 'driver_failed', certain: false };
+  const rejected = t.rejects(ada.send('writesForEver', { reference: written }), uncertain);
   const size = async () => (await readFile(written, 'utf8').catch(() => '')).length;
   await until('the driver to write', async () => (await size()) || undefined);
   const before = performance.now();
   ada.session.close();
   const tookMs = performance.now() - before;
   const closed = await size();
-  await t.rejects(sending, { code: 'driver_failed', certain: false });
+  await rejected;
   t.ok(tookMs < 500, `after ${tookMs.toFixed()} ms`);
   await sleep(50);
   t.equal(await size(), closed, 'not a byte goes out after it');

@@ -13,12 +13,24 @@ t.test('a pause is drawn evenly from the shortest to the longest', async (t) => 
 
 t.test('one message, then a pause', async (t) => {
   let ended = 0;
-  const pace = new Pace({ minMs: 5, maxMs: 10 }, () => {
-    ended += 1;
-  });
+  const waiting: string[] = [];
+  const pace = new Pace(
+    { minMs: 5, maxMs: 10 },
+    {
+      over() {
+        ended += 1;
+      },
+      waits: (contactId) => void waiting.push(contactId),
+    },
+  );
   t.ok(pace.isWaiting, 'begins with one: another process may have sent');
+  pace.announce(null);
+  for (const id of ['one', 'one', 'two']) pace.announce({ id, contactId: `to ${id}` });
+  t.same(waiting, ['to one', 'to two'], 'each message is announced once');
   while (ended === 0) await sleep(2);
   t.notOk(pace.isWaiting);
+  pace.announce({ id: 'three', contactId: 'to three' });
+  t.equal(waiting.length, 2, 'but one that need not wait');
   pace.take(true);
   t.ok(pace.isWaiting, 'no other message beside one that is about to go');
   pace.take(false);
@@ -35,8 +47,11 @@ t.test('one message, then a pause', async (t) => {
 });
 
 t.test('without a pace nothing ever waits', async (t) => {
-  const pace = new Pace(unpaced, () => t.fail('there is no timer'));
-  t.notOk(pace.isOn);
+  const pace = new Pace(unpaced, {
+    over: () => t.fail('there is no timer'),
+    waits: () => t.fail('nothing waits'),
+  });
+  t.equal(pace.atOnce, Number.POSITIVE_INFINITY);
   pace.take(true);
   pace.handed();
   t.notOk(pace.isWaiting);
