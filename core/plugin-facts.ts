@@ -3,7 +3,7 @@ import type { PluginStorage } from './contracts/plugin-storage.ts';
 /** The property under which fastify-plugin keeps name and dependencies. */
 const metadata = Symbol.for('plugin-meta');
 
-/** Name and dependencies of a plugin, and what it keeps. */
+/** A plugin as the kernel reads it: name, dependencies, tables of its own. */
 export interface PluginFacts {
   readonly name: string;
   readonly dependencies: readonly string[];

@@ -23,8 +23,8 @@ export interface TransportListener {
 }
 
 /**
- * The library's TCP transport with two additions for the driver contract: a broken connection is reported at once,
- * although the library would reconnect, and all connections can be cut synchronously.
+ * The library's TCP transport, direct or through a proxy, with two additions for the driver contract: a broken
+ * connection is reported at once, although the library would reconnect, and all connections can be cut synchronously.
  */
 export class CuttableTransport implements TelegramTransport {
   readonly #inner: TelegramTransport;

@@ -68,7 +68,8 @@ t.test('a process hangs longer than its lease and goes on', { timeout: 600_000 }
     const taken = await leases();
     for (const [place, { owner, fence }] of taken.entries()) {
       t.not(owner, before[place]?.owner, 'another process owns the lease');
-      t.equal(fence, (before[place]?.fence ?? 0) + 1, 'under the next fence');
+      // A slow machine may make a taker lose its own lease once more, so the step is not always one.
+      t.ok(fence > (before[place]?.fence ?? 0), 'under a later fence');
     }
     const rowsBefore = await itsRows();
     const heard = hanging.way.said.length;
