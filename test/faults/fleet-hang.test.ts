@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { type Member, runCluster } from '../harness/cluster.ts';
-import { scaled } from '../harness/scale.ts';
+import { scale, scaled } from '../harness/scale.ts';
 import { checkExactly, read } from '../harness/sending.ts';
 import { bodyOf, pair, phoneNumber, sendAccepted, until, untilMessage } from '../harness/story.ts';
 import { flowsAgain, pairLines, startTraffic } from '../harness/traffic.ts';
@@ -15,7 +15,7 @@ t.test('a process hangs longer than its lease and goes on', { timeout: 600_000 }
   const [first] = members as [Member, Member, Member];
   let hanging: Member = first;
   const traffic = await startTraffic(t, members, lines, {
-    pauseMs: 150,
+    pauseMs: scale < 1 ? 500 : 150,
     patienceMs: 20_000,
     // The requests go to the others: it is the sessions of the hanging one that matter.
     isOpen: (member) => member !== hanging,

@@ -29,7 +29,7 @@ t.test('everything dies and hangs in turn, under load', { timeout: 600_000 }, as
     t.equal(set?.status, 200);
   }
   const traffic = await startTraffic(t, members, lines, {
-    pauseMs: full ? 100 : 200,
+    pauseMs: full ? 100 : 500,
     patienceMs: 4_000,
   });
   const { tries } = traffic;

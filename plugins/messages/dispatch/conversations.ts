@@ -6,6 +6,8 @@ interface Conversation {
   /** The first is the next to be sent, or under way. */
   positions: QueuePosition[];
   state: 'ready' | 'underWay' | 'paused';
+  /** Among the ready ones the lowest comes first. */
+  turn: number;
 }
 
 /** The first message of a conversation. */
@@ -30,6 +32,7 @@ export class Conversations {
   #underWay = 0;
   #mediaUnderWay = 0;
   #size = 0;
+  #turns = 0;
 
   /** @param window how many conversations may have a message under way, at least 1 */
   constructor(window: number) {
@@ -67,9 +70,15 @@ export class Conversations {
 
   /** The message that `start` would take first, were there room; null without one. */
   get next(): QueuePosition | null {
-    const [media] = this.#mediaFree > 0 ? this.#media : [];
+    return this.#first?.positions[0] ?? null;
+  }
+
+  /** The conversation whose turn it is, were there room; null without one. */
+  get #first(): Conversation | null {
     const [text] = this.#texts;
-    return (media ?? text)?.positions[0] ?? null;
+    const [media] = this.#mediaFree > 0 ? this.#media : [];
+    if (text === undefined || media === undefined) return text ?? media ?? null;
+    return text.turn < media.turn ? text : media;
   }
 
   has(contactId: string): boolean {
@@ -85,7 +94,7 @@ export class Conversations {
       return;
     }
     const { contactId } = position;
-    const made: Conversation = { contactId, positions: [position], state: 'ready' };
+    const made: Conversation = { contactId, positions: [position], state: 'ready', turn: 0 };
     this.#all.set(contactId, made);
     this.#makeReady(made);
   }
@@ -96,12 +105,9 @@ export class Conversations {
    */
   start(most = Number.POSITIVE_INFINITY): readonly Head[] {
     const heads: Head[] = [];
-    for (const conversation of this.#media) {
-      if (this.free === 0 || this.#mediaFree === 0 || heads.length >= most) break;
-      heads.push(...this.#begin(conversation));
-    }
-    for (const conversation of this.#texts) {
-      if (this.free === 0 || heads.length >= most) break;
+    while (this.free > 0 && heads.length < most) {
+      const conversation = this.#first;
+      if (conversation === null) break;
       heads.push(...this.#begin(conversation));
     }
     return heads;
@@ -171,8 +177,8 @@ export class Conversations {
 
   #begin(conversation: Conversation): readonly Head[] {
     const [first] = conversation.positions;
-    if (first === undefined) return [];
     this.#leaveTurns(conversation);
+    if (first === undefined) return [];
     conversation.state = 'underWay';
     this.#underWay += 1;
     if (first.mediaUrl !== null) this.#mediaUnderWay += 1;
@@ -191,6 +197,8 @@ export class Conversations {
   #makeReady(conversation: Conversation): void {
     this.#leaveTurns(conversation);
     conversation.state = 'ready';
+    this.#turns += 1;
+    conversation.turn = this.#turns;
     (hasMedia(conversation) ? this.#media : this.#texts).add(conversation);
   }
 

@@ -70,6 +70,21 @@ t.test(
   },
 );
 
+t.test('a text has its turn among media that keep coming, one message at a time', async (t) => {
+  const queue = new Conversations(8);
+  add(queue, 'a1?', 't2');
+  const order: string[] = [];
+  for (const name of ['b3?', 'c4?', 'd5?']) {
+    add(queue, name);
+    const next = queue.next?.id;
+    const [head] = queue.start(1);
+    t.equal(head?.id, next);
+    order.push(head?.id ?? '');
+    queue.finish(head?.contactId ?? '');
+  }
+  t.equal(order.join(' '), 'a1? t2 b3?');
+});
+
 t.test('media takes half of the window at most', async (t) => {
   const queue = new Conversations(4);
   add(queue, 'a1?', 'b2?', 'c3?', 'd4', 'e5', 'd6', 'f7?');
