@@ -1,7 +1,9 @@
+import { EventEmitter } from 'node:events';
+import type { ClientRequest } from 'node:http';
 import type { Agent } from 'node:https';
 import { HttpsProxyAgent } from 'https-proxy-agent';
 import { SocksProxyAgent } from 'socks-proxy-agent';
-import { ProxyAgent, Socks5ProxyAgent } from 'undici';
+import { type buildConnector, Agent as Dispatcher } from 'undici';
 import { type ProxyAddress, proxyUrl } from '../../core/contracts/driver.ts';
 import type { Library } from './library.ts';
 
@@ -10,9 +12,13 @@ import type { Library } from './library.ts';
  * are looked up by the proxy.
  */
 export function proxied(library: Library, proxy: ProxyAddress): Library {
-  const { agent, dispatcher } = waysThrough(proxy);
+  const through = agentThrough(proxy);
+  // An agent of Node.js, which the packages type by the socket that they give it.
+  const agent = through as unknown as Agent;
   // Node's own types of `fetch` are of another version of undici.
-  const options = { dispatcher } as unknown as RequestInit;
+  const options = {
+    dispatcher: new Dispatcher({ connect: connector(through) }),
+  } as unknown as RequestInit;
   return {
     ...library,
     makeWASocket: (config) =>
@@ -22,12 +28,39 @@ export function proxied(library: Library, proxy: ProxyAddress): Library {
   };
 }
 
-function waysThrough(proxy: ProxyAddress) {
+type ProxyAgent = HttpsProxyAgent<string> | SocksProxyAgent;
+
+function agentThrough(proxy: ProxyAddress): ProxyAgent {
   const url = proxyUrl(proxy, true);
-  if (proxy.protocol === 'http') {
-    return { agent: new HttpsProxyAgent(url), dispatcher: new ProxyAgent(url) };
-  }
-  // An agent of Node.js, which the package types as one without TLS.
-  const agent = new SocksProxyAgent(url.replace('socks5:', 'socks5h:')) as unknown as Agent;
-  return { agent, dispatcher: new Socks5ProxyAgent(url) };
+  if (proxy.protocol === 'http') return new HttpsProxyAgent(url);
+  const agent = new SocksProxyAgent(url.replace('socks5:', 'socks5h:'));
+  // The package keeps the brackets of an IPv6 address, under which nothing is found.
+  agent.proxy.host = proxy.host;
+  return agent;
+}
+
+/** Connects `fetch` as the web socket is connected. Undici's own proxies connect again for ever to one that hangs up. */
+function connector(agent: ProxyAgent): buildConnector.connector {
+  const connect = async ({ hostname, port, protocol, servername }: buildConnector.Options) => {
+    let status = 200;
+    const request = new EventEmitter().once('proxyConnect', ({ statusCode }) => {
+      status = statusCode;
+    });
+    // The packages use it as an emitter alone.
+    const socket = await agent.connect(request as ClientRequest, {
+      host: hostname,
+      port: Number(port || 443),
+      secureEndpoint: protocol === 'https:',
+      servername: servername ?? hostname,
+    });
+    if (status === 200) return socket;
+    socket.destroy();
+    throw new Error(`the proxy answered ${status}`);
+  };
+  return (options, done) => {
+    connect(options).then(
+      (socket) => done(null, socket),
+      (error) => done(error, null),
+    );
+  };
 }

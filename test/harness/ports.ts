@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { type AddressInfo, createServer, isIPv6, type Server } from 'node:net';
 import type { Teardown } from './processes.ts';
 
 /** Below the ports that systems give to connections going out: one of those could take it before it is listened on. */
@@ -35,15 +35,17 @@ async function isFree(port: number): Promise<boolean> {
   return true;
 }
 
-/** Has a server listen on loopback until the test ends; answers its origin. */
+/** Has a server listen on an address of loopback until the test ends; answers its origin. */
 export async function listening(
   t: Teardown,
   server: Server & { closeAllConnections?(): void },
+  host = '127.0.0.1',
 ): Promise<string> {
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+  await once(server.listen(0, host), 'listening');
   t.teardown(async () => {
     server.closeAllConnections?.();
     server.close();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { port } = server.address() as AddressInfo;
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }

@@ -35,13 +35,14 @@ async function running(
   scheme: string,
   opened: readonly string[],
   refusals: () => number,
+  address: string,
 ): Promise<ProxyServer> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
-  const { host } = new URL(await listening(t, server));
+  const { host } = new URL(await listening(t, server, address));
   const stop = async (): Promise<void> => {
     if (!server.listening) return;
     server.close();
@@ -58,7 +59,7 @@ async function running(
 }
 
 /** A proxy of HTTP: CONNECT with Basic authentication. */
-export async function startHttpProxy(t: Teardown): Promise<ProxyServer> {
+export async function startHttpProxy(t: Teardown, address = '127.0.0.1'): Promise<ProxyServer> {
   const opened: string[] = [];
   let refused = 0;
   const wanted = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
@@ -77,11 +78,11 @@ export async function startHttpProxy(t: Teardown): Promise<ProxyServer> {
       () => socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n'),
     );
   });
-  return running(t, server, 'http', opened, () => refused);
+  return running(t, server, 'http', opened, () => refused, address);
 }
 
 /** A proxy of SOCKS 5 with user and password: RFC 1928 and RFC 1929. */
-export async function startSocksProxy(t: Teardown): Promise<ProxyServer> {
+export async function startSocksProxy(t: Teardown, address = '127.0.0.1'): Promise<ProxyServer> {
   const opened: string[] = [];
   let refused = 0;
   const serve = async (socket: Socket): Promise<void> => {
@@ -113,7 +114,7 @@ export async function startSocksProxy(t: Teardown): Promise<ProxyServer> {
     socket.on('error', () => undefined);
     serve(socket).catch(() => socket.destroy());
   });
-  return running(t, server, 'socks5', opened, () => refused);
+  return running(t, server, 'socks5', opened, () => refused, address);
 }
 
 async function addressOf(type: number, take: (size: number) => Promise<Buffer>): Promise<string> {

@@ -1,0 +1,71 @@
+import { createCipheriv, randomBytes } from 'node:crypto';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { parseProxyUrl } from '../../../core/proxy-url.ts';
+import { loadLibrary } from '../../../drivers/msgapp_web/library.ts';
+import { proxied } from '../../../drivers/msgapp_web/proxied.ts';
+import { listening } from '../../harness/ports.ts';
+import { type ProxyServer, startHttpProxy, startSocksProxy } from '../../harness/proxy-servers.ts';
+
+t.setTimeout(30_000);
+const library = await loadLibrary();
+const content = randomBytes(100_000);
+const mediaKey = randomBytes(32);
+
+/** A server of the network's media. */
+async function startMedia(t: Test): Promise<string> {
+  const { cipherKey, iv } = await library.getMediaKeys(mediaKey, 'image');
+  const cipher = createCipheriv('aes-256-cbc', cipherKey, iv);
+  // Behind the text is the network's own code of it.
+  const file = Buffer.concat([cipher.update(content), cipher.final(), randomBytes(10)]);
+  return await listening(
+    t,
+    createHttpServer((_, response) => response.end(file)),
+  );
+}
+
+async function download(url: string, through: string): Promise<Buffer> {
+  const proxy = parseProxyUrl(through);
+  if (proxy === null) throw new Error(`${through} is no proxy`);
+  const fields = { mediaKey, url };
+  const stream = await proxied(library, proxy).downloadContentFromMessage(fields, 'image');
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+const kinds: readonly (readonly [string, (t: Test, host?: string) => Promise<ProxyServer>])[] = [
+  ['http', startHttpProxy],
+  ['socks5', startSocksProxy],
+];
+for (const [kind, start] of kinds) {
+  for (const host of ['127.0.0.1', '::1']) {
+    t.test(`media comes through a proxy, ${kind} at ${host}`, async (t) => {
+      const origin = await startMedia(t);
+      const proxy = await start(t, host);
+      t.ok(content.equals(await download(`${origin}/file`, proxy.url)));
+      t.same(proxy.opened, [new URL(origin).host]);
+    });
+  }
+
+  t.test(`a proxy that refuses the connection fails the download, ${kind}`, async (t) => {
+    const proxy = await start(t);
+    const wrong = proxy.url.replace('gateway:', 'nobody:');
+    await t.rejects(download('http://127.0.0.1:20999/file', wrong));
+    t.ok(proxy.refusals() > 0);
+  });
+
+  t.test(`a proxy that hangs up is not tried for ever, ${kind}`, async (t) => {
+    let connections = 0;
+    const server = createServer((socket: Socket) => {
+      connections += 1;
+      socket.on('error', () => undefined).once('data', () => socket.destroy());
+    });
+    const { host } = new URL(await listening(t, server));
+    await t.rejects(download('http://127.0.0.1:20999/file', `${kind}://${host}`));
+    await sleep(300);
+    t.equal(connections, 1);
+  });
+}
