@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { ReadableStream } from 'node:stream/web';
 import type { Transferable } from 'node:worker_threads';
+import { notConnected } from '../../core/contracts/driver-error.ts';
 import { type Answer, type Call, type Message, receivedError, sentError } from './messages.ts';
 
 /** Nobody answers any more: the other thread is gone. */
@@ -31,6 +32,8 @@ export class ThreadCalls {
   readonly #targets = new Map<string, Target>();
   readonly #asked = new Map<number, Asked>();
   readonly #running = new Map<number, AbortController>();
+  /** Those whose other end is in the other thread. */
+  readonly #streams = new Set<Readable>();
   #last = 0;
   #ended: CallsEnded | null = null;
 
@@ -93,11 +96,13 @@ export class ThreadCalls {
     this.#port.postMessage({ id: 0, to, name, args, signal: null, now: false });
   }
 
-  /** Ends all calls: those to the other thread reject, those from it are aborted. */
+  /** Ends all calls and streams: calls to the other thread reject, those from it are aborted. */
   end(error: CallsEnded): void {
     this.#ended = error;
     for (const { reject } of [...this.#asked.values()]) reject(error);
     for (const running of this.#running.values()) running.abort();
+    // The end of a thread is no end of its streams.
+    for (const stream of this.#streams) stream.destroy(notConnected(error));
     this.#targets.clear();
   }
 
@@ -108,8 +113,16 @@ export class ThreadCalls {
       const { value, error } = message;
       const asked = this.#asked.get(message.answers);
       if (error !== undefined) asked?.reject(receivedError(error));
-      else asked?.resolve(value instanceof ReadableStream ? Readable.fromWeb(value) : value);
+      else
+        asked?.resolve(
+          value instanceof ReadableStream ? this.#shared(Readable.fromWeb(value)) : value,
+        );
     }
+  }
+
+  #shared(stream: Readable): Readable {
+    this.#streams.add(stream);
+    return stream.once('close', () => this.#streams.delete(stream));
   }
 
   async #run(call: Call): Promise<void> {
@@ -137,7 +150,7 @@ export class ThreadCalls {
   #answer({ id, now }: Call, answer: Answer): void {
     if (now) this.#answerNow(answer);
     else if (answer.value instanceof Readable) {
-      const stream = Readable.toWeb(answer.value);
+      const stream = Readable.toWeb(this.#shared(answer.value));
       this.#port.postMessage({ ...answer, value: stream }, [stream]);
     } else if (id !== 0) this.#port.postMessage(answer);
   }

@@ -1,8 +1,9 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from 'node:worker_threads';
 import { type Answer, type Call, receivedError } from './messages.ts';
 
-/** How long the gateway stops all its work for an answer, milliseconds. */
-const waitMs = 100;
+/** How long the gateway stops all its work for an answer, milliseconds: to a question, and to what ends the thread without one. */
+const askMs = 100;
+const insistMs = 500;
 
 /** What the thread that answers is handed. */
 export interface NowAnswers {
@@ -18,7 +19,7 @@ export class NoAnswer extends Error {}
 export class CallsNow {
   /** For the other thread; the port is transferred. */
   readonly answers: NowAnswers;
-  /** Set after a call without an answer: none is waited for again until this is taken back. */
+  /** Set after a question without an answer: none is asked again until this is taken back. */
   isLate = false;
   readonly #port: MessagePort;
   #id = 0;
@@ -29,18 +30,38 @@ export class CallsNow {
     this.answers = { last: new Int32Array(new SharedArrayBuffer(4)), port: port2 };
   }
 
-  /** @throws NoAnswer after 100 ms, or what the other thread threw */
+  /** @throws NoAnswer after 100 ms, and at once while the thread is late; or what the other thread threw */
   ask(post: (call: Call) => void, to: string, name: string, args: readonly unknown[]): unknown {
+    if (this.isLate) throw new NoAnswer(`the driver is late, and was not asked for ${name}`);
+    try {
+      return this.#wait(askMs, post, to, name, args);
+    } catch (error) {
+      this.isLate ||= error instanceof NoAnswer;
+      throw error;
+    }
+  }
+
+  /** Asks for what has to be done. @throws NoAnswer after 500 ms, or what the other thread threw */
+  insist(post: (call: Call) => void, to: string, name: string, args: readonly unknown[]): void {
+    this.#wait(insistMs, post, to, name, args);
+  }
+
+  #wait(
+    waitMs: number,
+    post: (call: Call) => void,
+    to: string,
+    name: string,
+    args: readonly unknown[],
+  ): unknown {
     this.#id += 1;
     const id = this.#id;
-    if (!this.isLate) post({ id, to, name, args, signal: null, now: true });
+    post({ id, to, name, args, signal: null, now: true });
     const until = performance.now() + waitMs;
     for (;;) {
       const last = Atomics.load(this.answers.last, 0);
       if (last === id) return this.#take(id);
       const leftMs = until - performance.now();
-      this.isLate ||= leftMs <= 0;
-      if (this.isLate) throw new NoAnswer(`the driver gave no answer to ${name} in ${waitMs} ms`);
+      if (leftMs <= 0) throw new NoAnswer(`the driver gave no answer to ${name} in ${waitMs} ms`);
       Atomics.wait(this.answers.last, 0, last, leftMs);
     }
   }

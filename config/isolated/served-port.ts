@@ -6,7 +6,8 @@ import type {
   OutboundMedia,
   Port,
 } from '../../core/contracts/driver.ts';
-import type { Target, ThreadCalls } from './calls.ts';
+import { notConnected } from '../../core/contracts/driver-error.ts';
+import { CallsEnded, type Target, type ThreadCalls } from './calls.ts';
 import { withMedia } from './media.ts';
 
 /** A file that is lent to the thread; `lent` opens its bytes. */
@@ -34,7 +35,8 @@ export function servedPort(
   const opened = (media: { readonly lent?: string }) => {
     const { lent, ...facts } = media;
     if (lent === undefined) return media;
-    return { ...facts, open: (signal: AbortSignal) => calls.ask(lent, 'call', [], signal) };
+    const open = (signal: AbortSignal) => calls.ask(lent, 'call', [], signal).catch(sayGone);
+    return { ...facts, open };
   };
   return {
     // The port checks what a driver emits.
@@ -55,4 +57,9 @@ export function servedPort(
     leftOut: (kind: LeftOutKind) => port.leftOut(kind),
     log: (level: keyof DriverLog, facts: object, message: string) => log[level](facts, message),
   };
+}
+
+/** What the thread was to read comes again with its message. */
+function sayGone(error: unknown): never {
+  throw error instanceof CallsEnded ? notConnected(error) : error;
 }

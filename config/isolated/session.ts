@@ -99,7 +99,7 @@ export class IsolatedSession implements Session {
     const thread = this.#thread;
     if (thread === null || thread.isEnding) return;
     try {
-      thread.askNow(this.#name, name, args);
+      thread.insistNow(this.#name, name, args);
     } catch (error) {
       if (!(error instanceof NoAnswer)) throw error;
       thread.cut();

@@ -78,6 +78,7 @@ export class DriverThread {
       // The program of the thread answers so.
       const making = this.calls.ask('driver', 'make', []) as Promise<DriverFacts>;
       const facts = await inTime(making, outside);
+      if (this.isEnding) throw new Error('the driver ended as soon as it was made');
       // Counted, not timed: a gateway that was suspended itself has heard nobody.
       this.#watch = setInterval(() => {
         this.#silent += 1;
@@ -93,6 +94,11 @@ export class DriverThread {
   /** Asks, and stops all other work of the gateway meanwhile, see `CallsNow.ask`. */
   askNow(to: string, name: string, args: readonly unknown[]): unknown {
     return this.#now.ask((call) => this.#worker.postMessage(call), to, name, args);
+  }
+
+  /** The same for what has to be done, see `CallsNow.insist`. */
+  insistNow(to: string, name: string, args: readonly unknown[]): void {
+    this.#now.insist((call) => this.#worker.postMessage(call), to, name, args);
   }
 
   /** Nothing runs in the thread any more when this has returned: it does not answer. */

@@ -62,7 +62,7 @@ export interface InboundMedia {
   /**
    * Opens the bytes, for a network whose media only its own client can read; absent when there is a `url` or
    * nothing to read. Called at most once, while `emit` of the message is pending. May reject: the message is
-   * then kept without its bytes.
+   * then kept without its bytes; after a `DriverError` with a time to try again it is not kept, and `emit` rejects.
    */
   readonly open?: (signal: AbortSignal) => Promise<Readable>;
 }

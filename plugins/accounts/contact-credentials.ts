@@ -17,7 +17,7 @@ export interface ContactCredentialParts {
 /**
  * Deletes the credentials of a tenant's accounts that are about an erased contact. The session of each account does it,
  * connected or not: nobody else may write them, and it has some in memory. Answers whether there were any.
- * @throws SessionUnreachable while no process answers for a session
+ * @throws SessionUnreachable while no process answers for a session; Error while the driver of the channel is off
  */
 export async function forgetContact(
   { storage, sealer, channels, directory }: ContactCredentialParts,
@@ -29,6 +29,9 @@ export async function forgetContact(
   for (const account of accounts.filter((one) => one.channel === channel)) {
     const stored = storedCredentials(storage, sealer, account.id);
     const driver = channels.driverOf(channel, account.mode);
+    if (driver === null && (await stored.names([''])).length > 0) {
+      throw new Error(`the driver of ${channel} is off, and nobody else can read its credentials`);
+    }
     const names = (await driver?.credentialsOf?.(contact, stored)) ?? [];
     if (names.length === 0) continue;
     // Where no session is wanted the credentials have gone with the link.

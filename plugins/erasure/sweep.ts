@@ -8,8 +8,9 @@ import type { Erasure, ErasureStep, Erasures } from './contract.ts';
 /** Between two sweeps, and how old an erasure is that a sweep takes: the process that began it is at it before. */
 const sweepMs = 5_000;
 
-/** Erasures that one sweep takes. */
-const atOnce = 100;
+/** Erasures that are read at a time, and those that are gone on with side by side. */
+const pageSize = 100;
+const atOnce = 8;
 
 /** Changes the rows of erasures, one after the other. */
 function erasureLane(how: 'blank' | 'end'): Lane<string, void> {
@@ -67,11 +68,24 @@ export class ErasureSweep implements Erasures {
 
   async #sweep(): Promise<void> {
     const { storage } = this.#parts;
-    const begun = await storage.read.erasures.begunBefore((await storage.now()) - sweepMs, atOnce);
-    const { signal } = this.#stopping;
-    for (const erasure of begun) {
-      // One that waits for another process holds up no other.
-      if (!signal.aborted) await this.finish(erasure).catch((error) => this.#failed(error));
+    const begun = this.#begunBefore((await storage.now()) - sweepMs);
+    // One that waits for another process holds up few others.
+    await Promise.all(Array.from({ length: atOnce }, () => this.#goOn(begun)));
+  }
+
+  async #goOn(begun: AsyncIterable<Erasure>): Promise<void> {
+    for await (const erasure of begun) {
+      if (this.#stopping.signal.aborted) return;
+      await this.finish(erasure).catch((error) => this.#failed(error));
+    }
+  }
+
+  async *#begunBefore(moment: number): AsyncGenerator<Erasure> {
+    const { erasures } = this.#parts.storage.read;
+    for (let after: string | undefined = ''; after !== undefined; ) {
+      const page: readonly Erasure[] = await erasures.begunBefore(moment, after, pageSize);
+      yield* page;
+      after = page.at(-1)?.id;
     }
   }
 

@@ -78,7 +78,8 @@ export interface MediaService {
    * stores the message keeps the file by `unit.media.keep`; `discard` deletes it. A file that is neither kept nor
    * discarded is deleted within the hour.
    * @returns null when the media could not be fetched: that is logged, and the message is stored without it
-   * @throws GatewayError `unavailable` when the database is away: nothing was fetched then
+   * @throws GatewayError `unavailable` when the database is away: nothing was fetched then; DriverError when the driver
+   *   wants the message to come again
    */
   take(media: InboundMedia, tenantId: string, signal: AbortSignal): Promise<TakenMedia | null>;
   /** Deletes a file without a message. Never rejects; a sweep repeats failures. */

@@ -81,9 +81,11 @@ async function connectOne(
 ): Promise<ConnectOutput> {
   const { tenantId, channel, identifier, owner } = input;
   const row = await unit.accounts.present(tenantId, channel, identifier);
+  const presentId = row?.id ?? null;
   // After a COMMIT of unknown outcome the same input finds the record that it made.
-  const created = row === undefined || row.id === input.newAccountId;
-  if (!created && row.id !== input.existingAccountId) return { kind: 'stale' };
+  const isOwn = presentId === input.newAccountId;
+  if (!isOwn && presentId !== input.existingAccountId) return { kind: 'stale' };
+  const created = row === undefined || isOwn;
   const code = await refusal(unit, input, row);
   if (code !== null) return { kind: 'refused', code };
   const accountId = row?.id ?? input.newAccountId;

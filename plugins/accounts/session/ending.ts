@@ -87,12 +87,7 @@ export class SessionEnding {
   }
 
   async #close(): Promise<void> {
-    const { live, listeners, failed, release, onOver } = this.#parts;
-    try {
-      live.session?.close();
-    } catch (error) {
-      failed('close', error);
-    }
+    const { live, listeners, release, onOver } = this.#parts;
     live.end();
     release();
     const closed = listeners.notify('closed');

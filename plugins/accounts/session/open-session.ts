@@ -35,6 +35,8 @@ export class OpenSession implements LiveSession {
   /** Reports what a broken driver throws. */
   readonly #failed: (call: string, error: unknown) => void;
   readonly #over = new AbortController();
+  /** Aborted with the driver's session, which ends before this one when its proxy changes. */
+  #connection = newConnection();
   readonly #underWay = new Set<Promise<unknown>>();
   #draining = false;
 
@@ -52,8 +54,6 @@ export class OpenSession implements LiveSession {
     this.row = row;
     this.media = new SessionMedia(media, row.tenantId, this.signal);
     this.#lease = lease;
-    // Each send under way listens.
-    setMaxListeners(0, this.signal);
     this.#failed = failed;
   }
 
@@ -100,7 +100,8 @@ export class OpenSession implements LiveSession {
     }
     const settled = this.media.begin(message);
     let isFinal = false;
-    const sending = this.#untilOver(() => session.send(message, this.signal));
+    const { signal } = this.#connection;
+    const sending = untilOver(signal, () => session.send(message, signal));
     this.#underWay.add(sending);
     try {
       const sent = await sending;
@@ -142,25 +143,49 @@ export class OpenSession implements LiveSession {
     await Promise.allSettled(this.#underWay);
   }
 
-  /** Aborts `signal`. */
+  /** Ends the driver's session for another one: its sends reject. */
+  disconnect(): void {
+    this.#cut();
+    this.session = null;
+    this.#connection = newConnection();
+  }
+
+  /** Ends the driver's session, and aborts `signal`. */
   end(): void {
     this.connected = false;
+    this.#cut();
     this.#over.abort();
   }
 
-  /** A driver may forget to reject when its signal aborts. */
-  #untilOver(send: () => Promise<Sent>): Promise<Sent> {
-    return new Promise((resolve, reject) => {
-      const onOver = (): void =>
-        reject(
-          new DriverError('session_closed', 'The session closed before the network answered.', {
-            certain: false,
-          }),
-        );
-      this.signal.addEventListener('abort', onOver, { once: true });
-      const done = (): void => this.signal.removeEventListener('abort', onOver);
-      // Inside a promise, so that a driver that throws at once rejects like any other.
-      Promise.resolve().then(send).then(resolve, reject).finally(done);
-    });
+  #cut(): void {
+    try {
+      this.session?.close();
+    } catch (error) {
+      this.#failed('close', error);
+    }
+    this.#connection.abort();
   }
+}
+
+function newConnection(): AbortController {
+  const connection = new AbortController();
+  // Each send under way listens.
+  setMaxListeners(0, connection.signal);
+  return connection;
+}
+
+/** A driver may forget to reject when its signal aborts. */
+function untilOver(signal: AbortSignal, send: () => Promise<Sent>): Promise<Sent> {
+  return new Promise((resolve, reject) => {
+    const onOver = (): void =>
+      reject(
+        new DriverError('session_closed', 'The session closed before the network answered.', {
+          certain: false,
+        }),
+      );
+    signal.addEventListener('abort', onOver, { once: true });
+    const done = (): void => signal.removeEventListener('abort', onOver);
+    // Inside a promise, so that a driver that throws at once rejects like any other.
+    Promise.resolve().then(send).then(resolve, reject).finally(done);
+  });
 }

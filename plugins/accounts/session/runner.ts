@@ -46,6 +46,8 @@ export class SessionRunner {
   #hosting: Promise<Release> | null = null;
   /** The proxy of the latest attempt, as the record has it. */
   #through: string | null = null;
+  /** How often another proxy has ended the driver's session. */
+  #reconnects = 0;
 
   constructor(environment: SessionEnvironment, options: RunnerOptions) {
     const { row, fence, driver, lease } = options;
@@ -211,10 +213,12 @@ export class SessionRunner {
     };
     void contain(async () => {
       const { row } = this.live;
+      const reconnects = this.#reconnects;
       const proxy = row.proxy === null ? null : await this.#environment.proxies.through(row);
       if (typeof proxy === 'string') return this.#lost(details.no_proxy(proxy));
       // The lookup takes its time.
       if (!this.#mayCall()) return this.#tries.lost('network_unreachable', null);
+      if (reconnects !== this.#reconnects) return;
       if (row.proxy !== this.live.row.proxy) return this.#attempt();
       this.#port.proxy = proxy;
       this.#through = row.proxy;
@@ -232,9 +236,8 @@ export class SessionRunner {
 
   /** Ends the connection, and makes another one through the new proxy. */
   async #reconnect(): Promise<void> {
-    const { live } = this;
-    live.session?.close();
-    live.session = null;
+    this.#reconnects += 1;
+    this.live.disconnect();
     const cause = { reason: 'network_unreachable', detail: details.proxy_changed } as const;
     await this.#status.apply({ type: 'lost', ...cause, retryAt: null });
     this.#tries.wanted();

@@ -24,12 +24,13 @@ export class ErasureTable {
     await this.db.insertIgnore('erasures', [row]);
   }
 
-  /** The oldest erasures that began before a moment. There are few, so that no index is kept for them. */
-  async begunBefore(moment: number, limit: number): Promise<readonly Erasure[]> {
+  /** Erasures that began before a moment, by id from behind `after` on. */
+  async begunBefore(moment: number, after: string, limit: number): Promise<readonly Erasure[]> {
     const rows: readonly ErasureRow[] = await this.db
       .knex('erasures')
       .where('created_at', '<', moment)
-      .orderBy('created_at')
+      .where('id', '>', after)
+      .orderBy('id')
       .limit(limit);
     return rows.map(({ id, tenant_id, channel, phone, network_id }) => ({
       id,

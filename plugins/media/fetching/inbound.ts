@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { InboundMedia, MediaKind } from '../../../core/contracts/driver.ts';
+import { DriverError, type InboundMedia, type MediaKind } from '../../../core/contracts/driver.ts';
 import type { Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import { untilAborted } from '../../../core/waiting.ts';
@@ -59,12 +59,14 @@ export class InboundTaker {
       metrics.fetch('inbound', 'fetched');
       return taken;
     } catch (error) {
-      if (!signal.aborted) {
+      const comesAgain = error instanceof DriverError && error.retryAfterMs !== null;
+      if (!signal.aborted && !comesAgain) {
         metrics.fetch('inbound', 'failed');
         this.#explain(error, media, tenantId);
       }
       // After the deadline a file may still be on its way into the store: the sweep deletes it.
       if (!deadline.signal.aborted) await this.#discard(location.key);
+      if (comesAgain) throw error;
       return null;
     } finally {
       deadline.release();

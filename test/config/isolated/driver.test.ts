@@ -39,6 +39,16 @@ const deeds = {
     await emit('message', { media });
     await emit('history', { messages: [{ media }, { media: null }] });
   },
+  async breaksOff({ emit, message }) {
+    const begun = new Readable({ read() {} });
+    begun.push('begun');
+    const open = () => (message.reference === 'opened' ? begun : new Promise(() => undefined));
+    void emit('message', { media: { open } });
+    setTimeout(() => {
+      throw new Error('thrown later');
+    }, 100);
+    await new Promise(() => undefined);
+  },
   async emitsCode({ emit }) {
     await emit('message', { media: () => 5 });
   },
@@ -264,7 +274,7 @@ t.test('the contract crosses whole', async (t) => {
   await bad.session.resume();
   t.throws(() => bad.session.close(), /not a function/, 'what its close throws is thrown');
   t.throws(() => driver.identifier?.parse('slow'), /no answer to parse in 100 ms/);
-  t.throws(() => driver.identifier?.parse('new'), /no answer/, 'nor is it waited for again');
+  t.throws(() => driver.identifier?.parse('new'), /is late/, 'nor is it asked again');
   t.equal(driver.identifier?.parse('ada'), 'ada', 'what was parsed before is known meanwhile');
   await until('a sign of life', async () => {
     try {
@@ -319,6 +329,42 @@ t.test('a thread that fails is started anew, its sends uncertain', async (t) => 
   });
   await Promise.all(failing);
   t.equal(faults.splice(0).length, deeds.length);
+});
+
+t.test('a file of a thread that ends meanwhile comes again with its message', async (t) => {
+  for (const reference of ['opened', 'not opened']) {
+    const driver = await make();
+    let reading: Promise<unknown> = Promise.resolve();
+    const read = async (event: DriverEvent): Promise<void> => {
+      const open = event.type === 'message' ? event.media?.open : undefined;
+      for await (const _ of (await open?.(new AbortController().signal)) ?? []);
+    };
+    const { session, send } = open(driver, 'ada', {
+      async emit(event) {
+        if (event.type === 'message') reading = t.rejects(read(event), again, reference);
+        await reading;
+      },
+    });
+    const again = { code: 'not_connected', certain: true, retryAfterMs: 0 };
+    await session.resume();
+    await t.rejects(send('breaksOff', { reference }), { code: 'driver_failed' });
+    await reading;
+    await driver.close();
+  }
+  t.equal(faults.splice(0).length, 2);
+});
+
+t.test('a slow moment of the driver ends no session but the one that closes', async (t) => {
+  const driver = await make();
+  t.teardown(() => driver.close());
+  const [ada, ben] = [open(driver), open(driver, 'ben')];
+  await Promise.all([ada.session.resume(), ben.session.resume()]);
+  t.throws(() => driver.identifier?.parse('slow'), /no answer/);
+  ada.session.close();
+  await ben.send('logs');
+  t.match(ben.events, [{ state: 'connected' }]);
+  t.equal(ben.events.length, 1);
+  t.same(faults, []);
 });
 
 t.test('a session is closed even where its driver never comes back', async (t) => {

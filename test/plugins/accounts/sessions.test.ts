@@ -5,6 +5,8 @@ import type { DriverEvent } from '../../../core/contracts/driver.ts';
 import type { GatewayError } from '../../../core/errors.ts';
 import { msgappStatus } from '../../../plugins/accounts/connection-status.ts';
 import { plainOptions } from '../../../plugins/accounts/connections.ts';
+import { connectLane } from '../../../plugins/accounts/lanes/connect.ts';
+import { proxyLane } from '../../../plugins/accounts/lanes/proxy.ts';
 import { databases } from '../../harness/databases.ts';
 import { until } from '../../harness/story.ts';
 import { type ProcessOptions, World } from './world.ts';
@@ -585,6 +587,46 @@ for (const { name, create } of databases) {
       await last.state('logged_out');
       const late = last.port.fetchMedia({ url: 'fifth' }, new AbortController().signal);
       await t.rejects(late, { code: 'media_unavailable', certain: true });
+    });
+
+    t.test('another proxy ends what is under way, whatever the driver does', async (t) => {
+      const { process, caller } = await begin(t);
+      const { driver, faults, listener, storage } = process;
+      const { view } = await connect(process, caller, newNumber());
+      const { last } = driver;
+      await last.state('connected');
+      driver.behaviour.send = (_, __, signal) =>
+        new Promise((_, reject) =>
+          signal.addEventListener('abort', () => reject(new Error('cut'))),
+        );
+      last.close = () => {
+        throw new Error('close throws');
+      };
+      const to = { phone: '+15550002222', networkId: null };
+      const message = { reference: 'msg_1', attempt: 1, to, text: 'hi', media: null };
+      const sending = listener.session?.send(message).catch((error: unknown) => error);
+      const { accountId } = view;
+      const change = { tenantId: caller.tenantId, accountId, proxy: 'socks5://one' };
+      t.equal(await storage.submit(proxyLane(process.broker), change), true);
+      t.match(await sending, { code: 'session_closed', certain: false });
+      await until('the account to be connected anew', async () =>
+        driver.last !== last && listener.session?.connected === true ? true : undefined,
+      );
+      t.match(faults, [{ call: 'close' }]);
+      t.same(driver.last.calls, ['resume'], 'by one attempt');
+    });
+
+    t.test('a number that was removed meanwhile is read again', async (t) => {
+      const { process, caller } = await begin(t);
+      const { storage } = process;
+      const lane = connectLane({ listeners: [], reporter: { report: () => undefined } });
+      const output = await storage.submit(lane, {
+        ...{ tenantId: caller.tenantId, mode: 'test', channel: 'msgapp_web' },
+        ...{ identifier: newNumber(), options: plainOptions('qr'), forceNew: false },
+        ...{ proxy: 'sealed for acc_removed', accountsCap: 10, owner: 'somebody', leaseMs: 1_000 },
+        ...{ existingAccountId: 'acc_removed', newAccountId: 'acc_new' },
+      });
+      t.same(output, { kind: 'stale' });
     });
 
     t.test('a driver that fails hurts nobody but its account', async (t) => {

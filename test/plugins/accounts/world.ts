@@ -149,7 +149,11 @@ export class World {
         loopDelayMs: () => 0,
       }),
       sealer: fakeSealer,
-      proxies: { sealed: (_, url) => url, isSame: () => true, through: async () => null },
+      proxies: {
+        sealed: (_, url) => url,
+        isSame: (one, other) => one.proxy === other.proxy,
+        through: async () => null,
+      },
       channels: {
         driverOf: (channel) => (['msgapp_web', 'chatapp'].includes(channel) ? driver : null),
         channels: () => ['msgapp_web', 'chatapp'],

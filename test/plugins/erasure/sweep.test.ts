@@ -4,11 +4,12 @@ import t from 'tap';
 import { makeEraseLane, makeEraseSomeLane } from '../../../plugins/contacts/erase.ts';
 import { ErasureSweep } from '../../../plugins/erasure/sweep.ts';
 import { eraseSome, failUndispatched } from '../../../plugins/messages/forget-contact.ts';
-import { log } from '../../fixtures/process.ts';
+import { log, run } from '../../fixtures/process.ts';
 import { notHeldUp } from '../../harness/beside.ts';
-import { databases } from '../../harness/databases.ts';
+import { databases, engines } from '../../harness/databases.ts';
 import { storeMany } from '../../harness/many-messages.ts';
 import { scale, scaled } from '../../harness/scale.ts';
+import { until } from '../../harness/story.ts';
 import { acceptedId, makeTenant, openStage } from '../messages/stage.ts';
 
 const phone = '+12025550177';
@@ -74,3 +75,31 @@ for (const engine of databases) {
     }
   });
 }
+
+t.test('erasures that cannot be gone on with hold up none behind them', async (t) => {
+  const { url } = await engines.sqlite.create(t);
+  const { storage } = await openStage(t, url);
+  const ids = Array.from({ length: 230 }, (_, n) => `con_${String(n).padStart(3, '0')}`);
+  await run(storage, async (unit) => {
+    for (const id of ids) {
+      await unit.erasures.begin({ id, tenantId: 'ten_1', address: null }, 1);
+    }
+  });
+  const done: string[] = [];
+  const sweep = new ErasureSweep({ storage, sweepMedia: async () => undefined, log });
+  let release: () => void = () => undefined;
+  const stuck = new Promise<boolean>((resolve) => {
+    release = () => resolve(false);
+  });
+  sweep.add('con', async ({ id }) => {
+    if (id === ids[0]) return stuck;
+    if (id < 'con_220') throw new Error('nobody answers');
+    done.push(id);
+    return false;
+  });
+  sweep.start();
+  await until('the last to be done', async () => (done.length === 10 ? true : undefined));
+  t.same(done.sort(), ids.slice(220));
+  release();
+  await sweep.stop();
+});

@@ -3,6 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { InboundMedia } from '../../../core/contracts/driver.ts';
+import { notConnected } from '../../../core/contracts/driver-error.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { mediaReference } from '../../../core/media-reference.ts';
 import type { Contact } from '../../../plugins/contacts/contract.ts';
@@ -185,6 +186,18 @@ for (const engine of databases) {
         t.same(await rows(), []);
       },
     );
+
+    t.test('a message whose driver ends meanwhile comes again', async (t) => {
+      const { stage, session, list, rows, files } = await world(t, database.url);
+      const cut = opened(async () => {
+        throw notConnected();
+      });
+      const received = stage.part.receive(session, { ...inbound('cut'), media: cut });
+      await t.rejects(received, { code: 'not_connected', retryAfterMs: 0 });
+      t.same([await list(), await rows(), await files('kept')], [[], [0, 0], []]);
+      await stage.part.receive(session, { ...inbound('cut'), media: pictureOpened() });
+      t.equal((await files('kept')).length, 1, 'with its file');
+    });
 
     t.test('media is kept for the configured time', async (t) => {
       const { stage, session, list, rows, files, sweep, media, tenantId, store } = await world(

@@ -1,0 +1,37 @@
+import t from 'tap';
+import { plainOptions } from '../../../plugins/accounts/connections.ts';
+import { forgetContact } from '../../../plugins/accounts/contact-credentials.ts';
+import { unconnected } from '../../../plugins/accounts/status.ts';
+import { engines } from '../../harness/databases.ts';
+import { World } from './world.ts';
+
+const address = { channel: 'mail', phone: null, networkId: 'ada' };
+
+t.test('keys of a contact are not forgotten while their driver is off', async (t) => {
+  const { url } = await engines.sqlite.create(t);
+  const world = await World.open(t, url);
+  const { tenantId } = await world.tenant();
+  await world.act((unit) =>
+    unit.accounts.insert([
+      {
+        ...{ id: 'acc_1', tenantId, channel: 'mail', identifier: 'me' },
+        ...{ connectOptions: plainOptions('qr'), state: unconnected, createdAt: 1 },
+      },
+    ]),
+  );
+  const parts = {
+    storage: world.storage,
+    sealer: { open: () => '' },
+    channels: { driverOf: () => null },
+    directory: {
+      ask: async () => {
+        throw new Error('nobody is asked');
+      },
+    },
+  };
+  t.equal(await forgetContact(parts, tenantId, address), false, 'without keys nothing is left');
+  await world.act((unit) =>
+    unit.credentials.put([{ accountId: 'acc_1', name: 'key:ada', value: 'sealed' }]),
+  );
+  await t.rejects(forgetContact(parts, tenantId, address), /the driver of mail is off/);
+});
