@@ -186,7 +186,9 @@ export async function runAlone(
 async function startNetwork(t: Teardown): Promise<string> {
   const secret = randomBytes(32).toString('base64url');
   const url = `tcp://:${secret}@127.0.0.1:${await freePort()}`;
-  const network = startProcess(t, ['drivers/simulated/network/main.ts'], {
+  // A test that counts at its end reads all that was sent.
+  const quota = ['--most-messages=10000000', '--most-bytes=10000000000'];
+  const network = startProcess(t, ['drivers/simulated/network/main.ts', ...quota], {
     SIMULATED_NETWORK_URL: url,
     DATA_DIR: await makeFolder('network'),
   });
