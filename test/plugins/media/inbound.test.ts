@@ -194,7 +194,7 @@ for (const engine of databases) {
       });
       const received = stage.part.receive(session, { ...inbound('cut'), media: cut });
       await t.rejects(received, { code: 'not_connected', retryAfterMs: 0 });
-      t.same([await list(), await rows(), await files('kept')], [[], [0, 0], []]);
+      t.same([await list(), await rows(), await files('kept')], [[], [2], []]);
       await stage.part.receive(session, { ...inbound('cut'), media: pictureOpened() });
       t.equal((await files('kept')).length, 1, 'with its file');
     });
