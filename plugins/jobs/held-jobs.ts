@@ -10,6 +10,9 @@ import { claimJobLane, ensureJobsLane, releaseJobLane } from './lanes.ts';
 /** Between two reads of what is due, milliseconds; shorter where a job runs more often. */
 const sweepMs = 1_000;
 
+/** How long after a job is due it is asked for, milliseconds: the clock of the database decides. */
+const kickMs = 10;
+
 /** How long a stop waits for work that does not heed its signal, milliseconds. */
 const patienceMs = 10_000;
 
@@ -108,7 +111,8 @@ export class HeldJobs implements Jobs {
     const { log, storage } = this.#parts;
     const { job, lease } = work;
     const { name } = job;
-    const failures = error === null ? 0 : (this.#failures.get(name) ?? 0) + 1;
+    const before = work.hasRunLong ? 0 : (this.#failures.get(name) ?? 0);
+    const failures = error === null ? 0 : before + 1;
     this.#failures.set(name, failures);
     if (error !== null) log.error({ err: error, job: name, failures }, 'a job failed');
     const dueInMs = work.pauseMs(failures, this.#stopped !== null);
@@ -117,6 +121,8 @@ export class HeldJobs implements Jobs {
       log.warn({ err: error, job: name }, 'a job could not be given back');
     });
     if (this.#work.get(name) === work) this.#work.delete(name);
+    // The loop alone would find it up to a whole pause later.
+    setTimeout(() => this.#claiming?.kick(), dueInMs + kickMs).unref();
   }
 
   #keep(): LeaseKeeping {

@@ -13,6 +13,7 @@ export class JobWork {
   /** Resolves when the work has ended, however. */
   readonly ended: Promise<void>;
   readonly #ending = new AbortController();
+  readonly #startedAt = performance.now();
   #end: () => void = () => undefined;
 
   constructor(job: Job, lease: LeaseToken) {
@@ -21,6 +22,11 @@ export class JobWork {
     this.ended = new Promise((resolve) => {
       this.#end = resolve;
     });
+  }
+
+  /** It has run for so long that an earlier failure has nothing to do with the next. */
+  get hasRunLong(): boolean {
+    return performance.now() - this.#startedAt > longestPauseMs;
   }
 
   /** Does the work; answers what it threw, null for nothing or after `abort`. Never rejects. */

@@ -1,0 +1,29 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { HeldJobs } from '../../../plugins/jobs/held-jobs.ts';
+import { log, makeProcess, migratedStorage } from '../../fixtures/process.ts';
+import { engines } from '../../harness/databases.ts';
+import { until } from '../../harness/story.ts';
+
+t.test('a job begins again as long after its end as it asks for', async (t) => {
+  const storage = await migratedStorage(t, (await engines.sqlite.create(t)).url);
+  const { broker, cluster, start } = makeProcess(t, storage, { roles: ['webhooks'] });
+  const jobs = new HeldJobs({ storage, cluster, log, owner: broker.processId });
+  const everyMs = 700;
+  const pauses: number[] = [];
+  let endedAt: number | null = null;
+  jobs.add({
+    name: 'test.work',
+    everyMs,
+    async work() {
+      if (endedAt !== null) pauses.push(performance.now() - endedAt);
+      await sleep(30);
+      endedAt = performance.now();
+    },
+  });
+  await start(() => jobs.stop());
+  jobs.start();
+  await until('four runs', async () => pauses.length === 3 || undefined);
+  const median = pauses.sort((one, other) => one - other)[1] ?? 0;
+  t.ok(median > everyMs - 20 && median < 1.7 * everyMs, `${pauses.map(Math.round)} ms`);
+});
