@@ -76,22 +76,19 @@ export class Subscription {
     if (failed !== undefined && !signal.aborted) throw failed;
   }
 
-  /** Handles the next events of a tenant. @throws GatewayError `unavailable` */
+  /** Handles a page of a tenant's events; what is behind it waits for its next turn. @throws GatewayError `unavailable` */
   async #follow(tenantId: string, since: number, signal: AbortSignal): Promise<void> {
     const { storage, feed, name } = this.#parts;
     const cursor = { subscription: name, tenantId };
-    let after = await storage.read.eventCursors.find(name, tenantId);
+    const after = await storage.read.eventCursors.find(name, tenantId);
     if (after === 0) await storage.submit(moveCursorLane, { ...cursor, sequence: 0 });
     const filter = { tenantId, types: nine, accounts: null, limit: pageSize };
-    for (let hasMore = true; hasMore && !signal.aborted; ) {
-      const page = await feed.page(filter, { after, since: null, at: 0 });
-      const events = page.events.filter(({ createdAt }) => createdAt >= since);
-      const { handled, isHeld } = await this.#handle(tenantId, events, signal);
-      const sequence = isHeld || signal.aborted ? (handled ?? after) : page.position.after;
-      if (sequence > after) await storage.submit(moveCursorLane, { ...cursor, sequence });
-      after = sequence;
-      hasMore = page.hasMore && !isHeld;
-    }
+    const page = await feed.page(filter, { after, since: null, at: 0 });
+    const events = page.events.filter(({ createdAt }) => createdAt >= since);
+    const { handled, isHeld } = await this.#handle(tenantId, events, signal);
+    const sequence = isHeld || signal.aborted ? (handled ?? after) : page.position.after;
+    if (sequence > after) await storage.submit(moveCursorLane, { ...cursor, sequence });
+    if (page.hasMore && !isHeld) this.#turns.add(tenantId);
   }
 
   /** Handles events in order, up to the first whose handler rejects; answers the number of the last one handled. */
