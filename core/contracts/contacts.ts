@@ -37,6 +37,15 @@ export interface ContactPage {
   readonly next_cursor: string | null;
 }
 
+/** What is to change of a contact; what is absent stays. */
+export interface ContactChange {
+  /** Empty: the name that the network shows. */
+  readonly name?: string | undefined;
+  readonly do_not_disturb?: boolean | undefined;
+  readonly private?: boolean | undefined;
+  readonly automation_paused?: boolean | undefined;
+}
+
 /** Contacts as the container hands them out under the name `contacts`; in every process. */
 export interface Contacts {
   /**
@@ -50,6 +59,11 @@ export interface Contacts {
    * @throws GatewayError `invalid_cursor`, `invalid_phone_number`, `unavailable`
    */
   list(caller: ActingCaller, query?: ContactQuery): Promise<ContactPage>;
+  /**
+   * Changes a contact as `PATCH /contacts/{id}` does, and answers it; null where `find` answers null.
+   * @throws GatewayError `unavailable`
+   */
+  change(caller: ActingCaller, id: string, change: ContactChange): Promise<ContactView | null>;
 }
 
 declare module '../container.ts' {

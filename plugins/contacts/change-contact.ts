@@ -1,4 +1,4 @@
-import type { Static } from 'typebox';
+import type { ContactChange } from '../../core/contracts/contacts.ts';
 import { GatewayError } from '../../core/errors.ts';
 import { type AnyOperation, operation } from '../../core/operation.ts';
 import type { ContactChangeInput, ContactChanges } from './change.ts';
@@ -51,7 +51,8 @@ export function changeContact({ change }: ChangeContactParts): AnyOperation {
   });
 }
 
-function changesOf(body: Static<typeof ChangeContactBody>): ContactChanges {
+/** The fields of a change as the lane takes them. Pure. */
+export function changesOf(body: ContactChange): ContactChanges {
   return {
     ...(body.name === undefined ? {} : { name: body.name, nameSet: body.name !== '' }),
     ...(body.do_not_disturb === undefined ? {} : { doNotDisturb: body.do_not_disturb }),

@@ -1,9 +1,11 @@
 import { provideSingleton } from '../../core/container.ts';
+import type { Contacts } from '../../core/contracts/contacts.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import { withTimeout } from '../../core/waiting.ts';
 import type {} from '../accounts/contract.ts';
 import type {} from '../erasure/contract.ts';
 import { makeContactChangeLane } from './change.ts';
+import { changesOf } from './change-contact.ts';
 import { createContactLane } from './create.ts';
 import { makeEraseLane, makeEraseSomeLane } from './erase.ts';
 import { exportContact } from './export-contact.ts';
@@ -40,13 +42,20 @@ export default gatewayPlugin(
     };
     const list = (tenantId: string, filter: ContactFilter) =>
       storage.read.contacts.list(tenantId, filter);
+    const find: Contacts['find'] = async ({ tenantId, accountIds = null }, id) => {
+      const found = await storage.read.contacts.find(tenantId, id);
+      if (found === null) return null;
+      const isShown = accountIds === null || (await known([found], accountIds)).length > 0;
+      return isShown ? contactView(found) : null;
+    };
     provideSingleton(app.container, 'contacts', () => ({
+      find,
       list: (caller, query = {}) => contactPage({ list, known, cursors, channels }, caller, query),
-      async find({ tenantId, accountIds = null }, id) {
-        const found = await storage.read.contacts.find(tenantId, id);
-        if (found === null) return null;
-        const isShown = accountIds === null || (await known([found], accountIds)).length > 0;
-        return isShown ? contactView(found) : null;
+      async change(caller, id, fields) {
+        if ((await find(caller, id)) === null) return null;
+        const changes = changesOf(fields);
+        const contact = await storage.submit(change, { tenantId: caller.tenantId, id, changes });
+        return contact && contactView(contact);
       },
     }));
     app.operations.add(

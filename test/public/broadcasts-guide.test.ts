@@ -5,7 +5,7 @@ import { connect } from '../../plugins/storage/connection.ts';
 import { Executor } from '../../plugins/storage/executor.ts';
 import { client } from '../harness/client.ts';
 import { engines, storyDatabases, type TestDatabase } from '../harness/databases.ts';
-import { generousLimits, runGateway } from '../harness/gateway.ts';
+import { generousLimits, type RunningGateway, runGateway } from '../harness/gateway.ts';
 import { guideBlocks, guideFiles } from '../harness/guide.ts';
 import { outsidePackage } from '../harness/packed.ts';
 import { openRows } from '../harness/rows.ts';
@@ -50,7 +50,7 @@ t.test('the plugin of docs/broadcasts.md', { timeout: 1_800_000 }, async (t) => 
     GATEWAY_CONFIG: join(folder, 'gateway.json'),
     // This runs on another copy of the gateway than the one that it imports.
     GATEWAY_PLUGINS__BROADCASTS__PACKAGE: join(folder, 'built/plugin.js'),
-    GATEWAY_PLUGINS__BROADCASTS__OPTIONS: '{"per_minute":6000}',
+    GATEWAY_PLUGINS__BROADCASTS__OPTIONS: '{"per_minute":6000,"opener_pause_s":2}',
     GATEWAY_SESSIONS__LEASE_S: '3',
     GATEWAY_PLANS__FREE__SENDS_CAP: '3',
   };
@@ -105,7 +105,11 @@ async function killed(
   t.match(over, { queued: 0, sent: people - 4, waits_for: null });
   t.same(
     [...over.skipped].sort((one, other) => (one.reason < other.reason ? -1 : 1)),
-    ['do_not_disturb', 'erased', 'opted_out', 'private'].map((reason) => ({ reason, count: 1 })),
+    [
+      { reason: 'do_not_disturb', count: 2 },
+      { reason: 'erased', count: 1 },
+      { reason: 'private', count: 1 },
+    ],
   );
   await until(
     'all to be on the network',
@@ -154,7 +158,6 @@ async function limited(t: Test, settings: Readonly<Record<string, string>>): Pro
   const guards = {
     GATEWAY_LIMITS__OPENER_BURST__OPENERS: '2',
     GATEWAY_LIMITS__OPENER_BURST__WINDOW_S: '2',
-    GATEWAY_LIMITS__SAFETY__REFUSALS: '0',
   };
   const { url } = await engines.sqlite.create(t);
   const gateway = await runGateway(t, { databaseUrl: url, settings: { ...settings, ...guards } });
@@ -208,4 +211,50 @@ async function limited(t: Test, settings: Readonly<Record<string, string>>): Pro
     return found.status === 'done' && found.sent === 5 ? true : undefined;
   });
   t.ok(reasons.has('opener_burst'), 'it waited for the guard');
+  await asked(t, gateway, mine);
+}
+
+/** What a request may ask for: once, by a key that may send without a person, of people who did not say STOP. */
+async function asked(t: Test, gateway: RunningGateway, account_id: string): Promise<void> {
+  const { api } = gateway;
+  const from = { phone: phoneOf(50), name: 'A$$AP $&' };
+  await receive(api, phoneNumber(2), { from, text: 'Hi' });
+  const { contacts } = await successOf<{ contacts: { id: string }[] }>(
+    api.get(`/contacts?phone=${encodeURIComponent(from.phone)}`),
+  );
+  const contact_ids = contacts.map(({ id }) => id);
+  const body = { account_id, text: 'Hello {name}.', contact_ids };
+  const once = { 'idempotency-key': 'monday' };
+  const first = await successOf<Broadcast>(api.post('/broadcasts', body, once));
+  const again = await successOf<Broadcast>(api.post('/broadcasts', body, once));
+  t.equal(again.id, first.id, 'a repeated request begins nothing');
+  const other = await api.post('/broadcasts', { ...body, text: 'Bye' }, once);
+  t.match(other, { status: 409, body: { error_code: 'idempotency_conflict' } });
+  const over = (id: string) =>
+    until('the end', async () => {
+      const found = await successOf<Broadcast>(api.get(`/broadcasts/${id}`));
+      return found.status === 'done' ? found : undefined;
+    });
+  t.match(await over(first.id), { sent: 1 });
+  await until(
+    'the message',
+    async () => (await outbox(api, phoneNumber(2))).at(-1)?.text === 'Hello A$$AP $&.' || undefined,
+  );
+
+  await receive(api, phoneNumber(2), { from, text: 'Stop' });
+  await until('the flag', async () => {
+    const { do_not_disturb } = await successOf<{ do_not_disturb: boolean }>(
+      api.get(`/contacts/${contact_ids[0]}`),
+    );
+    return do_not_disturb || undefined;
+  });
+  const next = await successOf<Broadcast>(api.post('/broadcasts', body));
+  const silent = [{ reason: 'do_not_disturb', count: 1 }];
+  t.match(await over(next.id), { sent: 0, skipped: silent }, 'nor does the next one reach it');
+
+  const { key } = await successOf<{ key: string }>(
+    api.post('/keys', { name: 'Agent', confirm_sends: true }),
+  );
+  const refused = await client(gateway.baseUrl, key).post('/broadcasts', body);
+  t.match(refused, { status: 403, body: { error_code: 'confirmation_required' } });
 }
