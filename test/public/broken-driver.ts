@@ -1,6 +1,6 @@
 /**
- * Runs the contract suite on the driver of the guide with one fault: the first loss of a connection is not reported.
- * That clause fails while the network is out of reach.
+ * Runs the contract suite on the driver of the guide with two faults: the first loss of a connection is not reported,
+ * and it declares proxies that it does not use.
  */
 export const brokenDriver = `
 import { driverContract } from 'messaging-gateway/testing';
@@ -33,7 +33,8 @@ await driverContract(t, {
   name: 'broken',
   makeDriver(context) {
     const driver = makeIrcDriver({ ...context, options });
-    return { ...driver, open: (account, port) => driver.open(account, deaf(port)) };
+    const capabilities = { ...driver.capabilities, proxies: true };
+    return { ...driver, capabilities, open: (account, port) => driver.open(account, deaf(port)) };
   },
   world,
 });

@@ -7,6 +7,7 @@ import { makeProsody } from '../servers/prosody.ts';
 import { xmppStory } from './xmpp-story.ts';
 
 const leftOut = [
+  'connects through its proxy, and no other way',
   'links by qr',
   'links by pairing_code',
   'links by code',

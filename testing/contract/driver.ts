@@ -8,6 +8,7 @@ import { forgetting } from './driver/forgetting.ts';
 import { linking } from './driver/linking.ts';
 import { LogLines } from './driver/log-lines.ts';
 import { naming } from './driver/naming.ts';
+import { proxying } from './driver/proxying.ts';
 import { receiving } from './driver/receiving.ts';
 import { resuming } from './driver/resuming.ts';
 import { sending } from './driver/sending.ts';
@@ -38,7 +39,9 @@ export async function driverContract(
   const dataDir = mkdtempSync(join(tmpdir(), 'driver-contract-'));
   const driver = await makeDriver({ options: {}, dataDir, log });
   const bench = new Bench(driver, world, log, patienceMs);
-  const parts = { naming, linking, resuming, sending, window, receiving, forgetting, closing };
+  const parts = {
+    ...{ naming, linking, resuming, proxying, sending, window, receiving, forgetting, closing },
+  };
   for (const [part, run] of Object.entries(parts)) {
     await t.test(`${name}: ${part}`, (t) => run(t, bench));
   }
