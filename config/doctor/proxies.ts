@@ -25,9 +25,10 @@ async function faultOf(proxy: UsedProxy): Promise<Finding | null> {
     return null;
   } catch (error) {
     const { code, name } = error as NodeJS.ErrnoException;
+    const reason = name === 'AbortError' ? 'no answer' : (code ?? name);
     return bad(
       'proxies',
-      `The proxy ${proxyUrl(proxy, false)} of ${accounts} accounts cannot be connected to (${code ?? name}): start it, or change it by PATCH /accounts/{id}.`,
+      `The proxy ${proxyUrl(proxy, false)} of ${accounts} accounts cannot be connected to (${reason}): start it, or change it by PATCH /accounts/{id}.`,
     );
   } finally {
     socket.destroy();

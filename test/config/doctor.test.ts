@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -8,11 +10,13 @@ import { parseCommand } from '../../config/commands/parse.ts';
 import type { DatabaseFacts } from '../../config/compose-doctor.ts';
 import { judgeDatabase } from '../../config/doctor/database.ts';
 import type { Finding } from '../../config/doctor/finding.ts';
-import { judgeDisk, judgeModes } from '../../config/doctor/host.ts';
-import { engines } from '../harness/databases.ts';
+import { judgeDisk } from '../../config/doctor/host.ts';
+import { examineProxies } from '../../config/doctor/proxies.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { freePort } from '../harness/ports.ts';
+import { startReadOnlyServer } from '../harness/read-only-server.ts';
 import { operate, startRabbitmq } from '../servers/rabbitmq.ts';
+import { makeFolder } from '../servers/server.ts';
 
 const secret = () => randomBytes(32).toString('base64');
 
@@ -38,42 +42,27 @@ function isBad(
   );
 }
 
-t.test('what is found of a host and of a database is judged', async (t) => {
-  const path = '/data/gateway.db';
-  t.match(
-    judgeModes([
-      { path, mode: 0o100600 },
-      { path: '/data/none', mode: null },
-    ]),
-    { ok: true },
-  );
-  t.match(judgeModes([{ path, mode: 0o100644 }]), {
-    ok: false,
-    sentence:
-      '/data/gateway.db has mode 644, others may use it: run chmod go-rwx /data/gateway.db.',
-  });
+t.test('what cannot be had here is judged by what would be found', async (t) => {
   t.match(judgeDisk('/data', 2e9), { ok: true, sentence: '1.9 GiB are free at /data.' });
   t.match(judgeDisk('/data', 5e8), { ok: false, sentence: /^0\.5 GiB .*make room/ });
-
   const well: DatabaseFacts = {
     version: '10.11.6-MariaDB-0+deb12u1',
     clockDifferenceMs: 3,
     server: { flushAtCommit: 1, maxConnections: 151 },
     canary: null,
   };
-  t.ok(judgeDatabase(well).every(({ ok }) => ok));
-  t.ok(judgeDatabase({ ...well, version: '9.7.4' }).every(({ ok }) => ok));
-  const cases: readonly (readonly [Partial<DatabaseFacts>, string, RegExp])[] = [
-    [{ version: '10.5.2-MariaDB' }, 'database', /too old: run 10\.6 or newer/],
-    [{ version: '5.7.44' }, 'database', /MySQL 5\.7\.44 is too old: run 8\.0/],
-    [{ server: { flushAtCommit: 2, maxConnections: 151 } }, 'durability', /is 2: set it to 1/],
-    [{ server: { flushAtCommit: 1, maxConnections: 20 } }, 'connections', /is 20: set it to 30/],
-    [{ clockDifferenceMs: -4_000 }, 'clock', /differ by 4000 ms: let both/],
-  ];
-  for (const [change, check, sentence] of cases) {
-    const wrong = judgeDatabase({ ...well, ...change }).filter(({ ok }) => !ok);
-    t.match(wrong, [{ check, sentence }]);
-    t.equal(wrong.length, 1);
+  t.match(judgeDatabase({ ...well, version: '9.7.4' }), [
+    { ok: true, sentence: 'MySQL 9.7.4 answers.' },
+    { ok: true },
+    { ok: true },
+    { ok: true },
+  ]);
+  for (const [version, sentence] of [
+    ['10.5.2-MariaDB', 'MariaDB 10.5.2-MariaDB is too old: run 10.6 or newer.'],
+    ['5.7.44', 'MySQL 5.7.44 is too old: run 8.0 or newer.'],
+  ] as const) {
+    const wrong = judgeDatabase({ ...well, version }).filter(({ ok }) => !ok);
+    t.same(wrong, [{ check: 'database', ok: false, sentence }]);
   }
 });
 
@@ -89,47 +78,153 @@ t.test('an embedded gateway, before its start, beside it, and with what is wrong
   const env = { DATA_DIR: gateway.dataDir, GATEWAY_SECRET: gateway.secret };
   const well = await examined(env);
   t.equal(well.code, 0, well.text);
-  t.match(well.of.get('secret'), { sentence: 'GATEWAY_SECRET opens the database.' });
-  t.match(well.of.get('disk'), { sentence: /GiB are free/ });
+  t.match(
+    well.findings.map(({ sentence }) => sentence),
+    [
+      'Every setting is valid.',
+      'What the gateway keeps is readable by its user alone.',
+      / GiB are free at /,
+      /^SQLite 3\..* answers\.$/,
+      'The clocks of database and gateway differ by 0 ms.',
+      'GATEWAY_SECRET opens the database.',
+      'There is no broker: one process does everything.',
+    ],
+  );
   isBad(t, await examined({ ...env, GATEWAY_SECRET: secret() }), 'secret', /another secret/);
+  const { DATA_DIR } = env;
+  isBad(t, await examined({ DATA_DIR }), 'secret', /gateway-secret is missing, and .*: restore/);
   isBad(t, await examined({ ...env, PORT: 'x' }), 'settings', /PORT/);
-  await chmod(join(gateway.dataDir, 'gateway.db'), 0o644);
-  isBad(t, await examined(env), 'files', /gateway\.db has mode 644/);
+  const kept = join(DATA_DIR, 'gateway-secret');
+  await writeFile(kept, 'none', { mode: 0o600 });
+  isBad(
+    t,
+    await examined({ DATA_DIR }),
+    'secret',
+    /gateway-secret .* does not hold a secret: rest/,
+  );
+  await rm(kept);
+  await chmod(join(DATA_DIR, 'gateway.db'), 0o644);
+  isBad(t, await examined(env), 'files', /gateway\.db has mode 644, .*: run chmod go-rwx /);
+  await writeFile(join(home, 'gateway.db'), 'Dear diary, '.repeat(1_000), { mode: 0o600 });
+  isBad(t, await examined({ DATA_DIR: home }), 'database', /is not an SQLite database: restore/);
   t.match(parseCommand(['doctor', '--json']), { name: 'doctor', json: true });
+  if (process.platform !== 'linux') return;
+  // A file system without a free byte.
+  isBad(t, await examined({ DATA_DIR: '/proc' }), 'disk', /^0\.0 GiB .*at \/proc: make room/);
 });
 
-t.test('a database server and a broker, and what is wrong with them', async (t) => {
-  const { url } = await engines.mariadb.create(t);
-  const rabbitmq = await startRabbitmq();
-  t.teardown(() => rabbitmq.remove());
-  const { url: amqp } = rabbitmq;
-  await operate(rabbitmq, ['add_user', 'limited', 'limited']);
-  await operate(rabbitmq, ['add_user', 'nobody', 'nobody']);
-  await operate(rabbitmq, ['set_permissions', 'limited', '^other', '^other', '^other']);
-  const env = { DATABASE_URL: url, AMQP_URL: amqp, GATEWAY_SECRET: secret() };
-  const found = await examined(env);
-  t.match(found.of.get('database'), { ok: true, sentence: /^MariaDB .* answers\.$/ });
-  t.match(found.of.get('clock'), { ok: true });
-  t.match(found.of.get('secret'), { ok: true, sentence: /empty/ });
-  t.match(found.of.get('broker'), { ok: true });
+t.test('a database server, and what is wrong with it', async (t) => {
+  const { url, server, execute } = await startReadOnlyServer(t);
+  const env = { DATABASE_URL: url, GATEWAY_SECRET: secret(), DATA_DIR: await makeFolder('doctor') };
+  const well = await examined(env);
+  t.equal(well.code, 0, well.text);
+  t.match(
+    well.findings.filter(({ check }) => !['settings', 'files', 'disk', 'broker'].includes(check)),
+    [
+      { sentence: /^(MariaDB|MySQL) .* answers\.$/ },
+      { sentence: 'A commit is on the disk when the database answers.' },
+      { sentence: 'The database takes 500 connections, a process opens at most 22.' },
+      { sentence: /^The clocks of database and gateway differ by \d+ ms\.$/ },
+      { sentence: 'The database is empty: the first start seals it.' },
+    ],
+  );
+  const { GATEWAY_SECRET: _, ...without } = env;
+  t.match((await examined(without)).of.get('secret'), { ok: true, sentence: /empty/ });
+  for (const [wrong, right, check, sentence] of [
+    ['innodb_flush_log_at_trx_commit = 2', '= 1', 'durability', /is 2: set it to 1, or a crash/],
+    ['max_connections = 20', '= 500', 'connections', /is 20: set it to 30 for each process/],
+    [
+      "init_connect = 'set timestamp = unix_timestamp() - 4'",
+      "= ''",
+      'clock',
+      /differ by [34]\d{3} ms: let both machines follow/,
+    ],
+  ] as const) {
+    await execute(`SET GLOBAL ${wrong}`);
+    isBad(t, await examined(env), check, sentence);
+    await execute(`SET GLOBAL ${wrong.replace(/=.*/, right)}`);
+  }
+  const at = (changes: Partial<URL>) =>
+    examined({ ...env, DATABASE_URL: Object.assign(new URL(url), changes).href });
+  isBad(t, await at({ password: 'hidden' }), 'database', /refuses the user "gateway" .*: correct/);
+  isBad(t, await at({ pathname: '/none' }), 'database', /does not let .* "none": grant all/);
+  const noDatabase = await examined({ ...env, DATABASE_URL: `${server.url}/none` });
+  isBad(t, noDatabase, 'database', /has no database "none": create it, or name another one/);
+  const port = String(await freePort());
+  const away = await at({ port, password: 'hidden' });
+  isBad(t, away, 'database', new RegExp(`${port} does not answer \\(.*\\): start it`));
+  t.notMatch(away.text, 'hidden');
+  await server.freeze();
+  isBad(t, await examined(env), 'database', /does not answer \(.*\): start it/);
+  server.thaw();
+});
 
-  const closed = await freePort();
-  const as = (user: string) => examined({ ...env, AMQP_URL: amqp.replaceAll('guest', user) });
-  t.match((await as('limited')).of.get('broker'), {
-    ok: false,
-    sentence: /permissions to configure, write and read "\^gateway/,
-  });
-  t.match((await as('nobody')).of.get('broker'), {
-    ok: false,
-    sentence: /refuses the user nobody/,
-  });
-  const [away, silent, stranger] = await Promise.all([
-    examined({ ...env, DATABASE_URL: `mysql://a:b@127.0.0.1:${closed}/c` }),
-    examined({ ...env, AMQP_URL: `amqp://a:hidden@127.0.0.1:${closed}` }),
-    examined({ ...env, AMQP_URL: amqp.replace('guest:guest', 'guest:hidden') }),
+t.test('a broker and the proxies, and what is wrong with them', async (t) => {
+  const folder = await makeFolder('doctor');
+  const allowed = { vhost: '/', configure: '.*', write: '.*', read: '.*' };
+  const other = { configure: '^other', write: '^other', read: '^other' };
+  const definitions = {
+    vhosts: [{ name: '/' }, { name: 'full' }],
+    users: ['guest', 'limited', 'nobody'].map((name) => ({ name, password: name, tags: '' })),
+    permissions: [
+      { user: 'guest', ...allowed },
+      { user: 'guest', ...allowed, vhost: 'full' },
+      { user: 'limited', ...allowed, ...other },
+    ],
+    policies: [
+      {
+        ...{ vhost: 'full', name: 'none', pattern: '.*', 'apply-to': 'queues', priority: 1 },
+        definition: { 'max-length': 0 },
+      },
+    ],
+  };
+  await writeFile(join(folder, 'definitions.json'), JSON.stringify(definitions));
+  const rabbitmq = await startRabbitmq([
+    `load_definitions = ${join(folder, 'definitions.json')}`,
+    'tcp_listen_options.backlog = 1',
   ]);
-  t.match(away.of.get('database'), { ok: false, sentence: new RegExp(String(closed)) });
-  t.match(silent.of.get('broker'), { ok: false, sentence: /cannot be reached: start it/ });
-  t.match(stranger.of.get('broker'), { ok: false, sentence: /refuses the user guest/ });
-  for (const { text } of [away, silent, stranger]) t.notMatch(text, 'hidden');
+  t.teardown(() => rabbitmq.remove());
+  const env = { DATA_DIR: join(folder, 'none') };
+  const at = (changes: Partial<URL> = {}) =>
+    examined({ ...env, AMQP_URL: Object.assign(new URL(rabbitmq.url), changes).href });
+  const sentence = 'The broker takes and gives messages.';
+  t.match((await at()).of.get('broker'), { ok: true, sentence });
+
+  const permissions = /permissions to configure, write and read "\^gateway/;
+  isBad(t, await at({ username: 'limited', password: 'limited' }), 'broker', permissions);
+  const nobody = await at({ username: 'nobody', password: 'nobody' });
+  isBad(t, nobody, 'broker', /refuses the user nobody on the virtual host "\/": correct/);
+  const stranger = await at({ password: 'hidden' });
+  isBad(t, stranger, 'broker', /refuses the user guest .*: correct AMQP_URL or AMQP_PASSWORD/);
+  const nowhere = /refuses the user guest on the virtual host "nowhere"/;
+  isBad(t, await at({ pathname: '/nowhere' }), 'broker', nowhere);
+  isBad(t, await at({ pathname: '/full' }), 'broker', /loses messages: let no policy limit/);
+  const away = await at({ port: String(await freePort()), password: 'hidden' });
+  isBad(t, away, 'broker', /cannot be reached: start it, or correct AMQP_URL \(.*ECONNREFUSED/);
+  for (const { text } of [stranger, away]) t.notMatch(text, 'hidden');
+  await operate(rabbitmq, ['set_vm_memory_high_watermark', 'absolute', '1']);
+  isBad(t, await at(), 'broker', /takes no messages \(low on memory\): give it more memory/);
+
+  const [host, port] = ['127.0.0.1', Number(new URL(rabbitmq.url).port)];
+  const user = { username: 'gateway', password: 'hidden' };
+  const proxy = { protocol: 'http', host, port, ...user, accounts: 2 } as const;
+  t.same(await examineProxies([]), []);
+  t.match(await examineProxies([proxy, proxy]), [
+    { ok: true, sentence: 'Each of the 2 proxies of accounts can be connected to.' },
+  ]);
+  await rabbitmq.freeze();
+  t.teardown(async () => rabbitmq.thaw());
+  isBad(t, await at(), 'broker', /does not answer: start it anew, or correct AMQP_URL/);
+  // More than its system keeps for it.
+  const waiting = [1, 2, 3, 4].map(() => connect({ host, port }));
+  t.teardown(async () => waiting.forEach((socket) => void socket.destroy()));
+  await Promise.race(waiting.map((socket) => once(socket, 'connect')));
+  const closed = await freePort();
+  t.match(await examineProxies([proxy, { ...proxy, port: closed }]), [
+    {
+      ok: false,
+      sentence: /^The proxy http:.*\*\*\*.* cannot be connected to \(no answer\): start/,
+    },
+    { ok: false, sentence: /\(ECONNREFUSED\): start it, or change it by PATCH \/accounts\/\{id\}/ },
+  ]);
 });
