@@ -183,7 +183,7 @@ export async function runAlone(
 }
 
 /** Starts a simulated network that is nobody's child; answers its address. */
-async function startNetwork(t: Teardown): Promise<string> {
+export async function startNetwork(t: Teardown): Promise<string> {
   const secret = randomBytes(32).toString('base64url');
   const url = `tcp://:${secret}@127.0.0.1:${await freePort()}`;
   // A test that counts at its end reads all that was sent.
