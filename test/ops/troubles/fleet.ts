@@ -2,15 +2,12 @@ import { randomBytes } from 'node:crypto';
 import type { Test } from 'tap';
 import { type RunningGateway, runGateway } from '../../harness/gateway.ts';
 import { startReadOnlyServer } from '../../harness/read-only-server.ts';
-import { scale } from '../../harness/scale.ts';
 import { scraped } from '../../harness/scrape.ts';
 import { pair, phoneNumber, sendAccepted, until } from '../../harness/story.ts';
 import { FaultyServer } from '../../plugins/storage/faulty-server.ts';
 import { serverUrl } from '../../servers/borrow.ts';
 import { makeFolder } from '../../servers/server.ts';
 import type { Watch } from '../watch.ts';
-
-const to = { phone: phoneNumber(9) };
 
 /** The database, the broker and a process of two. */
 export async function fleetTroubles(t: Test, watch: Watch): Promise<void> {
@@ -25,33 +22,25 @@ export async function fleetTroubles(t: Test, watch: Watch): Promise<void> {
     TEST_API_KEY: `gw_test_${randomBytes(32).toString('base64url')}`,
     GATEWAY_SESSIONS__LEASE_S: '4',
   };
-  const options = { databaseUrl: database.url, dataDir, settings };
+  const program = ['test/harness/small-buffers-main.ts'];
+  const options = { databaseUrl: database.url, dataDir, settings, program };
   const [first, second] = await Promise.all([runGateway(t, options), runGateway(t, options)]);
   const job = watch.job('gateway', [first, second]);
   await pair(first.api, phoneNumber(1));
   await job.fires([]);
 
   await job.fires(['GatewayBrokerAway'], async () => broker.goDown());
-  if (scale >= 1) {
-    const drops = ['GatewayBrokerAway', 'GatewayBufferDrops'];
-    // So many messages are not sent at once.
-    await job.fires(drops, () => sendMany(first), ['GatewayQueueNotDraining']);
-    broker.recover();
-    await until(
-      'the queue to be empty',
-      async () => {
-        const { body } = await first.api.get('/messages?status=queued&limit=1');
-        return JSON.stringify(body).includes('msg_') ? undefined : true;
-      },
-      300_000,
-    );
-  }
-  await job.fires(['GatewayDatabaseUnwritable'], async () => {
-    broker.recover();
-    await database.begin();
-  });
-  await job.fires(['GatewayDatabaseAway'], () => database.server.crash());
   const processes = [first, second];
+  const holding = await until('a session', async () => await holder(processes));
+  const sending = processes.find((one) => one !== holding) ?? first;
+  await job.fires(['GatewayBrokerAway', 'GatewayBufferDrops'], () => fillBuffer(sending));
+  broker.recover();
+  await until('the queue to be empty', async () => {
+    const { body } = await first.api.get('/messages?status=queued&limit=1');
+    return JSON.stringify(body).includes('msg_') ? undefined : true;
+  });
+  await job.fires(['GatewayDatabaseUnwritable'], () => database.begin());
+  await job.fires(['GatewayDatabaseAway'], () => database.server.crash());
   await job.fires([], () => database.server.start());
   const owner = await until('a session', async () => await holder(processes));
   const others = processes.filter((one) => one !== owner);
@@ -76,13 +65,12 @@ async function holder(processes: readonly RunningGateway[]): Promise<RunningGate
   return undefined;
 }
 
-/** Sends until a buffer is full. */
-async function sendMany({ api, baseUrl }: RunningGateway): Promise<void> {
+/** Sends, each time to somebody else, what another process is to be notified of, until a buffer is full. */
+async function fillBuffer({ api, baseUrl }: RunningGateway): Promise<void> {
   const dropped = async () =>
     (await scraped(baseUrl)).value('gateway_broker_messages_dropped_total', {}) ?? 0;
-  while ((await dropped()) === 0) {
-    for (let n = 0; n < 100; n += 1) {
-      await Promise.all([1, 2, 3, 4].map(() => sendAccepted(api, { to })));
-    }
+  for (let sent = 0; (await dropped()) === 0; sent += 40) {
+    const friends = Array.from({ length: 40 }, (_, n) => phoneNumber(1_000 + sent + n));
+    for (const phone of friends) await sendAccepted(api, { to: { phone } });
   }
 }
