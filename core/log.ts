@@ -1,5 +1,6 @@
 import { type Logger, type LoggerOptions, pino } from 'pino';
 import { GatewayError } from './errors.ts';
+import { requestFacts } from './request-place.ts';
 
 /** The gateway's structured log: pino, so that plugins can make children of it. */
 export type GatewayLog = Logger;
@@ -19,6 +20,7 @@ export function createLog(level: string, destination?: { write(line: string): vo
       gone.register(child, kept);
     },
     base: undefined,
+    mixin: () => ({ ...requestFacts() }),
     hooks: { logMethod: leaveOutReported },
     redact: {
       paths: [

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import type { Caller } from '../../core/contracts/caller.ts';
 import type { AnyOperation } from '../../core/operation.ts';
+import { RequestPlace } from '../../core/request-place.ts';
 import type { JsonSchema } from '../../core/schemas.ts';
 import { traceparentOf } from '../../core/spans.ts';
 import { type AnyAnswer, audited, type Handler, isAudited, type RecordChange } from './auditing.ts';
@@ -38,6 +39,8 @@ export class OperationHandling {
   readonly #validator: InputValidator;
   readonly #reader: InputReader;
   readonly #answer: Handler<AnyAnswer>;
+  /** Sends, waits and reads are many, and log what their lanes meet alone. */
+  readonly #isFollowed: boolean;
 
   /**
    * @throws Error when a schema of the declaration lets unknown fields pass, or when that of an operation from outside
@@ -46,7 +49,8 @@ export class OperationHandling {
   constructor(operation: AnyOperation, { bodyLimit, openCalls, isTried, audit }: HandlingOptions) {
     this.operation = operation;
     this.#openCalls = openCalls;
-    this.#answer = isAudited(operation) ? audited(operation, audit) : operation.handler;
+    this.#isFollowed = isAudited(operation);
+    this.#answer = this.#isFollowed ? audited(operation, audit) : operation.handler;
     this.#validator = new InputValidator(operation);
     if (!isTried(operation)) this.#validator.refuseWrongSchemas();
     this.#reader = new InputReader(operation, this.#validator, bodyLimit);
@@ -108,10 +112,13 @@ export class OperationHandling {
     act: Handler<Result>,
   ): Promise<Result> {
     const call = this.#openCalls.enter(request.raw.socket);
+    const handled = new RequestPlace(request.id, place.traceparent);
     try {
       const input = await read();
-      return await act(new OperationCall(request, place, input, call));
+      const acting = () => act(new OperationCall(request, place, input, call));
+      return await (this.#isFollowed ? handled.follow(acting) : handled.call(acting));
     } finally {
+      handled.end();
       call.leave();
     }
   }

@@ -2,6 +2,7 @@ import type { AsyncMessage } from 'rabbitmq-client';
 import type { Release, RequestHandler } from '../../core/contracts/broker.ts';
 import type { Json } from '../../core/contracts/json.ts';
 import type { GatewayLog } from '../../core/log.ts';
+import { RequestPlace } from '../../core/request-place.ts';
 import { bodyText, type Outgoing } from './outgoing.ts';
 import { Reply } from './reply.ts';
 import type { Topology } from './topology.ts';
@@ -64,7 +65,12 @@ export class Answering {
     const time = timeoutMs - Math.min(timeoutMs * transitShare, transitMs);
     const timer = setTimeout(() => late.abort(), time);
     late.signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
-    void this.#answer(handler, subject, bodyText(message.body), late.signal).then((answer) => {
+    // The operation of whoever asks, for the log; a request of the gateway's own is of none.
+    const { request_id: id, traceparent } = headers ?? {};
+    const place = new RequestPlace(String(id), String(traceparent));
+    const answering = () => this.#answer(handler, subject, bodyText(message.body), late.signal);
+    void (id === undefined ? answering() : place.follow(answering)).then((answer) => {
+      place.end();
       clearTimeout(timer);
       this.#open.delete(key);
       // The handler was aborted and has undone its work: the asker must not get a success.

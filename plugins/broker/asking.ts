@@ -1,5 +1,6 @@
 import { RequestUnanswered } from '../../core/contracts/broker.ts';
 import type { Json } from '../../core/contracts/json.ts';
+import { requestPlace } from '../../core/request-place.ts';
 import type { Outgoing } from './outgoing.ts';
 import { Reply } from './reply.ts';
 import type { Topology } from './topology.ts';
@@ -33,6 +34,7 @@ export class Asking {
     this.#asked += 1;
     const correlationId = String(this.#asked);
     const replyTo = this.#options.processId;
+    const { requestId, traceparent } = requestPlace() ?? {};
     const request: Outgoing = {
       exchange: this.#options.topology.processes,
       routingKey: processId,
@@ -41,7 +43,10 @@ export class Asking {
         type: 'request',
         correlationId,
         replyTo,
-        headers: { subject, timeout_ms: Math.ceil(timeoutMs) },
+        headers: {
+          ...{ subject, timeout_ms: Math.ceil(timeoutMs) },
+          ...(requestId === undefined ? {} : { request_id: requestId, traceparent }),
+        },
       },
       mandatory: true,
       deadline: performance.now() + timeoutMs,

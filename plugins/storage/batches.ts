@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Lane, Tables, Unit } from '../../core/contracts/storage.ts';
+import { factsOf, forRequests, type RequestPlaces } from '../../core/request-place.ts';
 import { faultOf } from './faults.ts';
 import { Losses } from './losses.ts';
 import { isSilence } from './pipeline.ts';
@@ -33,29 +34,36 @@ const mostLosses = 3;
 /**
  * Decides a batch in one transaction. After a failure that is not of the connection each input has a transaction of its
  * own, so that a bad one fails alone. Never rejects.
+ * @param places the request of each input, for the log
  */
 export async function settle<Input, Output, Prefetched>(
   parts: UnitParts,
   lane: Lane<Input, Output, Prefetched>,
   inputs: readonly Input[],
+  places: RequestPlaces,
 ): Promise<readonly Settled<Output>[]> {
   const losses = new Losses<Input>();
   try {
-    return (await repeat(parts, lane, inputs, losses)).map((output) => ({ done: true, output }));
+    return (await repeat(parts, lane, inputs, losses, places)).map((output) => ({
+      done: true,
+      output,
+    }));
   } catch (error) {
     if (inputs.length < 2 || error instanceof Hopeless) {
       return inputs.map(() => failure(parts, error));
     }
     parts.log.warn(
-      { err: error, lane: lane.name, size: inputs.length },
+      { err: error, lane: lane.name, size: inputs.length, ...factsOf(places) },
       'a batch failed: each input runs alone',
     );
   }
   const settled: Settled<Output>[] = [];
-  for (const input of inputs) {
+  for (const [index, input] of inputs.entries()) {
     const last = settled.at(-1);
     const isHopeless = last !== undefined && !last.done && last.hopeless;
-    settled.push(isHopeless ? last : await settleAlone(parts, lane, input, losses));
+    const place = [places[index]];
+    const alone = () => settleAlone(parts, lane, input, losses, place);
+    settled.push(isHopeless ? last : await forRequests(place, alone));
   }
   return settled;
 }
@@ -65,9 +73,10 @@ async function settleAlone<Input, Output, Prefetched>(
   lane: Lane<Input, Output, Prefetched>,
   input: Input,
   losses: Losses<Input>,
+  place: RequestPlaces,
 ): Promise<Settled<Output>> {
   try {
-    const [output] = await repeat(parts, lane, [input], losses);
+    const [output] = await repeat(parts, lane, [input], losses, place);
     // `repeat` answers as many outputs as inputs; the type of an output may include undefined.
     return { done: true, output: output as Output };
   } catch (error) {
@@ -84,6 +93,7 @@ async function repeat<Input, Output, Prefetched>(
   lane: Lane<Input, Output, Prefetched>,
   inputs: readonly Input[],
   losses: Losses<Input>,
+  places: RequestPlaces,
 ): Promise<readonly Output[]> {
   let contended = 0;
   let lost = 0;
@@ -103,7 +113,8 @@ async function repeat<Input, Output, Prefetched>(
       if (isOpen && lane.recover !== undefined) {
         losses.add(attempt.ran, error.signal);
         if (losses.count > mostLosses) throw new Hopeless(cause);
-        parts.log.warn({ err: error, lane: lane.name }, 'a lost COMMIT is looked up');
+        const facts = { err: error, lane: lane.name, ...factsOf(places) };
+        parts.log.warn(facts, 'a lost COMMIT is looked up');
         lookupsFailed = 0;
       } else if (losses.count > 0) {
         lookupsFailed += 1;
@@ -118,7 +129,8 @@ async function repeat<Input, Output, Prefetched>(
         contended += 1;
         if (contended > contentionRepeats) throw error;
       }
-      parts.log.debug({ err: error, lane: lane.name, fault }, 'a batch is repeated');
+      const facts = { err: error, lane: lane.name, fault, ...factsOf(places) };
+      parts.log.debug(facts, 'a batch is repeated');
       await pause(Math.random() * 20 * (contended + lost + 1));
     }
   }

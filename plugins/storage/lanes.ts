@@ -1,4 +1,5 @@
 import type { Lane, Lock } from '../../core/contracts/storage.ts';
+import { forRequests, type RequestPlace, requestPlace } from '../../core/request-place.ts';
 import { SerialQueue } from '../../core/serial.ts';
 import { type Settled, settle } from './batches.ts';
 import { Breaker } from './breaker.ts';
@@ -14,6 +15,8 @@ interface Waiting<Input, Output> {
   readonly input: Input;
   /** When it was submitted, by `performance.now`. */
   readonly since: number;
+  /** Whose request it is part of, for the log. */
+  readonly place: RequestPlace | undefined;
   resolve(output: Output): void;
   reject(error: unknown): void;
 }
@@ -68,7 +71,8 @@ export class Lanes {
     if (this.#closed) return Promise.reject(unavailable(new Error('the storage is closed')));
     const queue = this.#queueOf(lane);
     return new Promise((resolve, reject) => {
-      queue.waiting.push({ input, since: performance.now(), resolve, reject });
+      const [since, place] = [performance.now(), requestPlace()];
+      queue.waiting.push({ input, since, place, resolve, reject });
       this.#schedule(lane, queue);
     });
   }
@@ -145,7 +149,8 @@ export class Lanes {
       const begunAt = performance.now();
       queue.begunAt = begunAt;
       if (queue.waiting.length > 0) this.#schedule(lane, queue);
-      const results = await settle(this.#parts, lane, inputs);
+      const places = batch.map(({ place }) => place);
+      const results = await forRequests(places, () => settle(this.#parts, lane, inputs, places));
       for (const lock of locks) queue.held.delete(lock);
       this.#meter.ran(lane.name, {
         inputs: batch.length,

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { createLog, setLogLevel } from '../../core/log.ts';
+import { RequestPlace } from '../../core/request-place.ts';
 
 t.test('the log stars secrets out', async (t) => {
   const lines: string[] = [];
@@ -31,4 +32,32 @@ t.test('a level that changes is that of every log made before and after', async 
   t.ok(child.isLevelEnabled('debug'));
   setLogLevel(log, 'warn');
   t.equal(said(), 0);
+});
+
+t.test('a line below a request names it and its trace, until it is answered', async (t) => {
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line) => void lines.push(line) }).child({ plugin: 'x' });
+  const traceId = 'a'.repeat(32);
+  const place = new RequestPlace('one', `00-${traceId}-${'b'.repeat(16)}-01`);
+  let answer = () => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const session = place.follow(async () => {
+    await new Promise(setImmediate);
+    log.info({ account: 'acc' }, 'below');
+    await answered;
+    log.info('later');
+  });
+  await new Promise(setImmediate);
+  log.info('beside');
+  place.end();
+  answer();
+  await session;
+  const facts = lines.map((line): Record<string, unknown> => JSON.parse(line));
+  t.match(facts, [
+    { msg: 'below', plugin: 'x', account: 'acc', requestId: 'one', traceId },
+    { msg: 'beside', requestId: undefined },
+    { msg: 'later', requestId: undefined },
+  ]);
 });

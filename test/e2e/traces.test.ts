@@ -1,4 +1,4 @@
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -6,11 +6,11 @@ import { postMcp, rpc } from '../harness/agent.ts';
 import type { CallHeaders } from '../harness/client.ts';
 import { engines } from '../harness/databases.ts';
 import { type RunningGateway, runGateway } from '../harness/gateway.ts';
-import { guideBlocks, guideFiles } from '../harness/guide.ts';
 import { header, payloadOf, type Received, startReceiver } from '../harness/receiver.ts';
 import { openRows } from '../harness/rows.ts';
 import { type CollectedSpan, startSpanCollector } from '../harness/span-collector.ts';
 import { bodyOf, pair, phoneNumber, sendAccepted, until, untilMessage } from '../harness/story.ts';
+import { tracing } from '../harness/tracing.ts';
 import { serverUrl } from '../servers/borrow.ts';
 
 const [phone, friend] = [phoneNumber(1), phoneNumber(2)];
@@ -29,17 +29,6 @@ function placeOf(received: Received): { readonly traceId: string; readonly spanI
   return { traceId, spanId };
 }
 
-/** Writes the recipe of the guide where the gateway's packages are found; answers NODE_OPTIONS. */
-async function recipe(t: Test): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'tracing-'));
-  t.teardown(() => rm(folder, { recursive: true, force: true }));
-  const files = guideFiles(await guideBlocks('docs/production.md'));
-  await writeFile(join(folder, 'tracing.mjs'), files['tracing.mjs'] ?? '');
-  const libraries = join(import.meta.dirname, '../../node_modules');
-  await symlink(libraries, join(folder, 'node_modules'));
-  return `--import=${join(folder, 'tracing.mjs')}`;
-}
-
 /** The processes that a story is told on: they record their spans under these names. */
 async function startTraced(t: Test, collector: string, roles: readonly string[]) {
   const isFleet = roles.length > 1;
@@ -48,8 +37,7 @@ async function startTraced(t: Test, collector: string, roles: readonly string[])
   t.teardown(() => rm(dataDir, { recursive: true, force: true }));
   const shared = {
     LOG_LEVEL: 'debug',
-    NODE_OPTIONS: await recipe(t),
-    OTEL_EXPORTER_OTLP_ENDPOINT: collector,
+    ...(await tracing(t, collector)),
     OTEL_BSP_SCHEDULE_DELAY: '100',
     GATEWAY_SECRET: Buffer.alloc(32, 7).toString('base64'),
     GATEWAY_WEBHOOKS__RETRY_DELAYS_S: '[0.1]',
@@ -61,8 +49,9 @@ async function startTraced(t: Test, collector: string, roles: readonly string[])
   };
   const [first = '', ...others] = roles;
   const api = await start(first);
-  await Promise.all(others.map(start));
-  return api;
+  const all = [api, ...(await Promise.all(others.map(start)))];
+  const lines = () => all.flatMap(({ output }) => output().split('\n'));
+  return { ...api, lines };
 }
 
 /** The three ways in which a caller names its trace; each answers the id of the message. */
@@ -176,12 +165,26 @@ for (const roles of [['api', 'sessions', 'webhooks'], ['gateway']]) {
     t.notOk(arrival.find(({ name }) => name === 'receive msgapp_web')?.parentSpanId);
 
     checkPrivacy(t, spans, gateway.key);
-    const lines = gateway.output().split('\n');
-    t.ok(
-      lines.some((line) => /"requestId":"[^"]+","traceId":"1{32}".*"msg":"request"/.test(line)),
-      'a line of the request has its id and its trace',
-    );
-    t.ok(lines.some((line) => /"requestId".*"traceId":"3{32}".*"msg":"tool call"/.test(line)));
+    await gateway.api.put('/sandbox/network', { reachable: false });
+    const body = (n: number) => ({ phone_number: phoneNumber(n), link_method: 'pairing_code' });
+    const headers = [callers(1), callers(2)].map(({ traceparent }) => ({ traceparent }));
+    const call = { name: 'connect_msgapp', arguments: { body: body(4) } };
+    const answers = [
+      await gateway.api.post('/channels/msgapp-web/connections', body(3), headers[0]),
+      await postMcp(gateway.mcpUrl, gateway.key, {
+        headers: headers[1] ?? {},
+        body: rpc('tools/call', call),
+      }),
+    ];
+    for (const [n, answer] of answers.entries()) {
+      const id = answer.headers.get('x-request-id');
+      const logged = gateway.lines().filter((line) => line.includes(`"requestId":"${id}"`));
+      const { traceId } = callers(n + 1);
+      for (const msg of ['out of reach', n === 0 ? 'request' : 'tool call']) {
+        const line = logged.find((one) => one.includes(`"msg":"${msg}"`));
+        t.match(line, `"traceId":"${traceId}"`, `${msg}: has the id of the answer, and the trace`);
+      }
+    }
   });
 }
 

@@ -1,7 +1,11 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
+import { contents } from '../../../config/tables.ts';
 import type { Lane } from '../../../core/contracts/storage.ts';
+import { createLog } from '../../../core/log.ts';
+import { RequestPlace } from '../../../core/request-place.ts';
+import { makeStorage } from '../../../plugins/storage/storage.ts';
 import { databases, engines } from '../../harness/databases.ts';
 import { startProcess } from '../../harness/processes.ts';
 import { addLockRows, openScratch, scratchOf } from './scratch.ts';
@@ -82,6 +86,42 @@ for (const { name, create } of databases) {
         names.filter((id) => /^[a-z]+$/.test(id)),
         ['one', 'three', 'two'],
       );
+    });
+
+    t.test('what is done for several requests is logged as theirs', async (t) => {
+      const lines: string[] = [];
+      const log = createLog('warn', { write: (line) => void lines.push(line) });
+      const logging = makeStorage({ url: database.url, ca: undefined, log, contents });
+      const lane: Lane<null, null> = {
+        name: 'logging',
+        locks: () => [],
+        run: async (_unit, inputs) => {
+          log.warn('runs');
+          if (inputs.length > 1) throw new Error('not together');
+          return inputs;
+        },
+      };
+      const submit = () => logging.submit(lane, null);
+      const said = async (how: 'call' | 'follow') => {
+        lines.length = 0;
+        const places = ['one', 'two'].map((id) => new RequestPlace(id, null));
+        await Promise.all([...places.map((place) => place[how](submit)), submit()]);
+        for (const place of places) place.end();
+        log.warn('ended');
+        return lines.map((line) => {
+          const { msg, requestId = null, requestIds = requestId } = JSON.parse(line);
+          return [msg, requestIds];
+        });
+      };
+      const failed = ['a batch failed: each input runs alone', ['one', 'two']];
+      const none = ['runs', null];
+      t.same(await said('call'), [none, failed, none, none, none, ['ended', null]]);
+      t.same(await said('follow'), [
+        ['runs', ['one', 'two']],
+        failed,
+        ...[['runs', 'one'], ['runs', 'two'], none, ['ended', null]],
+      ]);
+      await logging.close();
     });
 
     t.test('signals come after the commit and before the answer', async (t) => {
