@@ -5,7 +5,7 @@ import { type Bench, type BenchRun, type Figure, type Found, inTurns } from './b
 import { type BrokerCount, countAtBroker } from './broker-count.ts';
 import { runLoad } from './load.ts';
 import { startMeasured } from './measured-gateway.ts';
-import { computedMs } from './process-usage.ts';
+import { computedMs, serversMs } from './process-usage.ts';
 import { contactPhone, seedCrowd } from './seed.ts';
 
 const accounts = 16;
@@ -22,7 +22,9 @@ export const accept: Bench = {
     const one = await inTurns(run, ...sides.measure(1, run.count(800)));
     return [
       ...figures(many, '64 clients', { atLeast: 1.35 }, { atMost: 0.85 }),
+      ...serverFigures(many, '64 clients'),
       ...figures(one, '1 client', { atLeast: 0.45 }, null),
+      ...serverFigures(one, '1 client'),
     ];
   },
 };
@@ -38,10 +40,12 @@ export const acceptEmbedded: Bench = {
   },
 };
 
-type Measured = Found<'rate' | 'p50' | 'p99' | 'busy'>;
+type Measured = Found<'rate' | 'p50' | 'p99' | 'busy' | 'database' | 'broker'>;
+
+type MeasuredTurns = Awaited<ReturnType<typeof inTurns<keyof Measured>>>;
 
 function figures(
-  turns: Awaited<ReturnType<typeof inTurns<keyof Measured>>>,
+  turns: MeasuredTurns,
   clients: string,
   rate: Figure['goal'],
   p99: Figure['goal'],
@@ -52,6 +56,13 @@ function figures(
     turns.figure('p99', { name: `99th percentile, ${clients}`, unit: 'ms', goal: p99 }),
     turns.figure('busy', { name: `processor time each, ${clients}`, unit: 'ms', goal: null }),
   ];
+}
+
+function serverFigures(turns: MeasuredTurns, clients: string): readonly Figure[] {
+  const told = { unit: 'ms', goal: null };
+  return (['database', 'broker'] as const).map((server) =>
+    turns.figure(server, { name: `processor time of the ${server} each, ${clients}`, ...told }),
+  );
 }
 
 interface Side {
@@ -89,6 +100,7 @@ async function startSides(run: BenchRun, engine: TestDatabase['name']) {
   const turn = async (side: Side, clients: number, requests: number): Promise<Measured> => {
     const headers = { 'content-type': 'application/json', 'x-api-key': side.key };
     const busyBefore = computedMs(side.pid());
+    const before = serversMs();
     const startedAt = performance.now();
     const load = await runLoad({
       origin: side.origin,
@@ -107,8 +119,13 @@ async function startSides(run: BenchRun, engine: TestDatabase['name']) {
     // The floor's broker knows of a message before its client does.
     const endedAt = Math.max(startedAt + load.tookMs, toldAt);
     const rate = (requests / (endedAt - startedAt)) * 1000;
-    const busy = (computedMs(side.pid()) - busyBefore) / requests;
-    return { rate, p50: load.p50, p99: load.p99, busy };
+    const after = serversMs();
+    return {
+      ...{ rate, p50: load.p50, p99: load.p99 },
+      busy: (computedMs(side.pid()) - busyBefore) / requests,
+      database: (after.database - before.database) / requests,
+      broker: (after.broker - before.broker) / requests,
+    };
   };
   return {
     measure: (clients: number, requests: number) =>

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { until } from '../harness/story.ts';
 
 /** A process that imports `settle.ts`. */
@@ -31,6 +31,31 @@ export function computedMs(pid: number): number {
   const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(/\) /);
   const [user, system] = fields.split(' ').slice(11, 13).map(Number);
   return ((user ?? Number.NaN) + (system ?? Number.NaN)) * 10;
+}
+
+/** How long the database and the broker of this run have been computing since their start, in milliseconds. Linux only. */
+export function serversMs(): Readonly<Record<'database' | 'broker', number>> {
+  const of = (...names: readonly string[]) =>
+    pidsOfRun()
+      .filter((pid) => names.includes(read(`/proc/${pid}/comm`).trim()))
+      .reduce((total, pid) => total + computedMs(pid), 0);
+  return { database: of('mariadbd', 'mysqld'), broker: of('beam.smp') };
+}
+
+/** The processes that a run has started, by what `lendServers` has put into their environment. */
+function pidsOfRun(): readonly number[] {
+  const entry = `TEST_SERVERS_FILE=${process.env.TEST_SERVERS_FILE}\0`;
+  const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
+  return pids.filter((pid) => read(`/proc/${pid}/environ`).includes(entry));
+}
+
+/** Empty where the process is gone. */
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 /**

@@ -2,10 +2,11 @@ import { freePort } from '../harness/ports.ts';
 import { startProcess } from '../harness/processes.ts';
 import { pair, phoneNumber } from '../harness/story.ts';
 import { type Arrival, checkArrived, keyOf, type Receivers, startReceivers } from './arrivals.ts';
-import { type Bench, type BenchRun, Turns, turnsOfRound } from './bench.ts';
+import { type Bench, type BenchRun, type Figure, Turns, turnsOfRound } from './bench.ts';
 import { clockNow } from './clock.ts';
 import { type Load, runLoad, runPaced } from './load.ts';
 import { startMeasured } from './measured-gateway.ts';
+import { computedMs, serversMs } from './process-usage.ts';
 import { contactPhone, seedContacts } from './seed.ts';
 import { median, percentile } from './statistics.ts';
 
@@ -51,9 +52,20 @@ export const through: Bench = {
         goal: { atMost: 2.4 },
       }),
       half.figure('p99', { name: '99th percentile of it', unit: 'ms', goal: null }),
+      ...costs(full, '64 clients'),
+      ...costs(half, 'half load'),
     ];
   },
 };
+
+/** What a message takes of the processor, from its request to its last event. */
+function costs(turns: Pick<Turns<'busy' | 'database'>, 'figure'>, load: string): readonly Figure[] {
+  const told = { unit: 'ms', goal: null };
+  return [
+    turns.figure('busy', { name: `processor time each, ${load}`, ...told }),
+    turns.figure('database', { name: `processor time of the database each, ${load}`, ...told }),
+  ];
+}
 
 async function startSides(run: BenchRun) {
   const receivers = await startReceivers(run, 2);
@@ -92,15 +104,17 @@ async function startSides(run: BenchRun) {
       ...shared,
       origin: new URL(gateway.baseUrl).origin,
       key: gateway.key,
+      pid: gateway.pid,
       receiver: 0,
     }),
-    floor: makeSide({ ...shared, origin, key: '', receiver: 1 }),
+    floor: makeSide({ ...shared, origin, key: '', pid: () => floor.pid, receiver: 1 }),
   };
 }
 
 interface SideParts {
   readonly origin: string;
   readonly key: string;
+  readonly pid: () => number;
   /** The receiver that hears of this side. */
   readonly receiver: number;
   readonly lines: readonly string[];
@@ -109,12 +123,13 @@ interface SideParts {
   settled(): Promise<void>;
 }
 
-function makeSide({ origin, key, receiver, lines, receivers, settled }: SideParts) {
+function makeSide({ origin, key, pid, receiver, lines, receivers, settled }: SideParts) {
   const headers = { 'content-type': 'application/json', 'x-api-key': key };
   let sent = 0;
   /** Has `send` make so many requests, and waits for all that they lead to. */
   const turn = async (requests: number, send: (load: Load) => Promise<unknown>) => {
     const acceptedAt = new Map<string, number>();
+    const before = { busy: computedMs(pid()), ...serversMs() };
     const startedAt = clockNow();
     await send({
       origin,
@@ -139,17 +154,19 @@ function makeSide({ origin, key, receiver, lines, receivers, settled }: SidePart
     checkArrived(arrivals, wanted);
     checkOrder(arrivals);
     await settled();
-    return { startedAt, acceptedAt, arrivals };
+    const busy = (computedMs(pid()) - before.busy) / requests;
+    const database = (serversMs().database - before.database) / requests;
+    return { startedAt, acceptedAt, arrivals, costs: { busy, database } };
   };
   const rates: number[] = [];
   return {
     /** As fast as it goes. */
     async full(requests: number) {
-      const { startedAt, arrivals } = await turn(requests, runLoad);
+      const { startedAt, arrivals, costs } = await turn(requests, runLoad);
       const endedAt = arrivals.at(-1)?.at ?? Number.NaN;
       const rate = (requests / (endedAt - startedAt)) * 1000;
       rates.push(rate);
-      return { rate };
+      return { rate, ...costs };
     },
     /**
      * Two seconds and a half at an even pace, half of what its last round of full turns has shown; the delays are from the
@@ -158,11 +175,12 @@ function makeSide({ origin, key, receiver, lines, receivers, settled }: SidePart
     async half({ count }: Pick<BenchRun, 'count'>) {
       const perSecond = median(rates.slice(-turnsOfRound)) / 2;
       const requests = count(2.5 * perSecond);
-      const { acceptedAt, arrivals } = await turn(requests, (load) => runPaced(load, perSecond));
+      const send = (load: Load) => runPaced(load, perSecond);
+      const { acceptedAt, arrivals, costs } = await turn(requests, send);
       const delays = arrivals
         .filter(({ event }) => event === events.at(-1))
         .map(({ messageId, at }) => at - (acceptedAt.get(messageId) ?? Number.NaN));
-      return { p50: median(delays), p99: percentile(delays, 0.99) };
+      return { p50: median(delays), p99: percentile(delays, 0.99), ...costs };
     },
   };
 }
