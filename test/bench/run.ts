@@ -5,7 +5,7 @@
  * whether every goal was reached.
  */
 import { mkdtempSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compileAsShipped } from '../program.ts';
@@ -16,6 +16,7 @@ import { accounts } from './account/account.ts';
 import type { Bench, BenchRun } from './bench.ts';
 import { deliveries } from './deliveries.ts';
 import { growth, growthEmbedded } from './growth.ts';
+import { thisMachine } from './machine.ts';
 import { mcp } from './mcp.ts';
 import { emptied, topOf } from './profile.ts';
 import { receive } from './receive.ts';
@@ -63,8 +64,8 @@ const profiles = resolve('bench-profiles');
 const folder = mkdtempSync(join(tmpdir(), 'messaging-gateway-bench-'));
 const rows = await lendServers(join(folder, 'servers.json'), runAll);
 const table = tableOf(rows);
-console.log(`\n${table}`);
-const machine = { node: process.version, cores: cpus().length, at: new Date().toISOString() };
+const machine = await thisMachine();
+console.log(`\n${table}\n\n${JSON.stringify(machine)}`);
 writeFileSync('bench.json', `${JSON.stringify({ machine, rows }, null, 2)}\n`);
 process.exit(rows.some(({ reached }) => reached === false) ? 1 : 0);
 

@@ -88,6 +88,13 @@ function figures(rounds: readonly Round[], counts: BySize<number>): readonly Fig
       floor: null,
       goal: null,
     },
+    ...(['one', 'some', 'many'] as const).map((size) => ({
+      name: `resident memory of a process, ${counts[size]}`,
+      unit: 'MB',
+      gateway: rounds.map((round) => round[size].resident / 1_024),
+      floor: null,
+      goal: null,
+    })),
     {
       name: `idle, of one processor, ${counts.many} and 1`,
       unit: '‰',
