@@ -21,8 +21,8 @@ const token = 'linked long ago';
 
 /** A data folder with linked accounts, on which gateways can be started one after the other. */
 export interface IdleAccounts {
-  /** Starts a gateway and resolves once all accounts are connected. */
-  start(t: Teardown): Promise<RunningGateway>;
+  /** Starts a gateway with further settings, and resolves once all accounts are connected. */
+  start(t: Teardown, settings: Readonly<Record<string, string>>): Promise<RunningGateway>;
 }
 
 /** Makes a data folder with so many simulated accounts, linked past the gateway in its tables and the network's. */
@@ -45,14 +45,14 @@ export async function seedIdleAccounts(run: Teardown, count: number): Promise<Id
   }));
   seedNetwork(dataDir, tenantId, count);
   return {
-    async start(t) {
+    async start(t, settings) {
       // What the last process left: they are all to be connected anew.
       await write.run("update accounts set status = 'connecting'");
       const gateway = await runGateway(t, {
         databaseUrl: null,
         dataDir,
         program: ['test/bench/settling-main.ts', 'serve'],
-        settings: { TEST_API_KEY: key, GATEWAY_SECRET: secret },
+        settings: { ...settings, TEST_API_KEY: key, GATEWAY_SECRET: secret },
       });
       await until('all accounts to be connected', async () => {
         const [row] = await write.rows<{ count: number }>(

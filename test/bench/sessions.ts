@@ -1,5 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Teardown } from '../harness/processes.ts';
+import { scraped } from '../harness/scrape.ts';
+import { startSpanCollector } from '../harness/span-collector.ts';
+import { tracing } from '../harness/tracing.ts';
 import { alone } from './alone.ts';
 import type { Bench, Figure } from './bench.ts';
 import { type IdleAccounts, seedIdleAccounts } from './idle-accounts.ts';
@@ -7,9 +10,10 @@ import { liveSessions } from './live-sessions.ts';
 import { computedMs, settledMemory } from './process-usage.ts';
 
 /** In which what the start has left to do is done, milliseconds. */
-const restMs = 2_000;
-/** For how long the processor is watched while nothing happens, milliseconds. */
-const idleMs = 20_000;
+const restMs = 5_000;
+/** For how long the processor is watched while nothing happens, and between two scrapes meanwhile, milliseconds. */
+const idleMs = 30_000;
+const scrapeMs = 15_000;
 
 /**
  * Simulated accounts that are connected and idle, in one process on the embedded database. What each of a thousand
@@ -27,6 +31,7 @@ export const sessions: Bench = {
       one: await seedIdleAccounts(run, counts.one),
       some: await seedIdleAccounts(run, counts.some),
       many: await seedIdleAccounts(run, counts.many),
+      watched: await seedIdleAccounts(run, counts.many),
     };
     const rounds: Round[] = [];
     for (let round = 0; round < Math.min(run.rounds, 2); round += 1) {
@@ -39,7 +44,10 @@ export const sessions: Bench = {
 
 type Size = 'one' | 'some' | 'many';
 type BySize<Value> = Readonly<Record<Size, Value>>;
-type Round = BySize<Idle>;
+/** With everything on that watches over it, and that cleans up. */
+type Side = Size | 'watched';
+type BySide<Value> = Readonly<Record<Side, Value>>;
+type Round = BySide<Idle>;
 
 /** What a process takes while nothing happens. */
 interface Idle {
@@ -50,24 +58,39 @@ interface Idle {
   readonly computing: number;
 }
 
-/** All three at the same time: they idle, so they do not disturb each other. */
-async function measure(t: Teardown, folders: BySize<IdleAccounts>): Promise<Round> {
+/** Nothing of what an operator may have beside the work itself. */
+const off = { GATEWAY_AUDIT__KEEP_DAYS: '0', GATEWAY_MESSAGES__KEEP_DAYS: '0' };
+
+/** All of that: an audit and messages that end, and every span exported. */
+async function on(t: Teardown): Promise<Readonly<Record<string, string>>> {
+  const keep = { GATEWAY_AUDIT__KEEP_DAYS: '365', GATEWAY_MESSAGES__KEEP_DAYS: '30' };
+  return { ...keep, ...(await tracing(t, (await startSpanCollector(t)).url)) };
+}
+
+/** All at the same time: they idle, so they do not disturb each other. */
+async function measure(t: Teardown, folders: BySide<IdleAccounts>): Promise<Round> {
   const gateways = {
-    one: await folders.one.start(t),
-    some: await folders.some.start(t),
-    many: await folders.many.start(t),
+    one: await folders.one.start(t, off),
+    some: await folders.some.start(t, off),
+    many: await folders.many.start(t, off),
+    watched: await folders.watched.start(t, await on(t)),
   };
   await sleep(restMs);
-  const idle = async (size: Size): Promise<Idle> => {
-    const { pid, output } = gateways[size];
+  const scrape = () => void scraped(gateways.watched.baseUrl);
+  scrape();
+  const scraping = setInterval(scrape, scrapeMs);
+  const idle = async (side: Side): Promise<Idle> => {
+    const { pid, output } = gateways[side];
     const before = computedMs(pid());
     await sleep(idleMs);
     const computing = ((computedMs(pid()) - before) / idleMs) * 1_000;
     const { held, resident } = await settledMemory({ pid: pid(), output });
     return { held: held / 1_024, resident: resident / 1_024, computing };
   };
-  const [one, some, many] = await Promise.all([idle('one'), idle('some'), idle('many')]);
-  return { one, some, many };
+  const sides = [idle('one'), idle('some'), idle('many'), idle('watched')] as const;
+  const [one, some, many, watched] = await Promise.all(sides);
+  clearInterval(scraping);
+  return { one, some, many, watched };
 }
 
 function figures(rounds: readonly Round[], counts: BySize<number>): readonly Figure[] {
@@ -101,6 +124,13 @@ function figures(rounds: readonly Round[], counts: BySize<number>): readonly Fig
       gateway: rounds.map(({ many }) => many.computing),
       floor: rounds.map(({ one }) => one.computing),
       goal: null,
+    },
+    {
+      name: `idle, of one processor, ${counts.many}, with all that watches and cleans up`,
+      unit: '‰',
+      gateway: rounds.map(({ watched }) => watched.computing),
+      floor: rounds.map(({ many }) => many.computing),
+      goal: { atMost: 1.1 },
     },
   ];
 }
