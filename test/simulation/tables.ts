@@ -85,7 +85,7 @@ export function scaleTable(of: readonly Scale[] = scales): string {
     const cores = [gateways, databaseCores, brokerCores];
     const shares = cores.map((all, n) => (busy[n] ?? 0) / all);
     return [
-      ...[accounts, tenants, messagesPerSecond, driverMs].map(short),
+      ...[accounts, tenants, messagesPerSecond, driverMs].map((n) => n.toLocaleString('en')),
       ...cores.map((all, n) => `${all}: ${Math.round(100 * (shares[n] ?? 0))} %`),
       ...[accepted, ended].map((times) => times.map(short).join(' / ')),
       rate < 0.9 * messagesPerSecond || shares.some((share) => share > 0.99) ? 'no' : 'yes',
