@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startNetwork as startChatapp } from '../drivers/chatapp/network-process.ts';
-import { runGateway } from '../harness/gateway.ts';
+import {
+  provisionedFile,
+  startNetwork as startChatapp,
+} from '../drivers/chatapp/network-process.ts';
+import { type RunningGateway, runGateway } from '../harness/gateway.ts';
 import { chatappNetwork } from '../harness/live-chatapp.ts';
 import { msgappNetwork } from '../harness/live-msgapp.ts';
 import type { LiveNetwork } from '../harness/live-network.ts';
 import { startProcess, type Teardown } from '../harness/processes.ts';
-import { until } from '../harness/story.ts';
 import { startNetwork as startMsgapp } from '../networks/msgapp_web/process.ts';
 import { alone } from './alone.ts';
 import type { BenchRun, Figure } from './bench.ts';
@@ -14,12 +16,15 @@ import { settledMemory } from './process-usage.ts';
 /** In which what follows a log-in is done, milliseconds. */
 const restMs = 3_000;
 
+/** Whether sessions have just been linked, or were before their process began. */
+export type Since = 'linked' | 'restarted';
+
 /** A network with the real protocol, and what one account takes with nothing but the library, in bytes. */
 export interface LiveSide {
   readonly channel: string;
   readonly count: number;
   readonly network: (t: Teardown) => Promise<LiveNetwork>;
-  readonly library: (t: Teardown, count: number) => Promise<number>;
+  readonly library: (t: Teardown, count: number, since: Since) => Promise<number>;
 }
 
 export const liveSides: readonly LiveSide[] = [
@@ -28,9 +33,9 @@ export const liveSides: readonly LiveSide[] = [
     count: 300,
     network: chatappNetwork,
     async library(t, count) {
-      const { control, settings } = await startChatapp(t);
+      const network = await startChatapp(t);
       const program = ['--expose-gc', 'test/drivers/chatapp/idle-accounts.ts', 'library'];
-      const env = { ...settings, KEYS: JSON.stringify(await control.provision(count + 1)) };
+      const env = { ...network.settings, KEYS_FILE: await provisionedFile(network, count) };
       const started = startProcess(t, [...program, String(count)], env);
       const [, bytes] = await started.waitFor(/^bytes (\d+)$/m, 300_000);
       return Number(bytes);
@@ -40,9 +45,10 @@ export const liveSides: readonly LiveSide[] = [
     channel: 'msgapp_web',
     count: 100,
     network: msgappNetwork,
-    async library(t, count) {
+    async library(t, count, since) {
       const { url, control, rootPublicKey } = (await startMsgapp(t)).places;
-      const program = ['--expose-gc', 'test/networks/msgapp_web/idle.ts', 'bare', String(count)];
+      const kind = since === 'linked' ? 'bare' : 'resumed';
+      const program = ['--expose-gc', 'test/networks/msgapp_web/idle.ts', kind, String(count)];
       const started = startProcess(t, [...program, url, control, rootPublicKey]);
       const [line = ''] = await started.waitFor(/^\{.*\}$/m, 300_000);
       return (JSON.parse(line) as { readonly perAccount: number }).perAccount;
@@ -58,7 +64,7 @@ export async function liveSessions(run: BenchRun): Promise<readonly Figure[]> {
     const [held, one, bare] = [
       await alone((t) => heldWith(t, network, many, 'restarted')),
       await alone((t) => heldWith(t, network, 1, 'restarted')),
-      await alone((t) => library(t, many)),
+      await alone((t) => library(t, many, 'restarted')),
     ];
     const gateway = (held - one) / (many - 1);
     run.say(`${channel}: ${Math.round(gateway)} bytes a session, the library ${bare}`);
@@ -78,7 +84,7 @@ export async function heldWith(
   t: Teardown,
   start: (t: Teardown) => Promise<LiveNetwork>,
   count: number,
-  since: 'linked' | 'restarted',
+  since: Since,
 ): Promise<number> {
   const network = await start(t);
   const gateway = await runGateway(t, {
@@ -87,20 +93,13 @@ export async function heldWith(
     settings: network.settings,
   });
   const databaseUrl = `sqlite:${gateway.dataDir}/gateway.db`;
-  const lines = await network.link({ gateway, databaseUrl, count });
-  if (since === 'restarted') {
-    const before = await network.logins();
-    await gateway.stop();
-    await gateway.start();
-    await until(
-      'all accounts to log in',
-      async () => {
-        const now = await network.logins();
-        return lines.every(({ phone }) => (now[phone] ?? 0) > (before[phone] ?? 0)) || undefined;
-      },
-      120_000,
-    );
-  }
+  const linking = { gateway, databaseUrl, count };
+  await (since === 'linked' ? network.link(linking) : network.linkedAlready(linking));
   await sleep(restMs);
-  return (await settledMemory({ pid: gateway.pid(), output: gateway.output })).held;
+  return await heldMemory(gateway);
+}
+
+/** What a gateway of `settling-main.ts` holds of memory, in bytes. */
+export async function heldMemory({ pid, output }: RunningGateway): Promise<number> {
+  return (await settledMemory({ pid: pid(), output })).held;
 }

@@ -12,7 +12,8 @@ import { handoverMs, Storms, stormMs } from './storms.ts';
 
 const outageMs = scale < 1 ? 5_000 : 60_000;
 
-const generous = {
+/** Settings under which one process may hold them all. */
+export const generous = {
   GATEWAY_PLANS__GROWTH__ACCOUNTS_CAP: '10000',
   GATEWAY_SESSIONS__CAPACITY: '2000',
 };
@@ -20,7 +21,8 @@ const generous = {
 /** What a process says that has lost a lease. */
 const lost = /could not be renewed|another process has taken|went to another process/;
 
-async function outage(network: LiveNetwork): Promise<void> {
+/** Takes a network out of everybody's reach, for a minute at full size. */
+export async function outage(network: LiveNetwork): Promise<void> {
   await network.setReachable(false);
   await sleep(outageMs);
   await network.setReachable(true);
@@ -38,7 +40,7 @@ async function stormsAlone(
     settings: { ...network.settings, ...generous },
   });
   const databaseUrl = `sqlite:${gateway.dataDir}/gateway.db`;
-  const lines = await network.link({ gateway, databaseUrl, count });
+  const lines = await network.linkedAlready({ gateway, databaseUrl, count });
   const played = new Storms(network, lines, openRows(t, databaseUrl));
   const api = client(gateway.baseUrl, gateway.liveKey);
   const all = { api, origins: [new URL(gateway.baseUrl).origin], withinMs: stormMs(count) };
@@ -68,7 +70,7 @@ async function stormsBetweenTwo(
   t.teardown(() => rabbitmq.remove());
   const shared = { ...network.settings, ...generous, AMQP_URL: rabbitmq.url };
   const first = await runGateway(t, { databaseUrl: database.url, settings: shared });
-  const lines = await network.link({ gateway: first, databaseUrl: database.url, count });
+  const lines = await network.linkedAlready({ gateway: first, databaseUrl: database.url, count });
   const second = await runGateway(t, {
     databaseUrl: database.url,
     settings: { ...shared, GATEWAY_SECRET: first.secret },

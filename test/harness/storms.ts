@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
 import type { Executor } from '../../plugins/storage/executor.ts';
+import { clockNow } from '../bench/clock.ts';
+import { busiestSecond } from '../networks/log-ins.ts';
+import { type BothWaysTook, bothWays } from './both-ways.ts';
 import type { Client } from './client.ts';
 import type { LiveNetwork } from './live-network.ts';
-import { friend } from './live-network.ts';
-import { inPool } from './pool.ts';
+import { watchReadiness } from './readiness.ts';
 import { scale } from './scale.ts';
 import type { Line } from './sending.ts';
-import { sendAccepted, until } from './story.ts';
+import { until } from './story.ts';
 
 /**
  * In which so many accounts are to be live again: twice what the pace of the log-ins makes of it. Tries after an outage
@@ -25,8 +27,16 @@ export function handoverMs(count: number): number {
 /** The longest that readiness may take; beside other tests the machine itself is slower. */
 const readinessMs = scale < 1 ? 3_000 : 1_000;
 
-/** Requests that are under way at the same time, each way. */
-const clients = 32;
+/** The most log-ins of one second that a network is to see. */
+export const mostLogIns = 100;
+
+/** What a storm showed. */
+export interface Passed extends BothWaysTook {
+  /** From the end of the strike until all were live again, milliseconds. */
+  readonly tookMs: number;
+  /** The most log-ins that the network saw in any second. */
+  readonly busiest: number;
+}
 
 /** What the storms of one test do and check, on one network and one database. */
 export class Storms {
@@ -42,8 +52,9 @@ export class Storms {
   }
 
   /**
-   * Has a storm pass and checks what came of it: all live again with one log-in each, no lease taken more often than
-   * it has to be, readiness answered within a second all the while; then one message each way for each account.
+   * Has a storm pass and checks what came of it: all live again with one log-in each, none beside another connection
+   * of the number and not too many in a second, no lease taken more often than it has to be, readiness answered within a
+   * second all the while; then one message each way for each account.
    * @param origins of the gateways whose readiness is watched
    * @param expected.fences by how much each fence has risen; null: the sessions of one of two processes have moved
    */
@@ -59,11 +70,12 @@ export class Storms {
       readonly phones?: readonly string[];
       readonly withinMs: number;
     },
-  ): Promise<void> {
+  ): Promise<Passed> {
     const { api, origins } = expected;
     const phones = expected.phones ?? this.#lines.map(({ phone }) => phone);
     const [logins, fences] = [await this.#network.logins(), await this.#fences()];
     const watch = watchReadiness(origins);
+    const struckAt = clockNow();
     await strike();
     const begunAt = performance.now();
     const since = async (): Promise<readonly number[]> => {
@@ -89,10 +101,19 @@ export class Storms {
     await sleep(3_500);
     const total = (await since()).reduce((sum, one) => sum + one, 0);
     const slowestMs = Math.round(await watch());
+    const seen = await this.#network.logInsSince(struckAt);
+    const busiest = busiestSecond(seen);
     t.comment(
-      `${name}: ${phones.length} live after ${tookMs} ms, ${total} log-ins, slowest /readyz ${slowestMs} ms`,
+      `${name}: ${phones.length} live after ${tookMs} ms, ${total} log-ins, at most ${busiest} in a second, ` +
+        `slowest /readyz ${slowestMs} ms`,
     );
     t.equal(total, phones.length, `${name}: one log-in each`);
+    t.same(
+      seen.filter(({ beside }) => beside > 0),
+      [],
+      `${name}: one connection each`,
+    );
+    t.ok(busiest <= mostLogIns, `${name}: at most ${mostLogIns} log-ins in a second`);
     t.ok(tookMs < expected.withinMs, `${name}: within ${expected.withinMs} ms`);
     t.ok(slowestMs < readinessMs, `${name}: readiness within ${readinessMs} ms`);
     const after = await this.#fences();
@@ -102,52 +123,9 @@ export class Storms {
       return steps !== (moved.has(phone) ? (expected.fences ?? 1) : 0);
     });
     t.equal(wrong.length, 0, `${name}: no lease is lost`);
-    await this.#bothWays(t, name, api);
-  }
-
-  /** One message in and one out for each account. */
-  async #bothWays(t: Test, name: string, api: Client): Promise<void> {
     this.#round += 1;
-    const [inbound, outbound] = [`in ${this.#round}`, `out ${this.#round}`];
-    const begunAt = performance.now();
-    const to = { phone: friend };
-    await Promise.all([
-      inPool(this.#lines, clients, ({ phone }) => this.#network.write(phone, inbound)),
-      inPool(this.#lines, clients, ({ account }) =>
-        sendAccepted(api, { account_id: account, to, text: outbound }),
-      ),
-    ]);
-    const count = async (text: string, status: string): Promise<number> => {
-      const [row] = await this.#rows.rows<{ count: number }>(
-        `select count(*) as count from messages where text = ? and status in (${status})`,
-        [text],
-      );
-      return row?.count ?? 0;
-    };
-    let found = [0, 0];
-    const doneMs: (number | undefined)[] = [];
-    await until(
-      () => `${name}: ${found} of ${this.#lines.length} received and sent`,
-      async () => {
-        found = [
-          await count(inbound, "'received'"),
-          await count(outbound, "'sent', 'delivered', 'read'"),
-        ];
-        const isDone = found.map((one) => one >= this.#lines.length);
-        const sinceMs = Math.round(performance.now() - begunAt);
-        for (const [way, done] of isDone.entries()) if (done) doneMs[way] ??= sinceMs;
-        return isDone.every((done) => done) ? true : undefined;
-      },
-      120_000,
-    );
-    t.comment(`${name}: one in for each after ${doneMs[0]} ms, one out after ${doneMs[1]} ms`);
-    t.same(found, [this.#lines.length, this.#lines.length], `${name}: each is stored once`);
-    const shown = await Promise.all(this.#lines.map(({ phone }) => this.#network.shown(phone)));
-    const times = shown.map((texts) => texts.filter((text) => text === outbound).length);
-    t.ok(
-      times.every((one) => one === 1),
-      `${name}: each is shown once`,
-    );
+    const places = { network: this.#network, lines: this.#lines, rows: this.#rows, api };
+    return { tookMs, busiest, ...(await bothWays(t, `${name} ${this.#round}`, places)) };
   }
 
   async #fences(): Promise<ReadonlyMap<string, number>> {
@@ -156,27 +134,4 @@ export class Storms {
     );
     return new Map(rows.map((row) => [row.account_id, Number(row.fence)]));
   }
-}
-
-/**
- * Asks the gateways for their readiness ten times a second.
- * @returns ends it and answers the longest that one answer took, milliseconds; a process that is not there has none
- */
-function watchReadiness(origins: readonly string[]): () => Promise<number> {
-  const ended = new AbortController();
-  let slowest = 0;
-  const watching = origins.map(async (origin) => {
-    while (!ended.signal.aborted) {
-      const begunAt = performance.now();
-      const answer = await fetch(`${origin}/readyz`).catch(() => null);
-      await answer?.body?.cancel();
-      if (answer !== null) slowest = Math.max(slowest, performance.now() - begunAt);
-      await sleep(100);
-    }
-  });
-  return async () => {
-    ended.abort();
-    await Promise.all(watching);
-    return slowest;
-  };
 }

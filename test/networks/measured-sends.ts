@@ -16,6 +16,22 @@ export interface Measuring {
   readonly held: boolean;
 }
 
+/** What a contact writes. */
+export interface ContactWrites {
+  readonly from: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The network's side of a measured account, named by its number. Both networks offer it. */
+export interface MeasuringControl {
+  measure(phone: string, measuring: Measuring): Promise<void>;
+  release(phone: string): Promise<number>;
+  measuredCount(phone: string): Promise<number>;
+  measuredSends(phone: string): Promise<readonly MeasuredSend[]>;
+  writeAtOnce(phone: string, written: readonly ContactWrites[]): Promise<number>;
+}
+
 /** The sends of one account for a bench: when each came, and when it is answered. Read later, so that it costs nothing. */
 export class MeasuredSends {
   #measuring: Measuring = { answerAfterMs: 0, held: false };

@@ -18,7 +18,7 @@ export function memory(channel: string): Bench {
         const many = await alone((t) => heldWith(t, network, count + 1, 'linked'));
         const one = await alone((t) => heldWith(t, network, 1, 'linked'));
         gateway.push((many - one) / count / 1_024);
-        floor.push((await alone((t) => library(t, count))) / 1_024);
+        floor.push((await alone((t) => library(t, count, 'linked'))) / 1_024);
         run.say(`round ${round + 1}: gateway ${gateway.at(-1)} KB, floor ${floor.at(-1)} KB`);
       }
       const name = `memory a session just linked, ${count}`;

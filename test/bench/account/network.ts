@@ -4,24 +4,8 @@ import { liveMsgapp } from '../../harness/live-msgapp.ts';
 import type { LiveNetwork } from '../../harness/live-network.ts';
 import type { Teardown } from '../../harness/processes.ts';
 import { phoneNumber } from '../../harness/story.ts';
-import type { MeasuredSend, Measuring } from '../../networks/measured-sends.ts';
+import type { MeasuringControl } from '../../networks/measured-sends.ts';
 import { startNetwork as startMsgapp } from '../../networks/msgapp_web/process.ts';
-
-/** What a contact writes. */
-export interface ContactWrites {
-  readonly from: string;
-  readonly name: string;
-  readonly text: string;
-}
-
-/** The network's side of a measured account, named by its number. Both networks offer it. */
-export interface MeasuringControl {
-  measure(phone: string, measuring: Measuring): Promise<void>;
-  release(phone: string): Promise<number>;
-  measuredCount(phone: string): Promise<number>;
-  measuredSends(phone: string): Promise<readonly MeasuredSend[]>;
-  writeAtOnce(phone: string, written: readonly ContactWrites[]): Promise<number>;
-}
 
 /** A real driver's network in a process of its own, with a gateway's account and a floor's. */
 export interface AccountNetwork {

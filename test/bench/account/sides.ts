@@ -2,12 +2,13 @@ import type { TestDatabase } from '../../harness/databases.ts';
 import { freePort } from '../../harness/ports.ts';
 import { startProcess } from '../../harness/processes.ts';
 import { until } from '../../harness/story.ts';
+import type { MeasuringControl } from '../../networks/measured-sends.ts';
 import { type Receivers, startReceivers } from '../arrivals.ts';
 import type { BenchRun } from '../bench.ts';
 import { runLoad } from '../load.ts';
 import { startMeasured } from '../measured-gateway.ts';
 import { benchServers } from '../servers.ts';
-import { accountNetworks, type MeasuringControl } from './network.ts';
+import { accountNetworks } from './network.ts';
 import { perContact, type Text } from './texts.ts';
 
 /** An account of the gateway's or the floor's, on one network. */

@@ -1,7 +1,8 @@
 /**
  * Connects idle accounts, with the driver or with the bare library, and prints how many bytes each takes: the
- * difference that they make to heap and buffers after a collection.
+ * difference that they make to heap and buffers after a collection. KEYS_FILE names what the network has provisioned.
  */
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { MemoryStorage } from '@mtcute/core';
 import { addPublicKey } from '@mtcute/core/utils.js';
@@ -13,7 +14,10 @@ import type { Provisioned } from './network/control.ts';
 
 const [kind, count] = process.argv.slice(2);
 const [host = '', port] = (process.env.CHATAPP_DATA_CENTER ?? '').split(':');
-const keys = JSON.parse(process.env.KEYS ?? '[]') as readonly Provisioned[];
+// Written by `provisionedFile`.
+const keys = JSON.parse(
+  readFileSync(process.env.KEYS_FILE ?? '', 'utf8'),
+) as readonly Provisioned[];
 const apiId = Number(process.env.CHATAPP_API_ID);
 const apiHash = process.env.CHATAPP_API_HASH ?? '';
 const publicKey = process.env.CHATAPP_SERVER_PUBLIC_KEY ?? '';

@@ -1,4 +1,7 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type ProjectProcess, startProcess, type Teardown } from '../../harness/processes.ts';
+import { makeFolder } from '../../servers/server.ts';
 import type { Control } from './network/control.ts';
 
 /** The same hand, from another process. */
@@ -33,6 +36,13 @@ export async function startNetwork(t: Teardown): Promise<NetworkProcess> {
       CHATAPP_SERVER_PUBLIC_KEY: publicKey,
     },
   };
+}
+
+/** Provisions so many numbers and one more; answers a file that has them, for `idle-accounts.ts`. */
+export async function provisionedFile({ control }: NetworkProcess, count: number): Promise<string> {
+  const file = join(await makeFolder('provisioned'), 'numbers.json');
+  await writeFile(file, JSON.stringify(await control.provision(count)));
+  return file;
 }
 
 function remoteControl(url: string): RemoteControl {

@@ -13,6 +13,8 @@ const calls = [
   'setReachable',
   'setNetworkReachable',
   'logins',
+  'logInsSince',
+  'provision',
   'drop',
   'close',
   'unlink',

@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AuthenticationCreds } from 'baileys';
 import { makeMsgappWebDriver } from '../../../drivers/msgapp_web/driver.ts';
 import { loadTrusting } from '../../../drivers/msgapp_web/library.ts';
 import { libraryLog } from '../../../drivers/msgapp_web/library-log.ts';
@@ -7,8 +9,9 @@ import { phoneNumber } from '../../harness/story.ts';
 import { controlOf } from './control.ts';
 
 /**
- * Measures what idle accounts cost: `driver` or `bare`, how many, where the network is, where it is played and its
- * root key. Prints the bytes of one account, as JSON. Run with `--expose-gc`.
+ * Measures what idle accounts cost: `driver` or `bare`, which link, or `resumed`, bare and linked long ago; how many,
+ * where the network is, where it is played and its root key. Prints the bytes of one account, as JSON. Run with
+ * `--expose-gc`.
  */
 const [kind, count, url = '', control = '', key = ''] = process.argv.slice(2);
 const root = Buffer.from(key, 'base64');
@@ -30,8 +33,25 @@ async function byDriver(phone: string): Promise<unknown> {
 
 /** The same with nothing but the library. */
 async function bare(phone: string): Promise<unknown> {
-  const values = new Map<string, unknown>();
-  const creds = library.initAuthCreds();
+  return await withLibrary(phone, library.initAuthCreds(), new Map());
+}
+
+/** The same of a device that was linked before, in another process. */
+async function resumed(phone: string): Promise<unknown> {
+  const [{ link = '', ...keys } = {}] = await network.provision([phone]);
+  // Made by the driver's own keys in the network's process.
+  const { login } = JSON.parse(link, library.BufferJSON.reviver) as { login: AuthenticationCreds };
+  const values = Object.entries(keys).map(
+    ([name, value]) => [name.slice('key:'.length), value] as const,
+  );
+  return await withLibrary(phone, login, new Map(values));
+}
+
+async function withLibrary(
+  phone: string,
+  creds: AuthenticationCreds,
+  values: Map<string, unknown>,
+): Promise<unknown> {
   const connect = (): ReturnType<typeof library.makeWASocket> => {
     const socket = library.makeWASocket({
       waWebSocketUrl: url,
@@ -77,21 +97,21 @@ async function bare(phone: string): Promise<unknown> {
   return { live, values };
 }
 
-function used(): number {
-  globalThis.gc?.();
+/** In use once it has settled: what the first ones leave behind is not freed by one collection. */
+async function used(): Promise<number> {
+  for (let round = 0; round < 3; round += 1) {
+    await sleep(300);
+    globalThis.gc?.();
+  }
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 }
 
-const link = kind === 'driver' ? byDriver : bare;
+const link = { driver: byDriver, bare, resumed }[kind ?? ''] ?? bare;
 const kept: unknown[] = [await link(phoneNumber(1))];
-const settle = () => new Promise((resolve) => setTimeout(resolve, 1_000));
-await settle();
-const before = used();
+const before = await used();
 for (let number = 0; number < Number(count); number += 1)
   kept.push(await link(phoneNumber(2 + number)));
-await settle();
-console.log(
-  JSON.stringify({ perAccount: Math.round((used() - before) / Number(count)), kept: kept.length }),
-);
+const perAccount = Math.round(((await used()) - before) / Number(count));
+console.log(JSON.stringify({ perAccount, kept: kept.length }));
 process.exit(0);

@@ -3,6 +3,7 @@ import type { BinaryNode } from 'baileys';
 import { loadLibrary } from '../../../drivers/msgapp_web/library.ts';
 import { clockNow } from '../../bench/clock.ts';
 import { until } from '../../harness/story.ts';
+import type { LogIn } from '../log-ins.ts';
 import { type MeasuredSend, MeasuredSends, type Measuring } from '../measured-sends.ts';
 import { AddressBook, addressBookCollection, type SavedContact } from './address-book.ts';
 import type { Companion } from './companion.ts';
@@ -11,6 +12,7 @@ import { sendToken } from './limits.ts';
 import { composed, stanzaOf, type Writing } from './messages.ts';
 import { makeIdentity, type ServerIdentity } from './noise.ts';
 import type { Past, Phone, ShownMessage } from './phone.ts';
+import { provision } from './provision.ts';
 import type { RatchetUse } from './ratchets.ts';
 import { failure, now, server } from './stanzas.ts';
 import { Switchboard } from './switchboard.ts';
@@ -108,7 +110,20 @@ export class FakeNetwork {
 
   /** How often a linked device of each number has logged in. */
   async logins(): Promise<Readonly<Record<string, number>>> {
-    return Object.fromEntries(this.#board.logins);
+    return this.#board.logIns.counts();
+  }
+
+  /** The log-ins of linked devices since a moment, by `clockNow`. */
+  async logInsSince(at: number): Promise<readonly LogIn[]> {
+    return this.#board.logIns.since(at);
+  }
+
+  /** Links a device to each of these phones without its doing; answers what its driver keeps of that, by name. */
+  async provision(
+    numbers: readonly string[],
+  ): Promise<readonly Readonly<Record<string, string>>[]> {
+    const { library } = this.#board;
+    return await Promise.all(numbers.map((number) => provision(library, this.#phone(number))));
   }
 
   async drop(number: string): Promise<void> {

@@ -116,46 +116,8 @@ export class Pairing {
   }
 
   /** The phone vouches for the device, which then connects anew. */
-  link(owner: Endpoint, device: number, { identity, secret }: Candidate): void {
-    const { proto, Curve, hmacSign, WA_ADV_ACCOUNT_SIG_PREFIX } = this.#library;
-    const { public: key, private: signing } = owner.keys.signedIdentityKey;
-    const details = proto.ADVDeviceIdentity.encode({
-      rawId: device,
-      timestamp: Math.floor(Date.now() / 1_000),
-      keyIndex: device,
-    }).finish();
-    const accountSignature = Curve.sign(
-      Buffer.from(signing),
-      Buffer.concat([WA_ADV_ACCOUNT_SIG_PREFIX, details, identity]),
-    );
-    const signed = proto.ADVSignedDeviceIdentity.encode({
-      details,
-      accountSignatureKey: key,
-      accountSignature,
-    }).finish();
-    const sealed = proto.ADVSignedDeviceIdentityHMAC.encode({
-      details: signed,
-      hmac: hmacSign(Buffer.from(signed), secret),
-    }).finish();
-    const user = owner.phone?.replace('+', '');
-    this.#sealed = {
-      tag: 'iq',
-      attrs: { from: server, type: 'set', id: this.wire.nextId() },
-      content: [
-        {
-          tag: 'pair-success',
-          attrs: {},
-          content: [
-            { tag: 'device-identity', attrs: {}, content: sealed },
-            {
-              tag: 'device',
-              attrs: { jid: `${user}:${device}@${server}`, lid: `${owner.hidden}:${device}@lid` },
-            },
-            { tag: 'platform', attrs: { name: 'android' } },
-          ],
-        },
-      ],
-    };
+  link(owner: Endpoint, device: number, candidate: Candidate): void {
+    this.#sealed = successNode(this.#library, this.wire.nextId(), { owner, device, candidate });
     this.wire.send(this.#sealed);
   }
 
@@ -177,4 +139,49 @@ export class Pairing {
     });
     return { identity, secret: Buffer.from(secret) };
   }
+}
+
+/** What a device hears that a phone vouches for. */
+export function successNode(
+  { proto, Curve, hmacSign, WA_ADV_ACCOUNT_SIG_PREFIX }: Library,
+  id: string,
+  link: { readonly owner: Endpoint; readonly device: number; readonly candidate: Candidate },
+): BinaryNode {
+  const { owner, device, candidate } = link;
+  const { public: key, private: signing } = owner.keys.signedIdentityKey;
+  const details = proto.ADVDeviceIdentity.encode({
+    rawId: device,
+    timestamp: Math.floor(Date.now() / 1_000),
+    keyIndex: device,
+  }).finish();
+  const accountSignature = Curve.sign(
+    Buffer.from(signing),
+    Buffer.concat([WA_ADV_ACCOUNT_SIG_PREFIX, details, candidate.identity]),
+  );
+  const signed = proto.ADVSignedDeviceIdentity.encode({
+    details,
+    accountSignatureKey: key,
+    accountSignature,
+  }).finish();
+  const sealed = proto.ADVSignedDeviceIdentityHMAC.encode({
+    details: signed,
+    hmac: hmacSign(Buffer.from(signed), candidate.secret),
+  }).finish();
+  const user = owner.phone?.replace('+', '');
+  const attrs = { jid: `${user}:${device}@${server}`, lid: `${owner.hidden}:${device}@lid` };
+  return {
+    tag: 'iq',
+    attrs: { from: server, type: 'set', id, xmlns: 'md' },
+    content: [
+      {
+        tag: 'pair-success',
+        attrs: {},
+        content: [
+          { tag: 'device-identity', attrs: {}, content: sealed },
+          { tag: 'device', attrs },
+          { tag: 'platform', attrs: { name: 'android' } },
+        ],
+      },
+    ],
+  };
 }

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { BinaryNode, proto } from 'baileys';
 import type { Library } from '../../../drivers/msgapp_web/library.ts';
 import { freePort } from '../../harness/ports.ts';
+import { LogIns } from '../log-ins.ts';
 import type { Companion } from './companion.ts';
 import { addressOf, Directory, userOf } from './directory.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -48,8 +49,8 @@ export class Switchboard {
   readonly #phones = new Map<string, Phone>();
   readonly #peers = new Map<Wire, Peer>();
   readonly #wires = new Set<Wire>();
-  /** How often a linked device of each number has logged in. */
-  readonly logins = new Map<string, number>();
+  /** Of linked devices. */
+  readonly logIns = new LogIns();
   /** Takes no connection while false. */
   #reachable = true;
   readonly #traffic = { connections: 0, bytes: 0 };
@@ -182,8 +183,8 @@ export class Switchboard {
       wire.finish(failure(phone.refusal));
       return;
     }
+    this.logIns.note(phone.number, companion.wire === null ? 0 : 1);
     companion.connect(wire);
-    this.logins.set(phone.number, (this.logins.get(phone.number) ?? 0) + 1);
     this.#peers.set(wire, { type: 'device', phone, companion });
     const device = companion.jid.split(/[:@]/)[1];
     wire.send({

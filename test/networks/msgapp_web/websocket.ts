@@ -48,6 +48,8 @@ export function acceptWebSocket(
     }
   });
   socket.on('error', () => socket.destroy());
+  // A server of HTTP leaves its half open, also when the client's process was killed.
+  socket.on('end', () => socket.end());
   socket.on('close', () => listener.closed());
   return {
     send: (data) => write(opcodes.binary, data),

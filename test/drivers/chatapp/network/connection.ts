@@ -42,6 +42,7 @@ export class Connection {
   readonly #host: ConnectionHost;
   #handshake: Handshake | null = null;
   #key: Buffer | null = null;
+  #keyId: string | null = null;
   #session: Buffer | null = null;
   #lastMessageId = 0n;
   #sequence = 0;
@@ -64,7 +65,7 @@ export class Connection {
 
   /** The id of the key that the client uses; null before its first encrypted packet. */
   get keyId(): string | null {
-    return this.#key === null ? null : keyIdOf(this.#key);
+    return this.#keyId;
   }
 
   /** Pushes updates to the client, if it has a session. */
@@ -85,6 +86,7 @@ export class Connection {
   }
 
   #encrypted(key: Buffer, packet: Buffer): void {
+    if (key !== this.#key) this.#keyId = keyIdOf(key);
     this.#key = key;
     const opened = open(this.#host.crypto, key, packet);
     this.#meet(opened);

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { clockNow } from '../../../bench/clock.ts';
+import type { LogIn } from '../../../networks/log-ins.ts';
 import {
   type MeasuredSend,
   MeasuredSends,
@@ -326,7 +327,12 @@ export class Control {
 
   /** How often a client of each number has connected and been heard. */
   logins(): Readonly<Record<string, number>> {
-    return Object.fromEntries(this.#network.logins);
+    return this.#network.logIns.counts();
+  }
+
+  /** The log-ins since a moment, by `clockNow`. */
+  logInsSince(at: number): readonly LogIn[] {
+    return this.#network.logIns.since(at);
   }
 
   /** What has come from clients so far. */

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Long } from '@mtcute/core';
 import { type ICryptoProvider, parsePublicKey } from '@mtcute/core/utils.js';
+import { LogIns } from '../../../networks/log-ins.ts';
 import { Calls } from './calls.ts';
 import { cryptography, keyIdOf } from './cipher.ts';
 import { Connection, type ConnectionHost, never, Refusal } from './connection.ts';
@@ -64,8 +65,8 @@ export class Network {
   readonly held = new Set<string>();
   /** Logins by QR code that were sent to another data center: token and who scanned it. */
   readonly moving = new Map<string, Subscriber>();
-  /** How often a client of each number has connected and been heard. */
-  readonly logins = new Map<string, number>();
+  /** A log-in is a new connection's first call. */
+  readonly logIns = new LogIns();
   readonly #heard = new WeakSet<Connection>();
   connectionCount = 0;
   byteCount = 0;
@@ -198,9 +199,9 @@ export class Network {
     }
     const { subscriber } = key;
     if (subscriber !== null && !this.#heard.has(connection)) {
+      const others = this.connectionsOf(subscriber).filter((other) => this.#heard.has(other));
+      this.logIns.note(subscriber.person.phone, others.length);
       this.#heard.add(connection);
-      const { phone } = subscriber.person;
-      this.logins.set(phone, (this.logins.get(phone) ?? 0) + 1);
     }
     if (subscriber?.banned === true && request._ !== 'auth.logOut') {
       throw new Refusal(401, 'USER_DEACTIVATED_BAN');
