@@ -17,6 +17,12 @@ import { openRows } from './rows.ts';
 /** How long three gateways that start at once beside other tests may take, milliseconds. */
 const startMs = 60_000;
 
+/** The memory of a process in megabytes; 0 where the system does not tell. */
+export async function memoryOf(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024;
+}
+
 /** A gateway process of a cluster, with all three roles. */
 export class Member {
   readonly name: string;
@@ -94,8 +100,7 @@ export class Member {
 
   /** Its memory in megabytes; 0 where the system does not tell. */
   async memory(): Promise<number> {
-    const status = await readFile(`/proc/${this.pid}/status`, 'utf8').catch(() => '');
-    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024;
+    return await memoryOf(this.pid);
   }
 
   get #process(): ProjectProcess {

@@ -126,6 +126,7 @@ interface StoredOutcome {
 /**
  * Waits until every message of the lines has its final state, and checks that nothing was lost, doubled or taken out
  * of order: in the network's outbox, in the table of messages and among the recorded events.
+ * @param shownTo the ids of what a line's contacts were shown, in order; the simulated network's when absent
  */
 export async function checkExactly(
   t: Test,
@@ -134,6 +135,8 @@ export async function checkExactly(
   lines: readonly SendingLine[],
   endingOf: (line: SendingLine) => Ending,
   timeoutMs = 60_000,
+  shownTo: (line: SendingLine) => Promise<readonly string[]> = async ({ phone }) =>
+    (await outbox(api, phone)).map((message) => message.message_id),
 ): Promise<void> {
   const outcomesOf = ({ account }: Line): Promise<StoredOutcome[]> =>
     rows.rows(
@@ -152,7 +155,7 @@ export async function checkExactly(
     ).catch((error: Error) => t.fail(error.message));
     const expected = accepted.map((id) => ({ id, status: ending.status, error: ending.error }));
     t.same(await outcomesOf(line), expected, `${phone}: each accepted message, ${ending.status}`);
-    const seen = (await outbox(api, phone)).map((message) => message.message_id);
+    const seen = await shownTo(line);
     if (ending.status === 'failed') t.same(seen, [], `${phone}: nothing at the network`);
     else checkConversations(t, phone, seen, accepted);
     const last = await api.get(`/messages/${accepted.at(-1)}`);

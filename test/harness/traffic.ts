@@ -20,14 +20,21 @@ export interface Try {
   readonly outcome: string;
 }
 
+/** Whom a client of the traffic asks. */
+export type Asked = Pick<Member, 'api'>;
+
 /** How much there is to do. */
-export interface TrafficOptions {
+export interface TrafficOptions<Server extends Asked = Member> {
   /** Between two sends, and between two inbound messages, of one account; milliseconds. */
   readonly pauseMs: number;
   /** For how long a client waits for an answer before it asks another member; milliseconds. */
   readonly patienceMs: number;
   /** Which members a load balancer would choose from; all when absent. */
-  readonly isOpen?: (member: Member) => boolean;
+  readonly isOpen?: (member: Server) => boolean;
+  /** Who writes and is written to, in turn; when absent numbers that the simulated network needs not know. */
+  readonly contacts?: { readonly from: readonly string[]; readonly to: readonly string[] };
+  /** Has a contact write to a number, once; through the sandbox when absent. */
+  readonly write?: (phone: string, text: string, from: string) => Promise<void>;
 }
 
 /** Sends, receipts and inbound messages of many accounts, over all members, until it is ended. */
@@ -51,6 +58,10 @@ interface Page {
 /** Between two tries of one request, milliseconds. */
 const retryMs = 50;
 
+const numbered = (first: number, count: number) =>
+  Array.from({ length: count }, (_, n) => phoneNumber(first + n));
+const strangers = { from: numbered(2_000, 5), to: numbered(1_000, 7) };
+
 /** Pairs so many numbers, spread over the members, some at once. */
 export async function pairLines(
   members: readonly Member[],
@@ -69,12 +80,15 @@ export async function pairLines(
   return lines;
 }
 
-/** Starts the traffic. Whatever fails is tried at the next member, under the same key. It ends with the test at last. */
-export async function startTraffic(
+/**
+ * Starts the traffic, line after line within the first pause. Whatever fails is tried at the next member, under the same
+ * key. It ends with the test at last.
+ */
+export async function startTraffic<Server extends Asked>(
   t: Teardown,
-  members: readonly Member[],
+  members: readonly Server[],
   lines: readonly Line[],
-  { pauseMs, patienceMs, isOpen = () => true }: TrafficOptions,
+  { pauseMs, patienceMs, isOpen = () => true, contacts = strangers, write }: TrafficOptions<Server>,
 ): Promise<Traffic> {
   const beginning = await members[0]?.api.get('/messages/wait?timeout_s=0');
   if (beginning?.status !== 200) throw new Error('the cursor could not begin');
@@ -121,30 +135,46 @@ export async function startTraffic(
     };
   };
 
+  const pause = async (ms: number): Promise<void> => {
+    await sleep(ms, undefined, { signal: ended.signal }).catch(() => undefined);
+  };
   const send = async ({ account, accepted }: SendingLine, place: number): Promise<void> => {
     const ask = persistent(place);
+    await pause((pauseMs * place) / lines.length);
     for (let n = 0; !ended.signal.aborted; n += 1) {
-      const to = { phone: phoneNumber(1000 + (n % 7)) };
+      const to = { phone: contacts.to[n % contacts.to.length] };
       const body = { account_id: account, to, text: `message ${n}` };
       const headers = { 'idempotency-key': randomUUID() };
       const answer = await ask('send', (api, signal) =>
         api.post('/messages', body, headers, signal),
       );
       accepted.push(bodyOf<{ id: string }>(answer).id);
-      await sleep(pauseMs);
+      await pause(pauseMs);
     }
   };
-  const play = async ({ phone }: Line, place: number): Promise<void> => {
+  /** Has a contact write to a number, at its network itself or through the sandbox. */
+  const contactWrites = (place: number) => {
     const ask = persistent(place + 1);
+    return async (phone: string, text: string, from: string): Promise<void> => {
+      if (write === undefined) {
+        const body = { from: { phone: from, name: 'Ada' }, text, network_id: randomUUID() };
+        const path = `/sandbox/phones/${phone}/inbound`;
+        await ask('inbound', (api, signal) => api.post(path, body, {}, signal));
+        return;
+      }
+      const at = performance.now();
+      await write(phone, text, from);
+      tries.push({ at, tookMs: performance.now() - at, what: 'inbound', outcome: '200' });
+    };
+  };
+  const play = async ({ phone }: Line, place: number): Promise<void> => {
+    const writes = contactWrites(place);
+    await pause((pauseMs * place) / lines.length);
     for (let n = 0; !ended.signal.aborted; n += 1) {
       const text = `${phone} ${n}`;
-      const from = { phone: phoneNumber(2000 + (n % 5)), name: 'Ada' };
-      const body = { from, text, network_id: randomUUID() };
-      await ask('inbound', (api, signal) =>
-        api.post(`/sandbox/phones/${phone}/inbound`, body, {}, signal),
-      );
+      await writes(phone, text, contacts.from[n % contacts.from.length] ?? '');
       played.push(text);
-      await sleep(pauseMs);
+      await pause(pauseMs);
     }
   };
   const follow = async (): Promise<void> => {

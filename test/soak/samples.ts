@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Member } from '../harness/cluster.ts';
+import { memoryOf } from '../harness/cluster.ts';
 
 /** What a profile holds at one moment. */
 export interface Sample {
@@ -17,9 +17,12 @@ export interface Sample {
   readonly log: number;
 }
 
-/** Takes a sample each period until the signal aborts. What a killed process would say is left out. */
+/**
+ * Takes a sample each period until the signal aborts. What a killed process would say is left out.
+ * @param pids of the processes that run now
+ */
 export async function sampleAll(
-  members: readonly Member[],
+  pids: () => readonly number[],
   databaseFolder: string,
   periodMs: number,
   signal: AbortSignal,
@@ -27,8 +30,8 @@ export async function sampleAll(
   const samples: Sample[] = [];
   while (!signal.aborted) {
     const [memories, descriptors, sizes] = await Promise.all([
-      Promise.all(members.map((member) => member.memory())),
-      Promise.all(members.map(({ pid }) => descriptorsOf(pid))),
+      Promise.all(pids().map(memoryOf)),
+      Promise.all(pids().map(descriptorsOf)),
       sizesIn(databaseFolder),
     ]);
     samples.push({

@@ -7,10 +7,9 @@ import { type Member, runAlone, runCluster } from '../harness/cluster.ts';
 import { scale } from '../harness/scale.ts';
 import { checkExactly, type Line, read } from '../harness/sending.ts';
 import { until } from '../harness/story.ts';
-import { pairLines, startTraffic, type Traffic, tallyTries } from '../harness/traffic.ts';
+import { pairLines, startTraffic } from '../harness/traffic.ts';
 import { type Counted, startCountingReceiver } from './counting-receiver.ts';
-import { sampleAll } from './samples.ts';
-import { type ReadMessage, stretchesOf, tableOf } from './table.ts';
+import { checkFlat, killBetween } from './stretches.ts';
 
 /** At full size an hour, with a kill every five minutes. */
 const kills = 11;
@@ -59,18 +58,7 @@ async function soak(t: Test, profile: Profile): Promise<void> {
     pauseMs,
     patienceMs,
   });
-  const ended = new AbortController();
-  const sampling = sampleAll(members, folder, Math.min(5_000, stretchMs / 10), ended.signal);
-  const ends: number[] = [];
-  for (let kill = 0; kill <= kills; kill += 1) {
-    await sleep(stretchMs);
-    ends.push(performance.now());
-    const member = members[kill % members.length] ?? first;
-    if (kill === kills) break;
-    await member.kill();
-    await member.start();
-  }
-  ended.abort();
+  const soaking = await killBetween(members, folder, { kills, stretchMs });
   await traffic.end();
   await traffic.followed(60_000);
 
@@ -80,22 +68,8 @@ async function soak(t: Test, profile: Profile): Promise<void> {
   t.equal(new Set(receiver.events.values()).size, receiver.events.size, 'an event has one id');
   t.same(receiver.changed, [], 'an id has one event');
 
-  const { tries } = traffic;
-  const reads = await readMessages(rows, traffic);
-  const stretches = stretchesOf({ tries, reads, samples: await sampling, ends });
-  for (const line of tableOf(stretches)) t.comment(line);
-  t.comment(
-    `${JSON.stringify(tallyTries(tries))}, ${receiver.attempts()} attempts at the receiver`,
-  );
-  // The first stretch warms up.
-  const [begin, last] = [stretches[1], stretches.at(-1)];
-  if (begin === undefined || last === undefined) throw new Error('there was no traffic');
-  t.ok(last.memory < 1.3 * begin.memory + 30, 'memory is flat');
-  t.ok(last.descriptors < 1.3 * begin.descriptors + 30, 'descriptors are flat');
-  t.ok(last.bytesEach < 1.2 * begin.bytesEach, 'a message takes no more of the database');
-  t.ok(last.log < 2 * begin.log + 10, 'the log of the database is flat');
-  t.ok(last.acceptMedian < 2 * begin.acceptMedian + 5, 'accepting is as fast as at first');
-  t.ok(last.readMedian < 2 * begin.readMedian + 50, 'messages are read as soon as at first');
+  await checkFlat(t, traffic, rows, soaking);
+  t.comment(`${receiver.attempts()} attempts at the receiver`);
 }
 
 /** Sends as fast as it goes, until all is read and delivered; answers the pause of a line at half of that pace. */
@@ -128,19 +102,4 @@ async function allDelivered(rows: Executor, receiver: Counted): Promise<void> {
     return left === 0 ? true : undefined;
   };
   await until('all to be read and delivered', all, endMs);
-}
-
-async function readMessages(rows: Executor, { lines }: Traffic): Promise<readonly ReadMessage[]> {
-  const reads: ReadMessage[] = [];
-  for (const { account } of lines) {
-    const found = await rows.rows<{ begun: number; ended: number }>(
-      `select created_at as begun, read_at as ended from messages
-       where account_id = ? and direction = 'outbound' and read_at is not null`,
-      [account],
-    );
-    for (const { begun, ended } of found) {
-      reads.push({ at: begun - performance.timeOrigin, tookMs: ended - begun });
-    }
-  }
-  return reads;
 }
