@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Executor } from '../../plugins/storage/executor.ts';
 import type { Client, ClientAnswer } from './client.ts';
@@ -98,6 +99,8 @@ export async function startTraffic<Server extends Asked>(
   const played: string[] = [];
   const seen: string[] = [];
   const ended = new AbortController();
+  // Each line pauses under it.
+  setMaxListeners(0, ended.signal);
   const unfollowed = new AbortController();
 
   /** A client that stays with a member for as long as it gets on there. */
