@@ -37,7 +37,7 @@ export const liveSides: readonly LiveSide[] = [
       const program = ['--expose-gc', 'test/drivers/chatapp/idle-accounts.ts', 'library'];
       const env = { ...network.settings, KEYS_FILE: await provisionedFile(network, count) };
       const started = startProcess(t, [...program, String(count)], env);
-      const [, bytes] = await started.waitFor(/^bytes (\d+)$/m, 300_000);
+      const [, bytes] = await started.waitFor(/^bytes (\d+)$/m, 600_000);
       return Number(bytes);
     },
   },
@@ -50,7 +50,7 @@ export const liveSides: readonly LiveSide[] = [
       const kind = since === 'linked' ? 'bare' : 'resumed';
       const program = ['--expose-gc', 'test/networks/msgapp_web/idle.ts', kind, String(count)];
       const started = startProcess(t, [...program, url, control, rootPublicKey]);
-      const [line = ''] = await started.waitFor(/^\{.*\}$/m, 300_000);
+      const [line = ''] = await started.waitFor(/^\{.*\}$/m, 600_000);
       return (JSON.parse(line) as { readonly perAccount: number }).perAccount;
     },
   },

@@ -30,6 +30,8 @@ export interface TrafficOptions<Server extends Asked = Member> {
   readonly pauseMs: number;
   /** For how long a client waits for an answer before it asks another member; milliseconds. */
   readonly patienceMs: number;
+  /** Between two tries of one request; 50 when absent; milliseconds. */
+  readonly retryMs?: number;
   /** Which members a load balancer would choose from; all when absent. */
   readonly isOpen?: (member: Server) => boolean;
   /** Who writes and is written to, in turn; when absent numbers that the simulated network needs not know. */
@@ -55,9 +57,6 @@ interface Page {
   readonly messages: readonly { readonly text: string }[];
   readonly next_cursor: string;
 }
-
-/** Between two tries of one request, milliseconds. */
-const retryMs = 50;
 
 const numbered = (first: number, count: number) =>
   Array.from({ length: count }, (_, n) => phoneNumber(first + n));
@@ -89,8 +88,10 @@ export async function startTraffic<Server extends Asked>(
   t: Teardown,
   members: readonly Server[],
   lines: readonly Line[],
-  { pauseMs, patienceMs, isOpen = () => true, contacts = strangers, write }: TrafficOptions<Server>,
+  options: TrafficOptions<Server>,
 ): Promise<Traffic> {
+  const { pauseMs, patienceMs, retryMs = 50, write } = options;
+  const { isOpen = () => true, contacts = strangers } = options;
   const beginning = await members[0]?.api.get('/messages/wait?timeout_s=0');
   if (beginning?.status !== 200) throw new Error('the cursor could not begin');
   let cursor = bodyOf<Page>(beginning).next_cursor;

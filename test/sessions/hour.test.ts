@@ -21,6 +21,8 @@ const stretchMs = periodMs(300_000, 6_000);
 const perSecond = 10;
 /** How long a client waits for an answer before it asks again, milliseconds. */
 const patienceMs = 4_000;
+/** Between two tries of one request, milliseconds: hundreds of clients wait while a process starts. */
+const retryMs = 1_000;
 /** How long what is under way may take to end, milliseconds. */
 const endMs = 600_000;
 
@@ -51,6 +53,7 @@ async function hour(t: Test, side: LiveSide): Promise<void> {
   const traffic = await startTraffic(t, [{ api }], lines, {
     pauseMs: (count / perSecond) * 1_000,
     patienceMs,
+    retryMs,
     contacts: { from: friends.slice(0, 5), to: friends.slice(0, 7) },
     write: network.write,
   });

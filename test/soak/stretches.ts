@@ -31,15 +31,18 @@ export async function killBetween(
   const periodMs = Math.min(5_000, stretchMs / 10);
   const sampling = sampleAll(pids, databaseFolder, periodMs, ended.signal);
   const ends: number[] = [];
-  for (let kill = 0; kill <= kills; kill += 1) {
-    await sleep(stretchMs);
-    ends.push(performance.now());
-    const killed = processes[kill % processes.length];
-    if (kill === kills) break;
-    await killed?.kill();
-    await killed?.start();
+  try {
+    for (let kill = 0; kill <= kills; kill += 1) {
+      await sleep(stretchMs);
+      ends.push(performance.now());
+      const killed = processes[kill % processes.length];
+      if (kill === kills) break;
+      await killed?.kill();
+      await killed?.start();
+    }
+  } finally {
+    ended.abort();
   }
-  ended.abort();
   return { samples: await sampling, ends };
 }
 

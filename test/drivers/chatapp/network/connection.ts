@@ -141,7 +141,7 @@ export class Connection {
         this.#tell({ _: 'mt_pong', msgId: longOf(id), pingId: message.pingId });
         break;
       case 'mt_get_future_salts':
-        this.#send(futureSalts(id), false);
+        this.#send(futureSalts(id, Number(message.num)), false);
         break;
       case 'mt_msgs_state_req': {
         const asked = message.msgIds as readonly unknown[];
@@ -212,17 +212,26 @@ function isTlObject(value: unknown): value is TlObject {
   return typeof value === 'object' && value !== null && '_' in value;
 }
 
-/** Written by hand: the library can only read it. One salt, good for a day. */
-function futureSalts(id: bigint): Buffer {
+/** Seconds from one salt to the next. */
+const saltS = 1_800;
+
+/**
+ * Written by hand: the library can only read it. As many salts as are asked for, each good for an hour, the same every
+ * time: a client that knows of none to come asks again with each packet.
+ */
+function futureSalts(id: bigint, count: number): Buffer {
   const now = Math.floor(Date.now() / 1000);
-  const body = Buffer.alloc(36);
+  const body = Buffer.alloc(20 + count * 16);
   body.writeUInt32LE(0xae500895, 0);
   body.writeBigUInt64LE(id, 4);
   body.writeInt32LE(now, 12);
-  body.writeUInt32LE(1, 16);
-  body.writeInt32LE(now - 60, 20);
-  body.writeInt32LE(now + 86_400, 24);
-  salt.copy(body, 28);
+  body.writeUInt32LE(count, 16);
+  for (let n = 0; n < count; n += 1) {
+    const since = now - 60 + n * saltS;
+    body.writeInt32LE(since, 20 + n * 16);
+    body.writeInt32LE(since + 2 * saltS, 24 + n * 16);
+    salt.copy(body, 28 + n * 16);
+  }
   return body;
 }
 
