@@ -5,6 +5,7 @@ import { loadTrusting } from '../../../drivers/msgapp_web/library.ts';
 import { libraryLog } from '../../../drivers/msgapp_web/library-log.ts';
 import { LogLines } from '../../../testing/contract/driver/log-lines.ts';
 import { MemoryPort } from '../../../testing/contract/driver.ts';
+import { inPool } from '../../harness/pool.ts';
 import { phoneNumber } from '../../harness/story.ts';
 import { controlOf } from './control.ts';
 
@@ -18,6 +19,8 @@ const root = Buffer.from(key, 'base64');
 const network = controlOf(control);
 const library = await loadTrusting(root);
 const silent = libraryLog(new LogLines(), '');
+/** Accounts that are connected at the same time. */
+const atOnce = 8;
 
 /** Links one account; what it keeps alive is what is measured. Credentials live elsewhere in both cases. */
 async function byDriver(phone: string): Promise<unknown> {
@@ -110,8 +113,8 @@ async function used(): Promise<number> {
 const link = { driver: byDriver, bare, resumed }[kind ?? ''] ?? bare;
 const kept: unknown[] = [await link(phoneNumber(1))];
 const before = await used();
-for (let number = 0; number < Number(count); number += 1)
-  kept.push(await link(phoneNumber(2 + number)));
+const phones = Array.from({ length: Number(count) }, (_, number) => phoneNumber(2 + number));
+await inPool(phones, atOnce, async (phone) => kept.push(await link(phone)));
 const perAccount = Math.round(((await used()) - before) / Number(count));
 console.log(JSON.stringify({ perAccount, kept: kept.length }));
 process.exit(0);
