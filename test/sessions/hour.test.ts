@@ -20,9 +20,9 @@ const stretchMs = periodMs(300_000, 6_000);
 /** Messages of all accounts together, each way. */
 const perSecond = 10;
 /** How long a client waits for an answer before it asks again, milliseconds. */
-const patienceMs = 4_000;
-/** Between two tries of one request, milliseconds: hundreds of clients wait while a process starts. */
-const retryMs = 1_000;
+const patienceMs = 10_000;
+/** Between two tries of one request, milliseconds: a process that starts slowly is not to drown in hundreds of clients. */
+const retryMs = 5_000;
 /** How long what is under way may take to end, milliseconds. */
 const endMs = 600_000;
 

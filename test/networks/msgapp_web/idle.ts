@@ -21,6 +21,8 @@ const library = await loadTrusting(root);
 const silent = libraryLog(new LogLines(), '');
 /** Accounts that are connected at the same time. */
 const atOnce = 8;
+/** Accounts after which garbage is collected: gigabytes of it stop the process for longer than the library waits. */
+const collectedEach = 25;
 
 /** Links one account; what it keeps alive is what is measured. Credentials live elsewhere in both cases. */
 async function byDriver(phone: string): Promise<unknown> {
@@ -114,7 +116,10 @@ const link = { driver: byDriver, bare, resumed }[kind ?? ''] ?? bare;
 const kept: unknown[] = [await link(phoneNumber(1))];
 const before = await used();
 const phones = Array.from({ length: Number(count) }, (_, number) => phoneNumber(2 + number));
-await inPool(phones, atOnce, async (phone) => kept.push(await link(phone)));
+await inPool(phones, atOnce, async (phone) => {
+  kept.push(await link(phone));
+  if (kept.length % collectedEach === 0) globalThis.gc?.();
+});
 const perAccount = Math.round(((await used()) - before) / Number(count));
 console.log(JSON.stringify({ perAccount, kept: kept.length }));
 process.exit(0);
