@@ -178,10 +178,13 @@ for (const roles of [['api', 'sessions', 'webhooks'], ['gateway']]) {
     ];
     for (const [n, answer] of answers.entries()) {
       const id = answer.headers.get('x-request-id');
-      const logged = gateway.lines().filter((line) => line.includes(`"requestId":"${id}"`));
+      const logged = () => gateway.lines().filter((line) => line.includes(`"requestId":"${id}"`));
       const { traceId } = callers(n + 1);
       for (const msg of ['out of reach', n === 0 ? 'request' : 'tool call']) {
-        const line = logged.find((one) => one.includes(`"msg":"${msg}"`));
+        // A call is logged once its answer has gone out.
+        const line = await until(msg, async () =>
+          logged().find((one) => one.includes(`"msg":"${msg}"`)),
+        );
         t.match(line, `"traceId":"${traceId}"`, `${msg}: has the id of the answer, and the trace`);
       }
     }
