@@ -40,10 +40,11 @@ export function brokerContract(t: Test, makeWorld: (t: Test) => Promise<BrokerWo
   on('to the host of an account', async (t, world) => {
     const [sender, host] = [await world.open(), await world.open()];
     const got: Json[] = [];
-    sender.toHost('acc_1', 'nobody hosts it');
-    await sleep(50);
+    const early = 'nobody hosts it';
+    sender.toHost('acc_1', early);
     const release = await host.host('acc_1', (message) => {
-      got.push(message);
+      // A slow broker may come to it when somebody does.
+      if (message !== early) got.push(message);
     });
     const message = { text: 'one', list: [1, null, true] };
     sender.toHost('acc_1', message);
