@@ -3,7 +3,7 @@ import { type Answer, type Call, receivedError } from './messages.ts';
 
 /** How long the gateway stops all its work for an answer, milliseconds: to a question, and to what ends the thread without one. */
 const askMs = 100;
-const insistMs = 500;
+const insistMs = 350;
 
 /** What the thread that answers is handed. */
 export interface NowAnswers {
@@ -41,7 +41,7 @@ export class CallsNow {
     }
   }
 
-  /** Asks for what has to be done. @throws NoAnswer after 500 ms, or what the other thread threw */
+  /** Asks for what has to be done. @throws NoAnswer after 350 ms, or what the other thread threw */
   insist(post: (call: Call) => void, to: string, name: string, args: readonly unknown[]): void {
     this.#wait(insistMs, post, to, name, args);
   }

@@ -56,6 +56,8 @@ t.test('the reference page in a browser', { skip: skipWithoutBrowser }, async (t
   await page.keyboard.press('Escape');
 
   await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(`${gateway.baseUrl}/docs`);
+  await page.getByText('Messaging gateway').first().waitFor();
   const width = await page.evaluate<number>('document.documentElement.scrollWidth');
   t.ok(width <= 390, 'on a phone nothing is wider than the screen');
   t.same(foreign, [], 'no other host is asked');

@@ -5,7 +5,7 @@ import { runGateway } from '../harness/gateway.ts';
 import { messagesLogged } from '../harness/log-lines.ts';
 import { timeToReadiness } from '../harness/readiness.ts';
 import { openRows } from '../harness/rows.ts';
-import { scale, scaled } from '../harness/scale.ts';
+import { scaled } from '../harness/scale.ts';
 import { checkExactly, read, startSending } from '../harness/sending.ts';
 import { pair, phoneNumber } from '../harness/story.ts';
 import { startMariadb } from '../servers/mariadb.ts';
@@ -14,8 +14,8 @@ import { startMariadb } from '../servers/mariadb.ts';
 const silenceMs = 8_000;
 
 /** How long a request may take once one has failed, milliseconds; and how soon all is well again. */
-const refusedMs = scale < 1 ? 3_000 : 1_000;
-const soonMs = scale < 1 ? 4_000 : 2_000;
+const refusedMs = 1_000;
+const soonMs = 2_000;
 
 t.test(
   'a MariaDB that hangs: after the first failure each request is refused within 1 s',

@@ -8,7 +8,6 @@ import { engines } from '../harness/databases.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { startProcess } from '../harness/processes.ts';
 import { openRows } from '../harness/rows.ts';
-import { scale } from '../harness/scale.ts';
 import { connected, loginCode, outbox, phoneNumber, until, untilStatus } from '../harness/story.ts';
 import { startRabbitmq } from '../servers/rabbitmq.ts';
 
@@ -17,7 +16,7 @@ const contact = phoneNumber(999);
 const connection = `/channels/msgapp-web/connections/${phone}`;
 
 /** Sweeps come every three seconds: what is far below was told by RabbitMQ. */
-const soonMs = scale < 1 ? 2_000 : 1_000;
+const soonMs = 1_000;
 
 t.test('two processes are one gateway: one holds the sessions, the other is asked', async (t) => {
   const database = await engines.mariadb.create(t);

@@ -8,7 +8,7 @@ import { messagesLogged } from '../harness/log-lines.ts';
 import { startReadOnlyServer } from '../harness/read-only-server.ts';
 import { readiness, timeToReadiness } from '../harness/readiness.ts';
 import { openRows } from '../harness/rows.ts';
-import { scale, scaled } from '../harness/scale.ts';
+import { scaled } from '../harness/scale.ts';
 import { checkExactly, read, startSending } from '../harness/sending.ts';
 import { pair, phoneNumber } from '../harness/story.ts';
 import { makeFolder } from '../servers/server.ts';
@@ -22,7 +22,7 @@ interface Unwritable {
 
 /** How long it stays so, milliseconds, and how soon readiness has to say so. */
 const lastsMs = scaled(20_000, 5_000);
-const soonMs = scale < 1 ? 4_000 : 2_000;
+const soonMs = 2_000;
 
 /** A small disk of its own, which is filled up. */
 async function fullDisk(t: Test): Promise<Unwritable> {
