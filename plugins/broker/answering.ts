@@ -67,10 +67,10 @@ export class Answering {
     late.signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
     // The operation of whoever asks, for the log; a request of the gateway's own is of none.
     const { request_id: id, traceparent } = headers ?? {};
-    const place = new RequestPlace(String(id), String(traceparent));
+    const place = id === undefined ? null : new RequestPlace(String(id), String(traceparent));
     const answering = () => this.#answer(handler, subject, bodyText(message.body), late.signal);
-    void (id === undefined ? answering() : place.follow(answering)).then((answer) => {
-      place.end();
+    void (place === null ? answering() : place.follow(answering)).then((answer) => {
+      place?.end();
       clearTimeout(timer);
       this.#open.delete(key);
       // The handler was aborted and has undone its work: the asker must not get a success.

@@ -13,6 +13,9 @@ const sweepMs = 1_000;
 /** How long after a job is due it is asked for, milliseconds: the clock of the database decides. */
 const kickMs = 10;
 
+/** Pauses up to this are kept exactly; in a longer one the sweep's second counts for nothing. Milliseconds. */
+const exactMs = 60_000;
+
 /** How long a stop waits for work that does not heed its signal, milliseconds. */
 const patienceMs = 10_000;
 
@@ -122,7 +125,7 @@ export class HeldJobs implements Jobs {
     });
     if (this.#work.get(name) === work) this.#work.delete(name);
     // The loop alone would find it up to a whole pause later.
-    setTimeout(() => this.#claiming?.kick(), dueInMs + kickMs).unref();
+    if (dueInMs <= exactMs) setTimeout(() => this.#claiming?.kick(), dueInMs + kickMs).unref();
   }
 
   #keep(): LeaseKeeping {

@@ -21,7 +21,7 @@ export interface Try {
   readonly outcome: string;
 }
 
-/** Whom a client of the traffic asks. */
+/** A server that clients of the traffic ask. */
 export type Asked = Pick<Member, 'api'>;
 
 /** How much there is to do. */

@@ -12,7 +12,7 @@ const through = '`through` at four loads, by its transactions, less `accept`';
 const shared = 'what is left of `through`, shared out by estimate';
 const hints = 'by hand: hints to 1, 10 and 30 processes';
 
-/** Every service time of the simulation. A transaction costs what it costs alone, and so much for each thing in it. */
+/** Service times of the simulation. A transaction takes its own time, and that of each send, step, event or attempt in it. */
 export const costs = {
   request: cost(0.099, 'gateway: a request to its 202', accept),
   acceptTurn: cost(0.43, 'gateway: a transaction of sends', accept),

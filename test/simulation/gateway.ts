@@ -58,7 +58,7 @@ export class Gateway {
     return turns;
   }
 
-  /** Computes, with what it has heard from others meanwhile. */
+  /** Uses the process for a time, and for the hints that arrived since the last use. */
   *compute(ms: number): Walk {
     const heard = this.#installation.hints - this.#heard;
     this.#heard += heard;

@@ -29,7 +29,7 @@ export class Station {
     const next = this.#serving < this.#servers ? this.#waiting.shift() : undefined;
     if (next === undefined) return;
     const [ms, done] = next;
-    // Cores are shared out in slices; a thread ends what it has begun.
+    // Cores serve slices in turn, and a thread serves each piece of work to its end.
     const slice = this.#on === null ? Math.min(ms, 1) : ms;
     this.#serving += 1;
     const serving = this.#on?.work(slice) ?? this.#clock.after(slice);

@@ -11,7 +11,7 @@ import type { Phone } from './phone.ts';
 const oneTimeKeys = 32;
 
 /**
- * Links a device to a phone as if it had been linked and told of the past long ago.
+ * Links a device to a phone at once, without a QR code and without a history to send.
  * @returns what its driver keeps, by name
  */
 export async function provision(
