@@ -5,8 +5,8 @@ import { parseTraceparent } from './traceparent.ts';
 type Facts = Readonly<Record<string, unknown>>;
 
 /**
- * The requests that code is followed for. While there is none it is off, as Node.js then tells no promise from another:
- * that costs a send 5 % of its processor time (Node.js 20).
+ * The requests that code is followed for. It is off while there is none: Node.js 20 follows every promise of the process
+ * otherwise, those of sends too.
  */
 const followed = new AsyncLocalStorage<{ facts(): Facts } | undefined>();
 let open = 0;
