@@ -168,10 +168,9 @@ export class SessionHost {
     for (const listener of this.#environment.listeners) this.#sweepListener(listener);
     const held = [...this.#runners.values()];
     const ids = held.map((runner) => runner.live.account.id);
-    const rows = await this.#environment.storage.read.accounts.find(ids);
-    for (const row of rows) {
-      const runner = this.#runners.get(row.id);
-      if (runner?.differs(row)) void runner.refresh();
+    for (const account of await this.#environment.storage.read.accounts.followed(ids)) {
+      const runner = this.#runners.get(account.id);
+      if (runner?.differs(account)) void runner.refresh();
     }
   }
 

@@ -6,6 +6,7 @@ import type { LeaseToken, ProcessLease } from '../../cluster/contract.ts';
 import { rowChanged } from '../lanes/restrict.ts';
 import { details } from '../reasons.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
+import type { FollowedAccount } from '../tables/accounts.ts';
 import { contain } from './contain.ts';
 import { FencedCredentials } from './credentials.ts';
 import { isAnswerOutcome } from './driver-values.ts';
@@ -149,8 +150,8 @@ export class SessionRunner {
   }
 
   /** Whether a record asks for what the session does not do: another restriction, or another proxy. */
-  differs(row: AccountRow): boolean {
-    return this.live.row.restriction !== row.restriction || this.#isProxiedElsewhere(row);
+  differs(account: FollowedAccount): boolean {
+    return this.live.row.restriction !== account.restriction || this.#isProxiedElsewhere(account);
   }
 
   /** Reads the record again: somebody else has changed it. */
@@ -229,7 +230,7 @@ export class SessionRunner {
   }
 
   /** By what the session connected through: a transition may have brought the new record here before. */
-  #isProxiedElsewhere({ id, proxy }: AccountRow): boolean {
+  #isProxiedElsewhere({ id, proxy }: FollowedAccount): boolean {
     if (this.live.session === null || this.#through === proxy) return false;
     return !this.#environment.proxies.isSame({ id, proxy: this.#through }, { id, proxy });
   }

@@ -32,6 +32,9 @@ export interface SealedProxy {
   readonly proxy: string;
 }
 
+/** What an open session acts upon when somebody else has changed it. */
+export type FollowedAccount = Pick<AccountRow, 'id' | 'restriction' | 'proxy'>;
+
 /** A tenant's accounts that were not removed. */
 export interface AccountCount {
   readonly total: number;
@@ -69,6 +72,15 @@ export class AccountTable {
       ids,
     );
     return rows.map(accountRow);
+  }
+
+  /** What sessions follow of these records, in no particular order. */
+  async followed(ids: readonly string[]): Promise<readonly FollowedAccount[]> {
+    if (ids.length === 0) return [];
+    return this.db.rows<FollowedAccount>(
+      `select id, restriction, proxy from accounts where id in (${placeholders(ids.length)})`,
+      ids,
+    );
   }
 
   /** Every account of these tenants that was not removed, oldest first. */

@@ -391,6 +391,7 @@ function reads(ids: readonly string[]): readonly Read[] {
     ),
   );
   add('messages by id', 410, ({ messages }) => messages.byIds(some));
+  add('sweep: what sessions follow', 15, (tables) => tables.accounts.followed(accounts));
   add('accept: tenants', 10, ({ tenants: table }) => table.find([...tenants]));
   add('accept: keys', 420, ({ idempotency }) =>
     idempotency.find(
