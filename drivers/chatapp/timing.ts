@@ -22,7 +22,7 @@ export interface Timing {
 
 /** As in production. A revoked session is found within `probe` and `answer` together: under a minute. */
 export const usualTiming: Timing = {
-  probe: 30_000,
+  probe: 40_000,
   answer: 15_000,
   send: 60_000,
   logOut: 2_500,
