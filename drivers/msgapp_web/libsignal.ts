@@ -1,4 +1,5 @@
 import Module from 'node:module';
+import { sharedSecret } from './x25519.ts';
 import { isSignedBy } from './xeddsa.ts';
 
 /** A compiler of CommonJS modules, which Node keeps on the prototype of all modules. */
@@ -6,21 +7,29 @@ interface Compiler {
   _compile(this: unknown, content: string, file: string, ...rest: unknown[]): unknown;
 }
 
-type VerifySignature = (
-  key: Buffer,
-  message: Uint8Array,
-  signature: Uint8Array,
-  isFormOnly?: boolean,
-) => boolean;
+/** What the library computes on its curve. */
+interface Curve {
+  verifySignature(
+    key: Buffer,
+    message: Uint8Array,
+    signature: Uint8Array,
+    isFormOnly?: boolean,
+  ): boolean;
+  calculateAgreement(publicKey: Buffer, privateKey: Buffer): Buffer;
+}
+
+/** The first byte of a public key, for its kind; 32 bytes follow. */
+const kindOfKey = 5;
 
 /** A console that says nothing, for one file. On the first line, so that line numbers stay. */
 const silent =
   "'use strict'; const console = { log() {}, debug() {}, info() {}, warn() {}, error() {} };";
 
 /**
- * Makes libsignal safe, once, before anything else loads it:
+ * Makes libsignal safe and fast, once, before anything else loads it:
  * it prints whole sessions, private keys included, to the console, so its files get a silent one of their own;
- * and it answers false for a wrong signature, or does not check it at all, where its callers expect it to throw.
+ * it answers false for a wrong signature, or does not check it at all, where its callers expect it to throw;
+ * and it has OpenSSL parse keys for longer than it computes with them.
  * @param require resolves as the protocol library does
  */
 export function guardLibsignal(require: NodeJS.Require): void {
@@ -32,8 +41,8 @@ export function guardLibsignal(require: NodeJS.Require): void {
     return compile.call(this, own, file, ...rest);
   };
   try {
-    const curve: { verifySignature: VerifySignature } = require('libsignal/src/curve.js');
-    const verify = curve.verifySignature;
+    const curve: Curve = require('libsignal/src/curve.js');
+    const { verifySignature: verify, calculateAgreement: agree } = curve;
     curve.verifySignature = (key, message, signature) => {
       // The library checks the form of all three, as its callers rely on, and leaves the signature to Node.
       verify(key, message, signature, true);
@@ -42,8 +51,19 @@ export function guardLibsignal(require: NodeJS.Require): void {
       }
       return true;
     };
+    curve.calculateAgreement = (publicKey, privateKey) => {
+      const isUsual = isKey(publicKey, 33) && publicKey[0] === kindOfKey && isKey(privateKey, 32);
+      // The library refuses any other form, or reads it.
+      return isUsual
+        ? sharedSecret(publicKey.subarray(1), privateKey)
+        : agree(publicKey, privateKey);
+    };
     require('libsignal');
   } finally {
     compiler._compile = compile;
   }
+}
+
+function isKey(value: unknown, length: number): value is Buffer {
+  return Buffer.isBuffer(value) && value.length === length;
 }
