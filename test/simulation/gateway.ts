@@ -17,8 +17,8 @@ export class Gateway {
   readonly outcome: Lane<Input>;
   /** Tells the hosts of accounts what was accepted for them. */
   readonly toHosts: Lane<Gateway>;
-  /** Tells all processes that something is due to a webhook. */
-  readonly toAll: Lane<null>;
+  /** Tells processes with webhooks that something is due to them. */
+  readonly toOwners: Lane<Gateway>;
   /** Reads what is due to the webhooks of this process. */
   readonly due: Lane<null>;
   readonly #installation: Installation;
@@ -40,8 +40,8 @@ export class Gateway {
     this.outcome = lane(30, (inputs) => this.#store(inputs, costs.attempted.ms));
     this.#session = lane(0, (inputs) => this.#store(inputs.flat(), costs.step.ms));
     this.#raised = lane(25, () => this.#tellAll());
-    this.toAll = lane(0, () => this.#tellAll());
-    this.toHosts = lane(5, (hosts) => this.#tellHosts(new Set(hosts)));
+    this.toOwners = lane(0, (owners) => this.#tell(new Set(owners)));
+    this.toHosts = lane(5, (hosts) => this.#tell(new Set(hosts)));
     this.due = lane(2, () => this.#readDue());
   }
 
@@ -113,7 +113,7 @@ export class Gateway {
     yield database.work(costs.transaction.ms / 2);
   }
 
-  *#tellHosts(hosts: ReadonlySet<Gateway>): Walk {
+  *#tell(hosts: ReadonlySet<Gateway>): Walk {
     yield* this.compute(costs.hint.ms);
     yield this.#installation.broker.work(costs.publish.ms + hosts.size * costs.carry.ms);
     for (const host of hosts) begin(host.compute(costs.hint.ms));

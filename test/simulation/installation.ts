@@ -105,7 +105,7 @@ export class Installation {
       yield clock.after(setting.networkMs);
       yield peers.work(costs.network.ms);
       yield turns.submit({ row, events });
-      if (hook !== host) yield host.toAll.submit(null);
+      if (hook !== host) yield host.toOwners.submit(hook);
       if (hook !== host) yield hook.due.submit(null);
       for (let attempt = 0; attempt < events; attempt += 1) {
         yield* hook.compute(costs.attempt.ms);

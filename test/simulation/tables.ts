@@ -34,7 +34,7 @@ const msgappMs = 5.5;
 /** What is simulated unless arguments say otherwise: as many gateways as hold the sessions, and a fifth more. */
 export const usual: Scale = {
   ...{ accounts: 10_000, tenants: 100, messagesPerSecond: 1_000, driverMs: 0 },
-  ...{ gateways: 12, databaseCores: 4, brokerCores: 4 },
+  ...{ gateways: 12, databaseCores: 4, brokerCores: 2 },
 };
 const small = { accounts: 1_000, tenants: 10, messagesPerSecond: 100 };
 const large = { accounts: 30_000, tenants: 300, messagesPerSecond: 3_000 };
@@ -44,8 +44,8 @@ const scales: readonly Scale[] = [
   usual,
   { ...usual, driverMs: msgappMs, gateways: 16 },
   { ...usual, tenants: 1 },
-  { ...usual, ...large, gateways: 36, databaseCores: 12, brokerCores: 16 },
-  { ...usual, ...largest, gateways: 120, databaseCores: 40, brokerCores: 64 },
+  { ...usual, ...large, gateways: 36, databaseCores: 12, brokerCores: 4 },
+  { ...usual, ...largest, gateways: 120, databaseCores: 40, brokerCores: 32 },
 ];
 
 /** The service times. */

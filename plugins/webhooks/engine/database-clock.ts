@@ -20,7 +20,7 @@ export class DatabaseClock {
     this.#at = this.#clock.monotonic();
   }
 
-  /** Advances the clock to the time of a transaction that has ended, if it is behind. */
+  /** Advances the clock to the time of a transaction that has ended, if it is behind: what is due since then is due now. */
   atLeast(now: number): void {
     if (now > this.now()) this.set(now);
   }

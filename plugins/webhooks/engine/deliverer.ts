@@ -2,6 +2,7 @@ import { Loop } from '../../../core/loop.ts';
 import { DatabaseClock } from './database-clock.ts';
 import type { FreshDeliveries } from './direct-fan-out.ts';
 import { type DueBatch, type DueQuery, type ReadyAttempt, readDueBatches } from './due-batches.ts';
+import { type DueReceiver, notifyAll } from './due-notices.ts';
 import { DueTimer, Throttle } from './due-timer.ts';
 import { HeldReceivers } from './held-receivers.ts';
 import type { EngineMetrics } from './metrics.ts';
@@ -65,11 +66,12 @@ export class Deliverer {
   }
 
   /**
-   * Wakes receivers to which something may be due.
+   * Wakes receivers to which something may be due; those that no process has it claims, as long as it claims any.
    * @param receiverIds null for all
-   * @returns whether this process has the leases of all of them, so that no other process can deliver to them
+   * @param dueAt since when, on the database's clock; 0 where nobody knows
    */
-  wake(receiverIds: readonly string[] | null): boolean {
+  wake(receiverIds: readonly string[] | null, dueAt = 0): void {
+    this.#now.atLeast(dueAt);
     const runs =
       receiverIds === null
         ? this.#receivers.all()
@@ -78,25 +80,32 @@ export class Deliverer {
     if (runs.length > 0) this.#poll.call();
     const now = this.#parts.clock.monotonic();
     const held = runs.filter((run) => run.mayAct(now)).length;
-    const all = receiverIds !== null && held === receiverIds.length;
-    if (!all) this.#receivers.claim();
-    return all;
+    if (held !== receiverIds?.length) this.#receivers.claim();
+  }
+
+  /** Whether this process has the receiver, even if its lease has run out meanwhile. */
+  holds(receiverId: string): boolean {
+    return this.#receivers.get(receiverId) !== undefined;
+  }
+
+  /** Whether it claims further receivers. */
+  get claims(): boolean {
+    return this.#receivers.claims;
   }
 
   /**
    * Takes deliveries right after their commit; attempts that can begin do so without a poll.
    * @returns the receivers that still need a poll, as some of their deliveries were not taken
    */
-  takeFresh(fresh: readonly FreshDeliveries[]): readonly string[] {
+  takeFresh(fresh: readonly FreshDeliveries[]): readonly DueReceiver[] {
     const now = this.#parts.clock.monotonic();
-    return fresh.flatMap(({ receiverId, readAt, dueAt, ready, hasOthers }) => {
-      // Otherwise the next poll might miss deliveries that are due since this moment.
+    return fresh.filter(({ receiverId, readAt, dueAt, ready, hasOthers }) => {
       this.#now.atLeast(dueAt);
       const run = this.#receivers.get(receiverId);
-      if (run === undefined || !run.takeFresh(ready, readAt, now)) return receiverId;
+      if (run === undefined || !run.takeFresh(ready, readAt, now)) return true;
       this.#begin(run);
       if (run.needsPoll) this.#poll.call();
-      return hasOthers ? receiverId : [];
+      return hasOthers;
     });
   }
 
@@ -109,7 +118,7 @@ export class Deliverer {
     while (this.#tasks.size > 0) await Promise.all(this.#tasks);
     await this.#receivers.stop();
     // Other processes take over what is due to the released receivers.
-    this.#parts.broker.toAll('deliveries', {});
+    notifyAll(this.#parts.broker);
   }
 
   /** Polls receivers to which something may be due, shares out the free requests, and releases idle receivers. */

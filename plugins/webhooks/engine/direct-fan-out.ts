@@ -1,16 +1,14 @@
 import type { PrepareEvents } from '../../events/contract.ts';
 import type { ReadyAttempt } from './due-batches.ts';
+import { type DueReceiver, receiversOf } from './due-notices.ts';
 import { makeDeliveries } from './fan-out.ts';
 import type { EngineMetrics } from './metrics.ts';
 import type { EngineParts } from './parts.ts';
 
 /** Deliveries that were fanned out to one receiver. */
-export interface FreshDeliveries {
-  readonly receiverId: string;
+export interface FreshDeliveries extends DueReceiver {
   /** Time at which the subscriptions were read, on the monotonic clock. */
   readonly readAt: number;
-  /** Due time on the database's clock. */
-  readonly dueAt: number;
   /** First attempts that wait for no earlier event, in order. */
   readonly ready: readonly ReadyAttempt[];
   /** Whether there are others, which may have to wait for earlier events. */
@@ -34,13 +32,14 @@ export function makeDirectFanOut(
       const events = kept.map((event, n) => ({ ...event, first: raised[n]?.first ?? false }));
       const made = makeDeliveries(events, subscriptions, plans, now);
       const waiting = made.filter(({ delivery }) => delivery.state === 'waiting');
-      const receiverIds = [...new Set(waiting.map(({ delivery }) => delivery.receiverId))];
+      const receivers = receiversOf(waiting, now);
       await withCommit.deliveries.add(made.map(({ delivery }) => delivery));
+      const receiverIds = receivers.map(({ receiverId }) => receiverId);
       await withCommit.receivers.wake(receiverIds, now, true);
-      const fresh = receiverIds.map((receiverId): FreshDeliveries => {
-        const all = waiting.filter(({ delivery }) => delivery.receiverId === receiverId);
+      const fresh = receivers.map((receiver): FreshDeliveries => {
+        const all = waiting.filter(({ delivery }) => delivery.receiverId === receiver.receiverId);
         const ready = all.filter(({ event }) => event.first);
-        return { receiverId, readAt, dueAt: now, ready, hasOthers: ready.length < all.length };
+        return { ...receiver, readAt, ready, hasOthers: ready.length < all.length };
       });
       afterCommit(() => {
         metrics.ended('suppressed', made.length - waiting.length);

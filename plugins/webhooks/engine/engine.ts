@@ -4,6 +4,7 @@ import type { PrepareEvents } from '../../events/contract.ts';
 import { Recoveries } from '../recovery/recoveries.ts';
 import { Deliverer } from './deliverer.ts';
 import { makeDirectFanOut } from './direct-fan-out.ts';
+import { type DueReceiver, listenForDue, notifyAll, notifyOwners } from './due-notices.ts';
 import { Throttle } from './due-timer.ts';
 import { eventsAtOnce, makeFanOutLane } from './fan-out-lane.ts';
 import { type EngineMetrics, engineMetrics } from './metrics.ts';
@@ -32,7 +33,7 @@ export interface Engine {
  */
 export async function startEngine(parts: EngineParts): Promise<Engine> {
   const { storage, broker, outbox } = parts;
-  storage.onCommit('deliveries', () => broker.toAll('deliveries', {}));
+  storage.onCommit('deliveries', () => notifyAll(broker));
   if (parts.delivers) return startDelivering(parts);
   const notifying = new Throttle(
     () => notifyMs,
@@ -40,9 +41,7 @@ export async function startEngine(parts: EngineParts): Promise<Engine> {
   );
   outbox.onCommit(() => notifying.call());
   const metrics = engineMetrics(parts.metrics, storage);
-  const directFanOut = makeDirectFanOut(parts, metrics, (fresh) =>
-    broker.toAll('deliveries', { receivers: fresh.map(({ receiverId }) => receiverId) }),
-  );
+  const directFanOut = makeDirectFanOut(parts, metrics, (fresh) => notifyOwners(broker, fresh));
   return { directFanOut, stop: async () => notifying.stop() };
 }
 
@@ -50,10 +49,13 @@ async function startDelivering(parts: EngineParts): Promise<Engine> {
   const { broker, outbox, storage } = parts;
   const metrics = engineMetrics(parts.metrics, storage);
   const deliverer = new Deliverer(parts, metrics);
-  const due = (receiverIds: readonly string[]): void => {
-    // No message to others about receivers that this process leases: nobody else delivers to them.
-    if (deliverer.wake(receiverIds)) return;
-    broker.toAll('deliveries', { receivers: [...receiverIds], sentBy: broker.processId });
+  const due = (receivers: readonly DueReceiver[]): void => {
+    const isOthers = ({ receiverId, owner }: DueReceiver) =>
+      owner !== null && owner !== broker.processId && !deliverer.holds(receiverId);
+    const own = receivers.filter((receiver) => !isOthers(receiver));
+    const ids = own.map(({ receiverId }) => receiverId);
+    if (ids.length > 0) deliverer.wake(ids, Math.max(...own.map(({ dueAt }) => dueAt)));
+    notifyOwners(broker, deliverer.claims ? receivers.filter(isOthers) : receivers);
   };
   const fanOut = new FanOutLoop(parts, metrics, due);
   const directFanOut = makeDirectFanOut(parts, metrics, (fresh) => {
@@ -62,9 +64,7 @@ async function startDelivering(parts: EngineParts): Promise<Engine> {
   });
   const releases: Release[] = [
     await broker.work('events', 1, () => fanOut.kick()),
-    await broker.listen('deliveries', (message) => {
-      if (!isSentBy(broker.processId, message)) deliverer.wake(receiversOf(message));
-    }),
+    ...(await listenForDue(broker, (receiverIds, dueAt) => deliverer.wake(receiverIds, dueAt))),
   ];
   // This process fans out what it raised itself: no message need come back for it.
   outbox.onCommit(() => fanOut.kick());
@@ -104,7 +104,7 @@ class FanOutLoop {
   constructor(
     { storage, plans, log }: EngineParts,
     metrics: EngineMetrics,
-    due: (receiverIds: readonly string[]) => void,
+    due: (receivers: readonly DueReceiver[]) => void,
   ) {
     const lane = makeFanOutLane(plans, due);
     this.#loop = new Loop(
@@ -135,17 +135,4 @@ class FanOutLoop {
     this.#throttle.stop();
     await this.#loop.stop();
   }
-}
-
-function isSentBy(processId: string, message: unknown): boolean {
-  const isObject = typeof message === 'object' && message !== null;
-  return isObject && 'sentBy' in message && message.sentBy === processId;
-}
-
-/** The receivers that a message names; null when it names none. */
-function receiversOf(message: unknown): readonly string[] | null {
-  if (typeof message !== 'object' || message === null || !('receivers' in message)) return null;
-  const { receivers } = message;
-  if (!Array.isArray(receivers)) return null;
-  return receivers.every((id) => typeof id === 'string') ? receivers : null;
 }

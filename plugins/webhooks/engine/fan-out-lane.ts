@@ -1,5 +1,6 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { Plans } from '../../tenants/contract.ts';
+import { type DueReceiver, receiversOf } from './due-notices.ts';
 import { makeDeliveries } from './fan-out.ts';
 
 /** Counts of one round of the fan-out. */
@@ -11,7 +12,7 @@ export interface FannedOut {
   readonly suppressed: number;
 }
 
-type Due = (receiverIds: readonly string[]) => void;
+type Due = (receivers: readonly DueReceiver[]) => void;
 
 /** Maximum events of one round; a round with fewer has emptied the outbox. */
 export const eventsAtOnce = 500;
@@ -42,10 +43,11 @@ async function fanOutOldest(unit: Unit, plans: Plans, due: Due): Promise<FannedO
   const deliveries = made.map(({ delivery }) => delivery);
   await unit.withCommit.deliveries.add(deliveries);
   await unit.withCommit.events.markFannedOut(events.map((event) => event.id));
-  const waiting = deliveries.filter((delivery) => delivery.state === 'waiting');
-  const receiverIds = [...new Set(waiting.map((delivery) => delivery.receiverId))];
+  const waiting = made.filter(({ delivery }) => delivery.state === 'waiting');
+  const receivers = receiversOf(waiting, now);
+  const receiverIds = receivers.map(({ receiverId }) => receiverId);
   await unit.withCommit.receivers.wake(receiverIds, now, true);
-  if (receiverIds.length > 0) unit.afterCommit(() => due(receiverIds));
+  if (receivers.length > 0) unit.afterCommit(() => due(receivers));
   return {
     events: events.length,
     waiting: waiting.length,

@@ -7,7 +7,7 @@ import type { Subscription, SubscriptionSnapshot, Webhook } from '../tables/webh
 /** A new delivery with its subscription and event. */
 export interface DeliveryOfEvent<Event extends FannedEvent> {
   readonly delivery: Delivery;
-  readonly webhook: Webhook;
+  readonly webhook: Subscription;
   readonly event: Event;
 }
 

@@ -55,6 +55,15 @@ export class HeldReceivers {
     this.#claiming.kick();
   }
 
+  /** Whether this process claims further receivers. */
+  get claims(): boolean {
+    return !this.#stopping && this.#room > 0;
+  }
+
+  get #room(): number {
+    return heldAtMost - this.#runs.size;
+  }
+
   /** Claims receivers that are due and free. */
   claim(): void {
     this.#claiming.kick();
@@ -122,7 +131,7 @@ export class HeldReceivers {
     await cluster.renewLapsed();
     this.#now.set(await storage.now());
     while (!this.#stopping && (await receivers.leases.hasFree(broker.processId, this.#now.now()))) {
-      const limit = Math.min(claimAtOnce, heldAtMost - this.#runs.size);
+      const limit = Math.min(claimAtOnce, this.#room);
       if (limit <= 0) return;
       const count = await this.#keeping.taking(() => this.#take(limit));
       if (count > 0) this.#listener.poll();

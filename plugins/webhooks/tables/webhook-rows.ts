@@ -36,10 +36,12 @@ export interface EventGrant {
   readonly expiresAt: number;
 }
 
-/** One subscription, with the pause of its receiver. */
+/** One subscription, with the pause and the holder of its receiver. */
 export interface Subscription extends Webhook {
   /** Start of the pause; null while the receiver is not paused, or has no row. */
   readonly pausedAt: number | null;
+  /** The process that has the lease of the receiver, dead or alive; null: none. */
+  readonly owner: string | null;
 }
 
 /** Subscriptions and tenants that a fan-out matches events with. */
@@ -74,6 +76,7 @@ export interface WebhookColumns {
 export type SubscriptionColumns = (WebhookColumns | { readonly id: null }) &
   Omit<TenantRow, 'id' | 'name' | 'created_at'> & {
     readonly paused_at: number | null;
+    readonly receiver_owner: string | null;
     readonly tenant: string;
     readonly tenant_name: string;
     readonly tenant_created_at: number;

@@ -1,9 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import type { Broker } from '../../../core/contracts/broker.ts';
 import type { Storage } from '../../../core/contracts/storage.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { createLog } from '../../../core/log.ts';
 import { MemoryHub } from '../../../plugins/broker/hub.ts';
+import { MemoryBroker } from '../../../plugins/broker/memory.ts';
 import { makeOutcomeLane } from '../../../plugins/webhooks/engine/outcome-lane.ts';
 import { pruneReceivers } from '../../../plugins/webhooks/engine/upkeep.ts';
 import { unsubscribeLane } from '../../../plugins/webhooks/event-subscriptions/ending.ts';
@@ -14,6 +16,7 @@ import type { Webhook } from '../../../plugins/webhooks/tables/webhook-rows.ts';
 import { log, submitting } from '../../fixtures/process.ts';
 import { databases, engines } from '../../harness/databases.ts';
 import { newSecret } from '../../harness/event-callback.ts';
+import { unreliableBroker } from '../../harness/unreliable-broker.ts';
 import { serverUrl } from '../../servers/borrow.ts';
 import { RabbitmqWorld } from '../broker/rabbitmq-world.ts';
 import { until } from '../messages/stage.ts';
@@ -135,6 +138,57 @@ for (const engine of databases) {
         t.equal(sum(/gateway_webhook_deliveries_total\{outcome="delivered"\} (\d+)/g), 81);
         t.equal(sum(/gateway_webhook_deliveries_total\{outcome="suppressed"\} (\d+)/g), 41);
         t.equal(sum(/gateway_webhook_first_attempt_delay_seconds_count (\d+)/g), 81);
+      },
+    );
+
+    t.test(
+      'of what is due hears the process that delivers, and no other',
+      { buffered: true },
+      async (t) => {
+        const { url: databaseUrl } = await engine.create(t);
+        const internet = new Internet();
+        const hub = new MemoryHub();
+        const holding = new MemoryBroker({ log, hub });
+        const told: string[] = [];
+        const spied = (): Broker => {
+          const broker = new MemoryBroker({ log, hub });
+          const toAll: Broker['toAll'] = (topic, message) => {
+            told.push(topic);
+            broker.toAll(topic, message);
+          };
+          return { ...unreliableBroker(broker, { drop: 0, repeat: 0, reorder: 0 }), toAll };
+        };
+        const start = (options: EngineOptions) => openEngine(t, databaseUrl, internet, options);
+        const one = await start({ name: 'one', broker: holding });
+        const two = await start({ name: 'two', broker: spied() });
+        const asking = await start({ name: 'asking', broker: spied(), delivers: false });
+        const tenantId = await addTenant(one);
+        const held = await addWebhook(one, tenantId);
+        // As long as one request is open, one has the lease.
+        internet.on(held.url, (...asked) =>
+          asked[0].body.includes('of_one') ? internet.hang(...asked) : 204,
+        );
+        t.teardown(() => internet.letGo());
+        await raiseFannedOut(one, tenantId, subjects(1, 'of_one'), true);
+        await until('one to deliver', () => internet.at(held.url).length === 1);
+        told.length = 0;
+
+        for (const [raising, name] of [[two, 'of_two'] as const, [asking, 'of_asking'] as const]) {
+          const before = internet.at(held.url).length;
+          const begunAt = performance.now();
+          await raiseFannedOut(raising, tenantId, subjects(1, name), true);
+          await until(`${name} to be sent`, () => internet.at(held.url).length > before);
+          t.ok(performance.now() - begunAt < 1_500, 'before any sweep');
+          t.equal(internet.at(held.url).at(-1)?.process, 'one');
+          t.same(told.splice(0), [`deliveries.${holding.processId}`]);
+        }
+
+        const another = await addTenant(one);
+        const free = await addWebhook(one, another);
+        await raiseFannedOut(two, another, subjects(1, 'free'), true);
+        await until('two to deliver', () => internet.at(free.url).length === 1);
+        t.equal(internet.at(free.url)[0]?.process, 'two', 'nobody has it: whoever raises takes it');
+        t.same(told, []);
       },
     );
 
