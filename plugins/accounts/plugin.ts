@@ -11,7 +11,6 @@ import { accountsOf } from './operations/list-accounts.ts';
 import { accountOperations } from './operations.ts';
 import { AccountProxies } from './proxies.ts';
 import { LoginGate } from './session/login-gate.ts';
-import { LoopDelay } from './session/loop-delay.ts';
 import { systemTimers } from './session/timers.ts';
 
 /** Accounts: their records, their connection operations, and the sessions that this process hosts. */
@@ -31,12 +30,11 @@ export default gatewayPlugin(
   async (app) => {
     const { cradle } = app.container;
     const { sessions: configured, roles } = cradle.config;
-    const loopDelay = new LoopDelay();
     const gate = new LoginGate({
       perSecond: configured.logins_per_s,
       timers: systemTimers,
       random: Math.random,
-      loopDelayMs: () => loopDelay.longestMs(),
+      clock: cradle.clock,
     });
     const proxies = new AccountProxies({
       sealer: cradle.secrets,
@@ -90,13 +88,7 @@ export default gatewayPlugin(
         change: changeProxy,
       }),
     );
-    app.addHook('onReady', () => {
-      loopDelay.start();
-      return process.start();
-    });
-    app.addHook('onClose', async () => {
-      await process.stop();
-      loopDelay.stop();
-    });
+    app.addHook('onReady', () => process.start());
+    app.addHook('onClose', () => process.stop());
   },
 );

@@ -1,9 +1,10 @@
+import type { Clock } from '../../../core/contracts/clock.ts';
 import type { Timers } from './timers.ts';
 
 /** How long a log-in counts as under way at most: a silent network delays the others no longer. Milliseconds. */
 const longestMs = 5_000;
 
-/** Delay of the event loop from which one log-in is under way at a time, milliseconds. */
+/** Lateness of a timer from which one log-in is under way at a time, milliseconds: the event loop is busy. */
 const busyMs = 100;
 
 /** Pause before the next check whether a log-in may begin, milliseconds. */
@@ -14,10 +15,9 @@ export interface GateOptions {
   /** Log-ins that begin in a second at most, without those that users wait for. */
   readonly perSecond: number;
   readonly timers: Timers;
+  readonly clock: Pick<Clock, 'monotonic'>;
   /** From 0 to below 1. */
   readonly random: () => number;
-  /** The longest delay of the event loop since it was last asked, milliseconds. */
-  readonly loopDelayMs: () => number;
 }
 
 /** One log-in from the moment it is wanted. */
@@ -41,6 +41,8 @@ export class LoginGate {
   readonly #again: Turn[] = [];
   readonly #underWay = new Set<Turn>();
   #resting = false;
+  /** By how much the last rest was too long, milliseconds. */
+  #lateMs = 0;
 
   constructor(options: GateOptions) {
     this.#options = options;
@@ -90,13 +92,16 @@ export class LoginGate {
   #mayBegin(): boolean {
     const { size } = this.#underWay;
     if (size === 0) return true;
-    return size < this.#options.perSecond * 2 && this.#options.loopDelayMs() < busyMs;
+    return size < this.#options.perSecond * 2 && this.#lateMs < busyMs;
   }
 
   #rest(ms: number): void {
+    const { timers, clock } = this.#options;
+    const dueAt = clock.monotonic() + ms;
     this.#resting = true;
-    this.#options.timers.after(ms, () => {
+    timers.after(ms, () => {
       this.#resting = false;
+      this.#lateMs = clock.monotonic() - dueAt;
       this.#serve();
     });
   }

@@ -5,17 +5,16 @@ import { SteppedTimers } from './stepped-timers.ts';
 /** A gate for ten log-ins a second, at even intervals. */
 function makeGate() {
   const timers = new SteppedTimers();
-  const loop = { delayMs: 0 };
   const gate = new LoginGate({
     perSecond: 10,
     timers,
     random: () => 0.5,
-    loopDelayMs: () => loop.delayMs,
+    clock: timers,
   });
   const begun: string[] = [];
   const enter = (name: string, how: Parameters<LoginGate['enter']>[0]) =>
     gate.enter(how, () => begun.push(name));
-  return { gate, timers, loop, begun, enter };
+  return { gate, timers, begun, enter };
 }
 
 t.test('a storm of log-ins begins at its pace, and a user does not wait behind it', async (t) => {
@@ -50,15 +49,15 @@ t.test('log-ins that do not end hold the others up for five seconds', async (t) 
 });
 
 t.test('while the event loop is late one log-in is under way at a time', async (t) => {
-  const { timers, loop, begun, enter } = makeGate();
-  loop.delayMs = 150;
+  const { timers, begun, enter } = makeGate();
+  timers.lateMs = 150;
   const turns = Array.from({ length: 10 }, (_, n) => enter(`${n}`, 'first'));
   await timers.pass(1_000);
   t.equal(begun.length, 1);
   turns[0]?.over();
   await timers.pass(1_000);
   t.equal(begun.length, 2, 'the next begins when it has ended');
-  loop.delayMs = 20;
+  timers.lateMs = 20;
   await timers.pass(300);
   t.ok(begun.length >= 4, 'the pace is back as soon as the loop is');
 });

@@ -1,6 +1,7 @@
 import type { Test } from 'tap';
 import type { Caller } from '../../../core/contracts/caller.ts';
 import type { Clock } from '../../../core/contracts/clock.ts';
+import { systemClock } from '../../../core/contracts/clock.ts';
 import type { DriverFault } from '../../../core/contracts/driver-faults.ts';
 import type { Json } from '../../../core/contracts/json.ts';
 import type { Unit } from '../../../core/contracts/storage.ts';
@@ -146,7 +147,7 @@ export class World {
         perSecond: options.loginsPerS ?? 1_000,
         timers: systemTimers,
         random: Math.random,
-        loopDelayMs: () => 0,
+        clock: systemClock,
       }),
       sealer: fakeSealer,
       proxies: {
