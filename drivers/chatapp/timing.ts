@@ -20,9 +20,9 @@ export interface Timing {
   readonly newContacts: number;
 }
 
-/** As in production. A revoked session is found within `probe` and `answer` together: under a minute. */
+/** As in production. A revoked session is found within `probe` and `answer` together, unless a send finds it before. */
 export const usualTiming: Timing = {
-  probe: 40_000,
+  probe: 120_000,
   answer: 15_000,
   send: 60_000,
   logOut: 2_500,

@@ -168,8 +168,11 @@ export class SessionHost {
     for (const listener of this.#environment.listeners) this.#sweepListener(listener);
     const held = [...this.#runners.values()];
     const ids = held.map((runner) => runner.live.account.id);
-    for (const account of await this.#environment.storage.read.accounts.followed(ids)) {
-      const runner = this.#runners.get(account.id);
+    const found = await this.#environment.storage.read.accounts.followed(ids);
+    const followed = new Map(found.map((account) => [account.id, account]));
+    for (const id of ids) {
+      const runner = this.#runners.get(id);
+      const account = followed.get(id) ?? { id, restriction: null, proxy: null };
       if (runner?.differs(account)) void runner.refresh();
     }
   }

@@ -74,11 +74,12 @@ export class AccountTable {
     return rows.map(accountRow);
   }
 
-  /** What sessions follow of these records, in no particular order. */
+  /** What sessions follow of these records, in no particular order; those with neither restriction nor proxy are left out. */
   async followed(ids: readonly string[]): Promise<readonly FollowedAccount[]> {
     if (ids.length === 0) return [];
     return this.db.rows<FollowedAccount>(
-      `select id, restriction, proxy from accounts where id in (${placeholders(ids.length)})`,
+      `select id, restriction, proxy from accounts where id in (${placeholders(ids.length)})
+         and (restriction is not null or proxy is not null)`,
       ids,
     );
   }
