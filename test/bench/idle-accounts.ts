@@ -52,7 +52,12 @@ export async function seedIdleAccounts(run: Teardown, count: number): Promise<Id
         databaseUrl: null,
         dataDir,
         program: ['test/bench/settling-main.ts', 'serve'],
-        settings: { ...settings, TEST_API_KEY: key, GATEWAY_SECRET: secret },
+        settings: {
+          ...settings,
+          ...{ TEST_API_KEY: key, GATEWAY_SECRET: secret },
+          // With the default of 20 a thousand need 50 s.
+          GATEWAY_SESSIONS__LOGINS_PER_S: '200',
+        },
       });
       await until('all accounts to be connected', async () => {
         const [row] = await write.rows<{ count: number }>(
