@@ -10,7 +10,7 @@ import { liveSessions } from './live-sessions.ts';
 import { computedMs, settledMemory } from './process-usage.ts';
 
 /** In which what the start has left to do is done, milliseconds. */
-const restMs = 20_000;
+const restMs = 60_000;
 /** For how long the processor is watched while nothing happens, and between two scrapes meanwhile, milliseconds. */
 const idleMs = 60_000;
 const scrapeMs = 15_000;
