@@ -28,7 +28,7 @@ export const costs = {
   publish: cost(0.06, 'broker: a hint', hints),
   carry: cost(0.039, 'broker: a hint to one more process', hints),
   hint: cost(0.023, 'gateway: a hint that it hears', hints),
-  idle: cost(0.011, 'gateway: an idle session, a second', '`sessions` with 1 and with 1,000'),
+  idle: cost(0.003, 'gateway: an idle session, a second', '`sessions` with 1 and with 1,000'),
   kept: cost(0.008, 'database: a session, every 3 s', 'by hand: renewal and sweep of 1,000'),
   searched: cost(
     0.0014,
