@@ -27,9 +27,9 @@ interface Process {
 /** Measures so many sessions in one process on the embedded database, beside a process with one. */
 export async function measureAlone(t: Test, side: LiveSide): Promise<readonly Figure[]> {
   const [many, one] = [await start(t, side, count), await start(t, side, 1)];
+  const idle = await idleShare(many.gateway);
   const held = (await heldMemory(many.gateway)) - (await heldMemory(one.gateway));
   const each = held / (count - 1) / 1_024;
-  const idle = await idleShare(many.gateway);
   const bare = (await alone((t) => side.library(t, count, 'restarted'))) / 1_024;
   const { started, back } = await weather(t, many);
   const [rate, rateAlone] = await burstBeside(many, one);
@@ -68,9 +68,9 @@ async function start(t: Test, { network: startNetwork }: LiveSide, many: number)
   };
 }
 
-/** The share of a core that a process takes while nothing happens, once the garbage of its start is collected. */
+/** The share of a core that a process takes while nothing happens. */
 async function idleShare({ pid }: RunningGateway): Promise<number> {
-  await sleep(periodMs(60_000, 2_000));
+  await sleep(periodMs(10_000, 2_000));
   const before = computedMs(pid());
   // Whatever is done again and again, drivers' questions to their networks included, is done within that.
   const idleMs = periodMs(120_000, 5_000);

@@ -10,7 +10,7 @@ function makeProcess() {
   const timers = new SteppedTimers();
   const clock = { now: () => timers.at, monotonic: () => timers.at };
   const random = (): number => 0;
-  const gate = new LoginGate({ perSecond: 1, timers, random, clock: timers });
+  const gate = new LoginGate({ perSecond: 1, timers, random, clock });
   const account = () => {
     const at: number[] = [];
     const parts = { timers, clock, random, gate, settings: { reconnectMaxMs } };

@@ -1,7 +1,6 @@
 import type { Test } from 'tap';
 import type { Caller } from '../../../core/contracts/caller.ts';
-import type { Clock } from '../../../core/contracts/clock.ts';
-import { systemClock } from '../../../core/contracts/clock.ts';
+import { type Clock, systemClock } from '../../../core/contracts/clock.ts';
 import type { DriverFault } from '../../../core/contracts/driver-faults.ts';
 import type { Json } from '../../../core/contracts/json.ts';
 import type { Unit } from '../../../core/contracts/storage.ts';
