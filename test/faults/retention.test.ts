@@ -44,7 +44,7 @@ for (const engine of databases) {
         const parts = { storage, keptMs: dayMs, log, sweepMedia };
         // As two processes would.
         const rounds = [startRetention(parts), startRetention({ ...parts, keptMs: dayMs + 1 })];
-        await until('the round', () => swept === 2, 1_200_000);
+        await until('the round', () => swept === 2, 3_600_000);
         await Promise.all(rounds.map((round) => round.stop()));
       },
     );
