@@ -16,6 +16,9 @@ import type { NewContactLimit } from './new-contact-limits.ts';
 import type { MsgappWebOptions } from './options.ts';
 import { openedMessages, signalRepository } from './signal-repository.ts';
 
+/** In which the network's server takes a socket, and in which it then says its first word, in milliseconds. */
+const firstWordMs = 20_000;
+
 /** What a connection is made of. */
 export interface NetworkConnectionParts {
   readonly library: Library;
@@ -110,6 +113,8 @@ export class NetworkConnection {
       ...(websocketUrl === null ? {} : { waWebSocketUrl: websocketUrl }),
       ...(webVersion === null ? {} : { version: webVersion }),
       browser: library.Browsers.macOS('Chrome'),
+      // The library's limit would take two stack traces for each frame that is sent.
+      connectTimeoutMs: 0,
       // The phone goes on notifying its owner.
       markOnlineOnConnect: false,
       // What we send comes back by its receipts only.
@@ -131,7 +136,17 @@ export class NetworkConnection {
     socket.ws.on('unexpected-response', () => {
       if (!this.#over && socket === this.#socket) this.#closed('unreachable');
     });
+    this.#awaitFirstWord(socket);
     this.#listener.made(socket);
+  }
+
+  #awaitFirstWord(socket: LibrarySocket): void {
+    const timer = setTimeout(() => {
+      if (!this.#over && socket === this.#socket) this.#closed('unreachable');
+    }, firstWordMs);
+    timer.unref();
+    socket.ws.once('open', () => timer.refresh());
+    for (const event of ['message', 'close']) socket.ws.once(event, () => clearTimeout(timer));
   }
 
   #newGate(): FrameGate {

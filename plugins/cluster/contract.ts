@@ -78,8 +78,8 @@ export interface LeaseRows {
    * has locked are left out: the caller has locked tenants already and must not wait for a session.
    */
   lockFree(leases: readonly LeaseToken[]): Promise<ReadonlySet<string>>;
-  /** The wanted rows that name this process as owner. */
-  ownedBy(owner: string): Promise<readonly LeasedRow[]>;
+  /** The leases of wanted rows that name this process as owner. */
+  ownedBy(owner: string): Promise<readonly LeaseToken[]>;
   /** Whether `claim` would find something. Without a lock. */
   hasFree(owner: string, now: number): Promise<boolean>;
   /**

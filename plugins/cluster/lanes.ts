@@ -109,16 +109,17 @@ async function compare(unit: Unit, owner: string, { kind, held }: HeldLeases): P
   const found = await rows.find(fallen.map(({ id }) => id));
   const ended = found.filter((row) => !row.wanted && row.owner === owner);
   const revokedIds = new Set(ended.map(({ id }) => id));
-  // By number as well: a lease being released and the next one of its row are both believed to be held.
-  const heldKeys = new Set(held.map(keyOf));
-  const all = owned.map(({ id, fence }) => ({ id, owner, number: fence }));
+  const numbers = new Map(held.map(({ id, number }) => [id, number]));
+  // A lease being released and the next one of its row are both believed to be held.
+  const isHeld = (lease: LeaseToken) =>
+    numbers.get(lease.id) === lease.number || held.some((one) => isSame(one, lease));
   return {
     lost: fallen.filter(({ id }) => !revokedIds.has(id)),
     revoked: fallen.filter(({ id }) => revokedIds.has(id)),
-    unheld: all.filter((lease) => !heldKeys.has(keyOf(lease))),
+    unheld: owned.filter((lease) => !isHeld(lease)),
   };
 }
 
-function keyOf({ id, number }: LeaseToken): string {
-  return `${id} ${number}`;
+function isSame(one: LeaseToken, other: LeaseToken): boolean {
+  return one.id === other.id && one.number === other.number;
 }

@@ -32,6 +32,8 @@ for (const engine of databases) {
       return Number(row?.left);
     };
     let swept = 0;
+    const isDone = async () =>
+      swept >= 2 && (await storage.read.messages.storedBefore(now - dayMs, 1)).length === 0;
     const begun = performance.now();
     await notHeldUp(
       t,
@@ -44,7 +46,7 @@ for (const engine of databases) {
         const parts = { storage, keptMs: dayMs, log, sweepMedia };
         // As two processes would.
         const rounds = [startRetention(parts), startRetention({ ...parts, keptMs: dayMs + 1 })];
-        await until('the round', () => swept === 2, 3_600_000);
+        await until('the rounds', isDone, 3_600_000);
         await Promise.all(rounds.map((round) => round.stop()));
       },
     );
