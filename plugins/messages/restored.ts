@@ -17,8 +17,8 @@ export const settleRestored: Lane<void, number> = {
     const counts: number[] = [];
     for (const _ of inputs) {
       counts.push(await unit.queuedMessages.takeForDispatched(unit.now));
-      await unit.tenants.skipInboundSequences(step);
-      await unit.feed.skip(step);
+      await unit.tenants.advanceInboundSequences(step);
+      await unit.feed.advance(step);
     }
     return counts;
   },

@@ -100,7 +100,7 @@ export class FeedTable {
   }
 
   /** Leaves numbers out in the feeds of all tenants, so that none is given twice. */
-  async skip(step: number): Promise<void> {
+  async advance(step: number): Promise<void> {
     const ids: readonly string[] = await this.db.knex('tenants').pluck('id');
     const rows = ids.map((tenant_id) => ({ tenant_id, last: step }));
     await this.db.upsert('event_feeds', rows, { key: ['tenant_id'], add: ['last'] });

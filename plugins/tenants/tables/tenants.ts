@@ -95,7 +95,7 @@ export class TenantTable {
   }
 
   /** Leaves numbers out for all tenants, so that none is given twice. */
-  async skipInboundSequences(step: number): Promise<void> {
+  async advanceInboundSequences(step: number): Promise<void> {
     await this.db.knex('tenants').increment('inbound_sequence', step);
   }
 
