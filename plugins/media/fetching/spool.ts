@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, type WriteStream } from 'node:fs';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
@@ -53,13 +53,15 @@ export class Spool {
         else done(null, chunk);
       },
     });
+    let file: WriteStream | undefined;
     try {
       await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-      await pipeline(source, count, createWriteStream(path, { flags: 'wx', mode: 0o600 }), {
-        signal,
-      });
+      file = createWriteStream(path, { flags: 'wx', mode: 0o600 });
+      await pipeline(source, count, file, { signal });
     } catch (error) {
       source.destroy();
+      // An aborted pipeline does not wait for its file: one that opens later would be created behind its removal.
+      await closed(file);
       await remove();
       throw signal.aborted ? signal.reason : error;
     }
@@ -88,6 +90,11 @@ export class Spool {
     await rm(path, { force: true }).catch(() => undefined);
     this.#paths.delete(path);
   }
+}
+
+async function closed(file: WriteStream | undefined): Promise<void> {
+  if (file === undefined || file.closed) return;
+  await new Promise<void>((resolve) => file.once('close', () => resolve()));
 }
 
 /** The failure of a file above the limit. */
