@@ -22,7 +22,6 @@ import { NewContactLimits } from './new-contact-limits.ts';
 import type { MsgappWebOptions } from './options.ts';
 import { Outbound } from './outbound.ts';
 import { builtContentOf } from './outbound-content.ts';
-import { Probe } from './probe.ts';
 import { Recipients } from './recipients.ts';
 
 /** How long the network may take to unlink a phone that may not be the account's, in milliseconds. */
@@ -64,7 +63,6 @@ export class ConnectAttempt {
   #inbound: InboundRelay | null = null;
   #book: ContactBook | null = null;
   #live: LiveSocket | null = null;
-  #probe: Probe | null = null;
   /** The device is linked no more. */
   #unlinked = false;
   /** How this ends, whatever ends it: what was linked may not be the account's phone. */
@@ -138,7 +136,6 @@ export class ConnectAttempt {
   /** Also when the network asks for a new one. */
   #leaveSocket(): void {
     this.#inbound?.close();
-    this.#probe?.stop();
     this.#live?.gone.abort(new Error('the connection is over'));
     this.#live = null;
   }
@@ -180,7 +177,7 @@ export class ConnectAttempt {
   }
 
   async #opened(socket: LibrarySocket): Promise<void> {
-    const { library, keys, options, account, port } = this.#parts;
+    const { library, keys, account, port } = this.#parts;
     const book = this.#book;
     try {
       keys.save();
@@ -210,9 +207,6 @@ export class ConnectAttempt {
       await this.#parts.opened();
       if (this.#over.signal.aborted) return;
       this.#inbound?.open();
-      this.#probe = new Probe(socket, options.probeMs, (message) =>
-        this.#connection.end(lost(message)),
-      );
       if (keys.restricted) await this.#limits.lock(socket);
     } catch (error) {
       this.#failed(error, 'a session could not be opened');

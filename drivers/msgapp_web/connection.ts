@@ -12,18 +12,19 @@ import {
 import { FrameGate, type GateCount, type Wire } from './frame-gate.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { libraryLog } from './library-log.ts';
+import { Liveness } from './liveness.ts';
 import type { NewContactLimit } from './new-contact-limits.ts';
 import type { MsgappWebOptions } from './options.ts';
 import { openedMessages, signalRepository } from './signal-repository.ts';
 
-/** In which the network's server takes a socket, and in which it then says its first word, in milliseconds. */
-const firstWordMs = 20_000;
+/** As a pause of the library's own questions: never, in milliseconds. */
+const never = 2 ** 31 - 1;
 
 /** What a connection is made of. */
 export interface NetworkConnectionParts {
   readonly library: Library;
   readonly keys: AccountKeys;
-  readonly options: Pick<MsgappWebOptions, 'websocketUrl' | 'webVersion'>;
+  readonly options: Pick<MsgappWebOptions, 'websocketUrl' | 'webVersion' | 'probeMs'>;
   readonly frames: FrameWork;
   readonly accountId: string;
   readonly log: DriverLog;
@@ -61,6 +62,7 @@ export class NetworkConnection {
   readonly #listener: NetworkConnectionListener;
   #socket: LibrarySocket | null = null;
   #gate: FrameGate | null = null;
+  #liveness: Liveness | null = null;
   #over = false;
 
   constructor(
@@ -113,8 +115,9 @@ export class NetworkConnection {
       ...(websocketUrl === null ? {} : { waWebSocketUrl: websocketUrl }),
       ...(webVersion === null ? {} : { version: webVersion }),
       browser: library.Browsers.macOS('Chrome'),
-      // The library's limit would take two stack traces for each frame that is sent.
+      // The library takes two stack traces for each frame with a limit: `Liveness` is in its place.
       connectTimeoutMs: 0,
+      keepAliveIntervalMs: never,
       // The phone goes on notifying its owner.
       markOnlineOnConnect: false,
       // What we send comes back by its receipts only.
@@ -136,17 +139,16 @@ export class NetworkConnection {
     socket.ws.on('unexpected-response', () => {
       if (!this.#over && socket === this.#socket) this.#closed('unreachable');
     });
-    this.#awaitFirstWord(socket);
+    this.#liveness = new Liveness(socket, () => {
+      if (!this.#over && socket === this.#socket) this.#silent();
+    });
     this.#listener.made(socket);
   }
 
-  #awaitFirstWord(socket: LibrarySocket): void {
-    const timer = setTimeout(() => {
-      if (!this.#over && socket === this.#socket) this.#closed('unreachable');
-    }, firstWordMs);
-    timer.unref();
-    socket.ws.once('open', () => timer.refresh());
-    for (const event of ['message', 'close']) socket.ws.once(event, () => clearTimeout(timer));
+  #silent(): void {
+    const dead = lost('The network does not answer on this connection any more.');
+    if (this.phase === 'connected') this.end(dead);
+    else this.#closed(408);
   }
 
   #newGate(): FrameGate {
@@ -174,7 +176,10 @@ export class NetworkConnection {
       const until = timeEnforcementEnds?.getTime() ?? null;
       this.#listener.newContacts({ isActive: isActive ?? false, until });
     }
-    if (update.connection === 'open') this.#listener.opened(socket);
+    if (update.connection === 'open') {
+      this.#liveness?.opened(this.#parts.options.probeMs);
+      this.#listener.opened(socket);
+    }
     if (update.connection === 'close') this.#closed(closeCodeOf(update.lastDisconnect?.error));
   }
 
@@ -202,6 +207,7 @@ export class NetworkConnection {
     const socket = this.#socket;
     this.#socket = null;
     this.#gate?.close();
+    this.#liveness?.stop();
     if (socket === null) return;
     // The library has no call that closes without a closing frame.
     wireOf(socket)?.terminate();
