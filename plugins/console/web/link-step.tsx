@@ -20,8 +20,8 @@ export function LinkStep(props: {
         <div class="link-step">
           {step.image !== undefined && <img class="qr" src={step.image} alt={texts.connect.qr} />}
           <div>
-            <Steps steps={texts.connect.qrSteps(channelName(channel))} />
-            <Countdown at={step.expires_at} />
+            <Steps steps={texts.connect.qrSteps(channelName(channel), channel)} />
+            <Countdown at={step.expires_at} said={texts.connect.renews} />
           </div>
         </div>
       );
@@ -31,7 +31,7 @@ export function LinkStep(props: {
           <p class="pairing-code">{step.code}</p>
           <div>
             <Steps steps={texts.connect.codeSteps(channelName(channel))} />
-            <Countdown at={step.expires_at} />
+            <Countdown at={step.expires_at} said={texts.connect.ends} />
           </div>
         </div>
       );
@@ -61,8 +61,8 @@ function Steps({ steps }: { steps: readonly string[] }) {
   );
 }
 
-/** How long the shown code is good; the next one comes by itself. */
-function Countdown({ at }: { at: string | undefined }) {
+/** How long the shown code is good. */
+function Countdown({ at, said }: { at: string | undefined; said: (seconds: number) => string }) {
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), 1_000);
@@ -72,7 +72,7 @@ function Countdown({ at }: { at: string | undefined }) {
   const seconds = Math.max(0, Math.round((Date.parse(at) - now) / 1_000));
   return (
     <p class="quiet" aria-live="off">
-      {texts.connect.renews(seconds)}
+      {said(seconds)}
     </p>
   );
 }

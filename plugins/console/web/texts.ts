@@ -117,7 +117,7 @@ export const texts = {
     remove: 'Remove',
     disconnectTitle: (number: string) => `Disconnect ${number}?`,
     disconnectText:
-      'The link to the phone ends, and messages still queued fail. Contacts and messages stay.',
+      'The link to the phone ends, the number leaves this list, and messages still queued fail. Contacts and messages stay. Connect the number again to bring it back.',
   },
   connect: {
     title: 'Connect a number',
@@ -142,15 +142,23 @@ export const texts = {
     expired: 'The code has expired. Start again when the phone is at hand.',
     failed: 'The number was not connected. Start again when the phone is at hand.',
     renews: (seconds: number) => `The code renews itself in ${seconds} s.`,
-    qrSteps: (network: string) => [
+    ends: (seconds: number) => `The code is good for ${seconds} s.`,
+    qrSteps: (network: string, channel: string) => [
       `Open ${network} on the phone.`,
-      'Open its settings, then linked devices.',
-      'Tap “Link a device” and point the camera here.',
+      ...(channel === 'chatapp'
+        ? [
+            'Open its settings, then devices.',
+            'Tap “Link Desktop Device” and point the camera here.',
+          ]
+        : [
+            'Open its settings, then linked devices.',
+            'Tap “Link a device” and point the camera here.',
+          ]),
     ],
     codeSteps: (network: string) => [
       `Open ${network} on the phone.`,
       'Open its settings, then linked devices.',
-      'Tap “Link with phone number instead” and type this code.',
+      'Tap “Link a device”, then “Link with phone number instead”, and type this code.',
     ],
     fieldHints: {
       code: 'The network has sent it to the phone.',
