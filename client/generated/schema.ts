@@ -29,8 +29,8 @@ export interface paths {
          *     `media_too_large`, `media_type_not_allowed` or `media_url_not_allowed`; only addresses on the public internet are allowed.
          *
          *     On `msgapp_web` a new phone number creates the contact; on `chatapp` only an existing contact can be
-         *     messaged. Messages of one account reach the network in the order in which they were accepted.
-         *     An account that is reconnecting after a drop can be sent from, when it is named or the only one: the
+         *     messaged. Messages of one account to the same contact reach the network in the order in which they were
+         *     accepted; those to different contacts may overtake each other. An account that is reconnecting after a drop can be sent from, when it is named or the only one: the
          *     message then waits. One that waits for 24 hours fails with `expired`.
          *
          *     A refused send changes nothing. A 429 carries `retry_after_s`, the time until the same request would pass.
@@ -210,7 +210,7 @@ export interface paths {
         };
         /**
          * List the connected accounts
-         * @description Every account that was connected and not removed since, oldest first, with its status, what it has sent today against its caps, and the day of its warm-up ramp. Start here: `id` is the `account_id` that a send takes, and only a `connected` account can send.
+         * @description Every account that was not removed, oldest first, with its status, what it has sent today against its caps, and the day of its warm-up ramp. Start here: `id` is the `account_id` that a send takes: of an account that is `connected`, or reconnects after a drop.
          */
         get: operations["list_accounts"];
         put?: never;
@@ -310,7 +310,7 @@ export interface paths {
         };
         /**
          * Get the status of a chatapp connection
-         * @description The live status of a login or a connection. `connected` is success; `code_required` and `password_required` wait for the user; `qr_required` comes with the current `login_token` and `qr_url`; `error`, `disconnected` and `not_initialized` end only with a new connect; `reason` and `detail` say why.
+         * @description The live status of a login or a connection. `connected` is success; `code_required` and `password_required` wait for the user; `qr_required` comes with the current `login_token` and `qr_url`; `error`, `disconnected` and `not_initialized` end only with a new connect; `reason` and `detail` say why. With the reason `stalled` it is held back, and tried again at `retry_at`.
          */
         get: operations["get_chatapp_status"];
         put?: never;
@@ -3181,7 +3181,7 @@ export interface operations {
                 since?: string;
                 /** @description Only messages accepted or received before this moment. */
                 until?: string;
-                /** @description Only messages whose text contains every word of it, whatever the case. */
+                /** @description Only messages whose text contains each of these words, also within longer ones, whatever the case. */
                 q?: string;
                 /** @description The `next_cursor` of the previous page. */
                 before?: string;

@@ -12,7 +12,16 @@ function makeAjv(options: Options): Ajv2020 {
   const ajv = new Ajv2020({ strict: false, useDefaults: true, validateSchema: false, ...options });
   // ajv-formats is CommonJS: its function is a property of what an ES module imports.
   ajvFormats.default(ajv);
+  ajv.addFormat('date-time', { type: 'string', validate: isMoment });
   return ajv;
+}
+
+// ajv-formats declares each of its formats as a format of any kind: this one has a function.
+const dateTime = ajvFormats.default.get('date-time') as { validate(text: string): boolean };
+
+/** RFC 3339 without its leap seconds, which are no moments of JavaScript's. */
+function isMoment(text: string): boolean {
+  return dateTime.validate(text) && !Number.isNaN(Date.parse(text));
 }
 
 let quick: Ajv2020 | undefined;

@@ -39,7 +39,8 @@ export const ListQuery = Closed({
     Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'Only messages whose text contains every word of it, whatever the case.',
+      description:
+        'Only messages whose text contains each of these words, also within longer ones, whatever the case.',
     }),
   ),
   before,

@@ -4,7 +4,6 @@ import type { Driver } from '../../../core/contracts/driver.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { timestamp } from '../../../core/schemas.ts';
 import { mayUse } from '../../../core/scopes.ts';
-import { specifiedChannels } from '../../../core/specified-channels.ts';
 import type { SendingAccount, SendingContact, SendingTenant } from '../tables/sending-rows.ts';
 import type { SendBatch } from './batch.ts';
 import type { SendInput, SendingChannel, SendRules } from './input.ts';
@@ -142,7 +141,10 @@ function addressRefusal(
 function differing(field: 'phone' | 'address', { contactId }: SendInput): GatewayError {
   const other = contactId === null ? 'address' : 'contact_id';
   const message = `${field} and ${other} name different contacts; give one of them`;
-  return new GatewayError('invalid_request', { details: [{ path: 'body/to', message }] });
+  return new GatewayError('invalid_request', {
+    message: `body/to: ${message}`,
+    details: [{ path: 'body/to', message }],
+  });
 }
 
 function wrongField(path: string, problem: string): GatewayError {
@@ -152,9 +154,7 @@ function wrongField(path: string, problem: string): GatewayError {
 
 function unknownContact({ channel }: SendingAccount): GatewayError {
   const message = `On ${channel} only an existing contact can be messaged.`;
-  const code = specifiedChannels.has(channel)
-    ? 'chatapp_requires_existing_contact'
-    : 'contact_required';
+  const code = channel === 'chatapp' ? 'chatapp_requires_existing_contact' : 'contact_required';
   return new GatewayError(code, { message });
 }
 

@@ -38,7 +38,7 @@ export interface DueBatch extends Choice {
 
 /**
  * Reads the due deliveries of receivers in one round trip. Subscriptions and health are read with them, so that a
- * change shows in the very next attempt.
+ * change shows in every attempt that is read after it.
  * @param now by the database's clock
  * @returns a batch for each receiver that exists
  */

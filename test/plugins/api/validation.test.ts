@@ -7,3 +7,14 @@ t.test('an open request schema fails the boot', async (t) => {
     message: 'the body of operation "op" has an open object (a): make it with Closed()',
   });
 });
+
+t.test('a leap second is refused under its name, as it is no moment', async (t) => {
+  const since = Type.String({ format: 'date-time' });
+  const query = Type.Object({ since }, { additionalProperties: false });
+  const validator = new PartValidator('query', query, 'op');
+  validator.check({ since: '2026-12-31T23:59:59Z' });
+  for (const wrong of ['2026-12-31T23:59:60Z', '2026-02-30T00:00:00Z', 'today']) {
+    const message = 'query/since must be a valid date-time';
+    t.throws(() => validator.check({ since: wrong }), { code: 'invalid_request', message });
+  }
+});
