@@ -11,8 +11,9 @@ export const failures = {
   contact_erased: () => 'contact_erased: the contact was erased before the message was sent',
   contact_do_not_disturb: () =>
     'contact_do_not_disturb: the contact was flagged do-not-disturb before the message was sent',
-  delivery_uncertain: () =>
-    'delivery_uncertain: the connection broke while the message was handed to the network; it may have arrived',
+  /** @param cause why the last try ended, as `driver` says it; null: nobody knows */
+  delivery_uncertain: (cause: string | null = null) =>
+    `${uncertain}: the message was handed to the network without an answer; it may have arrived${cause === null ? '' : ` (${cause})`}`,
   account: (reason: AccountReason) =>
     `${reason}: ${accountSentences[reason] ?? 'the account was disconnected before the message was sent'}`,
   /** A first message while the account may write to no new contacts. @param until when that ends; null: nobody knows */
@@ -32,6 +33,13 @@ export const failures = {
     return `undeliverable: ${given === '' ? sentence : given}`;
   },
 } as const;
+
+const uncertain = 'delivery_uncertain';
+
+/** Whether an error leaves open what became of the message. */
+export function isUncertain(error: string): boolean {
+  return error.startsWith(`${uncertain}:`);
+}
 
 const accountSentences: Readonly<Partial<Record<AccountReason, string>>> = {
   logged_out: 'the account was logged out before the message was sent',

@@ -46,7 +46,7 @@ export function judge(
   if (capabilities.deduplicates || signal.aborted) {
     return { kind: 'unknown', pauseMs: Math.max(asked ?? 0, pauseAfter(attempt)), concerns };
   }
-  return { kind: 'failed', id, error: failures.delivery_uncertain() };
+  return { kind: 'failed', id, error: failures.delivery_uncertain(failures.driver(failure)) };
 }
 
 /** What a driver rejected with, as a `DriverError`: anything else leaves open whether the message went out. */

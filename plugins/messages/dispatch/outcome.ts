@@ -1,4 +1,4 @@
-import { failures } from '../failures.ts';
+import { failures, isUncertain } from '../failures.ts';
 import { answered, failed, type StatusChange, takenByNetworkAt } from '../status.ts';
 import type { StoredMessage } from '../tables/message-rows.ts';
 
@@ -6,7 +6,7 @@ import type { StoredMessage } from '../tables/message-rows.ts';
 export type SendOutcome =
   | { readonly kind: 'sent'; readonly id: string; readonly networkId: string; readonly at: number }
   | { readonly kind: 'failed'; readonly id: string; readonly error: string }
-  /** The network surely does not have it; it is tried again later and undispatched until then. */
+  /** The network surely does not have it of this try; it is tried again later. */
   | { readonly kind: 'returned'; readonly id: string };
 
 /** Enters what became of a message. Null when that changes nothing, as after a repeat. */
@@ -20,21 +20,21 @@ export function enterOutcome(
     case 'sent':
       return answered(message, outcome.networkId, outcome.at);
     case 'failed': {
-      const takenAt = takenByNetworkAt(message);
+      const { error } = outcome;
+      const leavesOpen = isUncertain(error) || message.attempts > 1;
+      const takenAt = leavesOpen ? takenByNetworkAt(message) : null;
       // A receipt knows better than a connection that broke.
-      const taken = outcome.error === failures.delivery_uncertain() && takenAt !== null;
-      return taken ? answered(message, null, takenAt) : failed(message, outcome.error, now);
+      if (takenAt !== null) return answered(message, null, takenAt);
+      // A certain failure of the last try leaves open what became of an earlier one.
+      const said = leavesOpen && !isUncertain(error) ? failures.delivery_uncertain(error) : error;
+      return failed(message, said, now);
     }
-    case 'returned':
+    case 'returned': {
       if (message.status !== 'queued' || message.dispatchFence !== fence) return null;
-      return {
-        message: {
-          ...message,
-          dispatchedAt: null,
-          dispatchFence: null,
-          attempts: Math.max(0, message.attempts - 1),
-        },
-        raised: [],
-      };
+      const attempts = Math.max(0, message.attempts - 1);
+      // After an earlier try without an answer the network may have it: receipts count, and nothing says that it does not.
+      const dispatchedAt = attempts === 0 ? null : message.dispatchedAt;
+      return { message: { ...message, dispatchedAt, dispatchFence: null, attempts }, raised: [] };
+    }
   }
 }

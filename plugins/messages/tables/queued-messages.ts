@@ -115,7 +115,7 @@ export class QueuedMessageTable {
   /** Marks every queued message as handed to the network, if it is not marked; answers how many are queued. */
   async takeForDispatched(at: number): Promise<number> {
     const queued = () => this.db.knex('messages').where('status', 'queued');
-    await queued().whereNull('dispatched_at').update({ dispatched_at: at });
+    await queued().whereNull('dispatched_at').update({ dispatched_at: at, attempts: 1 });
     return (await queued().pluck('id')).length;
   }
 }

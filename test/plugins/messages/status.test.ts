@@ -1,33 +1,8 @@
 import t from 'tap';
 import { answered, failed, receive, takenByNetworkAt } from '../../../plugins/messages/status.ts';
 import type { StoredMessage } from '../../../plugins/messages/tables/message-rows.ts';
+import { dispatched, queued } from './stored-message.ts';
 
-const queued: StoredMessage = {
-  id: 'msg_1',
-  tenantId: 'ten_1',
-  accountId: 'acc_1',
-  channel: 'msgapp_web',
-  contactId: 'con_1',
-  direction: 'outbound',
-  text: 'Hello',
-  media: null,
-  status: 'queued',
-  error: null,
-  networkId: null,
-  sequence: 1,
-  inboundSequence: null,
-  opener: true,
-  dispatchedAt: null,
-  attempts: 0,
-  dispatchFence: null,
-  trace: null,
-  createdAt: 1000,
-  sentAt: null,
-  deliveredAt: null,
-  readAt: null,
-  failedAt: null,
-};
-const dispatched: StoredMessage = { ...queued, dispatchedAt: 1500, attempts: 1, dispatchFence: 1 };
 const sent: StoredMessage = { ...dispatched, status: 'sent', sentAt: 2000 };
 const delivered: StoredMessage = { ...sent, status: 'delivered', deliveredAt: 3000 };
 const read: StoredMessage = { ...delivered, status: 'read', readAt: 4000 };
