@@ -86,10 +86,10 @@ export class Dispatcher {
   idle(): IdleQueue | null {
     // Should this process end between the two, only a network that de-duplicates is asked again.
     const mayRepeat = this.#session.capabilities.deduplicates;
-    const { tail, unread } = this.#queue;
+    const { tail, unread, maybeMerged } = this.#queue;
     // Outcomes want the lease that an acceptance locks: a whole batch of sessions would wait for it.
     const isStoring = this.#isStoring() || this.#sends.size > 0;
-    const isBusy = isStoring || unread || !this.#conversations.isIdle;
+    const isBusy = isStoring || unread || maybeMerged || !this.#conversations.isIdle;
     const slots = Math.min(this.#conversations.free, this.#pace.atOnce);
     if (isBusy || !mayRepeat || slots === 0 || tail === null || !this.#isFree()) return null;
     return { next: tail + 1, slots, isBusy: (contactId) => this.#conversations.has(contactId) };

@@ -48,6 +48,11 @@ export class DispatchQueue {
     return this.#unread;
   }
 
+  /** Conversations may have to become one before another message starts. */
+  get maybeMerged(): boolean {
+    return this.#maybeMerged;
+  }
+
   /** Adds a position that follows `tail`; false when it does not, or was added before. */
   append(position: QueuePosition): boolean {
     const { sequence } = position;
