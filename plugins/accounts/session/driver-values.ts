@@ -95,7 +95,7 @@ const Event = Type.Union([
   }),
 ]);
 
-const Answer = Type.Object({ networkId: Text, at: Moment });
+const Answer = Type.Object({ networkId: Type.String({ minLength: 1 }), at: Moment });
 const Outcome = Type.Union([
   Type.Object({ accepted: Type.Literal(true) }),
   Type.Object({ accepted: Type.Literal(false), detail: Type.String({ minLength: 1 }) }),

@@ -4,7 +4,7 @@ import type {
   HistoryMessage,
 } from '../../../core/contracts/driver.ts';
 import type { Messages } from '../../../core/contracts/messages.ts';
-import type { Lane } from '../../../core/contracts/storage.ts';
+import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
 import type { ConnectOptions } from '../../accounts/contract.ts';
 import type { ContactKey } from '../../contacts/contract.ts';
@@ -66,9 +66,10 @@ export function makeImportLane(forget: Messages['forgetContact']): Lane<ImportIn
         const contact = people.byId(draft.contactId);
         return contact.private ? [] : { ...draft, contactId: contact.id };
       });
-      const fresh = await onlyNew(messages, (direction, references) =>
+      const unknown = await onlyNew(messages, (direction, references) =>
         unit.messages.byNetworkIds(direction, references),
       );
+      const fresh = await withoutOwn(unit, unknown);
       await unit.threads.save(
         threadsOf(
           fresh,
@@ -169,6 +170,19 @@ async function onlyNew(
     seen.add(key);
     return true;
   });
+}
+
+/** Leaves out what the gateway sends itself under its own id, and has no answer to yet. */
+async function withoutOwn(
+  unit: Unit,
+  messages: readonly StoredMessage[],
+): Promise<readonly StoredMessage[]> {
+  const networkIds = messages.flatMap(({ direction, networkId }) =>
+    direction === 'outbound' && networkId?.startsWith('msg_') ? [networkId] : [],
+  );
+  if (networkIds.length === 0) return messages;
+  const own = new Set((await unit.messages.byIds(networkIds)).map(({ id }) => id));
+  return messages.filter(({ networkId }) => networkId === null || !own.has(networkId));
 }
 
 /** A contact that wrote, or was written to, before the account was connected is no stranger to it. */
