@@ -55,17 +55,24 @@ export class SessionStatus {
     });
   }
 
-  /** Plans the end of the restriction that the record shows, if any. */
-  planRestrictionEnd(): void {
+  /**
+   * Plans the end of the restriction that the record shows, if any.
+   * @param leastMs the shortest time until then: never a tight loop while the two clocks disagree
+   */
+  planRestrictionEnd(leastMs = 50): void {
     const { environment, live, inTurn } = this.#parts;
     this.#timers.cancel('restriction');
     const until = live.row.restrictedUntil;
     if (until === null) return;
-    // At most an hour at once, and never in a tight loop while the two clocks disagree.
-    const wait = Math.min(Math.max(until - environment.clock.now(), 50), 3_600_000);
+    // At most an hour at once.
+    const wait = Math.min(Math.max(until - environment.clock.now(), leastMs), 3_600_000);
     this.#timers.later('restriction', wait, () => {
       void inTurn(async () => {
-        const now = await environment.storage.now();
+        const now = await environment.storage.now().catch((error: unknown) => {
+          // The database is away.
+          this.planRestrictionEnd(5_000);
+          throw error;
+        });
         await this.apply({ type: 'restriction_due', now });
       });
     });
