@@ -90,7 +90,10 @@ export class Feed {
     const isLeft = hasFresh && (await this.#number(tenantId));
     const page = await this.#numbered(filter, position);
     if (page.hasMore) return page;
-    return isLeft ? { ...page, hasMore: true } : drained(page, at);
+    if (isLeft) return { ...page, hasMore: true };
+    // Numbers whose events are gone are passed: each up to `last` was given before this page was read.
+    const after = Math.max(page.position.after, last);
+    return drained({ ...page, position: { ...page.position, after } }, at);
   }
 
   async #state(tenantId: string) {

@@ -330,6 +330,8 @@ for (const engine of databases) {
       t.same((await follow(tenantId, first.position)).seen, ['n2', 'n3', 'n5']);
       const before = (await stage.storage.now()) + 1_000;
       await stage.storage.submit(pruneEvents, { before, limit: 10_000 });
+      const { position } = await polls.wait(request(tenantId));
+      t.equal(position.after, 5, 'numbers whose events are gone are passed, and not read again');
       await raise(stage, tenantId, ['after']);
       for (const position of [begin, first.position]) {
         t.same((await follow(tenantId, position)).seen, ['after'], 'with the oldest that is kept');
