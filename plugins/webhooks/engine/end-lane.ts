@@ -46,7 +46,9 @@ export function makeEndLane(plans: Plans): Lane<EndInput, Ended> {
       await unit.deliveries.delete(withVerdict('delete').map(({ delivery }) => delivery.id));
       await unit.deliveries.save([
         ...withVerdict('suppress').map(({ delivery }) => ended(delivery, 'suppressed')),
-        ...withVerdict('fail').map(({ delivery }) => ended(delivery, 'failed')),
+        ...withVerdict('fail').map(({ delivery }) =>
+          ended(withoutEvent(delivery, unit.now), 'failed'),
+        ),
       ]);
       const reassigned = withVerdict('reassign').flatMap(({ delivery, webhook }) =>
         webhook === undefined ? [] : [{ id: delivery.id, receiverId: webhook.receiverId }],
@@ -89,6 +91,15 @@ function verdictOn(delivery: Delivery, basis: VerdictBasis): Verdict {
   if (webhook.receiverId !== delivery.receiverId) return 'reassign';
   if (!goesOut(webhook, health, allowed)) return 'suppress';
   return hasEvent ? 'keep' : 'fail';
+}
+
+/** Says in the delivery's log why nothing is sent. */
+function withoutEvent(delivery: Delivery, at: number): Delivery {
+  const message = 'The event is not kept any more: nothing was sent.';
+  const failure = { kind: 'blocked', message } as const;
+  const number = delivery.attempts + 1;
+  const unsent = { number, at, durationMs: 0, statusCode: null, answer: '', failure };
+  return { ...delivery, attempts: number, log: [...delivery.log, unsent] };
 }
 
 function ended(delivery: Delivery, state: 'suppressed' | 'failed'): Delivery {

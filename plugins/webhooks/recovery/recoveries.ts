@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { doubled } from '../../../core/backoff.ts';
 import type { Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import { Loop } from '../../../core/loop.ts';
@@ -6,8 +7,9 @@ import { makeStepLane } from './step-lane.ts';
 
 /** How often recoveries are looked for that another process, or an earlier life of this one, has begun. */
 const pollMs = 1_000;
-/** Pause while what was handed over is still under way. */
-const fullMs = 5;
+/** Pauses while what was handed over is still under way: doubled from the first to the last. */
+const firstFullMs = 5;
+const lastFullMs = 500;
 
 /** What carrying recoveries on needs. */
 export interface RecoveriesParts {
@@ -63,10 +65,12 @@ export class Recoveries {
   }
 
   async #follow(webhookId: string): Promise<void> {
+    let full = 0;
     while (!this.#isStopped) {
       const output = await this.#parts.storage.submit(this.#lane, webhookId);
       if (output === 'paused' || output === 'over') return;
-      if (output === 'full') await sleep(fullMs);
+      if (output === 'full') await sleep(doubled(firstFullMs, full, lastFullMs));
+      full = output === 'full' ? full + 1 : 0;
     }
   }
 }

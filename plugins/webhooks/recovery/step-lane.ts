@@ -44,8 +44,10 @@ async function step(unit: Unit, webhookId: string, atOnce: number): Promise<Step
     await unit.recoveries.save([{ ...recovery, underWay: [], finishedAt: unit.now }]);
     return 'over';
   }
-  const due = (await unit.deliveries.forChange(next.map(({ id }) => id)))
-    .filter(({ state }) => isWanted(recovery, state))
+  const found = await unit.deliveries.forChange(next.map(({ id }) => id));
+  const events = await unit.events.payloads(found.map(({ eventId }) => eventId));
+  const due = found
+    .filter(({ state, eventId }) => isWanted(recovery, state) && events.has(eventId))
     .map((delivery) => replayOf(delivery, webhook, unit.now));
   await unit.deliveries.save(due);
   await unit.deliveries.reassign(due);
