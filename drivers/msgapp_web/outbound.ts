@@ -1,4 +1,5 @@
 import type { BinaryNode } from 'baileys';
+import { LRUCache } from 'lru-cache';
 import {
   type ContactAddress,
   DriverError,
@@ -16,8 +17,12 @@ import { ackErrors, ackRefusal } from './receipts.ts';
 import type { Recipients } from './recipients.ts';
 import { newContactRefusal, noAnswer, refused, uncertain } from './send-errors.ts';
 
-/** How long the network may take to answer a send, in milliseconds. */
+/** How long the network may take to answer a message that was handed to it, in milliseconds. */
 const answerTimeoutMs = 60_000;
+/** How long an upload may make no progress, in milliseconds. */
+const uploadSilenceMs = 60_000;
+/** How long a message with its upload may take to be handed over and answered, in milliseconds. */
+const handoverTimeoutMs = 900_000;
 /** Pause before a send is tried again that did not go out for a reason of our own; doubled each time. */
 const againMs = 500;
 /** How often such a send is tried. */
@@ -36,6 +41,8 @@ export interface OutboundParts {
 export class Outbound {
   readonly #parts: OutboundParts;
   readonly #sending = new Set<string>();
+  /** How often messages were not sent for a reason of our own, by their references. */
+  readonly #failures = new LRUCache<string, number>({ max: 1_000 });
 
   constructor(parts: OutboundParts) {
     this.#parts = parts;
@@ -62,15 +69,22 @@ export class Outbound {
       if (error instanceof DriverError) throw error;
       if (handed.over) throw uncertain(error);
       if (signal.aborted) throw notConnected(error);
-      throw new DriverError('not_sent', 'the message could not be encrypted or handed over', {
-        certain: true,
-        retryAfterMs: message.attempt < attempts ? againMs * 2 ** message.attempt : null,
-        concerns: 'contact',
-        cause: error,
-      });
+      throw this.#notSent(reference, error);
     } finally {
       this.#sending.delete(reference);
     }
+  }
+
+  /** A certain failure does not count as an attempt of the gateway: it is counted here. */
+  #notSent(reference: string, cause: unknown): DriverError {
+    const tries = (this.#failures.get(reference) ?? 0) + 1;
+    this.#failures.set(reference, tries);
+    return new DriverError('not_sent', 'the message could not be encrypted or handed over', {
+      certain: true,
+      retryAfterMs: tries < attempts ? againMs * 2 ** tries : null,
+      concerns: 'contact',
+      cause,
+    });
   }
 
   /** Shows typing to a known contact; the message that follows ends it. */
@@ -119,18 +133,19 @@ export class Outbound {
     signal.throwIfAborted();
     const answer: Promise<BinaryNode | undefined> = socket.waitForMessage(
       reference,
-      answerTimeoutMs,
+      handoverTimeoutMs,
     );
     answer.catch(() => undefined);
     handed.over = true;
     try {
-      await socket.sendMessage(destination, content, { messageId: reference });
+      const options = { messageId: reference, mediaUploadTimeoutMs: uploadSilenceMs };
+      await Promise.race([socket.sendMessage(destination, content, options), answer]);
     } catch (error) {
       // Handing over fails only on a socket that is not open; before that nothing goes out.
       handed.over = !socket.ws.isOpen;
       throw error;
     }
-    return await answer;
+    return await inTime(answer);
   }
 
   /**
@@ -157,4 +172,13 @@ export class Outbound {
     }
     return { networkId: reference, at: attrs.t ? Number(attrs.t) * 1_000 : Date.now() };
   }
+}
+
+/** The network's answer to what was handed over; undefined when there is none in time. */
+async function inTime(answer: Promise<BinaryNode | undefined>): Promise<BinaryNode | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), answerTimeoutMs);
+  });
+  return await Promise.race([answer, over]).finally(() => clearTimeout(timer));
 }
