@@ -25,6 +25,12 @@ export function proxied(library: Library, proxy: ProxyAddress): Library {
       library.makeWASocket({ ...config, agent, fetchAgent: agent, options }),
     downloadContentFromMessage: (fields, type, given = {}) =>
       library.downloadContentFromMessage(fields, type, { ...given, options }),
+    downloadAndProcessHistorySyncNotification: (notification, given, log) =>
+      library.downloadAndProcessHistorySyncNotification(
+        notification,
+        { ...given, ...options },
+        log,
+      ),
   };
 }
 
