@@ -17,6 +17,12 @@ import type { NewContactLimit } from './new-contact-limits.ts';
 import type { MsgappWebOptions } from './options.ts';
 import { openedMessages, signalRepository } from './signal-repository.ts';
 
+/** In which a session that resumes is logged in, the library's own questions after that included, in milliseconds. */
+const resumeTimeoutMs = 300_000;
+
+/** How often the network may ask for a new connection: once is usual, after a device is linked. */
+const mostRestarts = 5;
+
 /** As a pause of the library's own questions: never, in milliseconds. */
 const never = 2 ** 31 - 1;
 
@@ -63,6 +69,8 @@ export class NetworkConnection {
   #socket: LibrarySocket | null = null;
   #gate: FrameGate | null = null;
   #liveness: Liveness | null = null;
+  readonly #deadline: NodeJS.Timeout;
+  #restarts = 0;
   #over = false;
 
   constructor(
@@ -73,6 +81,9 @@ export class NetworkConnection {
     this.#parts = parts;
     this.phase = phase;
     this.#listener = listener;
+    this.#deadline = setTimeout(() => {
+      if (this.phase === 'resuming') this.end(lost('The network did not log the session in.'));
+    }, resumeTimeoutMs).unref();
     this.#connect();
   }
 
@@ -99,6 +110,7 @@ export class NetworkConnection {
   cut(): void {
     if (this.#over) return;
     this.#over = true;
+    clearTimeout(this.#deadline);
     this.#parts.keys.writes.close();
     this.#drop();
   }
@@ -140,15 +152,19 @@ export class NetworkConnection {
       if (!this.#over && socket === this.#socket) this.#closed('unreachable');
     });
     this.#liveness = new Liveness(socket, () => {
-      if (!this.#over && socket === this.#socket) this.#silent();
+      // One that is closing already ends with the network's own reason.
+      const isClosing = !socket.ws.isOpen && !socket.ws.isConnecting;
+      if (!this.#over && socket === this.#socket && !isClosing) this.#silent();
     });
     this.#listener.made(socket);
   }
 
   #silent(): void {
-    const dead = lost('The network does not answer on this connection any more.');
-    if (this.phase === 'connected') this.end(dead);
-    else this.#closed(408);
+    const said =
+      this.phase === 'connected'
+        ? 'The network does not answer on this connection any more.'
+        : 'The network did not answer in time.';
+    this.end(lost(said));
   }
 
   #newGate(): FrameGate {
@@ -187,6 +203,11 @@ export class NetworkConnection {
     const ending = endingOf(code, this.phase);
     if (ending.type !== 'restart') {
       this.end(ending);
+      return;
+    }
+    this.#restarts += 1;
+    if (this.#restarts > mostRestarts) {
+      this.end(lost('The network asked for a new connection again and again.'));
       return;
     }
     // After a code was used it can no longer run out.

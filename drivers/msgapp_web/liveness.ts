@@ -54,7 +54,11 @@ export class Liveness {
     this.#timer = setInterval(() => {
       if (asking) return;
       asking = true;
-      const late = setTimeout(this.#silent, Math.min(patienceMs, ms * 5)).unref();
+      // After a standstill of the process an answer may be there that was not read yet.
+      const late = setTimeout(
+        () => setImmediate(() => asking && this.#silent()),
+        Math.min(patienceMs, ms * 5),
+      ).unref();
       ask()
         .catch(() => this.#silent())
         .finally(() => {
