@@ -83,7 +83,7 @@ export interface MediaService {
    */
   take(media: InboundMedia, tenantId: string, signal: AbortSignal): Promise<TakenMedia | null>;
   /** Deletes a file without a message. Never rejects; a sweep repeats failures. */
-  discard(key: string): Promise<void>;
+  discard(location: MediaLocation): Promise<void>;
   /** Starts a sweep that deletes given-up files. Called after the commit that gave them up. */
   sweep(): void;
   /** Deletes what is given up; resolves when that is done, or could not be, and is tried again later. */

@@ -17,12 +17,12 @@ export const announceLane: Lane<MediaLocation, void> = {
 };
 
 /** Gives up files whose message was not stored. */
-export const discardLane: Lane<string, void> = {
+export const discardLane: Lane<MediaLocation, void> = {
   name: 'media.discard',
   locks: noLocks,
-  async run(unit, keys) {
-    await unit.media.giveUpWaiting(keys);
-    return keys.map(() => undefined);
+  async run(unit, locations) {
+    await unit.media.giveUpWaiting(locations, unit.now);
+    return locations.map(() => undefined);
   },
 };
 

@@ -62,9 +62,9 @@ export function makeMediaService(parts: ServiceParts): MediaService {
     },
     fetch: (media, tenantId, signal) => outbound.fetch(media, tenantId, signal),
     take: (media, tenantId, signal) => inbound.take(media, tenantId, signal),
-    async discard(key) {
+    async discard(location) {
       try {
-        await storage.submit(discardLane, key);
+        await storage.submit(discardLane, location);
         sweep();
       } catch (error) {
         log.warn({ err: error }, 'media could not be discarded: a later sweep deletes it');

@@ -64,8 +64,8 @@ export class InboundTaker {
         metrics.fetch('inbound', 'failed');
         this.#explain(error, media, tenantId);
       }
-      // After the deadline a file may still be on its way into the store: the sweep deletes it.
-      if (!deadline.signal.aborted) await this.#discard(location.key);
+      // After the deadline a file may still be on its way into the store: it is discarded once it is there.
+      if (!deadline.signal.aborted) await this.#discard(location);
       if (comesAgain) throw error;
       return null;
     } finally {
@@ -83,7 +83,8 @@ export class InboundTaker {
     const { file, type, name } = await this.#bring(media, signal);
     try {
       const facts = await inspectFile(file.path, { type, name });
-      await untilAborted(signal, store.put(location, file.path));
+      const put = store.put(location, file.path);
+      await untilAborted(signal, put, () => void this.#discard(location));
       return { ...location, ...described(facts, media), size: file.size };
     } finally {
       await file.remove();
@@ -111,8 +112,8 @@ export class InboundTaker {
     this.#parts.log.warn({ ...facts, ...because }, 'inbound media could not be fetched');
   }
 
-  async #discard(key: string): Promise<void> {
-    await this.#parts.storage.submit(discardLane, key).catch((error: unknown) => {
+  async #discard(location: MediaLocation): Promise<void> {
+    await this.#parts.storage.submit(discardLane, location).catch((error: unknown) => {
       this.#parts.log.warn(
         { err: error },
         'media could not be discarded: a later sweep deletes it',

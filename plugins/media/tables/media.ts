@@ -92,11 +92,15 @@ export class MediaTable {
     };
   }
 
-  /** Gives up files that wait for a message that will not come. */
-  async giveUpWaiting(keys: readonly string[]): Promise<void> {
+  /** Gives up files that wait for a message that will not come, also where the row is gone with its tenant. */
+  async giveUpWaiting(locations: readonly MediaLocation[], at: number): Promise<void> {
+    await this.announce(locations, at);
     await this.db
       .knex('media_files')
-      .whereIn('id', [...keys])
+      .whereIn(
+        'id',
+        locations.map(({ key }) => key),
+      )
       .where('state', waiting)
       .update({ state: givenUp });
   }

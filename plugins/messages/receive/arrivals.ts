@@ -61,7 +61,7 @@ export class Arrivals {
         line.leave(event);
       }
       const isFree = outcome === 'ignored' || outcome === 'lost';
-      if (taken !== null && isFree) await this.#parts.media.discard(taken.key);
+      if (taken !== null && isFree) await this.#parts.media.discard(taken);
     }
   }
 

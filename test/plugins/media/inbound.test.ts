@@ -263,7 +263,7 @@ for (const engine of databases) {
       t.equal((await list()).length, 1);
 
       const swept = await media.take(pictureOpened(), session.account.tenantId, patient);
-      await media.discard(swept?.key ?? '');
+      await media.discard(swept ?? { key: '', tenantId: '' });
       const input = { fence: session.fence, tenantId: session.account.tenantId };
       const line = new ArrivalLine();
       const unkept = { ...inbound('w'), media: pictureOpened() };
@@ -321,5 +321,5 @@ t.test('the folder store refuses locations outside its folder', async (t) => {
   }
   t.equal(await store.open({ key, tenantId: 'ten_a' }, range), null);
   await store.remove({ key, tenantId: 'ten_a' });
-  await media.discard(key);
+  await media.discard({ key, tenantId: 'ten_a' });
 });
