@@ -2,9 +2,11 @@ import { createCipheriv, randomBytes } from 'node:crypto';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { deflateSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { parseProxyUrl } from '../../../core/proxy-url.ts';
 import { loadLibrary } from '../../../drivers/msgapp_web/library.ts';
+import { libraryLog } from '../../../drivers/msgapp_web/library-log.ts';
 import { proxied } from '../../../drivers/msgapp_web/proxied.ts';
 import { listening } from '../../harness/ports.ts';
 import { type ProxyServer, startHttpProxy, startSocksProxy } from '../../harness/proxy-servers.ts';
@@ -15,11 +17,15 @@ const content = randomBytes(100_000);
 const mediaKey = randomBytes(32);
 
 /** A server of the network's media. */
-async function startMedia(t: Test): Promise<string> {
-  const { cipherKey, iv } = await library.getMediaKeys(mediaKey, 'image');
+async function startMedia(
+  t: Test,
+  kind: 'image' | 'md-msg-hist' = 'image',
+  bytes = content,
+): Promise<string> {
+  const { cipherKey, iv } = await library.getMediaKeys(mediaKey, kind);
   const cipher = createCipheriv('aes-256-cbc', cipherKey, iv);
   // Behind the text is the network's own code of it.
-  const file = Buffer.concat([cipher.update(content), cipher.final(), randomBytes(10)]);
+  const file = Buffer.concat([cipher.update(bytes), cipher.final(), randomBytes(10)]);
   return await listening(
     t,
     createHttpServer((_, response) => response.end(file)),
@@ -49,6 +55,27 @@ for (const [kind, start] of kinds) {
       t.same(proxy.opened, [new URL(origin).host]);
     });
   }
+
+  t.test(`a phone's history comes through a proxy, ${kind}`, async (t) => {
+    const { HistorySync } = library.proto;
+    const pushnames = [{ id: '12025550101@s.whatsapp.net', pushname: 'Ada' }];
+    const syncType = HistorySync.HistorySyncType.PUSH_NAME;
+    const history = HistorySync.encode({ syncType, pushnames }).finish();
+    const origin = await startMedia(t, 'md-msg-hist', deflateSync(history));
+    const proxy = await start(t);
+    const address = parseProxyUrl(proxy.url);
+    if (address === null) throw new Error(`${proxy.url} is no proxy`);
+    const through = proxied(library, address);
+    const notification = { mediaKey, url: `${origin}/file` };
+    const log = libraryLog({ debug() {}, info() {}, warn() {}, error() {} }, '');
+    const { contacts } = await through.downloadAndProcessHistorySyncNotification(
+      notification,
+      {},
+      log,
+    );
+    t.match(contacts, [{ notify: 'Ada' }]);
+    t.same(proxy.opened, [new URL(origin).host]);
+  });
 
   t.test(`a proxy that refuses the connection fails the download, ${kind}`, async (t) => {
     const proxy = await start(t);
