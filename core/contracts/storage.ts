@@ -16,7 +16,7 @@ export type Lock =
   | `x_${string}:${string}`;
 
 /** Name of a kind of commits, see `CommitTopic`. */
-export type CommitTopicName = 'events' | 'deliveries' | 'raised';
+export type CommitTopicName = 'events' | 'deliveries' | 'raised' | 'merged';
 
 /**
  * Topic of a commit: a name, with a subject behind a colon where there is one (`raised:ten_…`). Listeners in this process
@@ -105,8 +105,8 @@ export interface Storage {
     input: Input,
   ): Promise<Output>;
   /**
-   * Subscribes to commits of this process with a topic: events in the outbox, deliveries that are due, or events that a
-   * tenant was raised (the subject). A notification may be lost, like every signal after a commit. For booting plugins.
+   * Subscribes to commits of this process with a topic: events in the outbox, deliveries that are due, events that a
+   * tenant was raised (the subject), or contacts that have become one. A notification may be lost, like every signal after a commit. For booting plugins.
    */
   onCommit(topic: CommitTopicName, listener: (subject: string) => void): void;
   /** Time of the database, milliseconds since the Unix epoch. */

@@ -40,6 +40,7 @@ export function makeSessionListener(parts: SessionListenerParts): SessionListene
   const { storage, lanes, dispatchers, log } = parts;
   const arrivals = new Arrivals({ read: storage.read, media: parts.media });
   const bySession = new WeakMap<LiveSession, Dispatcher>();
+  storage.onCommit('merged', () => dispatchers.merged());
   const dispatcherOf = (session: LiveSession): Dispatcher => {
     const existing = bySession.get(session);
     if (existing !== undefined) return existing;
@@ -84,12 +85,10 @@ export function makeSessionListener(parts: SessionListenerParts): SessionListene
         case 'identity': {
           const input = importInput(session, { contacts: [event] });
           ensureHeld(await lanes.import({ ...input, takesContacts: false, isPresent: true }));
-          dispatcherOf(session).merged();
           return;
         }
         case 'address':
           ensureHeld(await lanes.import({ ...importInput(session, {}), moved: event }));
-          dispatcherOf(session).merged();
           return;
         case 'contacts':
           for (let start = 0; start < event.contacts.length; start += importSize) {

@@ -26,6 +26,7 @@ export class ContactAliasTable {
 
   /** Enters aliases; those of a contact that becomes one itself lead to the one that stays, in one step. */
   async enter(merges: Merges): Promise<void> {
+    this.db.commitTopics.add('merged');
     await this.db.replaceEach('contact_aliases', 'contact_id', merges);
     await this.db.insert(
       'contact_aliases',

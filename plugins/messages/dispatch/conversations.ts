@@ -5,7 +5,8 @@ interface Conversation {
   readonly contactId: string;
   /** The first is the next to be sent, or under way. */
   positions: QueuePosition[];
-  state: 'ready' | 'underWay' | 'paused';
+  /** `behind`: waits for the message under way of a contact that has become one with it. */
+  state: 'ready' | 'underWay' | 'paused' | 'behind';
   /** Among the ready ones the lowest comes first. */
   turn: number;
 }
@@ -27,6 +28,8 @@ export class Conversations {
   /** Those in state `ready`, in the order of their turns: with a text at their head, and with media. */
   readonly #texts = new Set<Conversation>();
   readonly #media = new Set<Conversation>();
+  /** Contacts behind one that has become one with them while its message was under way. */
+  readonly #behind = new Map<string, string>();
   /** Ids of messages that were handed to the driver before, in this session. */
   readonly #again = new Set<string>();
   #underWay = 0;
@@ -82,7 +85,7 @@ export class Conversations {
   }
 
   has(contactId: string): boolean {
-    return this.#all.has(contactId);
+    return this.#all.has(contactId) || this.#behind.has(contactId);
   }
 
   /** Adds a message behind all that were added before. */
@@ -131,6 +134,7 @@ export class Conversations {
     this.#size -= 1;
     if (conversation.positions.length === 0) this.#all.delete(contactId);
     else this.#makeReady(conversation);
+    this.#letFollow(contactId);
   }
 
   /**
@@ -156,10 +160,14 @@ export class Conversations {
     return [...this.#all.keys()];
   }
 
-  /** Two contacts are one person: what waits for the one joins the conversation of the other, in order of acceptance. */
+  /**
+   * Two contacts are one person: what waits for the one joins the conversation of the other, in order of acceptance, and
+   * follows what is under way.
+   */
   merge(from: string, into: string): void {
     const old = this.#all.get(from);
     if (old === undefined || from === into) return;
+    if (old.state === 'underWay') this.#behind.set(into, from);
     const moved = old.positions.splice(old.state === 'underWay' ? 1 : 0);
     if (old.positions.length === 0) {
       this.#all.delete(from);
@@ -173,6 +181,18 @@ export class Conversations {
     target.positions.sort((one, other) => one.sequence - other.sequence);
     target.positions.unshift(...underWay);
     if (target.state === 'ready') this.#makeReady(target);
+    if (!this.#all.has(from)) this.#letFollow(from);
+  }
+
+  /** The message of a contact that has become one with another is over, or has joined the other's. */
+  #letFollow(from: string): void {
+    for (const [into, other] of this.#behind) {
+      if (other !== from) continue;
+      this.#behind.delete(into);
+      this.merge(from, into);
+      const target = this.#all.get(into);
+      if (target?.state === 'behind') this.#makeReady(target);
+    }
   }
 
   #begin(conversation: Conversation): readonly Head[] {
@@ -196,6 +216,10 @@ export class Conversations {
   /** Puts a conversation at the end of its turns; it may have had a head of the other kind. */
   #makeReady(conversation: Conversation): void {
     this.#leaveTurns(conversation);
+    if (this.#behind.has(conversation.contactId)) {
+      conversation.state = 'behind';
+      return;
+    }
     conversation.state = 'ready';
     this.#turns += 1;
     conversation.turn = this.#turns;

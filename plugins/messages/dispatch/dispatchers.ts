@@ -34,6 +34,11 @@ export class Dispatchers {
     return this.#held.get(accountId)?.dispatcher;
   }
 
+  /** Contacts have become one, of whatever account. */
+  merged(): void {
+    for (const { dispatcher } of this.#held.values()) dispatcher.merged();
+  }
+
   /** The account's session if it is here and idle: see `IdleSession`. */
   idle(accountId: string): IdleSession | null {
     const held = this.#held.get(accountId);

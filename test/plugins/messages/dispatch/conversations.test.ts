@@ -146,3 +146,32 @@ t.test('two contacts that are one person become one conversation in order', asyn
   t.same([moved?.id, moved?.again], ['c6', true], 'to somebody to whom nothing was queued');
   t.same([queue.size, queue.contactIds()], [3, ['e']]);
 });
+
+t.test('nobody goes ahead of a message under way to a contact that has become one', async (t) => {
+  const queue = new Conversations(8);
+  add(queue, 'a1', 'a2');
+  t.equal(ids(queue.start()), 'a1');
+  queue.merge('a', 'b');
+  t.ok(queue.has('b'));
+  add(queue, 'b3', 'c4');
+  t.equal(ids(queue.start()), 'c4', 'b waits for what is under way to a');
+  queue.pause('a');
+  t.equal(ids(queue.start()), '');
+  queue.resume('a');
+  t.equal(ids(queue.start()), 'a1', 'also for its next try');
+  queue.finish('a');
+  t.equal(ids(queue.start()), 'a2');
+  queue.finish('b');
+  t.equal(ids(queue.start()), 'b3');
+  queue.finish('b');
+  t.same([queue.has('a'), queue.has('b'), queue.size], [false, false, 1]);
+
+  queue.merge('c', 'd');
+  add(queue, 'd5');
+  t.notOk(queue.startAlone({ id: 'd5', sequence: 5, contactId: 'd', mediaUrl: null }));
+  queue.pause('c');
+  queue.merge('c', 'd');
+  t.equal(ids(queue.start()), 'c4', 'a later merge takes what is paused with it');
+  queue.finish('d');
+  t.equal(ids(queue.start()), 'd5');
+});
