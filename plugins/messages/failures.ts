@@ -6,14 +6,16 @@ import type { AccountReason } from '../accounts/contract.ts';
  * Why messages fail, as `error` says it: a sentence that begins with its code.
  */
 export const failures = {
-  expired: (hours: number) => `expired: the message waited ${hours} h without being sent`,
+  /** @param cause as of `delivery_uncertain` */
+  expired: (hours: number, cause: string | null = null) =>
+    `expired: the message waited ${hours} h without being sent${inBrackets(cause)}`,
   contact_private: () => 'contact_private: the contact became private before the message was sent',
   contact_erased: () => 'contact_erased: the contact was erased before the message was sent',
   contact_do_not_disturb: () =>
     'contact_do_not_disturb: the contact was flagged do-not-disturb before the message was sent',
   /** @param cause why the last try ended, as `driver` says it; null: nobody knows */
   delivery_uncertain: (cause: string | null = null) =>
-    `${uncertain}: the message was handed to the network without an answer; it may have arrived${cause === null ? '' : ` (${cause})`}`,
+    `${uncertain}: the message was handed to the network without an answer; it may have arrived${inBrackets(cause)}`,
   account: (reason: AccountReason) =>
     `${reason}: ${accountSentences[reason] ?? 'the account was disconnected before the message was sent'}`,
   /** A first message while the account may write to no new contacts. @param until when that ends; null: nobody knows */
@@ -35,6 +37,10 @@ export const failures = {
 } as const;
 
 const uncertain = 'delivery_uncertain';
+
+function inBrackets(cause: string | null): string {
+  return cause === null ? '' : ` (${cause})`;
+}
 
 /** Whether an error leaves open what became of the message. */
 export function isUncertain(error: string): boolean {

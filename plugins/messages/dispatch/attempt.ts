@@ -18,8 +18,10 @@ export type Attempt =
   /** The network may or may not have the message; the same reference is sent again. */
   | ({ readonly kind: 'unknown' } & Pause);
 
-/** How long a message waits before its next try, and who waits with it. */
+/** Why a message is to be sent again, how long it waits before that, and who waits with it. */
 interface Pause {
+  /** As `error` of a message says it; null: nothing was tried. */
+  readonly cause: string | null;
   readonly pauseMs: number;
   readonly concerns: 'contact' | 'account';
 }
@@ -37,16 +39,18 @@ export function judge(
 ): Attempt {
   const asked = failure.retryAfterMs;
   const concerns = failure.concerns === 'account' ? 'account' : 'contact';
+  const cause = failures.driver(failure);
   if (failure.certain && asked === null) {
-    return { kind: 'failed', id, error: failures.driver(failure) };
+    return { kind: 'failed', id, error: cause };
   }
   if (failure.certain) {
-    return { kind: 'returned', id, pauseMs: Math.max(asked ?? 0, leastPauseMs), concerns };
+    return { kind: 'returned', id, cause, pauseMs: Math.max(asked ?? 0, leastPauseMs), concerns };
   }
   if (capabilities.deduplicates || signal.aborted) {
-    return { kind: 'unknown', pauseMs: Math.max(asked ?? 0, pauseAfter(attempt)), concerns };
+    const pauseMs = Math.max(asked ?? 0, pauseAfter(attempt));
+    return { kind: 'unknown', cause, pauseMs, concerns };
   }
-  return { kind: 'failed', id, error: failures.delivery_uncertain(failures.driver(failure)) };
+  return { kind: 'failed', id, error: failures.delivery_uncertain(cause) };
 }
 
 /** What a driver rejected with, as a `DriverError`: anything else leaves open whether the message went out. */

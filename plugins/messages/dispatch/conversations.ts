@@ -15,6 +15,8 @@ interface Conversation {
 export interface Head extends QueuePosition {
   /** It was handed to the driver before, in this session. */
   readonly again: boolean;
+  /** Why its last try in this session came to nothing; null: there was none. */
+  readonly cause: string | null;
 }
 
 /**
@@ -32,6 +34,8 @@ export class Conversations {
   readonly #behind = new Map<string, string>();
   /** Ids of messages that were handed to the driver before, in this session. */
   readonly #again = new Set<string>();
+  /** Why the last tries of messages came to nothing, by their ids. */
+  readonly #causes = new Map<string, string>();
   #underWay = 0;
   #mediaUnderWay = 0;
   #size = 0;
@@ -131,6 +135,7 @@ export class Conversations {
     if (conversation === null) return;
     const finished = conversation.positions.shift();
     this.#again.delete(finished?.id ?? '');
+    this.#causes.delete(finished?.id ?? '');
     this.#size -= 1;
     if (conversation.positions.length === 0) this.#all.delete(contactId);
     else this.#makeReady(conversation);
@@ -139,13 +144,14 @@ export class Conversations {
 
   /**
    * The message under way is to be sent again; its conversation pauses until `resume`.
-   * @param again the driver may have handed it to the network
+   * @param tried `again`: the driver may have handed it to the network; `cause`: why the try came to nothing
    */
-  pause(contactId: string, again = false): void {
+  pause(contactId: string, tried: Partial<Pick<Head, 'again' | 'cause'>> = {}): void {
     const conversation = this.#end(contactId);
     if (conversation === null) return;
     const [first] = conversation.positions;
-    if (again && first !== undefined) this.#again.add(first.id);
+    if (tried.again === true && first !== undefined) this.#again.add(first.id);
+    if (tried.cause != null && first !== undefined) this.#causes.set(first.id, tried.cause);
     conversation.state = 'paused';
   }
 
@@ -202,7 +208,8 @@ export class Conversations {
     conversation.state = 'underWay';
     this.#underWay += 1;
     if (first.mediaUrl !== null) this.#mediaUnderWay += 1;
-    return [{ ...first, again: this.#again.has(first.id) }];
+    const cause = this.#causes.get(first.id) ?? null;
+    return [{ ...first, again: this.#again.has(first.id), cause }];
   }
 
   #end(contactId: string): Conversation | null {

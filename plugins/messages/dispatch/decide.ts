@@ -23,6 +23,8 @@ export interface DispatchSnapshot {
   readonly deduplicates: boolean;
   /** This session has handed the message to its driver before and got no certain answer. */
   readonly again: boolean;
+  /** Why its last try in this session came to nothing; null: there was none. */
+  readonly cause: string | null;
   /** Why messages to strangers fail, when they do. */
   readonly closedToStrangers: ClosedToStrangers | null;
   /** The contact never wrote to the account and no message has reached it yet. */
@@ -40,7 +42,7 @@ export type Dispatch =
 /** Decides whether a queued message goes out now. Undispatched ones obey flags, restriction and expiry. */
 export function decideDispatch(
   message: StoredMessage,
-  contact: Contact,
+  contact: Pick<Contact, 'private' | 'doNotDisturb'>,
   snapshot: DispatchSnapshot,
 ): Dispatch | null {
   if (message.status !== 'queued') return null;
@@ -53,7 +55,7 @@ export function decideDispatch(
     // The intent of this very session, stored by a COMMIT whose answer got lost: nothing went out yet.
     if (message.dispatchFence === snapshot.fence && !snapshot.again) return go(message.attempts);
     if (snapshot.deduplicates && message.attempts < mostAttempts) return go(message.attempts + 1);
-    return end(failed(message, failures.delivery_uncertain(), snapshot.now));
+    return end(failed(message, failures.delivery_uncertain(snapshot.cause), snapshot.now));
   }
   const error = refusal(message, contact, snapshot);
   if (error === null) return go(message.attempts + 1);
@@ -62,13 +64,13 @@ export function decideDispatch(
 
 function refusal(
   message: StoredMessage,
-  contact: Contact,
+  contact: Pick<Contact, 'private' | 'doNotDisturb'>,
   snapshot: DispatchSnapshot,
 ): string | null {
   if (contact.private) return failures.contact_private();
   if (contact.doNotDisturb) return failures.contact_do_not_disturb();
   if (message.createdAt <= snapshot.now - snapshot.expireMs) {
-    return failures.expired(snapshot.expireMs / 3_600_000);
+    return failures.expired(snapshot.expireMs / 3_600_000, snapshot.cause);
   }
   if (snapshot.closedToStrangers !== null && snapshot.stranger) {
     const { reason, until } = snapshot.closedToStrangers;

@@ -289,7 +289,8 @@ export class Dispatcher {
       this.#conversations.finish(contactId);
       return;
     }
-    this.#conversations.pause(contactId, attempt.kind === 'unknown');
+    const { kind, cause } = attempt;
+    this.#conversations.pause(contactId, { again: kind === 'unknown', cause });
     if (this.#session.signal.aborted) return;
     if (attempt.concerns === 'contact') {
       this.#pauses.pause(contactId, attempt.pauseMs);
@@ -302,5 +303,5 @@ export class Dispatcher {
 
 /** An intent that cannot be carried out any more. */
 function takenBack(id: string): Attempt {
-  return { kind: 'returned', id, pauseMs: 0, concerns: 'contact' };
+  return { kind: 'returned', id, cause: null, pauseMs: 0, concerns: 'contact' };
 }

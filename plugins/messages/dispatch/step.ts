@@ -26,7 +26,7 @@ export function enterStep(
     const change = found === null ? null : enterOutcome(found.message, outcome, number, batch.now);
     if (found !== null && change !== null) batch.enter(change, found.contact);
   }
-  return next.map(({ id, contactId, again }) => {
+  return next.map(({ id, contactId, again, cause }) => {
     const found = batch.find(accountId, id);
     if (found === null) return null;
     const { message, contact } = found;
@@ -37,6 +37,7 @@ export function enterStep(
       fence: number,
       deduplicates,
       again,
+      cause,
       closedToStrangers,
       stranger: strangers.has(threadKey(accountId, contact.id)),
       expireMs,

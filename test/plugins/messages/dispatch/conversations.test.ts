@@ -52,7 +52,7 @@ t.test(
         ['b3', false],
       ],
     );
-    queue.pause('a', true);
+    queue.pause('a', { again: true });
     queue.finish('b');
     add(queue, 'b4');
     t.equal(ids(queue.start()), 'b4');
@@ -98,7 +98,7 @@ t.test('media takes half of the window at most', async (t) => {
   t.equal(ids(queue.start()), '');
   queue.finish('a');
   t.equal(ids(queue.start()), 'c3?');
-  queue.pause('b', false);
+  queue.pause('b', { again: false });
   t.equal(ids(queue.start()), 'f7?');
   const narrow = new Conversations(1);
   add(narrow, 'a1?', 'b2');
@@ -138,8 +138,8 @@ t.test('two contacts that are one person become one conversation in order', asyn
   t.equal(order.join(' '), 'a3 b4 a5');
   add(queue, 'c6', 'c7', 'd8');
   queue.start();
-  queue.pause('c', true);
-  queue.pause('d', false);
+  queue.pause('c', { again: true });
+  queue.pause('d', { again: false });
   queue.merge('c', 'd');
   queue.merge('d', 'e');
   const [moved] = queue.start();

@@ -1,0 +1,39 @@
+import t from 'tap';
+import {
+  type DispatchSnapshot,
+  decideDispatch,
+} from '../../../../plugins/messages/dispatch/decide.ts';
+import { dispatched, queued } from '../stored-message.ts';
+
+const contact = { private: false, doNotDisturb: false };
+const snapshot: DispatchSnapshot = {
+  now: 3_600_000 + queued.createdAt,
+  fence: 2,
+  deduplicates: true,
+  again: false,
+  cause: null,
+  closedToStrangers: null,
+  stranger: false,
+  expireMs: 3_600_000,
+};
+
+t.test(
+  'a message that expires, or may have arrived, says why its last try came to nothing',
+  async (t) => {
+    const cause = 'flood_wait: the network wants a pause';
+    const ends = (message: typeof queued, changes: Partial<DispatchSnapshot>) => {
+      const decided = decideDispatch(message, contact, { ...snapshot, ...changes });
+      return decided !== null && 'end' in decided ? decided.end.message.error : null;
+    };
+    t.equal(ends(queued, {}), 'expired: the message waited 1 h without being sent');
+    t.equal(
+      ends(queued, { cause }),
+      `expired: the message waited 1 h without being sent (${cause})`,
+    );
+    t.match(
+      ends(dispatched, { deduplicates: false, cause }),
+      /^delivery_uncertain: .* \(flood_wait: /,
+    );
+    t.equal(ends(queued, { now: queued.createdAt, cause }), null, 'in time it goes out');
+  },
+);
