@@ -1,4 +1,4 @@
-import { failures, isUncertain } from '../failures.ts';
+import { isUncertain } from '../failures.ts';
 import { answered, failed, type StatusChange, takenByNetworkAt } from '../status.ts';
 import type { StoredMessage } from '../tables/message-rows.ts';
 
@@ -21,13 +21,11 @@ export function enterOutcome(
       return answered(message, outcome.networkId, outcome.at);
     case 'failed': {
       const { error } = outcome;
-      const leavesOpen = isUncertain(error) || message.attempts > 1;
-      const takenAt = leavesOpen ? takenByNetworkAt(message) : null;
+      // An earlier try without an answer may have arrived, although the last one surely failed.
+      const mayBeTaken = isUncertain(error) || message.attempts > 1;
+      const takenAt = mayBeTaken ? takenByNetworkAt(message) : null;
       // A receipt knows better than a connection that broke.
-      if (takenAt !== null) return answered(message, null, takenAt);
-      // A certain failure of the last try leaves open what became of an earlier one.
-      const said = leavesOpen && !isUncertain(error) ? failures.delivery_uncertain(error) : error;
-      return failed(message, said, now);
+      return takenAt === null ? failed(message, error, now) : answered(message, null, takenAt);
     }
     case 'returned': {
       if (message.status !== 'queued' || message.dispatchFence !== fence) return null;

@@ -19,7 +19,7 @@ t.test('a try that surely failed says nothing of an earlier one without an answe
   t.match(returned, { dispatchedAt: dispatched.dispatchedAt, dispatchFence: null, attempts: 1 });
   const error = 'media_unavailable: the server answered 404';
   const failed = enterOutcome(again, { kind: 'failed', id, error }, 1, 2_000);
-  t.match(failed?.message.error, /^delivery_uncertain: .*\(media_unavailable: .*404\)$/);
+  t.match(failed?.message, { status: 'failed', error });
 
   const receipt = { status: 'delivered', error: null, at: 1_800 } as const;
   const shown = receive(returned, receipt)?.message ?? returned;
