@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { checkSuite, driverPackage } from '../harness/driver-package.ts';
 import { guideBlocks, guideFiles } from '../harness/guide.ts';
 import { freePort } from '../harness/ports.ts';
@@ -75,9 +75,13 @@ t.test('the drivers of the guide, as packages from outside', async (t) => {
   });
   const { folder, program, shell } = made;
 
-  const irc = await makeNgircd(join(folder, 'ngircd.conf'));
-  const another = await makeNgircd(join(folder, 'ngircd.conf'));
-  for (const { server } of [irc, another]) t.teardown(() => server.remove());
+  // Sessions see who on their server takes another name: each suite has a server of its own.
+  const startIrc = async (t: Test) => {
+    const irc = await makeNgircd(join(folder, 'ngircd.conf'));
+    t.teardown(() => irc.server.remove());
+    await irc.server.start();
+    return { irc, env: { IRC_PORT: String(irc.port) } };
+  };
   // What waits for something else than a processor goes on beside the rest.
   t.jobs = 3;
   const sends = t.test('the skeleton sends and receives', { buffered: true }, async (t) => {
@@ -86,20 +90,22 @@ t.test('the drivers of the guide, as packages from outside', async (t) => {
     t.equal(code, 0, 'every command succeeded');
     if (code !== 0) t.comment(output.slice(-4_000));
   });
-  await Promise.all([shell(build), irc.server.start(), another.server.start()]);
+  await shell(build);
   await sends;
 
-  const env = { IRC_PORT: String(irc.port) };
   t.test('IRC passes the contract suite', { buffered: true }, async (t) => {
+    const { env } = await startIrc(t);
     const printed = await shell(suite, env);
     checkSuite(t, 'irc', printed, leftOut);
     t.ok(Number(/^# time=(\d+)/m.exec(printed)?.[1]) < 60_000, 'in under a minute');
   });
   t.test('IRC passes it in a thread of its own', { buffered: true }, async (t) => {
+    const { env } = await startIrc(t);
     const printed = await shell('node --enable-source-maps built/isolated.test.js', env);
     checkSuite(t, 'isolated irc', printed, leftOut);
   });
   t.test('each fault is one failure, and is told in 3 s', { buffered: true }, async (t) => {
+    const { env } = await startIrc(t);
     const printed = await shell('node broken-driver.mjs || true', env);
     t.match(printed, /^ok \d+ - broken: closing/m, 'the suite has run to its end');
     const clauses = [...printed.matchAll(/^ {4}not ok \d+ - (.*) # time=(\d+)/gm)];
@@ -114,8 +120,9 @@ t.test('the drivers of the guide, as packages from outside', async (t) => {
     t.ok(Number(clauses[0]?.[2]) < 5_000);
   });
   t.test('IRC carries messages on a real server', { buffered: true }, async (t) => {
+    const { irc } = await startIrc(t);
     await ircStory(t, {
-      irc: another,
+      irc,
       program,
       built: join(folder, 'built'),
       install(port) {
