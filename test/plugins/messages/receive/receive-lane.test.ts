@@ -423,6 +423,12 @@ for (const engine of databases) {
         opener: false,
         sequence: 1,
       });
+      const own = { networkId: acceptedId(sent), direction: 'outbound', contact: bea } as const;
+      const again = { ...own, text: 'Hello', media: null, at };
+      await stage.part.receive(one, { type: 'history', messages: [again] });
+      const { read } = stage.storage.connections;
+      const of = (id: string) => read('messages').where({ tenant_id: tenantId, network_id: id });
+      t.same(await of(own.networkId), [], 'what the gateway is sending itself is no history');
 
       two.connectOptions = { ...noOptions, importContacts: true, markPrivate: true };
       const more = [...book, { phone: '+12025550103', networkId: null, name: 'Cid' }];
