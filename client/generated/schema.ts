@@ -30,8 +30,9 @@ export interface paths {
          *
          *     On `msgapp_web` a new phone number creates the contact; on `chatapp` only an existing contact can be
          *     messaged. Messages of one account to the same contact reach the network in the order in which they were
-         *     accepted; those to different contacts may overtake each other. An account that is reconnecting after a drop can be sent from, when it is named or the only one: the
-         *     message then waits. One that waits for 24 hours fails with `expired`.
+         *     accepted; those to different contacts may overtake each other. An account that is reconnecting after a drop
+         *     can be sent from, when it is named or the only one: the message then waits. One that waits for 24 hours
+         *     fails with `expired`.
          *
          *     A refused send changes nothing. A 429 carries `retry_after_s`, the time until the same request would pass.
          */
@@ -210,7 +211,7 @@ export interface paths {
         };
         /**
          * List the connected accounts
-         * @description Every account that was not removed, oldest first, with its status, what it has sent today against its caps, and the day of its warm-up ramp. Start here: `id` is the `account_id` that a send takes: of an account that is `connected`, or reconnects after a drop.
+         * @description The accounts that were not removed, oldest first. Each has its status, what it has sent today against its caps, and the day of its warm-up ramp. Start here: `id` is the `account_id` of a send. A send takes an account that is `connected`, or one that reconnects after a drop.
          */
         get: operations["list_accounts"];
         put?: never;

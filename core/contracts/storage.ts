@@ -106,7 +106,8 @@ export interface Storage {
   ): Promise<Output>;
   /**
    * Subscribes to commits of this process with a topic: events in the outbox, deliveries that are due, events that a
-   * tenant was raised (the subject), or contacts that have become one. A notification may be lost, like every signal after a commit. For booting plugins.
+   * tenant was raised (the subject), or contacts that have become one. A notification may be lost, like every signal
+   * after a commit. For booting plugins.
    */
   onCommit(topic: CommitTopicName, listener: (subject: string) => void): void;
   /** Time of the database, milliseconds since the Unix epoch. */

@@ -43,9 +43,12 @@ const untrusted = {
     'The server is not one that the trusted root key vouches for: check drivers.msgapp_web.websocket_url and root_public_key.',
 } as const;
 
+/** Nothing came from the network, or nothing in time. */
+export const unanswered = lost('The network did not answer in time.');
+
 const losses: Readonly<Record<number, LastEnding>> = {
   405: versionRefused(),
-  408: lost('The network did not answer in time.'),
+  408: unanswered,
   409: versionRefused(),
   428: lost('The network closed the connection.'),
   429: lost('The network wants fewer log-ins from this address.', 'rate_limited'),

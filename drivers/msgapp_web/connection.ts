@@ -8,6 +8,7 @@ import {
   endingOf,
   type LastEnding,
   lost,
+  unanswered,
 } from './close-codes.ts';
 import { FrameGate, type GateCount, type Wire } from './frame-gate.ts';
 import type { Library, LibrarySocket } from './library.ts';
@@ -160,11 +161,8 @@ export class NetworkConnection {
   }
 
   #silent(): void {
-    const said =
-      this.phase === 'connected'
-        ? 'The network does not answer on this connection any more.'
-        : 'The network did not answer in time.';
-    this.end(lost(said));
+    const dead = lost('The network does not answer on this connection any more.');
+    this.end(this.phase === 'connected' ? dead : unanswered);
   }
 
   #newGate(): FrameGate {

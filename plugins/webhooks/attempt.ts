@@ -30,6 +30,12 @@ export interface AttemptFacts
   readonly secrets: SigningSecrets | null;
 }
 
+/** The log entry of an attempt for which nothing was sent. @param message why, for whoever receives the webhook */
+export function unsentAttempt(number: number, at: number, message: string): Attempt {
+  const failure = { kind: 'blocked', message } as const;
+  return { number, at, durationMs: 0, statusCode: null, answer: '', failure };
+}
+
 /** Dependencies and time-outs of an attempt. */
 export interface AttemptParts {
   readonly egress: Egress;

@@ -38,9 +38,9 @@ export function listAccounts({ list }: Pick<Accounts, 'list'>): AnyOperation {
     group: 'accounts',
     summary: 'List the connected accounts',
     description:
-      'Every account that was not removed, oldest first, with its status, what it has ' +
-      'sent today against its caps, and the day of its warm-up ramp. Start here: `id` is the `account_id` ' +
-      'that a send takes: of an account that is `connected`, or reconnects after a drop.',
+      'The accounts that were not removed, oldest first. Each has its status, what it has sent today against ' +
+      'its caps, and the day of its warm-up ramp. Start here: `id` is the `account_id` of a send. A send takes ' +
+      'an account that is `connected`, or one that reconnects after a drop.',
     hints: { readOnly: true, destructive: false, idempotent: true },
     params: null,
     query: null,

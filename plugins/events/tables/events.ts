@@ -1,7 +1,7 @@
 import type { EventType } from '../../../core/contracts/events.ts';
 import { mysqlNow, placeholders, type Row, type Sql } from '../../../core/contracts/sql.ts';
 import { idBound, newId } from '../../../core/ids.ts';
-import type { EventBody, EventRecord } from '../contract.ts';
+import type { EventRecord } from '../contract.ts';
 
 /** States of an event: waiting in the outbox, or fanned out to the subscriptions. */
 const waiting = 0;
@@ -112,6 +112,17 @@ export class EventTable {
     ]);
   }
 
+  /** Which of these events are still there. */
+  async present(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    if (ids.length === 0) return new Set();
+    return new Set(
+      await this.db
+        .knex('events')
+        .whereIn('id', [...new Set(ids)])
+        .pluck('id'),
+    );
+  }
+
   /** Bodies of events by id, byte for byte as they are sent. */
   async payloads(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     if (ids.length === 0) return new Map();
@@ -120,21 +131,6 @@ export class EventTable {
       .select('id', 'payload')
       .whereIn('id', [...new Set(ids)]);
     return new Map(rows.map((row) => [row.id, row.payload]));
-  }
-
-  /** Bodies and times of events, by id. */
-  async bodies(ids: readonly string[]): Promise<ReadonlyMap<string, EventBody>> {
-    if (ids.length === 0) return new Map();
-    const rows: Pick<EventColumns, 'id' | 'payload' | 'created_at' | 'trace'>[] = await this.db
-      .knex('events')
-      .select('id', 'payload', 'created_at', 'trace')
-      .whereIn('id', [...new Set(ids)]);
-    return new Map(
-      rows.map(({ id, payload, created_at: createdAt, trace }) => [
-        id,
-        { payload, createdAt, trace },
-      ]),
-    );
   }
 
   /** The events about these subjects, with their bodies. */

@@ -1,5 +1,6 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { Plans } from '../../tenants/contract.ts';
+import { unsentAttempt } from '../attempt.ts';
 import { goesOut, hasWebhooks } from '../matching.ts';
 import type { Delivery } from '../tables/delivery-rows.ts';
 import type { Health } from '../tables/receiver-rows.ts';
@@ -72,14 +73,14 @@ async function judgeAll(unit: Unit, plans: Plans, inputs: readonly EndInput[]) {
   const tenants = await unit.tenants.find(waiting.map((row) => row.tenantId));
   const receivers = await unit.receivers.find(found.map((webhook) => webhook.receiverId));
   const healths = new Map(receivers.map(({ id, health }) => [id, health]));
-  const bodies = await unit.events.bodies(waiting.map((row) => row.eventId));
+  const events = await unit.events.present(waiting.map((row) => row.eventId));
   return waiting.map((delivery) => {
     const webhook = webhooks.get(delivery.webhookId);
     const verdict = verdictOn(delivery, {
       webhook,
       health: webhook === undefined ? undefined : healths.get(webhook.receiverId),
       allowed: hasWebhooks(tenants.get(delivery.tenantId), plans),
-      hasEvent: bodies.has(delivery.eventId),
+      hasEvent: events.has(delivery.eventId),
     });
     return { delivery, webhook, verdict };
   });
@@ -95,11 +96,9 @@ function verdictOn(delivery: Delivery, basis: VerdictBasis): Verdict {
 
 /** Says in the delivery's log why nothing is sent. */
 function withoutEvent(delivery: Delivery, at: number): Delivery {
+  const attempts = delivery.attempts + 1;
   const message = 'The event is not kept any more: nothing was sent.';
-  const failure = { kind: 'blocked', message } as const;
-  const number = delivery.attempts + 1;
-  const unsent = { number, at, durationMs: 0, statusCode: null, answer: '', failure };
-  return { ...delivery, attempts: number, log: [...delivery.log, unsent] };
+  return { ...delivery, attempts, log: [...delivery.log, unsentAttempt(attempts, at, message)] };
 }
 
 function ended(delivery: Delivery, state: 'suppressed' | 'failed'): Delivery {

@@ -1,5 +1,5 @@
 import { withFreshMedia } from '../../../core/media-reference.ts';
-import { type AttemptRequest, attempt, attemptHeaders } from '../attempt.ts';
+import { type AttemptRequest, attempt, attemptHeaders, unsentAttempt } from '../attempt.ts';
 import { callbackHeaders, eventBody, mostBodyBytes } from '../event-subscriptions/rendering.ts';
 import type { SigningSecrets } from '../subscriptions/secret.ts';
 import type { Attempt } from '../tables/delivery-rows.ts';
@@ -21,10 +21,7 @@ export async function send(parts: SendingParts, ready: ReadyAttempt): Promise<At
   const { timeoutMs, connectTimeoutMs } = settings;
   const { delivery, webhook, event } = ready;
   const number = delivery.attempts + 1;
-  const unsent = (message: string): Attempt => {
-    const failure = { kind: 'blocked', message } as const;
-    return { number, at: clock.now(), durationMs: 0, statusCode: null, answer: '', failure };
-  };
+  const unsent = (message: string) => unsentAttempt(number, clock.now(), message);
   let opened: SigningSecrets | null = null;
   try {
     opened = secrets.of(webhook, clock.now());

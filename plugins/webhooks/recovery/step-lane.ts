@@ -45,7 +45,7 @@ async function step(unit: Unit, webhookId: string, atOnce: number): Promise<Step
     return 'over';
   }
   const found = await unit.deliveries.forChange(next.map(({ id }) => id));
-  const events = await unit.events.payloads(found.map(({ eventId }) => eventId));
+  const events = await unit.events.present(found.map(({ eventId }) => eventId));
   const due = found
     .filter(({ state, eventId }) => isWanted(recovery, state) && events.has(eventId))
     .map((delivery) => replayOf(delivery, webhook, unit.now));

@@ -136,10 +136,10 @@ for (const engine of databases) {
       await raise(stage, tenantId, ['a'], { type: 'message.read', accountId: 'acc_1' });
       const { events } = await polls.wait(request(tenantId));
       const [event] = events;
-      const bodies = await stage.storage.read.events.bodies([event?.id ?? '']);
       t.match(event, { type: 'message.read', accountId: 'acc_1' });
-      const { payload, createdAt } = bodies.get(event?.id ?? '') ?? {};
-      t.same([event?.payload, event?.createdAt], [payload, createdAt]);
+      const stored = stage.storage.connections.read('events').where('id', event?.id ?? '');
+      const row = await stored.first('payload', 'created_at');
+      t.same([event?.payload, event?.createdAt], [row?.payload, row?.created_at]);
     });
 
     t.test('by type and account, past long stretches of others', async (t) => {

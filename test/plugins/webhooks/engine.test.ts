@@ -695,7 +695,7 @@ for (const engine of databases) {
         (await deliveriesOf(one)).map(({ subject }) => subject),
         ['kept'],
       );
-      t.equal((await one.storage.read.events.bodies(rows.map((row) => row.eventId))).size, 1);
+      t.equal((await one.storage.read.events.present(rows.map((row) => row.eventId))).size, 1);
       await until('the log to be empty', async () => (await deliveriesOf(one)).length === 0);
     });
 
