@@ -92,6 +92,8 @@ for (const engine of databases) {
     t.match(await remove(false), { json: { deleted: false, counts }, code: 1 });
     t.equal((await api.get('/me')).status, 200, 'nothing is done without --yes');
     await t.rejects(remove(true, 'ten_none'), { message: 'There is no tenant "ten_none".' });
+    const free = 'select id from receivers where tenant_id = ? and owner is null';
+    await until('its receiver let go', async () => (await rows.rows(free, [other.id]))[0]);
     const before = await storedOf(rows, other.id);
     t.match(await remove(true), { json: { deleted: true, counts }, code: undefined });
     const begun = Date.now();
