@@ -41,7 +41,8 @@ async function figures(run: BenchRun, sides: AccountSides): Promise<readonly Fig
   const many = drained({ contacts, count: run.count(600), answerAfterMs: 0 });
   const slow = drained({ contacts, count: run.count(200), answerAfterMs: 50 });
   const one = drained({ contacts: 1, count: run.count(200), answerAfterMs: 0 });
-  const measured = [bursts, many, one, slow];
+  const slowOne = drained({ contacts: 1, count: run.count(60), answerAfterMs: 50 });
+  const measured = [bursts, many, one, slow, slowOne];
   for (const each of measured) await each.warmUp(warmUps);
   const delays: { readonly busy: Delays; readonly idle: Delays }[] = [];
   for (let round = 0; round < run.rounds; round += 1) {
@@ -60,6 +61,10 @@ async function figures(run: BenchRun, sides: AccountSides): Promise<readonly Fig
     many.figure('busy', { name: 'processor time each', ...time }),
     slow.figure('rate', { name: 'messages a second, answers after 50 ms', ...rate }),
     one.figure('rate', { name: 'messages a second, one contact', ...rate }),
+    slowOne.figure('rate', {
+      name: 'messages a second, one contact, answers after 50 ms',
+      ...rate,
+    }),
     {
       name: 'median delay from request to network, back to back and idle',
       unit: 'ms',

@@ -8,6 +8,7 @@ const tables = {
   floor_intents: 'id varchar(100) primary key, contact varchar(100), body text, created_at bigint',
   floor_outcomes: 'id varchar(100) primary key, network_id varchar(100), created_at bigint',
   floor_received: 'id varchar(100) primary key, contact varchar(100), body text, created_at bigint',
+  floor_posts: 'id varchar(100) primary key, status bigint, created_at bigint',
   floor_keys: 'name varchar(100) primary key, value mediumtext',
 } as const;
 

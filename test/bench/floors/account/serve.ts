@@ -27,7 +27,7 @@ export interface FloorSender {
 
 /**
  * Serves a floor's queue: `POST /messages` adds to it, `GET /left` says how many are not done.
- * @returns what takes a received message: stored, then posted
+ * @returns what takes a received message: stored, posted, and noted as posted, as a restart would post it again
  */
 export async function serveFloor(
   ledger: Ledger,
@@ -66,5 +66,7 @@ export async function serveFloor(
     const headers = attemptHeaders(facts, Math.floor(created_at / 1_000));
     const taken = await receiver.request({ path: '/', method: 'POST', headers, body: payload });
     await taken.body.dump();
+    ledger.insert('floor_posts', { id, status: taken.statusCode, created_at: Date.now() });
+    void ledger.durable();
   };
 }
