@@ -219,6 +219,18 @@ t.test('a restart that the network asks for later is followed', async (t) => {
   t.notOk(port.events.some((event) => 'state' in event && event.state === 'lost'));
 });
 
+t.test('restarts without end are given up', async (t) => {
+  const { phone, port } = await linked();
+  const logIns = async () => (await network.logins())[phone] ?? 0;
+  // Linking took the first of five.
+  for (let asked = 2; asked <= 6; asked += 1) {
+    const before = await logIns();
+    await network.close(phone, '515', 'stream');
+    if (asked <= 5) await until('its log-in', async () => (await logIns()) > before || undefined);
+  }
+  t.match(await port.state('lost'), { detail: /again and again/ });
+});
+
 t.test('a connection that is open and dead is noticed', async (t) => {
   const { phone, port } = await linked();
   await network.deafen(phone);
