@@ -384,6 +384,25 @@ for (const engine of databases) {
       t.equal(internet.seen.length, 1);
     });
 
+    t.test('a retry whose event is gone fails, and says why', async (t) => {
+      const { internet, start } = await open(t);
+      const one = await start({ settings: { retryDelaysMs: [300] } });
+      const tenantId = await addTenant(one);
+      const hook = await addWebhook(one, tenantId, { retriesEnabled: true });
+      internet.on(hook.url, () => 500);
+      await raise(one, tenantId, subjects(1, 'old'));
+      const delivery = (state: string) =>
+        until(state, async () => (await deliveriesOf(one)).find((found) => found.state === state));
+      await until('the first attempt', async () => internet.seen.length === 1 || undefined);
+      await one.storage.connections.write('events').delete();
+      t.match(await delivery('failed'), {
+        attempts: 2,
+        dueAt: null,
+        log: [{ statusCode: 500 }, { statusCode: null, failure: { message: /not kept any more/ } }],
+      });
+      t.equal(internet.seen.length, 1);
+    });
+
     t.test('an event of more than 256 KiB is not sent to a callback of MCP Events', async (t) => {
       const { internet, start } = await open(t);
       const one = await start({ settings: { eventRetryDelaysMs: [1] } });
