@@ -292,6 +292,30 @@ for (const { name, create } of databases) {
       ]);
     });
 
+    t.test('a restriction ends although the database was away at its end', async (t) => {
+      const { world, process, caller } = await begin(t);
+      const { view } = await connect(process, caller, newNumber());
+      const { last } = process.driver;
+      await last.state('connected');
+      const { storage } = world;
+      const now = storage.now.bind(storage);
+      let asked = 0;
+      storage.now = async () => {
+        asked += 1;
+        throw new Error('the database is away');
+      };
+      await last.emit({
+        ...{ type: 'state', state: 'restricted', scope: 'all', until: Date.now() + 300 },
+        ...{ reason: 'blocked_by_msgapp', detail: 'As the test wants.' },
+      });
+      await until('its end', async () => asked > 0 || undefined);
+      t.match(await world.row(view.accountId), { status: 'restricted' });
+      storage.now = now;
+      await until('the restriction to end', async () =>
+        (await world.row(view.accountId)).status === 'connected' ? true : undefined,
+      );
+    });
+
     t.test('what cannot be answered in time is undone', async (t) => {
       const { world, process, caller } = await begin(t, { requestTimeoutMs: 300 });
       const [fresh, known] = [newNumber(), newNumber()];
