@@ -33,6 +33,8 @@ export interface HandlingOptions {
 /** From a request to one operation, of a caller who is known, to its answer; whichever way the request came. */
 export class OperationHandling {
   readonly operation: AnyOperation;
+  /** Whether the schemas are known to be right. */
+  readonly isTried: boolean;
   /** The schemas of the answers, by status. */
   readonly answers: Readonly<Record<string, JsonSchema>>;
   readonly #openCalls: OpenCalls;
@@ -52,7 +54,8 @@ export class OperationHandling {
     this.#isFollowed = isAudited(operation);
     this.#answer = this.#isFollowed ? audited(operation, audit) : operation.handler;
     this.#validator = new InputValidator(operation);
-    if (!isTried(operation)) this.#validator.refuseWrongSchemas();
+    this.isTried = isTried(operation);
+    if (!this.isTried) this.#validator.refuseWrongSchemas();
     this.#reader = new InputReader(operation, this.#validator, bodyLimit);
     this.answers = Object.fromEntries(
       Object.entries(operation.answers).map(([status, schema]) => [status, withoutNames(schema)]),

@@ -1,3 +1,4 @@
+import buildSerializer from 'fast-json-stringify';
 import type { FastifyReply, RouteOptions } from 'fastify';
 import type { AnyOperation } from '../../core/operation.ts';
 import type { OperationHandling } from './handling.ts';
@@ -26,6 +27,7 @@ export function routeOf(handling: OperationHandling): RouteOptions {
     url: routePath(operation.path),
     config: { operation },
     schema: { response: handling.answers },
+    ...(handling.isTried ? { serializerCompiler: whenNeeded } : {}),
     handler: async (request, reply) => {
       const answer = await handling.route(request);
       reply.code(answer.status);
@@ -39,6 +41,15 @@ export function routeOf(handling: OperationHandling): RouteOptions {
       reply.type('application/json; charset=utf-8');
       return writtenOnce(body, reply);
     },
+  };
+}
+
+/** A serializer of answers, built for the first of them: building all of them takes a tenth of a start. */
+function whenNeeded({ schema }: { readonly schema: object }): (body: unknown) => string {
+  let serialize: ((body: unknown) => string) | undefined;
+  return (body) => {
+    serialize ??= buildSerializer(schema);
+    return serialize(body);
   };
 }
 
