@@ -10,7 +10,7 @@ import { scale, scaled } from '../harness/scale.ts';
 import { startSending } from '../harness/sending.ts';
 import { bodyOf, until } from '../harness/story.ts';
 import { subscribe } from '../harness/subscriber.ts';
-import { startRabbitmq } from '../servers/rabbitmq.ts';
+import { serverUrl } from '../servers/borrow.ts';
 
 const accounts = 10;
 const kills = scaled(10, 2);
@@ -108,9 +108,7 @@ t.test(
   { timeout: 900_000 },
   async (t) => {
     const database = await engines.mariadb.create(t);
-    const rabbitmq = await startRabbitmq();
-    t.teardown(() => rabbitmq.remove());
-    const settings = { AMQP_URL: rabbitmq.url, GATEWAY_SESSIONS__LEASE_S: leaseS };
+    const settings = { AMQP_URL: await serverUrl('rabbitmq'), GATEWAY_SESSIONS__LEASE_S: leaseS };
     const one = await runGateway(t, { databaseUrl: database.url, settings });
     const two = await runGateway(t, {
       databaseUrl: database.url,

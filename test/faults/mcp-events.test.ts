@@ -12,7 +12,7 @@ import { openRows } from '../harness/rows.ts';
 import { scale, scaled } from '../harness/scale.ts';
 import { startSending } from '../harness/sending.ts';
 import { until } from '../harness/story.ts';
-import { startRabbitmq } from '../servers/rabbitmq.ts';
+import { serverUrl } from '../servers/borrow.ts';
 import { makeFolder } from '../servers/server.ts';
 
 const accounts = 10;
@@ -24,14 +24,13 @@ t.test(
   'two processes are killed in turn: a callback gets each event, under one id',
   { timeout: 900_000 },
   async (t) => {
-    const [database, rabbitmq, dataDir] = await Promise.all([
+    const [database, dataDir] = await Promise.all([
       engines.mariadb.create(t),
-      startRabbitmq(),
       makeFolder('gateway'),
     ]);
-    t.teardown(() => Promise.all([rabbitmq.remove(), rm(dataDir, { recursive: true })]));
+    t.teardown(() => rm(dataDir, { recursive: true }));
     const settings = {
-      AMQP_URL: rabbitmq.url,
+      AMQP_URL: await serverUrl('rabbitmq'),
       GATEWAY_SECRET: randomBytes(32).toString('base64'),
       GATEWAY_SESSIONS__LEASE_S: leaseS,
       GATEWAY_MCP__EVENT_RETRY_DELAYS_S: '[1, 1, 1, 1]',

@@ -5,7 +5,7 @@ import { engines } from '../harness/databases.ts';
 import { type RunningGateway, runGateway } from '../harness/gateway.ts';
 import { openRows } from '../harness/rows.ts';
 import { bodyOf, phoneNumber, sendAccepted, until, untilMessage } from '../harness/story.ts';
-import { startRabbitmq } from '../servers/rabbitmq.ts';
+import { serverUrl } from '../servers/borrow.ts';
 
 const driver = join(import.meta.dirname, '../e2e/drivers/echo.mjs');
 const settings = { GATEWAY_CHANNELS__GOOD__DRIVER: driver, GATEWAY_CHANNELS__BAD__DRIVER: driver };
@@ -92,9 +92,7 @@ t.test(
 
 t.test('a standstill of 4 s gives no lease to another process', async (t) => {
   const databaseUrl = await emptyDatabase();
-  const rabbitmq = await startRabbitmq();
-  t.teardown(() => rabbitmq.remove());
-  const shared = { ...settings, AMQP_URL: rabbitmq.url };
+  const shared = { ...settings, AMQP_URL: await serverUrl('rabbitmq') };
   const first = await runGateway(t, { databaseUrl, settings: shared });
   const api = client(first.baseUrl, first.liveKey);
   const [good, bad] = [await connect(api, 'good'), await connect(api, 'bad')];

@@ -7,7 +7,7 @@ import { msgappNetwork } from '../harness/live-msgapp.ts';
 import { friend } from '../harness/live-network.ts';
 import { openRows } from '../harness/rows.ts';
 import { sendAccepted, until } from '../harness/story.ts';
-import { startRabbitmq } from '../servers/rabbitmq.ts';
+import { serverUrl } from '../servers/borrow.ts';
 
 const count = 4;
 
@@ -17,9 +17,7 @@ t.setTimeout(300_000);
 t.test('a process that wakes after others took its accounts sends nothing', async (t) => {
   const network = await msgappNetwork(t);
   const database = await engines.mariadb.create(t);
-  const rabbitmq = await startRabbitmq();
-  t.teardown(() => rabbitmq.remove());
-  const shared = { ...network.settings, AMQP_URL: rabbitmq.url };
+  const shared = { ...network.settings, AMQP_URL: await serverUrl('rabbitmq') };
   const first = await runGateway(t, { databaseUrl: database.url, settings: shared });
   const lines = await network.link({ gateway: first, databaseUrl: database.url, count });
   const second = await runGateway(t, {

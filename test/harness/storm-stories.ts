@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
-import { startRabbitmq } from '../servers/rabbitmq.ts';
+import { serverUrl } from '../servers/borrow.ts';
 import { client } from './client.ts';
 import { engines } from './databases.ts';
 import { runGateway } from './gateway.ts';
@@ -66,9 +66,7 @@ async function stormsBetweenTwo(
 ): Promise<void> {
   const network = await start(t);
   const database = await engines.mariadb.create(t);
-  const rabbitmq = await startRabbitmq();
-  t.teardown(() => rabbitmq.remove());
-  const shared = { ...network.settings, ...generous, AMQP_URL: rabbitmq.url };
+  const shared = { ...network.settings, ...generous, AMQP_URL: await serverUrl('rabbitmq') };
   const first = await runGateway(t, { databaseUrl: database.url, settings: shared });
   const lines = await network.linkedAlready({ gateway: first, databaseUrl: database.url, count });
   const second = await runGateway(t, {
