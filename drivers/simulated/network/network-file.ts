@@ -5,11 +5,12 @@ import { schema } from './schema.ts';
 export class StoreTaken extends Error {}
 
 /**
- * The network's state on disk, in one SQLite file that one process has to itself. Writes gather in a
- * transaction until `commit`; nobody else reads the file, so reads see them at once.
+ * The network's state on disk, in one SQLite file that one process writes; a backup may read it meanwhile. Writes gather
+ * in a transaction until `commit`, and reads of this process see them at once.
  */
 export class NetworkFile {
   readonly #db: Database.Database;
+  readonly #lock: Database.Database;
   readonly #statements = new Map<string, Database.Statement>();
   /** Called when the first write after a commit was made. */
   onBegin: () => void = () => undefined;
@@ -19,19 +20,12 @@ export class NetworkFile {
 
   /** @throws StoreTaken when another process has it */
   constructor(file: string) {
+    this.#lock = locked(file);
     this.#db = new Database(file);
-    try {
-      // An exclusive lock that the system takes back when the process dies: never two networks.
-      this.#db.pragma('locking_mode = EXCLUSIVE');
-      this.#db.pragma('journal_mode = WAL');
-      this.#db.pragma('synchronous = NORMAL');
-      this.#db.exec(schema);
-    } catch (error) {
-      this.#db.close();
-      if (error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY'))
-        throw new StoreTaken(`another process has ${file} open`);
-      throw error;
-    }
+    this.#db.pragma('busy_timeout = 5000');
+    this.#db.pragma('journal_mode = WAL');
+    this.#db.pragma('synchronous = NORMAL');
+    this.#db.exec(schema);
   }
 
   /** Makes durable what was written since the last commit. A failure is fatal for the process. */
@@ -45,6 +39,7 @@ export class NetworkFile {
   close(): void {
     this.commit();
     this.#db.close();
+    this.#lock.close();
   }
 
   protected run(sql: string, ...values: (string | number | null)[]): number {
@@ -68,5 +63,22 @@ export class NetworkFile {
       this.#statements.set(sql, statement);
     }
     return statement;
+  }
+}
+
+/**
+ * Locks a network's file by a file of its own beside it: never two networks. The system gives the lock back when the
+ * process dies.
+ */
+function locked(file: string): Database.Database {
+  const lock = new Database(`${file}.lock`);
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    return lock;
+  } catch (error) {
+    lock.close();
+    if (error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY'))
+      throw new StoreTaken(`another process has ${file} open`);
+    throw error;
   }
 }
