@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { extract } from 'tar';
 import { createGateway } from '../../core/kernel.ts';
@@ -61,7 +61,9 @@ async function unpack(file: string, folder: string): Promise<void> {
 }
 
 function refuseData({ database, network, media }: Places): void {
-  const found = [database, network, media].find((path) => path !== null && existsSync(path));
+  // SQLite would write what such a file of a killed process has into the database that is put beside it.
+  const files = [database, network].flatMap((path) => [path, `${path}-wal`, `${path}-journal`]);
+  const found = [...files, media].find((path) => path !== null && existsSync(path));
   if (found === undefined) return;
   throw new StartRefusal(`${found} is there already: a backup is restored where there is no data.`);
 }
@@ -82,7 +84,7 @@ async function settle(config: GatewayConfig, database: string): Promise<number> 
   }
 }
 
-/** Moves what was unpacked to its places, the database last. */
+/** Moves what was unpacked to its places, the database last; takes it all back when one cannot be moved. */
 async function put(
   work: string,
   settled: string,
@@ -93,9 +95,32 @@ async function put(
     [join(work, names.media), media],
     [settled, database],
   ] as const;
-  for (const [from, to] of moves) {
-    if (to === null || !existsSync(from)) continue;
-    await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+  const placed: string[] = [];
+  try {
+    for (const [from, to] of moves) {
+      if (to === null || !existsSync(from)) continue;
+      placed.push(to);
+      await move(from, to);
+    }
+  } catch (error) {
+    for (const to of placed) await rm(to, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Moves a file or a folder, also to another volume, where it has its name once it is whole. */
+async function move(from: string, to: string): Promise<void> {
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+  try {
     await rename(from, to);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EXDEV')) throw error;
+    const partial = `${to}.partial`;
+    try {
+      await cp(from, partial, { recursive: true });
+      await rename(partial, to);
+    } finally {
+      await rm(partial, { recursive: true, force: true });
+    }
   }
 }

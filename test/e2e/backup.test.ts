@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import t from 'tap';
 import { backUp } from '../../config/commands/backup.ts';
 import { restore } from '../../config/commands/restore.ts';
 import { generousLimits, runGateway } from '../harness/gateway.ts';
+import { file, mediaServer } from '../harness/media-server.ts';
 import { freePort } from '../harness/ports.ts';
 import { startProcess, type Teardown } from '../harness/processes.ts';
 import { openRows } from '../harness/rows.ts';
@@ -69,26 +71,26 @@ t.test('a backup under load is restored elsewhere, and nothing is sent twice', a
   await untilStatus(old.api, 'msgapp', phone, 'connecting');
   const queued = await sendAccepted(old.api, { to: { phone: ada }, text: 'queued' });
   const before = [...accepted, queued];
-  const file = join(place, 'backup.tar');
+  const tar = join(place, 'backup.tar');
   const env = { DATA_DIR: home, ...settings };
-  t.match(await backUp(file, env), { json: { file, format: 1 } });
-  await t.rejects(backUp(file, env), { message: /is there already: name another file\.$/ });
+  t.match(await backUp(tar, env), { json: { file: tar, format: 1 } });
+  await t.rejects(backUp(tar, env), { message: /is there already: name another file\.$/ });
   isLoading = false;
   await Promise.all(writers);
   await untilMessage(old.api, queued, 'read');
   await receive(old.api, phone, { from: { phone: ada }, text: 'after the backup' });
   const late = await position(old.api, null);
-  await t.rejects(restore(file, env), { message: /another gateway uses/ });
+  await t.rejects(restore(tar, env), { message: /another gateway uses/ });
   await old.stop();
 
   const target = { ...settings, DATA_DIR: elsewhere };
   const foreign = { ...target, GATEWAY_SECRET: randomBytes(32).toString('base64') };
-  await t.rejects(restore(file, foreign), { message: /sealed with another secret/ });
+  await t.rejects(restore(tar, foreign), { message: /sealed with another secret/ });
   await writeFile(join(place, 'torn.tar'), 'not a backup');
   await t.rejects(restore(join(place, 'torn.tar'), target), { message: /backup/ });
-  const restored = await restore(file, target);
+  const restored = await restore(tar, target);
   t.match(restored, { json: { queued: Number } });
-  await t.rejects(restore(file, target), { message: /restored where there is no data/ });
+  await t.rejects(restore(tar, target), { message: /restored where there is no data/ });
 
   const young = await runGateway(t, { databaseUrl: null, dataDir: elsewhere, settings: all });
   const rows = openRows(t, `sqlite:${join(elsewhere, 'gateway.db')}`);
@@ -124,6 +126,55 @@ t.test('a backup under load is restored elsewhere, and nothing is sent twice', a
     [{ text: 'after the restore' }],
     'a cursor of after the backup misses nothing new',
   );
+});
+
+t.test('a backup has the network that the gateway runs, and goes to other volumes', async (t) => {
+  const [home, place] = [await folder(t), await folder(t)];
+  const elsewhere = await folder(t);
+  // Another volume than that of temporary files, where there is one.
+  const volume = await mkdtemp(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'media-'));
+  t.teardown(() => rm(volume, { recursive: true, force: true }));
+  const secret = { GATEWAY_SECRET: randomBytes(32).toString('base64') };
+  const keys = { TEST_API_KEY: `gw_test_${randomBytes(32).toString('base64url')}` };
+  const start = (dataDir: string, settings: Readonly<Record<string, string>> = {}) =>
+    runGateway(t, {
+      databaseUrl: null,
+      dataDir,
+      settings: { ...generousLimits, ...secret, ...keys, ...settings },
+    });
+  const old = await start(home);
+  const media = await mediaServer(t);
+  media.answer('/ada.png', file('text/plain', 'of Ada'));
+  await pair(old.api, phone);
+  const from = { phone: ada, name: 'Ada' };
+  const written = { from, text: 'with a file', media_url: `${media.url}/ada.png` };
+  await receive(old.api, phone, written);
+  const sent = await sendAccepted(old.api, { to: { phone: ada }, text: 'before' });
+  await untilMessage(old.api, sent, 'read');
+  const tar = join(place, 'backup.tar');
+  t.match(await backUp(tar, { DATA_DIR: home, ...secret }), { json: { media: 1 } });
+  await old.kill();
+  const target = {
+    DATA_DIR: elsewhere,
+    GATEWAY_MEDIA__DIRECTORY: join(volume, 'media'),
+    ...secret,
+  };
+  const log = join(elsewhere, 'gateway.db-wal');
+  await writeFile(log, 'of a killed gateway');
+  await t.rejects(restore(tar, target), { message: `${log} is there already: a backup is` });
+  await rm(log);
+  const blocked = join(elsewhere, 'a file');
+  await writeFile(blocked, '');
+  await t.rejects(restore(tar, { ...target, GATEWAY_MEDIA__DIRECTORY: blocked }));
+  await restore(tar, target);
+  const young = await start(elsewhere, { GATEWAY_MEDIA__DIRECTORY: join(volume, 'media') });
+  await untilStatus(young.api, 'msgapp', phone, 'connected');
+  t.match(await outbox(young.api, phone), [{ message_id: sent }], 'the network knows what came');
+  const { messages } = bodyOf<{ messages: readonly { media: { url: string } | null }[] }>(
+    await young.api.get('/messages?direction=inbound'),
+  );
+  const stored = await fetch(messages[0]?.media?.url ?? '');
+  t.equal(await stored.text(), 'of Ada');
 });
 
 t.test('a database server has tools of its own', async (t) => {
