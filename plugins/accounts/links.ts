@@ -5,14 +5,11 @@ import type { Lane, Storage } from '../../core/contracts/storage.ts';
 import { GatewayError } from '../../core/errors.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import type { Connection, Connections } from './connections.ts';
-import { linkRestarts } from './lanes/connect.ts';
 import type { LinkInput, LinkOutput } from './lanes/link.ts';
+import { isUsed, linkLifeMs, linkRestarts } from './link-rules.ts';
 import { ownsNumber } from './status.ts';
 import type { AccountRow } from './tables/account-rows.ts';
 import type { OwnerLinkRow } from './tables/links.ts';
-
-/** How long a link is good, milliseconds. */
-const lifeMs = 5 * 60_000;
 
 /** What owners' links work with. */
 export interface OwnerLinksOptions {
@@ -61,7 +58,7 @@ export class OwnerLinks {
     const row = await connections.record(caller, channel, identifier);
     if (ownsNumber(row)) throw new GatewayError('already_connected');
     const token = randomBytes(32).toString('base64url');
-    const input = { accountId: row.id, tokenHash: hashOf(token), lifeMs };
+    const input = { accountId: row.id, tokenHash: hashOf(token), lifeMs: linkLifeMs };
     const expiresAt = await storage.submit(link, input);
     if (expiresAt === null) {
       const message = 'This account is not being linked; connect it first.';
@@ -126,7 +123,7 @@ export class OwnerLinks {
   async #open(token: string): Promise<FoundLink> {
     const found = await this.#find(token);
     if (found === null) throw new GatewayError('link_not_found');
-    if (ownsNumber(found.account)) throw new GatewayError('link_used');
+    if (isUsed(found.link, found.account)) throw new GatewayError('link_used');
     return found;
   }
 

@@ -5,7 +5,7 @@ import { type CallHeaders, client } from '../harness/client.ts';
 import { databases } from '../harness/databases.ts';
 import { runGateway } from '../harness/gateway.ts';
 import { openRows } from '../harness/rows.ts';
-import { bodyOf, pair, phoneNumber, scan, until, untilStatus } from '../harness/story.ts';
+import { befall, bodyOf, pair, phoneNumber, scan, until, untilStatus } from '../harness/story.ts';
 
 const msgapp = '/channels/msgapp-web/connections';
 const linkOf = (phone: string, channel = 'msgapp_web') =>
@@ -112,6 +112,14 @@ for (const engine of databases) {
       body: { error_code: 'already_connected' },
     });
     t.match((await api.get('/accounts')).body, { accounts: [{ status: 'connected' }] });
+    await befall(api, phone, { type: 'log_out' });
+    await untilStatus(api, 'msgapp', phone, 'disconnected');
+    t.match(
+      await withLink(gateway, token),
+      used,
+      'a device that is unlinked again is none to link',
+    );
+    t.match(await withLink(gateway, token, 'restart'), used);
   });
 }
 

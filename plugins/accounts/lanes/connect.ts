@@ -1,6 +1,7 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { LeaseToken } from '../../cluster/contract.ts';
 import type { AccountState, ConnectOptions, Mode } from '../contract.ts';
+import { isUsed, linkRestarts } from '../link-rules.ts';
 import { accountTransition, countsAgainstCap, ownsNumber, unconnected } from '../status.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
 import { claimKey, TransitionBatch, type TransitionParts } from './transition-batch.ts';
@@ -27,10 +28,12 @@ export interface ConnectInput {
   readonly link?: string | undefined;
 }
 
-/** How often one link may start the linking again. */
-export const linkRestarts = 3;
-
-type RefusalCode = 'already_connected' | 'account_cap' | 'link_not_found' | 'link_restart_cap';
+type RefusalCode =
+  | 'already_connected'
+  | 'account_cap'
+  | 'link_not_found'
+  | 'link_restart_cap'
+  | 'link_used';
 
 /** What the undoing of a connect restores. */
 export interface ConnectUndo {
@@ -142,6 +145,7 @@ async function refusalOfLink(
   const link = await unit.links.find(tokenHash);
   if (link === undefined || link.accountId !== row?.id) return 'link_not_found';
   if (link.expiresAt <= unit.now) return 'link_not_found';
+  if (isUsed(link, row)) return 'link_used';
   return link.restarts < linkRestarts ? null : 'link_restart_cap';
 }
 
