@@ -72,8 +72,11 @@ function openerRefusal(
   refused.push(batch.now);
   batch.newRefusals.push({ accountId: account.id, at: batch.now });
   const hold = rules.limits.safetyHold(refused, batch.now);
-  if (hold !== null) batch.holds.set(account.id, hold);
-  return new GatewayError('opener_burst', { retryAfterS: wait / 1000 });
+  if (hold === null) return new GatewayError('opener_burst', { retryAfterS: wait / 1000 });
+  batch.holds.set(account.id, hold);
+  // The account is restricted now, for longer than the guard would hold the next opener.
+  const heldMs = Math.max(wait, hold - batch.now);
+  return new GatewayError('opener_burst', { retryAfterS: heldMs / 1000 });
 }
 
 function capRefusal(

@@ -411,9 +411,13 @@ t.test('limit events: once a batch, day and reason, for the plan only', async (t
 
 t.test('refused openers restrict the account', async (t) => {
   const batch = batchOf({ openers: 5 });
-  decideSend(rules, batch, toStranger);
+  const waitOf = () => {
+    const decision = decideSend(rules, batch, toStranger);
+    return 'refused' in decision ? decision.refused.retryAfterS : undefined;
+  };
+  t.ok((waitOf() ?? 61) <= 60, 'the guard alone holds the next opener');
   t.equal(batch.holds.size, 0);
-  decideSend(rules, batch, toStranger);
+  t.equal(waitOf(), 3_600, 'the restriction holds it for longer');
   t.same([...batch.holds], [['acc_1', now + 3_600_000]]);
   t.equal(batch.newRefusals.length, 2);
 });
