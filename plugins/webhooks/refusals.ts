@@ -39,7 +39,7 @@ export function nameTaken(): GatewayError {
 /** For a subscription above the limit of a tenant. */
 export function tooManyWebhooks(most: number): GatewayError {
   const message = `The account has ${most} webhooks, the most it may have; delete one that is not needed.`;
-  return new GatewayError('invalid_request', { message });
+  return refused('invalid_request', [{ path: 'body', message }]);
 }
 
 /** For channels in a filter that are not there, by their indexes. */

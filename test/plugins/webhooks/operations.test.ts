@@ -287,7 +287,13 @@ for (const engine of databases) {
         'The account has 20 webhooks, the most it may have; delete one that is not needed.';
       t.strictSame(
         refused.map(({ status, body }) => [status, body]),
-        Array(3).fill([400, { success: false, error_code: 'invalid_request', error }]),
+        Array(3).fill([
+          400,
+          {
+            ...{ success: false, error_code: 'invalid_request', error },
+            details: [{ path: 'body', message: error }],
+          },
+        ]),
       );
       const list = async () =>
         bodyOf<{ webhooks: ShownWebhook[] }>(await api.get('/webhooks')).webhooks;
