@@ -59,6 +59,7 @@ export function listAccounts({ list }: Pick<Accounts, 'list'>): AnyOperation {
       },
     ],
     async handler({ caller }) {
+      if (caller.disabled.has('api')) throw new GatewayError('api_not_enabled');
       return { status: 200, body: { accounts: [...(await list(caller))] } };
     },
   });
@@ -66,14 +67,13 @@ export function listAccounts({ list }: Pick<Accounts, 'list'>): AnyOperation {
 
 /**
  * The caller's accounts as the API shows them, oldest first. Takes its services from the cradle when it is called.
- * @throws GatewayError `api_not_enabled`, `unavailable`
+ * @throws GatewayError `unavailable`
  */
 export async function accountsOf(
   cradle: Pick<Cradle, 'limits' | 'storage'>,
   proxies: Pick<AccountProxies, 'shown'>,
   caller: Caller,
 ): Promise<readonly AccountView[]> {
-  if (caller.disabled.has('api')) throw new GatewayError('api_not_enabled');
   const all = await cradle.storage.read.accounts.ofTenants([caller.tenantId]);
   const rows = all.filter(({ id }) => mayUse(caller, id));
   const today = await cradle.limits.ofAccounts(caller, rows);
