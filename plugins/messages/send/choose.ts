@@ -79,7 +79,7 @@ export function chooseContact(
   const wrong = textRefusal(channel, account, send) ?? addressRefusal(channel, account, send);
   if (wrong !== null) return wrong;
   const contact = batch.contacts.get(namedContact(batch, account, send) ?? '');
-  if (send.contactId !== null && contact?.tenantId !== tenant.id) {
+  if (send.contactId !== null && (send.isStranger || contact?.tenantId !== tenant.id)) {
     return new GatewayError('contact_not_found');
   }
   const address = send.addresses?.get(account.channel) ?? null;

@@ -13,6 +13,8 @@ export interface SendInput {
   /** The accounts it may go out from; null: all of the tenant. */
   readonly accountIds: ReadonlySet<string> | null;
   readonly contactId: string | null;
+  /** The contact of this id has exchanged nothing with the accounts that the key is limited to. */
+  readonly isStranger: boolean;
   /** E.164 with `+`. */
   readonly phone: string | null;
   /** The address in the form that each channel stores, by channel; null: none was given. */

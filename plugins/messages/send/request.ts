@@ -40,6 +40,7 @@ export function sendInput(
     accountId: body.account_id ?? null,
     accountIds,
     contactId: body.to.contact_id ?? null,
+    isStranger: false,
     phone,
     addresses: body.to.address === undefined ? null : addresses(body.to.address),
     text: body.text,

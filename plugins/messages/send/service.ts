@@ -1,12 +1,11 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { ActingCaller } from '../../../core/contracts/caller.ts';
 import type { Messages, SendBody } from '../../../core/contracts/messages.ts';
 import { type ErrorDetail, GatewayError } from '../../../core/errors.ts';
 import { validationDetails } from '../../../core/validation-messages.ts';
 import { acceptTraced } from './accept-span.ts';
 import type { FindAddresses, SendDecision, SendInput } from './input.ts';
 import type { AskSend } from './question.ts';
-import { sendInput } from './request.ts';
+import { sendInput, type UntracedSend } from './request.ts';
 import { sendBody } from './schemas.ts';
 
 /** Whether one of these accounts has exchanged messages with a contact. */
@@ -36,26 +35,20 @@ export function makeSend(
 ): Send {
   return async (caller, body, idempotencyKey, traceparent = null) => {
     if (caller.confirmSends === true) throw new GatewayError('confirmation_required');
+    const known = sendInput(caller, body, addresses, idempotencyKey, allowHttp);
     // Without a wait where nothing is asked: the lane then knows whose request it is.
-    if ((caller.accountIds ?? null) !== null) {
-      await refuseStranger(caller, body.to.contact_id, isKnown);
-    }
-    const send = sendInput(caller, body, addresses, idempotencyKey, allowHttp);
+    const send = known.accountIds === null ? known : await withStranger(known, isKnown);
     const decision = await acceptTraced(accept, send, traceparent);
     if ('refused' in decision) throw decision.refused;
     return decision.accepted;
   };
 }
 
-async function refuseStranger(
-  { tenantId, accountIds = null }: ActingCaller,
-  contactId: string | undefined,
-  isKnown: IsKnown,
-): Promise<void> {
-  if (accountIds === null || contactId === undefined) return;
-  if (!(await isKnown(tenantId, contactId, accountIds))) {
-    throw new GatewayError('contact_not_found');
-  }
+/** Says whether the contact is a stranger to the key. The lane refuses it, as other refusals and a repeat come first. */
+async function withStranger(send: UntracedSend, isKnown: IsKnown): Promise<UntracedSend> {
+  const { tenantId, accountIds, contactId } = send;
+  if (accountIds === null || contactId === null) return send;
+  return { ...send, isStranger: !(await isKnown(tenantId, contactId, accountIds)) };
 }
 
 /** Asks about bodies that their schema has validated. @param ask about the lane's input of one */
@@ -64,9 +57,8 @@ export function makeAskSend(
   { allowHttp, addresses, isKnown }: BodyParts,
 ): AskSend {
   return async (caller, body, idempotencyKey) => {
-    await refuseStranger(caller, body.to.contact_id, isKnown);
     const send = sendInput(caller, body, addresses, idempotencyKey, allowHttp);
-    return await ask({ ...send, trace: null });
+    return await ask({ ...(await withStranger(send, isKnown)), trace: null });
   };
 }
 

@@ -191,6 +191,7 @@ export async function openStage(
         id: newId('msg'),
         accountId: null,
         accountIds: null,
+        isStranger: false,
         contactId: null,
         phone: send.contactId == null && send.addresses == null ? '+12025550123' : null,
         addresses: null,

@@ -71,6 +71,7 @@ const toAda: SendInput = {
   tenantId: 'ten_1',
   accountId: null,
   accountIds: null,
+  isStranger: false,
   contactId: null,
   phone: '+12025550123',
   addresses: null,
@@ -440,6 +441,20 @@ t.test('idempotency', async (t) => {
   capped.keys.set(answerKey('ten_1', 'k'), { ...kept, createdAt: now - 86_400_000 });
   t.same(outcome(decideSend(rules, capped, keyed)), ['account_suspended', 403], 'expired');
   t.equal(capped.newKeys.length, 0, 'a refusal is not kept');
+});
+
+t.test('a contact that the key may not know is refused in the order of checks', async (t) => {
+  const key = { keyHash: 'k', bodyHash: 'b' };
+  const strange = { ...toAda, contactId: ada.id, phone: null, isStranger: true };
+  t.same(outcome(decideSend(rules, batchOf(), strange)), ['contact_not_found', 404]);
+  const suspended = batchOf({ tenant: { status: 'suspended' } });
+  t.same(outcome(decideSend(rules, suspended, strange)), ['account_suspended', 403]);
+  const none = { ...strange, accountId: 'acc_none' };
+  t.same(outcome(decideSend(rules, batchOf(), none)), ['account_not_found', 404]);
+  const kept = { tenantId: 'ten_1', ...key, answer: { id: 'msg_0' }, createdAt: now };
+  suspended.keys.set(answerKey('ten_1', 'k'), kept);
+  const repeated = decideSend(rules, suspended, { ...strange, idempotency: key });
+  t.same(repeated, { accepted: { id: 'msg_0' } }, 'a repeat gets the first answer');
 });
 
 t.test(
