@@ -78,10 +78,13 @@ t.test(
       ],
     });
 
-    await carries(api, other, 'blocks2later');
-    const named = async () => faultOf(other, 'later').test(gateway.output()) || undefined;
-    await until('a timer of the driver to be blamed', named);
-    await carries(api, other);
+    const isNamed = () => faultOf(other, 'later').test(gateway.output());
+    // Nobody is blamed for a standstill in which a busy machine gave the process little of its time.
+    for (let asked = 0; asked < 5 && !isNamed(); asked += 1) {
+      await carries(api, other, 'blocks2later');
+      await carries(api, other);
+    }
+    t.ok(isNamed(), 'a timer of the driver is blamed');
     t.same(await leases(), before, 'every lease is where it was');
     t.notMatch(gateway.output(), closed);
     const metrics = await (await fetch(new URL('/metrics', gateway.baseUrl))).text();
