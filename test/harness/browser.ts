@@ -57,3 +57,11 @@ export function watchPage(page: Page, origin: string): Watched {
   });
   return { faults, foreign };
 }
+
+/** Signs in to the console; answers when its first page is shown. */
+export async function signIn(page: Page, origin: string, key: string): Promise<void> {
+  await page.goto(`${origin}/console`);
+  await page.getByLabel('API key').fill(key);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor();
+}

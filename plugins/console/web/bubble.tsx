@@ -1,3 +1,4 @@
+import { useRef } from 'preact/hooks';
 import type { Message, Session } from './session.ts';
 import { codeOf, sentenceOf, stateOf, texts } from './texts.ts';
 import { clock, fullTime } from './times.ts';
@@ -61,11 +62,16 @@ function File({ media }: { media: NonNullable<Message['media']> }) {
 /** Sends the same once more, as a message of its own. */
 function Again({ message, session }: { message: Message; session: Session }) {
   const task = useTask();
+  /** The name of the repetition, kept until it is accepted: a lost answer sends nothing twice. */
+  const idempotencyKey = useRef<string | null>(null);
   const send = () =>
     task.run(async () => {
       const { media, account_id, contact, text } = message;
-      const body = { to: { contact_id: contact.id }, account_id, text };
-      await session.client.send(media?.url ? { ...body, media_url: media.url } : body);
+      const plain = { to: { contact_id: contact.id }, account_id, text };
+      const body = media?.url ? { ...plain, media_url: media.url } : plain;
+      idempotencyKey.current ??= crypto.randomUUID();
+      await session.client.send(body, { idempotencyKey: idempotencyKey.current });
+      idempotencyKey.current = null;
     });
   return (
     <>

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, Page, Route } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { skipWithoutBrowser, startBrowser, watchPage } from '../../harness/browser.ts';
+import { signIn, skipWithoutBrowser, startBrowser, watchPage } from '../../harness/browser.ts';
 import { type RunningGateway, runGateway } from '../../harness/gateway.ts';
 import { pair, phoneNumber, until } from '../../harness/story.ts';
 
@@ -39,13 +39,6 @@ const screens = [
   [1280, 'light'],
   [390, 'dark'],
 ] as const;
-
-async function signIn(page: Page, origin: string, key: string): Promise<void> {
-  await page.goto(`${origin}/console`);
-  await page.getByLabel('API key').fill(key);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('heading', { level: 1, name: 'Accounts' }).waitFor();
-}
 
 /** What axe finds wrong in a page. Evaluated, as the policy of the page keeps scripts out. */
 async function violations(page: Page): Promise<readonly string[]> {

@@ -1,0 +1,66 @@
+import type { Page, Route } from 'playwright-core';
+import t from 'tap';
+import { signIn, skipWithoutBrowser, startBrowser } from '../../harness/browser.ts';
+import { runGateway } from '../../harness/gateway.ts';
+import { outbox, pair, phoneNumber, receive, until } from '../../harness/story.ts';
+
+const [phone, ada] = [phoneNumber(1), phoneNumber(101)];
+
+/** Only sends have this address: what lists messages has a query. */
+const sends = '**/v1/messages';
+
+/** Lets the next send reach the gateway and loses its answer. */
+async function loseOneAnswer(page: Page): Promise<void> {
+  const lose = async (route: Route) => {
+    await route.fetch();
+    await route.abort();
+  };
+  await page.route(sends, lose, { times: 1 });
+}
+
+t.test('what a person sends in the console', { skip: skipWithoutBrowser }, async (t) => {
+  const gateway = await runGateway(t, { databaseUrl: null });
+  const { api } = gateway;
+  const { origin } = new URL(gateway.baseUrl);
+  await pair(api, phone);
+  await receive(api, phone, { from: { phone: ada, name: 'Ada' }, text: 'the first of all' });
+  const browser = await startBrowser(t);
+  const page = await browser.newPage();
+  page.setDefaultTimeout(15_000);
+  const open = async () => {
+    await page.goto(`${origin}/console#/conversations`);
+    await page.getByRole('link', { name: /Ada/ }).click();
+    await page.getByRole('log').waitFor();
+  };
+  await signIn(page, origin, gateway.key);
+  const away = page.locator('.talk').getByText('The gateway cannot be reached');
+  /** Copies of a text that the network took, counted once a later message has left. */
+  const sentOf = async (text: string) => {
+    const last = `after "${text}" ${Math.random()}`;
+    await api.post('/messages', { to: { phone: ada }, text: last });
+    const texts = await until('what was sent', async () => {
+      const found = (await outbox(api, phone)).map((message) => message.text);
+      return found.includes(last) ? found : undefined;
+    });
+    return texts.filter((one) => one === text).length;
+  };
+
+  await t.test('is sent again once, though an answer is lost', async (t) => {
+    await api.put(`/sandbox/phones/${phone}`, { send: 'fail' });
+    await api.post('/messages', { to: { phone: ada }, text: 'refused at first' });
+    await open();
+    const again = page.getByRole('button', { name: 'Send again' });
+    await again.waitFor();
+    await api.put(`/sandbox/phones/${phone}`, { send: 'read' });
+    await loseOneAnswer(page);
+    await again.click();
+    await away.waitFor();
+    await again.click();
+    await away.waitFor({ state: 'detached' });
+    t.equal(await sentOf('refused at first'), 1);
+    const accepted = page.waitForResponse((response) => response.status() === 202);
+    await again.click();
+    await accepted;
+    t.equal(await sentOf('refused at first'), 2, 'once more where that is wanted');
+  });
+});
