@@ -23,7 +23,7 @@ export function AsContact(props: { session: Session; account: Account; contact: 
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          void task.run(write, () => setText(''));
+          void task.run(write, () => setText((now) => (now === text ? '' : now)));
         }}
       >
         <Field label={texts.conversations.theirText} value={text} onInput={setText} isRequired />

@@ -31,7 +31,8 @@ export function Composer(props: {
       },
       () => {
         key.current = null;
-        setText('');
+        // What was begun meanwhile stays.
+        setText((now) => (now === text ? '' : now));
         props.onSent();
       },
     );

@@ -1,5 +1,5 @@
 import { type ComponentChildren, Fragment } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { AsContact } from './as-contact.tsx';
 import { Bubble } from './bubble.tsx';
 import { Composer } from './composer.tsx';
@@ -31,11 +31,16 @@ export function Talk(props: {
   onErased: () => void;
 }) {
   const { session, live, accountId, contactId, onErased } = props;
-  const [size, setSize] = useState(pageSize);
+  /** How many messages are read. No input of the page: a draft stays while more of them are read. */
+  const size = useRef(pageSize);
   const loaded = useLoaded(
-    () => read(session, accountId, contactId, size),
-    [session, accountId, contactId, size],
+    () => read(session, accountId, contactId, size.current),
+    [session, accountId, contactId],
   );
+  const readEarlier = () => {
+    size.current += pageSize;
+    loaded.reload();
+  };
   useEvents(live, (event) => {
     const concerns =
       event === null ||
@@ -71,11 +76,7 @@ export function Talk(props: {
             messages={messages}
             session={session}
             earlier={
-              hasMore && (
-                <Button onClick={() => setSize(size + pageSize)}>
-                  {texts.conversations.earlier}
-                </Button>
-              )
+              hasMore && <Button onClick={readEarlier}>{texts.conversations.earlier}</Button>
             }
           />
           <Composer

@@ -63,4 +63,39 @@ t.test('what a person sends in the console', { skip: skipWithoutBrowser }, async
     await accepted;
     t.equal(await sentOf('refused at first'), 2, 'once more where that is wanted');
   });
+
+  await t.test('stays in the composer until it is sent', async (t) => {
+    for (let n = 1; n <= 40; n += 1) {
+      await receive(api, phone, { from: { phone: ada }, text: `message ${n}` });
+    }
+    await open();
+    const composer = page.getByLabel('Message to Ada');
+    const send = page.getByRole('button', { name: 'Send', exact: true });
+    await composer.fill('a draft');
+    await loseOneAnswer(page);
+    await send.click();
+    await away.waitFor();
+    await page.getByRole('button', { name: 'Earlier' }).click();
+    await page.getByRole('log').getByText('the first of all').waitFor();
+    t.equal(await composer.inputValue(), 'a draft', 'while earlier messages are read');
+    await send.click();
+    await page.getByRole('log').getByText('a draft').waitFor();
+    t.equal(await sentOf('a draft'), 1, 'and is sent once');
+
+    const slowly = async (route: Route) => {
+      await composer.fill('the next one');
+      await route.continue();
+    };
+    await page.route(sends, slowly, { times: 1 });
+    await composer.fill('on its way');
+    await send.click();
+    await page.getByRole('log').getByText('on its way').waitFor();
+    const idle = page.locator('.composer button:not([aria-busy=true])');
+    await idle.waitFor();
+    t.equal(await composer.inputValue(), 'the next one', 'begun while another was sent');
+    await send.click();
+    await page.getByRole('log').getByText('the next one').waitFor();
+    await idle.waitFor();
+    t.equal(await composer.inputValue(), '', 'sent, it is gone');
+  });
 });
