@@ -7,7 +7,7 @@ import {
   type OperationInput,
   type Target,
 } from './call.ts';
-import type { EventType, GatewayEvent } from './events.ts';
+import { EventsMissed, type EventType, type GatewayEvent } from './events.ts';
 import { type CursorStore, follow, inMemory } from './follow.ts';
 import type { components } from './generated/schema.ts';
 import { withRetries } from './retry.ts';
@@ -56,6 +56,11 @@ export interface FollowOptions extends CallOptions {
 export interface FollowEventsOptions<Type extends EventType> extends FollowOptions {
   /** Only events of these types. Default: all that the tenant has. */
   readonly types?: readonly Type[];
+  /**
+   * Called when the cursor is older than what the gateway keeps, and waited for before the oldest event that is kept is
+   * yielded. Read anew here what your program knows by events. Default: the stream throws EventsMissed.
+   */
+  readonly onMissed?: () => void | Promise<void>;
 }
 
 /** How long one poll waits, in seconds: proxies commonly end a silent request after 30 or 60. */
@@ -128,13 +133,14 @@ export class GatewayClient {
 
   /**
    * Yields the tenant's events in order, each once along the cursor, as `messages` does.
-   * @throws Refusal, or the reason of the signal
+   * @throws Refusal, the reason of the signal, or EventsMissed where there is no `onMissed`
    */
   events<Type extends EventType = EventType>({
     types,
     cursor,
     accountId,
     signal,
+    onMissed = throwMissed,
   }: FollowEventsOptions<Type> = {}): AsyncGenerator<GatewayEvent<Type>, void> {
     return follow({
       store: storeOf(cursor),
@@ -147,6 +153,7 @@ export class GatewayClient {
           ...(accountId === undefined ? {} : { account_id: accountId }),
         };
         const answer = await this.#poll('list_events', { query }, timeoutS, signal);
+        if (answer.missed) await onMissed();
         // The document types a payload loosely; it is the body that a webhook of this type gets.
         return { items: answer.events as unknown as GatewayEvent<Type>[], cursor: answer.cursor };
       },
@@ -187,4 +194,8 @@ export class GatewayClient {
 
 function storeOf(cursor: string | CursorStore | undefined): CursorStore | null {
   return typeof cursor === 'string' ? inMemory(cursor) : (cursor ?? null);
+}
+
+function throwMissed(): never {
+  throw new EventsMissed();
 }

@@ -15,3 +15,15 @@ export type GatewayEvent<Type extends EventType = EventType> = {
     readonly payload: WebhookBody<One>;
   };
 }[Type];
+
+/**
+ * Events are missing: the cursor is older than what the gateway keeps. Thrown before any event is yielded and before a
+ * cursor is saved, so that the next run meets it as well. `onMissed` goes on with the oldest event that is kept.
+ */
+export class EventsMissed extends Error {
+  override readonly name = 'EventsMissed';
+
+  constructor() {
+    super('events are missing: the cursor is older than what the gateway keeps');
+  }
+}

@@ -9,7 +9,12 @@ export type {
   OperationInput,
 } from '../client/call.ts';
 export * from '../client/client.ts';
-export type { EventType, GatewayEvent, WebhookBody } from '../client/events.ts';
+export {
+  EventsMissed,
+  type EventType,
+  type GatewayEvent,
+  type WebhookBody,
+} from '../client/events.ts';
 export { type CursorStore, inMemory } from '../client/follow.ts';
 export {
   type AnyRefusal,

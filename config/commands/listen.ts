@@ -36,7 +36,8 @@ export async function listen(
   print(`Events of ${baseUrl} go to ${forward}. Ctrl+C ends it.`);
   // The gateway refuses a type that it does not know, by name.
   const chosen = types === null ? {} : { types: types as readonly EventType[] };
-  const stream = client.events({ ...chosen, cursor: first.cursor, signal });
+  const onMissed = () => print('Events were missed: the gateway does not keep them any longer.');
+  const stream = client.events({ ...chosen, cursor: first.cursor, signal, onMissed });
   try {
     for await (const event of stream) {
       const answer = await deliver(event, forward, current);

@@ -1,7 +1,14 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
-import { GatewayClient, isRefusal, Refusal, Unreachable } from '../../public/client.ts';
+import {
+  EventsMissed,
+  GatewayClient,
+  inMemory,
+  isRefusal,
+  Refusal,
+  Unreachable,
+} from '../../public/client.ts';
 import { runGateway } from '../harness/gateway.ts';
 import type { Teardown } from '../harness/processes.ts';
 import { bodyOf, pair, phoneNumber, receive } from '../harness/story.ts';
@@ -163,4 +170,28 @@ t.test('an answer of somebody else is no refusal', async (t) => {
   const error = await client.call('list_accounts').catch((error) => error);
   t.ok(error instanceof Unreachable);
   t.match(error, { status: 404, message: /404/ });
+});
+
+t.test('a cursor older than what is kept is no silent gap', async (t) => {
+  const baseUrl = await answering(t, ({ url = '' }, response) => {
+    const isOld = url.includes('cursor=old');
+    const events = isOld ? [{ id: 'evt_1' }] : [{ id: 'evt_2' }];
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ events, cursor: 'new', has_more: false, missed: isOld }));
+  });
+  const client = new GatewayClient({ baseUrl, apiKey: 'key' });
+  const cursor = inMemory('old');
+  await t.rejects(client.events({ cursor }).next(), EventsMissed);
+  t.equal(await cursor.load(), 'old', 'the next run is told again');
+
+  const order: unknown[] = [];
+  const onMissed = async () => {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+    order.push('missed');
+  };
+  for await (const { id } of client.events({ cursor, onMissed })) {
+    if (order.push(id) === 3) break;
+  }
+  t.same(order, ['missed', 'evt_1', 'evt_2'], 'then it goes on with what is kept');
+  t.equal(await cursor.load(), 'new');
 });

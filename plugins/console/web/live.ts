@@ -10,6 +10,7 @@ export type Liveness = 'live' | 'away' | 'refused';
 type Told =
   | { readonly event: GatewayEvent }
   | { readonly cursor: string }
+  | { readonly missed: true }
   | { readonly liveness: Liveness };
 
 /** Called with each event, or with null when events may have been missed. */
@@ -62,13 +63,15 @@ export class Live {
       load: async () => this.#cursor,
       save: async (cursor: string) => this.#tell({ cursor }),
     };
+    const onMissed = () => this.#tell({ missed: true });
     try {
-      for await (const event of client.events({ cursor, signal })) this.#tell({ event });
+      const events = client.events({ cursor, signal, onMissed });
+      for await (const event of events) this.#tell({ event });
     } catch (error) {
-      // A cursor that is too old, or of another tenant: from now on, and every page reads anew.
+      // A cursor of before the gateway's secret changed: from now on, and every page reads anew.
       if (error instanceof Refusal && error.code === 'invalid_cursor') {
         this.#cursor = null;
-        for (const listener of this.#listeners) listener(null);
+        onMissed();
         return this.#follow(key, signal);
       }
       if (!signal.aborted) this.#tell({ liveness: 'refused' });
@@ -83,6 +86,7 @@ export class Live {
   #hear(told: Told): void {
     if ('cursor' in told) this.#cursor = told.cursor;
     if ('event' in told) for (const listener of this.#listeners) listener(told.event);
+    if ('missed' in told) for (const listener of this.#listeners) listener(null);
     if (!('liveness' in told) || told.liveness === this.liveness) return;
     this.liveness = told.liveness;
     for (const watcher of this.#watchers) watcher(told.liveness);
