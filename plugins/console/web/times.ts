@@ -29,6 +29,14 @@ export function count(value: number): string {
   return number.format(value);
 }
 
+/** The day where the reader is, as a date field takes it: `2026-01-31`. */
+export function today(now = new Date()): string {
+  const [month, day] = [now.getMonth() + 1, now.getDate()];
+  return [now.getFullYear(), ...[month, day].map((part) => String(part).padStart(2, '0'))].join(
+    '-',
+  );
+}
+
 function isSameDay(one: Date, other: Date): boolean {
   return one.toDateString() === other.toDateString();
 }

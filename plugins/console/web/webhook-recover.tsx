@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { useLoaded } from './loaded.ts';
 import type { Session } from './session.ts';
 import { texts } from './texts.ts';
-import { count, fullTime } from './times.ts';
+import { count, fullTime, today } from './times.ts';
 import { Bar, Button, Choice, Field, Problem, useTask } from './ui.tsx';
 
 const everyMs = 2_000;
@@ -12,7 +12,7 @@ const choices = ['all', 'failed', 'suppressed'] as const;
 export function WebhookRecover({ session, id }: { session: Session; id: string }) {
   const { client } = session;
   const path = { webhookId: id };
-  const [day, setDay] = useState(() => new Date().toISOString().slice(0, 10));
+  const [day, setDay] = useState(() => today());
   const [status, setStatus] = useState<(typeof choices)[number]>('all');
   const [isRunning, setRunning] = useState(false);
   const loaded = useLoaded(
