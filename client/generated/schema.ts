@@ -2167,6 +2167,11 @@ export interface components {
             qr: string | null;
             /** @description the two-factor password */
             password: string | null;
+            /**
+             * @description how far messages from this phone get by themselves; `fail`: the network refuses them; `hang`: it takes them and never answers
+             * @enum {string}
+             */
+            send: "read" | "deliver" | "sent" | "fail" | "hang";
         };
         Usage: {
             /**

@@ -18,6 +18,9 @@ export interface SimulatedPhoneAddress {
   readonly phone: string;
 }
 
+/** How far messages from a phone get by themselves. */
+export type SendBehaviour = 'read' | 'deliver' | 'sent' | 'fail' | 'hang';
+
 /** A phone, as its owner sees it. */
 export interface SandboxPhone {
   readonly phone_number: string;
@@ -27,12 +30,13 @@ export interface SandboxPhone {
   readonly pairing_code: string | null;
   readonly qr: string | null;
   readonly password: string | null;
+  readonly send: SendBehaviour;
 }
 
 /** The changeable settings of a phone; an absent one stays. `at` in milliseconds since the Unix epoch. */
 export interface SimulatedPhoneSettings {
   readonly password?: string | null;
-  readonly send?: 'read' | 'deliver' | 'sent' | 'fail' | 'hang';
+  readonly send?: SendBehaviour;
   readonly fail_reason?: string | null;
   readonly latency_ms?: number;
   readonly contacts?: readonly { readonly phone: string; readonly name: string | null }[];

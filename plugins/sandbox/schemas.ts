@@ -19,6 +19,12 @@ const MediaUrl = Nullable(
   Type.String({ description: 'where the media can be fetched', format: 'uri', maxLength: 2048 }),
 );
 
+const SendBehaviour = OneOf(['read', 'deliver', 'sent', 'fail', 'hang'], {
+  description:
+    'how far messages from this phone get by themselves; `fail`: the network refuses them; `hang`: it ' +
+    'takes them and never answers',
+});
+
 /** The phone that an operation is about. */
 export const PhoneParams = Closed({
   phone: Type.String({
@@ -49,6 +55,7 @@ export const PhoneSchema = Closed(
     pairing_code: Nullable(Type.String({ description: 'the code to be typed on the phone' })),
     qr: Nullable(Type.String({ description: 'the text of the QR code to be scanned' })),
     password: Nullable(Type.String({ description: 'the two-factor password' })),
+    send: SendBehaviour,
   },
   { $id: 'SimulatedPhone', description: 'A simulated phone, as its owner sees it.' },
 );
@@ -64,13 +71,7 @@ export const PhoneSettingsSchema = Closed({
       }),
     ),
   ),
-  send: Type.Optional(
-    OneOf(['read', 'deliver', 'sent', 'fail', 'hang'], {
-      description:
-        'how far messages from this phone get by themselves; `fail`: the network refuses them; `hang`: it ' +
-        'takes them and never answers',
-    }),
-  ),
+  send: Type.Optional(SendBehaviour),
   fail_reason: Type.Optional(
     Nullable(
       Type.String({

@@ -64,7 +64,7 @@ export class Phone {
   /** What the owner sees. */
   view(): PhoneView {
     const pairing = this.#pairing?.under ?? null;
-    const { token, ended, password } = this.#record;
+    const { token, ended, password, send } = this.#record;
     const unpaired = ended.length > 0 ? 'logged_out' : 'idle';
     return {
       phone_number: this.address.phone,
@@ -74,6 +74,7 @@ export class Phone {
       pairing_code: pairing?.pairingCode ?? null,
       qr: pairing?.qr ?? null,
       password,
+      send,
     };
   }
 

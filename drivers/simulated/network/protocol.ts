@@ -153,6 +153,7 @@ export interface PhoneView {
   readonly pairing_code: string | null;
   readonly qr: string | null;
   readonly password: string | null;
+  readonly send: SendBehaviour;
 }
 
 /** What QA may change; what is absent stays as it is. */

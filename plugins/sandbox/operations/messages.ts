@@ -102,6 +102,7 @@ export function messageOperations(sandbox: Sandbox): readonly AnyOperation[] {
               pairing_code: null,
               qr: null,
               password: null,
+              send: 'read',
             },
           },
         },

@@ -26,6 +26,7 @@ const linkedPhone = {
   pairing_code: null,
   qr: null,
   password: null,
+  send: 'read',
 };
 const params = { phone: '+15550001111' };
 const errors = ['not_found', 'invalid_phone_number', 'unavailable'] as const;
@@ -121,7 +122,7 @@ export function phoneOperations(sandbox: Sandbox): readonly AnyOperation[] {
           params,
           query: { channel: 'msgapp_web' },
           body: { send: 'deliver', latency_ms: 200 },
-          answer: { status: 200, body: { ...linkedPhone, state: 'idle' } },
+          answer: { status: 200, body: { ...linkedPhone, state: 'idle', send: 'deliver' } },
         },
       ],
       async handler({ caller, params, query, body }) {

@@ -66,7 +66,7 @@ t.test('the life of a phone', async (t) => {
   const channel = { channel: 'msgapp_web' };
   await t.rejects(call('get_simulated_phone', { params }), { code: 'not_found' });
   await t.rejects(call('get_simulated_phone', { params, query: channel }), { code: 'not_found' });
-  t.same(await call('put_simulated_phone', { params, query: channel, body: { send: 'read' } }), {
+  t.same(await call('put_simulated_phone', { params, query: channel, body: { send: 'deliver' } }), {
     phone_number: phone,
     channel: 'msgapp_web',
     state: 'idle',
@@ -74,7 +74,9 @@ t.test('the life of a phone', async (t) => {
     pairing_code: null,
     qr: null,
     password: null,
+    send: 'deliver',
   });
+  t.match(await call('put_simulated_phone', { params, body: { send: 'read' } }), { send: 'read' });
   await t.rejects(call('scan_with_simulated_phone', { params }), { code: 'nothing_to_scan' });
   const address = { network: test.tenantId, ...channel, phone };
   const opened = openPhone(way, address);
