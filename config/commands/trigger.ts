@@ -29,7 +29,7 @@ export interface TriggerOptions extends ApiAccess {
 
 /**
  * `trigger`: makes an event happen, with everything that belongs to it, on the simulated network.
- * @throws Refusal; UsageError when the key is none of test mode
+ * @throws Refusal; UsageError when the key is none of test mode; Error when the event does not happen
  */
 export async function trigger({ baseUrl, apiKey, ...what }: TriggerOptions): Promise<Output> {
   const client = new GatewayClient({ baseUrl, apiKey });
@@ -51,19 +51,20 @@ export async function trigger({ baseUrl, apiKey, ...what }: TriggerOptions): Pro
       });
       break;
     case 'message.failed': {
+      const { send: before } = await client.call('get_simulated_phone', { path });
       await client.call('put_simulated_phone', { path, body: { send: 'fail' } });
-      const { id } = await send();
-      await ended(client, id, ['failed']);
-      await client.call('put_simulated_phone', { path, body: { send: 'read' } });
+      try {
+        await happened(client, event, (await send()).id);
+      } finally {
+        await client.call('put_simulated_phone', { path, body: { send: before } });
+      }
       break;
     }
     case 'message.sent':
     case 'message.delivered':
-    case 'message.read': {
-      const { id } = await send();
-      await ended(client, id, ['read', 'failed']);
+    case 'message.read':
+      await happened(client, event, (await send()).id);
       break;
-    }
     case 'account.disconnected':
     case 'account.restricted': {
       const type = event === 'account.restricted' ? 'restrict' : 'log_out';
@@ -114,14 +115,34 @@ async function accountOf(client: GatewayClient, phone: string): Promise<string> 
   return account.id;
 }
 
-async function ended(
+/** The statuses of a message that an event has happened to. */
+const reached = {
+  'message.sent': ['sent', 'delivered', 'read'],
+  'message.delivered': ['delivered', 'read'],
+  'message.read': ['read'],
+  'message.failed': ['failed'],
+} as const;
+
+/**
+ * Waits until the event has happened to the message.
+ * @throws Error when the message ends otherwise, or gets no further within 10 s
+ */
+async function happened(
   client: GatewayClient,
+  event: keyof typeof reached,
   id: string,
-  statuses: readonly string[],
 ): Promise<void> {
-  for (let tries = 0; tries < 100; tries += 1) {
-    const { status } = await client.call('get_message', { path: { id } });
-    if (statuses.includes(status)) return;
+  const wanted: readonly string[] = reached[event];
+  for (let tries = 0; ; tries += 1) {
+    const { status, error } = await client.call('get_message', { path: { id } });
+    if (wanted.includes(status)) return;
+    if (status === 'failed' || status === 'read') {
+      const why = error === null ? '' : ` (${error})`;
+      throw new Error(`${event} did not happen: message ${id} is ${status}${why}.`);
+    }
+    if (tries === 100) {
+      throw new Error(`${event} did not happen within 10 s: message ${id} is still ${status}.`);
+    }
     await pause(100);
   }
 }

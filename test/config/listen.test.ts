@@ -4,7 +4,7 @@ import { runGateway } from '../harness/gateway.ts';
 import { guideBlocks } from '../harness/guide.ts';
 import { type ProjectProcess, startProcess } from '../harness/processes.ts';
 import { startReceiver } from '../harness/receiver.ts';
-import { until } from '../harness/story.ts';
+import { phoneNumber, successOf, until } from '../harness/story.ts';
 
 t.test('events are triggered, and forwarded to a receiver of this machine', async (t) => {
   const { baseUrl, key, liveKey } = await runGateway(t, { databaseUrl: null });
@@ -77,4 +77,37 @@ t.test('events are triggered, and forwarded to a receiver of this machine', asyn
   ].entries()) {
     t.match(sentences[n], sentence);
   }
+});
+
+t.test('a trigger says when its event did not happen', async (t) => {
+  const { api, baseUrl, key } = await runGateway(t, { databaseUrl: null });
+  const env = { API_URL: baseUrl, API_KEY: key };
+  const [slow, phone, ada] = [phoneNumber(1), phoneNumber(2), phoneNumber(101)];
+  const run = async (event: string, of: string) => {
+    const words = ['trigger', event, '--phone', of, '--contact', ada];
+    const started = startProcess(t, ['main.ts', ...words], env);
+    return { code: (await started.exit).code, output: started.output };
+  };
+  const put = (of: string, send: string) =>
+    successOf(api.put(`/sandbox/phones/${of}?channel=msgapp_web`, { send }));
+  const sendsOf = async (of: string) =>
+    (await successOf<{ send: string }>(api.get(`/sandbox/phones/${of}`))).send;
+  await put(slow, 'deliver');
+  await put(phone, 'fail');
+  const [late, failed] = await Promise.all([run('message.read', slow), run('message.read', phone)]);
+  t.match(late, { code: 1, output: /message.read did not happen within 10 s: .* still delivered/ });
+  t.match(failed, { code: 1, output: /message.read did not happen: message msg_\w+ is failed/ });
+
+  await put(phone, 'sent');
+  t.match(await run('message.sent', phone), { code: 0 }, 'no further than that is asked for');
+  t.match(await run('message.failed', phone), { code: 0 });
+  t.equal(await sendsOf(phone), 'sent', 'the phone goes on as before');
+  const { contacts } = await successOf<{ contacts: { id: string; phone: string }[] }>(
+    api.get(`/contacts?phone=${encodeURIComponent(ada)}`),
+  );
+  for (const { id } of contacts) {
+    await successOf(api.patch(`/contacts/${id}`, { do_not_disturb: true }));
+  }
+  t.match(await run('message.failed', phone), { code: 1 }, 'a send is refused');
+  t.equal(await sendsOf(phone), 'sent', 'the phone goes on as before');
 });
