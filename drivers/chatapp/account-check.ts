@@ -1,6 +1,7 @@
 import type { tl } from '@mtcute/core';
 import type { Port } from '../../core/contracts/driver.ts';
 import type { Client } from './client.ts';
+import type { Memory } from './memory.ts';
 import { e164Of } from './people.ts';
 import { loggableError, meaningOf } from './rpc-errors.ts';
 import type { CredentialBuffer } from './storage/credential-buffer.ts';
@@ -25,6 +26,7 @@ export interface AccountCheckParts {
   readonly client: Client;
   readonly port: Port;
   readonly buffer: CredentialBuffer;
+  readonly memory: Pick<Memory, 'ownId'>;
   readonly timing: Timing;
   readonly accountId: string;
   /** E.164. */
@@ -72,10 +74,11 @@ export class AccountCheck {
 
   /** Checks once. @throws WrongPhone, the refusal of the network, or NoAnswer */
   async ask(): Promise<void> {
-    const { client } = this.#parts;
+    const { client, memory } = this.#parts;
     try {
       const [user] = await client.call({ _: 'users.getUsers', id: [{ _: 'inputUserSelf' }] });
       this.#refuseAnother(user);
+      memory.ownId = user?.id ?? memory.ownId;
       if (this.#stopped === 'banned') await this.#goOn();
     } catch (error) {
       const meaning = meaningOf(error);

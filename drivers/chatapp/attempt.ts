@@ -99,9 +99,10 @@ export class ChatappAttempt {
     });
   }
 
-  /** Stores the link with the position from which its updates count. */
-  async storeLink(): Promise<void> {
+  /** Stores the link of this user with the position from which its updates count. */
+  async storeLink({ id }: tl.TypeUser): Promise<void> {
     const { memory, storage } = this.#parts;
+    memory.ownId = id;
     memory.progress.begin(await stateOf(this.#client));
     memory.progress.note();
     storage.begin();

@@ -10,6 +10,8 @@ export class Memory {
   readonly people: People;
   readonly progress: Progress;
   readonly marks: ReadMarks;
+  /** The account's own id on the network; null until the network has named it. */
+  ownId: number | null = null;
 
   constructor(credentials: CredentialStore) {
     this.buffer = new CredentialBuffer(credentials);

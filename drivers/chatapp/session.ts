@@ -187,7 +187,7 @@ export class ChatappSession implements Session {
     const phone = user._ === 'user' ? e164Of(user.phone) : null;
     if (phone !== this.#account.identifier) throw new WrongPhone(phone);
     try {
-      await attempt.storeLink();
+      await attempt.storeLink(user);
     } catch (error) {
       // Logged out again: the key of this link was not stored.
       await attempt.leave();

@@ -291,3 +291,28 @@ t.test('what is no message is acknowledged and counted', async (t) => {
   t.same([...port.left].sort(), kinds.sort());
   t.equal(port.events.filter(({ type }) => type === 'message').length, 1);
 });
+
+t.test("the owner's notes to themselves are nobody's messages", async (t) => {
+  const bench = await startBench(t);
+  const { control } = bench;
+  const opened = await bench.linked();
+  const { phone } = opened;
+  const forwarded = { _: 'messageMediaGeo', geo: { _: 'geoPointEmpty' } };
+  const note = () => {
+    control.write(phone, { from: phone, text: 'a note' });
+    control.write(phone, { from: phone, text: '', attached: forwarded });
+    control.write(phone, { from: friend.phone, text: 'a message' });
+  };
+  note();
+  t.equal((await opened.port.message()).text, 'a message', 'pushed after the login');
+  opened.session.close();
+  note();
+  const later = await bench.reopened(opened);
+  t.equal((await later.port.message()).text, 'a message', 'missed, read by another process');
+  note();
+  t.equal((await later.port.message()).text, 'a message', 'pushed to it');
+  for (const { port } of [opened, later]) {
+    t.notOk(port.events.some((event) => event.type === 'message' && event.text !== 'a message'));
+    t.same(port.left, []);
+  }
+});
