@@ -1,11 +1,12 @@
 import { type ContactAddress, DriverError } from '../../../core/contracts/driver.ts';
 import type { Client } from '../client.ts';
 import type { People, Person } from '../people.ts';
-import { isRpcError } from '../rpc-errors.ts';
+import { isRpcError, meaningOf } from '../rpc-errors.ts';
 
 /**
  * The person at an address: somebody the account has met, or whom the network knows by phone.
- * @throws DriverError `contact_unknown` when there is nobody; what the network answers otherwise
+ * @throws DriverError `contact_unknown` when there is nobody, and when the network cannot say for now; what it answers
+ *   otherwise
  */
 export async function recipientOf(
   { people, client }: { readonly people: People; readonly client: Client },
@@ -36,13 +37,26 @@ async function byPhone(
     people.keep(changed.filter(({ person }) => !person.contact));
     return answer.peer._ === 'peerUser' ? await people.find(answer.peer.userId) : null;
   } catch (error) {
-    if (isRpcError(error)) throw error;
-    // `certain`: the message was not sent, since only its recipient was being resolved.
-    throw new DriverError('no_answer', 'the network did not answer', {
+    throw lookUpFailure(error);
+  }
+}
+
+/** The look-up failed, and nothing was sent: only this contact waits for it. */
+function lookUpFailure(error: unknown): unknown {
+  const meaning = meaningOf(error);
+  if (meaning?.kind === 'wait') {
+    return new DriverError('flood_wait', 'the network asks to wait before it looks a number up', {
       certain: true,
-      retryAfterMs: 0,
+      retryAfterMs: meaning.ms,
       concerns: 'contact',
       cause: error,
     });
   }
+  if (isRpcError(error)) return error;
+  return new DriverError('no_answer', 'the network did not answer', {
+    certain: true,
+    retryAfterMs: 0,
+    concerns: 'contact',
+    cause: error,
+  });
 }
