@@ -6,6 +6,8 @@ export interface Timing {
   readonly answer: number;
   /** For the network to take a message that was handed to it; uploads aside. */
   readonly send: number;
+  /** For the upload of one file. */
+  readonly upload: number;
   /** Time-out of a log-out; the gateway waits only half a second longer. */
   readonly logOut: number;
   /** Wait for answers of sends under way, after another call said that the session is gone. */
@@ -25,6 +27,7 @@ export const usualTiming: Timing = {
   probe: 120_000,
   answer: 15_000,
   send: 60_000,
+  upload: 600_000,
   logOut: 2_500,
   lastAnswers: 3_000,
   gap: 250,

@@ -1,10 +1,10 @@
 import type { tl } from '@mtcute/core';
 import { uploadFile } from '@mtcute/core/methods.js';
 import { DriverError, type MediaFile } from '../../../core/contracts/driver.ts';
-import type { Client } from '../client.ts';
+import { type CallLimits, type Client, NoAnswer } from '../client.ts';
 
-/** How long an upload may take, in milliseconds. */
-const uploadMs = 600_000;
+/** Pause before an upload is tried again that failed on a connection that is up, in milliseconds. */
+const failedPauseMs = 5_000;
 
 /** Kinds of pictures that the network shows as photos; it takes others as files. */
 const photos: readonly string[] = ['image/jpeg', 'image/png', 'image/webp'];
@@ -13,12 +13,13 @@ const largestPhoto = 10_000_000;
 
 /**
  * Uploads a file; answers it as a message carries it.
- * @throws as `Client.call` does; nothing was sent then
+ * @param within how long it may take, milliseconds
+ * @throws DriverError, or the refusal of the network; nothing was sent then
  */
 export async function upload(
   client: Client,
   file: MediaFile,
-  signal: AbortSignal,
+  { signal, within }: Required<CallLimits>,
 ): Promise<tl.TypeInputMedia> {
   const { fileName, mimeType, size } = file;
   const stream = file.stream();
@@ -32,13 +33,13 @@ export async function upload(
           fileMime: mimeType,
           abortSignal,
         }),
-      { signal, within: uploadMs },
+      { signal, within },
     );
     return mediaOf(file, inputFile);
   } catch (error) {
     // No message was handed over yet.
-    if (signal.aborted || client.signal.aborted) throw notUploaded();
-    throw error;
+    if (signal.aborted || client.signal.aborted) throw notUploaded(0);
+    throw error instanceof NoAnswer ? notUploaded(failedPauseMs) : error;
   } finally {
     stream.destroy();
   }
@@ -59,10 +60,10 @@ function mediaOf(
   return { _: 'inputMediaUploadedDocument', file, mimeType, attributes };
 }
 
-function notUploaded(): DriverError {
+function notUploaded(retryAfterMs: number): DriverError {
   return new DriverError('not_uploaded', 'the media was not uploaded', {
     certain: true,
-    retryAfterMs: 0,
+    retryAfterMs,
     concerns: 'contact',
   });
 }

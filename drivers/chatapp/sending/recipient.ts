@@ -3,6 +3,9 @@ import type { Client } from '../client.ts';
 import type { People, Person } from '../people.ts';
 import { isRpcError, meaningOf } from '../rpc-errors.ts';
 
+/** Pause before a look-up is tried again that the network failed to carry out, in milliseconds. */
+const failedPauseMs = 5_000;
+
 /**
  * The person at an address: somebody the account has met, or whom the network knows by phone.
  * @throws DriverError `contact_unknown` when there is nobody, and when the network cannot say for now; what it answers
@@ -48,6 +51,14 @@ function lookUpFailure(error: unknown): unknown {
     return new DriverError('flood_wait', 'the network asks to wait before it looks a number up', {
       certain: true,
       retryAfterMs: meaning.ms,
+      concerns: 'contact',
+      cause: error,
+    });
+  }
+  if (meaning?.kind === 'internal') {
+    return new DriverError('network_failed', 'the network failed to look a number up', {
+      certain: true,
+      retryAfterMs: failedPauseMs,
       concerns: 'contact',
       cause: error,
     });

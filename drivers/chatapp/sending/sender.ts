@@ -148,12 +148,12 @@ export class Sender {
     randomId: Long,
     signal: AbortSignal,
   ): Promise<tl.messages.RawSendMessageRequest | tl.messages.RawSendMediaRequest> {
-    const { client, port } = this.#parts;
+    const { client, port, timing } = this.#parts;
     const peer = inputPeer(person);
     if (media === null) return { _: 'messages.sendMessage', peer, message: text, randomId };
     const file = await port.fetchMedia(media, signal);
     port.log.debug({ message: reference, size: file.size }, 'uploading media');
-    const uploaded = await upload(client, file, signal);
+    const uploaded = await upload(client, file, { signal, within: timing.upload });
     return { _: 'messages.sendMedia', peer, media: uploaded, message: text, randomId };
   }
 }

@@ -7,6 +7,7 @@ import { randomIdOf } from '../../../drivers/chatapp/random-id.ts';
 import { contentsOf } from '../../../drivers/chatapp/updates/contents.ts';
 import { takeFitting } from '../../../drivers/chatapp/updates/fitting.ts';
 import { type Bench, friend, type Opened, startBench, textTo } from './bench.ts';
+import { quickTiming } from './running-network.ts';
 
 const patient = () => AbortSignal.timeout(20_000);
 
@@ -177,6 +178,20 @@ t.test('media both ways', async (t) => {
     await sleep(300);
     t.ok((await (read ?? Buffer.alloc(0))).equals(bytes), 'every byte');
   }
+});
+
+t.test('an upload that takes too long has sent nothing', async (t) => {
+  const bench = await startBench(t, { ...quickTiming, upload: 200 });
+  const { port, session, phone } = await bench.linked();
+  const url = 'https://example.com/slow';
+  port.media.set(url, fileOf('image', 'image/png', 'slow.png', 500));
+  bench.control.hold('upload.saveFilePart');
+  const message = { ...textTo(bench, 'msg_slow'), media: { url } };
+  const refused = await session.send(message, patient()).catch((e: DriverError) => e);
+  t.match(refused, { code: 'not_uploaded', certain: true, retryAfterMs: Number });
+  bench.control.hold('upload.saveFilePart', false);
+  await session.send({ ...message, attempt: 2 }, patient());
+  t.match(bench.control.outbox(phone), [{ media: 'photo', size: 500 }]);
 });
 
 t.test('nothing secret is logged', async (t) => {

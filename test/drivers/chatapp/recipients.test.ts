@@ -20,6 +20,18 @@ t.test('a wait for look-ups of numbers is that of the contact alone', async (t) 
   t.match(bench.control.outbox(opened.phone), [{ text: 'text of msg_meanwhile' }]);
 });
 
+t.test('a look-up that the network fails to carry out has sent nothing', async (t) => {
+  const bench = await startBench(t);
+  const opened = await bench.linked();
+  bench.network.person(stranger.phone, stranger.name);
+  bench.control.refuse('contacts.resolvePhone', 500, 'WORKER_BUSY_TOO_LONG_RETRY');
+  const refused = await refusalOf(bench, opened, 'msg_failing');
+  t.match(refused, { code: 'network_failed', certain: true, concerns: 'contact' });
+  t.ok((refused?.retryAfterMs ?? 0) > 0, 'and is tried again');
+  bench.control.refuse('contacts.resolvePhone', 500, 'WORKER_BUSY_TOO_LONG_RETRY', 0);
+  t.equal(await refusalOf(bench, opened, 'msg_failing'), null);
+});
+
 /** Why a message to a number that has to be looked up is not sent. */
 async function refusalOf(bench: Bench, { session }: Opened, reference: string) {
   const to = { phone: stranger.phone, networkId: null };
