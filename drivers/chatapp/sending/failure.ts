@@ -1,5 +1,5 @@
 import { DriverError } from '../../../core/contracts/driver.ts';
-import { errorName, isRpcError, meaningOfName } from '../rpc-errors.ts';
+import { errorName, isRpcError, meaningOf, meaningOfName } from '../rpc-errors.ts';
 
 /** Pause before a message is tried again while the network has stopped the account, in milliseconds. */
 const stoppedPauseMs = 60_000;
@@ -63,4 +63,19 @@ export function sendFailure(cause: unknown, until: number | null = null): Driver
         certain: true,
       });
   }
+}
+
+/**
+ * The network has the message, and the search for its id failed: never certain, since a refusal is that of the search.
+ * Pure.
+ */
+export function notNamed(cause: unknown): DriverError {
+  const meaning = meaningOf(cause);
+  const wait = meaning?.kind === 'wait' ? meaning : null;
+  return new DriverError('no_answer', 'the network has the message and does not say which it is', {
+    certain: false,
+    retryAfterMs: wait?.ms ?? 0,
+    concerns: wait?.concerns ?? 'contact',
+    cause,
+  });
 }

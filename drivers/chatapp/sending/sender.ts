@@ -17,7 +17,7 @@ import { isRpcErrorNamed, meaningOf } from '../rpc-errors.ts';
 import type { Timing } from '../timing.ts';
 import type { ReadMarks } from '../updates/read-marks.ts';
 import type { UpdateFollower } from '../updates/update-follower.ts';
-import { sendFailure, sessionEnded, stopped } from './failure.ts';
+import { notNamed, sendFailure, sessionEnded, stopped } from './failure.ts';
 import { upload } from './outbound-media.ts';
 import { recipientOf } from './recipient.ts';
 import { recover } from './recover.ts';
@@ -109,7 +109,9 @@ export class Sender {
       return await this.#hand(request, person, message.reference, signal);
     } catch (error) {
       if (!isRpcErrorNamed(error, 'RANDOM_ID_DUPLICATE')) throw error;
-      return await recover(this.#parts, message, person, randomId);
+      return await recover(this.#parts, message, person, randomId).catch((cause: unknown) => {
+        throw notNamed(cause);
+      });
     }
   }
 

@@ -92,6 +92,27 @@ t.test('an id that the network has already', async (t) => {
   t.same(port.events.filter(({ type }) => type === 'step').length, 1);
 });
 
+t.test('a delivered message whose id cannot be found for now is not failed', async (t) => {
+  const bench = await startBench(t);
+  const { session, phone } = await bench.linked();
+  const { control } = bench;
+  control.put(phone, { sends: 'hold' });
+  const given = new AbortController();
+  const held = session.send(textTo(bench, 'msg_sought'), given.signal).catch(() => null);
+  while (control.outbox(phone).length === 0) await sleep(10);
+  given.abort();
+  await held;
+  control.put(phone, { sends: 'accept' });
+  const again = async () => await session.send(textTo(bench, 'msg_sought', 2), patient());
+  const refusal = async () => await again().catch((error: DriverError) => error);
+  control.refuse('updates.getDifference', 400, 'SOMETHING_NEW');
+  t.match(await refusal(), { code: 'no_answer', certain: false, retryAfterMs: 0 });
+  control.refuse('updates.getDifference', 420, 'FLOOD_WAIT_7');
+  t.match(await refusal(), { certain: false, retryAfterMs: 7_000, concerns: 'account' });
+  control.refuse('updates.getDifference', 400, 'SOMETHING_NEW', 0);
+  t.equal((await again()).networkId, control.outbox(phone)[0]?.networkId);
+});
+
 t.test('what was missed', async (t) => {
   const bench = await startBench(t);
   const opened = await bench.linked();
