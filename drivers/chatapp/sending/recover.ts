@@ -62,5 +62,7 @@ async function inChat(
 
 function isIt(one: tl.TypeMessage, { text, media }: OutboundMessage): boolean {
   if (one._ !== 'message' || one.out !== true || one.message !== text) return false;
-  return (one.media !== undefined) === (media !== null);
+  // A preview that the network adds to a link is no media.
+  const carries = one.media !== undefined && one.media._ !== 'messageMediaWebPage';
+  return carries === (media !== null);
 }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Long } from '@mtcute/core';
 import t from 'tap';
 import type { DriverError, MediaFile } from '../../../core/contracts/driver.ts';
 import { randomIdOf } from '../../../drivers/chatapp/random-id.ts';
@@ -85,10 +86,14 @@ t.test('an id that the network has already', async (t) => {
   const progress = JSON.parse(kept.get('progress') ?? '');
   const position = { ...progress.position, pts: 1 + bench.control.outbox(blank.phone).length };
   kept.set('progress', JSON.stringify({ ...progress, position, sent: [] }));
+  const box = bench.network.subscriber(blank.phone).messages;
+  const webpage = { _: 'webPageEmpty', id: Long.ONE };
+  const attached = { _: 'messageMediaWebPage', webpage };
+  box.push(...box.splice(0).map((message) => ({ ...message, attached })));
   const anew = await bench.reopened(blank);
   await anew.port.state('connected');
   const found = await anew.session.send(textTo(bench, 'msg_blank'), patient());
-  t.equal(found.networkId, sent.networkId, 'found in the chat');
+  t.equal(found.networkId, sent.networkId, 'found in the chat, with the preview of its link');
   t.same(port.events.filter(({ type }) => type === 'step').length, 1);
 });
 
