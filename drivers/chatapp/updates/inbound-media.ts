@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import type { tl } from '@mtcute/core';
 import { downloadAsIterable } from '@mtcute/core/methods.js';
-import type { InboundMedia, MediaKind } from '../../../core/contracts/driver.ts';
+import { DriverError, type InboundMedia, type MediaKind } from '../../../core/contracts/driver.ts';
 import { CallLimit } from '../call-limit.ts';
 import type { Client } from '../client.ts';
 
@@ -78,17 +78,38 @@ function kindOf(mimeType: string, attributes: readonly tl.TypeDocumentAttribute[
   return family === 'image' || family === 'video' || family === 'audio' ? family : 'document';
 }
 
-/** The bytes as they come. Resolves once the first are there, so that a refusal is a rejection. */
+/**
+ * The bytes as they come. Resolves once the first are there, so that a refusal is a rejection. When the connection ends
+ * meanwhile, the failure says that the message comes again with it.
+ */
 async function open(client: Client, { location, dcId, size }: Found, signal: AbortSignal) {
   const limit = new CallLimit([client.signal, signal], null);
   const abortSignal = limit.signal;
+  const failure = (error: Error): Error => (client.signal.aborted ? comesAgain(error) : error);
   const chunks = downloadAsIterable(client.library, location, {
     dcId,
     ...(size === null ? {} : { fileSize: size }),
     abortSignal,
   });
-  const stream = Readable.from(chunks, { objectMode: false, signal: abortSignal });
+  const stream = Readable.from(chunks, { objectMode: false });
+  // Errors without a reader: nobody reads when opening was given up.
+  stream.on('error', () => undefined);
   stream.once('close', () => limit.release());
-  await once(stream, 'readable', { signal: abortSignal });
+  const giveUp = (): unknown => stream.destroy(failure(abortSignal.reason));
+  abortSignal.addEventListener('abort', giveUp, { once: true });
+  if (abortSignal.aborted) giveUp();
+  try {
+    await once(stream, 'readable', { signal: abortSignal });
+  } catch (error) {
+    throw error instanceof Error ? failure(error) : error;
+  }
   return stream;
+}
+
+function comesAgain(cause: Error): DriverError {
+  return new DriverError('media_unavailable', 'the connection to the network ended', {
+    certain: true,
+    retryAfterMs: 0,
+    cause,
+  });
 }

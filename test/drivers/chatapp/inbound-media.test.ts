@@ -1,0 +1,66 @@
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import t, { type Test } from 'tap';
+import { DriverError, type InboundMedia } from '../../../core/contracts/driver.ts';
+import { friend, startBench } from './bench.ts';
+
+const patient = () => AbortSignal.timeout(20_000);
+const size = 3_000_000;
+
+t.test('a file whose connection breaks comes again with its message', async (t) => {
+  await t.test('before its first byte', async (t) => {
+    const { bench, port, session, phone, media } = await received(t);
+    bench.control.hold('upload.getFile');
+    const opening = media.open?.(patient()).catch((error: unknown) => error);
+    while (bench.control.calls(phone)['upload.getFile'] === undefined) await sleep(5);
+    bench.control.drop(phone);
+    t.match(await opening, { code: 'media_unavailable', certain: true, retryAfterMs: 0 });
+    t.ok((await opening) instanceof DriverError);
+    await port.state('lost');
+    bench.control.hold('upload.getFile', false);
+    await session.resume();
+    const again = await port.message();
+    t.equal((await read(await again.media?.open?.(patient()))).length, size);
+  });
+
+  await t.test('in the middle', async (t) => {
+    const { bench, phone, media } = await received(t);
+    const stream = await media.open?.(patient());
+    bench.control.hold('upload.getFile');
+    const reading = read(stream).catch((error: unknown) => error);
+    bench.control.drop(phone);
+    t.match(await reading, { code: 'media_unavailable', certain: true, retryAfterMs: 0 });
+  });
+
+  await t.test('not when the gateway gives it up itself', async (t) => {
+    const { bench, media } = await received(t);
+    const given = new AbortController();
+    const stream = await media.open?.(given.signal);
+    bench.control.hold('upload.getFile');
+    const reading = read(stream).catch((error: unknown) => error);
+    given.abort(new Error('too late'));
+    const failure = await reading;
+    t.ok(failure instanceof Error);
+    t.notOk(failure instanceof DriverError);
+  });
+});
+
+/** A message with a file that the gateway has not stored yet. */
+async function received(t: Test) {
+  const bench = await startBench(t);
+  const { phone, port, session } = await bench.linked();
+  port.onEmit = async (event) => {
+    if (event.type === 'message') throw new Error('not stored');
+  };
+  const bytes = Buffer.alloc(size, 'film').toString('base64');
+  bench.control.write(phone, { from: friend.phone, text: '', media: 'document', bytes });
+  const media: InboundMedia | null = (await port.message()).media;
+  if (media === null) throw new Error('the file is missing');
+  port.onEmit = async () => undefined;
+  return { bench, port, session, phone, media };
+}
+
+async function read(stream: Readable | undefined): Promise<Buffer> {
+  return stream === undefined ? Buffer.alloc(0) : await buffer(stream);
+}
