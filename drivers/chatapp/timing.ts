@@ -14,6 +14,8 @@ export interface Timing {
   readonly lastAnswers: number;
   /** Wait for a missing update before it is asked for. */
   readonly gap: number;
+  /** Time without a push after which the network is asked for missed ones: it does not say when it loses one. */
+  readonly quiet: number;
   /** Between two writes of how far updates were taken; after a crash those of so long come again. */
   readonly progress: number;
   /** Pause before a failed store or request is tried again. */
@@ -31,6 +33,7 @@ export const usualTiming: Timing = {
   logOut: 2_500,
   lastAnswers: 3_000,
   gap: 250,
+  quiet: 900_000,
   progress: 250,
   retry: 5_000,
   newContacts: 3_600_000,

@@ -11,21 +11,21 @@ export class ArrivalSignal {
 
   /**
    * Waits until something has arrived since the last call.
-   * @param ms how long at most; null: as long as it takes
+   * @param ms how long at most
    * @returns false when nothing came
    */
-  async next(ms: number | null): Promise<boolean> {
+  async next(ms: number): Promise<boolean> {
     if (!this.#rung) await this.#sleep(ms);
     const arrived = this.#rung;
     this.#rung = false;
     return arrived;
   }
 
-  async #sleep(ms: number | null): Promise<void> {
+  async #sleep(ms: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
-      if (ms !== null) timer = setTimeout(resolve, ms);
+      timer = setTimeout(resolve, ms);
     });
     clearTimeout(timer);
     this.#wake = null;

@@ -41,6 +41,8 @@ export class UpdateFollower {
   #pending: Contents[] = [];
   /** Updates were missed: the network has to be asked. */
   #behind = true;
+  /** When a missing update is asked for, by `performance.now`; null: none is missing. */
+  #gapEnds: number | null = null;
 
   constructor(parts: UpdateFollowerParts) {
     this.#parts = parts;
@@ -82,15 +84,26 @@ export class UpdateFollower {
     const fitting = takeFitting(this.#pending, position);
     this.#pending = fitting.left;
     if (fitting.taken.length > 0) return await this.#take(fitting.taken, fitting.position);
-    const isIdle = this.#pending.length === 0;
-    const arrived = await this.#arrival.next(isIdle ? null : timing.gap);
+    const arrived = await this.#arrival.next(this.#patience(timing));
     if (!arrived) this.#behind = true;
+  }
+
+  /** How long the next push is waited for, milliseconds. Pushes that do not fill a gap do not put its end off. */
+  #patience({ gap, quiet }: Timing): number {
+    if (this.#pending.length === 0) {
+      this.#gapEnds = null;
+      return quiet;
+    }
+    const now = performance.now();
+    this.#gapEnds ??= now + gap;
+    return Math.max(0, this.#gapEnds - now);
   }
 
   async #catchUp(): Promise<void> {
     const { client, progress, port, accountId } = this.#parts;
     // Pushes queue up meanwhile, and later gaps are asked for again.
     this.#behind = false;
+    this.#gapEnds = null;
     try {
       for await (const part of differenceSince(client, progress.position)) {
         if (part.skipped) port.log.warn({ accountId }, 'missed too much: some of it is not told');
