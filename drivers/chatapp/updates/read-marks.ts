@@ -3,6 +3,7 @@ import type { DriverEvent, LeftOutKind, ReceiptEvent } from '../../../core/contr
 import type { Client } from '../client.ts';
 import { inputPeer, type People, type PersonChange } from '../people.ts';
 import type { CredentialBuffer } from '../storage/credential-buffer.ts';
+import { OwedLookUps, type Read } from './owed-look-ups.ts';
 
 /** Messages that were sent and not read, kept in memory for one account at most. */
 const mostUnread = 2_000;
@@ -31,6 +32,7 @@ export class ReadMarks {
   /** Unread messages by contact: network id and the gateway's id where this process sent it. */
   readonly #unread = new Map<number, Map<number, string | null>>();
   readonly #lookedUp = new Set<number>();
+  readonly #owed = new OwedLookUps();
   readonly #since: () => number;
   #size = 0;
 
@@ -50,26 +52,39 @@ export class ReadMarks {
     if (this.#size > mostUnread) this.#forgetOldest();
   }
 
+  /** Milliseconds until `readOwed` is due; null: nothing is owed. */
+  get owedIn(): number | null {
+    return this.#owed.dueIn;
+  }
+
+  /** Looks up what could not be looked up before. @throws when the connection is over */
+  async readOwed(client: Client): Promise<readonly Translated[]> {
+    const found: Translated[] = [];
+    for (const read of this.#owed.all()) found.push(await this.read(client, read));
+    return found;
+  }
+
   /**
-   * A contact has read everything up to a message.
-   * @throws when the chat has to be looked up and cannot be
+   * A contact has read everything up to a message. A chat that cannot be looked up is owed: updates do not wait for it.
+   * @throws when the connection is over
    */
-  async read(client: Client, userId: number, upTo: number, at: number): Promise<Translated> {
-    const unread = this.#unread.get(userId) ?? new Map<number, string | null>();
-    const read = new Map([...unread].filter(([id]) => id <= upTo));
-    if (!this.#lookedUp.has(userId)) {
-      for (const id of await this.#lookUp(client, userId, upTo)) {
-        if (!read.has(id)) read.set(id, null);
-      }
+  async read(client: Client, read: Read): Promise<Translated> {
+    const { userId, upTo, at } = read;
+    const found = await this.#lookedUpFor(client, read);
+    const ids = new Map((found ?? []).map((id) => [id, null as string | null]));
+    for (const [id, reference] of this.#unread.get(userId) ?? []) {
+      if (id <= upTo) ids.set(id, reference);
     }
     return {
-      events: [...read]
+      events: [...ids]
         .sort(([one], [other]) => one - other)
         .map(([id, reference]) => receipt(id, reference, 'read', null, at)),
       kept: () => {
-        this.#lookedUp.add(userId);
-        for (const id of read.keys()) this.#drop(userId, id);
+        for (const id of ids.keys()) this.#drop(userId, id);
+        // The mark is where the next look-up ends.
+        if (found === null) return;
         this.#buffer.put(nameOf(userId), String(upTo));
+        this.#owed.settled(userId);
       },
     };
   }
@@ -88,6 +103,26 @@ export class ReadMarks {
         for (const { userId, id } of gone) this.#drop(userId, id);
       },
     };
+  }
+
+  /** What a look-up adds to the memory, at once and in full; null: it is owed. */
+  async #lookedUpFor(client: Client, read: Read): Promise<readonly number[] | null> {
+    const { userId, upTo } = read;
+    if (this.#lookedUp.has(userId)) return [];
+    if ((this.#owed.dueIn ?? 0) > 0) {
+      this.#owed.add(read);
+      return null;
+    }
+    try {
+      const found = await this.#lookUp(client, userId, upTo);
+      this.#lookedUp.add(userId);
+      for (const id of found) this.sent(userId, id, null);
+      return found;
+    } catch (error) {
+      if (client.signal.aborted) throw error;
+      this.#owed.failed(read, error);
+      return null;
+    }
   }
 
   async #lookUp(client: Client, userId: number, upTo: number): Promise<readonly number[]> {

@@ -68,7 +68,11 @@ export class Translator {
         return await this.message(update.message, live);
       case 'updateReadHistoryOutbox':
         if (update.peer._ !== 'peerUser') return nothing;
-        return await marks.read(client, update.peer.userId, update.maxId, date * 1000);
+        return await marks.read(client, {
+          userId: update.peer.userId,
+          upTo: update.maxId,
+          at: date * 1000,
+        });
       case 'updateDeleteMessages': {
         const deleted = marks.deleted(update.messages, date * 1000);
         // Without ids it only advances the sequence.

@@ -12,7 +12,7 @@ import { ArrivalSignal } from './arrival-signal.ts';
 import { type Contents, contentsOf } from './contents.ts';
 import { differenceSince } from './difference.ts';
 import { takeFitting } from './fitting.ts';
-import type { Translated } from './read-marks.ts';
+import type { ReadMarks, Translated } from './read-marks.ts';
 import type { Position } from './sequence.ts';
 import { type Translator, UnknownSender } from './translator.ts';
 
@@ -23,6 +23,7 @@ export interface UpdateFollowerParts {
   readonly buffer: CredentialBuffer;
   readonly people: People;
   readonly progress: Progress;
+  readonly marks: ReadMarks;
   readonly translator: Translator;
   readonly timing: Timing;
   readonly accountId: string;
@@ -43,11 +44,16 @@ export class UpdateFollower {
   #behind = true;
   /** When a missing update is asked for, by `performance.now`; null: none is missing. */
   #gapEnds: number | null = null;
+  #owedTimer: NodeJS.Timeout | undefined;
 
   constructor(parts: UpdateFollowerParts) {
     this.#parts = parts;
     this.#writes = new PacedWrites(() => this.#write(), parts.timing.progress, parts.signal);
-    parts.signal.addEventListener('abort', () => this.#arrival.ring(), { once: true });
+    const end = (): void => {
+      clearTimeout(this.#owedTimer);
+      this.#arrival.ring();
+    };
+    parts.signal.addEventListener('abort', end, { once: true });
   }
 
   /** Begins: first with what was missed. Ends with the connection. */
@@ -78,14 +84,23 @@ export class UpdateFollower {
   }
 
   async #step(): Promise<void> {
-    const { timing, progress } = this.#parts;
+    const { client, marks, timing, progress } = this.#parts;
     const { position } = progress;
     if (this.#behind || position === null) return await this.#catchUp();
     const fitting = takeFitting(this.#pending, position);
     this.#pending = fitting.left;
     if (fitting.taken.length > 0) return await this.#take(fitting.taken, fitting.position);
+    const { owedIn } = marks;
+    if (owedIn === 0) return await this.#keep([], position, () => marks.readOwed(client));
+    this.#ringIn(owedIn);
     const arrived = await this.#arrival.next(this.#patience(timing));
     if (!arrived) this.#behind = true;
+  }
+
+  /** Goes on after a while, although nothing is pushed. Null: only when something is. */
+  #ringIn(ms: number | null): void {
+    clearTimeout(this.#owedTimer);
+    if (ms !== null) this.#owedTimer = setTimeout(() => this.#arrival.ring(), ms).unref();
   }
 
   /** How long the next push is waited for, milliseconds. Pushes that do not fill a gap do not put its end off. */

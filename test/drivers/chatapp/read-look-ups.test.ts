@@ -1,0 +1,29 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import t from 'tap';
+import { friend, startBench, textTo } from './bench.ts';
+
+const patient = () => AbortSignal.timeout(20_000);
+
+t.test('messages do not wait for chats that the network will not show', async (t) => {
+  const bench = await startBench(t);
+  const { control } = bench;
+  const opened = await bench.linked();
+  const { phone, session } = opened;
+  const before = await session.send(textTo(bench, 'msg_before'), patient());
+  control.write(phone, { from: friend.phone, text: 'stores the position' });
+  await opened.port.message();
+  await sleep(100);
+  const later = await bench.reopened(opened);
+  const { port } = later;
+  await port.state('connected');
+  const after = await later.session.send(textTo(bench, 'msg_after'), patient());
+  control.refuse('messages.getHistory', 420, 'FLOOD_WAIT_2', 1);
+  control.read(phone, after.networkId);
+  control.write(phone, { from: friend.phone, text: 'meanwhile' });
+  const start = Date.now();
+  t.match(await port.receipt(), { networkId: after.networkId, reference: 'msg_after' });
+  t.equal((await port.message()).text, 'meanwhile');
+  t.ok(Date.now() - start < 1_500, 'at once');
+  t.match(await port.receipt(), { networkId: before.networkId, status: 'read' }, 'looked up later');
+  t.equal(control.calls(phone)['messages.getHistory'], 2);
+});
