@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { downloadsOf } from './downloads.ts';
 import { guardLibsignal } from './libsignal.ts';
 
 /** The protocol library, as this driver uses it. */
@@ -68,5 +69,5 @@ async function load(): Promise<Library> {
   if (!checks('signed') || checks('something else')) {
     throw new Error('baileys was loaded before this driver: its signatures are not checked');
   }
-  return library;
+  return { ...library, ...downloadsOf(library) };
 }

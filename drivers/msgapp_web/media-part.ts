@@ -1,5 +1,5 @@
-import type { Readable } from 'node:stream';
-import type { InboundMedia, MediaKind } from '../../core/contracts/driver.ts';
+import { PassThrough, type Readable } from 'node:stream';
+import { DriverError, type InboundMedia, type MediaKind } from '../../core/contracts/driver.ts';
 import { beforeAbort } from './before-abort.ts';
 import type { Library, LibrarySocket } from './library.ts';
 
@@ -71,16 +71,29 @@ export function inboundMedia(
   return {
     ...facts,
     async open(signal: AbortSignal): Promise<Readable> {
-      const stream = await beforeAbort(
-        signal,
-        library.downloadContentFromMessage({ mediaKey, directPath }, type, {
-          host: socket.getMediaHost(),
-        }),
-      );
-      signal.addEventListener('abort', () => stream.destroy(new Error('given up')), { once: true });
-      return stream;
+      const host = socket.getMediaHost();
+      const opening = library.downloadContentFromMessage({ mediaKey, directPath }, type, { host });
+      const stream = await beforeAbort(signal, opening).catch((error: unknown) => {
+        opening.then((late) => late.destroy()).catch(() => undefined);
+        throw failureOf(socket, error);
+      });
+      const file = new PassThrough();
+      signal.addEventListener('abort', () => file.destroy(new Error('given up')), { once: true });
+      stream.on('error', (error) => file.destroy(failureOf(socket, error)));
+      file.once('close', () => stream.destroy());
+      return stream.pipe(file);
     },
   };
+}
+
+/** Why a file did not come: with its message again, where the connection that brought the message is over. */
+function failureOf({ ws }: LibrarySocket, cause: unknown): Error {
+  if (ws.isOpen) return cause instanceof Error ? cause : new Error(String(cause));
+  return new DriverError('media_unavailable', 'the connection to the network ended', {
+    certain: true,
+    retryAfterMs: 0,
+    cause,
+  });
 }
 
 /** Milliseconds since the epoch of the network's seconds. */

@@ -1,4 +1,4 @@
-import { createCipheriv, randomBytes } from 'node:crypto';
+import { createCipheriv, createHmac, randomBytes } from 'node:crypto';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,10 +22,14 @@ async function startMedia(
   kind: 'image' | 'md-msg-hist' = 'image',
   bytes = content,
 ): Promise<string> {
-  const { cipherKey, iv } = await library.getMediaKeys(mediaKey, kind);
+  const { cipherKey, iv, macKey } = await library.getMediaKeys(mediaKey, kind);
   const cipher = createCipheriv('aes-256-cbc', cipherKey, iv);
-  // Behind the text is the network's own code of it.
-  const file = Buffer.concat([cipher.update(bytes), cipher.final(), randomBytes(10)]);
+  const body = Buffer.concat([cipher.update(bytes), cipher.final()]);
+  const mac = createHmac('sha256', macKey ?? '')
+    .update(iv)
+    .update(body)
+    .digest();
+  const file = Buffer.concat([body, mac.subarray(0, 10)]);
   return await listening(
     t,
     createHttpServer((_, response) => response.end(file)),
