@@ -4,7 +4,7 @@ import { Closed } from '../../core/schemas.ts';
 /** The stop. */
 export const ShutdownSettings = Closed({
   drain_s: Type.Number({
-    description: 'for which a stopping process still serves while `/readyz` answers 503',
+    description: 'for which a stopping process still serves while `/servingz` answers 503',
     minimum: 0,
     maximum: 600,
     'x-unit': 's',

@@ -31,20 +31,23 @@ export default gatewayPlugin('observability', [], async (app) => {
         if (!container.cradle.broker.ready()) throw new Error('the broker is away');
       },
     },
-    {
-      name: 'process',
-      run: async () => {
-        if (container.cradle.stopping.aborted) throw new Error('the gateway stops');
-      },
-    },
   ];
+  const serving: Check = {
+    name: 'process',
+    run: async () => {
+      // The probes' own port may be open before.
+      if (!app.server.listening) throw new Error('the gateway starts');
+      if (container.cradle.stopping.aborted) throw new Error('the gateway stops');
+    },
+  };
+  const probed = { checks, serving, metrics };
   if (config.metrics_port === null) {
-    addProbes(app, checks, metrics);
+    addProbes(app, probed);
     return;
   }
   const port = config.metrics_port;
   const probes = Fastify({ ...connectionLimits, forceCloseConnections: true });
-  addProbes(probes, checks, metrics);
+  addProbes(probes, probed);
   app.addHook('onReady', async () => {
     const address = await probes.listen({ host: config.host, port });
     log.info({ address }, 'health, readiness and metrics have a port of their own');

@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { PrometheusMetrics } from './metrics.ts';
 
 /** One thing that must be there for the gateway to be ready. */
@@ -8,19 +8,29 @@ export interface Check {
   run(): Promise<void>;
 }
 
-/** Adds the three probes to a server. They need no key. */
-export function addProbes(
-  app: FastifyInstance,
-  checks: readonly Check[],
-  metrics: PrometheusMetrics,
-): void {
+/** What the probes of a server answer from. */
+export interface Probed {
+  /** All that must be there for everything to work. */
+  readonly checks: readonly Check[];
+  /** Whether the process is not stopping. */
+  readonly serving: Check;
+  readonly metrics: PrometheusMetrics;
+}
+
+/**
+ * Adds the probes to a server. They need no key. `/readyz` is for people and alerts; `/servingz` is for balancers: where
+ * database or broker are away for all gateways, none of them answers better than another.
+ */
+export function addProbes(app: FastifyInstance, { checks, serving, metrics }: Probed): void {
+  const answer = async (all: readonly Check[], reply: FastifyReply) => {
+    const results = await Promise.all(all.map(resultOf));
+    const isWell = results.every(([, result]) => result === 'ok');
+    if (!isWell) reply.code(503).header('retry-after', '1');
+    return { status: isWell ? 'ok' : 'unavailable', checks: Object.fromEntries(results) };
+  };
   app.get('/healthz', async () => ({ status: 'ok' }));
-  app.get('/readyz', async (_, reply) => {
-    const results = await Promise.all(checks.map(resultOf));
-    const ready = results.every(([, result]) => result === 'ok');
-    if (!ready) reply.code(503).header('retry-after', '1');
-    return { status: ready ? 'ok' : 'unavailable', checks: Object.fromEntries(results) };
-  });
+  app.get('/readyz', (_, reply) => answer([...checks, serving], reply));
+  app.get('/servingz', (_, reply) => answer([serving], reply));
   app.get('/metrics', async (_, reply) => {
     reply.type(metrics.contentType);
     return metrics.text();

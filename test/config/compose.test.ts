@@ -167,7 +167,7 @@ t.test('the manifests of Kubernetes: settings, probes, stops and budgets', async
     t.equal(ports.get('http'), 3000);
     for (const [probe, path] of [
       ['startupProbe', '/healthz'],
-      ['readinessProbe', '/readyz'],
+      ['readinessProbe', '/servingz'],
       ['livenessProbe', '/healthz'],
     ] as const) {
       const { httpGet } = container[probe];

@@ -6,6 +6,7 @@ import { engines } from '../harness/databases.ts';
 import { freePort } from '../harness/ports.ts';
 import { type ProjectProcess, startProcess } from '../harness/processes.ts';
 import { until } from '../harness/story.ts';
+import { FaultyServer } from '../plugins/storage/faulty-server.ts';
 import { serverUrl } from '../servers/borrow.ts';
 import { startHaproxy } from '../servers/haproxy.ts';
 import { makeFolder } from '../servers/server.ts';
@@ -17,10 +18,11 @@ const key = `gw_test_${randomBytes(32).toString('base64url')}`;
 
 t.test('the balancer of compose.yaml before two gateways', async (t) => {
   const database = await engines.mariadb.create(t);
+  const broker = await FaultyServer.open(await serverUrl('rabbitmq'), t);
   const [port, metricsPort, ownPort] = [await freePort(), await freePort(), await freePort()];
   const env = {
     DATABASE_URL: database.url,
-    AMQP_URL: await serverUrl('rabbitmq'),
+    AMQP_URL: broker.url,
     GATEWAY_SECRET: randomBytes(32).toString('base64'),
     TEST_API_KEY: key,
     GATEWAY_LIMITS__REQUESTS_PER_S: '0',
@@ -59,7 +61,7 @@ t.test('the balancer of compose.yaml before two gateways', async (t) => {
   );
 
   await t.test('keeps metrics and probes to itself', async (t) => {
-    for (const path of ['/metrics', '/%6detrics', '/readyz', '/healthz']) {
+    for (const path of ['/metrics', '/%6detrics', '/readyz', '/servingz', '/healthz']) {
       t.equal(await ask(path), 404, path);
     }
   });
@@ -75,6 +77,19 @@ t.test('the balancer of compose.yaml before two gateways', async (t) => {
       (answers.get(200) ?? 0) > 100,
       `${answers.get(200)} answers, the slowest in ${slowestMs} ms`,
     );
+  });
+
+  await t.test('serves on while the broker is away', async (t) => {
+    broker.goDown();
+    for (const host of hosts) {
+      const ready = `http://${host}:${metricsPort}/readyz`;
+      const isAway = async () => (await fetch(ready)).status === 503 || undefined;
+      await until('the gateways to miss the broker', isAway);
+    }
+    const requests = startRequests(ask);
+    await sleep(2_500);
+    t.same([...(await requests.stop()).answers.keys()], [200]);
+    broker.recover();
   });
 
   await t.test('sends requests to the other gateway once one was killed', async (t) => {

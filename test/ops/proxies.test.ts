@@ -133,6 +133,7 @@ t.test('both proxies serve, and lose no request while a gateway is replaced', as
       (await ask(`${origin}/v1/accounts`)) === 200 ? true : undefined,
     );
     t.equal(await ask(`${origin}/readyz`), 404);
+    t.equal(await ask(`${origin}/servingz`), 404);
     t.equal(await ask(`${origin}/%6detrics`), 404);
   }
   const asking = origins.map(keepAsking);
