@@ -37,6 +37,8 @@ async function begin(unit: Unit, input: BeginInput): Promise<BeginOutput> {
     return { refused: new GatewayError('webhook_not_delivering') };
   }
   const [former] = await unit.recoveries.forChange([webhookId]);
+  // Repeated after a COMMIT of unknown outcome, which took place.
+  if (former?.id === id) return { recovery: former };
   if (former !== undefined && former.finishedAt === null) {
     return { refused: new GatewayError('recovery_running') };
   }
