@@ -50,8 +50,14 @@ export class Subscription {
     const running = new Set<Promise<void>>();
     let failed: unknown;
     while (!signal.aborted && failed === undefined) {
-      for (const tenantId of await storage.read.eventCursors.behind(name)) {
-        this.#turns.add(tenantId);
+      try {
+        for (const tenantId of await storage.read.eventCursors.behind(name)) {
+          this.#turns.add(tenantId);
+        }
+      } catch (error) {
+        // Handlers that run are waited for below: the job is given back when none does.
+        failed = error;
+        break;
       }
       const sweepAt = performance.now() + sweepMs;
       do {
