@@ -1,5 +1,6 @@
 /** What backups are made with and restored with: the parts of plugins and drivers that need no gateway around them. */
 export { networkFolder } from '../drivers/simulated/network/running.ts';
 export { settleRestored } from '../plugins/messages/restored.ts';
+export { secretFile } from '../plugins/secrets/secret-file.ts';
 export { lockDatabase } from '../plugins/storage/database-lock.ts';
 export { copyDatabase } from '../plugins/storage/snapshot.ts';

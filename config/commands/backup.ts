@@ -16,7 +16,7 @@ import { StartRefusal } from '../../core/start-refusal.ts';
 import { gatewayVersion } from '../../core/version.ts';
 import { placesOf } from '../backup/embedded.ts';
 import { type Manifest, names } from '../backup/manifest.ts';
-import { copyDatabase } from '../compose-backup.ts';
+import { copyDatabase, secretFile } from '../compose-backup.ts';
 import { readConfig } from '../read.ts';
 import type { Output } from './output.ts';
 
@@ -47,7 +47,10 @@ export async function backUp(
     await create({ file: partial, cwd: work, portable: true, mode: 0o600 }, await readdir(work));
     await sync(partial);
     await rename(partial, file);
-    const text = `${file} has the database and ${files} files of media. Keep GATEWAY_SECRET apart from it.`;
+    const secret = config.gateway_secret ? 'GATEWAY_SECRET' : join(config.data_dir, secretFile);
+    const text =
+      `${file} has the database and ${files} files of media. Keep ${secret} apart from it: nobody can restore it ` +
+      'without that secret.';
     return { json: { file, ...manifest, media: files }, text };
   } finally {
     await rm(work, { recursive: true, force: true });

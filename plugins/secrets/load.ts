@@ -33,7 +33,7 @@ export async function loadKeyring(sources: SecretSources, isSealed: boolean): Pr
   } catch (cause) {
     if (cause instanceof Error && cause.message.startsWith('GATEWAY_SECRET_PREVIOUS')) throw cause;
     throw new StartRefusal(
-      `The file gateway-secret in ${sources.data_dir} does not hold a secret: restore it from a backup.`,
+      `The file gateway-secret in ${sources.data_dir} does not hold a secret: put it back as it was.`,
       { cause },
     );
   }

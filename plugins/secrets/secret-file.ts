@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import { secretBytes } from './keyring.ts';
 
-const fileName = 'gateway-secret';
+/** In the data folder. */
+export const secretFile = 'gateway-secret';
 
 /**
  * The secret that an embedded gateway keeps in its data folder, in base64; made by the first start,
@@ -14,13 +15,13 @@ const fileName = 'gateway-secret';
  * @throws StartRefusal when the file is missing though the database is sealed, or cannot be read or made
  */
 export async function keptSecret(dataDir: string, isSealed: boolean): Promise<string> {
-  const path = join(dataDir, fileName);
+  const path = join(dataDir, secretFile);
   try {
     const kept = await readKept(path);
     if (kept === null && isSealed) {
       throw new StartRefusal(
-        `The file ${path} is missing, and the database is sealed with a secret: restore the file from a backup, ` +
-          'or set GATEWAY_SECRET to that secret.',
+        `The file ${path} is missing, and the database is sealed with a secret: put the file back, which no ` +
+          '`backup` has, or set GATEWAY_SECRET to what stood in it.',
       );
     }
     return kept ?? (await makeKept(dataDir, path));
