@@ -31,6 +31,23 @@ export function isOneContact(address: string | null | undefined): boolean {
   return phoneOfAddress(address) !== null || hiddenIdOf(address) !== null;
 }
 
+/** The account's own two addresses, as far as they are known. */
+export function ownAddresses(
+  me: { readonly id: string; readonly lid?: string | undefined } | undefined,
+): readonly string[] {
+  return [me?.id, me?.lid].flatMap((address) => (address ? [address] : []));
+}
+
+/** Whether an address is one of the account's own, whatever device of it. */
+export function isOwn(address: string | null | undefined, own: readonly string[]): boolean {
+  const [phone, hidden] = [phoneOfAddress(address), hiddenIdOf(address)];
+  return own.some(
+    (mine) =>
+      (phone !== null && phone === phoneOfAddress(mine)) ||
+      (hidden !== null && hidden === hiddenIdOf(mine)),
+  );
+}
+
 /** Whether this is a contact's own list of recipients, each of whom has the message in a conversation of two. */
 export function isBroadcastList(address: string | null | undefined): boolean {
   return /^\d+@broadcast$/.test(address ?? '');

@@ -1,7 +1,7 @@
 import type { proto, WAMessage } from 'baileys';
 import type { ContactsEvent, DriverContact, HistoryEvent } from '../../core/contracts/driver.ts';
 import type { Imports } from './account-keys.ts';
-import { isOneContact } from './addresses.ts';
+import { isOneContact, isOwn, ownAddresses } from './addresses.ts';
 import type { ContactBook } from './contact-book.ts';
 import { historyMessageOf } from './inbound-message.ts';
 import type { Library, LibrarySocket } from './library.ts';
@@ -35,9 +35,12 @@ export async function* importedEvents(
     {},
     libraryLog(silent, ''),
   );
+  const own = ownAddresses(socket.user);
   const known: DriverContact[] = [];
   const people = new Map<string, DriverContact>();
   for (const contact of contacts) {
+    // Notes to oneself are no conversation.
+    if (isOwn(contact.id, own)) continue;
     const person = await personOf(book, contact);
     if (person === null) continue;
     known.push(person);
@@ -47,6 +50,7 @@ export async function* importedEvents(
   if (!asked.history) return;
   const past = [];
   for (const message of messages) {
+    if (isOwn(message.key.remoteJid, own)) continue;
     const person = await writerIn(book, message, people);
     if (person !== null) past.push(...historyMessageOf(library, socket, message, person));
   }

@@ -1,7 +1,14 @@
 import type { BinaryNode, WAMessage } from 'baileys';
 import type { DriverEvent, DriverLog, LeftOutKind } from '../../core/contracts/driver.ts';
 import type { AccountKeys } from './account-keys.ts';
-import { hiddenIdOf, isBroadcastList, isOneContact, phoneOfAddress } from './addresses.ts';
+import {
+  hiddenIdOf,
+  isBroadcastList,
+  isOneContact,
+  isOwn,
+  ownAddresses,
+  phoneOfAddress,
+} from './addresses.ts';
 import { Awaited } from './awaited.ts';
 import type { ContactBook } from './contact-book.ts';
 import { Identities } from './identities.ts';
@@ -178,7 +185,9 @@ export class InboundRelay {
 
   async *#eventsOf(message: WAMessage, node: BinaryNode): AsyncIterable<DriverEvent> {
     const { library, keys, book } = this.#parts;
-    if (!message.key.fromMe) return yield* this.#written(message, withheldAs(node));
+    // The library takes a list of the owner's own for a contact's where it names the owner by the hidden id.
+    const isOurs = message.key.fromMe || isOwn(writerAddresses(message.key)[0], this.#own);
+    if (!isOurs) return yield* this.#written(message, withheldAs(node));
     const history = library.getHistoryMsg(message.message ?? {});
     if (history) yield* importedEvents(library, this.#socket, book, history, keys.imports);
     for (const resent of resentIn(library, message)) yield* this.#resent(resent);
@@ -213,6 +222,10 @@ export class InboundRelay {
     if (isOneContact(writerAddresses(whole.key)[0])) yield* this.#written(whole, null);
   }
 
+  get #own(): readonly string[] {
+    return ownAddresses(this.#parts.keys.login.me);
+  }
+
   /** Tries again until it works, unless the connection is over. */
   async #patiently(work: () => Promise<void>): Promise<void> {
     for (;;) {
@@ -227,9 +240,7 @@ export class InboundRelay {
 
   async #receipt(node: BinaryNode, handOn: () => void): Promise<void> {
     try {
-      const { me } = this.#parts.keys.login;
-      const own = [me?.id, me?.lid].flatMap((address) => (address ? [address] : []));
-      await Promise.all(receiptsOf(node, own).map((receipt) => this.#parts.emit(receipt)));
+      await Promise.all(receiptsOf(node, this.#own).map((receipt) => this.#parts.emit(receipt)));
       handOn();
     } catch (error) {
       if (this.#over) return;

@@ -1,6 +1,6 @@
 import type { BinaryNode } from 'baileys';
 import type { ReceiptEvent } from '../../core/contracts/driver.ts';
-import { hiddenIdOf, isOneContact, phoneOfAddress } from './addresses.ts';
+import { isOneContact, isOwn } from './addresses.ts';
 
 /** The network's words for how far a message got; those that are missing say nothing of it. */
 const statuses: Readonly<Record<string, ReceiptEvent['status']>> = {
@@ -61,13 +61,4 @@ export function ackRefusal(error: string): { readonly code: string; readonly mes
     default:
       return { code: 'refused_by_network', message: `the network refused it with error ${error}` };
   }
-}
-
-function isOwn(address: string | undefined, own: readonly string[]): boolean {
-  const [phone, hidden] = [phoneOfAddress(address), hiddenIdOf(address)];
-  return own.some(
-    (mine) =>
-      (phone !== null && phone === phoneOfAddress(mine)) ||
-      (hidden !== null && hidden === hiddenIdOf(mine)),
-  );
 }

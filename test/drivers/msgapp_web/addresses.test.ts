@@ -3,6 +3,8 @@ import {
   contactAtAddress,
   hiddenIdOf,
   isOneContact,
+  isOwn,
+  ownAddresses,
   phoneOfAddress,
 } from '../../../drivers/msgapp_web/addresses.ts';
 
@@ -28,4 +30,14 @@ t.test('addresses', async (t) => {
     networkId: '7712345@lid',
   });
   t.equal(contactAtAddress('123-456@g.us', undefined), null);
+});
+
+t.test("the account's own addresses", async (t) => {
+  const own = ownAddresses({ id: '12025550123:17@s.whatsapp.net', lid: '7712345:17@lid' });
+  t.ok(isOwn('12025550123@s.whatsapp.net', own));
+  t.ok(isOwn('7712345@lid', own));
+  for (const other of ['12025550124@s.whatsapp.net', '7712346@lid', '12025550123@g.us', null]) {
+    t.notOk(isOwn(other, own), String(other));
+  }
+  t.same(ownAddresses(undefined), []);
 });

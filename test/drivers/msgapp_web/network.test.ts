@@ -211,6 +211,26 @@ t.test('a log-out says whether the device is off the list', async (t) => {
   t.ok(performance.now() - begun < 3_000, 'said before the gateway waits no more');
 });
 
+t.test("the owner's notes to themselves are no history", async (t) => {
+  const { port, session, account } = await bench.open();
+  const { identifier: phone } = account;
+  const past = (from: string, text: string) => ({ from, text, at: Date.now() - 60_000 });
+  const history = [past(phone, 'a note to myself'), past(ada, 'hello')];
+  const contacts = [
+    { phone, name: 'Me' },
+    { phone: ada, name: 'Ada' },
+  ];
+  await network.setPast(phone, { contacts, history });
+  await session.link({ method: 'qr', importContacts: false, importHistory: true });
+  await network.scan(phone, (await port.step('show_qr')).data);
+  await port.state('connected');
+  const imported = await until('the history', async () =>
+    port.events.find((event) => event.type === 'history'),
+  );
+  t.match(imported, { messages: { length: 1 } });
+  t.match(imported, { messages: [{ text: 'hello' }] });
+});
+
 t.test('a restart that the network asks for later is followed', async (t) => {
   const { phone, port, session } = await linked();
   await network.close(phone, '515', 'stream');
