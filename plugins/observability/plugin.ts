@@ -22,6 +22,12 @@ export default gatewayPlugin('observability', [], async (app) => {
   metrics.gauge('gateway_build_info', () => [{ labels: build, value: 1 }]);
   provide(container, 'requestMetrics', measureRequests(app, metrics));
 
+  const running: Check = {
+    name: 'process',
+    run: async () => {
+      if (container.cradle.stopping.aborted) throw new Error('the gateway stops');
+    },
+  };
   const checks: readonly Check[] = [
     { name: 'database', run: () => container.cradle.storage.ping() },
     { name: 'database_write', run: () => container.cradle.storage.probe() },
@@ -31,16 +37,16 @@ export default gatewayPlugin('observability', [], async (app) => {
         if (!container.cradle.broker.ready()) throw new Error('the broker is away');
       },
     },
+    running,
   ];
-  const serving: Check = {
-    name: 'process',
+  // The probes' own port may be open before.
+  const listening: Check = {
+    name: 'port',
     run: async () => {
-      // The probes' own port may be open before.
       if (!app.server.listening) throw new Error('the gateway starts');
-      if (container.cradle.stopping.aborted) throw new Error('the gateway stops');
     },
   };
-  const probed = { checks, serving, metrics };
+  const probed = { checks, serving: [listening, running], metrics };
   if (config.metrics_port === null) {
     addProbes(app, probed);
     return;

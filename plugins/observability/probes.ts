@@ -12,8 +12,8 @@ export interface Check {
 export interface Probed {
   /** All that must be there for everything to work. */
   readonly checks: readonly Check[];
-  /** Whether the process is not stopping. */
-  readonly serving: Check;
+  /** What must be there for requests to be served at all. */
+  readonly serving: readonly Check[];
   readonly metrics: PrometheusMetrics;
 }
 
@@ -29,8 +29,8 @@ export function addProbes(app: FastifyInstance, { checks, serving, metrics }: Pr
     return { status: isWell ? 'ok' : 'unavailable', checks: Object.fromEntries(results) };
   };
   app.get('/healthz', async () => ({ status: 'ok' }));
-  app.get('/readyz', (_, reply) => answer([...checks, serving], reply));
-  app.get('/servingz', (_, reply) => answer([serving], reply));
+  app.get('/readyz', (_, reply) => answer(checks, reply));
+  app.get('/servingz', (_, reply) => answer(serving, reply));
   app.get('/metrics', async (_, reply) => {
     reply.type(metrics.contentType);
     return metrics.text();
