@@ -92,7 +92,12 @@ t.test('an embedded gateway, before its start, beside it, and with what is wrong
   );
   isBad(t, await examined({ ...env, GATEWAY_SECRET: secret() }), 'secret', /another secret/);
   const { DATA_DIR } = env;
-  isBad(t, await examined({ DATA_DIR }), 'secret', /gateway-secret is missing, and .*: restore/);
+  isBad(
+    t,
+    await examined({ DATA_DIR }),
+    'secret',
+    /gateway-secret is missing, and .*: put the file back/,
+  );
   isBad(t, await examined({ ...env, PORT: 'x' }), 'settings', /PORT/);
   const kept = join(DATA_DIR, 'gateway-secret');
   await writeFile(kept, 'none', { mode: 0o600 });
@@ -100,7 +105,7 @@ t.test('an embedded gateway, before its start, beside it, and with what is wrong
     t,
     await examined({ DATA_DIR }),
     'secret',
-    /gateway-secret .* does not hold a secret: rest/,
+    /gateway-secret .* does not hold a secret: put it back/,
   );
   await rm(kept);
   await chmod(join(DATA_DIR, 'gateway.db'), 0o644);

@@ -133,7 +133,10 @@ t.test('a secret file that was removed: the start is refused, and makes none', a
   await rm(file);
   const refused = await run(t, { DATA_DIR: dataDir }, 'serve');
   t.equal(refused.code, 1);
-  t.match(refused.output, `${file} is missing, and the database is sealed with a secret: restore`);
+  t.match(
+    refused.output,
+    `${file} is missing, and the database is sealed with a secret: put the file back`,
+  );
   t.notMatch(refused.output, /\n +at |"stack"/);
   t.notOk((await readdir(dataDir)).includes('gateway-secret'));
 });
