@@ -2,6 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate as arrivals, setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
 
 /** Time-out of a request, from its first byte to the last of its body, in milliseconds. */
 const requestMs = 30_000;
@@ -71,6 +72,14 @@ export function guardConnections(app: FastifyInstance, drainMs: number): void {
     void cutWhatStays(server, () => [...open].some(isBeingMade));
   });
 }
+
+/**
+ * Plugin that reads what has arrived once more right before the port closes: what the plugins before it do at their end
+ * takes time, in which a client may have connected. Registered last.
+ */
+export const readArrivals = fastifyPlugin(async (app: FastifyInstance) => {
+  app.addHook('preClose', quietMoment);
+});
 
 /** Destroys the connection of a refused client that goes on sending, once it can have read the refusal. */
 function endLater(request: IncomingMessage): void {

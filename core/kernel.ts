@@ -1,7 +1,7 @@
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import fp from 'fastify-plugin';
 import { refuseBrokenRequest, refuseUnreadablePath } from './broken-requests.ts';
-import { connectionLimits, guardConnections } from './connections.ts';
+import { connectionLimits, guardConnections, readArrivals } from './connections.ts';
 import { type Container, type Cradle, createGatewayContainer, provide } from './container.ts';
 import { type Clock, systemClock } from './contracts/clock.ts';
 import type { PluginStorage } from './contracts/plugin-storage.ts';
@@ -91,6 +91,7 @@ export async function createGateway(parts: GatewayParts): Promise<Gateway> {
   provide(container, 'stopping', stopping.signal);
   parts.prepare(container);
   for (const plugin of parts.plugins) app.register(plugin);
+  app.register(readArrivals);
   try {
     await app.ready();
   } catch (error) {
