@@ -96,6 +96,8 @@ export class InboundTaker {
     if (media.open !== undefined) {
       const opening = media.open(signal);
       const stream = await untilAborted(signal, opening, (unread) => unread.destroy());
+      // An error before the spool reads would have no listener, and end the process.
+      stream.on('error', () => undefined);
       const file = await spool.write(stream, { maxBytes, signal });
       return { file, type: media.mimeType, name: media.fileName };
     }

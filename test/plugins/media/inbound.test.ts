@@ -133,6 +133,12 @@ for (const engine of databases) {
           return late;
         }),
         opened(async () => new Readable({ read: () => undefined })),
+        opened(async () => {
+          const broken = new Readable({ read: () => undefined });
+          // Before the spool has its folder and reads.
+          setImmediate(() => broken.destroy(new Error('the connection broke at once')));
+          return broken;
+        }),
         opened(async () => Readable.from([Buffer.alloc(1_001)])),
         opened(async () => Readable.from([])),
         opened(async () => Readable.from([picture]), { size: 1_001 }),
