@@ -3,7 +3,7 @@ import { uploadFile } from '@mtcute/core/methods.js';
 import { DriverError, type MediaFile } from '../../../core/contracts/driver.ts';
 import { type CallLimits, type Client, NoAnswer } from '../client.ts';
 
-/** Pause before an upload is tried again that failed on a connection that is up, in milliseconds. */
+/** Pause after an upload that failed although the connection is up, in milliseconds. */
 const failedPauseMs = 5_000;
 
 /** Kinds of pictures that the network shows as photos; it takes others as files. */

@@ -3,13 +3,13 @@ import type { Client } from '../client.ts';
 import type { People, Person } from '../people.ts';
 import { isRpcError, meaningOf } from '../rpc-errors.ts';
 
-/** Pause before a look-up is tried again that the network failed to carry out, in milliseconds. */
+/** Pause after a failed look-up, in milliseconds. */
 const failedPauseMs = 5_000;
 
 /**
  * The person at an address: somebody the account has met, or whom the network knows by phone.
- * @throws DriverError `contact_unknown` when there is nobody, and when the network cannot say for now; what it answers
- *   otherwise
+ * @throws DriverError `contact_unknown` when there is nobody; another, with a retry, when the look-up failed; the
+ *   network's own refusal otherwise
  */
 export async function recipientOf(
   { people, client }: { readonly people: People; readonly client: Client },
@@ -44,7 +44,7 @@ async function byPhone(
   }
 }
 
-/** The look-up failed, and nothing was sent: only this contact waits for it. */
+/** A failed look-up as an error of this contact alone: nothing was sent. */
 function lookUpFailure(error: unknown): unknown {
   const meaning = meaningOf(error);
   if (meaning?.kind === 'wait') {

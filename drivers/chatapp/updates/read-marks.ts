@@ -3,7 +3,7 @@ import type { DriverEvent, LeftOutKind, ReceiptEvent } from '../../../core/contr
 import type { Client } from '../client.ts';
 import { inputPeer, type People, type PersonChange } from '../people.ts';
 import type { CredentialBuffer } from '../storage/credential-buffer.ts';
-import { OwedLookUps, type Read } from './owed-look-ups.ts';
+import { FailedLookUps, type Read } from './failed-look-ups.ts';
 
 /** Messages that were sent and not read, kept in memory for one account at most. */
 const mostUnread = 2_000;
@@ -32,7 +32,7 @@ export class ReadMarks {
   /** Unread messages by contact: network id and the gateway's id where this process sent it. */
   readonly #unread = new Map<number, Map<number, string | null>>();
   readonly #lookedUp = new Set<number>();
-  readonly #owed = new OwedLookUps();
+  readonly #failed = new FailedLookUps();
   readonly #since: () => number;
   #size = 0;
 
@@ -52,20 +52,20 @@ export class ReadMarks {
     if (this.#size > mostUnread) this.#forgetOldest();
   }
 
-  /** Milliseconds until `readOwed` is due; null: nothing is owed. */
-  get owedIn(): number | null {
-    return this.#owed.dueIn;
+  /** Milliseconds until `repeatLookUps` is due; infinite when no look-up has failed. */
+  get lookUpsDueIn(): number {
+    return this.#failed.dueIn;
   }
 
-  /** Looks up what could not be looked up before. @throws when the connection is over */
-  async readOwed(client: Client): Promise<readonly Translated[]> {
+  /** Repeats the look-ups that failed. @throws when the connection is over */
+  async repeatLookUps(client: Client): Promise<readonly Translated[]> {
     const found: Translated[] = [];
-    for (const read of this.#owed.all()) found.push(await this.read(client, read));
+    for (const read of this.#failed.all()) found.push(await this.read(client, read));
     return found;
   }
 
   /**
-   * A contact has read everything up to a message. A chat that cannot be looked up is owed: updates do not wait for it.
+   * A contact has read everything up to a message. A look-up that fails is repeated later: updates do not wait for it.
    * @throws when the connection is over
    */
   async read(client: Client, read: Read): Promise<Translated> {
@@ -84,7 +84,7 @@ export class ReadMarks {
         // The mark is where the next look-up ends.
         if (found === null) return;
         this.#buffer.put(nameOf(userId), String(upTo));
-        this.#owed.settled(userId);
+        this.#failed.settled(userId);
       },
     };
   }
@@ -105,12 +105,12 @@ export class ReadMarks {
     };
   }
 
-  /** What a look-up adds to the memory, at once and in full; null: it is owed. */
+  /** What a look-up adds to the memory, at once and in full; null: it is repeated later. */
   async #lookedUpFor(client: Client, read: Read): Promise<readonly number[] | null> {
     const { userId, upTo } = read;
     if (this.#lookedUp.has(userId)) return [];
-    if ((this.#owed.dueIn ?? 0) > 0) {
-      this.#owed.add(read);
+    if (this.#failed.isWaiting) {
+      this.#failed.add(read);
       return null;
     }
     try {
@@ -120,7 +120,7 @@ export class ReadMarks {
       return found;
     } catch (error) {
       if (client.signal.aborted) throw error;
-      this.#owed.failed(read, error);
+      this.#failed.failed(read, error);
       return null;
     }
   }

@@ -44,16 +44,11 @@ export class UpdateFollower {
   #behind = true;
   /** When a missing update is asked for, by `performance.now`; null: none is missing. */
   #gapEnds: number | null = null;
-  #owedTimer: NodeJS.Timeout | undefined;
 
   constructor(parts: UpdateFollowerParts) {
     this.#parts = parts;
     this.#writes = new PacedWrites(() => this.#write(), parts.timing.progress, parts.signal);
-    const end = (): void => {
-      clearTimeout(this.#owedTimer);
-      this.#arrival.ring();
-    };
-    parts.signal.addEventListener('abort', end, { once: true });
+    parts.signal.addEventListener('abort', () => this.#arrival.ring(), { once: true });
   }
 
   /** Begins: first with what was missed. Ends with the connection. */
@@ -90,17 +85,11 @@ export class UpdateFollower {
     const fitting = takeFitting(this.#pending, position);
     this.#pending = fitting.left;
     if (fitting.taken.length > 0) return await this.#take(fitting.taken, fitting.position);
-    const { owedIn } = marks;
-    if (owedIn === 0) return await this.#keep([], position, () => marks.readOwed(client));
-    this.#ringIn(owedIn);
-    const arrived = await this.#arrival.next(this.#patience(timing));
-    if (!arrived) this.#behind = true;
-  }
-
-  /** Goes on after a while, although nothing is pushed. Null: only when something is. */
-  #ringIn(ms: number | null): void {
-    clearTimeout(this.#owedTimer);
-    if (ms !== null) this.#owedTimer = setTimeout(() => this.#arrival.ring(), ms).unref();
+    const lookUpsIn = marks.lookUpsDueIn;
+    if (lookUpsIn === 0) return await this.#keep([], position, () => marks.repeatLookUps(client));
+    const patience = this.#patience(timing);
+    const arrived = await this.#arrival.next(Math.min(patience, lookUpsIn));
+    if (!arrived && patience <= lookUpsIn) this.#behind = true;
   }
 
   /** How long the next push is waited for, milliseconds. Pushes that do not fill a gap do not put its end off. */

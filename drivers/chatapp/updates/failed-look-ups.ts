@@ -1,6 +1,6 @@
 import { meaningOf } from '../rpc-errors.ts';
 
-/** Pause before chats are looked up again after the network did not answer, in milliseconds. */
+/** Pause after a look-up that the network did not answer, in milliseconds. */
 const pauseMs = 5_000;
 
 /** A contact has read everything up to a message. */
@@ -11,24 +11,29 @@ export interface Read {
   readonly at: number;
 }
 
-/** Chats that the network would not show for now, to be looked up later; one for each contact. */
-export class OwedLookUps {
+/** Look-ups of chats that failed and are to be repeated, at most one for each contact. */
+export class FailedLookUps {
   readonly #reads = new Map<number, Read>();
   /** When they are due, by `performance.now`. */
   #dueAt = 0;
 
-  /** Milliseconds until they are due, 0 when they are; null: there are none. */
-  get dueIn(): number | null {
-    if (this.#reads.size === 0) return null;
+  /** Milliseconds until they are due, 0 when they are; infinite when there are none. */
+  get dueIn(): number {
+    if (this.#reads.size === 0) return Number.POSITIVE_INFINITY;
     return Math.max(0, this.#dueAt - performance.now());
   }
 
-  /** Notes a look-up for later. */
+  /** Whether the network asked for a pause: every look-up waits for its end. */
+  get isWaiting(): boolean {
+    return this.#reads.size > 0 && this.dueIn > 0;
+  }
+
+  /** Adds a look-up that waits for the others. */
   add(read: Read): void {
     this.#reads.set(read.userId, read);
   }
 
-  /** Notes a look-up that failed, unless it is refused for good. */
+  /** Adds a look-up that failed; drops it where the network refuses it for good. */
   failed(read: Read, error: unknown): void {
     const meaning = meaningOf(error);
     if (meaning !== null && meaning.kind !== 'wait' && meaning.kind !== 'internal') {
@@ -39,7 +44,7 @@ export class OwedLookUps {
     this.add(read);
   }
 
-  /** Nothing more is owed for this contact. */
+  /** The look-up of this contact's chat is done, or given up. */
   settled(userId: number): void {
     this.#reads.delete(userId);
   }
