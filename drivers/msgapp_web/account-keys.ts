@@ -128,15 +128,7 @@ export class AccountKeys implements SignalKeyStore {
     for (const [type, entries] of Object.entries(data)) {
       for (const [id, value] of Object.entries(entries ?? {})) {
         const absent = value === null || value === undefined;
-        values.set(
-          nameOf(type, id),
-          absent
-            ? null
-            : JSON.stringify(
-                type === 'session' ? withoutOldChains(value) : value,
-                this.#library.BufferJSON.replacer,
-              ),
-        );
+        values.set(nameOf(type, id), absent ? null : this.#textOf(type, value));
       }
     }
     this.writes.set(values);
@@ -176,8 +168,20 @@ export class AccountKeys implements SignalKeyStore {
     Object.assign(this.login, JSON.parse(text, BufferJSON.reviver) as AuthenticationCreds);
   }
 
+  /** A session has no bytes: the cipher writes base64. */
+  #textOf(type: string, value: unknown): string {
+    if (type === 'session') return JSON.stringify(withoutOldChains(value));
+    return JSON.stringify(value, this.#library.BufferJSON.replacer);
+  }
+
+  /** A text without bytes needs no reviver, which is called for every member: a session is read four times a message. */
+  #parse(text: string): unknown {
+    const { reviver } = this.#library.BufferJSON;
+    return text.includes('"Buffer"') ? JSON.parse(text, reviver) : JSON.parse(text);
+  }
+
   #revive<Type extends keyof SignalDataTypeMap>(type: Type, text: string): SignalDataTypeMap[Type] {
-    const value: unknown = JSON.parse(text, this.#library.BufferJSON.reviver);
+    const value = this.#parse(text);
     const revived =
       type === 'app-state-sync-key' && typeof value === 'object' && value !== null
         ? this.#library.proto.Message.AppStateSyncKeyData.fromObject(value)
