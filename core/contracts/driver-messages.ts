@@ -61,8 +61,10 @@ export interface InboundMedia {
   readonly url: string | null;
   /**
    * Opens the bytes, for a network whose media only its own client can read; absent when there is a `url` or
-   * nothing to read. Called at most once, while `emit` of the message is pending. May reject: the message is
-   * then kept without its bytes; after a `DriverError` with a time to try again it is not kept, and `emit` rejects.
+   * nothing to read. Called while `emit` of the message is pending: once, and again a few times within the time limit of
+   * one file after it rejected, its stream failed, or nothing came for long. In the end the message is kept without its
+   * bytes; after a `DriverError` at once, unless that has a time to try again: then it is not kept, and `emit` rejects.
+   * The signal aborts when this call is given up.
    */
   readonly open?: (signal: AbortSignal) => Promise<Readable>;
 }

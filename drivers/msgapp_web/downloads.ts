@@ -3,6 +3,7 @@ import { Readable, Transform } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { inflate } from 'node:zlib';
+import { DriverError } from '../../core/contracts/driver.ts';
 import type { Library } from './library.ts';
 
 const inflated = promisify(inflate);
@@ -11,6 +12,8 @@ const inflated = promisify(inflate);
 const macBytes = 10;
 /** The network's media host, where a socket has not named another. */
 const usualHost = 'mmg.whatsapp.net';
+/** Answers below 500 after which another try may bring the file. */
+const transient: readonly number[] = [408, 425, 429];
 
 type Downloads = Pick<
   Library,
@@ -33,7 +36,7 @@ export function downloadsOf(library: Library): Downloads {
     const response = await fetch(address, { ...options, headers });
     if (!response.ok || response.body === null) {
       await response.body?.cancel();
-      throw new Error(`the network's media host answered ${response.status}`);
+      throw failureOf(response.status);
     }
     // Node's own types of `fetch` and of streams declare the body apart from each other.
     const source = Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]);
@@ -53,6 +56,13 @@ export function downloadsOf(library: Library): Downloads {
       return library.processHistoryMessage(past, log);
     },
   };
+}
+
+/** Final where the host has no such file, or will not give it. */
+function failureOf(status: number): Error {
+  const said = `the network's media host answered ${status}`;
+  if (status >= 500 || transient.includes(status)) return new Error(said);
+  return new DriverError('media_unavailable', said, { certain: true });
 }
 
 function hostOf(url: string | null | undefined): string | null {

@@ -38,6 +38,8 @@ export interface ServiceParts {
   readonly aheadFiles: number;
   /** Default: ten minutes. */
   readonly keepMs?: number;
+  /** Pauses before a received file is tried again. Default: three within half a minute. */
+  readonly pausesMs?: readonly number[];
   readonly metrics: MediaMetrics;
   /** Starts a sweep. */
   sweep(): void;

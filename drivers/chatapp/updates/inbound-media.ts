@@ -5,6 +5,7 @@ import { downloadAsIterable } from '@mtcute/core/methods.js';
 import { DriverError, type InboundMedia, type MediaKind } from '../../../core/contracts/driver.ts';
 import { CallLimit } from '../call-limit.ts';
 import type { Client } from '../client.ts';
+import { loggableError, meaningOf } from '../rpc-errors.ts';
 
 type Location = tl.RawInputPhotoFileLocation | tl.RawInputDocumentFileLocation;
 
@@ -85,7 +86,10 @@ function kindOf(mimeType: string, attributes: readonly tl.TypeDocumentAttribute[
 async function open(client: Client, { location, dcId, size }: Found, signal: AbortSignal) {
   const limit = new CallLimit([client.signal, signal], null);
   const abortSignal = limit.signal;
-  const failure = (error: Error): Error => (client.signal.aborted ? comesAgain(error) : error);
+  const failure = (error: Error): Error => {
+    if (client.signal.aborted) return comesAgain(error);
+    return meaningOf(error)?.kind === 'refused' ? refused(error) : error;
+  };
   const chunks = downloadAsIterable(client.library, location, {
     dcId,
     ...(size === null ? {} : { fileSize: size }),
@@ -112,4 +116,10 @@ function comesAgain(cause: Error): DriverError {
     retryAfterMs: 0,
     cause,
   });
+}
+
+/** Another try would be refused, too. */
+function refused(cause: Error): DriverError {
+  const message = `the network refuses the file with ${loggableError(cause)}`;
+  return new DriverError('media_unavailable', message, { certain: true, cause });
 }

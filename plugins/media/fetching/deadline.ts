@@ -1,6 +1,8 @@
 /** A signal that aborts when a time is over or another signal aborts. */
 export interface DeadlineSignal {
   readonly signal: AbortSignal;
+  /** Begins the time anew. */
+  renew(): void;
   /** Removes the timer and the listener. Called once the work is over. */
   release(): void;
 }
@@ -15,6 +17,7 @@ export function startDeadline(ms: number, parent: AbortSignal, reason: Error): D
   parent.addEventListener('abort', onAbort);
   return {
     signal: controller.signal,
+    renew: () => void timer.refresh(),
     release() {
       clearTimeout(timer);
       parent.removeEventListener('abort', onAbort);

@@ -12,15 +12,28 @@ import { type DownloadParts, download } from './download.ts';
 import { MediaFailure } from './failure.ts';
 import { givenFileName } from './file-names.ts';
 import { type FileFacts, inspectFile } from './inspect.ts';
+import { spoolOpened } from './opened.ts';
 import type { Slots } from './slots.ts';
 import { type SpooledFile, tooLarge } from './spool.ts';
+import { inTries } from './tries.ts';
 import { kindOf, readType, unknownType } from './types.ts';
+
+/**
+ * Pauses before a file is tried again, milliseconds. The messages behind it wait, so they are over long before the time
+ * that one file may take.
+ */
+const usualPausesMs: readonly number[] = [1_000, 5_000, 15_000];
+
+/** For which nothing may come of a file, as a part of the time that it may take: then there is room for another try. */
+const silentShare = 1 / 3;
 
 /** Dependencies of inbound media. */
 export interface InboundMediaParts extends DownloadParts {
   readonly storage: Pick<Storage, 'submit'>;
   readonly store: MediaStore;
   readonly slots: Slots;
+  /** Pauses before the second try and each after it. Default: three within half a minute. */
+  readonly pausesMs?: readonly number[];
   readonly metrics: Pick<MediaMetrics, 'fetch'>;
   readonly log: GatewayLog;
 }
@@ -46,15 +59,17 @@ export class InboundTaker {
     tenantId: string,
     signal: AbortSignal,
   ): Promise<TakenMedia | null> {
-    const { storage, slots, metrics, timeoutMs } = this.#parts;
+    const { storage, slots, metrics, timeoutMs, pausesMs = usualPausesMs } = this.#parts;
+    const endsAt = performance.now() + timeoutMs;
     const location = { key: randomBytes(16).toString('hex'), tenantId };
     await storage.submit(announceLane, location);
     const late = `it was not there within ${timeoutMs / 1000} s`;
     const failure = new MediaFailure('media_unavailable', late);
     const deadline = startDeadline(timeoutMs, signal, failure);
     try {
-      const taken = await slots.run({ tenantId, server: null }, deadline.signal, () =>
-        this.#take(media, location, deadline.signal),
+      const { signal: inTime } = deadline;
+      const taken = await inTries({ pausesMs, endsAt, signal: inTime }, () =>
+        slots.run({ tenantId, server: null }, inTime, () => this.#take(media, location, inTime)),
       );
       metrics.fetch('inbound', 'fetched');
       return taken;
@@ -92,17 +107,13 @@ export class InboundTaker {
   }
 
   async #bring(media: InboundMedia, signal: AbortSignal): Promise<Arrived> {
-    const { spool, maxBytes } = this.#parts;
+    const silenceMs = this.#parts.timeoutMs * silentShare;
     if (media.open !== undefined) {
-      const opening = media.open(signal);
-      const stream = await untilAborted(signal, opening, (unread) => unread.destroy());
-      // An error before the spool reads would have no listener, and end the process.
-      stream.on('error', () => undefined);
-      const file = await spool.write(stream, { maxBytes, signal });
+      const file = await spoolOpened(this.#parts, media.open.bind(media), silenceMs, signal);
       return { file, type: media.mimeType, name: media.fileName };
     }
     if (media.url === null) throw new MediaFailure('media_unavailable', 'there is nothing to read');
-    const { file, headers } = await download(this.#parts, media.url, signal);
+    const { file, headers } = await download({ ...this.#parts, silenceMs }, media.url, signal);
     const named = givenFileName(headers['content-disposition'], media.url);
     const type = media.mimeType ?? headers['content-type'];
     return { file, type, name: media.fileName ?? named };

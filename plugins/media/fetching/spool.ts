@@ -25,6 +25,8 @@ export interface SpoolLimits {
   readonly maxBytes: number;
   /** Destroys the source and rejects with its reason. */
   readonly signal: AbortSignal;
+  /** Called when bytes come. */
+  readonly heard?: () => void;
 }
 
 /** Spool folder: files are streamed into it, so that none has to fit into memory. */
@@ -41,7 +43,7 @@ export class Spool {
    * Writes a stream to its end.
    * @throws MediaFailure when the file is too large or empty, else the error of stream or file system; no file is left
    */
-  async write(source: Readable, { maxBytes, signal }: SpoolLimits): Promise<SpooledFile> {
+  async write(source: Readable, { maxBytes, signal, heard }: SpoolLimits): Promise<SpooledFile> {
     const path = join(this.#folder, randomBytes(16).toString('hex'));
     this.#paths.add(path);
     const remove = () => this.#remove(path);
@@ -49,6 +51,7 @@ export class Spool {
     const count = new Transform({
       transform(chunk: Buffer, _encoding, done) {
         size += chunk.length;
+        heard?.();
         if (size > maxBytes) done(tooLarge(maxBytes));
         else done(null, chunk);
       },

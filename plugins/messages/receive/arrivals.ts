@@ -24,7 +24,7 @@ export type Ready = Pick<ReceiveInput, 'event' | 'line' | 'taken'>;
  */
 export class Arrivals {
   readonly #parts: ArrivalsParts;
-  /** What was taken of events that wait for the database: a driver's bytes can be opened once only. */
+  /** What was taken of events that wait for the database: a driver's bytes need not be there twice. */
   readonly #taken = new WeakMap<MessageEvent, Promise<TakenMedia | null>>();
   readonly #lines = new WeakMap<LiveSession, ArrivalLine>();
 

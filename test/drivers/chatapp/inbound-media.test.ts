@@ -46,6 +46,15 @@ t.test('a file whose connection breaks comes again with its message', async (t) 
   });
 });
 
+t.test('a file that the network refuses is not asked for again', async (t) => {
+  const { bench, media } = await received(t);
+  bench.control.refuse('upload.getFile', 400, 'FILE_REFERENCE_EXPIRED', 1);
+  const refused = await media.open?.(patient()).catch((error: unknown) => error);
+  t.ok(refused instanceof DriverError);
+  t.match(refused, { code: 'media_unavailable', certain: true, retryAfterMs: null });
+  t.equal((await read(await media.open?.(patient()))).length, size, 'it can be opened again');
+});
+
 /** A message with a file that the gateway has not stored yet. */
 async function received(t: Test) {
   const bench = await startBench(t);

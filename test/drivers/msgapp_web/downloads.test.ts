@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
+import { DriverError } from '../../../core/contracts/driver.ts';
 import { loadLibrary } from '../../../drivers/msgapp_web/library.ts';
 import { mediaCertificate } from '../../networks/msgapp_web/media-host.ts';
 
@@ -34,6 +35,7 @@ const answers: Readonly<Record<string, (answer: ServerResponse) => void>> = {
   '/whole': (answer) => answer.end(whole),
   '/changed': (answer) => answer.end(changed),
   '/short': (answer) => answer.end(whole.subarray(0, 160_000)),
+  '/busy': (answer) => answer.writeHead(503).end('later'),
   '/cut': (answer) => {
     answer.writeHead(200, { 'content-length': whole.length });
     answer.write(whole.subarray(0, 100_000), () => setTimeout(() => answer.destroy(), 100));
@@ -74,3 +76,9 @@ t.test(
     await t.rejects(taken('/nowhere'), { message: /answered 404/ });
   },
 );
+
+t.test('a file that the host does not have is not asked for again, others are', async (t) => {
+  const failed = (path: string) => taken(path).catch((error: unknown) => error);
+  t.match(await failed('/nowhere'), { code: 'media_unavailable', retryAfterMs: null });
+  for (const path of ['/busy', '/cut']) t.notOk((await failed(path)) instanceof DriverError);
+});

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { InboundMedia } from '../../../core/contracts/driver.ts';
+import { DriverError, type InboundMedia } from '../../../core/contracts/driver.ts';
 import { notConnected } from '../../../core/contracts/driver-error.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { mediaReference } from '../../../core/media-reference.ts';
@@ -163,6 +163,67 @@ for (const engine of databases) {
       t.equal((await rows()).filter((state) => state === 1).length, 0);
     });
 
+    t.test('a file that fails for a while comes with its message', async (t) => {
+      const { stage, session, list, files } = await world(t, database.url, { timeoutMs: 600 });
+      let opens = 0;
+      /** The failures in their order, then the picture. */
+      const after = (...failures: NonNullable<InboundMedia['open']>[]): InboundMedia => {
+        const left = [...failures];
+        return opened(async (signal) => {
+          opens += 1;
+          return (await left.shift()?.(signal)) ?? Readable.from([picture]);
+        });
+      };
+      const refuses = () => Promise.reject(new Error('503'));
+      const breaks = async () => {
+        const parts = (async function* () {
+          yield picture.subarray(0, 10);
+          throw new Error('the connection broke');
+        })();
+        return Readable.from(parts);
+      };
+      const hangs = () => new Promise<never>(() => undefined);
+      const falls = async () => new Readable({ read: () => undefined });
+      let asked = 0;
+      server.answer('/flaky', (request, response) => {
+        asked += 1;
+        if (asked < 3) response.writeHead(503).end();
+        else file('image/png', picture)(request, response);
+      });
+      const flaky = opened(undefined, { url: `${server.url}/flaky` });
+      for (const media of [after(refuses, breaks, refuses), after(hangs), after(falls), flaky]) {
+        await stage.part.receive(session, { ...inbound(`again ${opens} ${asked}`), media });
+      }
+      t.equal(opens, 8);
+      t.equal(asked, 3);
+      const whole = { kind: 'image', size: picture.length, url: /^media:/ };
+      t.match(
+        (await list()).map(({ media }) => media),
+        [whole, whole, whole, whole],
+      );
+      t.equal((await files('kept')).length, 4);
+    });
+
+    t.test('a file is given up in the end, at once when its driver says so', async (t) => {
+      const { stage, session, list, lines } = await world(t, database.url);
+      let opens = 0;
+      const failing = (error: Error) =>
+        opened(async () => {
+          opens += 1;
+          throw error;
+        });
+      const deleted = new DriverError('media_unavailable', 'it is deleted', { certain: true });
+      await stage.part.receive(session, { ...inbound('deleted'), media: failing(deleted) });
+      t.equal(opens, 1);
+      await stage.part.receive(session, { ...inbound('away'), media: failing(new Error('503')) });
+      t.equal(opens, 1 + 4);
+      t.match(
+        (await list()).map(({ media }) => media?.url),
+        [null, null],
+      );
+      t.equal(lines.length, 2, 'each has one line');
+    });
+
     t.test(
       'media of private contacts is not kept, even when that is decided meanwhile',
       async (t) => {
@@ -252,7 +313,7 @@ for (const engine of databases) {
       await t.rejects(stage.part.receive(session, event), { code: 'unavailable' });
       lanes.receive = receive;
       await stage.part.receive(session, event);
-      t.equal(opens, 1, 'a driver opens once');
+      t.equal(opens, 1, 'what was opened is kept');
       t.match((await list())[0], { media: { url: /^media:/ } });
       t.same(await rows(), [1]);
 

@@ -19,6 +19,8 @@ export interface WorldOptions {
   readonly timeoutMs?: number;
   readonly silenceMs?: number;
   readonly keepMs?: number;
+  /** Pauses before a received file is tried again. Default: three short ones. */
+  readonly pausesMs?: readonly number[];
   /** Default: 4. */
   readonly aheadFiles?: number;
   readonly store?: MediaStore;
@@ -66,6 +68,7 @@ export async function mediaWorld(t: Test, options: WorldOptions = {}) {
     silenceMs: options.silenceMs ?? 5_000,
     fetches: 8,
     aheadFiles: options.aheadFiles ?? 4,
+    pausesMs: options.pausesMs ?? [10, 20, 30],
     ...(options.keepMs === undefined ? {} : { keepMs: options.keepMs }),
     metrics: { ahead: (outcome) => counted.push(outcome), fetch: () => undefined },
     sweep: () => undefined,
