@@ -1,10 +1,13 @@
 import type { AnyMessageContent } from 'baileys';
 import type { MediaFile, OutboundMessage, Port } from '../../core/contracts/driver.ts';
+import { beforeAbort } from './before-abort.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { libraryLog } from './library-log.ts';
 
-/** How long media may take that a far side asks for again, in milliseconds. */
-const againTimeoutMs = 60_000;
+/** How long an upload may make no progress, in milliseconds. */
+export const uploadSilenceMs = 60_000;
+/** How long media may take to be fetched and uploaded that a far side asks for again, in milliseconds. */
+const againTimeoutMs = 180_000;
 
 /**
  * A message as the library sends it, its media fetched.
@@ -20,18 +23,34 @@ export async function outboundContentOf(
   return mediaContent(message.text, file);
 }
 
-/** The same, media uploaded, ready to be encrypted once more for a far side that asks again. */
+/**
+ * The same, media uploaded, ready to be encrypted once more for a far side that asks again. The library takes no other
+ * receipt of the account meanwhile, so that it ends in time.
+ * @throws Error when it does not work out, or takes too long
+ */
 export async function builtContentOf(
   library: Library,
-  socket: LibrarySocket,
+  socket: Pick<LibrarySocket, 'waUploadToServer'>,
   port: Port,
   message: OutboundMessage,
+  timeoutMs = againTimeoutMs,
 ): Promise<object> {
-  const content = await outboundContentOf(port, message, AbortSignal.timeout(againTimeoutMs));
-  return await library.generateWAMessageContent(content, {
-    upload: socket.waUploadToServer,
-    logger: libraryLog(port.log, ''),
-  });
+  const over = new AbortController();
+  const late = new Error('media that was asked for again took too long');
+  const timer = setTimeout(() => over.abort(late), timeoutMs);
+  const build = async () =>
+    await library.generateWAMessageContent(await outboundContentOf(port, message, over.signal), {
+      upload: socket.waUploadToServer,
+      mediaUploadTimeoutMs: uploadSilenceMs,
+      logger: libraryLog(port.log, ''),
+    });
+  try {
+    return await beforeAbort(over.signal, build());
+  } finally {
+    clearTimeout(timer);
+    // The file is not needed any more.
+    over.abort(late);
+  }
 }
 
 /** Without a preview: the library would fetch the addresses in the text. */

@@ -12,15 +12,13 @@ import { beforeAbort } from './before-abort.ts';
 import type { ContactBook } from './contact-book.ts';
 import type { LibrarySocket } from './library.ts';
 import type { NewContactLimits } from './new-contact-limits.ts';
-import { outboundContentOf } from './outbound-content.ts';
+import { outboundContentOf, uploadSilenceMs } from './outbound-content.ts';
 import { ackErrors, ackRefusal } from './receipts.ts';
 import type { Recipients } from './recipients.ts';
 import { newContactRefusal, noAnswer, refused, uncertain } from './send-errors.ts';
 
 /** How long the network may take to answer a message that was handed to it, in milliseconds. */
 const answerTimeoutMs = 60_000;
-/** How long an upload may make no progress, in milliseconds. */
-const uploadSilenceMs = 60_000;
 /** How long a message with its upload may take to be handed over and answered, in milliseconds. */
 const handoverTimeoutMs = 900_000;
 /** Pause before a send is tried again that did not go out for a reason of our own; doubled each time. */
