@@ -16,6 +16,7 @@ import { outboundContentOf, uploadSilenceMs } from './outbound-content.ts';
 import { ackErrors, ackRefusal } from './receipts.ts';
 import type { Recipients } from './recipients.ts';
 import { newContactRefusal, noAnswer, refused, uncertain } from './send-errors.ts';
+import { isThrottled, Throttle } from './throttle.ts';
 
 /** How long the network may take to answer a message that was handed to it, in milliseconds. */
 const answerTimeoutMs = 60_000;
@@ -41,6 +42,7 @@ export class Outbound {
   readonly #sending = new Set<string>();
   /** How often messages were not sent for a reason of our own, by their references. */
   readonly #failures = new LRUCache<string, number>({ max: 1_000 });
+  readonly #throttle = new Throttle();
 
   constructor(parts: OutboundParts) {
     this.#parts = parts;
@@ -67,6 +69,7 @@ export class Outbound {
       if (error instanceof DriverError) throw error;
       if (handed.over) throw uncertain(error);
       if (signal.aborted) throw notConnected(error);
+      if (isThrottled(error)) throw this.#throttle.failure(reference, error);
       throw this.#notSent(reference, error);
     } finally {
       this.#sending.delete(reference);
@@ -148,12 +151,13 @@ export class Outbound {
 
   /**
    * Asks the network for a number's address, which may be of another number, and keeps the answer: once a number.
-   * @throws DriverError when the network does not know the number
+   * @throws DriverError when the network does not know the number, or is not to be asked for now
    */
   async #lookUp(to: ContactAddress): Promise<string> {
     if (to.phone === null) {
       throw refused('unknown_contact', 'the contact has no address on this network');
     }
+    this.#throttle.check();
     const { book, socket } = this.#parts;
     const found = await socket.onWhatsApp(to.phone);
     const address = found?.find(({ exists }) => exists === true)?.jid;

@@ -258,6 +258,24 @@ t.test(
   },
 );
 
+t.test('a new number waits while the network throttles look-ups, others do not', async (t) => {
+  const { phone, session } = await linked();
+  await session.send(textTo(ada, 'msg_known'), patient());
+  await network.refuseLookUps(phone, 1, '429');
+  const failed = async (number: string, reference: string) =>
+    await session.send(textTo(number, reference), patient()).catch((error: unknown) => error);
+  const waits = { code: 'throttled', certain: true, concerns: 'contact' };
+  t.match(await failed(ben, 'msg_throttled'), { ...waits, retryAfterMs: 60_000 });
+  await network.refuseLookUps(phone, 100, '503');
+  const other = await failed(phoneNumber(9003), 'msg_other');
+  t.match(other, waits, 'the network is not even asked');
+  await session.send(textTo(ada, 'msg_later'), patient());
+  t.match(
+    (await network.shown(phone)).map(({ networkId }) => networkId),
+    ['msg_known', 'msg_later'],
+  );
+});
+
 t.test('a reply that shows the hidden id alone is of whoever was written to', async (t) => {
   const { phone, port, session } = await linked();
   await session.send(textTo(ada, 'msg_opener'), patient());

@@ -5,6 +5,18 @@ import { Outbound, type OutboundParts } from '../../../drivers/msgapp_web/outbou
 const to = { phone: '+12025550101', networkId: null };
 const message: OutboundMessage = { reference: 'msg_1', attempt: 1, to, text: 'Hello', media: null };
 
+/** Sends whose recipients are asked for like this. */
+function outboundWhere(ready: () => Promise<never>): Outbound {
+  const parts = {
+    book: { destinationOf: async () => '12025550101@s.whatsapp.net' },
+    recipients: { ready },
+    port: {},
+    socket: {},
+    limits: {},
+  } as unknown as OutboundParts;
+  return new Outbound(parts);
+}
+
 t.test(
   'a message that cannot be encrypted is tried six times, whatever counts attempts',
   async (t) => {
@@ -12,14 +24,7 @@ t.test(
     const ready = async () => {
       throw new Error('no session');
     };
-    const parts = {
-      book: { destinationOf: async () => '12025550101@s.whatsapp.net' },
-      recipients: { ready },
-      port: {},
-      socket: {},
-      limits: {},
-    } as unknown as OutboundParts;
-    const outbound = new Outbound(parts);
+    const outbound = outboundWhere(ready);
     const failed = async (sent: OutboundMessage) => {
       const error: unknown = await outbound.send(sent, new AbortController().signal).then(
         () => null,
@@ -34,5 +39,27 @@ t.test(
     const other = await failed({ ...message, reference: 'msg_2' });
     t.equal(other.retryAfterMs, 1_000, 'each message for itself');
     t.match(await failed(message), { code: 'not_sent', certain: true, retryAfterMs: null });
+  },
+);
+
+t.test(
+  'a message whose questions are throttled waits longer each time, and never fails',
+  async (t) => {
+    const ready = async () => {
+      throw Object.assign(new Error('rate-overlimit'), { data: 429 });
+    };
+    const outbound = outboundWhere(ready);
+    const pauses: unknown[] = [];
+    for (let tries = 0; tries < 8; tries += 1) {
+      const error: unknown = await outbound
+        .send(message, new AbortController().signal)
+        .catch((error: unknown) => error);
+      t.match(error, { code: 'throttled', certain: true, concerns: 'contact' });
+      pauses.push(error instanceof DriverError ? error.retryAfterMs : error);
+    }
+    t.same(
+      pauses,
+      [1, 2, 4, 8, 16, 32, 60, 60].map((minutes) => minutes * 60_000),
+    );
   },
 );

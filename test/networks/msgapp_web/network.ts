@@ -244,9 +244,11 @@ export class FakeNetwork {
     this.#phone(number).deaf = true;
   }
 
-  /** Refuses the next questions of this phone's device whose number somebody has. */
-  async refuseLookUps(number: string, count: number): Promise<void> {
-    this.#phone(number).refusedLookUps = count;
+  /** Refuses the next questions of this phone's device whose number somebody has, with this error number. */
+  async refuseLookUps(number: string, count: number, error = '503'): Promise<void> {
+    const phone = this.#phone(number);
+    phone.refusedLookUps = count;
+    phone.lookUpError = error;
   }
 
   /** A device of this phone that leaves is cut off in place of an answer. */

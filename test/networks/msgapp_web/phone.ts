@@ -70,6 +70,8 @@ export class Phone {
   deaf = false;
   /** How many questions whose number somebody has are refused. */
   refusedLookUps = 0;
+  /** The error number with which they are. */
+  lookUpError = '503';
   /** A device that leaves is cut off in place of an answer. */
   cutsLeavers = false;
   /** Null: sends are read and answered as they come. */

@@ -27,7 +27,7 @@ export async function answerQuery(context: QueryContext, node: BinaryNode): Prom
       return resultOf(node, keyAnswer(context, node));
     case 'usync':
       return isRefused(context, node)
-        ? errorOf(node, '503')
+        ? errorOf(node, context.phone.lookUpError)
         : resultOf(node, [usyncAnswer(context, node)]);
     case 'passive':
       await context.ready();
