@@ -1,5 +1,12 @@
 import type { MessageEvent } from '../../../core/contracts/driver.ts';
 import { SerialQueue } from '../../../core/serial.ts';
+import { SideBySide } from './side-by-side.ts';
+
+/**
+ * Files of one session that are fetched at once: more would share its way to the network so thinly that they come too
+ * late.
+ */
+const filesAtOnce = 4;
 
 /**
  * The messages of one session that are on their way into the database, in the order in which the session reported
@@ -8,6 +15,7 @@ import { SerialQueue } from '../../../core/serial.ts';
 export class ArrivalLine {
   readonly #waiting = new Set<MessageEvent>();
   readonly #preparing = new SerialQueue();
+  readonly #files = new SideBySide(filesAtOnce);
 
   /** Enters a message behind all others; one that is tried again keeps its position. */
   enter(event: MessageEvent): void {
@@ -19,9 +27,19 @@ export class ArrivalLine {
     this.#waiting.delete(event);
   }
 
-  /** Prepares one message after the other, in the order of the calls. */
-  prepare<Result>(work: () => Promise<Result>): Promise<Result> {
-    return this.#preparing.run(work);
+  /**
+   * Prepares a message; resolves in the order of the calls. Those with a file are prepared side by side, of one contact
+   * one after the other: a slow file delays no other file.
+   */
+  prepare<Result>(
+    { from, media }: Pick<MessageEvent, 'from' | 'media'>,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    if (media === null) return this.#preparing.run(work);
+    const prepared = this.#files.run(from.phone ?? from.networkId ?? '', work);
+    // It may fail while those before it are still being prepared.
+    prepared.catch(() => undefined);
+    return this.#preparing.run(() => prepared);
   }
 
   /** Those that wait, the first one first. */

@@ -47,7 +47,7 @@ export class Arrivals {
     let taken: TakenMedia | null = null;
     let outcome: ReceiveOutput = 'lost';
     try {
-      taken = await line.prepare(() => this.#take(session, event));
+      taken = await line.prepare(event, () => this.#take(session, event));
       // Stored without its media only because the session ended, it would never get it.
       if (taken === null && event.media !== null) session.signal.throwIfAborted();
       outcome = await store({ event, line, taken });

@@ -204,6 +204,37 @@ for (const engine of databases) {
       t.equal((await files('kept')).length, 4);
     });
 
+    t.test('a slow file of one contact delays no file of another', async (t) => {
+      const { stage, session, list } = await world(t, database.url);
+      const begun: string[] = [];
+      let release = (): void => undefined;
+      const slow = opened(async () => {
+        begun.push('slow');
+        await new Promise<void>((resolve) => {
+          release = resolve;
+        });
+        return Readable.from([picture]);
+      });
+      const quick = opened(async () => {
+        begun.push('quick');
+        return Readable.from([picture]);
+      });
+      const from = (phone: string) => ({ phone, networkId: null, name: null });
+      const both = [
+        stage.part.receive(session, { ...inbound('s'), from: from('+12025550131'), media: slow }),
+        stage.part.receive(session, { ...inbound('q'), from: from('+12025550132'), media: quick }),
+      ];
+      await until('both files to be asked for', () => begun.length === 2 || undefined);
+      t.same(await list(), [], 'the messages keep their order');
+      release();
+      await Promise.all(both);
+      t.same(
+        (await list()).map(({ text }) => text),
+        ['q', 's'],
+        'the latest first',
+      );
+    });
+
     t.test('a file is given up in the end, at once when its driver says so', async (t) => {
       const { stage, session, list, lines } = await world(t, database.url);
       let opens = 0;
