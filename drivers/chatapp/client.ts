@@ -16,6 +16,10 @@ const dataCenterId = 2;
 /** How often a call is repeated that the network could not carry out for reasons of its own. */
 const internalRetries = 3;
 
+/** Pause before a connection for transfers is made again, in milliseconds; doubled each time, up to the last. */
+const firstReconnectMs = 1_000;
+const lastReconnectMs = 15_000;
+
 /** The network has this random id already: an answer, not a failure to repeat. */
 const duplicate = 'RANDOM_ID_DUPLICATE';
 
@@ -38,8 +42,8 @@ export interface CallLimits {
 export class NoAnswer extends Error {}
 
 /**
- * One connection of one account to the network: the library's client, without state of its own, reconnects or lines on
- * the console.
+ * One connection of one account to the network: the library's client, without state of its own or lines on the console.
+ * It reconnects for transfers alone.
  */
 export class Client {
   readonly library: BaseTelegramClient;
@@ -75,7 +79,10 @@ export class Client {
       // No hook for the end of the process with each client.
       storageOptions: { cleanup: false },
       transport: this.#transport,
-      reconnectionStrategy: () => false,
+      reconnectionStrategy: ({ previousWait }) => {
+        if (!this.#transport.mayReconnect) return false;
+        return Math.min(lastReconnectMs, (previousWait ?? firstReconnectMs / 2) * 2);
+      },
       // The library advances its state before the gateway holds the message: see update-follower.ts.
       updates: false,
       logLevel: LogManager.OFF,

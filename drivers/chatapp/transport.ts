@@ -16,20 +16,27 @@ const transportErrors: Readonly<Record<number, Break>> = { 404: 'key_unknown', 4
 
 /** Listener to the connections. */
 export interface TransportListener {
-  /** A connection could not be made or broke, or the server turned it away. May be called more than once. */
+  /**
+   * The main connection could not be made or broke, or the server turned one away. May be called more than once. Others
+   * come and go: the library makes them again for transfers.
+   */
   broken(how: Break): void;
-  /** The data center that the account lives in; the library closes connections to others when they are idle. */
+  /** The data center that the account lives in. */
   primaryDataCenter(): number;
 }
 
 /**
- * The library's TCP transport, direct or through a proxy, with two additions for the driver contract: a broken
- * connection is reported at once, although the library would reconnect, and all connections can be cut synchronously.
+ * The library's TCP transport, direct or through a proxy, with two additions for the driver contract: that the main
+ * connection broke is reported at once, although the library would reconnect, and all connections can be cut
+ * synchronously.
  */
 export class CuttableTransport implements TelegramTransport {
   readonly #inner: TelegramTransport;
   readonly #listener: TransportListener;
   readonly #open = new Set<Connection>();
+  /** Data center of the main connection, the first that is made there. */
+  #mainDataCenter: number | null = null;
+  #mainBroke = false;
   #cut = false;
 
   constructor(proxy: ProxyAddress | null, listener: TransportListener) {
@@ -44,10 +51,17 @@ export class CuttableTransport implements TelegramTransport {
     this.#open.clear();
   }
 
+  /** Whether a connection that broke may be made again: the session goes on without it. */
+  get mayReconnect(): boolean {
+    return !this.#cut && !this.#mainBroke;
+  }
+
   async connect(address: Address): Promise<Connection> {
     if (this.#cut) throw new Error('the connection was cut');
+    const isMain = this.#becomesMain(address);
+    if (isMain) this.#mainDataCenter = address.id;
     const connection = await this.#inner.connect(address).catch((error: unknown) => {
-      this.#broken('unreachable');
+      if (isMain) this.#broken('unreachable');
       throw error;
     });
     if (this.#cut) {
@@ -55,27 +69,33 @@ export class CuttableTransport implements TelegramTransport {
       throw new Error('the connection was cut');
     }
     this.#open.add(connection);
-    return this.#watched(connection, address);
+    return this.#watched(connection, isMain ? address.id : null);
   }
 
   packetCodec(): IPacketCodec {
     return new WatchedCodec((how) => this.#listener.broken(how));
   }
 
-  /** The main connection is closed by the library only when something is wrong, others also when they are idle. */
-  #watched(connection: Connection, { id, mediaOnly }: Address): Connection {
+  /** Others to the same data center, for transfers, may have the same address. */
+  #becomesMain({ id, mediaOnly }: Address): boolean {
+    if (mediaOnly === true || id === this.#mainDataCenter) return false;
+    return id === this.#listener.primaryDataCenter();
+  }
+
+  /**
+   * The library closes the main connection only when something is wrong, or for one to another data center.
+   * @param mainOf the data center of the main connection; null: it is another one
+   */
+  #watched(connection: Connection, mainOf: number | null): Connection {
     const close = connection.close.bind(connection);
     const read = connection.read.bind(connection);
     const write = connection.write.bind(connection);
-    let closed = false;
     const gone = (): void => {
       this.#open.delete(connection);
       if (this.#cut) return;
-      const isMain = mediaOnly !== true && id === this.#listener.primaryDataCenter();
-      if (isMain || !closed) this.#broken('broken');
+      if (mainOf === this.#listener.primaryDataCenter()) this.#broken('broken');
     };
     connection.close = () => {
-      closed = true;
       close();
       gone();
     };
@@ -84,8 +104,11 @@ export class CuttableTransport implements TelegramTransport {
     return connection;
   }
 
+  /** The main connection is no more. */
   #broken(how: Break): void {
-    if (!this.#cut) this.#listener.broken(how);
+    if (this.#cut) return;
+    this.#mainBroke = true;
+    this.#listener.broken(how);
   }
 }
 

@@ -1,12 +1,19 @@
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { DriverError, type InboundMedia } from '../../../core/contracts/driver.ts';
-import { friend, startBench } from './bench.ts';
+import {
+  DriverError,
+  type DriverEvent,
+  type InboundMedia,
+  type MessageEvent,
+} from '../../../core/contracts/driver.ts';
+import { friend, startBench, textTo } from './bench.ts';
 
 const patient = () => AbortSignal.timeout(20_000);
 const size = 3_000_000;
+const isStillThere = (event: DriverEvent): event is MessageEvent =>
+  event.type === 'message' && event.text === 'still there';
 
 t.test('a file whose connection breaks comes again with its message', async (t) => {
   await t.test('before its first byte', async (t) => {
@@ -46,6 +53,30 @@ t.test('a file whose connection breaks comes again with its message', async (t) 
   });
 });
 
+t.test('while the servers of files are away the session goes on', async (t) => {
+  const { bench, port, session, phone, media } = await received(t);
+  bench.control.setMediaReachable(false);
+  const opening = media.open?.(patient());
+  const uploading = session.send(
+    { ...textTo(bench, 'msg_file'), media: { url: 'https://example.com/film' } },
+    patient(),
+  );
+  uploading.catch(() => undefined);
+  const asked = () => bench.control.calls(phone)['upload.getFile'] ?? 0;
+  while (asked() < 2) await sleep(5);
+  await session.send(textTo(bench, 'msg_text'), patient());
+  bench.control.write(phone, { from: friend.phone, text: 'still there' });
+  await port.next('the text', isStillThere);
+  bench.control.setMediaReachable(true);
+  t.equal((await read(await opening)).length, size, 'the file comes when they are back');
+  await uploading;
+  t.same(
+    bench.control.outbox(phone).map(({ text }) => text),
+    ['text of msg_text', 'text of msg_file'],
+  );
+  t.notOk(port.events.some((event) => 'state' in event && event.state === 'lost'));
+});
+
 t.test('a file that the network refuses is not asked for again', async (t) => {
   const { bench, media } = await received(t);
   bench.control.refuse('upload.getFile', 400, 'FILE_REFERENCE_EXPIRED', 1);
@@ -59,6 +90,12 @@ t.test('a file that the network refuses is not asked for again', async (t) => {
 async function received(t: Test) {
   const bench = await startBench(t);
   const { phone, port, session } = await bench.linked();
+  const film = Buffer.alloc(size, 'film');
+  port.media.set('https://example.com/film', {
+    ...{ kind: 'document', mimeType: 'application/pdf', fileName: 'film.pdf' },
+    size: film.length,
+    stream: () => Readable.from([film], { objectMode: false }),
+  });
   port.onEmit = async (event) => {
     if (event.type === 'message') throw new Error('not stored');
   };

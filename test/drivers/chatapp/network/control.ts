@@ -310,6 +310,11 @@ export class Control {
     if (!reachable) for (const connection of this.#network.connections) connection.cut();
   }
 
+  /** Takes the servers of files out of everybody's reach, or back. */
+  setMediaReachable(reachable: boolean): void {
+    this.#network.mediaReachable = reachable;
+  }
+
   /** How long a token for a QR code lives. */
   setTokenMs(ms: number): void {
     this.#network.tokenMs = ms;

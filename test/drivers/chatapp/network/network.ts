@@ -59,6 +59,8 @@ export class Network {
   reachable = true;
   /** The server takes no more connections from anybody's address. */
   crowded = false;
+  /** False: a connection that asks for a part of a file, or brings one, breaks. */
+  mediaReachable = true;
   /** Methods that are refused, whoever calls them. */
   readonly refusals = new Map<string, RefusedMethod>();
   /** Methods that are never answered. */
@@ -192,6 +194,10 @@ export class Network {
     counted?.set(request._, (counted.get(request._) ?? 0) + 1);
     this.#refuse(request._);
     if (this.held.has(request._)) return never;
+    if (!this.mediaReachable && request._.startsWith('upload.')) {
+      connection.cut();
+      return never;
+    }
     const isSend = request._ === 'messages.sendMessage';
     if (isSend && key.subscriber?.treatment === 'delay') await sleep(sendDelayMs);
     if (key.refusal !== null) {
