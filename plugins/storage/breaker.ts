@@ -25,14 +25,24 @@ interface Probe {
   settled: boolean;
 }
 
+/** What a circuit breaker works with. */
+interface BreakerParts {
+  /** Writes so many characters of its own, past the circuit; rejects when it cannot. */
+  write(length: number): Promise<unknown>;
+  /** Called each time the circuit opens. */
+  opened(): void;
+  /** Has connections opened anew, see `DatabasePools`. */
+  renew(access: 'read' | 'write'): void;
+  readonly log: GatewayLog;
+}
+
 /**
  * A circuit breaker between this process and its database. Closed, everything passes; the first failure that says that
  * the database is away, or takes no writes, opens it: whatever would fail the same way is then refused at once, and one
  * probe at a time writes, at most one a second, until one succeeds.
  */
 export class Breaker {
-  readonly #write: (length: number) => Promise<unknown>;
-  readonly #opened: () => void;
+  readonly #parts: BreakerParts;
   readonly #conditions: Readonly<Record<Exclude<State, 'closed'>, LastingCondition>>;
   #state: State = 'closed';
   #cause: unknown;
@@ -41,13 +51,9 @@ export class Breaker {
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
 
-  /**
-   * @param write writes so many characters of its own, past the circuit; rejects when it cannot
-   * @param opened called each time the circuit opens
-   */
-  constructor(write: (length: number) => Promise<unknown>, opened: () => void, log: GatewayLog) {
-    this.#write = write;
-    this.#opened = opened;
+  constructor(parts: BreakerParts) {
+    this.#parts = parts;
+    const { log } = parts;
     this.#conditions = {
       unwritable: new LastingCondition(log, {
         begins: 'the database takes no writes: they are refused until it does',
@@ -80,8 +86,11 @@ export class Breaker {
   /** Notices a failure, which may open the circuit. */
   noticed(error: unknown): void {
     const fault = faultOf(error);
-    if (fault === 'unwritable') this.#open('unwritable', error);
-    else if (saysServerIsGone(error)) this.#open('unreachable', error);
+    if (fault === 'unwritable') {
+      // A primary that became a replica keeps its connections, while its address leads to the next primary.
+      this.#parts.renew('write');
+      this.#open('unwritable', error);
+    } else if (saysServerIsGone(error)) this.#open('unreachable', error);
     else if (fault === 'connection') {
       const now = performance.now();
       this.#brokenSince ??= now;
@@ -99,7 +108,7 @@ export class Breaker {
     const last = this.#probe;
     const now = performance.now();
     if (last !== null && (!last.settled || now - last.begunAt < probeEveryMs)) return last.result;
-    const result = this.#write(this.#state === 'closed' ? 0 : probeLength);
+    const result = this.#parts.write(this.#state === 'closed' ? 0 : probeLength);
     const probe: Probe = { begunAt: now, result, settled: false };
     this.#probe = probe;
     result
@@ -127,7 +136,7 @@ export class Breaker {
     this.#state = state;
     this.#conditions[state].begin(error);
     if (!wasClosed || this.#stopped) return;
-    this.#opened();
+    this.#parts.opened();
     // Not the result of a probe from before.
     if (this.#probe?.settled) this.#probe = null;
     this.#probeUntilClosed();
@@ -143,6 +152,8 @@ export class Breaker {
   }
 
   #close(): void {
+    // If writes go to another server by now, reads from the former one would lag behind them.
+    if (this.#state === 'unwritable') this.#parts.renew('read');
     if (this.#state !== 'closed') this.#endCondition();
     this.#state = 'closed';
     this.#cause = undefined;

@@ -2,7 +2,7 @@ import type { Knex } from 'knex';
 import type { Dialect } from '../../core/contracts/sql.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
-import { openMysql } from './mysql.ts';
+import { openMysql, renewMysql } from './mysql.ts';
 import { openSqlite } from './sqlite.ts';
 
 /** The connections of one process to its database. */
@@ -12,6 +12,11 @@ export interface DatabasePools {
   readonly write: Knex;
   /** For reads at the state of the last commit; refuses to write. */
   readonly read: Knex;
+  /**
+   * Has those that read, or write, opened anew before they are used again: the address may lead to another server by now.
+   * Does nothing on SQLite.
+   */
+  renew(access: 'read' | 'write'): void;
   /** Closes all of them; resolves when they are closed. */
   close(): Promise<void>;
 }
@@ -29,6 +34,7 @@ export function connect(url: string, log: GatewayLog, ca?: string): DatabasePool
     dialect,
     write,
     read,
+    renew: (access) => renewMysql(access === 'read' ? read : write),
     close: async () => {
       await Promise.all([write.destroy(), read.destroy()]);
     },

@@ -37,8 +37,12 @@ export class Lanes {
 
   /** @param parts with what measures each batch */
   constructor({ meter, ...parts }: Omit<UnitParts, 'breaker'> & { readonly meter: LaneMeter }) {
-    const probe = (length: number) => this.#enter(probeLane, length);
-    this.breaker = new Breaker(probe, () => this.#refuseWaiting(), parts.log);
+    this.breaker = new Breaker({
+      write: (length) => this.#enter(probeLane, length),
+      opened: () => this.#refuseWaiting(),
+      renew: (access) => parts.connections.renew(access),
+      log: parts.log,
+    });
     this.#meter = meter;
     this.#parts = { ...parts, breaker: this.breaker };
   }

@@ -140,8 +140,34 @@ async function settle(
   writers.set(connection, new PacketWriter(connection, isMariadb, preparing));
 }
 
-/** knex's mysql2 dialect with checked values and a limit to the server's silence. */
+/**
+ * Has a pool's connections replaced by new ones as they are wanted next; a transaction keeps its own to the end. For when
+ * the address may lead to another server than the one they were opened to.
+ */
+export function renewMysql({ client }: Knex): void {
+  if (client instanceof CheckedMysqlClient) client.renew();
+}
+
+/** knex's mysql2 dialect with checked values, a limit to the server's silence, and connections that can be renewed. */
 class CheckedMysqlClient extends Mysql2Client {
+  #current = new WeakSet<Connection>();
+
+  renew(): void {
+    this.#current = new WeakSet();
+  }
+
+  override async acquireRawConnection(): Promise<Connection> {
+    const current = this.#current;
+    const made: Connection = await super.acquireRawConnection();
+    current.add(made);
+    return made;
+  }
+
+  override validateConnection(connection: Connection): Promise<boolean> {
+    if (!this.#current.has(connection)) return Promise.resolve(false);
+    return super.validateConnection(connection);
+  }
+
   override async query(connection: unknown, query: unknown): Promise<unknown> {
     try {
       return await super.query(connection, query);

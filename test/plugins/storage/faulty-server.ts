@@ -13,20 +13,22 @@ export class FaultyServer {
   onFault: () => void = () => undefined;
   #stalled = false;
   #down = false;
+  #target: URL;
   readonly #sockets: Set<Socket>;
 
-  private constructor(url: string, sockets: Set<Socket>) {
+  private constructor(url: string, target: URL, sockets: Set<Socket>) {
     this.url = url;
+    this.#target = target;
     this.#sockets = sockets;
   }
 
   /** Opens a line to the server of `target`, until the test ends. */
   static async open(target: string, t: Teardown): Promise<FaultyServer> {
-    const { hostname, port } = new URL(target);
     const sockets = new Set<Socket>();
     let faulty: FaultyServer | undefined;
     const server = createServer((client) => {
       if (faulty === undefined || faulty.#down) return client.destroy();
+      const { hostname, port } = faulty.#target;
       const upstream = createConnection(Number(port), hostname);
       faulty.#join(client, upstream);
       return undefined;
@@ -41,7 +43,7 @@ export class FaultyServer {
     const url = new URL(target);
     url.hostname = '127.0.0.1';
     url.port = String(address.port);
-    faulty = new FaultyServer(url.href, sockets);
+    faulty = new FaultyServer(url.href, new URL(target), sockets);
     return faulty;
   }
 
@@ -49,6 +51,11 @@ export class FaultyServer {
   goDown(): void {
     this.#down = true;
     for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** New connections lead to another server; open ones stay where they are. */
+  leadTo(target: string): void {
+    this.#target = new URL(target);
   }
 
   /** Carries nothing any more, without a word. */
