@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { Loop } from '../../core/loop.ts';
@@ -15,6 +16,9 @@ const kickMs = 10;
 
 /** Pauses up to this are kept exactly; in a longer one the sweep's second counts for nothing. Milliseconds. */
 const exactMs = 60_000;
+
+/** Between two tries to give a job back, milliseconds. */
+const giveBackEveryMs = 1_000;
 
 /** How long a stop waits for work that does not heed its signal, milliseconds. */
 const patienceMs = 10_000;
@@ -37,6 +41,7 @@ export class HeldJobs implements Jobs {
   #keeping: LeaseKeeping | null = null;
   #claiming: Loop | null = null;
   #isEnsured = false;
+  readonly #stopping = new AbortController();
   #stopped: Promise<void> | null = null;
 
   constructor(parts: JobParts) {
@@ -72,6 +77,7 @@ export class HeldJobs implements Jobs {
   }
 
   async #end(): Promise<void> {
+    this.#stopping.abort();
     const claimed = this.#claiming?.stop();
     const all = (): JobWork[] => [...this.#work.values()];
     for (const work of all()) work.abort();
@@ -111,21 +117,39 @@ export class HeldJobs implements Jobs {
 
   /** Never rejects. */
   async #ended(work: JobWork, error: unknown): Promise<void> {
-    const { log, storage } = this.#parts;
-    const { job, lease } = work;
-    const { name } = job;
+    const { log } = this.#parts;
+    const { name } = work.job;
     const before = work.hasRunLong ? 0 : (this.#failures.get(name) ?? 0);
     const failures = error === null ? 0 : before + 1;
     this.#failures.set(name, failures);
     if (error !== null) log.error({ err: error, job: name, failures }, 'a job failed');
-    const dueInMs = work.pauseMs(failures, this.#stopped !== null);
-    const input = { lease, dueInMs };
-    await storage.submit(releaseJobLane, input).catch((error: unknown) => {
-      log.warn({ err: error, job: name }, 'a job could not be given back');
-    });
+    const dueAt = performance.now() + work.pauseMs(failures, this.#stopped !== null);
+    await this.#release(work, dueAt);
     if (this.#work.get(name) === work) this.#work.delete(name);
+    const dueInMs = untilMs(dueAt);
     // The loop alone would find it up to a whole pause later.
     if (dueInMs <= exactMs) setTimeout(() => this.#claiming?.kick(), dueInMs + kickMs).unref();
+  }
+
+  /**
+   * Gives a job back, again and again until that is stored or the process stops: as the row is, the job is still due, and
+   * would run again at once. Never rejects.
+   * @param dueAt by `performance.now`
+   */
+  async #release({ job, lease }: JobWork, dueAt: number): Promise<void> {
+    const { log, storage } = this.#parts;
+    const { signal } = this.#stopping;
+    for (let tries = 1; ; tries += 1) {
+      const isLast = signal.aborted;
+      try {
+        await storage.submit(releaseJobLane, { lease, dueInMs: untilMs(dueAt) });
+        return;
+      } catch (error) {
+        if (tries === 1) log.warn({ err: error, job: job.name }, 'a job could not be given back');
+        if (isLast) return;
+      }
+      await sleep(giveBackEveryMs, undefined, { ref: false, signal }).catch(() => undefined);
+    }
   }
 
   #keep(): LeaseKeeping {
@@ -149,4 +173,9 @@ export class HeldJobs implements Jobs {
     const { storage } = this.#parts;
     await Promise.all(leases.map((lease) => storage.submit(releaseJobLane, { lease, dueInMs: 0 })));
   }
+}
+
+/** How long it is until a moment of `performance.now`, in whole milliseconds. */
+function untilMs(moment: number): number {
+  return Math.max(0, Math.ceil(moment - performance.now()));
 }

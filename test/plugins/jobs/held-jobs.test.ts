@@ -4,6 +4,7 @@ import { HeldJobs } from '../../../plugins/jobs/held-jobs.ts';
 import { log, makeProcess, migratedStorage } from '../../fixtures/process.ts';
 import { engines } from '../../harness/databases.ts';
 import { until } from '../../harness/story.ts';
+import { FaultyServer } from '../storage/faulty-server.ts';
 
 t.test('a job begins again as long after its end as it asks for', async (t) => {
   const storage = await migratedStorage(t, (await engines.sqlite.create(t)).url);
@@ -26,4 +27,30 @@ t.test('a job begins again as long after its end as it asks for', async (t) => {
   await until('four runs', async () => pauses.length === 3 || undefined);
   const median = pauses.sort((one, other) => one - other)[1] ?? 0;
   t.ok(median > everyMs - 20 && median < 1.7 * everyMs, `${pauses.map(Math.round)} ms`);
+});
+
+t.test('a job ends while the database is away: it begins again no sooner for that', async (t) => {
+  const database = await engines.mariadb.create(t);
+  const line = await FaultyServer.open(database.url, t);
+  const storage = await migratedStorage(t, line.url);
+  const { broker, cluster, start } = makeProcess(t, storage, { roles: ['webhooks'] });
+  const jobs = new HeldJobs({ storage, cluster, log, owner: broker.processId });
+  const everyMs = 5_000;
+  const begunAt: number[] = [];
+  jobs.add({
+    name: 'test.work',
+    everyMs,
+    async work() {
+      begunAt.push(performance.now());
+      if (begunAt.length > 1) return;
+      line.goDown();
+      setTimeout(() => line.recover(), 1_000);
+    },
+  });
+  await start(() => jobs.stop());
+  jobs.start();
+  await until('two runs', async () => begunAt.length === 2 || undefined);
+  const [first = 0, second = 0] = begunAt;
+  const pauseMs = Math.round(second - first);
+  t.ok(pauseMs > everyMs - 20 && pauseMs < everyMs + 3_000, `${pauseMs} ms`);
 });
