@@ -135,7 +135,9 @@ export class Deliverer {
       throw error;
     }
     for (const { run } of queries) run.apply('polled');
-    if (queries.some(({ run }) => run.needsPoll)) this.#poll.call();
+    // Without a free request a poll would find the same again; each that ends polls.
+    const isOfUse = (run: ReceiverRun) => run.needsPoll && (run.paused || this.#hasFree(run));
+    if (queries.some(({ run }) => isOfUse(run))) this.#poll.call();
     this.#letGo();
   }
 
@@ -173,11 +175,10 @@ export class Deliverer {
 
   /** Begins attempts that are ready at a receiver, as far as there is room. */
   #begin(run: ReceiverRun): void {
-    const { clock, settings } = this.#parts;
+    const { clock } = this.#parts;
     while (run.hasReady && run.room(this.#concurrencyOf(run)) > 0) {
-      const free = freeSlots(settings.inFlight, this.#open);
       const now = clock.monotonic();
-      if (this.#stopping || !run.mayAct(now) || (run.failing ? free.failing : free.all) < 1) {
+      if (this.#stopping || !run.mayAct(now) || !this.#hasFree(run)) {
         run.apply('wake');
         return;
       }
@@ -186,6 +187,12 @@ export class Deliverer {
       this.#track(this.#deliver(run, ready));
     }
     run.leave();
+  }
+
+  /** Whether this process may open a further request to the receiver. */
+  #hasFree({ failing }: ReceiverRun): boolean {
+    const free = freeSlots(this.#parts.settings.inFlight, this.#open);
+    return (failing ? free.failing : free.all) >= 1;
   }
 
   async #deliver(run: ReceiverRun, ready: ReadyAttempt): Promise<void> {

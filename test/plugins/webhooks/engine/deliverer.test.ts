@@ -1,0 +1,62 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import t from 'tap';
+import type { Storage } from '../../../../core/contracts/storage.ts';
+import { engines } from '../../../harness/databases.ts';
+import { until } from '../../messages/stage.ts';
+import { addTenant, addWebhook, Internet, openEngine, raise } from '../engine-world.ts';
+
+/** The same storage, which reports each read of deliveries that are due. */
+function counting(storage: Storage, onRead: () => void): Storage {
+  const deliveries = new Proxy(storage.read.deliveries, {
+    get(target, name) {
+      if (name === 'due') onRead();
+      return Reflect.get(target, name);
+    },
+  });
+  const read = { ...storage.read, deliveries };
+  return new Proxy(storage, {
+    get(target, name) {
+      const value: unknown = name === 'read' ? read : Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+t.test(
+  'while all requests hang the database is left alone, and what waits goes once one ends',
+  async (t) => {
+    const internet = new Internet();
+    let reads = 0;
+    const one = await openEngine(t, (await engines.sqlite.create(t)).url, internet, {
+      settings: { timeoutMs: 60_000, inFlight: 3 },
+      through: (storage) => counting(storage, () => (reads += 1)),
+    });
+    const tenantId = await addTenant(one);
+    const quick = await addWebhook(one, tenantId, { subscribedTo: ['message.sent'] });
+    const slow = await addWebhook(one, tenantId, { subscribedTo: ['message.read'] });
+    await raise(one, tenantId, [{ subject: 'first' }]);
+    await until('an answer', () => internet.at(quick.url)[0]?.endedAt != null);
+
+    for (const { url } of [quick, slow]) internet.on(url, internet.hang);
+    t.teardown(internet.letGo);
+    // One at the quick receiver, too: idle it would be given back, and its quick answers forgotten.
+    await raise(one, tenantId, [
+      { subject: 'hangs' },
+      { type: 'message.read', subject: 'hangs 1' },
+      { type: 'message.read', subject: 'hangs 2' },
+    ]);
+    await until('all to hang', () => internet.seen.length === 4);
+    await raise(one, tenantId, [{ subject: 'waits' }]);
+    await pause(500);
+    const before = reads;
+    await pause(1_000);
+    t.ok(reads - before <= 5, `${reads - before} reads in a second`);
+    t.equal(internet.seen.length, 4);
+
+    internet.letGo();
+    const begunAt = performance.now();
+    await until('what waits', () => internet.at(quick.url).length === 3);
+    const lateMs = Math.round(performance.now() - begunAt);
+    t.ok(lateMs < 1_000, `${lateMs} ms after a request has ended`);
+  },
+);
