@@ -75,8 +75,8 @@ async function startDelivering(parts: EngineParts): Promise<Engine> {
   fanOut.kick();
   deliverer.start();
   const upkeep = startUpkeep(parts);
-  const { log, settings } = parts;
-  const recoveries = new Recoveries({ storage, log, concurrency: settings.concurrency });
+  const { log, plans, settings } = parts;
+  const recoveries = new Recoveries({ storage, log, plans, concurrency: settings.concurrency });
   recoveries.start();
   return {
     directFanOut,

@@ -3,6 +3,7 @@ import { doubled } from '../../../core/backoff.ts';
 import type { Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import { Loop } from '../../../core/loop.ts';
+import type { Plans } from '../../tenants/contract.ts';
 import { makeStepLane } from './step-lane.ts';
 
 /** How often recoveries are looked for that another process, or an earlier life of this one, has begun. */
@@ -15,6 +16,7 @@ const lastFullMs = 500;
 export interface RecoveriesParts {
   readonly storage: Pick<Storage, 'read' | 'submit'>;
   readonly log: GatewayLog;
+  readonly plans: Plans;
   /** Requests that a receiver gets at once; a recovery takes a quarter of them. */
   readonly concurrency: number;
 }
@@ -32,7 +34,8 @@ export class Recoveries {
 
   constructor(parts: RecoveriesParts) {
     this.#parts = parts;
-    this.#lane = makeStepLane(Math.max(1, Math.floor(parts.concurrency / 4)));
+    const { concurrency, plans } = parts;
+    this.#lane = makeStepLane(Math.max(1, Math.floor(concurrency / 4)), plans);
     this.#loop = new Loop(
       () => pollMs,
       async () => this.#find(),

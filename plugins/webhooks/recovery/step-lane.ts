@@ -1,4 +1,6 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
+import type { Plans } from '../../tenants/contract.ts';
+import { goesOut, hasWebhooks } from '../matching.ts';
 import { replayOf } from '../replay.ts';
 import type { Recovery } from '../tables/recoveries.ts';
 
@@ -9,20 +11,25 @@ export type StepOutput = 'moved' | 'full' | 'paused' | 'over';
  * Lane of one step of a recovery: makes the next deliveries due, so many that `atOnce` of it are under way. Position
  * and deliveries change in one transaction: a crash leaves out none.
  */
-export function makeStepLane(atOnce: number): Lane<string, StepOutput> {
+export function makeStepLane(atOnce: number, plans: Plans): Lane<string, StepOutput> {
   return {
     name: 'webhooks.recovery-step',
     maxBatch: 1,
     locks: () => [],
     async run(unit, webhookIds) {
       const outputs: StepOutput[] = [];
-      for (const id of webhookIds) outputs.push(await step(unit, id, atOnce));
+      for (const id of webhookIds) outputs.push(await step(unit, id, atOnce, plans));
       return outputs;
     },
   };
 }
 
-async function step(unit: Unit, webhookId: string, atOnce: number): Promise<StepOutput> {
+async function step(
+  unit: Unit,
+  webhookId: string,
+  atOnce: number,
+  plans: Plans,
+): Promise<StepOutput> {
   const [recovery] = await unit.recoveries.forChange([webhookId]);
   if (recovery === undefined || recovery.finishedAt !== null) return 'over';
   const [webhook] = await unit.webhooks.byIds([webhookId]);
@@ -31,8 +38,10 @@ async function step(unit: Unit, webhookId: string, atOnce: number): Promise<Step
     return 'over';
   }
   const [receiver] = await unit.receivers.find([webhook.receiverId]);
+  const { tenantId } = webhook;
+  const allowed = hasWebhooks((await unit.tenants.find([tenantId])).get(tenantId), plans);
   // Deliveries handed over now would end as suppressed.
-  if (!webhook.enabled || receiver?.health.disabledAt != null) return 'paused';
+  if (!goesOut(webhook, receiver?.health, allowed)) return 'paused';
   const before = await unit.deliveries.byIds(recovery.underWay);
   const underWay = before.filter(({ state }) => state === 'waiting').map(({ id }) => id);
   const room = atOnce - underWay.length;
