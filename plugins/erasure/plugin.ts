@@ -14,7 +14,8 @@ export function erasurePlugin(schema: Parameters<typeof belongingsOf>[0]): Gatew
   return gatewayPlugin('erasure', ['storage', 'media'], async (app) => {
     const { media, storage } = app.container.cradle;
     const log = app.container.cradle.log.child({ plugin: 'erasure' });
-    const sweep = new ErasureSweep({ storage, sweepMedia: () => media.swept(), log });
+    const sweepMedia = (tenantId: string) => media.swept(tenantId);
+    const sweep = new ErasureSweep({ storage, sweepMedia, log });
     provide(app.container, 'erasures', sweep);
     app.addHook('onReady', async () => {
       for (const step of tenantSteps(storage, belongingsOf(schema))) sweep.add('ten', step);

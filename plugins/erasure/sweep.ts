@@ -30,8 +30,8 @@ const endLane = erasureLane('end');
 /** What erasures are gone on with. */
 export interface ErasureSweepParts {
   readonly storage: Pick<Storage, 'now' | 'read' | 'scrub' | 'submit'>;
-  /** Deletes the files of deleted messages. */
-  sweepMedia(): Promise<void>;
+  /** Deletes the files of a tenant's deleted messages; rejects while one is left. */
+  sweepMedia(tenantId: string): Promise<void>;
   readonly log: GatewayLog;
 }
 
@@ -102,7 +102,7 @@ export class ErasureSweep implements Erasures {
       }
       if (signal.aborted) return;
       await storage.submit(blankLane, erasure.id);
-      await sweepMedia();
+      await sweepMedia(erasure.tenantId);
       await storage.scrub();
       await storage.submit(endLane, erasure.id);
     } finally {

@@ -86,8 +86,11 @@ export interface MediaService {
   discard(location: MediaLocation): Promise<void>;
   /** Starts a sweep that deletes given-up files. Called after the commit that gave them up. */
   sweep(): void;
-  /** Deletes what is given up; resolves when that is done, or could not be, and is tried again later. */
-  swept(): Promise<void>;
+  /**
+   * Deletes the files of a tenant that are given up.
+   * @throws GatewayError `unavailable` when one could not be deleted, which a later sweep tries again
+   */
+  swept(tenantId: string): Promise<void>;
   /**
    * Makes an address of a stored file, valid for 24 hours on any process. Whoever has the address can read the file.
    */

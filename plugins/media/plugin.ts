@@ -51,7 +51,7 @@ export default gatewayPlugin(
       aheadFiles: settings.ahead,
       metrics: mediaMetrics(metrics),
       sweep: () => upkeep.kick(),
-      swept: () => upkeep.run(),
+      swept: (tenantId) => upkeep.sweepOf(tenantId),
       log,
     });
     provide(app.container, 'media', service);

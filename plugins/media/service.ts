@@ -43,8 +43,8 @@ export interface ServiceParts {
   readonly metrics: MediaMetrics;
   /** Starts a sweep. */
   sweep(): void;
-  /** Runs a sweep to its end. */
-  swept(): Promise<void>;
+  /** See `MediaService.swept`. */
+  swept(tenantId: string): Promise<void>;
   readonly log: GatewayLog;
 }
 

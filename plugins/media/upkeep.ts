@@ -1,11 +1,13 @@
 import { spread } from '../../core/backoff.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
+import { GatewayError } from '../../core/errors.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { Loop } from '../../core/loop.ts';
 import type { MediaLocation } from './contract.ts';
 import type { Spool } from './fetching/spool.ts';
 import { forgetLane, type Retention, retireLane, sweepSize } from './lanes.ts';
 import type { MediaStore } from './store/store.ts';
+import type { GivenUpPage, MediaPosition } from './tables/media.ts';
 
 /** Bounds of the time between two sweeps; the shorter one is for tests. */
 const slowestMs = 60_000;
@@ -27,8 +29,8 @@ export interface MediaUpkeepParts {
 export interface Upkeep {
   /** Starts a sweep. */
   kick(): void;
-  /** Runs a sweep of its own, beside one that is under way. */
-  run(): Promise<void>;
+  /** Deletes what a tenant has given up, see `MediaService.swept`. */
+  sweepOf(tenantId: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -48,7 +50,7 @@ export function startMediaUpkeep(parts: MediaUpkeepParts): Upkeep {
   loop.kick();
   return {
     kick: () => loop.kick(),
-    run: () => sweep(parts, stopping.signal),
+    sweepOf: (tenantId) => sweepOf(parts, tenantId, stopping.signal),
     async stop() {
       stopping.abort();
       await loop.stop();
@@ -71,6 +73,25 @@ export async function sweep(parts: MediaUpkeepParts, stop: AbortSignal): Promise
     // Files that could not be deleted would be read again: the next sweep tries them.
     if (deleted.length < sweepSize) return;
   }
+}
+
+/** Tries each of a tenant's given-up files once, however many of them fail. */
+async function sweepOf(
+  parts: MediaUpkeepParts,
+  tenantId: string,
+  stop: AbortSignal,
+): Promise<void> {
+  const { storage } = parts;
+  let isClean = true;
+  for (let after: MediaPosition | undefined = [0, '']; after !== undefined && !stop.aborted; ) {
+    const page: GivenUpPage = await storage.read.media.givenUpOf(tenantId, after, sweepSize);
+    const deleted = await deleteFiles(parts, page.files);
+    if (deleted.length > 0) await storage.submit(forgetLane, deleted);
+    if (deleted.length < page.files.length) isClean = false;
+    after = page.next;
+  }
+  if (isClean && !stop.aborted) return;
+  throw new GatewayError('unavailable', { cause: new Error('a file is not deleted yet') });
 }
 
 /** Deletes files; answers the keys of those that were deleted. */

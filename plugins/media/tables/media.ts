@@ -28,6 +28,15 @@ export interface MediaAge {
   readonly keptBefore: number;
 }
 
+/** A place among files, which are in the order of their age. */
+export type MediaPosition = readonly [createdAt: number, key: string];
+
+/** Files that are to be deleted, and the place behind them; none: these are the last. */
+export interface GivenUpPage {
+  readonly files: readonly MediaLocation[];
+  readonly next: MediaPosition | undefined;
+}
+
 /** The SQL of stored media. */
 export class MediaTable {
   protected readonly db: Sql;
@@ -157,6 +166,25 @@ export class MediaTable {
       .orderBy('created_at')
       .limit(limit);
     return rows.map((row) => ({ key: row.id, tenantId: row.tenant_id }));
+  }
+
+  /** Files of a tenant that are to be deleted, a bounded number of those behind a place. */
+  async givenUpOf(
+    tenantId: string,
+    [createdAt, key]: MediaPosition,
+    limit: number,
+  ): Promise<GivenUpPage> {
+    const rows = await this.db.rows<Pick<MediaColumns, 'id' | 'created_at'>>(
+      `select id, created_at from media_files
+       where state = ${givenUp} and created_at >= ? and (created_at > ? or id > ?) and tenant_id = ?
+       order by created_at, id limit ${limit}`,
+      [createdAt, createdAt, key, tenantId],
+    );
+    const last = rows.at(-1);
+    return {
+      files: rows.map((row) => ({ key: row.id, tenantId })),
+      next: last === undefined ? undefined : [last.created_at, last.id],
+    };
   }
 
   /** Deletes the rows of files that were given up and are deleted. */
