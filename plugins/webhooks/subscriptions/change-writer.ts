@@ -13,6 +13,8 @@ export class ChangeWriter {
   readonly #reassigned = new Map<string, Webhook>();
   /** Receivers of new URLs, by a subscription with each. */
   readonly #used = new Map<string, Webhook>();
+  /** Receivers of former URLs. */
+  readonly #left = new Set<string>();
   readonly #reset = new Set<string>();
   readonly #reenabled = new Set<string>();
 
@@ -27,7 +29,10 @@ export class ChangeWriter {
     if (before === null || this.#created.has(id)) this.#created.set(id, webhook);
     else if (before !== webhook) this.#changed.set(id, webhook);
     if (before?.receiverId !== receiverId) this.#used.set(receiverId, webhook);
-    if (before !== null && before.receiverId !== receiverId) this.#reassigned.set(id, webhook);
+    if (before !== null && before.receiverId !== receiverId) {
+      this.#reassigned.set(id, webhook);
+      this.#left.add(before.receiverId);
+    }
     if (change.kind === 'update' && change.changes.url !== undefined) this.#reset.add(receiverId);
     if (change.kind === 'reenable') this.#reenabled.add(receiverId);
   }
@@ -54,7 +59,21 @@ export class ChangeWriter {
     logPauses(unit, log, resumed, () => ({ disabledAt: null, disabledReason: null }));
     for (const id of [...this.#reenabled].sort()) await receivers.reenable(id, now);
     await receivers.reset([...this.#reset].sort(), now);
+    await this.#keepLeft(unit);
     const woken = [...this.#reassigned.values()].map(({ receiverId }) => receiverId);
     await receivers.wake(woken, now);
+  }
+
+  /**
+   * Keeps receivers that no subscription has any more: whoever has read one before stores its deliveries there yet, where
+   * they are found, and moved.
+   */
+  async #keepLeft({ webhooks, receivers, now }: Unit): Promise<void> {
+    const left = [...this.#left].sort();
+    const used = new Set((await webhooks.ofReceivers(left)).map(({ receiverId }) => receiverId));
+    await receivers.touch(
+      left.filter((id) => !used.has(id)),
+      now,
+    );
   }
 }

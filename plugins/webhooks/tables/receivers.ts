@@ -136,6 +136,12 @@ export class ReceiverTable {
     );
   }
 
+  /** Keeps receivers from `deleteUnused` for its time, used or not. */
+  async touch(ids: readonly string[], now: number): Promise<void> {
+    if (ids.length === 0) return;
+    await this.db.knex('receivers').whereIn('id', ids).update({ updated_at: now });
+  }
+
   /** Deletes receivers that no subscription has, see `deleteUnusedReceivers`. */
   deleteUnused(before: number, limit: number): Promise<number> {
     return deleteUnusedReceivers(this.db, before, limit);
