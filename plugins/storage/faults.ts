@@ -42,6 +42,9 @@ const connectionNumbers = new Set([
 /** Error numbers above that concern the whole server, not one connection. */
 const goneNumbers = new Set<unknown>([1047, 1053, 3032]);
 
+/** A write in a transaction that is read only, as the connection or the whole server has it. */
+const readOnlyTransaction = 1792;
+
 /** Error numbers of a database that takes no writes for now. */
 const unwritableNumbers = new Set([
   1021, // disk full
@@ -54,6 +57,7 @@ const unwritableNumbers = new Set([
   1290, // the server runs with --read-only
   1598, // the binary log cannot be written
   1637, // too many transactions at once
+  readOnlyTransaction,
   1836, // the storage engine is in read-only mode
   1874, // InnoDB is in read-only mode
   3100, // MySQL's group replication refuses the transaction
@@ -103,7 +107,8 @@ export function faultOf(error: unknown): Fault {
 
 /** Whether a connection that only reads refused a write: the gateway's own fault. */
 export function isWriteWhileReading(error: unknown): boolean {
-  return factsOf(error).code === 'SQLITE_READONLY';
+  const { code, errno } = factsOf(error);
+  return code === 'SQLITE_READONLY' || errno === readOnlyTransaction;
 }
 
 /** Whether the error says that the server itself is away or refuses: further connections would fail the same way. */

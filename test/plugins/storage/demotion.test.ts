@@ -49,3 +49,17 @@ t.test(
     );
   },
 );
+
+t.test('a server that opens read-only connections for a while: 503, then as before', async (t) => {
+  const { url, execute } = await startReadOnlyServer(t);
+  const storage = await openScratch(url, t);
+  await execute('SET GLOBAL TRANSACTION READ ONLY');
+  const store = () => Promise.all(lanes.map((lane) => storage.submit(lane, 'one')));
+  await t.rejects(store(), { code: 'unavailable' });
+  t.notOk(storage.accepts('write'));
+  await execute('SET GLOBAL TRANSACTION READ WRITE');
+  const passes = async () => storage.accepts('write') || undefined;
+  await until('writes to pass again', passes, 5_000);
+  await store();
+  t.equal((await scratchOf(storage.read).names()).length, lanes.length);
+});
