@@ -9,6 +9,7 @@ export const accountMetrics = {
     meaning: 'Accounts that are not removed, by what they are now.',
     labels: {
       channel: 'name of the channel',
+      mode: ['live', 'test'],
       status: ['connecting', 'connected', 'disconnected', 'restricted'],
       reason: 'production.md has them all; `none` without one',
     },
@@ -18,7 +19,12 @@ export const accountMetrics = {
     of: 'process',
     unit: 'changes',
     meaning: 'Changes of the status of accounts: connects, losses and ends, by reason.',
-    labels: { channel: 'name of the channel', status: 'the new one', reason: 'as above' },
+    labels: {
+      channel: 'name of the channel',
+      mode: ['live', 'test'],
+      status: 'the new one',
+      reason: 'as above',
+    },
   },
   gateway_sessions_held: {
     type: 'gauge',

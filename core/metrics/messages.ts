@@ -33,14 +33,22 @@ export const messageMetrics = {
     of: 'installation',
     unit: 'messages',
     meaning: 'Messages that are queued, by the status of their account.',
-    labels: { channel: 'name of the channel', account_status: 'as of `gateway_accounts`' },
+    labels: {
+      channel: 'name of the channel',
+      mode: ['live', 'test'],
+      account_status: 'as of `gateway_accounts`',
+    },
   },
   gateway_messages_oldest_queued_seconds: {
     type: 'gauge',
     of: 'installation',
     unit: 'seconds',
     meaning: 'Age of the oldest queued message; absent where none is queued.',
-    labels: { channel: 'name of the channel', account_status: 'as of `gateway_accounts`' },
+    labels: {
+      channel: 'name of the channel',
+      mode: ['live', 'test'],
+      account_status: 'as of `gateway_accounts`',
+    },
   },
   gateway_webhook_deliveries_total: {
     type: 'counter',

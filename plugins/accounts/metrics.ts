@@ -1,12 +1,16 @@
 import { endedReasons, type LeftOutKind, refusedReasons } from '../../core/contracts/driver.ts';
 import type { Labels, Metrics } from '../../core/contracts/metrics.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
-import type { AccountReason, AccountStatus } from './contract.ts';
+import type { AccountReason } from './contract.ts';
 import type { CredentialSource } from './session/credential-cache.ts';
+import type { AccountRow } from './tables/account-rows.ts';
 
 /** Metrics of accounts and their sessions. */
 export interface AccountMetrics {
-  statusChanged(channel: string, status: AccountStatus, reason: AccountReason | null): void;
+  statusChanged(
+    account: Pick<AccountRow, 'channel' | 'mode' | 'status'>,
+    reason: AccountReason | null,
+  ): void;
   leftOut(channel: string, kind: LeftOutKind): void;
   /** The lease of a session ended under this process. */
   leaseLost(cause: Labels<'gateway_session_leases_lost_total'>['cause']): void;
@@ -29,12 +33,14 @@ export function accountMetrics(
   // An end is rare: without a zero before it no rate would show the first one.
   for (const channel of channels) {
     for (const reason of [...endedReasons, ...refusedReasons]) {
-      changes.of({ channel, status: 'disconnected', reason });
+      for (const mode of ['live', 'test'] as const) {
+        changes.of({ channel, mode, status: 'disconnected', reason });
+      }
     }
   }
   return {
-    statusChanged: (channel, status, reason) =>
-      changes.add({ channel, status, reason: reason ?? 'none' }),
+    statusChanged: ({ channel, mode, status }, reason) =>
+      changes.add({ channel, mode, status, reason: reason ?? 'none' }),
     leftOut: (channel, kind) => leftOut.add({ channel, kind }),
     leaseLost: (cause) => leasesLost.add({ cause }),
     credentialRead: (source) => readsFrom[source].add(),

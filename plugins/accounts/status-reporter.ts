@@ -27,7 +27,7 @@ export class StatusReporter {
     if (!isStatusChange(before, after)) return;
     const { id: account, channel, status } = after;
     const { reason, detail } = causeOf(after);
-    this.#metrics.statusChanged(channel, status, reason);
+    this.#metrics.statusChanged(after, reason);
     const fields = {
       ...{ account, channel, from: before.status, to: status, reason },
       detail: detail === null ? null : masked(detail),

@@ -37,8 +37,8 @@ export function showQueues(
     async () => {
       const queues = await storage.read.queuedMessages.queues();
       const at = await storage.now();
-      const labelled = queues.map(({ channel, status, queued, oldest }) => ({
-        labels: { channel, account_status: status },
+      const labelled = queues.map(({ channel, mode, status, queued, oldest }) => ({
+        labels: { channel, mode, account_status: status },
         queued,
         ageS: Math.max(0, at - oldest) / 1_000,
       }));

@@ -14,6 +14,32 @@ t.test('Prometheus takes the alerts', { skip: !hasPrometheus() }, async (t) => {
   t.equal(code, 0, output);
 });
 
+t.test('accounts of test tenants give no alert', { skip: !hasPrometheus() }, async (t) => {
+  const troubles = {
+    GatewayQueueNotDraining:
+      'gateway_messages_oldest_queued_seconds{mode="MODE", account_status="connected"}',
+    GatewayNetworkUnreachable:
+      'gateway_accounts{mode="MODE", status="connecting", reason="network_unreachable"}',
+    GatewayAccountDisconnected:
+      'gateway_account_status_changes_total{mode="MODE", status="disconnected", reason="logged_out"}',
+    GatewayAccountRestricted:
+      'gateway_accounts{mode="MODE", status="restricted", reason="safety_limits"}',
+  };
+  const firing = async (mode: 'live' | 'test') => {
+    const tests = Object.entries(troubles).map(([alertname, series]) => ({
+      interval: '1m',
+      input_series: [{ series: series.replace('MODE', mode), values: '0+20x20' }],
+      alert_rule_test: [{ eval_time: '20m', alertname, exp_alerts: [] }],
+    }));
+    const rule_files = [join(ops, 'alerts.yaml')];
+    const folder = t.testdir({ 'tests.yaml': JSON.stringify({ rule_files, tests }) });
+    const { output } = await promtool(['test', 'rules', join(folder, 'tests.yaml')], '');
+    return Object.keys(troubles).filter((alert) => output.includes(`alertname: ${alert}`));
+  };
+  t.same(await firing('live'), Object.keys(troubles));
+  t.same(await firing('test'), []);
+});
+
 t.test('alerts and dashboard name metrics and labels that there are', async (t) => {
   const dashboard = await readFile(join(ops, 'dashboard.json'), 'utf8');
   for (const text of [rules, dashboard.replaceAll('\\"', '"')]) {

@@ -1,6 +1,6 @@
 import type { Knex } from 'knex';
 import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
-import type { AccountState, AccountStatus, ConnectOptions } from '../contract.ts';
+import type { AccountState, AccountStatus, ConnectOptions, Mode } from '../contract.ts';
 import { type AccountRow, accountRow, type StoredAccount, stateColumns } from './account-rows.ts';
 
 /** What an account is made with; the rest of its row starts empty. */
@@ -41,9 +41,10 @@ export interface AccountCount {
   readonly connected: number;
 }
 
-/** How many accounts of a channel are in one state. */
+/** How many accounts of a channel, of live tenants or of test tenants, are in one state. */
 export interface AccountStateCount {
   readonly channel: string;
+  readonly mode: Mode;
   readonly status: AccountStatus;
   readonly reason: string | null;
   readonly accounts: number;
@@ -229,8 +230,9 @@ export class AccountTable {
   /** How many accounts that are not removed are in which state, of all tenants. */
   async byState(): Promise<readonly AccountStateCount[]> {
     return this.db.rows<AccountStateCount>(
-      `select channel, status, reason, count(*) as accounts from accounts
-       where removed_at is null group by channel, status, reason`,
+      `select a.channel, t.mode, a.status, a.reason, count(*) as accounts
+       from accounts as a join tenants as t on t.id = a.tenant_id
+       where a.removed_at is null group by a.channel, t.mode, a.status, a.reason`,
     );
   }
 

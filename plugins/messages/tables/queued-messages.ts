@@ -8,9 +8,10 @@ import {
   toPosition,
 } from './message-rows.ts';
 
-/** Queued messages of the accounts of a channel in one status. */
+/** Queued messages of the accounts of a channel in one status, of live tenants or of test tenants. */
 export interface QueueCount {
   readonly channel: string;
+  readonly mode: 'live' | 'test';
   readonly status: string;
   readonly queued: number;
   /** When the oldest of them was accepted. */
@@ -98,17 +99,18 @@ export class QueuedMessageTable {
     return rows.map((row) => row.id);
   }
 
-  /** The queued messages of all accounts, by channel and status of the account. */
+  /** The queued messages of all accounts, by channel, mode and status of the account. */
   async queues(): Promise<readonly QueueCount[]> {
     const index =
       this.db.dialect === 'mysql' ? 'force index (messages_account_id_status_sequence)' : '';
     const queued = `from messages ${index} where account_id = a.id and status = 'queued'`;
     return this.db.rows<QueueCount>(
-      `select channel, status, sum(queued) as queued, min(oldest) as oldest from (
-         select a.channel, a.status, (select count(*) ${queued}) as queued,
+      `select channel, mode, status, sum(queued) as queued, min(oldest) as oldest from (
+         select a.channel, (select mode from tenants where id = a.tenant_id) as mode, a.status,
+           (select count(*) ${queued}) as queued,
            (select created_at ${queued} order by sequence limit 1) as oldest
          from accounts as a where a.removed_at is null
-       ) as queues where queued > 0 group by channel, status`,
+       ) as queues where queued > 0 group by channel, mode, status`,
     );
   }
 

@@ -73,7 +73,8 @@ export async function tellsReason(t: Test, place: Place, row: Row): Promise<void
   const said = { level: 30, channel, to: row.stored, detail: masked(detail) };
   t.match(line, said, 'the line of the log');
   const metrics = await (await fetch(new URL('/metrics', place.gateway.baseUrl))).text();
-  const labels = `channel="${channel}",status="${row.stored}",reason="${row.reason}"`;
+  const mode = api === place.test ? 'test' : 'live';
+  const labels = `channel="${channel}",mode="${mode}",status="${row.stored}",reason="${row.reason}"`;
   t.match(metrics, `gateway_account_status_changes_total{${labels}} `, 'the metric');
 }
 

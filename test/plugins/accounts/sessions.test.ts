@@ -420,7 +420,7 @@ for (const { name, create } of databases) {
       t.notOk(JSON.stringify(lines).includes(phone), 'no number in full');
       const metrics = await process.metrics.text();
       const counted = (status: string, reason: string) =>
-        `gateway_account_status_changes_total{channel="msgapp_web",status="${status}",reason="${reason}"}`;
+        `gateway_account_status_changes_total{channel="msgapp_web",mode="test",status="${status}",reason="${reason}"}`;
       t.match(metrics, `${counted('connecting', 'network_unreachable')} 1\n`);
       t.match(metrics, `${counted('connected', 'none')} 2\n`);
       t.match(metrics, `${counted('disconnected', 'logged_out')} 1\n`);
