@@ -1,23 +1,15 @@
 import { existsSync } from 'node:fs';
-import {
-  copyFile,
-  link,
-  mkdir,
-  mkdtemp,
-  open,
-  readdir,
-  rename,
-  rm,
-  writeFile,
-} from 'node:fs/promises';
+import { copyFile, link, mkdir, open, readdir, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { create } from 'tar';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import { gatewayVersion } from '../../core/version.ts';
-import { placesOf } from '../backup/embedded.ts';
+import { type Places, placesOf } from '../backup/embedded.ts';
 import { type Manifest, names } from '../backup/manifest.ts';
-import { copyDatabase, secretFile } from '../compose-backup.ts';
+import { inWorkFolder, type Work } from '../backup/work-folder.ts';
+import { copyDatabase, lockDatabase, secretFile } from '../compose-backup.ts';
 import { readConfig } from '../read.ts';
+import type { GatewayConfig } from '../schema.ts';
 import type { Output } from './output.ts';
 
 /**
@@ -34,28 +26,46 @@ export async function backUp(
   if (!existsSync(places.database)) {
     throw new StartRefusal(`There is no database at ${places.database}: correct DATABASE_URL.`);
   }
-  const work = await mkdtemp(join(dirname(places.database), 'backup-'));
-  const partial = `${resolve(file)}.partial`;
+  const unlock = lockBackups(places.database);
+  return await inWorkFolder(places.database, 'backup', unlock, (work) => {
+    return pack(file, config, places, work);
+  });
+}
+
+/** @throws StartRefusal while another backup is made */
+function lockBackups(database: string): () => void {
   try {
-    const created_at = new Date().toISOString();
-    const manifest: Manifest = { format: 1, version: gatewayVersion, created_at };
-    await writeFile(join(work, names.manifest), JSON.stringify(manifest));
-    copyDatabase(places.database, join(work, names.database));
-    copyDatabase(places.network, join(work, names.network));
-    // After the database, so that no message that it has is without its file.
-    const files = places.media === null ? 0 : await take(places.media, join(work, names.media));
-    await create({ file: partial, cwd: work, portable: true, mode: 0o600 }, await readdir(work));
-    await sync(partial);
-    await rename(partial, file);
-    const secret = config.gateway_secret ? 'GATEWAY_SECRET' : join(config.data_dir, secretFile);
-    const text =
-      `${file} has the database and ${files} files of media. Keep ${secret} apart from it: nobody can restore it ` +
-      'without that secret.';
-    return { json: { file, ...manifest, media: files }, text };
-  } finally {
-    await rm(work, { recursive: true, force: true });
-    await rm(partial, { force: true });
+    return lockDatabase(`${database}.backup`, 'alone');
+  } catch (cause) {
+    if (!(cause instanceof StartRefusal)) throw cause;
+    const message = `Another backup of ${database} is being made: wait until it has ended.`;
+    throw new StartRefusal(message, { cause });
   }
+}
+
+async function pack(
+  file: string,
+  config: GatewayConfig,
+  places: Places,
+  { folder, leftovers }: Work,
+): Promise<Output> {
+  const created_at = new Date().toISOString();
+  const manifest: Manifest = { format: 1, version: gatewayVersion, created_at };
+  await writeFile(join(folder, names.manifest), JSON.stringify(manifest));
+  copyDatabase(places.database, join(folder, names.database));
+  copyDatabase(places.network, join(folder, names.network));
+  // After the database, so that no message that it has is without its file.
+  const files = places.media === null ? 0 : await take(places.media, join(folder, names.media));
+  const partial = `${resolve(file)}.partial`;
+  leftovers.add(partial);
+  await create({ file: partial, cwd: folder, portable: true, mode: 0o600 }, await readdir(folder));
+  await sync(partial);
+  await rename(partial, file);
+  const secret = config.gateway_secret ? 'GATEWAY_SECRET' : join(config.data_dir, secretFile);
+  const text =
+    `${file} has the database and ${files} files of media. Keep ${secret} apart from it: nobody can restore it ` +
+    'without that secret.';
+  return { json: { file, ...manifest, media: files }, text };
 }
 
 /** Links, or copies, the files of a folder into another one; answers how many. One that is deleted meanwhile is left out. */

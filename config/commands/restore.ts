@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { chmod, cp, mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { extract } from 'tar';
 import { createGateway } from '../../core/kernel.ts';
@@ -7,6 +7,7 @@ import { createLog } from '../../core/log.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import { type Places, placesOf } from '../backup/embedded.ts';
 import { names, readManifest } from '../backup/manifest.ts';
+import { inWorkFolder, type Work } from '../backup/work-folder.ts';
 import { composeAdministration } from '../compose-administration.ts';
 import { copyDatabase, lockDatabase, settleRestored } from '../compose-backup.ts';
 import { readConfig } from '../read.ts';
@@ -25,29 +26,32 @@ export async function restore(
   const config = readConfig(env);
   const places = placesOf(config);
   if (!existsSync(file)) throw new StartRefusal(`There is no file ${file}.`);
-  const release = lockDatabase(places.database, 'alone');
-  try {
+  const unlock = lockDatabase(places.database, 'alone');
+  return await inWorkFolder(places.database, 'restore', unlock, (work) => {
     refuseData(places);
-    const work = await mkdtemp(join(dirname(places.database), 'restore-'));
-    try {
-      await unpack(file, work);
-      const { version, created_at } = readManifest(work, file);
-      const queued = await settle(config, join(work, names.database));
-      // A copy has what the settling has left in a file of its own beside the database.
-      const settled = join(work, 'settled.db');
-      copyDatabase(join(work, names.database), settled);
-      await chmod(settled, 0o600);
-      await put(work, settled, places);
-      const text =
-        `The backup of ${created_at} is restored. ${queued} queued messages may have been sent since: they are ` +
-        'repeated under their references where the network drops repeats, else they fail with delivery_uncertain.';
-      return { json: { file, version, created_at, queued }, text };
-    } finally {
-      await rm(work, { recursive: true, force: true });
-    }
-  } finally {
-    release();
-  }
+    return takeOver(file, config, places, work);
+  });
+}
+
+async function takeOver(
+  file: string,
+  config: GatewayConfig,
+  places: Places,
+  work: Work,
+): Promise<Output> {
+  const { folder } = work;
+  await unpack(file, folder);
+  const { version, created_at } = readManifest(folder, file);
+  const queued = await settle(config, join(folder, names.database));
+  // A copy has what the settling has left in a file of its own beside the database.
+  const settled = join(folder, 'settled.db');
+  copyDatabase(join(folder, names.database), settled);
+  await chmod(settled, 0o600);
+  await put(work, settled, places);
+  const text =
+    `The backup of ${created_at} is restored. ${queued} queued messages may have been sent since: they are ` +
+    'repeated under their references where the network drops repeats, else they fail with delivery_uncertain.';
+  return { json: { file, version, created_at, queued }, text };
 }
 
 async function unpack(file: string, folder: string): Promise<void> {
@@ -84,43 +88,34 @@ async function settle(config: GatewayConfig, database: string): Promise<number> 
   }
 }
 
-/** Moves what was unpacked to its places, the database last; takes it all back when one cannot be moved. */
+/** Moves what was unpacked to its places, the database last; none of it stays when one cannot be moved. */
 async function put(
-  work: string,
+  { folder, leftovers }: Work,
   settled: string,
   { database, network, media }: Places,
 ): Promise<void> {
   const moves = [
-    [join(work, names.network), network],
-    [join(work, names.media), media],
+    [join(folder, names.network), network],
+    [join(folder, names.media), media],
     [settled, database],
   ] as const;
-  const placed: string[] = [];
-  try {
-    for (const [from, to] of moves) {
-      if (to === null || !existsSync(from)) continue;
-      placed.push(to);
-      await move(from, to);
-    }
-  } catch (error) {
-    for (const to of placed) await rm(to, { recursive: true, force: true });
-    throw error;
+  for (const [from, to] of moves) {
+    if (to === null || !existsSync(from)) continue;
+    await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+    leftovers.add(to).add(`${to}.partial`);
+    await move(from, to);
   }
+  leftovers.clear();
 }
 
 /** Moves a file or a folder, also to another volume, where it has its name once it is whole. */
 async function move(from: string, to: string): Promise<void> {
-  await mkdir(dirname(to), { recursive: true, mode: 0o700 });
   try {
     await rename(from, to);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EXDEV')) throw error;
     const partial = `${to}.partial`;
-    try {
-      await cp(from, partial, { recursive: true });
-      await rename(partial, to);
-    } finally {
-      await rm(partial, { recursive: true, force: true });
-    }
+    await cp(from, partial, { recursive: true });
+    await rename(partial, to);
   }
 }
