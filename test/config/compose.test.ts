@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -7,7 +6,6 @@ import { settingsOf } from '../../config/environment.ts';
 import { loadConfig, refuseUnservable } from '../../config/load.ts';
 import { composeFile, interpolated } from '../harness/compose-file.ts';
 import { manifests } from '../harness/manifests.ts';
-import { findProgram } from '../servers/processes.ts';
 
 const project = join(import.meta.dirname, '../..');
 const file = composeFile();
@@ -182,19 +180,4 @@ t.test('the manifests of Kubernetes: settings, probes, stops and budgets', async
     return config.roles.join();
   });
   t.same(roles.sort(), ['api', 'sessions', 'webhooks']);
-});
-
-t.test('the unit is one that systemd takes', async (t) => {
-  const path = join(project, 'ops/messaging-gateway.service');
-  const unit = readFileSync(path, 'utf8');
-  t.ok(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1]) >= 30);
-  if (findProgram(['systemd-analyze']) === undefined) return;
-  const { status, stderr } = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' });
-  // Its program, and the servers that it comes after, need not be on this machine.
-  const wrong = stderr.split('\n').filter((line) => line.includes('messaging-gateway.service'));
-  t.same(
-    wrong.filter((line) => !/is not executable/.test(line)),
-    [],
-  );
-  t.ok(status === 0 || wrong.length > 0);
 });
