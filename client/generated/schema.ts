@@ -974,7 +974,7 @@ export interface paths {
         put?: never;
         /**
          * Let a contact write
-         * @description A contact writes to the phone. While the phone is not linked, the message is kept and delivered once it is. A repeated `network_id` is the same message, which the network then offers again. A `from` with `network_id` plays a network that hides phone numbers: first alone, later beside the phone, it shows that two contacts are one person.
+         * @description A contact writes to the phone. While the phone is not linked, the message is kept and delivered once it is. A phone that is not known yet is made, and needs `channel` in the query. A repeated `network_id` is the same message, which the network then offers again. A `from` with `network_id` plays a network that hides phone numbers: first alone, later beside the phone, it shows that two contacts are one person.
          */
         post: operations["write_to_simulated_phone"];
         delete?: never;

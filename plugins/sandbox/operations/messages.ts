@@ -34,7 +34,7 @@ export function messageOperations(sandbox: Sandbox): readonly AnyOperation[] {
       summary: 'Let a contact write',
       description:
         'A contact writes to the phone. While the phone is not linked, the message is kept and delivered ' +
-        'once it is. A repeated `network_id` is the same message, which the network then offers again. ' +
+        'once it is. A phone that is not known yet is made, and needs `channel` in the query. A repeated `network_id` is the same message, which the network then offers again. ' +
         'A `from` with `network_id` plays a network that hides phone numbers: first alone, later beside the ' +
         'phone, it shows that two contacts are one person.',
       hints: { readOnly: false, destructive: false, idempotent: false },
@@ -53,7 +53,7 @@ export function messageOperations(sandbox: Sandbox): readonly AnyOperation[] {
       ],
       async handler({ caller, params, query, body }) {
         const named = { phone: params.phone, channel: query.channel };
-        const address = await phoneAddress(sandbox, caller, named);
+        const address = await phoneAddress(sandbox, caller, named, true);
         const from = {
           phone:
             body.from.phone === undefined ? null : phoneFrom(body.from.phone, 'body/from/phone'),

@@ -66,6 +66,21 @@ t.test('the life of a phone', async (t) => {
   const channel = { channel: 'msgapp_web' };
   await t.rejects(call('get_simulated_phone', { params }), { code: 'not_found' });
   await t.rejects(call('get_simulated_phone', { params, query: channel }), { code: 'not_found' });
+  const early = { from: { phone: '+15550002222' }, text: 'Hi' };
+  for (const [id, body] of [
+    ['put_simulated_phone', {}],
+    ['write_to_simulated_phone', early],
+  ] as const) {
+    await t.rejects(call(id, { params, body }), {
+      code: 'invalid_request',
+      details: [
+        {
+          path: 'query/channel',
+          message: 'query/channel is required for a phone that is not known yet',
+        },
+      ],
+    });
+  }
   t.same(await call('put_simulated_phone', { params, query: channel, body: { send: 'deliver' } }), {
     phone_number: phone,
     channel: 'msgapp_web',
