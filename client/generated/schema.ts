@@ -729,7 +729,8 @@ export interface paths {
          *     a `failure`. The receiver gets it like any other delivery, signed if signing is on; nothing in it shows that it
          *     is a test, but its ids are all zeros. It goes out also when the webhook is switched off, paused or not
          *     subscribed to the event; it changes no counter, is never retried, and is in the delivery log. One at a time:
-         *     while a test of the webhook is under way, another is refused with `rate_limited`.
+         *     while a test of the webhook is under way, another is refused with `rate_limited`, and `retry_after_s` is how long
+         *     the first may still take.
          */
         post: operations["test_webhook"];
         delete?: never;

@@ -30,7 +30,7 @@ export default gatewayPlugin(
     const mint = (key: string): string => media.mint(key);
     const timeoutMs = webhooks.timeout_s * 1000;
     const connectTimeoutMs = webhooks.connect_timeout_s * 1000;
-    const tests = new TestSlots(webhooks.concurrency);
+    const tests = new TestSlots({ concurrency: webhooks.concurrency, timeoutMs }, clock);
     const made = makeWebhookOperations({
       tests,
       ...{ channels, clock, cursors, egress, plans, secrets, stopping, storage, log, mint },
