@@ -26,7 +26,8 @@ export function scopeRefusal(
 ): GatewayError | null {
   if (scope !== null && scopes !== null && !scopes.has(scope)) return missingScope(scope);
   if (accountIds === null || withinAccounts === true) return null;
-  const message = 'This key is limited to some accounts; use one for all accounts here.';
+  const message =
+    'This key is limited to some accounts, and this concerns all of them; use a key without account_ids.';
   return new GatewayError('scope_missing', { message });
 }
 

@@ -174,7 +174,8 @@ export class Connections {
   async #refuseOthers(caller: Caller, { channel, identifier }: ConnectCall): Promise<void> {
     if (caller.accountIds === null) return;
     if ((await this.#findRecord(caller, channel, identifier)) !== undefined) return;
-    const message = 'This key is limited to some accounts, and this number is none of them.';
+    const message =
+      'This key is limited to some accounts, and this number is none of them; connect it with a key without account_ids.';
     throw new GatewayError('scope_missing', { message });
   }
 }

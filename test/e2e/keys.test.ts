@@ -208,6 +208,16 @@ t.test('keys', async (t) => {
     t.match(await limited.get(`/messages/${sent}`), { body: { account_id: second } });
     t.match(await limited.get('/webhooks'), { status: 403 });
     t.match(await limited.get('/keys'), { status: 403 });
+    const refused = (error: RegExp) => ({ body: { error_code: 'scope_missing', error } });
+    t.match(
+      await limited.get('/sandbox/phones'),
+      refused(/this concerns all of them; use a key without account_ids\.$/),
+    );
+    const another = { phone_number: phoneNumber(73) };
+    t.match(
+      await limited.post('/channels/msgapp-web/connections', another),
+      refused(/this number is none of them; connect it with a key without account_ids\.$/),
+    );
   });
 
   await t.test('a key never may more than its maker', async (t) => {
