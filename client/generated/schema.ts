@@ -3437,7 +3437,7 @@ export interface operations {
                 limit?: number;
                 /** @description An unknown id gives an empty list. */
                 account_id?: string;
-                /** @description Words of the name, number or address of the contact. */
+                /** @description Only conversations whose contact has each of these words in its name, number or address, also within longer ones, whatever the case. Texts are searched by `q` of `GET /messages`. */
                 q?: string;
                 /** @description The `next_cursor` of the previous page. */
                 before?: string;

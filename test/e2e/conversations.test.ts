@@ -62,6 +62,7 @@ async function lists(t: Test, { api }: FleetTenant): Promise<void> {
   t.strictSame(await search(`q=${bob.slice(-4)}`), [all[3]], 'by number');
   t.strictSame(await search('q=%C3%A9ve'), [all[0]]);
   t.strictSame(await search('q=nobody'), []);
+  t.strictSame(await search('q=three'), [], 'not by text');
   t.strictSame((await search('q=%25')).length, 0, 'a sign of the database is a sign');
 
   const paged: Conversation[] = [];

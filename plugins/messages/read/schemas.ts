@@ -66,7 +66,9 @@ export const ConversationsQuery = Closed({
     Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'Words of the name, number or address of the contact.',
+      description:
+        'Only conversations whose contact has each of these words in its name, number or address, also within longer ' +
+        'ones, whatever the case. Texts are searched by `q` of `GET /messages`.',
     }),
   ),
   before,
