@@ -57,9 +57,11 @@ export default gatewayPlugin(
     provide(app.container, 'media', service);
     serveMedia(app, { addresses, store, find: (key) => storage.read.media.find(key) });
     app.addHook('onClose', async () => {
-      await upkeep.stop();
-      await spool.close();
+      const stopped = upkeep.stop();
+      // Before the sweep has ended: one that waits for a service that is away would hold up the stop.
       store.close();
+      await stopped;
+      await spool.close();
     });
   },
 );

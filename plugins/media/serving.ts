@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { create as contentDisposition } from 'content-disposition';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GatewayError } from '../../core/errors.ts';
@@ -6,7 +7,7 @@ import type { MediaAddresses } from './addresses.ts';
 import type { StoredFile } from './contract.ts';
 import { isShown, servedType } from './fetching/types.ts';
 import { readRange } from './range.ts';
-import type { MediaStore } from './store/store.ts';
+import type { ByteRange, MediaStore } from './store/store.ts';
 
 /** Dependencies of serving. */
 export interface ServingParts {
@@ -55,7 +56,7 @@ async function serve(
   }
   const { start, end } = range === 'whole' ? { start: 0, end: file.size - 1 } : range;
   const isHead = request.method === 'HEAD';
-  const bytes = isHead ? undefined : await store.open(file, { start, end });
+  const bytes = isHead ? undefined : await opened(store, file, { start, end });
   if (bytes === null) return refuse(reply, new GatewayError('media_gone'));
   describe(reply, file, Number(expires));
   reply.header('content-length', end - start + 1);
@@ -63,6 +64,18 @@ async function serve(
     reply.code(206).header('content-range', `bytes ${start}-${end}/${file.size}`);
   }
   return reply.send(bytes);
+}
+
+async function opened(
+  store: MediaStore,
+  file: StoredFile,
+  range: ByteRange,
+): Promise<Readable | null> {
+  try {
+    return await store.open(file, range);
+  } catch (error) {
+    throw new GatewayError('unavailable', { cause: error });
+  }
 }
 
 function notFound(): GatewayError {

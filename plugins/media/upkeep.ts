@@ -68,14 +68,14 @@ export async function sweep(parts: MediaUpkeepParts, stop: AbortSignal): Promise
   }
   while (!stop.aborted) {
     const locations = await storage.read.media.givenUp(sweepSize);
-    const deleted = await deleteFiles(parts, locations);
+    const deleted = await deleteFiles(parts, locations, stop);
     if (deleted.length > 0) await storage.submit(forgetLane, deleted);
     // Files that could not be deleted would be read again: the next sweep tries them.
     if (deleted.length < sweepSize) return;
   }
 }
 
-/** Tries each of a tenant's given-up files once, however many of them fail. */
+/** Deletes what a tenant has given up; a file that fails holds up no other while the store is there. */
 async function sweepOf(
   parts: MediaUpkeepParts,
   tenantId: string,
@@ -85,32 +85,37 @@ async function sweepOf(
   let isClean = true;
   for (let after: MediaPosition | undefined = [0, '']; after !== undefined && !stop.aborted; ) {
     const page: GivenUpPage = await storage.read.media.givenUpOf(tenantId, after, sweepSize);
-    const deleted = await deleteFiles(parts, page.files);
+    const deleted = await deleteFiles(parts, page.files, stop);
     if (deleted.length > 0) await storage.submit(forgetLane, deleted);
     if (deleted.length < page.files.length) isClean = false;
-    after = page.next;
+    after = isClean || deleted.length > 0 ? page.next : undefined;
   }
   if (isClean && !stop.aborted) return;
   throw new GatewayError('unavailable', { cause: new Error('a file is not deleted yet') });
 }
 
-/** Deletes files; answers the keys of those that were deleted. */
+/** Deletes files, until none of those at a time can be; answers the keys of those that were deleted. */
 async function deleteFiles(
   { store, log }: MediaUpkeepParts,
   locations: readonly MediaLocation[],
+  stop: AbortSignal,
 ): Promise<readonly string[]> {
   const deleted: string[] = [];
-  for (let start = 0; start < locations.length; start += deletions) {
+  for (let start = 0; start < locations.length && !stop.aborted; start += deletions) {
+    const before = deleted.length;
     await Promise.all(
       locations.slice(start, start + deletions).map(async (location) => {
         try {
           await store.remove(location);
           deleted.push(location.key);
         } catch (error) {
+          if (stop.aborted) return;
           log.warn({ err: error }, 'a file of the media store could not be deleted');
         }
       }),
     );
+    // The store is away: a sweep that waited for each of the others would last for minutes.
+    if (deleted.length === before) break;
   }
   return deleted;
 }

@@ -11,6 +11,10 @@ export interface S3Server {
   readonly objects: Map<string, Buffer>;
   /** When true every request is answered 503. */
   away: boolean;
+  /** When true no request is answered. */
+  silent: boolean;
+  /** When true an object's first byte is sent, and no other. */
+  stalls: boolean;
 }
 
 /** Starts a service on loopback. Stops with the test. */
@@ -20,6 +24,7 @@ export async function s3Server(t: Teardown): Promise<S3Server> {
     const body = await buffer(request);
     const [path = ''] = decodeURIComponent(request.url ?? '').split('?');
     const signed = request.headers.authorization?.startsWith('AWS4-HMAC-SHA256 Credential=id/');
+    if (service.silent) return;
     if (service.away) return response.writeHead(503).end();
     if (signed !== true) return response.writeHead(403).end();
     if (request.method === 'PUT') {
@@ -38,11 +43,13 @@ export async function s3Server(t: Teardown): Promise<S3Server> {
     const [, start, end] = /^bytes=(\d+)-(\d+)$/.exec(request.headers.range ?? '') ?? [];
     const part = object.subarray(Number(start), Number(end) + 1);
     response.writeHead(206, { 'content-length': part.length });
-    return response.end(part);
+    return service.stalls ? response.write(part.subarray(0, 1)) : response.end(part);
   });
   const service: S3Server = {
     objects,
     away: false,
+    silent: false,
+    stalls: false,
     settings: {
       bucket: 'a-bucket',
       endpoint: await listening(t, server),

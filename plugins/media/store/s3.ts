@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -23,25 +24,54 @@ export interface S3Settings {
   readonly path_style: boolean;
 }
 
-/** Time-outs of the connection, and of silence on it. */
-const connectMs = 5_000;
-const silenceMs = 30_000;
+/** How long the service is waited for, milliseconds. */
+export interface S3Patience {
+  readonly connectMs: number;
+  /** Without a byte in either direction. */
+  readonly silenceMs: number;
+  /** Until an answer begins. */
+  readonly answerMs: number;
+  /** As `answerMs`, with the upload of a file before it. */
+  readonly uploadMs: number;
+}
+
+const usualPatience: S3Patience = {
+  connectMs: 5_000,
+  silenceMs: 30_000,
+  answerMs: 10_000,
+  uploadMs: 300_000,
+};
+
+/** Tries of a request: each may take as long as the service is waited for. */
+const maxAttempts = 2;
 
 /** S3 store: objects of an S3-compatible service, which many processes share. */
 export class S3Store implements MediaStore {
   readonly #client: S3Client;
   readonly #settings: S3Settings;
+  readonly #patience: S3Patience;
+  readonly #closing = new AbortController();
 
-  constructor(settings: S3Settings) {
+  constructor(settings: S3Settings, patience = usualPatience) {
     const { endpoint, region, access_key, secret_key, path_style } = settings;
     this.#settings = settings;
+    this.#patience = patience;
+    // One listener for each request under way.
+    setMaxListeners(0, this.#closing.signal);
     this.#client = new S3Client({
       region,
       forcePathStyle: path_style,
       // Some compatible services do not support the newer checksums.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
-      requestHandler: { connectionTimeout: connectMs, requestTimeout: silenceMs },
+      maxAttempts,
+      requestHandler: {
+        connectionTimeout: patience.connectMs,
+        socketTimeout: patience.silenceMs,
+        requestTimeout: patience.answerMs,
+        // Else the library says that it was late, and goes on waiting.
+        throwOnRequestTimeout: true,
+      },
       ...(endpoint === null ? {} : { endpoint }),
       ...(access_key === null || secret_key === null
         ? {}
@@ -55,6 +85,7 @@ export class S3Store implements MediaStore {
     try {
       await this.#client.send(
         new PutObjectCommand({ ...this.#object(location), Body: body, ContentLength: size }),
+        { abortSignal: this.#closing.signal, requestTimeout: this.#patience.uploadMs },
       );
     } finally {
       body.destroy();
@@ -66,6 +97,7 @@ export class S3Store implements MediaStore {
       const Range = `bytes=${start}-${end}`;
       const { Body } = await this.#client.send(
         new GetObjectCommand({ ...this.#object(location), Range }),
+        { abortSignal: this.#closing.signal },
       );
       // On Node the body is a Readable; the type covers browsers, too.
       return Body instanceof Readable ? Body : null;
@@ -76,10 +108,12 @@ export class S3Store implements MediaStore {
   }
 
   async remove(location: MediaLocation): Promise<void> {
-    await this.#client.send(new DeleteObjectCommand(this.#object(location)));
+    const command = new DeleteObjectCommand(this.#object(location));
+    await this.#client.send(command, { abortSignal: this.#closing.signal });
   }
 
   close(): void {
+    this.#closing.abort();
     this.#client.destroy();
   }
 

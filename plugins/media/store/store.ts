@@ -15,5 +15,6 @@ export interface MediaStore {
   open(location: MediaLocation, range: ByteRange): Promise<Readable | null>;
   /** Deletes a file; a missing one is ignored. */
   remove(location: MediaLocation): Promise<void>;
+  /** Ends what is under way, which fails. */
   close(): void;
 }

@@ -1,0 +1,65 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
+import t from 'tap';
+import { createLog } from '../../../../core/log.ts';
+import { S3Store } from '../../../../plugins/media/store/s3.ts';
+import { sweep } from '../../../../plugins/media/upkeep.ts';
+import { s3Server } from '../../../harness/s3-server.ts';
+
+const location = { key: '0'.repeat(32), tenantId: 'ten_a' };
+const range = { start: 0, end: 2 };
+const quick = { connectMs: 300, silenceMs: 300, answerMs: 300, uploadMs: 300 };
+
+t.test('a bucket that accepts and never answers is given up', { timeout: 20_000 }, async (t) => {
+  const s3 = await s3Server(t);
+  const store = new S3Store(s3.settings, quick);
+  t.teardown(() => store.close());
+  const path = join(t.testdir(), 'file');
+  await writeFile(path, 'abc');
+  s3.silent = true;
+  await t.rejects(store.remove(location), { name: 'TimeoutError' });
+  await t.rejects(store.open(location, range), { name: 'TimeoutError' });
+  await t.rejects(store.put(location, path), { name: 'TimeoutError' });
+  s3.silent = false;
+  await store.put(location, path);
+  s3.stalls = true;
+  const bytes = await store.open(location, range);
+  t.ok(bytes);
+  if (bytes !== null) await t.rejects(buffer(bytes), { name: 'TimeoutError' }, 'a stalled file');
+});
+
+t.test('a store that is closed ends what waits for its bucket', { timeout: 5_000 }, async (t) => {
+  const s3 = await s3Server(t);
+  const store = new S3Store(s3.settings);
+  s3.silent = true;
+  const removed = store.remove(location);
+  const opened = store.open(location, range);
+  await pause(100);
+  store.close();
+  await t.rejects(removed, { name: 'AbortError' });
+  await t.rejects(opened, { name: 'AbortError' });
+  await t.rejects(store.remove(location), { name: 'AbortError' }, 'what comes later, too');
+});
+
+t.test('a sweep does not wait for each file of a store that is away', async (t) => {
+  let asked = 0;
+  const locations = Array.from({ length: 100 }, (_, n) => ({
+    ...location,
+    key: String(n).padStart(32, '0'),
+  }));
+  const store = {
+    remove: async () => {
+      asked += 1;
+      throw new Error('the bucket is away');
+    },
+  };
+  const storage = { submit: async () => 0, read: { media: { givenUp: async () => locations } } };
+  const log = createLog('silent', { write: () => undefined });
+  const spool = { sweep: async () => undefined };
+  const retention = { keptMs: 1e9, waitingMs: 1e9 };
+  const parts = { storage, store, spool, retention, log } as unknown as Parameters<typeof sweep>[0];
+  await sweep(parts, new AbortController().signal);
+  t.equal(asked, 8, 'those of one time only');
+});
