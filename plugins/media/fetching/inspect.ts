@@ -1,6 +1,8 @@
 import { open } from 'node:fs/promises';
+import type { FileTypeResult } from 'file-type';
 import type { MediaKind } from '../../../core/contracts/driver.ts';
 import { safeFileName } from './file-names.ts';
+import { isWideText } from './texts.ts';
 import { decideType, kindOf, readType, unknownType } from './types.ts';
 
 /** Bytes that are read to recognise a text or a web page. */
@@ -32,19 +34,25 @@ export async function inspectFile(
   path: string,
   given: { readonly type: string | null | undefined; readonly name: string | null },
 ): Promise<FileFacts> {
-  const { fileTypeFromFile } = await import('file-type');
-  // A file that the library cannot read, such as a broken archive, has no detected type.
-  const detected = await fileTypeFromFile(path).catch(() => undefined);
+  const head = await headOf(path);
+  // The library takes the mark of such a text for the start of a sound.
+  const detected = isWideText(head) ? undefined : await detectedIn(path);
   const mimeType = decideType({
     declared: readType(given.type),
     detected: detected?.mime ?? null,
-    head: await headOf(path),
+    head,
     fileName: given.name ?? '',
   });
   const kind = kindOf(mimeType);
   const extension = detected === undefined ? textExtensions[mimeType] : `.${detected.ext}`;
   const fits = mimeType === unknownType ? '' : (extension ?? '');
   return { kind, mimeType, fileName: safeFileName(given.name, kind, fits) };
+}
+
+/** A file that the library cannot read, such as a broken archive, has no detected type. */
+async function detectedIn(path: string): Promise<FileTypeResult | undefined> {
+  const { fileTypeFromFile } = await import('file-type');
+  return fileTypeFromFile(path).catch(() => undefined);
 }
 
 async function headOf(path: string): Promise<Uint8Array> {

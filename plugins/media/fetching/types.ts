@@ -1,4 +1,5 @@
 import type { MediaKind } from '../../../core/contracts/driver.ts';
+import { isMarkup, readText } from './texts.ts';
 
 /** Evidence for the type of a file. */
 export interface TypeEvidence {
@@ -74,6 +75,26 @@ const usualNames: Readonly<Record<string, string>> = {
   'application/ogg': 'audio/ogg',
   'text/rtf': 'application/rtf',
   'text/x-vcard': 'text/vcard',
+  'text/x-markdown': 'text/markdown',
+  'text/x-csv': 'text/csv',
+  'application/csv': 'text/csv',
+  'application/x-csv': 'text/csv',
+  'binary/octet-stream': 'application/octet-stream',
+};
+
+/** Types of spreadsheets: many servers call a text with commas one. */
+const spreadsheets: ReadonlySet<string> = new Set([
+  'application/vnd.ms-excel',
+  'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  'application/vnd.oasis.opendocument.spreadsheet',
+]);
+
+/** Texts that their extension tells apart where nobody says more. */
+const textsByExtension: Readonly<Record<string, string>> = {
+  '.csv': 'text/csv',
+  '.ics': 'text/calendar',
+  '.md': 'text/markdown',
+  '.vcf': 'text/vcard',
 };
 
 /** Container that the older office formats share; its bytes do not show the format. */
@@ -83,8 +104,6 @@ const officeByExtension: Readonly<Record<string, string>> = {
   '.xls': 'application/vnd.ms-excel',
   '.ppt': 'application/vnd.ms-powerpoint',
 };
-
-const markup = /^\s*<(!doctype|!--|\?xml|html|head|body|script|style|svg|iframe|meta)/i;
 
 /** Normalizes a type: lower case, no parameters, canonical name; null for nonsense. Pure. */
 export function readType(header: string | null | undefined): string | null {
@@ -99,10 +118,9 @@ export function readType(header: string | null | undefined): string | null {
  */
 export function decideType({ declared, detected, head, fileName }: TypeEvidence): string {
   const found = readType(detected);
-  if (found === null) return typeOfUnknownBytes(declared, head);
+  if (found === null) return typeOfUnknownBytes(declared, head, fileName);
   if (found === officeContainer) {
-    const extension = /\.[^.]*$/.exec(fileName.toLowerCase())?.[0] ?? '';
-    const named = [declared ?? '', officeByExtension[extension] ?? ''];
+    const named = [declared ?? '', officeByExtension[extensionOf(fileName)] ?? ''];
     return named.find((type) => Object.values(officeByExtension).includes(type)) ?? found;
   }
   // Sound and film share a container: only the server can say which of them it is.
@@ -111,24 +129,21 @@ export function decideType({ declared, detected, head, fileName }: TypeEvidence)
   return isTwin && /^(audio|video)\//.test(found) ? declared : found;
 }
 
-function typeOfUnknownBytes(declared: string | null, head: Uint8Array): string {
-  const text = textOf(head);
-  if (text === null) return unknownType;
-  if (markup.test(text)) return 'text/html';
-  if (declared === null || declared === unknownType) return 'text/plain';
-  if (documents.has(declared) && /^text\/|json$/.test(declared)) return declared;
-  return declared.startsWith('text/') ? declared : unknownType;
+function typeOfUnknownBytes(declared: string | null, head: Uint8Array, fileName: string): string {
+  const read = readText(head);
+  if (read === null) return unknownType;
+  const isUndeclared = declared === null || declared === unknownType;
+  const named = isUndeclared ? textsByExtension[extensionOf(fileName)] : undefined;
+  const type = named ?? declared ?? 'text/plain';
+  if (isMarkup(read.text, type)) return 'text/html';
+  if (isUndeclared) return read.isCertain ? (named ?? 'text/plain') : unknownType;
+  if (spreadsheets.has(type)) return 'text/csv';
+  if (documents.has(type) && /^text\/|json$/.test(type)) return type;
+  return type.startsWith('text/') ? type : unknownType;
 }
 
-/** The first bytes as text, or null when they are none. */
-function textOf(head: Uint8Array): string | null {
-  if (head.includes(0)) return null;
-  try {
-    // Streaming leaves out a character of which only the first bytes were read.
-    return new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true });
-  } catch {
-    return null;
-  }
+function extensionOf(fileName: string): string {
+  return /\.[^.]*$/.exec(fileName.toLowerCase())?.[0] ?? '';
 }
 
 /** The kind of a type. Pure. */

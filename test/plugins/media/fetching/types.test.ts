@@ -149,6 +149,56 @@ t.test('the bytes of a file decide its type before its name and its server', asy
   }
 });
 
+t.test('an ordinary text is a text, whatever its charset and its server', async (t) => {
+  const excel = 'application/vnd.ms-excel';
+  const csv = 'Name;Ort\nMüller;Köln\n';
+  const old = Buffer.from(csv, 'latin1');
+  const wide = Buffer.from(`\ufeff${csv}`, 'utf16le');
+  const readme = '<!-- toc -->\n<!-- of\nit -->\n# Title\n';
+  const rows: readonly [string | undefined, Buffer | string, string, string][] = [
+    ['text/csv', old, 'x', 'text/csv'],
+    ['text/plain', old, 'x', 'text/plain'],
+    ['application/csv', csv, 'x', 'text/csv'],
+    ['application/octet-stream', csv, 'a.csv', 'text/csv'],
+    ['binary/octet-stream', csv, 'x', 'text/plain'],
+    ['binary/octet-stream', csv, 'A.CSV', 'text/csv'],
+    [excel, csv, 'a.xls', 'text/csv'],
+    [excel, old, 'a.xls', 'text/csv'],
+    ['text/plain', wide, 'x', 'text/plain'],
+    ['text/csv', Buffer.from(wide).swap16(), 'x', 'text/csv'],
+    ['text/markdown', readme, 'x', 'text/markdown'],
+    ['text/x-markdown', `<!-- ${'long '.repeat(200)}`, 'x', 'text/markdown'],
+    [undefined, readme, 'README.md', 'text/markdown'],
+  ];
+  for (const [declared, head, fileName, type] of rows) {
+    const facts = { declared: readType(declared), detected: null, fileName };
+    const decided = decideType({ ...facts, head: Buffer.from(head) });
+    t.same([decided, isSendableType(decided)], [type, true], `${declared} ${fileName}`);
+  }
+});
+
+t.test('what is no text, a page or a script is none under the name of a text either', async (t) => {
+  const page = '<!-- a --> <!-- b --><script>x()</script>';
+  const sound = Buffer.from([0xff, 0xfe, 0x01, 0x00, 0x02, 0xd8, 0x03, 0x00]);
+  const rows: readonly [string | undefined, Buffer | string, string][] = [
+    ['text/plain', page, 'text/html'],
+    ['text/markdown', page, 'text/html'],
+    ['text/plain', Buffer.from('\ufeff<html>', 'utf16le'), 'text/html'],
+    ['text/plain', Buffer.from('<html>ä', 'latin1'), 'text/html'],
+    ['application/vnd.ms-excel', '<html><table>', 'text/html'],
+    ['text/javascript', Buffer.from('"ä"', 'latin1'), 'text/javascript'],
+    ['text/plain', Buffer.from([0x80, 0x01, 0x02, 0xe4]), 'application/octet-stream'],
+    ['text/plain', sound, 'application/octet-stream'],
+    [undefined, Buffer.from('äx', 'latin1'), 'application/octet-stream'],
+    ['image/png', Buffer.from('äx', 'latin1'), 'application/octet-stream'],
+  ];
+  for (const [declared, head, type] of rows) {
+    const facts = { declared: readType(declared), detected: null, fileName: 'x' };
+    const decided = decideType({ ...facts, head: Buffer.from(head) });
+    t.same([decided, isSendableType(decided)], [type, false], `${declared} ${type}`);
+  }
+});
+
 t.test('a type is a picture, sound, a film or else a document', async (t) => {
   t.same(['image/png', 'image/svg+xml', 'audio/x', 'video/x', 'text/plain'].map(kindOf), [
     'image',
