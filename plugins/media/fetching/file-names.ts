@@ -10,9 +10,34 @@ const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 /** Separators of folders, and characters with a meaning to a shell or file system. */
 const separators = /[/\\:*?"<>|]/g;
 
-/** Executable extensions: a file of another type must not have one. */
-const executable =
-  /^\.(?:exe|com|bat|cmd|scr|msi|pif|lnk|ps1|vbs|vbe|js|jse|wsf|hta|jar|apk|sh|html?|xhtml|svg|xml)$/i;
+/** Further extensions of a type, by the one that it usually has. */
+const alike: Readonly<Record<string, readonly string[]>> = {
+  '.jpg': ['.jpeg', '.jpe', '.jfif'],
+  '.tif': ['.tiff'],
+  '.heic': ['.heif'],
+  '.mp4': ['.m4v', '.m4a', '.mov'],
+  '.m4a': ['.mp4', '.m4b'],
+  '.mov': ['.qt', '.mp4'],
+  '.3gp': ['.3gpp', '.3g2', '.mp4'],
+  '.mpg': ['.mpeg', '.mpe'],
+  '.mp3': ['.mpga'],
+  '.ogg': ['.oga', '.ogv', '.opus'],
+  '.oga': ['.ogg', '.opus'],
+  '.ogv': ['.ogg'],
+  '.opus': ['.ogg', '.oga'],
+  '.webm': ['.weba', '.mkv'],
+  '.mkv': ['.webm'],
+  '.aif': ['.aiff'],
+  '.mid': ['.midi'],
+  // Archives, and what an archive can be whose contents do not show it.
+  '.zip': ['.docx', '.xlsx', '.pptx', '.odt', '.ods', '.odp', '.epub', '.kmz', '.key', '.pages'],
+  '.txt': ['.text', '.log', '.csv', '.tsv', '.md', '.ini', '.conf', '.yaml', '.yml', '.srt'],
+  '.csv': ['.tsv', '.txt'],
+  '.md': ['.markdown', '.txt'],
+  '.ics': ['.ical'],
+  '.vcf': ['.vcard'],
+  '.json': ['.geojson'],
+};
 
 /**
  * The name that a server gives a file: of its Content-Disposition, else the end of its address; null when neither
@@ -39,9 +64,13 @@ export function safeFileName(given: string | null, kind: MediaKind, extension: s
     .replace(/^[.\s]+|[.\s]+$/g, '');
   const own = extname(cleaned);
   const stem = (own === '' ? cleaned : cleaned.slice(0, -own.length)) || kind;
-  const misleads = own === '' || (executable.test(own) && own.toLowerCase() !== extension);
-  const end = misleads ? `${own}${extension}` : own;
+  const end = fits(own.toLowerCase(), extension) ? own : `${own}${extension}`;
   return `${shortened(stem, longest - end.length)}${end.slice(0, longest - 1)}`;
+}
+
+/** Whether an extension is one of the real type: that of a script or program, such as the page that answered, is not. */
+function fits(own: string, extension: string): boolean {
+  return own === extension || (alike[extension]?.includes(own) ?? false);
 }
 
 function nameInDisposition(header: string): string | null {

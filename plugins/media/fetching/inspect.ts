@@ -8,8 +8,11 @@ import { decideType, kindOf, readType, unknownType } from './types.ts';
 /** Bytes that are read to recognise a text or a web page. */
 const headBytes = 1_024;
 
-/** Extensions of types that have no signature in the bytes. */
-const textExtensions: Readonly<Record<string, string>> = {
+/** Extensions of types that have no signature of their own in the bytes. */
+const extensions: Readonly<Record<string, string>> = {
+  'application/msword': '.doc',
+  'application/vnd.ms-excel': '.xls',
+  'application/vnd.ms-powerpoint': '.ppt',
   'text/plain': '.txt',
   'text/csv': '.csv',
   'text/calendar': '.ics',
@@ -44,8 +47,8 @@ export async function inspectFile(
     fileName: given.name ?? '',
   });
   const kind = kindOf(mimeType);
-  const extension = detected === undefined ? textExtensions[mimeType] : `.${detected.ext}`;
-  const fits = mimeType === unknownType ? '' : (extension ?? '');
+  const extension = extensions[mimeType] ?? (detected === undefined ? '' : `.${detected.ext}`);
+  const fits = mimeType === unknownType ? '' : extension;
   return { kind, mimeType, fileName: safeFileName(given.name, kind, fits) };
 }
 
