@@ -22,6 +22,8 @@ import { readTarget, type Target } from './target.ts';
 const maxRedirects = 3;
 /** How many addresses are kept as read; those used longest ago go first. */
 const mostTargets = 1_000;
+/** Headers of a request for a file. Some hosts refuse one that does not say what it comes from. */
+const fileHeaders = { 'user-agent': 'Media-Fetch/1.0' };
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
 /** The `egress` of the container: one pool of connections for all, opened with the first request. */
@@ -131,7 +133,7 @@ export class GuardedEgress implements ClosableEgress {
   ): Promise<EgressFile> {
     let { url } = readTarget(first, this.#settings.rules);
     for (let hop = 0; ; hop += 1) {
-      const request = { url, headers: {}, body: null, connectTimeoutMs, deadline };
+      const request = { url, headers: fileHeaders, body: null, connectTimeoutMs, deadline };
       const { agent } = await this.#open();
       const file = await openFile(agent, { method: 'GET', ...request });
       const { location } = file.headers;

@@ -133,6 +133,27 @@ t.test('a server that is silent is given up long before one that is slow', async
   t.same(await files('spool'), []);
 });
 
+t.test('a host that refuses requests without a User-Agent gives its file', async (t) => {
+  const server = await mediaServer(t);
+  const { media } = await mediaWorld(t);
+  const said: (string | undefined)[] = [];
+  server.answer('/to', (_, response) => response.writeHead(302, { location: '/b' }).end());
+  server.answer('/b', (request, response) => {
+    const agent = request.headers['user-agent'];
+    said.push(agent);
+    const answer = agent === undefined ? response.writeHead(403) : response;
+    answer.end(picture);
+  });
+  const { file: fetched, release } = await media.fetch(
+    { url: `${server.url}/to` },
+    'ten_a',
+    patient(),
+  );
+  t.match(fetched, { mimeType: 'image/png' });
+  t.same(said, ['Media-Fetch/1.0']);
+  release();
+});
+
 t.test('a large file does not pass through memory', async (t) => {
   const size = 64 * 1024 * 1024;
   const server = await mediaServer(t);
