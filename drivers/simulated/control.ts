@@ -118,6 +118,11 @@ export class SimulatedControl {
     return carriedOut(await this.#call('reachable', { network, reachable }));
   }
 
+  /** Removes everything of a network: its phones, and what they sent and received. */
+  async forget(network: string): Promise<void> {
+    carriedOut(await this.#call('forget', { network }));
+  }
+
   /** Gives the connection up; calls under way fail. Idempotent. */
   close(): void {
     this.#closing.abort();

@@ -111,4 +111,6 @@ export interface SimulatedNetworkControl {
     event: SimulatedEvent,
   ): Promise<SimulatedOutcome<SandboxPhone>>;
   setReachable(network: string, reachable: boolean): Promise<{ readonly reachable: boolean }>;
+  /** Removes everything of a network: its phones, and what they sent and received. */
+  forget(network: string): Promise<void>;
 }

@@ -62,6 +62,10 @@ export const controlCalls: {
     network.setReachable(call.network, call.reachable);
     return { reachable: call.reachable };
   },
+  forget: (network, call) => {
+    network.forget(call.network);
+    return { forgotten: true };
+  },
 };
 
 function known(network: Network, address: PhoneAddress): Phone {

@@ -17,6 +17,7 @@ export class NetworkFile {
   /** Hook before COMMIT: what the hook writes is part of the transaction. */
   beforeCommit: () => void = () => undefined;
   #open = false;
+  #scrubs = false;
 
   /** @throws StoreTaken when another process has it */
   constructor(file: string) {
@@ -25,6 +26,8 @@ export class NetworkFile {
     this.#db.pragma('busy_timeout = 5000');
     this.#db.pragma('journal_mode = WAL');
     this.#db.pragma('synchronous = NORMAL');
+    // What is deleted stays in no free page, nor in a backup of them.
+    this.#db.pragma('secure_delete = ON');
     this.#db.exec(schema);
   }
 
@@ -34,6 +37,14 @@ export class NetworkFile {
     this.beforeCommit();
     this.#open = false;
     this.#db.exec('COMMIT');
+    if (!this.#scrubs) return;
+    this.#scrubs = false;
+    this.#db.pragma('wal_checkpoint(TRUNCATE)');
+  }
+
+  /** Has the log beside the file emptied with the next commit: it still has what is deleted in that. */
+  protected scrub(): void {
+    this.#scrubs = true;
   }
 
   close(): void {

@@ -74,6 +74,13 @@ export class Network {
     for (const line of this.lines) if (line.address.network === network) line.end();
   }
 
+  /** Removes everything of a network: its tenant is erased. */
+  forget(network: string): void {
+    for (const phone of this.phonesOf(network)) this.#remove(phone);
+    this.setReachable(network, true);
+    this.store.forgetRemoved();
+  }
+
   /** Removes what is beyond the quota of a tenant. */
   #keepQuota(): void {
     const phones = this.store.phonesBeyond(this.#quota);
@@ -87,11 +94,14 @@ export class Network {
     }
     for (const id of phones) {
       const phone = byId.get(id);
-      if (phone === undefined) continue;
-      phone.vanish();
-      this.store.removePhone(id);
-      this.#forget(phone);
+      if (phone !== undefined) this.#remove(phone);
     }
+  }
+
+  #remove(phone: Phone): void {
+    phone.vanish();
+    this.store.removePhone(phone.id);
+    this.#forget(phone);
   }
 
   #forget({ address }: Phone): void {

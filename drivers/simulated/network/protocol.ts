@@ -19,7 +19,7 @@ import type {
 } from '../../../core/contracts/driver.ts';
 
 /** Raised when the protocol changes in a way that older programs do not understand. */
-export const protocolVersion = 3;
+export const protocolVersion = 4;
 
 /** A phone in the simulation: each network (one a test tenant) has phones of its own. */
 export interface PhoneAddress {
@@ -243,6 +243,10 @@ export interface ControlCalls {
   readonly reachable: {
     in: { readonly network: string; readonly reachable: boolean };
     out: { readonly reachable: boolean };
+  };
+  readonly forget: {
+    in: { readonly network: string };
+    out: { readonly forgotten: true };
   };
 }
 

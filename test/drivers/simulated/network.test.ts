@@ -1,7 +1,10 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { DriverError } from '../../../core/contracts/driver.ts';
 import { carriedOut } from '../../../drivers/simulated/control.ts';
+import { networkFolder } from '../../../drivers/simulated/network/running.ts';
 import { scaled } from '../../harness/scale.ts';
 import { phoneNumber, until } from '../../harness/story.ts';
 import { linkPhone, openPhone, sendText } from './linked-phone.ts';
@@ -17,6 +20,29 @@ function newPhone(channel = 'msgapp_web') {
   phones += 1;
   return { network: 'ten_a', channel, phone: phoneNumber(phones) };
 }
+
+t.test('a network that is forgotten leaves no trace, and no other network loses one', async (t) => {
+  const own = await runNetwork(t);
+  const [gone, kept] = ['ten_gone', 'ten_kept'].map((name) => ({ ...newPhone(), network: name }));
+  const write = async (phone = newPhone(), text = '') => {
+    await own.control.put(phone, {});
+    const from = { phone: contact, name: `name of ${text}` };
+    await own.control.inbound(phone, { from, text, media_url: null, network_id: null });
+  };
+  await write(gone, 'words of the erased');
+  await write(kept, 'words of its neighbour');
+  await own.control.setReachable('ten_gone', false);
+  await own.control.forget('ten_gone');
+  await own.control.forget('ten_gone');
+  t.same(await own.control.networks(), ['ten_kept']);
+  const folder = networkFolder(own.dataDir);
+  const files = readdirSync(folder).map((name) => readFileSync(join(folder, name)));
+  t.notOk(
+    files.some((bytes) => bytes.includes('words of the erased')),
+    'nor in the log beside the file',
+  );
+  t.ok(files.some((bytes) => bytes.includes('words of its neighbour')));
+});
 
 t.test('what was accepted survives a SIGKILL, once and in order', async (t) => {
   const phone = await linkPhone(way, control, newPhone());

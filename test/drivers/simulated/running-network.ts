@@ -13,6 +13,7 @@ import type { Teardown } from '../../harness/processes.ts';
 /** A simulated network that runs alone. */
 export interface RunningNetwork {
   readonly control: SimulatedControl;
+  readonly dataDir: string;
   /** A gateway's way to it. */
   way(): SimulatedNetwork;
   /** SIGKILL, and the same network again on the same port and folder. */
@@ -26,6 +27,7 @@ export async function runNetwork(t: Teardown, options?: NetworkOptions): Promise
   const { url, dataDir, control } = network;
   return {
     control,
+    dataDir,
     way: () => new SimulatedNetwork({ url, dataDir, log: new LogLines() }),
     async killAndRestart() {
       await network.kill();
