@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { refuseWrongBroker } from './broker-address.ts';
 import { noSuchField, settingsOf } from './environment.ts';
 import { ConfigError } from './error.ts';
 import { type FieldPath, type FieldSchema, isGroup, memberSchema, rootSchema } from './fields.ts';
@@ -29,6 +30,7 @@ export function loadConfig({ env, file }: ConfigSources): GatewayConfig {
   }
   deriveDefaults(tree);
   const config = refuseWrongValues(tree, origins);
+  refuseWrongBroker(config.amqp_url);
   refuseUselessAuthorities(config);
   refuseWrongPauses(config);
   return config;

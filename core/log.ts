@@ -31,6 +31,8 @@ export function createLog(level: string, destination?: { write(line: string): vo
         '*.secret',
         '*.authorization',
         '*["x-api-key"]',
+        // The whole address that an error of `new URL` is about, with the password in it.
+        ...['err.input', 'err.*.input', 'err.aggregateErrors[*].input'],
       ],
       censor: '***',
     },

@@ -157,6 +157,10 @@ t.test('a start that cannot be says why in a sentence', async (t) => {
   const { port } = taken.address() as { port: number };
   const cases: readonly [Record<string, string>, RegExp][] = [
     [{ GATEWAY_LIMITS__WATS: '1' }, /^GATEWAY_LIMITS__WATS: there is no field [^\n]*\.\n$/],
+    [
+      { AMQP_URL: 'amqp://user:hid#den@host', LOG_LEVEL: 'trace' },
+      /^amqp_url \(AMQP_URL\) is not an address: [^\n]*\.\n$/,
+    ],
     [{ PORT: String(port) }, new RegExp(`port ${port} is taken by another program\\.`)],
     [{ METRICS_PORT: String(port) }, new RegExp(`port ${port} is taken by another program\\.`)],
   ];
@@ -168,6 +172,7 @@ t.test('a start that cannot be says why in a sentence', async (t) => {
     t.equal(code, 1, output);
     t.match(output, cases[index]?.[1]);
     t.notMatch(output, /\n\s+at /, 'no stack trace');
+    t.notMatch(output, /hid/, 'no secret');
   }
 });
 

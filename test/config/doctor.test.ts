@@ -99,6 +99,9 @@ t.test('an embedded gateway, before its start, beside it, and with what is wrong
     /gateway-secret is missing, and .*: put the file back/,
   );
   isBad(t, await examined({ ...env, PORT: 'x' }), 'settings', /PORT/);
+  const unreadable = await examined({ ...env, AMQP_URL: 'amqp://user:hid#den@host' });
+  isBad(t, unreadable, 'settings', /^amqp_url \(AMQP_URL\) is not an address: write/);
+  t.notMatch(unreadable.text, /hid/);
   const kept = join(DATA_DIR, 'gateway-secret');
   await writeFile(kept, 'none', { mode: 0o600 });
   isBad(

@@ -215,6 +215,18 @@ const refusals: readonly [string, () => unknown, RegExp][] = [
     () => fromEnv({ PUBLIC_URL: 'https://user:hidden@gateway.example/path' }),
     /^public_url \(PUBLIC_URL\) must be an http:.* address without a user or password\.$/,
   ],
+  ...['ab#hidden', 'ab/hidden', 'ab?hidden', '12#hidden', '12/hidden', '12?hidden', '%hidden'].map(
+    (password): (typeof refusals)[number] => [
+      `the password ${password} in the broker's address`,
+      () => fromEnv({ AMQP_URL: `amqp://user:${password}@host/vhost` }),
+      /^amqp_url \(AMQP_URL\) is not an address: write .* %3F %23, or give .* in AMQP_PASSWORD;/,
+    ],
+  ),
+  [
+    "a port of the broker's that is none",
+    () => fromEnv({ AMQP_URL: 'amqp://user:hidden@host:99999' }),
+    /^amqp_url \(AMQP_URL\) .* a port is at most 65535\.$/,
+  ],
   [
     "a user in the simulated network's address",
     () => fromEnv({ SIMULATED_NETWORK_URL: 'tcp://user:hidden@127.0.0.1:3025' }),

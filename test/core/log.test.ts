@@ -15,6 +15,28 @@ t.test('the log stars secrets out', async (t) => {
   t.match(lines[2], /ECONNREFUSED/, 'an error keeps its code');
 });
 
+t.test('no line repeats an address that could not be read', async (t) => {
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line) => void lines.push(line) });
+  const refused = (): unknown => {
+    try {
+      return new URL('amqp://user:hid#den@host');
+    } catch (error) {
+      return error;
+    }
+  };
+  log.error({ err: refused() }, 'as it is');
+  log.child({ plugin: 'x' }).error({ err: new Error('no', { cause: refused() }) }, 'as a cause');
+  log.error({ err: Object.assign(new Error('no'), { wrong: refused() }) }, 'as a field');
+  log.error({ err: new AggregateError([refused()]) }, 'as one of several');
+  log.fatal(refused());
+  t.equal(lines.length, 5);
+  for (const line of lines) {
+    t.notMatch(line, /hid#den/);
+    t.match(line, /Invalid URL/);
+  }
+});
+
 t.test('a level that changes is that of every log made before and after', async (t) => {
   const lines: string[] = [];
   const log = createLog('warn', { write: (line) => void lines.push(line) });
