@@ -1,8 +1,12 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Cradle } from '../../core/container.ts';
 import { createGateway } from '../../core/kernel.ts';
 import { createLog } from '../../core/log.ts';
+import { StartRefusal } from '../../core/start-refusal.ts';
 import { composeAdministration } from '../compose-administration.ts';
 import { readConfig } from '../read.ts';
+import type { GatewayConfig } from '../schema.ts';
 import { listAudit } from './audit.ts';
 import { createKey, listKeys, revokeKey } from './keys.ts';
 import type { Output } from './output.ts';
@@ -20,11 +24,13 @@ const changing: ReadonlySet<AdministrationCommand['name']> = new Set([
 
 /**
  * Opens the database of the configuration, bringing it to this version's tables, and runs one command on it.
+ * Only `migrate` makes an embedded database that is not there.
  * The log goes to standard error, so that standard output carries the result alone.
  * @throws ConfigError, GatewayError, StartRefusal
  */
 export async function administer(command: AdministrationCommand, env: Environment) {
   const config = readConfig(env);
+  if (command.name !== 'migrate') refuseMissingDatabase(config);
   const log = createLog(env.LOG_LEVEL ? config.log_level : 'warn', process.stderr);
   const part = command.name === 'secrets reseal' ? 'secrets' : 'tenants';
   const gateway = await createGateway(composeAdministration(config, log, part));
@@ -40,6 +46,16 @@ export async function administer(command: AdministrationCommand, env: Environmen
   } finally {
     await gateway.close();
   }
+}
+
+/** In the wrong folder, or without its settings, a command would work on a new database, and seem to do what it was told. */
+function refuseMissingDatabase({ database_url: url }: GatewayConfig): void {
+  if (!url.startsWith('sqlite:')) return;
+  const file = resolve(url.slice('sqlite:'.length));
+  if (existsSync(file)) return;
+  throw new StartRefusal(
+    `There is no database at ${file}: correct DATABASE_URL or DATA_DIR; the first start makes one, or "npm run gateway -- migrate".`,
+  );
 }
 
 /** Takes from the cradle what its part of the gateway has. */

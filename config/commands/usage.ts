@@ -10,7 +10,8 @@ export class UsageError extends Error {
 export const usage = `Usage: npm run gateway -- COMMAND [OPTIONS]
 
   serve                        run the gateway (what npm start does)
-  migrate                      bring the database to this version's tables
+  migrate                      bring the database to this version's tables; makes an
+                               embedded one that is not there, as serve does
 
   tenants create --name NAME --mode test|live --plan PLAN [--ramp]
                                make a tenant and its first key
