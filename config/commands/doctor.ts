@@ -12,6 +12,7 @@ import { judgeDatabase } from '../doctor/database.ts';
 import { bad, type Finding, good } from '../doctor/finding.ts';
 import { examineHost } from '../doctor/host.ts';
 import { examineProxies } from '../doctor/proxies.ts';
+import { refuseUnservable } from '../load.ts';
 import { readConfig } from '../read.ts';
 import type { GatewayConfig } from '../schema.ts';
 import { contents } from '../tables.ts';
@@ -40,24 +41,31 @@ async function examine(
     return [bad('settings', sentenceOf(error))];
   }
   const { amqp_url: broker, data_dir: dataDir } = config;
+  const ofSettings = await guarded('settings', async () => {
+    refuseUnservable(config);
+    return [good('settings', 'Every setting is valid.')];
+  });
+  const servable = ofSettings.every(({ ok }) => ok);
   const ofHost = await guarded('files', () => examineHost(dataDir));
   const found = await Promise.all([
-    guarded('database', () => ofDatabase(config)),
+    guarded('database', () => ofDatabase(config, servable)),
     guarded('broker', async () => [
       broker === null
         ? good('broker', 'There is no broker: one process does everything.')
         : await examineBroker(broker, readAuthority('AMQP_CA', config.amqp_ca)),
     ]),
   ]);
-  return [good('settings', 'Every setting is valid.'), ...ofHost, ...found.flat()];
+  return [...ofSettings, ...ofHost, ...found.flat()];
 }
 
-async function ofDatabase(config: GatewayConfig): Promise<readonly Finding[]> {
+/** @param servable whether there is a secret for it, where it takes one from the settings */
+async function ofDatabase(config: GatewayConfig, servable: boolean): Promise<readonly Finding[]> {
   const facts = await examineDatabase(config, createLog('silent'));
   if (facts === null) {
     return [good('database', 'There is no database yet: the first start makes it.')];
   }
   const judged = judgeDatabase(facts);
+  if (!servable) return judged;
   const { canary } = facts;
   if (canary === null) {
     return [...judged, good('secret', 'The database is empty: the first start seals it.')];
