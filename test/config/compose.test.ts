@@ -129,6 +129,14 @@ t.test('the programs that compose.yaml names are in the image', async (t) => {
     t.ok(existsSync(join(project, `${program}.ts`)), program);
 });
 
+t.test('a service named gateway puts no settings into the pods of Kubernetes', async (t) => {
+  const podded = manifests().filter(({ spec }) => spec?.template !== undefined);
+  t.equal(podded.length, 4);
+  for (const { spec, metadata } of podded) {
+    t.equal(spec.template.spec.enableServiceLinks, false, metadata.name);
+  }
+});
+
 t.test('the manifests of Kubernetes: settings, probes, stops and budgets', async (t) => {
   const all = manifests();
   const given = (kind: string) => {

@@ -27,6 +27,7 @@ export interface Manifest {
     readonly template: {
       readonly metadata: { readonly labels: { readonly app: string } };
       readonly spec: {
+        readonly enableServiceLinks?: boolean;
         readonly terminationGracePeriodSeconds: number;
         readonly containers: readonly [Container];
       };
