@@ -76,11 +76,12 @@ export class Attachment {
     const failed = (error: unknown): void => {
       if (this.#attempt === attempt) this.fail(error);
     };
-    const slow = setTimeout(
-      () =>
-        log.error({ queue }, 'RabbitMQ does not answer for a work queue: is it without a leader?'),
-      timing.setUpMs,
-    );
+    const slow = setInterval(() => {
+      // Then it answers nobody, and has said so.
+      if (session.blocked) return;
+      clearInterval(slow);
+      log.error({ queue }, 'RabbitMQ does not answer for a work queue: is it without a leader?');
+    }, timing.setUpMs);
     try {
       await session.declare(log, (channel) => topology.declareWork(channel, queue));
       const channel = await session.openChannel(failed);
@@ -90,7 +91,7 @@ export class Attachment {
     } catch (error) {
       failed(error);
     } finally {
-      clearTimeout(slow);
+      clearInterval(slow);
     }
   }
 }

@@ -1,6 +1,7 @@
 import type { AsyncMessage, ReturnedMessage } from 'rabbitmq-client';
 import type { GatewayLog } from '../../core/log.ts';
 import { withTimeout } from '../../core/waiting.ts';
+import { watchAlarm } from './alarm.ts';
 import type { BrokerLimits, OnDropped } from './contract.ts';
 import { Inbox } from './inbox.ts';
 import { Link, type LinkSession } from './link.ts';
@@ -118,8 +119,9 @@ export class Carrier {
       every: ticks(timing.pulseMs),
       patience: ticks(timing.patienceMs),
       log,
-      connected: () => this.#outbound.session !== null && this.#inbound.session !== null,
+      connected: () => this.#publishes() && this.#inbound.session !== null,
       send: (text) => {
+        if (!this.#publishes()) return;
         const [exchange, properties] = [topology.processes, { type: 'pulse' }];
         this.publisher.putFirst({ exchange, routingKey: processId, text, properties });
       },
@@ -129,9 +131,10 @@ export class Carrier {
 
   async #setUpOutbound(session: LinkSession): Promise<void> {
     const { topology, log } = this.#options;
-    session.connection.on('connection.blocked', (reason: string) => {
-      log.warn({ reason }, 'RabbitMQ takes no messages: it is low on memory or disk');
-      this.pulse.down();
+    watchAlarm(session, {
+      log,
+      onBegins: () => this.pulse.down(),
+      onEnds: () => this.pulse.up(),
     });
     await session.declare(log, (channel) => topology.declareExchanges(channel));
     await this.publisher.attach(await session.openChannel());
@@ -153,8 +156,16 @@ export class Carrier {
     else this.#options.onAddressed(message);
   }
 
+  /** Whether RabbitMQ takes messages, as far as it has said. */
+  #publishes(): boolean {
+    const { session } = this.#outbound;
+    return session !== null && !session.blocked;
+  }
+
   #tick(): void {
-    if (this.publisher.tick() > ticks(this.#options.timing.patienceMs)) {
+    const { patienceMs } = this.#options.timing;
+    // During an alarm nothing grows overdue.
+    if (this.#publishes() && this.publisher.tick() > ticks(patienceMs)) {
       this.#outbound.session?.fail(new Error('RabbitMQ confirms nothing any more'));
     }
     this.pulse.tick();

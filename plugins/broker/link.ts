@@ -26,6 +26,8 @@ export class LinkSession {
   /** Counts the connections of this link. */
   readonly number: number;
   readonly connection: Connection;
+  /** Whether RabbitMQ, being low on memory or disk, takes nothing from it for now: `alarm.ts`. */
+  blocked = false;
   readonly #onFailed: (session: LinkSession, error: Error) => void;
   readonly #channels = new Set<Channel>();
 

@@ -6,7 +6,7 @@ export interface PulseOptions {
   /** Ticks without a returned pulse after which the broker is not ready. */
   readonly patience: number;
   readonly log: GatewayLog;
-  /** Whether both connections are set up. */
+  /** Whether both connections are set up, and RabbitMQ takes messages. */
   connected(): boolean;
   /** Sends a message to this process itself, if there is a way out. */
   send(text: string): void;
@@ -43,7 +43,7 @@ export class Pulse {
     });
   }
 
-  /** A connection is set up. */
+  /** A connection is set up, or RabbitMQ takes messages again. */
   up(): void {
     this.#generation += 1;
     this.#cameBackAt = this.#tick;

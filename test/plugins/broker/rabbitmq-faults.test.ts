@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
 import type { Json } from '../../../core/contracts/json.ts';
+import { createLog } from '../../../core/log.ts';
 import { freePort } from '../../harness/ports.ts';
 import { until } from '../../harness/story.ts';
 import { operate, startRabbitmq } from '../../servers/rabbitmq.ts';
@@ -144,19 +145,48 @@ t.test('RabbitMQ hangs and goes on', async (t) => {
 
 t.test('RabbitMQ is out of memory for a while', async (t) => {
   const world = new RabbitmqWorld(t, server.url);
-  const [one, other] = [await world.open(options), await world.open(options)];
-  const work: Json[] = [];
+  const lines: string[] = [];
+  const log = createLog('info', { write: (line) => void lines.push(line) });
+  const timing = { ...impatient, setUpMs: 3_000 };
+  const [one, other] = [await world.open(options), await world.open({ timing, log })];
+  const [work, hosted]: [Json[], Json[]] = [[], []];
   await one.work(jobs, 10, (message) => void work.push(message));
+  await one.host('acc_1', (message) => void hosted.push(message));
+  lines.length = 0;
   await operate(server, ['set_vm_memory_high_watermark', '0.00001']);
   await until('both to notice', async () => (!one.ready() && !other.ready() ? true : undefined));
   t.ok(slowest(1_000, (n) => other.toWorker(jobs, n)) < 2, 'sending does not wait');
-  await sleep(3 * impatient.patienceMs);
+  other.toHost('acc_1', 'meanwhile');
+  // Longer than a hang is borne, in either direction, and than a queue may take to be declared.
+  await sleep(4 * impatient.patienceMs);
   t.notOk(other.ready());
+  t.match(lines.map(logged), [
+    { level: 40, msg: /^RabbitMQ takes no messages: .* memory or disk$/ },
+  ]);
   await operate(server, ['set_vm_memory_high_watermark', '0.6']);
   await ready(other);
   await count(work, 1_000);
+  await count(hosted, 1);
   t.equal(new Set(work).size, 1_000);
+  t.match(lines.map(logged), [{}, { level: 40, msg: 'RabbitMQ takes messages again' }]);
+  t.equal(lines.length, 2, 'one line when it begins and one when it ends');
+
+  await operate(server, ['set_vm_memory_high_watermark', '0.00001']);
+  await until('the next alarm', async () => (other.ready() ? undefined : true));
+  await server.crash();
+  await server.start();
+  await ready(other);
+  t.match(lines.map(logged).slice(2, 4), [
+    { msg: /^RabbitMQ takes no messages/ },
+    { level: 40, msg: /^no connection to RabbitMQ/ },
+  ]);
+  other.toWorker(jobs, 1_000);
+  await count(work, 1_001);
 });
+
+function logged(line: string): unknown {
+  return JSON.parse(line);
+}
 
 t.test('closing while RabbitMQ hangs', async (t) => {
   const world = new RabbitmqWorld(t, server.url);
