@@ -3,6 +3,7 @@ import { createLog } from '../../core/log.ts';
 import {
   configuredSecrets,
   examineDatabase,
+  livingProcesses,
   opensDatabase,
   proxiesInUse,
   readTables,
@@ -40,22 +41,36 @@ async function examine(
   } catch (error) {
     return [bad('settings', sentenceOf(error))];
   }
-  const { amqp_url: broker, data_dir: dataDir } = config;
   const ofSettings = await guarded('settings', async () => {
     refuseUnservable(config);
     return [good('settings', 'Every setting is valid.')];
   });
   const servable = ofSettings.every(({ ok }) => ok);
-  const ofHost = await guarded('files', () => examineHost(dataDir));
+  const ofHost = await guarded('files', () => examineHost(config.data_dir));
   const found = await Promise.all([
     guarded('database', () => ofDatabase(config, servable)),
-    guarded('broker', async () => [
-      broker === null
-        ? good('broker', 'There is no broker: one process does everything.')
-        : await examineBroker(broker, readAuthority('AMQP_CA', config.amqp_ca)),
-    ]),
+    guarded('broker', async () => [await ofBroker(config)]),
   ]);
   return [...ofSettings, ...ofHost, ...found.flat()];
+}
+
+async function ofBroker(config: GatewayConfig): Promise<Finding> {
+  const { amqp_url: broker, database_url: database } = config;
+  if (broker !== null) return examineBroker(broker, readAuthority('AMQP_CA', config.amqp_ca));
+  const alone = good('broker', 'There is no broker: one process does everything.');
+  // Of an embedded database no second process without a broker gets hold.
+  if (database.startsWith('sqlite:')) return alone;
+  const options = { log: createLog('silent'), contents };
+  // What hinders this is a finding about the database.
+  const living = await readTables(config, options, ({ processes }) =>
+    livingProcesses(processes),
+  ).catch(() => []);
+  if (living.length < 2) return alone;
+  const names = living.map(({ name }) => name).join(', ');
+  return bad(
+    'broker',
+    `There is no broker, but ${living.length} processes work on the database (${names}), and none reaches another: set AMQP_URL for each, or stop all but one.`,
+  );
 }
 
 /** @param servable whether there is a secret for it, where it takes one from the settings */

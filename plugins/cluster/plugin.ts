@@ -3,6 +3,7 @@ import { provide } from '../../core/container.ts';
 import { gatewayPlugin } from '../../core/kernel.ts';
 import './contract.ts';
 import { ClusterMember } from './member.ts';
+import { OtherProcesses } from './others.ts';
 
 /** The processes of the gateway: the heartbeat of this one, and its leases. */
 export default gatewayPlugin(
@@ -10,7 +11,7 @@ export default gatewayPlugin(
   ['observability', 'database-lock', 'storage', 'broker'],
   async (app) => {
     const { broker, clock, config, isAlone, log, metrics, storage } = app.container.cradle;
-    const { process_name, port, roles, sessions } = config;
+    const { amqp_url, process_name, port, roles, sessions } = config;
     // A port that the system chose is another after a restart.
     const usualName = `${hostname()}:${port === 0 ? broker.processId : port}`;
     const stalled = metrics.counter('gateway_event_loop_stalled_seconds_total');
@@ -24,6 +25,17 @@ export default gatewayPlugin(
     });
     provide(app.container, 'cluster', member);
     app.addHook('onReady', () => member.start());
+    if (!isAlone && amqp_url === null) {
+      const { processId } = broker;
+      const { processes } = storage.read;
+      const others = new OtherProcesses({
+        processes,
+        processId,
+        log: log.child({ plugin: 'cluster' }),
+      });
+      app.addHook('onReady', async () => others.start());
+      app.addHook('onClose', () => others.stop());
+    }
     app.addHook('onListen', async () => member.inherit());
     app.addHook('onClose', () => member.stop());
   },

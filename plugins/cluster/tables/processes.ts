@@ -34,6 +34,12 @@ export class ProcessTable {
     return rows.map(processOf);
   }
 
+  /** Every process that there is a row of, dead ones among them. */
+  async all(): Promise<readonly ClusterProcess[]> {
+    const rows: StoredProcess[] = await this.db.knex('processes');
+    return rows.map(processOf);
+  }
+
   /** The processes of a name, dead ones among them. */
   async named(name: string): Promise<readonly ClusterProcess[]> {
     const rows: StoredProcess[] = await this.db.knex('processes').where({ name });
