@@ -7,6 +7,13 @@ import { scopeRefusal } from '../../core/scopes.ts';
 import { presentedKey } from './authentication.ts';
 import { RateLimiter } from './rate.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** When its caller was found, by the clock that only grows; as `caller`. */
+    admittedAt: number;
+  }
+}
+
 /** What admission needs. */
 export interface AdmissionOptions {
   readonly authenticator: Authenticator;
@@ -14,6 +21,9 @@ export interface AdmissionOptions {
   /** Per key; 0 is off. */
   readonly requestsPerS: number;
 }
+
+/** From so many milliseconds on a request has taken its time to arrive: nearly all are there at once. */
+const slowArrivalMs = 100;
 
 /** Wrong keys that one address may try, a second and at once after a pause. */
 const wrongKeysPerS = 10;
@@ -39,8 +49,7 @@ export class Admission {
     if (key === null) throw new GatewayError('unauthorized');
     const caller = await this.#authenticator.authenticate(key);
     if (caller === null) throw this.#refusalOfWrong(request.ip, 'unauthorized');
-    request.caller = caller;
-    return caller;
+    return this.#found(caller, request);
   }
 
   /** The caller of an operation that asks for something else than a key. */
@@ -49,8 +58,25 @@ export class Admission {
     if (typeof value !== 'string' || value === '') throw new GatewayError(refusal);
     const found = await caller(value);
     if (found === null) throw this.#refusalOfWrong(request.ip, refusal);
-    request.caller = found;
-    return found;
+    return this.#found(found, request);
+  }
+
+  #found(caller: Caller, request: FastifyRequest): Caller {
+    request.caller = caller;
+    request.admittedAt = this.#clock.monotonic();
+    return caller;
+  }
+
+  /** The caller of a request that has arrived whole. As `RequestHandling.arrived` promises. */
+  async arrived(request: FastifyRequest): Promise<Caller | null> {
+    const tookMs = this.#clock.monotonic() - request.admittedAt;
+    return tookMs < slowArrivalMs ? request.caller : await this.#callerOf(request);
+  }
+
+  #callerOf(request: FastifyRequest): Promise<Caller> {
+    const credential = request.routeOptions.config.operation?.credential;
+    if (credential === undefined) return this.identify(request);
+    return this.#identifyBy(credential, request);
   }
 
   /** Refuses an operation of another mode, a key that calls too often and one without the scope. As `RequestHandling.admit` promises. */
@@ -76,13 +102,8 @@ export class Admission {
   /** The whole admission of a request to a route. */
   async pass(request: FastifyRequest): Promise<void> {
     if (hasEmptyPart(request.params as object)) throw new GatewayError('not_found');
-    const operation = request.routeOptions.config.operation ?? null;
-    const credential = operation?.credential;
-    const caller =
-      credential === undefined
-        ? await this.identify(request)
-        : await this.#identifyBy(credential, request);
-    this.admit(caller, operation);
+    const caller = await this.#callerOf(request);
+    this.admit(caller, request.routeOptions.config.operation ?? null);
   }
 }
 

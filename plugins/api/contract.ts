@@ -37,6 +37,11 @@ export interface RequestHandling {
    */
   identify(request: FastifyRequest): Promise<Caller>;
   /**
+   * The caller of a request whose body was read: identified again where it took long, as the key may have been revoked.
+   * @throws GatewayError as `identify`
+   */
+  arrived(request: FastifyRequest): Promise<Caller | null>;
+  /**
    * Takes one request from the rate of the caller's key. To be called once for each call of an operation.
    * @param operation null for a request to none
    * @param cost for how many requests it counts; default: 1

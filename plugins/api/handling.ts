@@ -4,6 +4,7 @@ import type { AnyOperation } from '../../core/operation.ts';
 import { RequestPlace } from '../../core/request-place.ts';
 import type { JsonSchema } from '../../core/schemas.ts';
 import { traceparentOf } from '../../core/spans.ts';
+import type { Admission } from './admission.ts';
 import { type AnyAnswer, audited, type Handler, isAudited, type RecordChange } from './auditing.ts';
 import type { QuestionedOperation, RequestParts } from './contract.ts';
 import { type Input, InputValidator } from './input.ts';
@@ -21,6 +22,7 @@ declare module 'fastify' {
 
 /** What the operations of a gateway share. */
 export interface HandlingOptions {
+  readonly admission: Pick<Admission, 'arrived'>;
   /** In bytes. */
   readonly bodyLimit: number;
   readonly openCalls: OpenCalls;
@@ -37,6 +39,7 @@ export class OperationHandling {
   readonly isTried: boolean;
   /** The schemas of the answers, by status. */
   readonly answers: Readonly<Record<string, JsonSchema>>;
+  readonly #admission: HandlingOptions['admission'];
   readonly #openCalls: OpenCalls;
   readonly #validator: InputValidator;
   readonly #reader: InputReader;
@@ -48,8 +51,12 @@ export class OperationHandling {
    * @throws Error when a schema of the declaration lets unknown fields pass, or when that of an operation from outside
    *   is no schema
    */
-  constructor(operation: AnyOperation, { bodyLimit, openCalls, isTried, audit }: HandlingOptions) {
+  constructor(
+    operation: AnyOperation,
+    { admission, bodyLimit, openCalls, isTried, audit }: HandlingOptions,
+  ) {
     this.operation = operation;
+    this.#admission = admission;
     this.#openCalls = openCalls;
     this.#isFollowed = isAudited(operation);
     this.#answer = this.#isFollowed ? audited(operation, audit) : operation.handler;
@@ -67,14 +74,17 @@ export class OperationHandling {
    * @throws GatewayError to refuse
    */
   route(request: FastifyRequest): Promise<AnyAnswer> {
-    const read = () =>
-      this.#reader.read({
+    const place = { caller: request.caller, traceparent: traceparentOf(request.span) };
+    const read = async () => {
+      const input = await this.#reader.read({
         params: request.params as object,
         query: request.query as object,
         contentType: request.contentType,
         raw: request.raw,
       });
-    const place = { caller: request.caller, traceparent: traceparentOf(request.span) };
+      place.caller = await this.#admission.arrived(request);
+      return input;
+    };
     return this.#run(request, place, read, this.#answer);
   }
 

@@ -31,7 +31,7 @@ export default gatewayPlugin('api', ['observability', 'tenants', 'audit'], async
   const handlings = operations.map(
     (operation) =>
       new OperationHandling(operation, {
-        ...{ bodyLimit, openCalls, isTried },
+        ...{ admission, bodyLimit, openCalls, isTried },
         audit: audit.recording,
       }),
   );
@@ -42,6 +42,7 @@ export default gatewayPlugin('api', ['observability', 'tenants', 'audit'], async
   );
 
   app.decorateRequest('caller', null);
+  app.decorateRequest('admittedAt', 0);
   app.decorateRequest('span', null);
   app.decorateRequest('contentType', undefined);
   guardServer(app, { log, bodyLimit, metrics: requestMetrics });

@@ -30,6 +30,7 @@ export function makeRequestHandling({
   };
   return {
     identify: (request) => admission.identify(request),
+    arrived: (request) => admission.arrived(request),
     admit: (caller, operation, cost) => admission.admit(caller, operation, cost),
     question: (operation, parts, reply) =>
       handlingOf(operation).question(reply.request, parts, operation),

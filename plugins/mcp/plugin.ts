@@ -77,7 +77,7 @@ function serveTools(app: FastifyInstance): void {
   app.post(url, async (request, reply) => await answer(request, reply));
 
   async function answer(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const { caller } = request;
+    const caller = await requestHandling.arrived(request);
     if (caller === null) throw new Error('a request passed without a caller');
     const text = typeof request.body === 'string' ? request.body : '';
     const body = parsed(text);

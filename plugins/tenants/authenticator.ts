@@ -33,6 +33,11 @@ export function keyAuthenticator(
       return tenant === undefined ? null : toCaller({ key, tenant });
     },
     isCurrent: (keyId) => current.get(keyId),
+    forget: async (keyId) => {
+      current.forget(keyId);
+      const hash = await orUnavailable(read.apiKeys.hashOf(keyId));
+      if (hash !== null) callers.forget(hash);
+    },
   };
 }
 

@@ -142,9 +142,10 @@ export interface Tenants {
   /**
    * Null when there is no such tenant.
    * @param settings absent: without a name, for everything and for ever
-   * @throws GatewayError `key_cap`, `account_not_found`
+   * @param makerId the key that makes it; absent: an operator does
+   * @throws GatewayError `key_cap`, `account_not_found`, and `unauthorized` when the maker was revoked or has expired
    */
-  createKey(tenantId: string, settings?: KeySettings): Promise<NewKey | null>;
+  createKey(tenantId: string, settings?: KeySettings, makerId?: string): Promise<NewKey | null>;
   /** A tenant's keys, oldest first; null when there is no such tenant. */
   listKeys(tenantId: string): Promise<readonly ApiKey[] | null>;
   /**

@@ -8,6 +8,8 @@ export interface KeyCreation {
   readonly tenantId: string;
   readonly key: NewKey;
   readonly settings: KeySettings;
+  /** The key that makes it; null: an operator does. */
+  readonly makerId: string | null;
 }
 
 /** The most keys of a tenant that are neither revoked nor expired. */
@@ -38,8 +40,12 @@ export const createKeys: Lane<KeyCreation, 'made' | 'no_tenant' | GatewayError> 
 
 async function keyRefusal(
   unit: Tables & { readonly now: number },
-  { tenantId, settings: { accountIds, expiresAt } }: KeyCreation,
+  { tenantId, makerId, settings: { accountIds, expiresAt } }: KeyCreation,
 ): Promise<GatewayError | null> {
+  // Its request may have begun before it was revoked, which takes the same lock.
+  if (makerId !== null && !(await unit.apiKeys.isCurrent(makerId))) {
+    return new GatewayError('unauthorized');
+  }
   if (expiresAt !== null && expiresAt <= unit.now) {
     const message = 'The end of a key must lie in the future.';
     const details = [{ path: 'body/expires_at', message }];
@@ -55,20 +61,15 @@ async function keyRefusal(
   return new GatewayError('key_cap');
 }
 
-/** Revokes keys by id; null for one that does not exist, or is not the named tenant's. */
-export const revokeKeys: Lane<
-  { readonly id: string; readonly tenantId: string | null },
-  ApiKey | null
-> = {
+/** Revokes keys under the locks of their tenants, so that none makes another one afterwards; null for one that is gone. */
+export const revokeKeys: Lane<Pick<ApiKey, 'id' | 'tenantId'>, ApiKey | null> = {
   name: 'keys.revoke',
-  locks: () => [],
+  locks: ({ tenantId }) => [`tenant:${tenantId}`],
   run: async (unit, inputs) => {
     const answers: (ApiKey | null)[] = [];
-    for (const { id, tenantId } of inputs) {
-      const key = await unit.apiKeys.find(id);
-      const isNamed = key !== null && (tenantId === null || key.tenantId === tenantId);
-      if (isNamed) await unit.apiKeys.revoke(id, unit.now);
-      answers.push(isNamed ? await unit.apiKeys.find(id) : null);
+    for (const { id } of inputs) {
+      await unit.apiKeys.revoke(id, unit.now);
+      answers.push(await unit.apiKeys.find(id));
     }
     return answers;
   },

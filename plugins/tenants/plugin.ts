@@ -45,8 +45,12 @@ export default gatewayPlugin('tenants', ['storage'], async (app) => {
     ...keyOperations({
       list: (tenantId) => storage.read.apiKeys.ofTenant(tenantId),
       find: (id) => storage.read.apiKeys.find(id),
-      create: (tenantId, settings) => tenants.createKey(tenantId, settings),
-      revoke: (id, tenantId) => tenants.revokeKey(id, tenantId),
+      create: (tenantId, settings, makerId) => tenants.createKey(tenantId, settings, makerId),
+      revoke: async (id, tenantId) => {
+        const key = await tenants.revokeKey(id, tenantId);
+        if (key !== null) await container.cradle.authenticator.forget(id);
+        return key;
+      },
     }),
   );
 });

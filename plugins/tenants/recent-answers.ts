@@ -45,11 +45,16 @@ export class RecentAnswers<Answer> {
     }
     const entry = { askedAt: now, answer: this.#ask(question) };
     this.#entries.set(question, entry);
-    entry.answer.catch(() => this.#forget(question, entry));
+    entry.answer.catch(() => this.#failed(question, entry));
     return entry.answer;
   }
 
-  #forget(question: string, entry: Entry<Answer>): void {
+  /** The next one who asks this gets a new answer. */
+  forget(question: string): void {
+    this.#entries.delete(question);
+  }
+
+  #failed(question: string, entry: Entry<Answer>): void {
     if (this.#entries.peek(question) === entry) this.#entries.delete(question);
   }
 }

@@ -69,12 +69,15 @@ export function tenantsService({ storage, plans, channels, log }: TenantsParts):
       return isThere ? storage.read.tenantRows.counts(id) : null;
     },
     features: ({ disabled }) => features.filter((name) => !disabled.includes(name)),
-    createKey: async (tenantId, settings = unlimited) => {
+    createKey: async (tenantId, settings = unlimited, makerId) => {
       if (settings.name !== null) refuseName('key', settings.name);
       const tenant = (await storage.read.tenants.find([tenantId])).get(tenantId);
       if (tenant === undefined) return null;
       const key = newKey(tenant.mode);
-      const made = await storage.submit(createKeys, { tenantId, key, settings });
+      const made = await storage.submit(createKeys, {
+        ...{ tenantId, key, settings },
+        makerId: makerId ?? null,
+      });
       if (made === 'no_tenant') return null;
       if (made !== 'made') throw made;
       const { scopes, accountIds } = settings;
@@ -86,7 +89,9 @@ export function tenantsService({ storage, plans, channels, log }: TenantsParts):
       return tenants.has(tenantId) ? storage.read.apiKeys.ofTenant(tenantId) : null;
     },
     revokeKey: async (keyId, tenantId) => {
-      const key = await storage.submit(revokeKeys, { id: keyId, tenantId: tenantId ?? null });
+      const found = await storage.read.apiKeys.find(keyId);
+      if (found === null || (tenantId ?? found.tenantId) !== found.tenantId) return null;
+      const key = await storage.submit(revokeKeys, found);
       if (key !== null) log.info({ tenant: key.tenantId, key: keyId }, 'a key was revoked');
       return key;
     },

@@ -304,6 +304,7 @@ t.test('keys', async (t) => {
       await sleep(500);
       if (key === revoked) {
         t.match(await api.delete(`/keys/${key.id}`), { body: { status: 'revoked' } });
+        t.match(await of(key).get('/me'), { status: 401 }, 'at once in the same process');
         t.match(await api.delete(`/keys/${key.id}`), { body: { status: 'revoked' } }, 'a repeat');
       }
       for (const answer of await Promise.all(waits)) t.equal(answer.status, 401);

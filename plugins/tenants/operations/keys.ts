@@ -11,8 +11,8 @@ export interface KeyOperationsParts {
   /** A tenant's keys, oldest first, revoked ones included. */
   list(tenantId: string): Promise<readonly ApiKey[]>;
   find(id: string): Promise<ApiKey | null>;
-  /** Null when the tenant is gone. */
-  create(tenantId: string, settings: KeySettings): Promise<NewKey | null>;
+  /** Null when the tenant is gone; refuses when the maker is. */
+  create(tenantId: string, settings: KeySettings, makerId: string): Promise<NewKey | null>;
   /** Null when the tenant has no such key. */
   revoke(id: string, tenantId: string): Promise<ApiKey | null>;
 }
@@ -129,7 +129,7 @@ function createKey({ create, find }: KeyOperationsParts): AnyOperation {
       const expiresAt = expires_at === undefined ? undefined : Date.parse(expires_at);
       const wanted = { name: name.trim(), scopes, accountIds, expiresAt, confirmSends };
       const settings = settingsOf(wanted, { ...caller, expiresAt: maker.expiresAt });
-      const key = await create(caller.tenantId, settings);
+      const key = await create(caller.tenantId, settings, caller.keyId);
       const stored = key === null ? null : await find(key.id);
       if (key === null || stored === null) throw new GatewayError('unauthorized');
       return { status: 201, body: { ...keyView(stored), key: key.key } };

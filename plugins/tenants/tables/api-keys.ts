@@ -118,6 +118,15 @@ export class ApiKeyTable {
     return row === undefined ? null : toKey(row);
   }
 
+  /** The hash of the key with this id, or null. */
+  async hashOf(id: string): Promise<string | null> {
+    const row: Pick<HashedKey, 'hash'> | undefined = await this.db
+      .knex('api_keys')
+      .where({ id })
+      .first('hash');
+    return row?.hash ?? null;
+  }
+
   /** A tenant's keys, oldest first, revoked ones included. */
   async ofTenant(tenantId: string): Promise<readonly ApiKey[]> {
     const rows: KeyRow[] = await this.db

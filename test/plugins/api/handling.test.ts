@@ -22,7 +22,12 @@ t.test('a wrong request schema from outside fails the boot', async (t) => {
       ...{ answers: {}, errors: [], examples: [], handler: async () => ({ status: 204 }) as never },
     });
     return new OperationHandling(declared, {
-      ...{ bodyLimit: 100, openCalls: new OpenCalls(), isTried: () => isTried },
+      ...{
+        admission: { arrived: async () => null },
+        bodyLimit: 100,
+        openCalls: new OpenCalls(),
+        isTried: () => isTried,
+      },
       audit: (_, change) => change(),
     });
   };

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { type Client, client } from '../../harness/client.ts';
 import { keys, sampleGateway, things } from './sample.ts';
+import { postSlowly } from './slow-body.ts';
 
 const sample = await sampleGateway();
 t.teardown(() => sample.gateway.close());
@@ -37,6 +38,17 @@ t.test('keys', async (t) => {
   }
   const early = await nobody.raw({ method: 'POST', path: '/things', body: '{', headers: json });
   t.equal(early.status, 401, 'before anything of the body is read');
+});
+
+t.test('a key that is revoked while the body is on its way does nothing', async (t) => {
+  const { revoked, requests } = sample.seen;
+  const sendSlowly = (meanwhile: () => void) =>
+    postSlowly(`${sample.baseUrl}/things`, keys.other, JSON.stringify(right), meanwhile);
+  t.equal(await sendSlowly(() => {}), 202, 'a slow body alone is no reason');
+  const before = requests.length;
+  t.equal(await sendSlowly(() => revoked.add(keys.other)), 401);
+  revoked.clear();
+  t.equal(requests.length, before);
 });
 
 t.test('request ids', async (t) => {

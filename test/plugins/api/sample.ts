@@ -79,6 +79,8 @@ export const things: readonly Static<typeof Thing>[] = [
 export interface Seen {
   readonly requests: unknown[];
   readonly aborts: string[];
+  /** Keys that are good no more. */
+  readonly revoked: Set<string>;
 }
 
 function sampleOperations(seen: Seen) {
@@ -259,7 +261,7 @@ export async function sampleGateway(
   requestsPerS = 0,
   options: { readonly tools?: boolean; readonly allowedOrigins?: readonly string[] } = {},
 ): Promise<SampleGateway> {
-  const seen: Seen = { requests: [], aborts: [] };
+  const seen: Seen = { requests: [], aborts: [], revoked: new Set() };
   const lines: Record<string, unknown>[] = [];
   const destination = new Writable({
     write(chunk, _encoding, done) {
@@ -284,7 +286,8 @@ export async function sampleGateway(
       observability,
       gatewayPlugin('tenants', [], async ({ container }) => {
         provide(container, 'authenticator', {
-          authenticate,
+          authenticate: async (key) => (seen.revoked.has(key) ? null : authenticate(key)),
+          forget: async () => {},
           forTenant: async () => null,
           isCurrent: async () => true,
         });

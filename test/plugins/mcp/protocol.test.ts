@@ -5,6 +5,7 @@ import { postMcp, rpc, type ToolAnswer, toolAnswerOf, toolCall } from '../../har
 import { client } from '../../harness/client.ts';
 import { until } from '../../harness/story.ts';
 import { bodyLimit, keys, sampleGateway, things } from '../api/sample.ts';
+import { postSlowly } from '../api/slow-body.ts';
 
 const allowedOrigins = ['https://desk.example.com'];
 const sample = await sampleGateway(0, { tools: true, allowedOrigins });
@@ -44,6 +45,16 @@ t.test('keys', async (t) => {
       );
     }
   }
+});
+
+t.test('a key that is revoked while the body is on its way calls nothing', async (t) => {
+  const { revoked, requests } = sample.seen;
+  const text = toolCall('list_things', {});
+  t.equal(await postSlowly(mcpUrl, keys.other, text, () => {}), 200);
+  const before = requests.length;
+  t.equal(await postSlowly(mcpUrl, keys.other, text, () => revoked.add(keys.other)), 401);
+  revoked.clear();
+  t.equal(requests.length, before);
 });
 
 t.test('origins', async (t) => {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { composeAdministration } from '../../../config/compose-administration.ts';
 import { loadConfig } from '../../../config/load.ts';
@@ -7,6 +8,7 @@ import type { Lane } from '../../../core/contracts/storage.ts';
 import { createGateway } from '../../../core/kernel.ts';
 import { createLog } from '../../../core/log.ts';
 import firstStart from '../../../plugins/tenants/first-start.ts';
+import { unlimited } from '../../../plugins/tenants/keys.ts';
 import { databases } from '../../harness/databases.ts';
 
 type Closing = { teardown(fn: () => Promise<void>): void };
@@ -163,6 +165,38 @@ for (const { name, create } of databases) {
       t.equal(await tenants.listKeys('ten_none'), null);
       t.equal(await tenants.revokeKey('key_none'), null);
       t.equal(await authenticator.isCurrent('key_none'), false);
+    });
+
+    t.test('a key that was revoked here is refused at once', async (t) => {
+      const { tenants, authenticator } = await here(t);
+      const request = { name: 'R', mode: 'test', plan: 'free', ramp: false } as const;
+      const { key } = await tenants.create(request);
+      t.ok(await authenticator.authenticate(key.key));
+      t.equal(await authenticator.isCurrent(key.id), true);
+      await tenants.revokeKey(key.id);
+      t.ok(await authenticator.authenticate(key.key), 'another process may remember it for 2 s');
+      await authenticator.forget(key.id);
+      t.equal(await authenticator.authenticate(key.key), null);
+      t.equal(await authenticator.isCurrent(key.id), false);
+      await authenticator.forget('key_none');
+    });
+
+    t.test('a key that is revoked or has expired makes no key', async (t) => {
+      const { tenants } = await here(t);
+      const request = { name: 'M', mode: 'test', plan: 'free', ramp: false } as const;
+      const { tenant, key } = await tenants.create(request);
+      const makeBy = (id: string | undefined, settings = unlimited) =>
+        tenants.createKey(tenant.id, settings, id);
+      const expiring = await makeBy(key.id, { ...unlimited, expiresAt: Date.now() + 1_000 });
+      const revoking = tenants.revokeKey(key.id);
+      const beside = await Promise.allSettled(Array.from({ length: 5 }, () => makeBy(key.id)));
+      await revoking;
+      const made = beside.filter(({ status }) => status === 'fulfilled').length;
+      await t.rejects(makeBy(key.id), { code: 'unauthorized' });
+      await sleep(1_100);
+      await t.rejects(makeBy(expiring?.id), { code: 'unauthorized' });
+      await t.rejects(makeBy('key_none'), { code: 'unauthorized' });
+      t.equal((await tenants.listKeys(tenant.id))?.length, 2 + made);
     });
 
     t.test('numbers of inbound messages', async (t) => {
