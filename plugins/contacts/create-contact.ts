@@ -16,7 +16,8 @@ import { contactView } from './view.ts';
 /** What the operation asks for. */
 export interface CreateContactParts {
   readonly channels: ChannelDrivers;
-  create(input: CreateContactInput): Promise<CreatedContact>;
+  /** Null when the tenant is gone. */
+  create(input: CreateContactInput): Promise<CreatedContact | null>;
 }
 
 /** `POST /contacts`. */
@@ -55,7 +56,9 @@ export function createContact({ channels, create }: CreateContactParts): AnyOper
     ],
     async handler({ caller, body }) {
       const key = keyOf(channels, caller, body);
-      const { contact, isNew } = await create({ ...key, name: body.name ?? '' });
+      const created = await create({ ...key, name: body.name ?? '' });
+      if (created === null) throw new GatewayError('unauthorized');
+      const { contact, isNew } = created;
       return { status: isNew ? 201 : 200, body: contactView(contact) };
     },
   });

@@ -17,17 +17,19 @@ export interface CreatedContact {
 
 /**
  * The lane that makes contacts which nobody has written with: under the tenant's lock, so that of twins one is made. One
- * that is there stays as it is.
+ * that is there stays as it is. Null: the tenant was deleted.
  */
-export const createContactLane: Lane<CreateContactInput, CreatedContact> = {
+export const createContactLane: Lane<CreateContactInput, CreatedContact | null> = {
   name: 'contacts.create',
   maxBatch: 32,
   locks: ({ tenantId }) => [`tenant:${tenantId}`],
   async run(unit, inputs) {
+    const present = await unit.tenants.present(inputs.map(({ tenantId }) => tenantId));
     const stored = await unit.contacts.byKeys(inputs);
     const known = new Map(stored.flatMap((one) => nameKeys(one).map((name) => [name, one])));
     const added: Contact[] = [];
-    const outputs = inputs.map(({ name, ...key }): CreatedContact => {
+    const outputs = inputs.map(({ name, ...key }): CreatedContact | null => {
+      if (!present.has(key.tenantId)) return null;
       const [wanted = ''] = nameKeys(key);
       const found = known.get(wanted);
       if (found !== undefined) return { contact: found, isNew: false };

@@ -33,7 +33,8 @@ type RefusalCode =
   | 'account_cap'
   | 'link_not_found'
   | 'link_restart_cap'
-  | 'link_used';
+  | 'link_used'
+  | 'unauthorized';
 
 /** What the undoing of a connect restores. */
 export interface ConnectUndo {
@@ -125,6 +126,10 @@ async function refusal(
   input: ConnectInput,
   row: AccountRow | undefined,
 ): Promise<RefusalCode | null> {
+  const present = await unit.tenants.present([input.tenantId]);
+  if (!present.has(input.tenantId)) {
+    return input.link === undefined ? 'unauthorized' : 'link_not_found';
+  }
   const ended = input.link === undefined ? null : await refusalOfLink(unit, input.link, row);
   if (ended !== null) return ended;
   if (row !== undefined && ownsNumber(row) && !input.forceNew) return 'already_connected';

@@ -55,6 +55,15 @@ export class TenantTable {
     return new Map(rows.map((row) => [row.id, toTenant(row)]));
   }
 
+  /**
+   * Which of these tenants are there and not deleted. To be asked under their locks before something is added to them: a
+   * request may have been admitted before its tenant was deleted, and nobody would erase what it leaves.
+   */
+  async present(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const found = [...(await this.find(ids)).values()];
+    return new Set(found.flatMap(({ id, status }) => (status === 'deleted' ? [] : [id])));
+  }
+
   /** All tenants, oldest first; a deleted one until nothing is left of it. */
   async list(): Promise<readonly Tenant[]> {
     const { knex } = this.db;

@@ -1,5 +1,6 @@
 import type { Caller } from '../../../core/contracts/caller.ts';
 import type { Lane, Storage } from '../../../core/contracts/storage.ts';
+import { GatewayError } from '../../../core/errors.ts';
 import { mayUse } from '../../../core/scopes.ts';
 import type { Egress } from '../../egress/contract.ts';
 import type { Secrets } from '../../secrets/contract.ts';
@@ -80,6 +81,7 @@ export function makeEventSubscriptions(parts: EventSubscriptionsParts): EventSub
       sameAs: before === undefined ? null : sealedSame(before, secret),
     });
     if (output === 'too_many') return { refused: tooMany };
+    if (output === 'no_tenant') throw new GatewayError('unauthorized');
     const { webhook, health } = output;
     return {
       id,

@@ -5,10 +5,11 @@ import type { Health } from '../tables/receiver-rows.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
 import { type GrantInput, granted } from './grant.ts';
 
-/** The subscription after the grant, with the health of its callback before it; or that its key has too many. */
+/** The subscription after the grant, with the health of its callback before it; or that its key has too many, or its tenant is gone. */
 export type GrantOutput =
   | { readonly webhook: Webhook; readonly health: Health | null }
-  | 'too_many';
+  | 'too_many'
+  | 'no_tenant';
 
 /**
  * Lane that grants subscriptions. The tenant's lock makes the limit of a key exact under concurrent calls. A pause of
@@ -22,14 +23,16 @@ export function makeGrantLane(mostPerKey: number, log: GatewayLog): Lane<GrantIn
     locks: ({ tenantId }) => [`tenant:${tenantId}`],
     async run(unit, inputs) {
       const { webhooks, receivers, now } = unit;
+      const present = await unit.tenants.present(inputs.map(({ tenantId }) => tenantId));
       const stored = await unit.eventSubscriptions.ofKeys(inputs.map(({ keyId }) => keyId));
       const known = new Map(stored.map((webhook) => [webhook.id, webhook]));
       const isStored = new Set(known.keys());
       const touched = new Map<string, Webhook>();
       const results = inputs.map((input) => {
+        if (!present.has(input.tenantId)) return 'no_tenant';
         const before = known.get(input.id) ?? null;
         const own = [...known.values()].filter(({ grant }) => grant?.keyId === input.keyId).length;
-        if (before === null && own >= mostPerKey) return null;
+        if (before === null && own >= mostPerKey) return 'too_many';
         const webhook = granted(before, input, now);
         known.set(webhook.id, webhook);
         touched.set(webhook.id, webhook);
@@ -48,7 +51,7 @@ export function makeGrantLane(mostPerKey: number, log: GatewayLog): Lane<GrantIn
       for (const { id } of paused) await receivers.reenable(id, now);
       const healths = new Map(found.map(({ id, health }) => [id, health]));
       return results.map((webhook) => {
-        if (webhook === null) return 'too_many';
+        if (typeof webhook === 'string') return webhook;
         return { webhook, health: healths.get(webhook.receiverId) ?? null };
       });
     },

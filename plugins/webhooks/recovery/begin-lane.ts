@@ -29,7 +29,9 @@ export const beginRecoveryLane: Lane<BeginInput, BeginOutput> = {
 };
 
 async function begin(unit: Unit, input: BeginInput): Promise<BeginOutput> {
-  const { webhookId, id, states, since } = input;
+  const { tenantId, webhookId, id, states, since } = input;
+  const present = await unit.tenants.present([tenantId]);
+  if (!present.has(tenantId)) return { refused: new GatewayError('unauthorized') };
   const [webhook] = await unit.webhooks.byIds([webhookId]);
   if (webhook === undefined) return { refused: new GatewayError('webhook_not_found') };
   const [receiver] = await unit.receivers.find([webhook.receiverId]);

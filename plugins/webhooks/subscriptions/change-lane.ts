@@ -38,9 +38,11 @@ export function makeChangeLane(parts: ChangeLaneParts): Lane<ChangeInput, Change
     maxBatch: 32,
     locks: ({ tenantId }) => [`tenant:${tenantId}`],
     async run(unit, inputs) {
+      const present = await unit.tenants.present(inputs.map(({ tenantId }) => tenantId));
       const webhooksOf = await load(unit, inputs);
       const writer = new ChangeWriter();
       const transitions = inputs.map(({ tenantId, id, change }) => {
+        if (!present.has(tenantId)) return new GatewayError('unauthorized');
         const webhooks = webhooksOf(tenantId);
         const { maxSubscriptions: most, previousSecretMs } = parts;
         const basis = { tenantId, id, webhooks, most, previousSecretMs, now: unit.now };

@@ -106,7 +106,7 @@ async function open(t: Test, url: string, env: Record<string, string> = {}) {
       return answer.body as Record<string, unknown>;
     } catch (error) {
       if (!(error instanceof GatewayError)) throw error;
-      const everywhere = ['invalid_request', 'unavailable'];
+      const everywhere = ['invalid_request', 'unauthorized', 'unavailable'];
       if (![...operation.errors, ...everywhere].includes(error.code)) {
         t.fail(`${id} refused with ${error.code}, which it does not declare`);
       }
@@ -114,7 +114,7 @@ async function open(t: Test, url: string, env: Record<string, string> = {}) {
       return { refused: code, status, details, error: message };
     }
   };
-  return { call, driver, mail, drivers, gateway };
+  return { call, driver, mail, drivers, gateway, tenantId: tenant.id };
 }
 
 const phone = '+15550001111';
@@ -472,6 +472,15 @@ for (const { name, create } of databases) {
           refused: 'channel_not_enabled',
         },
       );
+    });
+
+    t.test('a tenant that was deleted meanwhile gets no account', async (t) => {
+      const { call, gateway, tenantId } = await open(t, database.url);
+      const { storage, tenants } = gateway.cradle;
+      await tenants.delete(tenantId);
+      const body = { phone_number: '+15550001119' };
+      t.match(await call('connect_msgapp', { body }), { refused: 'unauthorized', status: 401 });
+      t.strictSame(await storage.read.accounts.ofTenants([tenantId]), []);
     });
 
     t.test('what the plan and the features do not allow', async (t) => {

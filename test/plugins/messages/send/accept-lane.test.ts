@@ -253,8 +253,8 @@ for (const engine of databases) {
         name: `${n}`,
       });
     const made = await Promise.all(Array.from({ length: 10 }, (_, n) => make(n)));
-    t.equal(made.filter(({ isNew }) => isNew).length, 1);
-    t.equal(new Set(made.map(({ contact }) => contact.id)).size, 1);
+    t.equal(made.filter((one) => one?.isNew).length, 1);
+    t.equal(new Set(made.map((one) => one?.contact.id)).size, 1);
     t.match(await counters(), [{ new_contacts: 7 }], 'counted when it is written to');
     const toCid = await Promise.all(Array.from({ length: 10 }, () => send('cid')));
     t.same(tally(toCid), { accepted: 10 });
