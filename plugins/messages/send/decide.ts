@@ -1,6 +1,7 @@
 import type { SendAnswer } from '../../../core/contracts/messages.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { timestamp } from '../../../core/schemas.ts';
+import { mayUse } from '../../../core/scopes.ts';
 import { limitEvent } from '../events.ts';
 import { newMessage } from '../tables/message-rows.ts';
 import type { SendingAccount, SendingContact, SendingTenant } from '../tables/sending-rows.ts';
@@ -42,9 +43,13 @@ function earlierAnswer(rules: SendRules, batch: SendBatch, send: SendInput): Sen
   const { keyHash, bodyHash } = send.idempotency;
   const kept = batch.keys.get(answerKey(send.tenantId, keyHash));
   if (kept === undefined || kept.createdAt <= batch.now - rules.idempotencyMs) return null;
-  if (kept.bodyHash !== bodyHash) return { refused: new GatewayError('idempotency_conflict') };
   // Entered by `accept` below and by nobody else.
-  return { accepted: kept.answer as SendAnswer };
+  const answer = kept.answer as SendAnswer;
+  // Of another account than its own an API key learns nothing, and no second message is made.
+  if (kept.bodyHash !== bodyHash || !mayUse(send, answer.account_id)) {
+    return { refused: new GatewayError('idempotency_conflict') };
+  }
+  return { accepted: answer };
 }
 
 function loopRefusal(

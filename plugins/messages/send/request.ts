@@ -46,15 +46,8 @@ export function sendInput(
     text: body.text,
     media: body.media_url === undefined ? null : outboundMedia(body.media_url, allowHttp),
     idempotency:
-      key === undefined
-        ? null
-        : { keyHash: sha256(within(key, accountIds)), bodyHash: sha256(canonicalJson(body)) },
+      key === undefined ? null : { keyHash: sha256(key), bodyHash: sha256(canonicalJson(body)) },
   };
-}
-
-/** Names the Idempotency-Key of an API key that is limited to accounts: no other may be answered what became of it. */
-function within(key: string, accountIds: ReadonlySet<string> | null): string {
-  return accountIds === null ? key : `${key}\n${[...accountIds].sort().join()}`;
 }
 
 function sha256(text: string): string {

@@ -9,6 +9,7 @@ import type {
   SendRules,
 } from '../../../../plugins/messages/send/input.ts';
 import { enterIntents, idleSessions } from '../../../../plugins/messages/send/intents.ts';
+import { sendInput } from '../../../../plugins/messages/send/request.ts';
 import type {
   SendingAccount,
   SendingTenant,
@@ -441,6 +442,20 @@ t.test('idempotency', async (t) => {
   capped.keys.set(answerKey('ten_1', 'k'), { ...kept, createdAt: now - 86_400_000 });
   t.same(outcome(decideSend(rules, capped, keyed)), ['account_suspended', 403], 'expired');
   t.equal(capped.newKeys.length, 0, 'a refusal is not kept');
+});
+
+t.test('an Idempotency-Key is the same for every key of a tenant', async (t) => {
+  const keyed = (accountIds: ReadonlySet<string> | null): SendInput => {
+    const body = { to: { phone: '+12025550123' }, text: 'hello' };
+    const made = sendInput({ tenantId: 'ten_1', accountIds }, body, () => new Map(), 'one');
+    return { ...toAda, id: made.id, accountIds, idempotency: made.idempotency };
+  };
+  const batch = batchOf();
+  const first = decideSend(rules, batch, keyed(null));
+  t.same(decideSend(rules, batch, keyed(new Set(['acc_1']))), first, 'its account is the key’s');
+  const foreign = decideSend(rules, batch, keyed(new Set(['acc_other'])));
+  t.same(outcome(foreign), ['idempotency_conflict', 409], 'and nothing of another account');
+  t.equal(batch.newMessages.length, 1, 'one message');
 });
 
 t.test('a contact that the key may not know is refused in the order of checks', async (t) => {
