@@ -23,6 +23,11 @@ for (const engine of databases) {
     await storeMany(storage, { ...facts, count, at: now - 2 * dayMs });
     const young = { ...facts, contactIds: contactIds.slice(0, 5), count: 10, at: now };
     await storeMany(storage, young);
+    const customer = contactIds.at(-1) ?? '';
+    const { write } = storage.connections;
+    await write('threads')
+      .where('contact_id', customer)
+      .update({ inbound_at: now - 2 * dayMs });
     const queued = acceptedId(await stage.send({ tenantId: old.tenantId }));
     const id = `${idBound('msg', 1)}${'0'.repeat(16)}`;
     await storage.connections.write('messages').where('id', queued).update({ id });
@@ -55,6 +60,8 @@ for (const engine of databases) {
     const [events] = await read('events').where('payload', 'like', '%long ago%').count({ n: '*' });
     t.equal(events?.n, 1, 'events about old messages go with them');
     const threads = await read('threads').where('account_id', facts.accountId);
-    t.equal(threads.length, 6, 'a thread goes with its last message');
+    t.equal(threads.length, 7, 'a thread goes with its last message');
+    const wrote = threads.some((one) => one.contact_id === customer);
+    t.ok(wrote, 'that of a contact who has written stays');
   });
 }

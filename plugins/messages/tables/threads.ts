@@ -78,13 +78,16 @@ export class ThreadTable {
     );
   }
 
-  /** Deletes those of these threads that have no message any more. The caller has locked the tenant. */
+  /**
+   * Deletes those of these threads that have no message any more, unless the contact has written: else an old customer would
+   * be a stranger, to whom openers are bounded. The caller has locked the tenant.
+   */
   async deleteEmpty(keys: readonly ThreadKey[]): Promise<void> {
     for (let start = 0; start < keys.length; start += alternatives) {
       const some = keys.slice(start, start + alternatives);
       const any = some.map(() => '(account_id = ? and contact_id = ?)');
       await this.db.run(
-        `delete from threads where (${any.join(' or ')}) and not exists (
+        `delete from threads where (${any.join(' or ')}) and inbound_at is null and not exists (
            select 1 from messages m
            where m.contact_id = threads.contact_id and m.account_id = threads.account_id
          )`,
