@@ -143,7 +143,8 @@ function tenantName(name: string): string {
 }
 
 function refuseName(of: 'tenant' | 'key', name: string): void {
-  if (name.trim().length >= 1 && name.length <= 100) return;
+  // Code points, as the schema of a key's name counts.
+  if (name.trim() !== '' && [...name].length <= 100) return;
   throw new GatewayError('invalid_request', {
     message: `The name of a ${of} must have 1 to 100 characters.`,
   });

@@ -167,6 +167,17 @@ for (const { name, create } of databases) {
       t.equal(await authenticator.isCurrent('key_none'), false);
     });
 
+    t.test('a name has up to 100 characters, however many bytes each takes', async (t) => {
+      const { tenants } = await here(t);
+      const request = { mode: 'test', plan: 'free', ramp: false } as const;
+      const { tenant } = await tenants.create({ ...request, name: '🙂'.repeat(100) });
+      t.ok(await tenants.createKey(tenant.id, { ...unlimited, name: '🙂'.repeat(100) }));
+      const long = '🙂'.repeat(101);
+      const refusal = { code: 'invalid_request', message: /1 to 100 characters/ };
+      await t.rejects(tenants.create({ ...request, name: long }), refusal);
+      await t.rejects(tenants.createKey(tenant.id, { ...unlimited, name: long }), refusal);
+    });
+
     t.test('a key that was revoked here is refused at once', async (t) => {
       const { tenants, authenticator } = await here(t);
       const request = { name: 'R', mode: 'test', plan: 'free', ramp: false } as const;
