@@ -19,8 +19,8 @@ interface OldMessages {
 }
 
 /**
- * Deletes old messages with all that hangs on them, and threads that are empty then: under the tenant's lock, as a send
- * relies on the thread that it has found. Answers how many were still there.
+ * Deletes old messages with all that hangs on them, and threads that are empty then, but for those of contacts who have
+ * written: under the tenant's lock, as a send relies on the thread that it has found. Answers how many were still there.
  */
 const retireLane: Lane<OldMessages, number> = {
   name: 'messages.retire',
