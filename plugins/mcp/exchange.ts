@@ -12,6 +12,7 @@ import type { FastifyRequest } from 'fastify';
 import type { ExchangeAnswer, ExchangeParts } from './contract.ts';
 import { instructions } from './instructions.ts';
 import { serverInfo } from './server-info.ts';
+import { toolNamed } from './tools.ts';
 
 // Made once: each would compile JSON Schema's own schemas anew, which takes half of a request's time.
 const jsonSchemaValidator = new AjvJsonSchemaValidator();
@@ -92,11 +93,8 @@ function makeServer({ tools, call }: ExchangeParts): Server {
   // Not setRequestHandler: it would answer arguments that are no object with an internal error.
   server.fallbackRequestHandler = async ({ method, params }) => {
     if (method !== 'tools/call') throw new McpError(ErrorCode.MethodNotFound, 'Method not found');
-    const tool = tools.get(String(params?.name));
-    if (tool === undefined) {
-      const names = [...tools.keys()].join(', ');
-      throw new McpError(ErrorCode.InvalidParams, `unknown tool; the tools are: ${names}`);
-    }
+    const tool = toolNamed(tools, params?.name);
+    if (typeof tool === 'string') throw new McpError(ErrorCode.InvalidParams, tool);
     return await call(tool, params?.arguments ?? {}, params?._meta);
   };
   return server;

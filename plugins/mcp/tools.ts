@@ -26,6 +26,20 @@ export function toolsOf(operations: readonly AnyOperation[]): ReadonlyMap<string
   );
 }
 
+/**
+ * The tool of this name; a sentence for the caller where there is none. Never of a name that is no text: whoever lets
+ * calls pass by the header that repeats the name reads a text there.
+ */
+export function toolNamed(
+  tools: ReadonlyMap<string, OperationTool>,
+  name: unknown,
+): OperationTool | string {
+  const tool = typeof name === 'string' ? tools.get(name) : undefined;
+  if (tool !== undefined) return tool;
+  const wrong = typeof name === 'string' ? 'unknown tool' : 'params.name must be a string';
+  return `${wrong}; the tools are: ${[...tools.keys()].join(', ')}`;
+}
+
 function toolOf(name: string, operation: AnyOperation): OperationTool {
   const { summary: title, hints } = operation;
   const schemas = argumentSchemas(operation);

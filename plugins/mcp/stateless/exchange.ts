@@ -2,6 +2,7 @@ import type { FastifyRequest } from 'fastify';
 import type { ExchangeAnswer, StatelessParts } from '../contract.ts';
 import { instructions } from '../instructions.ts';
 import { serverInfo } from '../server-info.ts';
+import { toolNamed } from '../tools.ts';
 import { readEnvelope, type StatelessRequest } from './envelope.ts';
 import { EventsRefusal, eventCapabilities } from './events/protocol.ts';
 import { codes, listTtlMs, metaNames, revision } from './protocol.ts';
@@ -69,11 +70,8 @@ async function callTool(
   { id, params }: StatelessRequest,
   { tools, call }: StatelessParts,
 ): Promise<ExchangeAnswer> {
-  const tool = tools.get(String(params.name));
-  if (tool === undefined) {
-    const names = [...tools.keys()].join(', ');
-    return failure(200, id, codes.invalidParams, `unknown tool; the tools are: ${names}`);
-  }
+  const tool = toolNamed(tools, params.name);
+  if (typeof tool === 'string') return failure(200, id, codes.invalidParams, tool);
   const outcome = await call(tool, params);
   if ('refused' in outcome) return failure(200, id, codes.invalidParams, outcome.refused);
   const result = 'asked' in outcome ? outcome.asked : outcome.result;

@@ -112,6 +112,25 @@ t.test('what is no message', async (t) => {
   t.match(unknown.error.message, /the tools are: list_things, add_thing/, 'and what there is');
 });
 
+t.test('a name that is no text calls no tool', async (t) => {
+  const revision = '2026-07-28';
+  const meta = 'io.modelcontextprotocol';
+  const _meta = { [`${meta}/protocolVersion`]: revision, [`${meta}/clientCapabilities`]: {} };
+  const newer = { 'mcp-protocol-version': revision, 'mcp-method': 'tools/call' };
+  const before = sample.seen.requests.length;
+  for (const name of [['list_things'], [['list_things']], { toString: 1 }, 5, null]) {
+    for (const [more, headers] of [
+      [{}, {}],
+      [{ _meta }, { ...newer, 'mcp-name': 'get_thing' }],
+    ] as const) {
+      const answer = await post(rpc('tools/call', { name, ...more }), headers);
+      t.match(answer, { status: 200, body: { id: 1, error: { code: -32_602 } } });
+      t.match(answer.body, { error: { message: /params.name must be a string; the tools are: / } });
+    }
+  }
+  t.equal(sample.seen.requests.length, before, 'and nothing runs');
+});
+
 t.test('versions', async (t) => {
   const initialize = async (protocolVersion: string) => {
     const clientInfo = { name: 'x', version: '1' };
