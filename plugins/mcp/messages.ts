@@ -40,6 +40,10 @@ export function readMessages(text: string, admit: (others: number) => void): Rea
   if (messages.length === 0 || messages.length < parsed.length) {
     return refused(ErrorCode.InvalidRequest, 'Invalid Request: this is not a JSON-RPC 2.0 message');
   }
+  // Answered by itself, the rest of its batch would be done without an answer, and done again by its client.
+  if (batch && messages.some((message) => isRequest(message) && message.method === 'initialize')) {
+    return refused(ErrorCode.InvalidRequest, 'Invalid Request: initialize must come by itself');
+  }
   const ids = messages.flatMap((message) => idsOf(message));
   if (new Set(ids).size < ids.length) {
     return refused(ErrorCode.InvalidRequest, 'Invalid Request: two messages have the same id');

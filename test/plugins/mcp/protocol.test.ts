@@ -173,6 +173,21 @@ t.test('notices and batches', async (t) => {
   t.equal(toolAnswerOf(answers.find(({ id }) => id === 1)?.result).status, 200);
 });
 
+t.test('a batch with initialize is refused before anything of it is done', async (t) => {
+  const clientInfo = { name: 'x', version: '1' };
+  const params = { protocolVersion: '2025-03-26', capabilities: {}, clientInfo };
+  const begin = rpc('initialize', params, 'begin');
+  const calls = [1, 2, 3].map((id) => toolCall('list_things', {}, id));
+  const before = sample.seen.requests.length;
+  for (const batch of [[begin, ...calls], [...calls, begin], [begin]]) {
+    t.match(await post(`[${batch.join()}]`), {
+      status: 400,
+      body: { error: { code: -32_600, message: /initialize must come by itself/ }, id: null },
+    });
+  }
+  t.equal(sample.seen.requests.length, before);
+});
+
 t.test('a tool answers what its route answers', async (t) => {
   const right = { to: { phone: '+12025550100' }, text: 'hello' };
   const add = (body: unknown) => [() => api.post('/things', body), 'add_thing', { body }] as const;
