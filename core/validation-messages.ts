@@ -5,7 +5,7 @@ import type { ErrorDetail } from './errors.ts';
 export type RequestPart = 'path' | 'query' | 'header' | 'body';
 
 /** A refusal names at most so many wrong fields. */
-const maxDetails = 20;
+export const maxDetails = 20;
 
 /** Ajv's errors as sentences that name the field, for a person. At least one. */
 export function validationDetails(

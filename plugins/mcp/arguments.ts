@@ -1,4 +1,5 @@
 import { type ErrorDetail, GatewayError } from '../../core/errors.ts';
+import { maxDetails } from '../../core/validation-messages.ts';
 import type { RequestParts } from '../api/contract.ts';
 import { type ArgumentSchemas, longestParam } from './schemas.ts';
 
@@ -16,17 +17,13 @@ export function objectOf(given: unknown): Arguments {
 /**
  * Takes a tool's arguments apart into the parts of a request. What they hold is checked by the request's own
  * validation; nothing is converted or repaired.
- * @throws GatewayError `invalid_request` naming every argument that is unknown, missing or in the wrong place
+ * @throws GatewayError `invalid_request` naming the arguments that are unknown, missing or in the wrong place, 20 at most
  */
 export function partsOf(schemas: ArgumentSchemas, given: Arguments): RequestParts {
-  const details = [
-    ...unknownArguments(schemas, given),
-    ...missingArguments(schemas, given),
-    ...Object.keys(schemas.params).flatMap((name) => paramComplaints(name, given[name])),
-  ];
-  if (typeof given.body === 'string' && schemas.body !== null) {
-    const message = 'body must be an object, not a string: send the JSON itself, without quotes';
-    details.push({ path: 'body', message });
+  const details: ErrorDetail[] = [];
+  for (const detail of complaints(schemas, given)) {
+    details.push(detail);
+    if (details.length === maxDetails) break;
   }
   if (details.length > 0) {
     throw new GatewayError('invalid_request', { message: details[0]?.message, details });
@@ -37,6 +34,16 @@ export function partsOf(schemas: ArgumentSchemas, given: Arguments): RequestPart
     headers: headersOf(given, schemas),
     body: schemas.body === null ? undefined : given.body,
   };
+}
+
+/** All that is wrong, found one after the other: there may be thousands of arguments. */
+function* complaints(schemas: ArgumentSchemas, given: Arguments): Generator<ErrorDetail> {
+  yield* unknownArguments(schemas, given);
+  yield* missingArguments(schemas, given);
+  for (const name of Object.keys(schemas.params)) yield* paramComplaints(name, given[name]);
+  if (typeof given.body !== 'string' || schemas.body === null) return;
+  const message = 'body must be an object, not a string: send the JSON itself, without quotes';
+  yield { path: 'body', message };
 }
 
 function headersOf(given: Arguments, { headers }: ArgumentSchemas): Record<string, unknown> {

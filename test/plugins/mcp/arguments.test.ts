@@ -63,6 +63,13 @@ t.test('arguments become the parts of a request', async (t) => {
   }
 });
 
+t.test('of thousands of unknown arguments twenty are named', async (t) => {
+  const many = Object.fromEntries(Array.from({ length: 28_000 }, (_, n) => [`other_${n}`, 1]));
+  const { details = [] } = refusalOf(() => partsOf(toolOf(change), many));
+  t.equal(details.length, 20);
+  t.match(details[0]?.message, /^there is no argument "other_0"/);
+});
+
 t.test('a refusal names the argument instead of the part of the request', async (t) => {
   const details = [
     { path: 'query/limit', message: 'query/limit must be an integer' },
