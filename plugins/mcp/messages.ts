@@ -4,6 +4,7 @@ import {
   JSONRPCMessageSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import { type JsonRpcError, jsonRpcError } from './json-rpc.ts';
+import { isFields } from './stateless/protocol.ts';
 
 /** Most messages of one POST: more than an agent has reason to send at once. */
 const mostMessages = 20;
@@ -15,10 +16,16 @@ export type ReadMessages =
 
 /**
  * Reads the JSON-RPC messages of a body: one, or several in an array.
- * @param admit called with the number of messages that call no tool, before the costly check of each
+ * @param admit called with the number of messages that call no tool, before the costly check of each, and with that of the
+ *   others where these are refused
+ * @param isTool whether there is a tool of this name
  * @throws what `admit` throws
  */
-export function readMessages(text: string, admit: (others: number) => void): ReadMessages {
+export function readMessages(
+  text: string,
+  admit: (count: number) => void,
+  isTool: (name: unknown) => boolean,
+): ReadMessages {
   let body: unknown;
   try {
     body = JSON.parse(text);
@@ -34,34 +41,36 @@ export function readMessages(text: string, admit: (others: number) => void): Rea
       `Invalid Request: more than ${mostMessages} messages at once`,
     );
   }
-  admit([body].flat().filter((message) => !isToolCall(message)).length);
-  const parsed = [body].flat().map((message) => JSONRPCMessageSchema.safeParse(message));
+  const given: readonly unknown[] = [body].flat();
+  const calls = given.filter((message) => isTool(nameOfCall(message))).length;
+  admit(given.length === 0 ? 1 : given.length - calls);
+  const refusedWithCalls = (message: string) => {
+    admit(calls);
+    return refused(ErrorCode.InvalidRequest, `Invalid Request: ${message}`);
+  };
+  const parsed = given.map((message) => JSONRPCMessageSchema.safeParse(message));
   const messages = parsed.flatMap(({ data }) => (data === undefined ? [] : [data]));
   if (messages.length === 0 || messages.length < parsed.length) {
-    return refused(ErrorCode.InvalidRequest, 'Invalid Request: this is not a JSON-RPC 2.0 message');
+    return refusedWithCalls('this is not a JSON-RPC 2.0 message');
   }
   // Answered by itself, the rest of its batch would be done without an answer, and done again by its client.
   if (batch && messages.some((message) => isRequest(message) && message.method === 'initialize')) {
-    return refused(ErrorCode.InvalidRequest, 'Invalid Request: initialize must come by itself');
+    return refusedWithCalls('initialize must come by itself');
   }
   const ids = messages.flatMap((message) => idsOf(message));
   if (new Set(ids).size < ids.length) {
-    return refused(ErrorCode.InvalidRequest, 'Invalid Request: two messages have the same id');
+    return refusedWithCalls('two messages have the same id');
   }
   // A notification beside requests says nothing to a server without state; one of them, `cancelled`, would
   // leave its request without an answer.
   return { messages: ids.length === 0 ? messages : messages.filter(isRequest), batch };
 }
 
-/** Whether a message may be a request for a tool, which is counted when the tool is called. */
-function isToolCall(message: unknown): boolean {
-  return (
-    typeof message === 'object' &&
-    message !== null &&
-    'id' in message &&
-    'method' in message &&
-    message.method === 'tools/call'
-  );
+/** The name of the tool that a message may call, which is counted when the tool is called; undefined where it calls none. */
+function nameOfCall(message: unknown): unknown {
+  if (!isFields(message) || message.method !== 'tools/call' || !Object.hasOwn(message, 'id'))
+    return;
+  return isFields(message.params) ? message.params.name : undefined;
 }
 
 function refused(code: number, message: string): { readonly error: JsonRpcError } {

@@ -11,7 +11,7 @@ import { mayCome, originOf } from './origins.ts';
 import { eraOf } from './stateless/era.ts';
 import { eventMethods } from './stateless/events/methods.ts';
 import { exchangeStateless } from './stateless/exchange.ts';
-import { ToolLists, toolsOf, wantedGroups } from './tools.ts';
+import { ToolLists, toolNamed, toolsOf, wantedGroups } from './tools.ts';
 
 const url = '/mcp';
 
@@ -108,9 +108,11 @@ function serveTools(app: FastifyInstance): void {
     }
     const { exchange, readMessages } = await protocol();
     // A call is counted by itself, so that a refusal is an answer that its agent reads.
-    const read = readMessages(text, (others) => {
-      if (others > 0) requestHandling.admit(caller, null, others);
-    });
+    const admit = (count: number) => {
+      if (count > 0) requestHandling.admit(caller, null, count);
+    };
+    const isTool = (name: unknown) => typeof toolNamed(tools, name) === 'object';
+    const read = readMessages(text, admit, isTool);
     if ('error' in read) return reply.code(400).send(read.error);
     return send(reply, await exchange(request, read, parts));
   }

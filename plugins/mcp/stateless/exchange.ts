@@ -27,7 +27,7 @@ const commonJson = JSON.stringify({ ...common, ...kept }).slice(1);
 /**
  * Answers one message of the revision without sessions: each request carries all that it needs, so that any process
  * answers any of them.
- * @param admit called for a message that calls no tool; throws where the key calls too often
+ * @param admit called for a message that calls no tool that there is; throws where the key calls too often
  */
 export async function exchangeStateless(
   request: FastifyRequest,
@@ -45,7 +45,7 @@ export async function exchangeStateless(
   }
   const envelope = readEnvelope(body, request.headers);
   if ('request' in envelope && envelope.request.method === 'tools/call') {
-    return await callTool(envelope.request, parts);
+    return await callTool(envelope.request, parts, admit);
   }
   admit();
   if ('notification' in envelope) return { status: 202, contentType: null, body: '' };
@@ -69,9 +69,13 @@ export async function exchangeStateless(
 async function callTool(
   { id, params }: StatelessRequest,
   { tools, call }: StatelessParts,
+  admit: () => void,
 ): Promise<ExchangeAnswer> {
   const tool = toolNamed(tools, params.name);
-  if (typeof tool === 'string') return failure(200, id, codes.invalidParams, tool);
+  if (typeof tool === 'string') {
+    admit();
+    return failure(200, id, codes.invalidParams, tool);
+  }
   const outcome = await call(tool, params);
   if ('refused' in outcome) return failure(200, id, codes.invalidParams, outcome.refused);
   const result = 'asked' in outcome ? outcome.asked : outcome.result;

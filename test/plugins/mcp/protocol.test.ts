@@ -23,6 +23,10 @@ async function call(tool: string, args?: unknown): Promise<ToolAnswer> {
 
 const ping = rpc('ping');
 
+const revision = '2026-07-28';
+const meta = 'io.modelcontextprotocol';
+const _meta = { [`${meta}/protocolVersion`]: revision, [`${meta}/clientCapabilities`]: {} };
+
 t.test('keys', async (t) => {
   const { good, other } = keys;
   const cases: [string, Record<string, string>, number][] = [
@@ -113,9 +117,6 @@ t.test('what is no message', async (t) => {
 });
 
 t.test('a name that is no text calls no tool', async (t) => {
-  const revision = '2026-07-28';
-  const meta = 'io.modelcontextprotocol';
-  const _meta = { [`${meta}/protocolVersion`]: revision, [`${meta}/clientCapabilities`]: {} };
   const newer = { 'mcp-protocol-version': revision, 'mcp-method': 'tools/call' };
   const before = sample.seen.requests.length;
   for (const name of [['list_things'], [['list_things']], { toString: 1 }, 5, null]) {
@@ -304,6 +305,26 @@ t.test('rate', async (t) => {
   const inBatch = (await ask(batch, keys.other)).body as { result: unknown }[];
   const late = inBatch.filter(({ result }) => toolAnswerOf(result).status === 429);
   t.ok(late.length >= 1 && late.length <= 2, 'in a batch too');
+});
+
+t.test('calls of tools that there are not count, too', async (t) => {
+  const newer = {
+    ...{ 'mcp-protocol-version': revision, 'mcp-method': 'tools/call', 'mcp-name': 'no_tool' },
+  };
+  for (const [more, headers] of [
+    [{}, {}],
+    [{ _meta }, newer],
+  ] as const) {
+    const limited = await sampleGateway(5, { tools: true });
+    t.teardown(() => limited.gateway.close());
+    const body = rpc('tools/call', { name: 'no_tool', ...more });
+    const post = { body, headers };
+    const answers = await Promise.all(
+      Array.from({ length: 12 }, () => postMcp(`${limited.origin}/mcp`, keys.good, post)),
+    );
+    t.ok(answers.some((answer) => answer.status === 429));
+    t.ok(answers.some((answer) => answer.status === 200));
+  }
 });
 
 t.test('a batch counts as many requests as it has messages', async (t) => {
