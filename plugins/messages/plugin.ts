@@ -17,7 +17,7 @@ import { type ListMessagesParts, listMessages, messagePage } from './read/list-m
 import { pagesOfContact } from './read/pages-of-contact.ts';
 import { messageView } from './read/view.ts';
 import { sendingChannel } from './send/choose.ts';
-import type { FindAddresses, SendRules } from './send/input.ts';
+import type { FindAddresses, SendInput, SendRules } from './send/input.ts';
 import { sendQuestion } from './send/question.ts';
 import { sendMessage } from './send/send-message.ts';
 import { checkedSend, type IsKnown, makeAskSend, makeSend } from './send/service.ts';
@@ -115,8 +115,10 @@ export default gatewayPlugin(
     };
     const addresses: FindAddresses = (text) => addressesOf(channels, text);
     const bodies = { allowHttp: config.webhooks.allow_http, addresses, isKnown };
-    const send = makeSend((input) => lanes.accept(input), bodies);
-    const ask = makeAskSend((input) => sendQuestion(storage, rules, input), bodies);
+    const accept = (input: SendInput) => lanes.accept(input);
+    const send = makeSend(accept, bodies);
+    const asking = { read: storage.read, rules, accept };
+    const ask = makeAskSend((input) => sendQuestion(asking, input), bodies);
     const mint: MintAddress = (key) => media.mint(key);
     const lists: ListMessagesParts = {
       list: (tenantId, filter) => storage.read.messages.list(tenantId, filter),

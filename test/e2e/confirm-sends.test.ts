@@ -16,16 +16,27 @@ import {
 import { databases } from '../harness/databases.ts';
 import { runFleet } from '../harness/fleet.ts';
 import { scaled } from '../harness/scale.ts';
-import { bodyOf, outbox, pair, phoneNumber, receive } from '../harness/story.ts';
+import { bodyOf, outbox, pair, phoneNumber, receive, untilStatus } from '../harness/story.ts';
+import { recordedEvents } from './recorded.ts';
 
 const phone = phoneNumber(1);
 const friend = phoneNumber(2);
+
+const plan = { sends_cap: 2, new_contacts_cap: 9, accounts_cap: 9, ramp_days: 0 };
+const settings = {
+  GATEWAY_PLANS__TINY: JSON.stringify(plan),
+  GATEWAY_LIMITS__OPENER_BURST__OPENERS: '1',
+  GATEWAY_LIMITS__OPENER_BURST__WINDOW_S: '600',
+  GATEWAY_LIMITS__SAFETY__REFUSALS: '3',
+  GATEWAY_LIMITS__SAFETY__HOLD_S: '60',
+};
 
 type Fields = Readonly<Record<string, unknown>>;
 
 for (const engine of databases) {
   t.test(engine.name, async (t) => {
-    const { gateways, rows } = await runFleet(t, engine);
+    const fleet = await runFleet(t, engine, settings);
+    const { gateways, rows } = fleet;
     const [gateway] = gateways;
     if (gateway === undefined) throw new Error('a fleet has a gateway');
     const twin = gateways.at(-1) ?? gateway;
@@ -256,6 +267,31 @@ for (const engine of databases) {
       });
       t.ok((await outbox(api, phone)).length > 0);
       t.equal((await sent()).filter((text) => text === 'later').length, 1);
+    });
+
+    await t.test('a refusal before anybody is asked is recorded', async (t) => {
+      const { id: tenantId, api } = await fleet.tenant('tiny');
+      await pair(api, phone);
+      const { key: own } = bodyOf<{ key: string }>(
+        await api.post('/keys', { name: 'Agent', confirm_sends: true }),
+      );
+      const to = (n: number) => ({ body: { to: { phone: phoneNumber(500 + n) }, text: 'x' } });
+      const refused = async (n: number, code: string): Promise<void> => {
+        const { result } = await callSend(gateway, own, to(n));
+        t.match(toolAnswerOf(result).body, { error_code: code });
+      };
+      t.equal((await api.post('/messages', to(1).body)).status, 202);
+      t.ok(stateOf(await callSend(gateway, own, to(1))), 'what is not refused counts nothing');
+      for (const n of [2, 3, 4]) await refused(n, 'opener_burst');
+      const status = await untilStatus(api, 'msgapp', phone, 'restricted');
+      t.equal(status.reason, 'safety_limits');
+      await pair(api, phoneNumber(9));
+      t.equal((await api.post('/messages', to(1).body)).status, 202);
+      await refused(1, 'daily_send_cap');
+      const events = await recordedEvents(rows, tenantId, tenantId);
+      t.match(events, [
+        { type: 'account.limit_reached', payload: { account: { reason: 'daily_send_cap' } } },
+      ]);
     });
   });
 }

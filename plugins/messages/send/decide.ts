@@ -14,7 +14,8 @@ import type { SendDecision, SendInput, SendRules } from './input.ts';
  * Decides one send on what the batch has and enters the decision there, so that the next one sees it.
  * The checks run in this order: idempotency, tenant suspended, account, contact, contact flags, loop
  * guard, opener burst, daily send cap, new-contact cap. A refused send enters nothing, except
- * the first limit event of the day and the count of refused openers; the lane counts it. No I/O.
+ * the first limit event of the day and the count of refused openers; the lane counts it. A question
+ * that is not refused enters nothing at all. No I/O.
  */
 export function decideSend(rules: SendRules, batch: SendBatch, send: SendInput): SendDecision {
   const earlier = earlierAnswer(rules, batch, send);
@@ -34,7 +35,15 @@ export function decideSend(rules: SendRules, batch: SendBatch, send: SendInput):
     openerRefusal(rules, batch, account, contact) ??
     capRefusal(rules, batch, tenant, account, contact.uncounted);
   if (refusal !== null) return { refused: refusal };
-  return { accepted: accept(batch, account, contact, send) };
+  const answer: SendAnswer = {
+    id: send.id,
+    status: 'queued',
+    account_id: account.id,
+    contact_id: contact.id,
+    created_at: timestamp(batch.now),
+  };
+  if (send.isQuestion !== true) enter(batch, account, contact, send, answer);
+  return { accepted: answer };
 }
 
 /** What an earlier send with the same Idempotency-Key was answered. */
@@ -43,7 +52,7 @@ function earlierAnswer(rules: SendRules, batch: SendBatch, send: SendInput): Sen
   const { keyHash, bodyHash } = send.idempotency;
   const kept = batch.keys.get(answerKey(send.tenantId, keyHash));
   if (kept === undefined || kept.createdAt <= batch.now - rules.idempotencyMs) return null;
-  // Entered by `accept` below and by nobody else.
+  // Entered by `enter` below and by nobody else.
   const answer = kept.answer as SendAnswer;
   // Of another account than its own an API key learns nothing, and no second message is made.
   if (kept.bodyHash !== bodyHash || !mayUse(send, answer.account_id)) {
@@ -133,12 +142,13 @@ function notice(
   });
 }
 
-function accept(
+function enter(
   batch: SendBatch,
   account: SendingAccount,
   contact: SendingContact,
   send: SendInput,
-): SendAnswer {
+  answer: SendAnswer,
+): void {
   const { now } = batch;
   const newContact = contact.uncounted;
   if (newContact) enterCounted(batch, { ...contact, uncounted: false });
@@ -176,19 +186,11 @@ function accept(
     opener,
     trace: send.trace,
   });
-  const answer: SendAnswer = {
-    id: send.id,
-    status: 'queued',
-    account_id: account.id,
-    contact_id: contact.id,
-    created_at: timestamp(now),
-  };
   if (send.idempotency !== null) {
     const record = { tenantId: send.tenantId, ...send.idempotency, answer, createdAt: now };
     batch.keys.set(answerKey(send.tenantId, record.keyHash), record);
     batch.newKeys.push(record);
   }
-  return answer;
 }
 
 /** Enters a contact that has just been counted: one that is new, or was made without a message. */

@@ -24,6 +24,8 @@ export interface SendInput {
   /** The `traceparent` that the message keeps; null without a trace. */
   readonly trace: string | null;
   readonly idempotency: { readonly keyHash: string; readonly bodyHash: string } | null;
+  /** A person has to be asked first: it is decided, and a refusal recorded, but what is accepted is not entered. */
+  readonly isQuestion?: true;
 }
 
 /** What became of one send. A refusal is a value: thrown it would roll back strangers. */

@@ -22,9 +22,6 @@ export interface SendPrefetch {
   readonly keys: readonly IdempotencyRecord[];
 }
 
-/** What reads, and at which moment: an open transaction, or the last commit. */
-export type Reading = Tables & Pick<Unit, 'now'>;
-
 /** The first half of `loadBatch`: nearly always all of it. */
 export async function prefetch(
   tables: Tables,
@@ -57,7 +54,7 @@ interface Pair {
  * rest is read only for sends that need it. The tenants are locked: nobody else changes this state until COMMIT.
  */
 export async function loadBatch(
-  unit: Reading,
+  unit: Unit,
   rules: SendRules,
   sends: readonly SendInput[],
   { day, snapshots, candidates, keys }: SendPrefetch,
@@ -155,7 +152,7 @@ async function loadCounts(
 
 /** What the guards count, as far as it can matter: openers only where a send is one, times only of busy contacts. */
 async function loadGuards(
-  unit: Reading,
+  unit: Unit,
   { limits }: SendRules,
   snapshots: readonly SendSnapshot[],
   pairs: readonly Pair[],

@@ -2,9 +2,7 @@ import type { ActingCaller } from '../../../core/contracts/caller.ts';
 import type { SendBody } from '../../../core/contracts/messages.ts';
 import type { Storage } from '../../../core/contracts/storage.ts';
 import { GatewayError } from '../../../core/errors.ts';
-import { decideSend } from './decide.ts';
-import type { SendInput, SendRules } from './input.ts';
-import { loadBatch, prefetch } from './load.ts';
+import type { SendDecision, SendInput, SendRules } from './input.ts';
 
 /** Puts a send into words for the person who confirms it, or throws its refusal. */
 export type AskSend = (
@@ -13,20 +11,24 @@ export type AskSend = (
   idempotencyKey?: string,
 ) => Promise<string>;
 
+/** What questions are made with. */
+export interface QuestionParts {
+  readonly read: Storage['read'];
+  readonly rules: Pick<SendRules, 'channel'>;
+  /** The accept lane. */
+  accept(send: SendInput): Promise<SendDecision>;
+}
+
 /**
- * Decides a send as the accept lane does, on the last commit and without storing anything, and names account and
- * recipient.
+ * Has the accept lane decide a send without accepting it, and names account and recipient. A refusal is recorded there as
+ * that of any send: limits are told of and accounts restricted, whether or not a person is asked in between.
  * @throws GatewayError the refusal that the send would meet
  */
 export async function sendQuestion(
-  storage: Pick<Storage, 'read' | 'now'>,
-  rules: SendRules,
+  { read, rules, accept }: QuestionParts,
   send: SendInput,
 ): Promise<string> {
-  const { read } = storage;
-  const [prefetched, at] = await Promise.all([prefetch(read, rules, [send]), storage.now()]);
-  const batch = await loadBatch({ ...read, now: at }, rules, [send], prefetched);
-  const decision = decideSend(rules, batch, send);
+  const decision = await accept({ ...send, isQuestion: true });
   if ('refused' in decision) throw decision.refused;
   const { account_id: accountId, contact_id: contactId } = decision.accepted;
   const [[account], contact] = await Promise.all([

@@ -325,6 +325,19 @@ const table: readonly Row[] = [
   ],
 ];
 
+t.test('a question is decided as a send and enters nothing, but what is refused', async (t) => {
+  const batch = batchOf({ openers: 5 });
+  const key = { keyHash: 'k', bodyHash: 'b' };
+  const question: SendInput = { ...toAda, idempotency: key, isQuestion: true };
+  t.match(decideSend(rules, batch, question), { accepted: { contact_id: 'con_ada' } });
+  t.match(batch, { newMessages: { length: 0 }, newKeys: { length: 0 } });
+  t.equal(batch.newCounts.size, 0);
+  t.match(decideSend(rules, batch, { ...toStranger, isQuestion: true }), {
+    refused: { code: 'opener_burst' },
+  });
+  t.match(batch, { newContacts: { length: 0 }, newRefusals: { length: 1 } });
+});
+
 t.test('every refusal, in the decided order', async (t) => {
   for (const [name, facts, send, expected] of table) {
     const batch = batchOf(facts);
