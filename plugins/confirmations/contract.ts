@@ -4,7 +4,8 @@
 export interface AskedCall {
   readonly keyId: string;
   readonly tool: string;
-  readonly arguments: unknown;
+  /** As canonical JSON, as they came: what fills in defaults later changes the call itself. */
+  readonly arguments: string;
 }
 
 /** A state that came back unaltered, in time, with the call that it was made for. */

@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { canonicalJson } from '../../core/canonical-json.ts';
 import type { Secrets } from '../secrets/contract.ts';
 import type { AskedCall, ReadState } from './contract.ts';
 
@@ -38,7 +37,7 @@ export class ConfirmationStates {
     const state: State = {
       keyId: call.keyId,
       tool: call.tool,
-      call: sha256(canonicalJson(call.arguments)),
+      call: sha256(call.arguments),
       question: sha256(question),
       expiresAt: this.#now() + answerMs,
       nonce: randomBytes(18).toString('base64url'),
@@ -52,7 +51,7 @@ export class ConfirmationStates {
     if (state?.keyId !== call.keyId || state.tool !== call.tool) {
       return 'requestState is none that this tool gave out to this key, or it was altered: call without it to ask anew';
     }
-    if (state.call !== sha256(canonicalJson(call.arguments))) {
+    if (state.call !== sha256(call.arguments)) {
       return 'requestState belongs to other arguments: repeat the call unchanged, or without requestState to ask anew';
     }
     if (state.expiresAt <= this.#now()) {

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { canonicalJson } from '../../../core/canonical-json.ts';
 import type { Caller } from '../../../core/contracts/caller.ts';
 import { type ErrorDeclaration, GatewayError } from '../../../core/errors.ts';
 import type {
@@ -52,11 +53,14 @@ export class ConfirmedCalls {
   ): Promise<StatelessOutcome | null> {
     if (!caller.confirmSends || !isQuestioned(operation) || !canAsk(params)) return null;
     const given = params.arguments ?? {};
-    const call: AskedCall = { keyId: caller.keyId, tool: tool.listed.name, arguments: given };
     return await this.#parts.calls.run<Unanswered>(
       { operation, ...tool },
       { given, meta: params._meta, caller, era: 'stateless', reply },
-      (parts) => this.#step(operation, parts, { call, params, reply }),
+      (parts) => {
+        // Before the parts are validated, which fills in defaults where they share objects with the arguments.
+        const call = { keyId: caller.keyId, tool: tool.listed.name, arguments: canonical(given) };
+        return this.#step(operation, parts, { call, params, reply });
+      },
     );
   }
 
@@ -94,6 +98,20 @@ export class ConfirmedCalls {
     const read = answerIn(params);
     if (typeof read === 'string') return read;
     return read.answer === null ? null : { state, answer: read.answer };
+  }
+}
+
+/** @throws GatewayError `invalid_request` when they are nested too deeply to be read */
+function canonical(given: unknown): string {
+  try {
+    return canonicalJson(given);
+  } catch (cause) {
+    const message = 'arguments are nested too deeply';
+    throw new GatewayError('invalid_request', {
+      message,
+      details: [{ path: '', message }],
+      cause,
+    });
   }
 }
 
