@@ -142,10 +142,12 @@ export interface Operation<
   readonly examples: readonly OperationExample[];
   /**
    * What a person is asked before a key with `confirm_sends` does this, in plain text: exactly what the call would do. Such
-   * a key calls the tool over MCP only; in the handler of a call that was confirmed, `caller.confirmSends` is false.
+   * a key calls the tool over MCP only; in the handler of a call that was confirmed, `caller.confirmSends` is false. Null
+   * where the handler would do nothing, as an earlier call with this Idempotency-Key has: then nobody is asked. An
+   * operation that declares that header gets one for each call that is confirmed, so that a repeat of it is done once.
    * @throws GatewayError where the call would be refused
    */
-  question?(request: OperationRequest<Params, Query, Body>): Promise<string>;
+  question?(request: OperationRequest<Params, Query, Body>): Promise<string | null>;
   /** Throws GatewayError to refuse. */
   handler(request: OperationRequest<Params, Query, Body>): Promise<Answer<NoInfer<Answers>>>;
 }

@@ -63,14 +63,15 @@ export interface RequestHandling {
     confirmed?: boolean,
   ): Promise<ServedAnswer>;
   /**
-   * Validates the parts and answers what a person is to be asked before the operation is run with them.
+   * Validates the parts and answers what a person is to be asked before the operation is run with them; null where it
+   * would only answer what an earlier call was answered.
    * @throws GatewayError where the call would be refused, as `serve` does
    */
   question(
     operation: QuestionedOperation,
     parts: RequestParts,
     reply: FastifyReply,
-  ): Promise<string>;
+  ): Promise<string | null>;
   /**
    * Whatever was thrown by the other functions as the route would answer it; ours is logged.
    * @param traceparent as `RequestParts` has it

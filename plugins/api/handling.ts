@@ -101,14 +101,14 @@ export class OperationHandling {
   }
 
   /**
-   * The question about a request whose parts came inside another one.
+   * The question about a request whose parts came inside another one; null where there is nothing to ask.
    * @throws GatewayError to refuse
    */
   question(
     request: FastifyRequest,
     parts: RequestParts,
     { question }: QuestionedOperation,
-  ): Promise<string> {
+  ): Promise<string | null> {
     const place = placeOf(request, parts);
     return this.#run(request, place, () => this.#whole(request, parts), question);
   }

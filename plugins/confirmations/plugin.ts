@@ -12,9 +12,10 @@ export default gatewayPlugin('confirmations', ['storage', 'secrets'], async (app
   provideSingleton(app.container, 'confirmations', ({ clock, secrets }) => {
     const states = new ConfirmationStates(secrets, () => clock.now());
     return {
-      seal: (call, question) => states.seal(call, question),
+      seal: (call, question, earlier) => states.seal(call, question, earlier),
       read: (sealed, call) => states.read(sealed, call),
-      use: ({ nonce }) => storage.submit(useConfirmations, { nonce, callId: randomUUID() }),
+      use: ({ nonce }, answer) =>
+        storage.submit(useConfirmations, { nonce, answer: answer ?? randomUUID() }),
     };
   });
   // Twice as long as a question can be answered: the clocks of processes and database may differ.

@@ -14,6 +14,7 @@ interface State {
   readonly question: string;
   readonly expiresAt: number;
   readonly nonce: string;
+  readonly key: string;
 }
 
 /** Where states are sealed: nothing else that the gateway seals passes for one. */
@@ -32,15 +33,17 @@ export class ConfirmationStates {
     this.#now = now;
   }
 
-  /** The state of a question. */
-  seal(call: AskedCall, question: string): string {
+  /** The state of a question. @param earlier the one that came with the call, where it is asked anew */
+  seal(call: AskedCall, question: string, earlier?: Pick<ReadState, 'key'>): string {
+    const nonce = randomBytes(18).toString('base64url');
     const state: State = {
       keyId: call.keyId,
       tool: call.tool,
       call: sha256(call.arguments),
       question: sha256(question),
       expiresAt: this.#now() + answerMs,
-      nonce: randomBytes(18).toString('base64url'),
+      nonce,
+      key: earlier?.key ?? nonce,
     };
     return this.#secrets.seal(JSON.stringify(state), context);
   }
@@ -57,7 +60,8 @@ export class ConfirmationStates {
     if (state.expiresAt <= this.#now()) {
       return 'requestState has expired: call without it to ask anew';
     }
-    return { nonce: state.nonce, asks: (question) => state.question === sha256(question) };
+    const { nonce, key } = state;
+    return { nonce, key, asks: (question) => state.question === sha256(question) };
   }
 
   #opened(sealed: string): State | null {

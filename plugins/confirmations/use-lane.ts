@@ -1,21 +1,21 @@
 import type { Lane } from '../../core/contracts/storage.ts';
 import { pruneLane } from '../../core/pruning.ts';
 
-/** A person's answer, and the call that comes with it. */
+/** A person's answer. */
 export interface Use {
   readonly nonce: string;
-  /** Made by the call, so that a repeat finds itself. */
-  readonly callId: string;
+  /** What it was, or an id of the call that comes with it, where no other call may bring the same. */
+  readonly answer: string;
 }
 
-/** Uses answers, each for one call: true for the first that comes with it. The table's key decides between processes. */
+/** Uses answers: true for the first, and for what repeats it. The table's key decides between processes. */
 export const useConfirmations: Lane<Use, boolean> = {
   name: 'confirmations.use',
   locks: () => [],
   run: async (unit, uses) => {
     await unit.confirmations.use(uses.map((use) => ({ ...use, usedAt: unit.now })));
-    const calls = await unit.confirmations.calls(uses.map(({ nonce }) => nonce));
-    return uses.map(({ nonce, callId }) => calls.get(nonce) === callId);
+    const answers = await unit.confirmations.answers(uses.map(({ nonce }) => nonce));
+    return uses.map(({ nonce, answer }) => answers.get(nonce) === answer);
   },
 };
 

@@ -117,7 +117,7 @@ export default gatewayPlugin(
     const bodies = { allowHttp: config.webhooks.allow_http, addresses, isKnown };
     const accept = (input: SendInput) => lanes.accept(input);
     const send = makeSend(accept, bodies);
-    const asking = { read: storage.read, rules, accept };
+    const asking = { read: storage.read, clock, rules, accept };
     const ask = makeAskSend((input) => sendQuestion(asking, input), bodies);
     const mint: MintAddress = (key) => media.mint(key);
     const lists: ListMessagesParts = {

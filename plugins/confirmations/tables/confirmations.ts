@@ -4,11 +4,11 @@ import type { Sql } from '../../../core/contracts/sql.ts';
 export interface UsedConfirmation {
   /** Of the question that was answered. */
   readonly nonce: string;
-  readonly callId: string;
+  readonly answer: string;
   readonly usedAt: number;
 }
 
-/** The SQL of the answers of persons: each counts for the first call that comes with it. */
+/** The SQL of the answers of persons: the first to a question counts. */
 export class ConfirmationTable {
   protected readonly db: Sql;
 
@@ -16,23 +16,23 @@ export class ConfirmationTable {
     this.db = db;
   }
 
-  /** Uses answers for calls; one that is used already stays with its call. */
+  /** Uses answers; a question that was answered already keeps its answer. */
   async use(used: readonly UsedConfirmation[]): Promise<void> {
     // In one order, so that two processes never wait for each other.
     const inOrder = [...used].sort((one, other) => (one.nonce < other.nonce ? -1 : 1));
     await this.db.insertIgnore(
       'confirmations',
-      inOrder.map(({ nonce, callId, usedAt }) => ({ nonce, call_id: callId, used_at: usedAt })),
+      inOrder.map(({ nonce, answer, usedAt }) => ({ nonce, answer, used_at: usedAt })),
     );
   }
 
-  /** The calls that these answers were used for, by nonce. */
-  async calls(nonces: readonly string[]): Promise<ReadonlyMap<string, string>> {
-    const rows: readonly { readonly nonce: string; readonly call_id: string }[] = await this.db
+  /** The answers to these questions, by nonce. */
+  async answers(nonces: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const rows: readonly { readonly nonce: string; readonly answer: string }[] = await this.db
       .knex('confirmations')
-      .select('nonce', 'call_id')
+      .select('nonce', 'answer')
       .whereIn('nonce', [...nonces]);
-    return new Map(rows.map((row) => [row.nonce, row.call_id]));
+    return new Map(rows.map((row) => [row.nonce, row.answer]));
   }
 
   /** Deletes a bounded number of those that were used before a moment; answers how many. */

@@ -6,8 +6,8 @@ export const confirmationSchema: readonly Table[] = [
     name: 'confirmations',
     columns: {
       nonce: words(32),
-      // The call that came first with it.
-      call_id: id,
+      // What came first: accept or decline, or an id of the call where none may repeat it.
+      answer: id,
       used_at: integer,
     },
     primary: ['nonce'],

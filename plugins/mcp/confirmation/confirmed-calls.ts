@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify';
 import { canonicalJson } from '../../../core/canonical-json.ts';
 import type { Caller } from '../../../core/contracts/caller.ts';
 import { type ErrorDeclaration, GatewayError } from '../../../core/errors.ts';
+import { idempotencyKeyHeader } from '../../../core/sending.ts';
 import type {
   QuestionedOperation,
   RequestHandling,
@@ -74,17 +75,20 @@ export class ConfirmedCalls {
     const given = this.#given(call, params);
     if (typeof given === 'string') return { refused: given };
     if (given !== null) {
-      const isFirst = await confirmations.use(given.state);
-      if (!isFirst)
+      const answer = given.answer === 'accept' ? 'accept' : 'decline';
+      // What is done once under its key may be repeated by whoever did not hear the outcome.
+      const isTaken = await confirmations.use(given.state, isKeyed(operation) ? answer : undefined);
+      if (!isTaken)
         return { refused: 'requestState was used already: call without it to ask anew' };
-      if (given.answer !== 'accept') throw new GatewayError(declined);
+      if (answer === 'decline') throw new GatewayError(declined);
     }
-    const question = await requestHandling.question(operation, parts, reply);
+    const keyed = given === null ? parts : withKey(operation, parts, given.state);
+    const question = await requestHandling.question(operation, keyed, reply);
     // What would be done may have changed since the person was asked: then that is asked.
-    if (given?.state.asks(question) === true) {
-      return await requestHandling.serve(operation, parts, reply, true);
+    if (question === null || given?.state.asks(question) === true) {
+      return await requestHandling.serve(operation, keyed, reply, true);
     }
-    return { asked: asking(question, confirmations.seal(call, question)) };
+    return { asked: asking(question, confirmations.seal(call, question, given?.state)) };
   }
 
   /** The person's answer with its state; null where there is none yet, a sentence where it is refused. */
@@ -99,6 +103,18 @@ export class ConfirmedCalls {
     if (typeof read === 'string') return read;
     return read.answer === null ? null : { state, answer: read.answer };
   }
+}
+
+const keyHeader = idempotencyKeyHeader.name.toLowerCase();
+
+function isKeyed({ headers = [] }: QuestionedOperation): boolean {
+  return headers.some(({ name }) => name.toLowerCase() === keyHeader);
+}
+
+/** The parts under the key of the state, where the caller gave none and the operation takes one. */
+function withKey(operation: QuestionedOperation, parts: RequestParts, state: ReadState) {
+  if (!isKeyed(operation) || parts.headers?.[keyHeader] !== undefined) return parts;
+  return { ...parts, headers: { ...parts.headers, [keyHeader]: `confirmation ${state.key}` } };
 }
 
 /** @throws GatewayError `invalid_request` when they are nested too deeply to be read */

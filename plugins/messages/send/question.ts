@@ -1,20 +1,25 @@
 import type { ActingCaller } from '../../../core/contracts/caller.ts';
+import type { Clock } from '../../../core/contracts/clock.ts';
 import type { SendBody } from '../../../core/contracts/messages.ts';
 import type { Storage } from '../../../core/contracts/storage.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import type { SendDecision, SendInput, SendRules } from './input.ts';
 
-/** Puts a send into words for the person who confirms it, or throws its refusal. */
+/** Puts a send into words for the person who confirms it, or throws its refusal; null where it was sent already. */
 export type AskSend = (
   caller: ActingCaller,
   body: SendBody,
   idempotencyKey?: string,
-) => Promise<string>;
+) => Promise<string | null>;
+
+/** An Idempotency-Key that is forgotten so soon may be so before the send comes: then the person is asked. */
+const lastMs = 600_000;
 
 /** What questions are made with. */
 export interface QuestionParts {
   readonly read: Storage['read'];
-  readonly rules: Pick<SendRules, 'channel'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly rules: Pick<SendRules, 'channel' | 'idempotencyMs'>;
   /** The accept lane. */
   accept(send: SendInput): Promise<SendDecision>;
 }
@@ -22,14 +27,18 @@ export interface QuestionParts {
 /**
  * Has the accept lane decide a send without accepting it, and names account and recipient. A refusal is recorded there as
  * that of any send: limits are told of and accounts restricted, whether or not a person is asked in between.
+ * Null where a send with the same Idempotency-Key was accepted before.
  * @throws GatewayError the refusal that the send would meet
  */
 export async function sendQuestion(
-  { read, rules, accept }: QuestionParts,
+  { read, clock, rules, accept }: QuestionParts,
   send: SendInput,
-): Promise<string> {
+): Promise<string | null> {
   const decision = await accept({ ...send, isQuestion: true });
   if ('refused' in decision) throw decision.refused;
+  const { id, created_at: createdAt } = decision.accepted;
+  const isKept = Date.parse(createdAt) + rules.idempotencyMs - lastMs > clock.now();
+  if (id !== send.id && isKept) return null;
   const { account_id: accountId, contact_id: contactId } = decision.accepted;
   const [[account], contact] = await Promise.all([
     read.accounts.find([accountId]),

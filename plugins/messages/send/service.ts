@@ -53,7 +53,7 @@ async function withStranger(send: UntracedSend, isKnown: IsKnown): Promise<Untra
 
 /** Asks about bodies that their schema has validated. @param ask about the lane's input of one */
 export function makeAskSend(
-  ask: (input: SendInput) => Promise<string>,
+  ask: (input: SendInput) => Promise<string | null>,
   { allowHttp, addresses, isKnown }: BodyParts,
 ): AskSend {
   return async (caller, body, idempotencyKey) => {

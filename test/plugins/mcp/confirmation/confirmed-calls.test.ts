@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
 import t from 'tap';
 import { Type } from 'typebox';
 import type { Caller } from '../../../../core/contracts/caller.ts';
 import { asGatewayError, refusalOf } from '../../../../core/refusal.ts';
+import { idempotencyKeyHeader } from '../../../../core/sending.ts';
 import type { RequestHandling, RequestParts } from '../../../../plugins/api/contract.ts';
 import { PartValidator } from '../../../../plugins/api/validation.ts';
 import { ConfirmationStates } from '../../../../plugins/confirmations/states.ts';
@@ -25,10 +27,11 @@ const text = Type.Object(
 );
 const validator = new PartValidator('body', text, 'change_thing');
 
-/** Calls of an operation from outside, whose body has a default. */
-function confirmedCalls() {
+/** Calls of an operation from outside, whose body has a default. @param isKeyed it takes an Idempotency-Key */
+function confirmedCalls(isKeyed: boolean) {
   const served: RequestParts[] = [];
-  const used = new Set<string>();
+  const used = new Map<string, string>();
+  let asked: string | null = 'Really?';
   const handling: Pick<RequestHandling, 'admit' | 'serve' | 'refuse' | 'question'> = {
     admit: () => undefined,
     serve: async (_operation, parts) => {
@@ -38,7 +41,7 @@ function confirmedCalls() {
     refuse: (_operation, error) => refusalOf(asGatewayError(error)),
     question: async (_operation, { body }) => {
       validator.check(body);
-      return 'Really?';
+      return asked;
     },
   };
   const metrics = { answered: () => undefined, refused: () => undefined };
@@ -52,14 +55,15 @@ function confirmedCalls() {
     confirmations: () => ({
       seal: (...given) => states.seal(...given),
       read: (...given) => states.read(...given),
-      use: async ({ nonce }) => {
-        const isFirst = !used.has(nonce);
-        used.add(nonce);
-        return isFirst;
+      use: async ({ nonce }, given) => {
+        const answer = given ?? randomUUID();
+        if (!used.has(nonce)) used.set(nonce, answer);
+        return used.get(nonce) === answer;
       },
     }),
   });
-  const tool = toolOf({ ...change, question: async () => '' });
+  const headers = isKeyed ? [idempotencyKeyHeader] : [];
+  const tool = toolOf({ ...change, headers, question: async () => '' });
   const call = async (more: object = {}): Promise<StatelessOutcome> => {
     const given = { thingId: 't', mode: 'x', body: { text: 'y' } };
     const elicitation = { 'io.modelcontextprotocol/clientCapabilities': { elicitation: {} } };
@@ -77,12 +81,47 @@ function confirmedCalls() {
     if (!('asked' in outcome)) throw new Error(`nobody was asked: ${JSON.stringify(outcome)}`);
     return (outcome.asked as { requestState: string }).requestState;
   };
-  return { call, state, served };
+  const ask = (question: string | null): void => {
+    asked = question;
+  };
+  return { call, state, served, ask };
 }
 
 t.test('a call whose body has defaults is done once it is confirmed', async (t) => {
-  const { call, state, served } = confirmedCalls();
+  const { call, state, served } = confirmedCalls(false);
   const outcome = await call(answered(await state()));
   t.match(outcome, { result: { isError: false } });
   t.equal(served.length, 1);
+});
+
+t.test('what takes an Idempotency-Key is repeated under one, anything else never', async (t) => {
+  const keyed = confirmedCalls(true);
+  const state = await keyed.state();
+  for (let n = 0; n < 3; n += 1) {
+    t.match(await keyed.call(answered(state)), { result: { isError: false } });
+  }
+  const [key, ...others] = keyed.served.map(({ headers }) => headers?.['idempotency-key']);
+  t.match(key, /^confirmation [\w-]{24}$/);
+  t.same(others, [key, key]);
+  const other = confirmedCalls(false);
+  const once = await other.state();
+  t.match(await other.call(answered(once)), { result: { isError: false } });
+  t.match(await other.call(answered(once)), { refused: /used already/ });
+  t.match([other.served.length, other.served[0]?.headers], [1, {}]);
+});
+
+t.test('what is asked anew keeps its key, and what was done is not asked about', async (t) => {
+  const { call, state, served, ask } = confirmedCalls(true);
+  const first = await state();
+  ask('Really, Ada?');
+  const second = await state(answered(first));
+  t.equal(served.length, 0);
+  await call(answered(second));
+  ask('Really, Ben?');
+  t.match(await call(answered(first)), { asked: {} });
+  ask(null);
+  await call(answered(first));
+  const [one, again] = served.map(({ headers }) => headers?.['idempotency-key']);
+  t.ok(one);
+  t.equal(again, one);
 });
