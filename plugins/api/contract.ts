@@ -74,10 +74,11 @@ export interface RequestHandling {
   ): Promise<string | null>;
   /**
    * Whatever was thrown by the other functions as the route would answer it; ours is logged.
+   * @param operation null for a request to none
    * @param traceparent as `RequestParts` has it
    */
   refuse(
-    operation: AnyOperation,
+    operation: AnyOperation | null,
     error: unknown,
     request: FastifyRequest,
     traceparent?: string | null,

@@ -44,8 +44,8 @@ export function makeRequestHandling({
     refuse(operation, error, request, traceparent) {
       const refusal = asGatewayError(error);
       metrics.refused(refusal.code);
-      logRefusal(log, refusal, request, operation, traceparent);
-      return refusalOf(refusal, operation.group === 'webhooks');
+      logRefusal(log, refusal, request, operation ?? undefined, traceparent);
+      return refusalOf(refusal, operation?.group === 'webhooks');
     },
   };
 }

@@ -2,6 +2,7 @@
  * Contract of the outbox: it stores events in the transaction that causes them, until they are fanned out. Lanes record
  * events by `unit.events.record`, those of the session and of received messages by `Outbox.prepare`.
  */
+import type { Caller } from '../../core/contracts/caller.ts';
 import type { EventType } from '../../core/contracts/events.ts';
 import type { Json } from '../../core/contracts/json.ts';
 import type { Tables, Unit } from '../../core/contracts/storage.ts';
@@ -46,9 +47,38 @@ export interface Outbox {
   onCommit(listener: () => void): void;
 }
 
+/** Which events to read, as the query of `GET /events` says it. */
+export interface EventPageQuery {
+  readonly types: EventType;
+  readonly account_id?: string;
+  /** Without it, from now on. */
+  readonly cursor?: string;
+  readonly limit: number;
+}
+
+/** What `GET /events` answers. */
+export interface EventPage {
+  readonly events: readonly {
+    readonly id: string;
+    readonly type: string;
+    readonly created_at: string;
+    readonly payload: object;
+  }[];
+  readonly cursor: string;
+  readonly has_more: boolean;
+  readonly missed: boolean;
+}
+
+/** Reads events as `GET /events` does, but never waits, and needs no slot of the long polls. */
+export interface EventPages {
+  /** @throws GatewayError `invalid_cursor`, `invalid_event_type`, `unavailable` */
+  read(caller: Caller, query: EventPageQuery): Promise<EventPage>;
+}
+
 declare module '../../core/container.ts' {
   interface Cradle {
     readonly outbox: Outbox;
+    readonly eventPages: EventPages;
     /**
      * Fan-out in the transaction that raises the events, in every process: otherwise events about one message would
      * overtake those that wait. Provided by the webhooks plugin; callers use the outbox.

@@ -7,6 +7,7 @@ import type {} from '../media/contract.ts';
 import type {} from '../messages/contract.ts';
 import type {} from '../secrets/contract.ts';
 import type {} from './contract.ts';
+import { eventPage } from './feed/event-page.ts';
 import { Feed } from './feed/feed.ts';
 import { listEvents } from './feed/list-events.ts';
 import { EventNotifier } from './feed/notifier.ts';
@@ -52,15 +53,11 @@ export default gatewayPlugin(
     });
     storage.onCommit('raised', (tenantId) => notifier.notify(tenantId));
     const release = await notifier.listen();
-    app.operations.add(
-      listEvents({
-        wait: (request) => polls.wait(request),
-        mint,
-        cursors,
-        keptMs,
-        now: () => clock.now(),
-      }),
-    );
+    const pages = { mint, cursors, keptMs, now: () => clock.now() };
+    provide(container, 'eventPages', {
+      read: (caller, query) => eventPage(pages, caller, query, (wanted) => polls.read(wanted)),
+    });
+    app.operations.add(listEvents({ ...pages, wait: (request) => polls.wait(request) }));
     const pruning = startPruning(pruneEvents, { storage, keptMs, log });
     app.addHook('preClose', async () => polls.stop());
     app.addHook('onClose', async () => {

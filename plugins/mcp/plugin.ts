@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { gatewayPlugin } from '../../core/kernel.ts';
-import type { AnyOperation } from '../../core/operation.ts';
 import { publicUrl } from '../../core/public-url.ts';
 import { traceRequest } from '../../core/request-spans.ts';
 import { ToolCalls } from './calls.ts';
@@ -93,7 +92,8 @@ function serveTools(app: FastifyInstance): void {
       events: eventMethods(
         {
           subscriptions: () => cradle.eventSubscriptions,
-          read: (query) => readFeed(query, reply),
+          pages: () => cradle.eventPages,
+          refuse: (error) => requestHandling.refuse(null, error, request),
         },
         caller,
       ),
@@ -116,17 +116,6 @@ function serveTools(app: FastifyInstance): void {
     if ('error' in read) return reply.code(400).send(read.error);
     return send(reply, await exchange(request, read, parts));
   }
-
-  async function readFeed(query: Record<string, unknown>, reply: FastifyReply): Promise<string> {
-    const parts = { params: {}, query, body: undefined };
-    return (await requestHandling.serve(operationOf(app, 'list_events'), parts, reply)).body;
-  }
-}
-
-function operationOf({ operations }: FastifyInstance, id: string): AnyOperation {
-  const found = operations.all().find((operation) => operation.id === id);
-  if (found === undefined) throw new Error(`there is no operation ${id}`);
-  return found;
 }
 
 function send(reply: FastifyReply, { status, contentType, body }: ExchangeAnswer): FastifyReply {

@@ -174,6 +174,19 @@ for (const { name: engine, create } of storyDatabases('sqlite')) {
         })
       ).slice(-1);
       t.match(delivered, { eventId: /^evt_/, data: { event: 'message.received' } });
+      const leaving = new AbortController();
+      const headers = { 'x-api-key': gateway.key };
+      const open = Array.from({ length: 5 }, () =>
+        fetch(`${gateway.baseUrl}/events?timeout_s=20`, { headers, signal: leaving.signal }),
+      );
+      await until('five long polls', async () => {
+        const { status } = await api.get('/events?timeout_s=0');
+        return status === 429 ? true : undefined;
+      });
+      const beside = await ask('events/poll', { name: 'message.received', arguments: {} });
+      t.match(beside, { events: [], hasMore: false }, 'it never waits, and needs no place');
+      leaving.abort();
+      await Promise.allSettled(open);
       const none = await ask('events/poll', { name: 'message.received', cursor: 'x' });
       t.match(none.error, { code: -32_602, message: /params\/cursor/ });
     });

@@ -4,16 +4,15 @@ import type { Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import { LongPoll, LongPolls } from '../../../core/long-poll.ts';
 import type { GrantedSlot, PollSlots } from '../../messages/contract.ts';
-import type { Feed, FeedFilter, FeedPage, FeedPosition } from './feed.ts';
+import type { WantedPage } from './event-page.ts';
+import type { Feed, FeedPage, FeedPosition } from './feed.ts';
 
 /** How often all polls are checked for what no wake-up has brought. */
 const rescanMs = 3_000;
 
 /** One long poll for events. */
-export interface EventPollRequest extends FeedFilter {
+export interface EventPollRequest extends WantedPage {
   readonly keyId: string;
-  /** Where to go on; else where to begin. */
-  readonly position: FeedPosition | 'now' | 'oldest';
   readonly timeoutMs: number;
   /** Aborted when the client went away. */
   readonly signal: AbortSignal;
@@ -90,6 +89,11 @@ export class EventPolls {
     }
   }
 
+  /** Reads what there is. It never waits, so that it needs no slot. @throws GatewayError `unavailable` */
+  async read(wanted: WantedPage): Promise<FeedPage> {
+    return await this.#parts.feed.page(wanted, await this.#begin(wanted));
+  }
+
   /** A tenant has new events. */
   wake(tenantId: string): void {
     this.#open.wake(tenantId);
@@ -118,7 +122,7 @@ export class EventPolls {
     this.#open.stop();
   }
 
-  async #begin({ tenantId, position }: EventPollRequest): Promise<FeedPosition> {
+  async #begin({ tenantId, position }: WantedPage): Promise<FeedPosition> {
     const { feed } = this.#parts;
     if (position === 'now') return await feed.now(tenantId);
     return position === 'oldest' ? feed.oldest() : position;

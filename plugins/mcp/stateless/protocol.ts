@@ -14,6 +14,7 @@ export const codes = {
   invalidRequest: -32_600,
   methodNotFound: -32_601,
   invalidParams: -32_602,
+  internalError: -32_603,
   headerMismatch: -32_020,
   unsupportedVersion: -32_022,
 } as const;

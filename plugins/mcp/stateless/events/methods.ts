@@ -1,18 +1,21 @@
 import type { Caller } from '../../../../core/contracts/caller.ts';
+import type { Refusal } from '../../../../core/refusal.ts';
 import { scopeRefusal } from '../../../../core/scopes.ts';
+import type { EventPages } from '../../../events/contract.ts';
 import type { EventSubscriptions } from '../../../webhooks/contract.ts';
 import { listTtlMs } from '../protocol.ts';
 import { listedEvents } from './list.ts';
 import { invalidParams } from './params.ts';
 import { poll } from './poll.ts';
-import { type AnswerEvents, EventsRefusal, eventCodes } from './protocol.ts';
+import { type AnswerEvents, EventsRefusal, eventCodes, refusalOf } from './protocol.ts';
 import { subscribe, unsubscribe } from './subscribe.ts';
 
 /** What the methods work with. */
 export interface EventMethodsParts {
   subscriptions(): EventSubscriptions;
-  /** Serves `GET /events` with a query; answers its body. */
-  read(query: Record<string, unknown>): Promise<string>;
+  pages(): EventPages;
+  /** Any error as the API would answer it; ours is logged. */
+  refuse(error: unknown): Pick<Refusal, 'status' | 'body'>;
 }
 
 /** Who may read events may have them sent, too. */
@@ -20,7 +23,7 @@ const scoped = { scope: 'read', withinAccounts: true } as const;
 
 /** The methods of MCP Events (SEP-3415) for a caller. What they refuse is an `EventsRefusal`. */
 export function eventMethods(
-  { subscriptions, read }: EventMethodsParts,
+  { subscriptions, pages, refuse }: EventMethodsParts,
   caller: Caller,
 ): AnswerEvents {
   return (method, params) => {
@@ -37,7 +40,7 @@ export function eventMethods(
       case 'events/unsubscribe':
         return answer(() => unsubscribe(subscriptions(), caller, params));
       case 'events/poll':
-        return answer(() => poll(read, caller, params));
+        return answer(() => poll(pages(), caller, params));
       default:
         return undefined;
     }
@@ -46,6 +49,10 @@ export function eventMethods(
   async function answer(run: () => Promise<object>): Promise<object> {
     const refusal = scopeRefusal(caller, scoped);
     if (refusal !== null) throw new EventsRefusal(eventCodes.forbidden, refusal.message);
-    return await run();
+    try {
+      return await run();
+    } catch (error) {
+      throw error instanceof EventsRefusal ? error : refusalOf(refuse(error));
+    }
   }
 }

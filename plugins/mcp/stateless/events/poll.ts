@@ -1,5 +1,6 @@
 import type { Caller } from '../../../../core/contracts/caller.ts';
 import { GatewayError } from '../../../../core/errors.ts';
+import type { EventPages } from '../../../events/contract.ts';
 import type { Fields } from '../protocol.ts';
 import { eventNamed, invalidParams, readPoll } from './params.ts';
 
@@ -8,45 +9,24 @@ const mostEvents = 100;
 /** When a client that has read everything should ask again, in milliseconds. */
 const nextPollMs = 5_000;
 
-/** What `GET /events` answers. */
-interface FeedBody {
-  readonly events: readonly {
-    readonly id: string;
-    readonly type: string;
-    readonly created_at: string;
-    readonly payload: object;
-  }[];
-  readonly cursor: string;
-  readonly has_more: boolean;
-  readonly missed: boolean;
-}
-
 /**
  * Answers `events/poll` from the feed, without waiting.
- * @param read serves `GET /events` with a query; answers its body
- * @throws EventsRefusal
+ * @throws EventsRefusal, and what the pages throw
  */
-export async function poll(
-  read: (query: Record<string, unknown>) => Promise<string>,
-  { disabled }: Caller,
-  params: Fields,
-): Promise<object> {
+export async function poll(pages: EventPages, caller: Caller, params: Fields): Promise<object> {
   const given = readPoll(params);
-  const types = eventNamed(given.name, disabled);
+  const types = eventNamed(given.name, caller.disabled);
   const accountId = given.arguments?.account_id;
   const query = {
     types,
     ...(accountId === undefined ? {} : { account_id: accountId }),
     ...(given.cursor == null ? {} : { cursor: given.cursor }),
     limit: Math.min(mostEvents, given.maxEvents ?? mostEvents),
-    timeout_s: 0,
   };
-  const body = await read(query).catch((error: unknown) => {
+  const page = await pages.read(caller, query).catch((error: unknown) => {
     const isCursor = error instanceof GatewayError && error.code === 'invalid_cursor';
     throw isCursor ? invalidParams('params/cursor is none that events/poll gave') : error;
   });
-  // The answer of that operation, as its schema says.
-  const page = JSON.parse(body) as FeedBody;
   const oldest = given.maxAgeMs == null ? 0 : Date.now() - given.maxAgeMs;
   const events = page.events.filter(({ created_at }) => Date.parse(created_at) >= oldest);
   return {

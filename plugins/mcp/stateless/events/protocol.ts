@@ -1,4 +1,5 @@
-import type { Fields } from '../protocol.ts';
+import type { Refusal } from '../../../../core/refusal.ts';
+import { codes, type Fields } from '../protocol.ts';
 
 /** The name of the extension (SEP-3415). */
 export const extension = 'io.modelcontextprotocol/events';
@@ -25,6 +26,17 @@ export class EventsRefusal extends Error {
     this.code = code;
     this.data = data;
   }
+}
+
+/** A refusal of the API as one of an events method, with its body as `data`. Pure. */
+export function refusalOf({ status, body }: Pick<Refusal, 'status' | 'body'>): EventsRefusal {
+  return new EventsRefusal(codeOf(status), String(body.error), body);
+}
+
+function codeOf(status: number): number {
+  if (status >= 500) return codes.internalError;
+  if (status === 429) return eventCodes.resourceExhausted;
+  return status === 401 || status === 403 ? eventCodes.forbidden : codes.invalidParams;
 }
 
 /** Answers a method of the extension; undefined where there is no such method. */

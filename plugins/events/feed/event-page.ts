@@ -1,0 +1,108 @@
+import type { Static } from 'typebox';
+import type { Caller } from '../../../core/contracts/caller.ts';
+import { type EventType, eventSet, eventTypes } from '../../../core/contracts/events.ts';
+import type { Json } from '../../../core/contracts/json.ts';
+import { GatewayError } from '../../../core/errors.ts';
+import { type MintAddress, withFreshMedia } from '../../../core/media-reference.ts';
+import { timestamp } from '../../../core/schemas.ts';
+import { wantedAccounts } from '../../../core/scopes.ts';
+import type { FeedFilter, FeedPage, FeedPosition, ReadEvent } from './feed.ts';
+import type { EventsAnswer, EventsQuery } from './schemas.ts';
+
+/** The name under which cursors are signed. */
+const id = 'list_events';
+
+/** What pages of events are made with. */
+export interface EventPageParts {
+  /** Makes an address of stored media. */
+  readonly mint: MintAddress;
+  readonly cursors: {
+    issue(operation: string, tenantId: string, position: Json): string;
+    read(operation: string, tenantId: string, cursor: string, field?: string): Json;
+  };
+  /** For how long events are kept. */
+  readonly keptMs: number;
+  now(): number;
+}
+
+/** Which events are wanted, and where to begin. */
+export interface WantedPage extends FeedFilter {
+  /** Where to go on; else where to begin. */
+  readonly position: FeedPosition | 'now' | 'oldest';
+}
+
+/**
+ * The events that a query asks for.
+ * @param read reads them, waiting or not
+ * @throws GatewayError `invalid_cursor`, `invalid_event_type`, and what `read` throws
+ */
+export async function eventPage(
+  { mint, cursors, keptMs, now }: EventPageParts,
+  caller: Caller,
+  query: Static<typeof EventsQuery>,
+  read: (wanted: WantedPage) => Promise<FeedPage>,
+): Promise<Static<typeof EventsAnswer>> {
+  const { tenantId, disabled } = caller;
+  const position =
+    query.cursor === undefined
+      ? (query.from ?? 'now')
+      : positionOf(cursors.read(id, tenantId, query.cursor, 'cursor'));
+  const page = await read({
+    tenantId,
+    types: wantedTypes(query.types, disabled),
+    accounts: wantedAccounts(caller, query.account_id),
+    limit: query.limit ?? 50,
+    position,
+  });
+  const { after, since, at } = page.position;
+  return {
+    events: page.events.map((event) => eventView(event, mint)),
+    cursor: cursors.issue(id, tenantId, [after, since, at]),
+    has_more: page.hasMore,
+    missed: typeof position === 'object' && position.at < now() - keptMs,
+  };
+}
+
+function eventView({ id, type, createdAt, accountId, payload }: ReadEvent, mint: MintAddress) {
+  return {
+    id,
+    type,
+    created_at: timestamp(createdAt),
+    account_id: accountId,
+    // Written as the text of a JSON object by whoever raised the event.
+    payload: JSON.parse(withFreshMedia(payload, mint)) as object,
+  };
+}
+
+/**
+ * The types that a client named; those that the tenant has when it named none; null when that is all.
+ * @throws GatewayError `invalid_event_type`
+ */
+function wantedTypes(
+  given: string | undefined,
+  disabled: ReadonlySet<string>,
+): ReadonlySet<EventType> | null {
+  const all = eventSet(disabled);
+  // Without the feature there are none about delivery: nothing has to be left out.
+  const isWhole = eventTypes.every((type) => all.includes(type));
+  if (given === undefined) return isWhole ? null : new Set(all);
+  return new Set(
+    given.split(',').map((text) => {
+      const type = all.find((one) => one === text);
+      if (type !== undefined) return type;
+      const message = `query/types names "${text.slice(0, 60)}", which is not an event type of the account; it has ${all.join(', ')}`;
+      const details = [{ path: 'query/types', message }];
+      throw new GatewayError('invalid_event_type', { message, details });
+    }),
+  );
+}
+
+/** What `list_events` put into its cursor. */
+function positionOf(position: Json): FeedPosition {
+  const [after, since, at] = Array.isArray(position) ? (position as readonly Json[]) : [];
+  const isMoment = since === null || typeof since === 'number';
+  if (typeof after !== 'number' || !isMoment || typeof at !== 'number') {
+    throw new GatewayError('invalid_cursor');
+  }
+  return { after, since, at };
+}
