@@ -6,7 +6,14 @@ import { ToolCalls } from './calls.ts';
 import { ConfirmedCalls } from './confirmation/confirmed-calls.ts';
 import type { ExchangeAnswer, ExchangeParts, StatelessParts } from './contract.ts';
 import { jsonRpcError } from './json-rpc.ts';
-import { mayCome, originOf } from './origins.ts';
+import {
+  answerHeaders,
+  asBrowsersWrite,
+  isPreflight,
+  mayCome,
+  originOf,
+  preflightHeaders,
+} from './origins.ts';
 import { eraOf } from './stateless/era.ts';
 import { eventMethods } from './stateless/events/methods.ts';
 import { exchangeStateless } from './stateless/exchange.ts';
@@ -56,13 +63,17 @@ function serveTools(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
 
+  const others = config.mcp.allowed_origins.map(asBrowsersWrite);
   app.addHook('onRequest', async (request, reply) => {
     traceRequest(request, reply);
-    const allowed = [originOf(publicUrl(app.server, config)) ?? '', ...config.mcp.allowed_origins];
-    if (!mayCome(request.headers.origin, allowed)) {
+    const { origin } = request.headers;
+    const own = originOf(publicUrl(app.server, config));
+    if (!mayCome(origin, own === null ? others : [own, ...others])) {
       const message = 'Forbidden: requests from this origin are not allowed';
       return reply.code(403).send(jsonRpcError(httpRefused, message));
     }
+    if (origin !== undefined) reply.headers(answerHeaders(origin));
+    if (isPreflight(request)) return reply.code(204).headers(preflightHeaders).send();
     await requestHandling.identify(request);
   });
   app.route({

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { mayCome, originOf } from '../../../plugins/mcp/origins.ts';
+import { asBrowsersWrite, mayCome, originOf } from '../../../plugins/mcp/origins.ts';
 
 t.test('a page of another origin is kept out', async (t) => {
   const allowed = ['https://gateway.example.com', 'app://desk'];
@@ -20,4 +20,6 @@ t.test('a page of another origin is kept out', async (t) => {
   t.equal(originOf('https://Gateway.example.com:443/some/where'), 'https://gateway.example.com');
   t.equal(originOf('http://127.0.0.1:3000'), 'http://127.0.0.1:3000');
   t.equal(originOf('nonsense'), null);
+  t.equal(asBrowsersWrite('https://App.example.com:443'), 'https://app.example.com');
+  t.equal(asBrowsersWrite('app://Desk'), 'app://desk');
 });

@@ -7,7 +7,7 @@ import { until } from '../../harness/story.ts';
 import { bodyLimit, keys, sampleGateway, things } from '../api/sample.ts';
 import { postSlowly } from '../api/slow-body.ts';
 
-const allowedOrigins = ['https://desk.example.com'];
+const allowedOrigins = ['https://Desk.example.com:443'];
 const sample = await sampleGateway(0, { tools: true, allowedOrigins });
 t.teardown(() => sample.gateway.close());
 const mcpUrl = `${sample.origin}/mcp`;
@@ -77,6 +77,56 @@ t.test('origins', async (t) => {
   }
   const stranger = await postMcp(mcpUrl, null, { body: ping, headers: { origin: 'http://x' } });
   t.equal(stranger.status, 403, 'before the key is looked at');
+});
+
+t.test('a page of an allowed origin calls tools', async (t) => {
+  const origin = 'https://desk.example.com';
+  const preflight = (from: string, method = 'POST') =>
+    fetch(mcpUrl, {
+      method: 'OPTIONS',
+      headers: {
+        ...{ origin: from, 'access-control-request-method': method },
+        'access-control-request-headers': 'authorization,content-type,mcp-protocol-version',
+      },
+    });
+  const names = (headers: Headers, name: string): readonly string[] =>
+    (headers.get(name) ?? '').toLowerCase().split(', ');
+  for (const method of ['POST', 'GET', 'DELETE']) {
+    const { status, headers } = await preflight(origin, method);
+    t.equal(status, 204, 'without a key');
+    t.equal(headers.get('access-control-allow-origin'), origin);
+    t.equal(headers.get('vary'), 'Origin');
+    t.ok(names(headers, 'access-control-allow-methods').includes(method.toLowerCase()));
+    const asked = [
+      ...['authorization', 'x-api-key', 'content-type', 'accept', 'mcp-protocol-version'],
+      ...['mcp-method', 'mcp-name'],
+    ];
+    for (const name of asked)
+      t.ok(names(headers, 'access-control-allow-headers').includes(name), name);
+  }
+  for (const [key, body, status] of [
+    [keys.good, ping, 200],
+    [keys.good, '{', 400],
+    [null, ping, 401],
+  ] as const) {
+    const answer = await postMcp(mcpUrl, key, { body, headers: { origin } });
+    t.equal(answer.status, status);
+    t.equal(answer.headers.get('access-control-allow-origin'), origin, 'refusals are read, too');
+    t.equal(answer.headers.get('vary'), 'Origin');
+    t.ok(names(answer.headers, 'access-control-expose-headers').includes('retry-after'));
+  }
+  const none = [
+    await preflight('https://evil.example.com'),
+    await post(ping, { origin: 'https://evil.example.com' }),
+    await post(ping),
+  ];
+  t.strictSame(
+    none.map(({ status }) => status),
+    [403, 403, 200],
+  );
+  for (const { headers } of none) {
+    t.notOk([...headers.keys()].some((name) => name.startsWith('access-control-')));
+  }
 });
 
 t.test('what is no POST', async (t) => {
