@@ -23,14 +23,14 @@ import type { SessionListeners } from './listeners.ts';
 import type { OpenSession } from './open-session.ts';
 import { ReceiptGroup } from './receipt-group.ts';
 import { triggerOf } from './trigger.ts';
-import { Turns } from './turns.ts';
+import type { Turns } from './turns.ts';
 
 /** How long an event waits before it is tried again while the database is away, milliseconds. */
 const againMs = 250;
 
 /** What the port calls of the session's runner. */
 export interface EventPortTargets {
-  /** False once the session is over or leaving: nothing is taken any more. */
+  /** False once the session is over or leaving, or another one of the driver has taken its place: nothing is taken any more. */
   isOpen(): boolean;
   /** Called for each state; resolves when it is durable. */
   onTrigger(trigger: AccountTrigger): Promise<void>;
@@ -40,6 +40,8 @@ export interface EventPortTargets {
 
 /** What the port works with. */
 export interface EventPortParts {
+  /** Shared by the ports of one account, whose events keep their order. */
+  readonly turns: Turns;
   readonly credentials: CredentialStore;
   readonly listeners: SessionListeners;
   readonly faults: DriverFaults;
@@ -47,7 +49,7 @@ export interface EventPortParts {
   readonly log: GatewayLog;
 }
 
-/** The port of one session: checks and orders what the driver emits. */
+/** The port of one session of the driver: checks and orders what it emits. */
 export class EventPort implements Port {
   proxy: ProxyAddress | null = null;
   readonly credentials: CredentialStore;
@@ -57,11 +59,12 @@ export class EventPort implements Port {
   readonly #faults: DriverFaults;
   readonly #metrics: EventPortParts['metrics'];
   readonly #targets: EventPortTargets;
-  readonly #turns = new Turns();
+  readonly #turns: Turns;
   #gathering: ReceiptGroup | null = null;
 
   constructor(live: OpenSession, parts: EventPortParts, targets: EventPortTargets) {
     this.#live = live;
+    this.#turns = parts.turns;
     this.credentials = parts.credentials;
     this.#listeners = parts.listeners;
     this.#faults = parts.faults;
@@ -96,16 +99,6 @@ export class EventPort implements Port {
     else this.#reportNonsense('leftOut', new TypeError('this is no kind of the driver contract'));
   }
 
-  /** Runs in the queue of the states, unless the session is over by then. A failure is logged. */
-  async inTurn(take: () => Promise<void>): Promise<void> {
-    await this.#turns.state(async () => {
-      if (!this.#targets.isOpen()) return;
-      await take().catch((error) => {
-        if (this.#targets.isOpen()) this.log.error({ err: error }, 'a status change failed');
-      });
-    });
-  }
-
   /** @throws Error when the session is over */
   #refuseWhenOver(): void {
     if (!this.#targets.isOpen()) throw new Error('the session is over');
@@ -123,7 +116,10 @@ export class EventPort implements Port {
       // Before its turn: no send may be handed to a lost connection.
       if (event.state === 'lost' || event.state === 'logged_out') this.#live.connected = false;
       const trigger = triggerOf(this.proxy === null ? event : throughProxy(event));
-      return this.#turns.state(() => this.#targets.onTrigger(trigger));
+      return this.#turns.state(async () => {
+        this.#refuseWhenOver();
+        await this.#targets.onTrigger(trigger);
+      });
     }
     if (event.type === 'step') {
       return this.#turns.state(async () => {

@@ -18,6 +18,7 @@ import { OpenSession } from './open-session.ts';
 import { type Pairing, wrongValues } from './pairing.ts';
 import { SessionStatus } from './session-status.ts';
 import { Tries } from './tries.ts';
+import { Turns } from './turns.ts';
 
 /** What a runner is made for. */
 export interface RunnerOptions {
@@ -39,20 +40,20 @@ export class SessionRunner {
   readonly #options: RunnerOptions;
   readonly #log: GatewayLog;
   readonly #credentials: FencedCredentials;
-  readonly #port: EventPort;
   readonly #listeners: SessionListeners;
   readonly #tries: Tries;
   readonly #ending: SessionEnding;
   readonly #status: SessionStatus;
+  readonly #turns = new Turns();
+  /** Of the driver's present session: another proxy ends that, and what it emitted counts no more. */
+  #port: EventPort;
   #hosting: Promise<Release> | null = null;
   /** The proxy of the latest attempt, as the record has it. */
   #through: string | null = null;
-  /** How often another proxy has ended the driver's session. */
-  #reconnects = 0;
 
   constructor(environment: SessionEnvironment, options: RunnerOptions) {
     const { row, fence, driver, lease } = options;
-    const { storage, sealer, media, faults, metrics } = environment;
+    const { storage, sealer, media, metrics } = environment;
     this.#environment = environment;
     this.#options = options;
     const log = environment.log.child({ account: row.id, channel: row.channel });
@@ -72,7 +73,7 @@ export class SessionRunner {
     this.#ending = ending;
     const status = new SessionStatus({
       ...{ environment, live, listeners, tries, ending, log },
-      inTurn: (take) => this.#port.inTurn(take),
+      inTurn: (take) => this.#inTurn(take),
     });
     this.#status = status;
     this.#credentials = new FencedCredentials({
@@ -81,13 +82,7 @@ export class SessionRunner {
       counted: metrics.credentialRead,
       phase: () => ending.phase,
     });
-    const credentials = this.#credentials;
-    const portParts = { credentials, listeners, faults, metrics, log };
-    this.#port = new EventPort(live, portParts, {
-      isOpen: () => ending.isOpen,
-      onTrigger: (trigger) => status.apply(trigger),
-      onStep: (step) => status.takeStep(step),
-    });
+    this.#port = this.#newPort();
   }
 
   /** Null when nothing is being paired. */
@@ -128,10 +123,10 @@ export class SessionRunner {
     if (!outcome.accepted && this.pairing?.wrongValue() === true) {
       const detail = details.wrong_values(field, wrongValues);
       const cause = { reason: 'login_refused', detail, retryAt: null } as const;
-      await this.#port.inTurn(() => this.#status.apply({ type: 'refused', ...cause }));
+      await this.#inTurn(() => this.#status.apply({ type: 'refused', ...cause }));
     }
     // Events that the driver emitted before it answered are taken first.
-    await this.#port.inTurn(async () => undefined);
+    await this.#inTurn(async () => undefined);
     return outcome;
   }
 
@@ -156,7 +151,7 @@ export class SessionRunner {
 
   /** Reads the record again: somebody else has changed it. */
   refresh(): Promise<void> {
-    return this.#port.inTurn(async () => {
+    return this.#inTurn(async () => {
       const [row] = await this.#environment.storage.read.accounts.find([this.live.account.id]);
       if (row === undefined || !this.#ending.isOpen || row.status === 'disconnected') return;
       const before = this.live.row;
@@ -202,9 +197,10 @@ export class SessionRunner {
       return;
     }
     const request = this.pairing?.request;
+    const port = this.#port;
     const failed = (error: unknown): void => {
       this.#driverFailed(request === undefined ? 'resume' : 'link', error);
-      void this.#port.emit({
+      void port.emit({
         type: 'state',
         state: 'lost',
         reason: 'driver_failed',
@@ -214,16 +210,15 @@ export class SessionRunner {
     };
     void contain(async () => {
       const { row } = this.live;
-      const reconnects = this.#reconnects;
       const proxy = row.proxy === null ? null : await this.#environment.proxies.through(row);
-      if (typeof proxy === 'string') return this.#lost(details.no_proxy(proxy));
       // The lookup takes its time.
+      if (port !== this.#port) return;
+      if (typeof proxy === 'string') return this.#lost(details.no_proxy(proxy));
       if (!this.#mayCall()) return this.#tries.lost('network_unreachable', null);
-      if (reconnects !== this.#reconnects) return;
       if (row.proxy !== this.live.row.proxy) return this.#attempt();
-      this.#port.proxy = proxy;
+      port.proxy = proxy;
       this.#through = row.proxy;
-      this.live.session ??= this.#options.driver.open(this.live.account, this.#port);
+      this.live.session ??= this.#options.driver.open(this.live.account, port);
       const { session } = this.live;
       return request === undefined ? session.resume() : session.link(request);
     }, failed);
@@ -237,8 +232,8 @@ export class SessionRunner {
 
   /** Ends the connection, and makes another one through the new proxy. */
   async #reconnect(): Promise<void> {
-    this.#reconnects += 1;
     this.live.disconnect();
+    this.#port = this.#newPort();
     const cause = { reason: 'network_unreachable', detail: details.proxy_changed } as const;
     await this.#status.apply({ type: 'lost', ...cause, retryAt: null });
     this.#tries.wanted();
@@ -246,7 +241,34 @@ export class SessionRunner {
 
   async #lost(detail: string): Promise<void> {
     const cause = { reason: 'network_unreachable', detail, retryAt: null } as const;
-    await this.#port.inTurn(() => this.#status.apply({ type: 'lost', ...cause }));
+    const port = this.#port;
+    await this.#inTurn(async () => {
+      if (port === this.#port) await this.#status.apply({ type: 'lost', ...cause });
+    });
+  }
+
+  #newPort(): EventPort {
+    const { faults, metrics } = this.#environment;
+    const parts = {
+      ...{ turns: this.#turns, credentials: this.#credentials, listeners: this.#listeners },
+      ...{ faults, metrics, log: this.#log },
+    };
+    const port: EventPort = new EventPort(this.live, parts, {
+      isOpen: () => this.#ending.isOpen && this.#port === port,
+      onTrigger: (trigger) => this.#status.apply(trigger),
+      onStep: (step) => this.#status.takeStep(step),
+    });
+    return port;
+  }
+
+  /** Runs in the queue of the states, unless the session is over by then. A failure is logged. */
+  async #inTurn(take: () => Promise<void>): Promise<void> {
+    await this.#turns.state(async () => {
+      if (!this.#ending.isOpen) return;
+      await take().catch((error) => {
+        if (this.#ending.isOpen) this.#log.error({ err: error }, 'a status change failed');
+      });
+    });
   }
 
   #wake(envelope: Json): void {

@@ -23,7 +23,7 @@ export interface SessionStatusParts {
   readonly tries: Tries;
   readonly ending: SessionEnding;
   readonly log: GatewayLog;
-  /** Runs in the queue of the states, see `EventPort.inTurn`. */
+  /** Runs in the queue of the states, unless the session is over by then. A failure is logged. */
   inTurn(take: () => Promise<void>): Promise<void>;
 }
 

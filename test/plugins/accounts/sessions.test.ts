@@ -640,6 +640,55 @@ for (const { name, create } of databases) {
       t.same(driver.last.calls, ['resume'], 'by one attempt');
     });
 
+    t.test(
+      'what was emitted before the proxy changed says nothing of the new session',
+      async (t) => {
+        const { process, caller } = await begin(t, { reconnectMaxMs: 1_000 });
+        const lane = proxyLane(process.broker);
+        const { driver, listener, storage } = process;
+        const { view } = await connect(process, caller, newNumber());
+        const { accountId } = view;
+        const through = (proxy: string) =>
+          storage.submit(lane, {
+            tenantId: caller.tenantId,
+            accountId,
+            proxy,
+          });
+        await driver.last.state('connected');
+        await through('socks5://one');
+        const isAnew = async () =>
+          (driver.sessions.length === 2 && listener.session?.connected) || undefined;
+        await until('the account to be connected through it', isAnew);
+
+        const { accounts } = storage.read;
+        const find = accounts.find.bind(accounts);
+        let release = (): void => undefined;
+        const held = new Promise<void>((resolve) => {
+          release = resolve;
+        });
+        let reads = 0;
+        accounts.find = async (ids) => {
+          reads += 1;
+          await held;
+          return find(ids);
+        };
+        await through('socks5://two');
+        await until('the record to be read', async () => reads > 0 || undefined);
+        const states = [driver.last.state('connected'), driver.last.emit(qr)];
+        const message = driver.last.emit({ type: 'contacts', contacts: [] });
+        accounts.find = find;
+        release();
+        for (const emitted of [...states, message]) await t.rejects(emitted, /session is over/);
+        t.equal(listener.session?.connected, false);
+        await until('the account to be connected anew', async () =>
+          driver.sessions.length === 3 && listener.session?.connected ? true : undefined,
+        );
+        const to = { phone: '+15550002222', networkId: null };
+        const text = { reference: 'msg_1', attempt: 1, to, text: 'hi', media: null };
+        t.match(await listener.session?.send(text), { networkId: 'net_msg_1' });
+      },
+    );
+
     t.test('a number that was removed meanwhile is read again', async (t) => {
       const { process, caller } = await begin(t);
       const { storage } = process;
