@@ -41,6 +41,8 @@ export interface ConnectUndo {
   readonly fence: LeaseToken;
   /** The record was made by this connect. */
   readonly created: boolean;
+  /** This connect has ended a link that was in use: nothing brings that back. */
+  readonly replaced: boolean;
   /** Where the account connected through before. */
   readonly proxy: string | null;
   /** The record before this connect, if it was disconnected. */
@@ -118,7 +120,8 @@ async function connectOne(
     !created && fresh.status === 'disconnected'
       ? { state: stateOf(fresh), options: fresh.connectOptions }
       : null;
-  return { kind: 'begun', row: after, fence, undo: { fence, created, proxy: fresh.proxy, before } };
+  const undo = { fence, created, replaced: ownsNumber(fresh), proxy: fresh.proxy, before };
+  return { kind: 'begun', row: after, fence, undo };
 }
 
 async function refusal(

@@ -13,6 +13,9 @@ import type { SessionRunner } from './runner.ts';
 /** How often a record is read again after it changed before its lock was taken. */
 const rereads = 5;
 
+/** How long a connect that replaces a link waits for its first step, as a share of the time of a request. */
+const patientShare = 0.7;
+
 type Begun = Extract<ConnectOutput, { kind: 'begun' }>;
 
 /** Carries out connect operations in the process that will host the session; one at a time for each number. */
@@ -27,16 +30,24 @@ export class Connecting {
   }
 
   /**
-   * Begins a pairing and answers the connection as it then is.
+   * Begins a pairing and answers the connection as it then is. A connect that has replaced a link is not refused for want
+   * of a first step: its caller would take the former link to be there still.
    * @param signal aborted when the caller is gone: the connect is undone then
    * @throws GatewayError the refusals of the connect operations
    */
   connect(request: ConnectRequest, signal: AbortSignal): Promise<SessionAnswer> {
     const number = `${request.tenantId}|${request.channel}|${request.identifier}`;
-    return this.#queues.run(number, () => this.#connect(request, signal));
+    const patience = AbortSignal.timeout(
+      this.#environment.settings.requestTimeoutMs * patientShare,
+    );
+    return this.#queues.run(number, () => this.#connect(request, signal, patience));
   }
 
-  async #connect(request: ConnectRequest, signal: AbortSignal): Promise<SessionAnswer> {
+  async #connect(
+    request: ConnectRequest,
+    signal: AbortSignal,
+    patience: AbortSignal,
+  ): Promise<SessionAnswer> {
     refuseWhenLate(signal);
     const driver = this.#environment.channels.driverOf(request.channel, request.mode);
     if (driver === null) throw new GatewayError('channel_not_enabled');
@@ -49,8 +60,12 @@ export class Connecting {
       return { undo: outcome.undo, runner: await opening };
     });
     if (begun === null) return { kind: 'elsewhere' };
-    const firstStep = () => this.#firstStep(begun.runner, request, signal);
-    return { kind: 'view', view: await this.#undoing(begun.undo, firstStep) };
+    const { undo, runner } = begun;
+    const firstStep = () =>
+      undo.replaced
+        ? this.#firstStep(runner, { ...request, unreachable: 'go_on' }, signal, patience)
+        : this.#firstStep(runner, request, signal);
+    return { kind: 'view', view: await this.#undoing(undo, firstStep) };
   }
 
   /** Undoes the connect when the work fails. */
@@ -117,22 +132,27 @@ export class Connecting {
     return runner;
   }
 
-  /** Waits for the first step, where the answer must show it. */
+  /**
+   * Waits for the first step, where the answer must show it.
+   * @param patience ends the wait without a refusal
+   */
   async #firstStep(
     runner: SessionRunner,
     request: ConnectRequest,
     signal: AbortSignal,
+    patience = signal,
   ): Promise<SessionView> {
     const { pairing } = runner;
     if (!request.waitForStep || pairing === null) return sessionView(runner);
-    const news = await pairing.next(signal);
+    const news = await pairing.next(AbortSignal.any([signal, patience]));
     refuseWhenLate(signal);
     if (news.type === 'lost' && request.unreachable === 'refuse') {
       const { detail } = runner.live.row;
       throw new GatewayError('unavailable', detail === null ? {} : { message: detail });
     }
-    if (news.type !== 'over') return sessionView(runner);
-    const { id } = runner.live.account;
+    const { account, signal: over } = runner.live;
+    if (news.type !== 'over' || !over.aborted) return sessionView(runner);
+    const { id } = account;
     const [row] = await this.#environment.storage.read.accounts.find([id]);
     if (row === undefined || !isRefused(row)) throw new GatewayError('unavailable');
     return restingView(row);

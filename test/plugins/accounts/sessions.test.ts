@@ -352,6 +352,29 @@ for (const { name, create } of databases) {
       t.match(left, { reason: 'pairing_timeout', detail: /cut short/ }, 'no session was there');
     });
 
+    t.test('a connect that has ended a link goes on, however late the network is', async (t) => {
+      const { world, process, caller } = await begin(t, { requestTimeoutMs: 400 });
+      const { driver } = process;
+      const phone = newNumber();
+      driver.behaviour.link = (session) => session.state('connected');
+      const { view } = await connect(process, caller, phone);
+      const anew = { method: 'code', forceNew: true, waitForStep: true } as const;
+      const goesOn = async (outcome: ReturnType<typeof connect>) => {
+        t.match((await outcome).view, {
+          ...{ accountId: view.accountId, live: false, step: null },
+          ...{ state: { status: 'connecting', linked: false } },
+        });
+        await driver.last.emit(ask('code'));
+        t.match((await look(process, caller, phone)).step, { field: 'code' });
+        await driver.last.state('connected');
+      };
+      driver.behaviour.link = (session) => session.state('lost');
+      await goesOn(connect(process, caller, phone, { ...anew, unreachable: 'refuse' }));
+      driver.behaviour.link = () => undefined;
+      await goesOn(connect(process, caller, phone, anew));
+      t.match(await world.row(view.accountId), { status: 'connected', linked: true });
+    });
+
     t.test('every change of status is reported once, with its reason', async (t) => {
       const { world, process, caller } = await begin(t);
       const { driver, lines } = process;
