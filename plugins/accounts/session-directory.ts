@@ -16,6 +16,9 @@ import { requestContext, sessionSubject } from './session/requests.ts';
 /** Between two searches for the host of a session that no process answers for, milliseconds. */
 const searchAgainMs = 200;
 
+/** How long the way to another process may be gone before a request is given up, milliseconds. */
+const wayGoneMs = 2_000;
+
 /** How long a DELETE waits for the log-out from the network, milliseconds. */
 const logOutMs = 2_000;
 
@@ -38,6 +41,13 @@ export interface DirectoryParts {
   readonly requestTimeoutMs: number;
 }
 
+/** How long one request may go on, on the monotonic clock. */
+interface Search {
+  readonly deadline: number;
+  /** When it is given up unless the broker is back; infinite while the broker is there. */
+  giveUpAt: number;
+}
+
 type AccountRequest = Exclude<SessionRequest, { operation: 'connect' }>;
 
 /** Finds the process that hosts a session, or is to host it, and asks it. */
@@ -53,7 +63,7 @@ export class SessionDirectory {
    * @throws SessionUnreachable, or the GatewayError of the refusal
    */
   async connect(request: ConnectRequest): Promise<SessionView> {
-    const deadline = this.#deadline();
+    const search = this.#search(this.#parts.requestTimeoutMs);
     const full = new Set<string>();
     let silent = new Set<string>();
     for (;;) {
@@ -61,19 +71,17 @@ export class SessionDirectory {
       const answer =
         target === null
           ? null
-          : await this.#ask(target, { operation: 'connect', ...request }, deadline).catch(
-              (error) => {
-                if (!isFull(error)) throw error;
-                full.add(target);
-                return 'full' as const;
-              },
-            );
+          : await this.#ask(target, { operation: 'connect', ...request }, search).catch((error) => {
+              if (!isFull(error)) throw error;
+              full.add(target);
+              return 'full' as const;
+            });
       if (answer === 'full') continue;
       if (answer?.kind === 'view') return answer.view;
       // Every process is asked once before any is asked again.
       if (target === null) silent = new Set();
       else if (answer === null) silent.add(target);
-      await this.#pauseBefore(deadline);
+      await this.#pauseIn(search);
     }
   }
 
@@ -83,16 +91,16 @@ export class SessionDirectory {
    * @throws SessionUnreachable, or the GatewayError of the refusal
    */
   async ask(request: AccountRequest): Promise<SessionAnswer | null> {
-    const deadline = this.#deadline();
+    const search = this.#search(this.#parts.requestTimeoutMs);
     for (;;) {
       const [lease] = await this.#parts.storage.read.leases.rows.find([request.accountId]);
       if (lease === undefined || !lease.wanted) return null;
       if (lease.owner !== null) {
-        const answer = await this.#ask(lease.owner, request, deadline);
+        const answer = await this.#ask(lease.owner, request, search);
         if (answer !== null && answer.kind !== 'not_here') return answer;
       }
       if ((await this.#hosts()).length === 0) throw new SessionUnreachable();
-      await this.#pauseBefore(deadline);
+      await this.#pauseIn(search);
     }
   }
 
@@ -101,9 +109,9 @@ export class SessionDirectory {
    * @returns false when no process hosts the session: nothing has logged out
    */
   async notifyRemoved(owner: string, accountId: string): Promise<boolean> {
-    const until = this.#parts.clock.monotonic() + logOutMs;
+    const search = this.#search(logOutMs);
     try {
-      const answer = await this.#ask(owner, { operation: 'removed', accountId }, until);
+      const answer = await this.#ask(owner, { operation: 'removed', accountId }, search);
       return answer?.kind === 'done';
     } catch {
       // The host is still logging out, and logs the outcome itself.
@@ -158,10 +166,13 @@ export class SessionDirectory {
   async #ask(
     processId: string,
     request: SessionRequest,
-    deadline: number,
+    search: Search,
   ): Promise<SessionAnswer | null> {
-    const left = deadline - this.#parts.clock.monotonic();
+    const now = this.#parts.clock.monotonic();
+    const left = search.deadline - now;
     if (left <= 0) throw new SessionUnreachable();
+    const { giveUpAt } = search;
+    search.giveUpAt = Number.POSITIVE_INFINITY;
     try {
       const { broker, sealer } = this.#parts;
       const body = sealer.seal(JSON.stringify(request), requestContext(processId));
@@ -171,16 +182,19 @@ export class SessionDirectory {
     } catch (error) {
       if (!(error instanceof RequestUnanswered)) throw error;
       if (error.reason === 'timeout') throw new SessionUnreachable();
+      if (error.reason === 'broker_down') search.giveUpAt = Math.min(giveUpAt, now + wayGoneMs);
       return null;
     }
   }
 
-  #deadline(): number {
-    return this.#parts.clock.monotonic() + this.#parts.requestTimeoutMs;
+  #search(ms: number): Search {
+    const deadline = this.#parts.clock.monotonic() + ms;
+    return { deadline, giveUpAt: Number.POSITIVE_INFINITY };
   }
 
-  async #pauseBefore(deadline: number): Promise<void> {
-    if (this.#parts.clock.monotonic() + searchAgainMs >= deadline) throw new SessionUnreachable();
+  async #pauseIn({ deadline, giveUpAt }: Search): Promise<void> {
+    const next = this.#parts.clock.monotonic() + searchAgainMs;
+    if (next >= Math.min(deadline, giveUpAt)) throw new SessionUnreachable();
     await pause(searchAgainMs);
   }
 }

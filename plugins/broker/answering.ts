@@ -1,9 +1,8 @@
-import type { AsyncMessage } from 'rabbitmq-client';
 import type { Release, RequestHandler } from '../../core/contracts/broker.ts';
 import type { Json } from '../../core/contracts/json.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { RequestPlace } from '../../core/request-place.ts';
-import { bodyText, type Outgoing } from './outgoing.ts';
+import { type Addressed, bodyText, type Outgoing } from './outgoing.ts';
 import { Reply } from './reply.ts';
 import type { Topology } from './topology.ts';
 
@@ -39,7 +38,7 @@ export class Answering {
   }
 
   /** A request has arrived. */
-  asked(message: AsyncMessage): void {
+  asked(message: Addressed): void {
     const { replyTo, correlationId, headers } = message;
     const subject = String(headers?.subject);
     const timeoutMs = Number(headers?.timeout_ms);

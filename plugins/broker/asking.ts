@@ -9,8 +9,8 @@ import type { Topology } from './topology.ts';
 export interface AskingOptions {
   readonly processId: string;
   readonly topology: Topology;
-  /** Whether there is a way to ask and to be answered. */
-  ready(): boolean;
+  /** Whether there is a way to ask this process and to be answered. */
+  reaches(processId: string): boolean;
   put(outgoing: Outgoing): void;
 }
 
@@ -30,7 +30,8 @@ export class Asking {
 
   /** @throws RequestUnanswered, or the GatewayError of the one who was asked */
   ask(processId: string, subject: string, body: Json, timeoutMs: number): Promise<Json> {
-    if (!this.#options.ready()) return Promise.reject(new RequestUnanswered('broker_down'));
+    if (!this.#options.reaches(processId))
+      return Promise.reject(new RequestUnanswered('broker_down'));
     this.#asked += 1;
     const correlationId = String(this.#asked);
     const replyTo = this.#options.processId;

@@ -18,6 +18,12 @@ export interface Outgoing {
   readonly once?: boolean;
 }
 
+/** What arrives at one process: a request or the answer to one, on RabbitMQ or from the process itself. */
+export type Addressed = Pick<
+  AsyncMessage,
+  'type' | 'correlationId' | 'replyTo' | 'headers' | 'body'
+>;
+
 /** Longer routing keys and names cannot be written as AMQP. */
 const longestKey = 255;
 

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { AsyncMessage } from 'rabbitmq-client';
 import type { MessageHandler, Release, RequestHandler } from '../../core/contracts/broker.ts';
 import type { Json } from '../../core/contracts/json.ts';
 import type { GatewayLog } from '../../core/log.ts';
@@ -13,7 +12,7 @@ import {
   defaultLimits,
   type OnDropped,
 } from './contract.ts';
-import { bodyText, type Outgoing } from './outgoing.ts';
+import { type Addressed, bodyText, type Outgoing } from './outgoing.ts';
 import { defaultTiming, type RabbitmqTiming } from './timing.ts';
 import { Topology } from './topology.ts';
 
@@ -58,11 +57,18 @@ export class RabbitmqBroker implements ClosableBroker {
     const { onDropped = () => undefined } = options;
     const topology = new Topology(options.prefix ?? 'gateway.');
     const { processId } = this;
-    const put = (outgoing: Outgoing): void => this.#carrier.publisher.put(outgoing);
+    const put = (outgoing: Outgoing): void => {
+      const { exchange, routingKey, properties = {}, text } = outgoing;
+      // What a process asks itself does not depend on RabbitMQ.
+      if (exchange === topology.processes && routingKey === processId) {
+        setImmediate(() => this.#addressed({ ...properties, body: text }));
+      } else this.#carrier.publisher.put(outgoing);
+    };
     this.#log = log;
     this.#timing = timing;
     this.#topology = topology;
-    this.#asking = new Asking({ processId, topology, put, ready: () => this.ready() });
+    const reaches = (id: string) => (id === processId ? this.#closed === null : this.ready());
+    this.#asking = new Asking({ processId, topology, put, reaches });
     this.#answering = new Answering({ topology, log, put });
     this.#carrier = new Carrier({
       url,
@@ -159,7 +165,7 @@ export class RabbitmqBroker implements ClosableBroker {
   }
 
   /** Something that is addressed to this process. */
-  #addressed(message: AsyncMessage): void {
+  #addressed(message: Addressed): void {
     const { type, correlationId = '', replyTo } = message;
     if (type === 'request') this.#answering.asked(message);
     else if (type === 'cancel') this.#answering.cancelled(replyTo, correlationId);

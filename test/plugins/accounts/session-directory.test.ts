@@ -1,4 +1,5 @@
 import t from 'tap';
+import { RequestUnanswered } from '../../../core/contracts/broker.ts';
 import { systemClock } from '../../../core/contracts/clock.ts';
 import { plainOptions } from '../../../plugins/accounts/connections.ts';
 import type { ConnectRequest } from '../../../plugins/accounts/session/messages.ts';
@@ -51,4 +52,32 @@ for (const engine of databases) {
     t.same(await hostOf(0, 2), ['here']);
     await t.rejects(hostOf(0, 0, 10, ['api']), { name: 'SessionUnreachable' });
   });
+
+  t.test(
+    `${engine.name}: while the broker is away a session of another process is given up soon`,
+    async (t) => {
+      const storage = await migratedStorage(t, (await engine.create(t)).url);
+      const beat = { roles: ['sessions'], sessions: 0, capacity: 10 };
+      await storage.submit(beatLane, { id: 'other', name: 'other', ...beat });
+      let asked = 0;
+      const directory = new SessionDirectory({
+        storage,
+        broker: {
+          processId: 'here',
+          request: async () => {
+            asked += 1;
+            throw new RequestUnanswered('broker_down');
+          },
+        },
+        clock: systemClock,
+        sealer: { seal: (plain) => plain },
+        requestTimeoutMs: 10_000,
+      });
+      const begun = performance.now();
+      await t.rejects(directory.connect(request), { name: 'SessionUnreachable' });
+      const ms = performance.now() - begun;
+      t.ok(ms > 1_000 && ms < 5_000, `after ${ms} ms`);
+      t.ok(asked > 1, 'a short absence is waited for');
+    },
+  );
 }

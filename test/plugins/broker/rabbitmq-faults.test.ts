@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -60,6 +61,7 @@ t.test('RabbitMQ is killed and comes back', async (t) => {
   await server.crash();
   await until('both to notice', async () => (!one.ready() && !other.ready() ? true : undefined));
   await t.rejects(other.request(one.processId, 'double', 2, 2_000), /broker_down/);
+  t.equal(await one.request(one.processId, 'double', 2, 2_000), 4, 'a process answers itself');
   t.ok(slowest(500, (n) => other.toWorker(jobs, 50 + n)) < 2, 'sending does not wait');
   const begun = performance.now();
   await one.host('acc_2', (message) => void hosted.push(message));
@@ -196,7 +198,7 @@ t.test('closing while RabbitMQ hangs', async (t) => {
   await server.freeze();
   t.teardown(() => server.thaw());
   broker.toWorker(jobs, 'lost');
-  const asking = broker.request(broker.processId, 'any', null, 60_000);
+  const asking = broker.request('another process', 'any', null, 60_000);
   asking.catch(() => undefined);
   const begun = performance.now();
   await broker.close();
@@ -213,8 +215,15 @@ t.test('RabbitMQ is not there yet', async (t) => {
   await broker.work(jobs, 1, () => undefined);
   broker.toWorker(jobs, 'kept');
   t.notOk(broker.ready());
-  await t.rejects(broker.request(broker.processId, 'any', null, 2_000), /broker_down/);
+  await t.rejects(broker.request('another process', 'any', null, 2_000), /broker_down/);
+  const own = (subject: string, ms: number) => broker.request(broker.processId, subject, 1, ms);
+  await broker.serve('next', async (body) => Number(body) + 1);
+  await broker.serve('slow', (_, { signal }) => once(signal, 'abort').then(() => 'too late'));
+  t.equal(await own('next', 2_000), 2, 'a process answers itself');
+  await t.rejects(own('any', 2_000), /nobody_there/);
+  await t.rejects(own('slow', 100), /timeout/);
   await broker.close();
+  await t.rejects(own('next', 2_000), /broker_down/);
   t.ok(performance.now() - begun < 1_000);
 });
 
