@@ -4,7 +4,13 @@ import type { GatewayLog } from '../../core/log.ts';
 import { Loop } from '../../core/loop.ts';
 import type { LeaseKeeping, LeaseKind } from './contract.ts';
 import { renewLane } from './lanes.ts';
-import { type LeaseTerms, LocalLease, localDeadline } from './process-lease.ts';
+import {
+  type LeaseTerms,
+  LocalLease,
+  type Moment,
+  momentOf,
+  wasSuspended,
+} from './process-lease.ts';
 
 /** Between two checks of the local deadline, milliseconds. */
 const watchMs = 100;
@@ -33,12 +39,13 @@ export class LeaseRenewal {
   readonly #kinds: KeptKind[] = [];
   readonly #renewing: Loop;
   #watching: NodeJS.Timeout | null = null;
-  #watchedAt = 0;
+  #watched: Moment;
   #patientUntil = 0;
 
   constructor(parts: RenewalParts) {
     this.#parts = parts;
     this.lease = new LocalLease(parts.clock);
+    this.#watched = momentOf(parts.clock);
     this.#renewing = new Loop(
       () => parts.leaseMs / 3,
       () => this.renew(),
@@ -61,7 +68,7 @@ export class LeaseRenewal {
     const { log, clock } = this.#parts;
     await this.renew().catch((error) => log.warn({ err: error }, 'the first renewal failed'));
     this.#renewing.rest();
-    this.#watchedAt = clock.monotonic();
+    this.#watched = momentOf(clock);
     this.#watching = setInterval(() => this.#watch(), watchMs).unref();
   }
 
@@ -69,21 +76,21 @@ export class LeaseRenewal {
   async stop(): Promise<void> {
     if (this.#watching !== null) clearInterval(this.#watching);
     await this.#renewing.stop();
-    this.lease.deadline = Number.NEGATIVE_INFINITY;
+    this.lease.end();
   }
 
   /** Renews every lease, and reports those that this process has lost. */
   async renew(): Promise<void> {
     const { storage, clock, owner, leaseMs } = this.#parts;
     const kinds = this.#kinds.map((kept) => kept.snapshot());
-    const sentAt = clock.monotonic();
+    const sent = momentOf(clock);
     const renewals = await storage.submit(renewLane, { owner, leaseMs, kinds });
     for (const [index, { lost, revoked }] of renewals.entries()) {
       const kind = kinds[index]?.kind;
       for (const lease of lost) kind?.lost(lease);
       for (const lease of revoked) kind?.revoked?.(lease);
     }
-    this.#extend(localDeadline(sentAt, this.#parts));
+    this.#extend(sent);
     for (const [index, { unheld }] of renewals.entries()) {
       const { kind, takings } = kinds[index] ?? {};
       const isSure = takings !== null && takings === this.#kinds[index]?.takings;
@@ -91,26 +98,29 @@ export class LeaseRenewal {
     }
   }
 
-  #extend(deadline: number): void {
+  #extend(sent: Moment): void {
     const wasHeld = this.lease.isHeld();
-    this.lease.deadline = deadline;
+    this.lease.extend(sent, this.#parts);
     if (!wasHeld) for (const { kind } of this.#kinds) kind.resumed();
   }
 
   /**
-   * Reports that the local deadline has passed. After a standstill of the process it waits for a renewal first: the
+   * Reports that the local deadline has passed. After a standstill of the process or the machine it waits for a renewal first: the
    * leases may be renewed in the database already, or no process may have taken them.
    */
   #watch(): void {
-    const now = this.#parts.clock.monotonic();
-    const ms = now - this.#watchedAt;
+    const moment = momentOf(this.#parts.clock);
+    const now = moment.monotonic;
+    const ms = now - this.#watched.monotonic;
     if (ms > stalledMs) {
       this.#parts.log.info({ ms: Math.round(ms) }, 'the process stood still');
       this.#parts.stoodStill(ms);
+    }
+    if (ms > stalledMs || wasSuspended(this.#watched, moment)) {
       this.#patientUntil = now + patienceMs;
       this.#renewing.kick();
     }
-    this.#watchedAt = now;
+    this.#watched = moment;
     if (now < this.#patientUntil || this.lease.isHeld()) return;
     for (const { kind } of this.#kinds) kind.expired?.();
   }

@@ -4,6 +4,9 @@ import type { ProcessLease } from './contract.ts';
 /** By how much the local deadline is shorter than the lease, milliseconds. */
 const marginMs = 1_000;
 
+/** By how much the wall clock may run ahead of the monotonic one before the machine counts as suspended, milliseconds. */
+const suspendedMs = 1_000;
+
 /** What the local deadline depends on. */
 export interface LeaseTerms {
   readonly leaseMs: number;
@@ -20,13 +23,52 @@ export function localDeadline(sentAt: number, { leaseMs, isAlone }: LeaseTerms):
   return sentAt + leaseMs - Math.min(marginMs, leaseMs / 4);
 }
 
-/** The one deadline of this process, which every renewal extends. */
+/** The two clocks at one moment. */
+export interface Moment {
+  readonly wall: number;
+  readonly monotonic: number;
+}
+
+/** Reads both clocks. */
+export function momentOf(clock: Clock): Moment {
+  return { wall: clock.now(), monotonic: clock.monotonic() };
+}
+
+/**
+ * Whether the machine was suspended between two moments: the monotonic clock does not count that, the wall clock does.
+ * True as well when the wall clock was set forward. Pure.
+ */
+export function wasSuspended(from: Moment, to: Moment): boolean {
+  return to.wall - from.wall - (to.monotonic - from.monotonic) > suspendedMs;
+}
+
+/** The one deadline of this process, which every renewal extends, and which has passed once the machine was suspended. */
 export class LocalLease implements ProcessLease {
-  deadline = Number.NEGATIVE_INFINITY;
+  #deadline = Number.NEGATIVE_INFINITY;
+  /** When the latest renewal was sent. */
+  #sent: Moment;
   readonly #clock: Clock;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#sent = momentOf(clock);
+  }
+
+  get deadline(): number {
+    const isBounded = Number.isFinite(this.#deadline);
+    if (isBounded && wasSuspended(this.#sent, momentOf(this.#clock))) {
+      return Number.NEGATIVE_INFINITY;
+    }
+    return this.#deadline;
+  }
+
+  extend(sent: Moment, terms: LeaseTerms): void {
+    this.#sent = sent;
+    this.#deadline = localDeadline(sent.monotonic, terms);
+  }
+
+  end(): void {
+    this.#deadline = Number.NEGATIVE_INFINITY;
   }
 
   isHeld(): boolean {

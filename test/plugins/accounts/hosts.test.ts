@@ -257,6 +257,30 @@ t.test('past the deadline nothing goes out, whatever the timers do', async (t) =
   );
 });
 
+t.test('a machine that wakes up sends nothing before its leases are renewed', async (t) => {
+  const world = await makeWorld(t);
+  const clock = new HandClock();
+  const { storage, state } = cuttable((await World.open(t, world.url)).storage);
+  const process = await world.start({ leaseMs: 9_000, clock }, storage);
+  await world.connected(process, '+15555000001');
+  const { session } = process.listener;
+  state.lanesAway.add('leases.renew');
+  clock.suspended += 900;
+  t.ok(session?.mayAct(), 'clocks differ a little');
+  clock.suspended += 60_000;
+  t.notOk(session?.mayAct(), 'at once');
+  await t.rejects(async () => session?.send(late), { code: 'not_connected' });
+  await sleep(300);
+  state.lanesAway.clear();
+  clock.at += 3_000;
+  await until('the lease to be renewed', async () => session?.mayAct() || undefined);
+  t.same(
+    process.driver.sessions.map(({ closed }) => closed),
+    [false],
+    'nothing was closed',
+  );
+});
+
 t.test('a process that was at a standstill goes on with the leases that nobody took', async (t) => {
   const world = await makeWorld(t);
   const clock = new HandClock();
@@ -491,7 +515,10 @@ function triesOf({ calls }: { readonly calls: readonly string[] }): number {
 /** A clock that a test moves by hand. */
 class HandClock implements Clock {
   at = 0;
-  now = () => Date.now();
+  /** How long the machine was suspended, which the monotonic clock does not count. */
+  suspended = 0;
+  readonly #start = Date.now();
+  now = () => this.#start + this.at + this.suspended;
   monotonic = () => this.at;
 }
 
