@@ -1,6 +1,9 @@
 import type { Sql } from '../../../core/contracts/sql.ts';
 import type { LeasedTable } from '../contract.ts';
 
+/** No transaction is open for so long, milliseconds: one that was stopped in the middle is ended after seconds. */
+const latestMs = 60_000;
+
 /** The SQL of lease holders: until when the leases of each process are valid. */
 export class LeaseHolderTable {
   protected readonly db: Sql;
@@ -23,16 +26,19 @@ export class LeaseHolderTable {
 
   /**
    * Extends all leases of a process, expired or not; those taken from it stay taken. A transaction that began earlier and
-   * ends later does not shorten them.
+   * ends later does not shorten them; an expiry that only a database's clock ahead of this one can have given is replaced.
    */
   async renew(id: string, expiresAt: number): Promise<void> {
     const later =
       this.db.dialect === 'mysql'
-        ? 'on duplicate key update expires_at = greatest(expires_at, values(expires_at))'
-        : 'on conflict (id) do update set expires_at = max(expires_at, excluded.expires_at)';
+        ? 'on duplicate key update expires_at = if(expires_at > values(expires_at) + ?, ' +
+          'values(expires_at), greatest(expires_at, values(expires_at)))'
+        : 'on conflict (id) do update set expires_at = iif(expires_at > excluded.expires_at + ?, ' +
+          'excluded.expires_at, max(expires_at, excluded.expires_at))';
     await this.db.run(`insert into lease_holders (id, expires_at) values (?, ?) ${later}`, [
       id,
       expiresAt,
+      latestMs,
     ]);
   }
 
