@@ -57,7 +57,7 @@ export class SessionStatus {
 
   /**
    * Plans the end of the restriction that the record shows, if any.
-   * @param leastMs the shortest time until then: never a tight loop while the two clocks disagree
+   * @param leastMs the shortest time until then, by the database's clock where that is known
    */
   planRestrictionEnd(leastMs = 50): void {
     const { environment, live, inTurn } = this.#parts;
@@ -73,7 +73,10 @@ export class SessionStatus {
           this.planRestrictionEnd(5_000);
           throw error;
         });
-        await this.apply({ type: 'restriction_due', now });
+        const due = live.row.restrictedUntil;
+        // This process's clock is ahead of the database's.
+        if (due !== null && due > now) this.planRestrictionEnd(due - now);
+        else await this.apply({ type: 'restriction_due', now });
       });
     });
   }

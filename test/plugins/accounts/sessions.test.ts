@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
 import type { Caller } from '../../../core/contracts/caller.ts';
+import { systemClock } from '../../../core/contracts/clock.ts';
 import type { DriverEvent } from '../../../core/contracts/driver.ts';
 import type { GatewayError } from '../../../core/errors.ts';
 import { msgappStatus } from '../../../plugins/accounts/connection-status.ts';
@@ -290,6 +291,30 @@ for (const { name, create } of databases) {
         'account.restricted restricted safety_limits',
         'account.connected connected null',
       ]);
+    });
+
+    t.test('a restriction ends by the clock of the database, with one write', async (t) => {
+      const ahead = { ...systemClock, now: () => Date.now() + 3_600_000 };
+      const { world, process, caller } = await begin(t, { clock: ahead });
+      const { view } = await connect(process, caller, newNumber());
+      const { last } = process.driver;
+      await last.state('connected');
+      await last.emit({
+        ...{ type: 'state', state: 'restricted', scope: 'all', until: Date.now() + 700 },
+        ...{ reason: 'blocked_by_msgapp', detail: 'As the test wants.' },
+      });
+      const { storage } = world;
+      const submit = storage.submit.bind(storage);
+      let writes = 0;
+      storage.submit = (lane, input) => {
+        if (lane.name === 'accounts.transition') writes += 1;
+        return submit(lane, input);
+      };
+      await until('the restriction to end', async () =>
+        (await world.row(view.accountId)).status === 'connected' ? true : undefined,
+      );
+      storage.submit = submit;
+      t.equal(writes, 1);
     });
 
     t.test('a restriction ends although the database was away at its end', async (t) => {
