@@ -315,7 +315,15 @@ for (const engine of engines) {
     // The last one kills a gateway.
     t.test('waits', (t) => waits(t, fleet));
     t.test('nothing went wrong on the way', async (t) => {
-      for (const gateway of fleet.gateways) t.notMatch(gateway.output(), /"level":(40|50|60)/);
+      // Without a broker on purpose: the database alone decides.
+      const isExpected = (line: string) => line.includes('another process works on this database');
+      for (const gateway of fleet.gateways) {
+        const said = gateway
+          .output()
+          .split('\n')
+          .filter((line) => !isExpected(line));
+        t.notMatch(said.join('\n'), /"level":(40|50|60)/);
+      }
     });
   });
 }
