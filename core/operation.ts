@@ -37,6 +37,8 @@ export type Answer<Answers extends AnswerSchemas> = {
     readonly shared?: true;
     /** What follows the body, where the operation answers lines. */
     readonly lines?: AsyncIterable<Static<Answers[Status]>>;
+    /** Id of what was changed, for the audit, where neither body nor path has it. */
+    readonly changed?: string;
   };
 }[keyof Answers & number];
 

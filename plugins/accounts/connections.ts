@@ -123,13 +123,13 @@ export class Connections {
 
   /**
    * Removes a record, whether or not a process hosts its session.
-   * @returns the identifier as it was stored
+   * @returns the record as it was
    * @throws GatewayError `connection_not_found`
    */
-  async remove(caller: Caller, channel: string, identifier: string): Promise<string> {
+  async remove(caller: Caller, channel: string, identifier: string): Promise<AccountRow> {
     const row = await this.record(caller, channel, identifier);
     if (!(await this.#remove(row))) throw new GatewayError('connection_not_found');
-    return row.identifier;
+    return row;
   }
 
   /** Removes one account of a tenant that is deleted, if there is one; answers whether there are more. */

@@ -22,6 +22,7 @@ export interface OwnerLinksOptions {
 
 /** A link just made; the only moment at which its token can be read. */
 export interface NewLink {
+  readonly accountId: string;
   /** 32 random bytes, base64url. */
   readonly token: string;
   /** Milliseconds since the Unix epoch. */
@@ -65,7 +66,7 @@ export class OwnerLinks {
       throw new GatewayError('step_not_awaited', { message });
     }
     log.info({ account: row.id, channel, keyId: caller.keyId }, "an owner's link was made");
-    return { token, expiresAt };
+    return { accountId: row.id, token, expiresAt };
   }
 
   /** The tenant's caller for whoever has the token; null when it is unknown or has ended. */

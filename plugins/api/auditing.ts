@@ -49,7 +49,7 @@ export function audited(operation: AnyOperation, record: RecordChange): Handler<
     return record(
       { tenantId, actor, operation: operation.id, target: targetOf(params, null), requestId },
       () => operation.handler(request),
-      ({ body }) => ({ tenantId, target: targetOf(params, body) }),
+      ({ body, changed }) => ({ tenantId, target: changed ?? targetOf(params, body) }),
     );
   };
 }

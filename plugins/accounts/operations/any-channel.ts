@@ -147,8 +147,9 @@ function disconnect(connections: Connections): AnyOperation {
       },
     ],
     async handler({ caller, params: { channel, identifier: given } }) {
-      const identifier = await connections.remove(caller, channel, given);
-      return { status: 200, body: { channel, identifier, status: 'removed' } } as const;
+      const { id, identifier } = await connections.remove(caller, channel, given);
+      const body = { channel, identifier, status: 'removed' } as const;
+      return { status: 200, body, changed: id };
     },
   });
 }

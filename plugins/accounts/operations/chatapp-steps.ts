@@ -42,6 +42,7 @@ export function chatappSteps(connections: Connections): readonly AnyOperation[] 
         status: chatappStatus(view.state, view),
         ...causeView(view),
       },
+      changed: view.accountId,
     } as const;
   };
   return [

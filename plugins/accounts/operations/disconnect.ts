@@ -48,8 +48,9 @@ export function disconnect(
       },
     ],
     async handler({ caller, params }) {
-      const identifier = await connections.remove(caller, channel, params.phoneNumber);
-      return { status: 200, body: { phone_number: identifier, status: 'removed' } } as const;
+      const removed = await connections.remove(caller, channel, params.phoneNumber);
+      const body = { phone_number: removed.identifier, status: 'removed' } as const;
+      return { status: 200, body, changed: removed.id };
     },
   });
 }

@@ -58,10 +58,11 @@ export function makeLink({ links, consoleUrl }: MakeLinkParts): AnyOperation {
         const message = 'The console of this gateway, which shows such links, is switched off.';
         throw new GatewayError('not_found', { message });
       }
-      const { token, expiresAt } = await links.make(caller, channel, identifier);
+      const { accountId, token, expiresAt } = await links.make(caller, channel, identifier);
       return {
         status: 200,
         body: { url: `${console}#/link/${token}`, expires_at: timestamp(expiresAt) },
+        changed: accountId,
       };
     },
   });

@@ -113,10 +113,9 @@ function restartLink({ links, channels }: OwnerLinkParts): AnyOperation {
           { path: 'body/link_method', message: `must be one of ${methods.join(', ')}` },
         ]);
       }
-      return {
-        status: 200,
-        body: await ownerLinkView(await links.restart(caller, token, method), methods),
-      };
+      const view = await links.restart(caller, token, method);
+      const changed = view.connection.view.accountId;
+      return { status: 200, body: await ownerLinkView(view, methods), changed };
     },
   });
 }

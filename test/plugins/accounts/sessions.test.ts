@@ -224,7 +224,8 @@ for (const { name, create } of databases) {
         read = await session.port.credentials.get(['token']);
         await session.state('logged_out').catch(() => undefined);
       };
-      t.equal(await process.connections.remove(caller, 'msgapp_web', phone), phone);
+      const removed = await process.connections.remove(caller, 'msgapp_web', phone);
+      t.equal(removed.identifier, phone);
       t.same(last.calls.slice(-2), ['logOut', 'close']);
       t.same(read, { token: 'abc' }, 'the driver can still log out');
       t.same(await world.credentials(view.accountId), []);
