@@ -1,8 +1,8 @@
 import { ConfigError } from './error.ts';
 
 /**
- * Refuses an address of the broker that cannot be read, or not as it was meant: with `/` in its password another host
- * would be asked, and the rest of the password would stand in what is said of that host.
+ * Refuses an address of the broker that is read otherwise than it was meant. A `/` in the password cuts the address
+ * short: the gateway would ask another host, and print the rest of the password.
  * @throws ConfigError without any part of the address
  */
 export function refuseWrongBroker(url: string | null): void {

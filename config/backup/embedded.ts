@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import { networkFolder } from '../compose-backup.ts';
+import { embeddedDatabase } from '../embedded-database.ts';
 import type { GatewayConfig } from '../schema.ts';
 import { names } from './manifest.ts';
 
@@ -15,15 +16,16 @@ export interface Places {
 
 /** @throws StartRefusal with a database server, whose own tools do it */
 export function placesOf(config: GatewayConfig): Places {
-  const { database_url: url, data_dir, media } = config;
-  if (!url.startsWith('sqlite:')) {
+  const { data_dir, media } = config;
+  const database = embeddedDatabase(config);
+  if (database === null) {
     throw new StartRefusal(
       'This is for the embedded database: mariadb-dump and mariadb do it for a server, as "Backups" in ' +
         'docs/production.md says.',
     );
   }
   return {
-    database: resolve(url.slice('sqlite:'.length)),
+    database,
     network: join(networkFolder(resolve(data_dir)), names.network),
     media: media.s3.bucket === null ? resolve(media.directory, 'kept') : null,
   };

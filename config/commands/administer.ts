@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { Cradle } from '../../core/container.ts';
 import { createGateway } from '../../core/kernel.ts';
 import { createLog } from '../../core/log.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
 import { composeAdministration } from '../compose-administration.ts';
+import { embeddedDatabase } from '../embedded-database.ts';
 import { readConfig } from '../read.ts';
 import type { GatewayConfig } from '../schema.ts';
 import { listAudit } from './audit.ts';
@@ -48,11 +48,10 @@ export async function administer(command: AdministrationCommand, env: Environmen
   }
 }
 
-/** In the wrong folder, or without its settings, a command would work on a new database, and seem to do what it was told. */
-function refuseMissingDatabase({ database_url: url }: GatewayConfig): void {
-  if (!url.startsWith('sqlite:')) return;
-  const file = resolve(url.slice('sqlite:'.length));
-  if (existsSync(file)) return;
+/** Refuses an embedded database that is not there: in the wrong folder a command would make an empty one and succeed. */
+function refuseMissingDatabase(config: GatewayConfig): void {
+  const file = embeddedDatabase(config);
+  if (file === null || existsSync(file)) return;
   throw new StartRefusal(
     `There is no database at ${file}: correct DATABASE_URL or DATA_DIR; the first start makes one, or "npm run gateway -- migrate".`,
   );

@@ -13,6 +13,7 @@ import { judgeDatabase } from '../doctor/database.ts';
 import { bad, type Finding, good } from '../doctor/finding.ts';
 import { examineHost } from '../doctor/host.ts';
 import { examineProxies } from '../doctor/proxies.ts';
+import { embeddedDatabase } from '../embedded-database.ts';
 import { refuseUnservable } from '../load.ts';
 import { readConfig } from '../read.ts';
 import type { GatewayConfig } from '../schema.ts';
@@ -55,11 +56,11 @@ async function examine(
 }
 
 async function ofBroker(config: GatewayConfig): Promise<Finding> {
-  const { amqp_url: broker, database_url: database } = config;
+  const { amqp_url: broker } = config;
   if (broker !== null) return examineBroker(broker, readAuthority('AMQP_CA', config.amqp_ca));
   const alone = good('broker', 'There is no broker: one process does everything.');
   // Of an embedded database no second process without a broker gets hold.
-  if (database.startsWith('sqlite:')) return alone;
+  if (embeddedDatabase(config) !== null) return alone;
   const options = { log: createLog('silent'), contents };
   // What hinders this is a finding about the database.
   const living = await readTables(config, options, ({ processes }) =>

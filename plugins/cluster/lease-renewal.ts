@@ -105,8 +105,8 @@ export class LeaseRenewal {
   }
 
   /**
-   * Reports that the local deadline has passed. After a standstill of the process or the machine it waits for a renewal first: the
-   * leases may be renewed in the database already, or no process may have taken them.
+   * Reports that the local deadline has passed. After a standstill of the process or the machine it waits for a renewal
+   * first: the leases may be renewed in the database already, or no process may have taken them.
    */
   #watch(): void {
     const moment = momentOf(this.#parts.clock);

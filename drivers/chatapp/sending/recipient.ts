@@ -3,13 +3,13 @@ import type { Client } from '../client.ts';
 import type { People, Person } from '../people.ts';
 import { isRpcError, meaningOf } from '../rpc-errors.ts';
 
-/** Pause after a failed look-up, in milliseconds. */
+/** How long a message waits after its contact could not be looked up, in milliseconds. */
 const failedPauseMs = 5_000;
 
 /**
  * The person at an address: somebody the account has met, or whom the network knows by phone.
- * @throws DriverError `contact_unknown` when there is nobody; another, with a retry, when the look-up failed; the
- *   network's own refusal otherwise
+ * @throws DriverError `contact_unknown` when nobody has the address; `flood_wait`, `network_failed` or `no_answer`, with
+ *   a time to try again, when the network did not say; else the network's refusal
  */
 export async function recipientOf(
   { people, client }: { readonly people: People; readonly client: Client },
@@ -44,7 +44,7 @@ async function byPhone(
   }
 }
 
-/** A failed look-up as an error of this contact alone: nothing was sent. */
+/** Turns the failure of a look-up into one of this contact's message, which was not sent. */
 function lookUpFailure(error: unknown): unknown {
   const meaning = meaningOf(error);
   if (meaning?.kind === 'wait') {

@@ -1,6 +1,6 @@
 import { meaningOf } from '../rpc-errors.ts';
 
-/** Pause after a look-up that the network did not answer, in milliseconds. */
+/** How long to wait after the network gave no answer, in milliseconds. */
 const pauseMs = 5_000;
 
 /** A contact has read everything up to a message. */
@@ -11,7 +11,7 @@ export interface Read {
   readonly at: number;
 }
 
-/** Look-ups of chats that failed and are to be repeated, at most one for each contact. */
+/** Contacts whose chat could not be looked up: each is looked up again. */
 export class FailedLookUps {
   readonly #reads = new Map<number, Read>();
   /** When they are due, by `performance.now`. */
@@ -23,17 +23,17 @@ export class FailedLookUps {
     return Math.max(0, this.#dueAt - performance.now());
   }
 
-  /** Whether the network asked for a pause: every look-up waits for its end. */
+  /** True while no chat may be looked up. */
   get isWaiting(): boolean {
     return this.#reads.size > 0 && this.dueIn > 0;
   }
 
-  /** Adds a look-up that waits for the others. */
+  /** Adds a contact that is looked up together with the others. */
   add(read: Read): void {
     this.#reads.set(read.userId, read);
   }
 
-  /** Adds a look-up that failed; drops it where the network refuses it for good. */
+  /** Adds a contact after a failure; forgets the contact when the network's refusal is final. */
   failed(read: Read, error: unknown): void {
     const meaning = meaningOf(error);
     if (meaning !== null && meaning.kind !== 'wait' && meaning.kind !== 'internal') {

@@ -1,5 +1,4 @@
 import { createReadStream } from 'node:fs';
-import { setTimeout as pause } from 'node:timers/promises';
 import { DriverError, type MediaFile, type OutboundMedia } from '../../../core/contracts/driver.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { LentFile } from '../contract.ts';
@@ -11,6 +10,7 @@ import { givenFileName } from './file-names.ts';
 import { inspectFile } from './inspect.ts';
 import type { Slots } from './slots.ts';
 import type { SpooledFile } from './spool.ts';
+import { inTries } from './tries.ts';
 import { isSendableType, readType, unknownType } from './types.ts';
 
 /** Dependencies of outbound fetching. */
@@ -52,16 +52,11 @@ export class OutboundFetcher {
     tenantId: string,
     signal: AbortSignal,
   ): Promise<LentFile> {
-    for (let tries = 0; ; tries += 1) {
-      try {
-        return await this.#lend(url, tenantId, signal);
-      } catch (error) {
-        if (signal.aborted) throw cutShort();
-        const failure = this.#failureOf(error);
-        const pauseMs = failure.mayPass ? pausesMs[tries] : undefined;
-        if (pauseMs === undefined) throw asDriverError(failure, null);
-        await pause(pauseMs, undefined, { signal }).catch(() => undefined);
-      }
+    try {
+      return await inTries({ pausesMs, signal }, () => this.#lend(url, tenantId, signal));
+    } catch (error) {
+      if (signal.aborted) throw cutShort();
+      throw asDriverError(this.#failureOf(error), null);
     }
   }
 

@@ -6,8 +6,8 @@ import { MediaFailure } from './failure.ts';
 export interface TriesLimits {
   /** Pauses before the second try and each after it, milliseconds. */
   readonly pausesMs: readonly number[];
-  /** When it must be there, by `performance.now`: no try begins later. */
-  readonly endsAt: number;
+  /** When it must be there, by `performance.now`: no try begins later. Default: never. */
+  readonly endsAt?: number;
   /** Ends a pause. */
   readonly signal: AbortSignal;
 }
@@ -17,7 +17,7 @@ export interface TriesLimits {
  * @throws the last failure; the reason of the signal, or an AbortError, once that aborts
  */
 export async function inTries<Result>(
-  { pausesMs, endsAt, signal }: TriesLimits,
+  { pausesMs, endsAt = Number.POSITIVE_INFINITY, signal }: TriesLimits,
   fetch: () => Promise<Result>,
 ): Promise<Result> {
   for (let failures = 0; ; failures += 1) {
