@@ -288,7 +288,7 @@ export class Switchboard {
 
   /** A device asks its phone for something. */
   async #askedPhone(phone: Phone, companion: Companion, node: BinaryNode): Promise<void> {
-    const enc = encryptedFor(node, [phone.number.replace('+', ''), phone.owner.hidden]);
+    const enc = encryptedFor(node, usersOf(phone));
     if (enc === undefined) return;
     const message = await phone.owner.decrypt(companion.jid, enc);
     const { protocolMessage } = message.deviceSentMessage?.message ?? message;
@@ -337,6 +337,11 @@ export class Switchboard {
       phone.measured.came(name, read, answer);
       return;
     }
+    // The cipher reads no message that is more than 2,000 after the last one read.
+    const copy = encryptedFor(node, usersOf(phone));
+    if (copy !== undefined && copy !== enc) {
+      await phone.owner.decrypt(companion.jid, copy).catch(() => undefined);
+    }
     const message = await contact.decrypt(companion.jid, enc).catch(() => null);
     if (message === null) {
       answer();
@@ -374,6 +379,11 @@ export class Switchboard {
       return stanzaOf(id, written, attempt);
     });
   }
+}
+
+/** The two users that a phone's owner is addressed by. */
+function usersOf({ number, owner }: Phone): readonly string[] {
+  return [number.replace('+', ''), owner.hidden];
 }
 
 function acknowledged(companion: Companion, { attrs }: BinaryNode): void {
