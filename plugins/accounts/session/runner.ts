@@ -7,12 +7,11 @@ import { rowChanged } from '../lanes/restrict.ts';
 import { details } from '../reasons.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
 import type { FollowedAccount } from '../tables/accounts.ts';
-import { contain } from './contain.ts';
 import { FencedCredentials } from './credentials.ts';
+import { DriverConnection } from './driver-connection.ts';
 import { isAnswerOutcome } from './driver-values.ts';
 import { SessionEnding } from './ending.ts';
 import type { SessionEnvironment } from './environment.ts';
-import { EventPort } from './event-port.ts';
 import { SessionListeners } from './listeners.ts';
 import { OpenSession } from './open-session.ts';
 import { type Pairing, wrongValues } from './pairing.ts';
@@ -33,11 +32,10 @@ export interface RunnerOptions {
   onOver(runner: SessionRunner, closed: Promise<void>): void;
 }
 
-/** Runs one account's session from the lease that was won to its end: opens the driver, connects, passes requests on. */
+/** Runs one account's session from the lease that was won to its end, and passes requests on. */
 export class SessionRunner {
   readonly live: OpenSession;
   readonly #environment: SessionEnvironment;
-  readonly #options: RunnerOptions;
   readonly #log: GatewayLog;
   readonly #credentials: FencedCredentials;
   readonly #listeners: SessionListeners;
@@ -45,23 +43,19 @@ export class SessionRunner {
   readonly #ending: SessionEnding;
   readonly #status: SessionStatus;
   readonly #turns = new Turns();
-  /** Of the driver's present session: another proxy ends that, and what it emitted counts no more. */
-  #port: EventPort;
+  readonly #connection: DriverConnection;
   #hosting: Promise<Release> | null = null;
-  /** The proxy of the latest attempt, as the record has it. */
-  #through: string | null = null;
 
   constructor(environment: SessionEnvironment, options: RunnerOptions) {
     const { row, fence, driver, lease } = options;
     const { storage, sealer, media, metrics } = environment;
     this.#environment = environment;
-    this.#options = options;
     const log = environment.log.child({ account: row.id, channel: row.channel });
     this.#log = log;
     const failed = (call: string, error: unknown) => this.#driverFailed(call, error);
     const live = new OpenSession(row, fence, driver.capabilities, lease, media, failed);
     this.live = live;
-    const tries = new Tries(environment, () => this.#attempt());
+    const tries = new Tries(environment, () => this.#connection.attempt());
     this.#tries = tries;
     const listeners = new SessionListeners(environment.listeners, live, log);
     this.#listeners = listeners;
@@ -76,13 +70,18 @@ export class SessionRunner {
       inTurn: (take) => this.#inTurn(take),
     });
     this.#status = status;
-    this.#credentials = new FencedCredentials({
+    const credentials = new FencedCredentials({
       ...{ storage, sealer, fence },
       cache: environment.credentialCache.part(),
       counted: metrics.credentialRead,
       phase: () => ending.phase,
     });
-    this.#port = this.#newPort();
+    this.#credentials = credentials;
+    this.#connection = new DriverConnection({
+      ...{ environment, driver, live, credentials, listeners, status, tries, log, failed },
+      ...{ turns: this.#turns, isOpen: () => ending.isOpen, mayCall: () => this.#mayCall() },
+      inTurn: (take) => this.#inTurn(take),
+    });
   }
 
   /** Null when nothing is being paired. */
@@ -146,7 +145,8 @@ export class SessionRunner {
 
   /** Whether a record asks for what the session does not do: another restriction, or another proxy. */
   differs(account: FollowedAccount): boolean {
-    return this.live.row.restriction !== account.restriction || this.#isProxiedElsewhere(account);
+    const isRestricted = this.live.row.restriction !== account.restriction;
+    return isRestricted || this.#connection.isProxiedElsewhere(account);
   }
 
   /** Reads the record again: somebody else has changed it. */
@@ -156,7 +156,7 @@ export class SessionRunner {
       if (row === undefined || !this.#ending.isOpen || row.status === 'disconnected') return;
       const before = this.live.row;
       this.live.row = row;
-      if (this.#isProxiedElsewhere(row)) await this.#reconnect();
+      if (this.#connection.isProxiedElsewhere(row)) await this.#connection.replace();
       if (before.restriction === row.restriction && before.status === row.status) return;
       this.#status.planRestrictionEnd();
       if (this.live.connected) void this.#listeners.notify('ready');
@@ -187,78 +187,6 @@ export class SessionRunner {
   /** Whether a driver call may go out. */
   #mayCall(): boolean {
     return this.#ending.isOpen && this.live.mayAct();
-  }
-
-  /** One try to link or to reconnect. */
-  #attempt(): void {
-    if (!this.#mayCall()) {
-      // The cluster may yet renew the lease.
-      if (this.#ending.isOpen) this.#tries.lost('network_unreachable', null);
-      return;
-    }
-    const request = this.pairing?.request;
-    const port = this.#port;
-    const failed = (error: unknown): void => {
-      this.#driverFailed(request === undefined ? 'resume' : 'link', error);
-      void port.emit({
-        type: 'state',
-        state: 'lost',
-        reason: 'driver_failed',
-        detail: details.driver_failed,
-        retryAt: null,
-      });
-    };
-    void contain(async () => {
-      const { row } = this.live;
-      const proxy = row.proxy === null ? null : await this.#environment.proxies.through(row);
-      // The lookup takes its time.
-      if (port !== this.#port) return;
-      if (typeof proxy === 'string') return this.#lost(details.no_proxy(proxy));
-      if (!this.#mayCall()) return this.#tries.lost('network_unreachable', null);
-      if (row.proxy !== this.live.row.proxy) return this.#attempt();
-      port.proxy = proxy;
-      this.#through = row.proxy;
-      this.live.session ??= this.#options.driver.open(this.live.account, port);
-      const { session } = this.live;
-      return request === undefined ? session.resume() : session.link(request);
-    }, failed);
-  }
-
-  /** By what the session connected through: a transition may have brought the new record here before. */
-  #isProxiedElsewhere({ id, proxy }: FollowedAccount): boolean {
-    if (this.live.session === null || this.#through === proxy) return false;
-    return !this.#environment.proxies.isSame({ id, proxy: this.#through }, { id, proxy });
-  }
-
-  /** Ends the connection, and makes another one through the new proxy. */
-  async #reconnect(): Promise<void> {
-    this.live.disconnect();
-    this.#port = this.#newPort();
-    const cause = { reason: 'network_unreachable', detail: details.proxy_changed } as const;
-    await this.#status.apply({ type: 'lost', ...cause, retryAt: null });
-    this.#tries.wanted();
-  }
-
-  async #lost(detail: string): Promise<void> {
-    const cause = { reason: 'network_unreachable', detail, retryAt: null } as const;
-    const port = this.#port;
-    await this.#inTurn(async () => {
-      if (port === this.#port) await this.#status.apply({ type: 'lost', ...cause });
-    });
-  }
-
-  #newPort(): EventPort {
-    const { faults, metrics } = this.#environment;
-    const parts = {
-      ...{ turns: this.#turns, credentials: this.#credentials, listeners: this.#listeners },
-      ...{ faults, metrics, log: this.#log },
-    };
-    const port: EventPort = new EventPort(this.live, parts, {
-      isOpen: () => this.#ending.isOpen && this.#port === port,
-      onTrigger: (trigger) => this.#status.apply(trigger),
-      onStep: (step) => this.#status.takeStep(step),
-    });
-    return port;
   }
 
   /** Runs in the queue of the states, unless the session is over by then. A failure is logged. */
