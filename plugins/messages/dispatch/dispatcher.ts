@@ -1,40 +1,23 @@
-import { traceIdOf } from '../../../core/spans.ts';
 import type { LiveSession } from '../../accounts/contract.ts';
 import type { QueuePosition } from '../tables/message-rows.ts';
-import { type Attempt, driverError, judge, lastPauseMs } from './attempt.ts';
+import type { AcceptedPosition, IdleQueue } from './acceptance.ts';
+import { lastPauseMs } from './attempt.ts';
 import type { Conversations, Head } from './conversations.ts';
 import { InterruptibleSleep } from './interruptible-sleep.ts';
 import type { DispatchedMessage } from './outbound-message.ts';
-import type { SendOutcome } from './outcome.ts';
 import { Pace, type PaceSettings, unpaced } from './pace.ts';
 import { Pauses } from './pauses.ts';
 import { DispatchQueue, type QueueParts } from './queue.ts';
-import { sendTraced } from './send-span.ts';
+import { Sends } from './sends.ts';
 import type { DispatchStep } from './session-input.ts';
+import { Starts } from './starts.ts';
 import { StepWriter, type StepWriterParts } from './step-writer.ts';
-import { UnstoredSends } from './unstored-sends.ts';
 
 /** What a dispatcher works with. */
 export interface DispatcherParts extends QueueParts, StepWriterParts {
   readonly pace: PaceSettings;
   /** Shows a contact that a message to it is coming; nobody waits for it. */
   announce(session: LiveSession, contactId: string): void;
-}
-
-/** A newly accepted message's position in its queue, as the process that accepted it knows it. */
-export interface AcceptedPosition extends QueuePosition {
-  /** What its session hands over at once, as the intent is stored with the acceptance; null where it is not. */
-  readonly intended: DispatchedMessage | null;
-}
-
-/** What an idle session would hand over at once, were it accepted with its intent. */
-export interface IdleQueue {
-  /** The sequence that the next accepted message must have. */
-  readonly next: number;
-  /** How many messages, of as many contacts. */
-  readonly slots: number;
-  /** Whether messages to this contact are queued or under way. */
-  isBusy(contactId: string): boolean;
 }
 
 /**
@@ -49,18 +32,13 @@ export class Dispatcher {
   readonly #queue: DispatchQueue;
   readonly #conversations: Conversations;
   readonly #writer: StepWriter;
-  readonly #unstored = new UnstoredSends();
-  /** The sends under way. */
-  readonly #sends = new Set<Promise<void>>();
   readonly #pauses = new Pauses((contactId) => {
     if (contactId !== null) this.#conversations.resume(contactId);
     this.#start();
   });
   readonly #pace: Pace;
-  /** The first messages of conversations whose media is there, or could not be fetched. */
-  readonly #fetched = new Set<string>();
-  /** What became of sends since the last turn. */
-  #outcomes: SendOutcome[] = [];
+  readonly #starts: Starts;
+  readonly #sends: Sends;
   #running: Promise<void> | null = null;
 
   constructor(session: LiveSession, parts: DispatcherParts) {
@@ -75,6 +53,19 @@ export class Dispatcher {
       over: () => this.#start(),
       waits: (contactId) => parts.announce(session, contactId),
     });
+    const conversations = this.#conversations;
+    this.#starts = new Starts(session, {
+      conversations,
+      pace: this.#pace,
+      maySend: () => this.#maySend(),
+      fetched: () => this.#start(),
+    });
+    this.#sends = new Sends(session, {
+      conversations,
+      pauses: this.#pauses,
+      log: parts.log,
+      ended: () => this.#start(),
+    });
     const over = (): void => {
       this.#pace.end();
       this.#pauses.end();
@@ -88,7 +79,7 @@ export class Dispatcher {
     const mayRepeat = this.#session.capabilities.deduplicates;
     const { tail, unread, maybeMerged } = this.#queue;
     // Outcomes want the lease that an acceptance locks: a whole batch of sessions would wait for it.
-    const isStoring = this.#isStoring() || this.#sends.size > 0;
+    const isStoring = this.#isStoring() || this.#sends.areUnderWay;
     const isBusy = isStoring || unread || maybeMerged || !this.#conversations.isIdle;
     const slots = Math.min(this.#conversations.free, this.#pace.atOnce);
     if (isBusy || !mayRepeat || slots === 0 || tail === null || !this.#isFree()) return null;
@@ -105,7 +96,7 @@ export class Dispatcher {
       if (!this.#queue.append(position)) continue;
       if (intended === null || !this.#conversations.startAlone(position)) continue;
       if (this.#isFree()) this.#carryOut(position.contactId, intended);
-      else this.#settle(position.contactId, position.id, takenBack(position.id));
+      else this.#sends.takeBack(position.contactId, position.id);
     }
     this.#start();
     return true;
@@ -132,20 +123,20 @@ export class Dispatcher {
 
   /** Resolves once nothing is under way any more. For after the session's end. */
   async closed(): Promise<void> {
-    while (this.#running !== null || this.#sends.size > 0) {
-      await Promise.all([this.#running, ...this.#sends]);
+    while (this.#running !== null || this.#sends.areUnderWay) {
+      await Promise.all([this.#running, this.#sends.over()]);
     }
   }
 
   /** Resolves once the sends that are under way have their outcomes stored; null when none is. */
   outcomesUnderWay(): Promise<void> | null {
-    return this.#unstored.settled();
+    return this.#sends.outcomesUnderWay();
   }
 
   #start(): void {
     if (this.#running !== null || this.#writer.fenced) return;
     if (this.#pace.isWaiting) this.#pace.announce(this.#conversations.next);
-    if (!this.#maySend() && this.#outcomes.length === 0) return;
+    if (!this.#maySend() && !this.#sends.haveOutcomes) return;
     this.#running = this.#run()
       .catch((error: unknown) => {
         this.#parts.log.error({ err: error, account: this.#session.account.id }, 'dispatch failed');
@@ -154,13 +145,13 @@ export class Dispatcher {
       .finally(() => {
         this.#running = null;
         const mayStart = this.#conversations.canStart || this.#queue.isShort;
-        if (this.#outcomes.length > 0 || mayStart) this.#start();
+        if (this.#sends.haveOutcomes || mayStart) this.#start();
       });
   }
 
   /** Outcomes are being stored or are to be stored. */
   #isStoring(): boolean {
-    return this.#running !== null || this.#outcomes.length > 0;
+    return this.#running !== null || this.#sends.haveOutcomes;
   }
 
   #maySend(): boolean {
@@ -179,18 +170,18 @@ export class Dispatcher {
   async #run(): Promise<void> {
     for (;;) {
       await this.#queue.fill(() => this.#maySend());
-      const heads = this.#startable();
-      if (this.#outcomes.length === 0 && heads.length === 0) return;
+      const heads = this.#starts.take();
+      if (!this.#sends.haveOutcomes && heads.length === 0) return;
       const stored = await this.#writer.write(
         () => this.#takeStep(heads),
-        () => this.#outcomes.length > 0,
+        () => this.#sends.haveOutcomes,
       );
-      if (stored === null) return this.#unstored.clear();
-      for (const { id } of stored.step.outcomes) this.#unstored.delete(id);
+      if (stored === null) return this.#sends.abandon();
+      this.#sends.stored(stored.step.outcomes);
       for (const [n, { id, contactId }] of stored.step.next.entries()) {
         const next = stored.answer.next[n] ?? null;
-        if (next === null) this.#drop(contactId, id);
-        else if ('movedTo' in next) this.#moveTo(contactId, next.movedTo);
+        if (next === null) this.#starts.drop(contactId, id);
+        else if ('movedTo' in next) this.#starts.moveTo(contactId, next.movedTo);
         else this.#carryOut(contactId, next);
       }
     }
@@ -199,11 +190,9 @@ export class Dispatcher {
   /** Takes the outcomes since the last turn, and what may start in the place of those sends. */
   #takeStep(heads: readonly Head[]): DispatchStep {
     const { capabilities, restriction, restrictionReason, restrictedUntil } = this.#session;
-    const outcomes = this.#outcomes;
-    this.#outcomes = [];
     return {
-      outcomes,
-      next: [...heads, ...this.#startable()],
+      outcomes: this.#sends.takeOutcomes(),
+      next: [...heads, ...this.#starts.take()],
       deduplicates: capabilities.deduplicates,
       closedToStrangers:
         restriction === 'new_contacts'
@@ -212,96 +201,9 @@ export class Dispatcher {
     };
   }
 
-  /** Takes what may be handed over now. A conversation whose media is not there pauses until it is. */
-  #startable(): readonly Head[] {
-    const startable: Head[] = [];
-    while (this.#maySend()) {
-      const heads = this.#conversations.start(this.#pace.atOnce);
-      if (heads.length === 0) break;
-      for (const head of heads) {
-        const isReady = head.mediaUrl === null || this.#fetched.delete(head.id);
-        if (!isReady) {
-          this.#awaitMedia(head, head.mediaUrl);
-          continue;
-        }
-        startable.push(head);
-        this.#pace.take(true);
-      }
-    }
-    return startable;
-  }
-
-  #awaitMedia({ id, contactId }: Head, url: string): void {
-    this.#conversations.pause(contactId);
-    void this.#session.mediaAhead.settled(id, { url }).then(() => {
-      if (this.#session.signal.aborted) return;
-      this.#fetched.add(id);
-      this.#conversations.resume(contactId);
-      this.#start();
-    });
-  }
-
-  /** The message ended without being handed over. */
-  #drop(contactId: string, id: string): void {
-    this.#session.mediaAhead.forget(id);
-    this.#pace.take(false);
-    this.#conversations.finish(contactId);
-  }
-
-  /** Gives back a message that was taken as the first of its conversation, but belongs to another by now. */
-  #moveTo(from: string, into: string): void {
-    this.#pace.take(false);
-    this.#conversations.pause(from);
-    this.#conversations.merge(from, into);
-  }
-
-  /** Sends a message whose intent is stored. The next turn stores its outcome. */
+  /** Hands over a message whose intent is stored: a pause begins. */
   #carryOut(contactId: string, message: DispatchedMessage): void {
     this.#pace.handed();
-    this.#unstored.add(message.reference);
-    const sending = this.#send(message).then((attempt) => {
-      this.#sends.delete(sending);
-      this.#settle(contactId, message.reference, attempt);
-      this.#start();
-    });
-    this.#sends.add(sending);
+    this.#sends.begin(contactId, message);
   }
-
-  async #send(message: DispatchedMessage): Promise<Attempt> {
-    try {
-      const { networkId, at } = await sendTraced(this.#session, message);
-      return { kind: 'sent', id: message.reference, networkId, at };
-    } catch (error) {
-      const failure = driverError(error);
-      const { code, certain } = failure;
-      const { reference, trace } = message;
-      const context = { account: this.#session.account.id, message: reference };
-      const facts = { ...context, traceId: traceIdOf(trace), code, certain };
-      this.#parts.log.info(facts, 'a message was not sent');
-      return judge(message, failure, this.#session);
-    }
-  }
-
-  #settle(contactId: string, id: string, attempt: Attempt): void {
-    if (attempt.kind === 'unknown') this.#unstored.delete(id);
-    else this.#outcomes.push(attempt);
-    if (attempt.kind === 'sent' || attempt.kind === 'failed') {
-      this.#conversations.finish(contactId);
-      return;
-    }
-    const { kind, cause } = attempt;
-    this.#conversations.pause(contactId, { again: kind === 'unknown', cause });
-    if (this.#session.signal.aborted) return;
-    if (attempt.concerns === 'contact') {
-      this.#pauses.pause(contactId, attempt.pauseMs);
-      return;
-    }
-    this.#pauses.pauseAccount(attempt.pauseMs);
-    this.#conversations.resume(contactId);
-  }
-}
-
-/** An intent that cannot be carried out any more. */
-function takenBack(id: string): Attempt {
-  return { kind: 'returned', id, cause: null, pauseMs: 0, concerns: 'contact' };
 }

@@ -1,11 +1,6 @@
 import type { LiveSession } from '../../accounts/contract.ts';
-import type { LeaseToken } from '../../cluster/contract.ts';
-import type { AcceptedPosition, Dispatcher, IdleQueue } from './dispatcher.ts';
-
-/** A session of this process that has handed over all that is queued and would hand over the next messages at once. */
-export interface IdleSession extends IdleQueue {
-  readonly fence: LeaseToken;
-}
+import type { AcceptedPosition, IdleSession } from './acceptance.ts';
+import type { Dispatcher } from './dispatcher.ts';
 
 /** The dispatchers of the sessions that this process holds, by account. */
 export class Dispatchers {

@@ -1,5 +1,5 @@
 import type { Broker } from '../../../core/contracts/broker.ts';
-import type { AcceptedPosition } from './dispatcher.ts';
+import type { AcceptedPosition } from './acceptance.ts';
 import type { Dispatchers } from './dispatchers.ts';
 import type { QueuedEnvelope } from './envelope.ts';
 

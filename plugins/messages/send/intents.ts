@@ -1,5 +1,4 @@
-import type { AcceptedPosition } from '../dispatch/dispatcher.ts';
-import type { IdleSession } from '../dispatch/dispatchers.ts';
+import type { AcceptedPosition, IdleSession } from '../dispatch/acceptance.ts';
 import { dispatchedMessage } from '../dispatch/outbound-message.ts';
 import type { StoredMessage } from '../tables/message-rows.ts';
 import type { SendBatch } from './batch.ts';

@@ -1,0 +1,73 @@
+import type { LiveSession } from '../../accounts/contract.ts';
+import type { Conversations, Head } from './conversations.ts';
+import type { Pace } from './pace.ts';
+
+/** What the starts of a session work with. */
+export interface StartsParts {
+  readonly conversations: Conversations;
+  readonly pace: Pace;
+  /** Whether anything may be handed over now. */
+  maySend(): boolean;
+  /** Called when media that a message waited for is there, or could not be fetched. */
+  fetched(): void;
+}
+
+/** The starts of one session's messages: which may be handed over now, by turn, pace and media. */
+export class Starts {
+  readonly #session: Pick<LiveSession, 'mediaAhead' | 'signal'>;
+  readonly #parts: StartsParts;
+  /** The first messages of conversations whose media is there, or could not be fetched. */
+  readonly #fetched = new Set<string>();
+
+  constructor(session: Pick<LiveSession, 'mediaAhead' | 'signal'>, parts: StartsParts) {
+    this.#session = session;
+    this.#parts = parts;
+  }
+
+  /** Takes what may be handed over now. A conversation whose media is not there pauses until it is. */
+  take(): readonly Head[] {
+    const { conversations, pace } = this.#parts;
+    const heads: Head[] = [];
+    while (this.#parts.maySend()) {
+      const started = conversations.start(pace.atOnce);
+      if (started.length === 0) break;
+      for (const head of started) {
+        const isReady = head.mediaUrl === null || this.#fetched.delete(head.id);
+        if (!isReady) {
+          this.#awaitMedia(head, head.mediaUrl);
+          continue;
+        }
+        heads.push(head);
+        pace.take(true);
+      }
+    }
+    return heads;
+  }
+
+  /** The message that was taken ended without being handed over. */
+  drop(contactId: string, id: string): void {
+    const { conversations, pace } = this.#parts;
+    this.#session.mediaAhead.forget(id);
+    pace.take(false);
+    conversations.finish(contactId);
+  }
+
+  /** Gives back a message that was taken as the first of its conversation, but belongs to another by now. */
+  moveTo(from: string, into: string): void {
+    const { conversations, pace } = this.#parts;
+    pace.take(false);
+    conversations.pause(from);
+    conversations.merge(from, into);
+  }
+
+  #awaitMedia({ id, contactId }: Head, url: string): void {
+    const { conversations, fetched } = this.#parts;
+    conversations.pause(contactId);
+    void this.#session.mediaAhead.settled(id, { url }).then(() => {
+      if (this.#session.signal.aborted) return;
+      this.#fetched.add(id);
+      conversations.resume(contactId);
+      fetched();
+    });
+  }
+}
