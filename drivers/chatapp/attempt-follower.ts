@@ -1,0 +1,160 @@
+import { setImmediate as immediate } from 'node:timers/promises';
+import type { tl } from '@mtcute/core';
+import type { DriverAccount, Port } from '../../core/contracts/driver.ts';
+import { WrongPhone } from './account-check.ts';
+import { type AttemptListener, ChatappAttempt, type Shared } from './attempt.ts';
+import { type Break, disconnected, loggedOut, outcomeOf } from './causes.ts';
+import type { ChatappConnection } from './connection.ts';
+import { wrongPhoneRefusal } from './leaving.ts';
+import { Memory } from './memory.ts';
+import { e164Of } from './people.ts';
+import { loggableError, meaningOf } from './rpc-errors.ts';
+import type { SessionStorage } from './storage/session-storage.ts';
+import type { Turn } from './turn.ts';
+
+/** What the attempts of a session are followed with. */
+export interface AttemptFollowerParts {
+  readonly shared: Shared;
+  readonly account: DriverAccount;
+  readonly port: Port;
+  /** Called when the user has linked the account, and the gateway knows. */
+  linked(): void;
+}
+
+/** Opens the attempts of one session, and decides what comes of each: a connection, or its last event. */
+export class AttemptFollower {
+  readonly #parts: AttemptFollowerParts;
+  #memory: Memory;
+  /** Connections in a row on which the network did not know the key of the session. */
+  #unknownKeys = 0;
+
+  constructor(parts: AttemptFollowerParts) {
+    this.#parts = parts;
+    this.#memory = new Memory(parts.port.credentials);
+  }
+
+  /** What is kept of the link. */
+  get memory(): Memory {
+    return this.#memory;
+  }
+
+  /** Keeps nothing of the link before. */
+  startAnew(): void {
+    this.#memory = new Memory(this.#parts.port.credentials);
+  }
+
+  /** Opens the attempt of a turn. */
+  open(turn: Turn, storage: SessionStorage): ChatappAttempt {
+    const attempt: ChatappAttempt = this.#made(storage, {
+      step: (step) => turn.emit({ type: 'step', step }),
+      loggedIn: (user) => this.#loggedIn(turn, attempt, user),
+      refused: (error) => this.#refused(turn, attempt, error),
+      broken: (how) => void this.#broken(turn, how),
+      failed: (error) => void this.failed(turn, error),
+    });
+    turn.take(attempt);
+    return attempt;
+  }
+
+  /** Opens an attempt of the linked account to log out on: nothing is heard of it. */
+  openToLeave(turn: Turn, storage: SessionStorage): ChatappAttempt {
+    const attempt: ChatappAttempt = this.#made(storage, {
+      step: async () => undefined,
+      loggedIn: async () => undefined,
+      refused: () => undefined,
+      broken: () => attempt.cut(),
+      failed: () => undefined,
+    });
+    attempt.linked = true;
+    turn.take(attempt);
+    return attempt;
+  }
+
+  /** The attempt has become a connection of the linked account. */
+  async connected(
+    turn: Turn,
+    attempt: ChatappAttempt,
+    connection: ChatappConnection,
+  ): Promise<void> {
+    if (turn.isOver) return;
+    this.#unknownKeys = 0;
+    attempt.login = null;
+    // Set before `emit` resolves, since the gateway may send at once.
+    attempt.connection = connection;
+    await turn.emit({ type: 'state', state: 'connected' });
+    if (!turn.isOver) connection.start();
+  }
+
+  /** Ends an attempt that failed. */
+  async failed(turn: Turn, error: unknown): Promise<void> {
+    if (turn.isOver) return;
+    const { attempt } = turn;
+    const phase = attempt === null || attempt.login !== null ? 'login' : 'connection';
+    if (error instanceof WrongPhone && attempt !== null) await this.#disown(turn, attempt, error);
+    else await turn.end(outcomeOf(error, phase, Date.now()));
+  }
+
+  #made(storage: SessionStorage, listener: AttemptListener): ChatappAttempt {
+    const { shared, account, port } = this.#parts;
+    const memory = this.#memory;
+    return new ChatappAttempt({ shared, account, port, memory, storage }, listener);
+  }
+
+  async #loggedIn(turn: Turn, attempt: ChatappAttempt, user: tl.TypeUser): Promise<void> {
+    attempt.linked = true;
+    const phone = user._ === 'user' ? e164Of(user.phone) : null;
+    if (phone !== this.#parts.account.identifier) throw new WrongPhone(phone);
+    try {
+      await attempt.storeLink(user);
+    } catch (error) {
+      // Logged out again: the key of this link was not stored.
+      await attempt.leave();
+      throw error;
+    }
+    if (turn.isOver) return;
+    await this.connected(turn, attempt, attempt.makeConnection());
+    if (!turn.isOver) this.#parts.linked();
+  }
+
+  /** A refused call, which may concern the whole session. */
+  #refused(turn: Turn, attempt: ChatappAttempt, error: tl.RpcError): void {
+    const meaning = meaningOf(error);
+    const { connection } = attempt;
+    if (meaning === null || connection === null) return;
+    if (meaning.kind === 'ended') void this.#ended(turn, connection, meaning.reason);
+    else connection.judged(meaning);
+  }
+
+  /** Ends a session that is gone, after its refused sends have failed for certain. */
+  async #ended(
+    turn: Turn,
+    connection: ChatappConnection,
+    reason: 'logged_out' | 'replaced',
+  ): Promise<void> {
+    await connection.end(reason);
+    await immediate();
+    await turn.end(loggedOut(reason));
+  }
+
+  /** Logs the link of another number out, and keeps nothing of it. */
+  async #disown(turn: Turn, attempt: ChatappAttempt, { phone }: WrongPhone): Promise<void> {
+    const { account, port } = this.#parts;
+    attempt.silence();
+    const isLeft = await attempt.leave();
+    if (turn.isOver) return;
+    await port.credentials.clear().catch((error: unknown) => {
+      const facts = { accountId: account.id, error: loggableError(error) };
+      port.log.warn(facts, 'the credentials of another number are not cleared');
+    });
+    this.startAnew();
+    await turn.end(outcomeOf(wrongPhoneRefusal(phone, isLeft), 'login', Date.now()));
+  }
+
+  async #broken(turn: Turn, how: Break): Promise<void> {
+    if (turn.isOver) return;
+    this.#unknownKeys = how === 'key_unknown' ? this.#unknownKeys + 1 : 0;
+    // A single unknown key may be a mistake of the network.
+    const isGone = this.#unknownKeys > 1;
+    await turn.end(isGone ? loggedOut('logged_out') : disconnected(how));
+  }
+}
