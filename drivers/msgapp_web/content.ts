@@ -2,12 +2,11 @@ import type { proto } from 'baileys';
 import type { LeftOutKind } from '../../core/contracts/driver.ts';
 import {
   contactText,
-  groupInviteText,
   locationText,
   pollText,
   unsupportedText,
 } from '../../core/contracts/inbound-text.ts';
-import { type MediaCarrier, type MediaPart, mediaPart, mediaPartOf } from './media-part.ts';
+import { type MediaCarrier, type MediaPart, mediaPartOf } from './media-part.ts';
 import { cardOf } from './vcard.ts';
 
 /** What a person wrote. */
@@ -20,221 +19,27 @@ export interface WrittenContent {
 /** A message's content: what a person wrote, or the kind under which it is left out. */
 export type Content = WrittenContent | { readonly type: 'left_out'; readonly kind: LeftOutKind };
 
-/** One field's meaning: content, another message inside, or nothing of its own. */
-type Reading =
-  | Content
-  | { readonly type: 'inside'; readonly message: proto.IMessage | null | undefined }
-  | null;
-
-type Field = keyof proto.IMessage;
-type Parts = { readonly [Name in Field]-?: NonNullable<proto.IMessage[Name]> };
-type Present = { readonly [Name in keyof Parts]?: Parts[Name] | null | undefined };
-type Readings = { readonly [Name in keyof Parts]: (part: Parts[Name]) => Reading };
-type Envelope = { readonly message?: proto.IMessage | null };
 type Template =
   | proto.Message.TemplateMessage.IHydratedFourRowTemplate
   | proto.Message.IInteractiveMessage;
 
-/** Deepest nesting that is read; the library's own bound is 5. */
-const deepest = 10;
-/** Most cards of one message that are named. */
-const mostCards = 12;
-
-/**
- * The meaning of every field that the library's message can have: the compiler refuses a library with a new one.
- * decisions: "Inbound kinds".
- */
-const readings: Readings = {
-  conversation: (text) => (text === '' ? null : written(text)),
-  extendedTextMessage: ({ text }) => (text ? written(text) : null),
-  imageMessage: (part) => captioned(mediaPart('image', part)),
-  videoMessage: (part) => captioned(mediaPart('video', part)),
-  ptvMessage: (part) => captioned(mediaPart('video', part)),
-  audioMessage: (part) => captioned(mediaPart('audio', part)),
-  documentMessage: (part) => captioned(mediaPart('document', part)),
-  stickerMessage: (part) => captioned(mediaPart('sticker', part)),
-
-  locationMessage: (part) => written(part.comment || placeText(part, part.name || part.address)),
-  liveLocationMessage: (part) => written(part.caption || placeText(part, null)),
-  contactMessage: (card) => written(cardText(card)),
-  contactsArrayMessage: ({ contacts }) =>
-    written((contacts ?? []).slice(0, mostCards).map(cardText).join('\n') || contactText(null, [])),
-  pollCreationMessage: poll,
-  pollCreationMessageV2: poll,
-  pollCreationMessageV3: poll,
-  pollCreationMessageV4: inside,
-  pollCreationMessageV5: poll,
-  groupInviteMessage: ({ caption, groupName }) =>
-    written(caption || groupInviteText(groupName ?? null)),
-
-  buttonsResponseMessage: ({ selectedDisplayText }) => typed(selectedDisplayText, 'button reply'),
-  templateButtonReplyMessage: ({ selectedDisplayText }) =>
-    typed(selectedDisplayText, 'button reply'),
-  listResponseMessage: ({ title }) => typed(title, 'list reply'),
-  interactiveResponseMessage: ({ body }) => typed(body?.text, 'interactive reply'),
-  buttonsMessage: (part) => offered(part.contentText || part.text, 'buttons', part),
-  listMessage: ({ title, description }) => typed(description || title, 'list'),
-  interactiveMessage: (part) => template(part),
-  templateMessage: (part) => {
-    const { hydratedTemplate, hydratedFourRowTemplate, interactiveMessageTemplate } = part;
-    return template(hydratedTemplate ?? hydratedFourRowTemplate ?? interactiveMessageTemplate);
-  },
-  highlyStructuredMessage: ({ hydratedHsm }) => template(hydratedHsm?.hydratedTemplate),
-
-  productMessage: ({ body, product }) =>
-    offered(body, 'product', { imageMessage: product?.productImage }),
-  orderMessage: ({ message }) => typed(message, 'order'),
-  invoiceMessage: ({ note }) => typed(note, 'invoice'),
-  sendPaymentMessage: ({ noteMessage }) => noted(noteMessage, 'payment'),
-  requestPaymentMessage: ({ noteMessage }) => noted(noteMessage, 'payment request'),
-  declinePaymentRequestMessage: unsupported('payment declined'),
-  cancelPaymentRequestMessage: unsupported('payment cancelled'),
-  paymentInviteMessage: unsupported('payment invite'),
-  eventMessage: unsupported('event'),
-  scheduledCallCreationMessage: unsupported('scheduled call'),
-  requestPhoneNumberMessage: unsupported('request for a phone number'),
-  newsletterAdminInviteMessage: ({ caption }) => typed(caption, 'channel invite'),
-  newsletterFollowerInviteMessageV2: ({ caption }) => typed(caption, 'channel invite'),
-  stickerPackMessage: ({ caption }) => typed(caption, 'sticker pack'),
-  pollResultSnapshotMessage: unsupported('poll result'),
-  pollResultSnapshotMessageV3: unsupported('poll result'),
-  encCommentMessage: unsupported('comment'),
-  questionResponseMessage: ({ text }) => typed(text, 'answer'),
-  statusQuestionAnswerMessage: ({ text }) => typed(text, 'answer'),
-  statusQuotedMessage: ({ text }) => typed(text, 'answer'),
-  richResponseMessage: unsupported('rich response'),
-  chat: unsupported('chat'),
-  placeholderMessage: unsupported('shown on the phone only'),
-
-  ephemeralMessage: inside,
-  viewOnceMessage: inside,
-  viewOnceMessageV2: inside,
-  viewOnceMessageV2Extension: inside,
-  documentWithCaptionMessage: inside,
-  deviceSentMessage: inside,
-  associatedChildMessage: inside,
-  groupMentionedMessage: inside,
-  lottieStickerMessage: inside,
-  botInvokeMessage: inside,
-  botTaskMessage: inside,
-  botForwardedMessage: inside,
-  commentMessage: inside,
-  eventCoverImage: inside,
-  pollCreationOptionImageMessage: inside,
-  questionMessage: inside,
-  questionReplyMessage: inside,
-
-  reactionMessage: leftOut('reaction'),
-  encReactionMessage: leftOut('reaction'),
-  pollUpdateMessage: leftOut('reaction'),
-  encEventResponseMessage: leftOut('reaction'),
-  statusStickerInteractionMessage: leftOut('reaction'),
-  editedMessage: leftOut('edit'),
-  secretEncryptedMessage: leftOut('edit'),
-  call: leftOut('call'),
-  bcallMessage: leftOut('call'),
-  callLogMesssage: leftOut('call'),
-  scheduledCallEditMessage: leftOut('call'),
-  groupStatusMessage: leftOut('status_post'),
-  groupStatusMessageV2: leftOut('status_post'),
-  groupStatusMentionMessage: leftOut('status_post'),
-  statusMentionMessage: leftOut('status_post'),
-  statusAddYours: leftOut('status_post'),
-  statusNotificationMessage: leftOut('status_post'),
-  protocolMessage: ({ type }) => ({ type: 'left_out', kind: protocolKind(type ?? null) }),
-  senderKeyDistributionMessage: leftOut('protocol'),
-  fastRatchetKeySenderKeyDistributionMessage: leftOut('protocol'),
-  keepInChatMessage: leftOut('protocol'),
-  pinInChatMessage: leftOut('protocol'),
-  stickerSyncRmrMessage: leftOut('protocol'),
-  messageHistoryBundle: leftOut('protocol'),
-  messageHistoryNotice: leftOut('protocol'),
-  limitSharingMessage: leftOut('protocol'),
-  // The pictures of an album follow as messages of their own.
-  albumMessage: leftOut('protocol'),
-  messageContextInfo: () => null,
-};
-
-/** All fields that are known, in the order in which they are read. */
-// The compiler checks that the table has every field, and no other.
-export const knownFields = Object.keys(readings) as readonly Field[];
-
-/**
- * A message's content, whatever it is wrapped in. Pure. What a person typed wins as text; a message of which no field
- * is known is one all the same, since the network brings new kinds before the library knows them.
- */
-export function inboundContentOf(message: proto.IMessage): Content {
-  return read(message, 0) ?? written(unsupportedText('message'));
-}
-
-/**
- * The content of a message that the network gives to the phone alone, by its word for why. Pure.
- * @returns null for any other word: the phone hands such a message over
- */
-export function withheldContent(why: string | null): Content | null {
-  switch (why) {
-    case 'view_once':
-    case 'view_once_unavailable_fanout':
-      return written(unsupportedText('view once'));
-    case 'hosted_unavailable_fanout':
-      return written(unsupportedText('shown on the phone only'));
-    case 'bot_unavailable_fanout':
-      return { type: 'left_out', kind: 'protocol' };
-    default:
-      return null;
-  }
-}
-
-function read(message: proto.IMessage, depth: number): Content | null {
-  let left: Content | null = null;
-  for (const field of knownFields) {
-    const reading = readingOf(field, message);
-    if (reading === null) continue;
-    const content: Content | null = reading.type === 'inside' ? opened(reading, depth) : reading;
-    if (content?.type === 'written') return content;
-    left ??= content;
-  }
-  return left;
-}
-
-function opened(
-  { message }: { readonly message: proto.IMessage | null | undefined },
-  depth: number,
-): Content | null {
-  return message && depth < deepest ? read(message, depth + 1) : null;
-}
-
-function readingOf<Name extends Field>(field: Name, message: Present): Reading {
-  const part: Parts[Name] | null | undefined = message[field];
-  return part === undefined || part === null ? null : readings[field](part);
-}
-
-function written(text: string, media: MediaPart | null = null): WrittenContent {
+/** Text, with media or without. */
+export function written(text: string, media: MediaPart | null = null): WrittenContent {
   return { type: 'written', text, media };
 }
 
-function typed(text: string | null | undefined, what: string): WrittenContent {
+/** A text; without one the kind of the message is named. */
+export function typed(text: string | null | undefined, what: string): WrittenContent {
   return written(text || unsupportedText(what));
 }
 
-function unsupported(what: string): () => WrittenContent {
-  return () => written(unsupportedText(what));
-}
-
-function leftOut(kind: LeftOutKind): () => Content {
-  return () => ({ type: 'left_out', kind });
-}
-
-function inside({ message }: Envelope): Reading {
-  return { type: 'inside', message };
-}
-
-function captioned(media: MediaPart): WrittenContent {
+/** Media with its caption. */
+export function captioned(media: MediaPart): WrittenContent {
   return written(media.part.caption ?? '', media);
 }
 
 /** A text above which there may be a picture. */
-function offered(
+export function offered(
   text: string | null | undefined,
   what: string,
   carrier: MediaCarrier,
@@ -243,7 +48,8 @@ function offered(
   return media === null ? typed(text, what) : written(text || (media.part.caption ?? ''), media);
 }
 
-function template(part: Template | null | undefined): WrittenContent {
+/** A template, by whichever of its fields there are. */
+export function template(part: Template | null | undefined): WrittenContent {
   if (!part) return typed(null, 'template');
   if ('body' in part || 'header' in part) {
     return offered(part.body?.text || part.header?.title, 'interactive message', part.header ?? {});
@@ -254,31 +60,27 @@ function template(part: Template | null | undefined): WrittenContent {
   return typed(null, 'template');
 }
 
-function noted(note: proto.IMessage | null | undefined, what: string): WrittenContent {
+/** The note on something else; without one the kind of the message is named. */
+export function noted(note: proto.IMessage | null | undefined, what: string): WrittenContent {
   return typed(note?.extendedTextMessage?.text || note?.conversation, what);
 }
 
-function poll({ name, options }: proto.Message.IPollCreationMessage): WrittenContent {
+/** A poll with its options. */
+export function poll({ name, options }: proto.Message.IPollCreationMessage): WrittenContent {
   const names = (options ?? []).map(({ optionName }) => optionName ?? '');
   return written(pollText(name ?? '', names));
 }
 
-function placeText(
+/** A place in words. */
+export function placeText(
   place: { readonly degreesLatitude?: number | null; readonly degreesLongitude?: number | null },
   name: string | null | undefined,
 ): string {
   return locationText(place.degreesLatitude ?? 0, place.degreesLongitude ?? 0, name || null);
 }
 
-function cardText({ displayName, vcard }: proto.Message.IContactMessage): string {
+/** A contact card in words. */
+export function cardText({ displayName, vcard }: proto.Message.IContactMessage): string {
   const { name, phones } = cardOf(vcard ?? '');
   return contactText(displayName || name, phones);
-}
-
-/** By the numbers of the protocol: 0 takes a message back, 14 edits one. */
-function protocolKind(type: proto.Message.ProtocolMessage.Type | null): LeftOutKind {
-  const revoke: proto.Message.ProtocolMessage.Type.REVOKE = 0;
-  const edit: proto.Message.ProtocolMessage.Type.MESSAGE_EDIT = 14;
-  if (type === revoke) return 'deletion';
-  return type === edit ? 'edit' : 'protocol';
 }

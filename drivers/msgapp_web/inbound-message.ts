@@ -5,7 +5,8 @@ import type {
   LeftOutKind,
   MessageEvent,
 } from '../../core/contracts/driver.ts';
-import { type Content, inboundContentOf, withheldContent } from './content.ts';
+import type { Content } from './content.ts';
+import { inboundContentOf, withheldContent } from './inbound-content.ts';
 import type { Library, LibrarySocket } from './library.ts';
 import { inboundMedia, timeOf } from './media-part.ts';
 

@@ -1,10 +1,7 @@
 import type { proto as Proto } from 'baileys';
 import t from 'tap';
-import {
-  inboundContentOf,
-  knownFields,
-  withheldContent,
-} from '../../../drivers/msgapp_web/content.ts';
+import { knownFields } from '../../../drivers/msgapp_web/field-readings.ts';
+import { inboundContentOf, withheldContent } from '../../../drivers/msgapp_web/inbound-content.ts';
 import { loadLibrary } from '../../../drivers/msgapp_web/library.ts';
 import { cardOf } from '../../../drivers/msgapp_web/vcard.ts';
 
