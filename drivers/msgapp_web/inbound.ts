@@ -1,33 +1,14 @@
-import type { BinaryNode, WAMessage } from 'baileys';
-import type { DriverEvent, DriverLog, LeftOutKind } from '../../core/contracts/driver.ts';
-import type { AccountKeys } from './account-keys.ts';
-import {
-  hiddenIdOf,
-  isBroadcastList,
-  isOneContact,
-  isOwn,
-  ownAddresses,
-  phoneOfAddress,
-} from './addresses.ts';
+import type { BinaryNode } from 'baileys';
+import type { DriverEvent } from '../../core/contracts/driver.ts';
+import { isBroadcastList, isOneContact, ownAddresses } from './addresses.ts';
 import { Awaited } from './awaited.ts';
-import type { ContactBook } from './contact-book.ts';
 import { Identities } from './identities.ts';
-import { importedEvents } from './imports.ts';
-import { inboundMessageOf, writerAddresses } from './inbound-message.ts';
-import type { Library, LibrarySocket } from './library.ts';
-import { libraryLog } from './library-log.ts';
+import type { LibrarySocket } from './library.ts';
+import { MessageReader, type MessageReaderParts } from './message-reader.ts';
 import { lateFailureOf, receiptsOf } from './receipts.ts';
-import { type Resent, resentIn } from './resent.ts';
 
 /** What the relay is made of. */
-export interface InboundRelayParts {
-  readonly library: Library;
-  readonly keys: AccountKeys;
-  readonly book: ContactBook;
-  readonly log: DriverLog;
-  readonly accountId: string;
-  /** Counts what is no message. */
-  leftOut(kind: LeftOutKind): void;
+export interface InboundRelayParts extends MessageReaderParts {
   /** Resolves once the event is durable. */
   emit(event: DriverEvent): Promise<void>;
   /** Whether the answer to a send with this reference is still waited for. */
@@ -57,6 +38,7 @@ export class InboundRelay {
   readonly #socket: LibrarySocket;
   readonly #awaited: Awaited;
   readonly #identities: Identities;
+  readonly #reader: MessageReader;
   /** Messages in the order in which they came. */
   readonly #offered: Offered[] = [];
   /** One group after the other: the next is decrypted with what the one before has left. */
@@ -75,6 +57,7 @@ export class InboundRelay {
     });
     this.#awaited = new Awaited(parts, socket);
     this.#identities = new Identities(parts, socket, this.#opened);
+    this.#reader = new MessageReader(parts, socket, this.#awaited, this.#identities);
     this.#messages = this.#opened
       .then(() => this.#patiently(() => this.#awaited.start()))
       .then(() => this.#patiently(() => this.#identities.start()))
@@ -135,8 +118,8 @@ export class InboundRelay {
     const storing: Promise<void>[] = [];
     try {
       for (const { node } of offered) {
-        const message = await hold.run(() => this.#decrypt(node));
-        for await (const event of this.#eventsOf(message, node)) {
+        const message = await hold.run(() => this.#reader.decrypt(node));
+        for await (const event of this.#reader.eventsOf(message, node)) {
           const stored = this.#parts.emit(event);
           stored.catch(() => undefined);
           if (event.type === 'message') storing.push(stored);
@@ -159,73 +142,6 @@ export class InboundRelay {
     return true;
   }
 
-  /** @returns the message; one that cannot be read is marked as such, and the library asks for it again */
-  async #decrypt(node: BinaryNode): Promise<WAMessage> {
-    const { library, keys, log, accountId } = this.#parts;
-    const { signalRepository } = this.#socket;
-    const { me } = keys.login;
-    const own = libraryLog(log, accountId);
-    const { fullMessage, decrypt } = library.decryptMessageNode(
-      node,
-      me?.id ?? '',
-      me?.lid ?? '',
-      signalRepository,
-      own,
-    );
-    const [one, other] = writerAddresses(fullMessage.key);
-    const [hidden, phone] = hiddenIdOf(one) ? [one, other] : [other, one];
-    if (hidden && phone && hiddenIdOf(hidden) && phoneOfAddress(phone)) {
-      // The address under which a contact's key is stored depends on this.
-      await signalRepository.lidMapping.storeLIDPNMappings([{ lid: hidden, pn: phone }]);
-      await signalRepository.migrateSession(phone, hidden);
-    }
-    await decrypt();
-    return fullMessage;
-  }
-
-  async *#eventsOf(message: WAMessage, node: BinaryNode): AsyncIterable<DriverEvent> {
-    const { library, keys, book } = this.#parts;
-    // The library takes a list of the owner's own for a contact's where it names the owner by the hidden id.
-    const isOurs = message.key.fromMe || isOwn(writerAddresses(message.key)[0], this.#own);
-    if (!isOurs) return yield* this.#written(message, withheldAs(node));
-    const history = library.getHistoryMsg(message.message ?? {});
-    if (history) yield* importedEvents(library, this.#socket, book, history, keys.imports);
-    for (const resent of resentIn(library, message)) yield* this.#resent(resent);
-  }
-
-  /** What a contact wrote. */
-  async *#written(message: WAMessage, withheld: string | null): AsyncIterable<DriverEvent> {
-    const { library, book, leftOut } = this.#parts;
-    const [one, other] = writerAddresses(message.key);
-    const from = await book.person(one, other, message.pushName || message.verifiedBizName || null);
-    if (from === null) return;
-    await book.noteAddressing(one, from);
-    const inbox = inboundMessageOf(library, this.#socket, message, from, withheld);
-    if (inbox === null) return this.#awaited.add(message);
-    if (inbox.type === 'left_out') {
-      leftOut(inbox.kind);
-      await this.#identities.tellName(from);
-    } else {
-      yield inbox.event;
-      this.#identities.note(from);
-    }
-    this.#awaited.received(message.key.id ?? '');
-  }
-
-  /** What the account's phone handed over later. */
-  async *#resent({ id, message }: Resent): AsyncIterable<DriverEvent> {
-    if (message === null) return this.#awaited.giveUp(id);
-    const envelope = this.#awaited.of(id);
-    const { key, pushName, at } = envelope ?? { ...message, at: null };
-    const messageTimestamp = at ?? message.messageTimestamp ?? Math.floor(Date.now() / 1_000);
-    const whole = { ...message, key, pushName, messageTimestamp };
-    if (isOneContact(writerAddresses(whole.key)[0])) yield* this.#written(whole, null);
-  }
-
-  get #own(): readonly string[] {
-    return ownAddresses(this.#parts.keys.login.me);
-  }
-
   /** Tries again until it works, unless the connection is over. */
   async #patiently(work: () => Promise<void>): Promise<void> {
     for (;;) {
@@ -240,7 +156,8 @@ export class InboundRelay {
 
   async #receipt(node: BinaryNode, handOn: () => void): Promise<void> {
     try {
-      await Promise.all(receiptsOf(node, this.#own).map((receipt) => this.#parts.emit(receipt)));
+      const own = ownAddresses(this.#parts.keys.login.me);
+      await Promise.all(receiptsOf(node, own).map((receipt) => this.#parts.emit(receipt)));
       handOn();
     } catch (error) {
       if (this.#over) return;
@@ -273,14 +190,6 @@ export class InboundRelay {
 async function allOf(works: readonly Promise<void>[]): Promise<void> {
   const failed = (await Promise.allSettled(works)).find((work) => work.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
-}
-
-/** The reason for which the network withholds the content of a message; null when it does not. */
-function withheldAs({ content }: BinaryNode): string | null {
-  const part = Array.isArray(content)
-    ? content.find(({ tag }) => tag === 'unavailable')
-    : undefined;
-  return part?.attrs.type ?? null;
 }
 
 function said(error: unknown): { readonly error: string } {

@@ -1,0 +1,116 @@
+import type { BinaryNode, WAMessage } from 'baileys';
+import type { DriverEvent, DriverLog, LeftOutKind } from '../../core/contracts/driver.ts';
+import type { AccountKeys } from './account-keys.ts';
+import { hiddenIdOf, isOneContact, isOwn, ownAddresses, phoneOfAddress } from './addresses.ts';
+import type { Awaited } from './awaited.ts';
+import type { ContactBook } from './contact-book.ts';
+import type { Identities } from './identities.ts';
+import { importedEvents } from './imports.ts';
+import { inboundMessageOf, writerAddresses } from './inbound-message.ts';
+import type { Library, LibrarySocket } from './library.ts';
+import { libraryLog } from './library-log.ts';
+import { type Resent, resentIn } from './resent.ts';
+
+/** What messages are read with. */
+export interface MessageReaderParts {
+  readonly library: Library;
+  readonly keys: AccountKeys;
+  readonly book: ContactBook;
+  readonly log: DriverLog;
+  readonly accountId: string;
+  /** Counts what is no message. */
+  leftOut(kind: LeftOutKind): void;
+}
+
+/** Reads messages of the network: decrypts each, and makes the gateway's events of it. */
+export class MessageReader {
+  readonly #parts: MessageReaderParts;
+  readonly #socket: LibrarySocket;
+  readonly #awaited: Awaited;
+  readonly #identities: Identities;
+
+  constructor(
+    parts: MessageReaderParts,
+    socket: LibrarySocket,
+    awaited: Awaited,
+    identities: Identities,
+  ) {
+    this.#parts = parts;
+    this.#socket = socket;
+    this.#awaited = awaited;
+    this.#identities = identities;
+  }
+
+  /** Decrypts a message; one that cannot be read is marked as such, and the library asks for it again. */
+  async decrypt(node: BinaryNode): Promise<WAMessage> {
+    const { library, keys, log, accountId } = this.#parts;
+    const { signalRepository } = this.#socket;
+    const { me } = keys.login;
+    const own = libraryLog(log, accountId);
+    const { fullMessage, decrypt } = library.decryptMessageNode(
+      node,
+      me?.id ?? '',
+      me?.lid ?? '',
+      signalRepository,
+      own,
+    );
+    const [one, other] = writerAddresses(fullMessage.key);
+    const [hidden, phone] = hiddenIdOf(one) ? [one, other] : [other, one];
+    if (hidden && phone && hiddenIdOf(hidden) && phoneOfAddress(phone)) {
+      // The address under which a contact's key is stored depends on this.
+      await signalRepository.lidMapping.storeLIDPNMappings([{ lid: hidden, pn: phone }]);
+      await signalRepository.migrateSession(phone, hidden);
+    }
+    await decrypt();
+    return fullMessage;
+  }
+
+  /** What the gateway is to store of a decrypted message. */
+  async *eventsOf(message: WAMessage, node: BinaryNode): AsyncIterable<DriverEvent> {
+    const { library, keys, book } = this.#parts;
+    // The library takes a list of the owner's own for a contact's where it names the owner by the hidden id.
+    const own = ownAddresses(keys.login.me);
+    const isOurs = message.key.fromMe || isOwn(writerAddresses(message.key)[0], own);
+    if (!isOurs) return yield* this.#written(message, withheldAs(node));
+    const history = library.getHistoryMsg(message.message ?? {});
+    if (history) yield* importedEvents(library, this.#socket, book, history, keys.imports);
+    for (const resent of resentIn(library, message)) yield* this.#resent(resent);
+  }
+
+  /** What a contact wrote. */
+  async *#written(message: WAMessage, withheld: string | null): AsyncIterable<DriverEvent> {
+    const { library, book, leftOut } = this.#parts;
+    const [one, other] = writerAddresses(message.key);
+    const from = await book.person(one, other, message.pushName || message.verifiedBizName || null);
+    if (from === null) return;
+    await book.noteAddressing(one, from);
+    const inbox = inboundMessageOf(library, this.#socket, message, from, withheld);
+    if (inbox === null) return this.#awaited.add(message);
+    if (inbox.type === 'left_out') {
+      leftOut(inbox.kind);
+      await this.#identities.tellName(from);
+    } else {
+      yield inbox.event;
+      this.#identities.note(from);
+    }
+    this.#awaited.received(message.key.id ?? '');
+  }
+
+  /** What the account's phone handed over later. */
+  async *#resent({ id, message }: Resent): AsyncIterable<DriverEvent> {
+    if (message === null) return this.#awaited.giveUp(id);
+    const envelope = this.#awaited.of(id);
+    const { key, pushName, at } = envelope ?? { ...message, at: null };
+    const messageTimestamp = at ?? message.messageTimestamp ?? Math.floor(Date.now() / 1_000);
+    const whole = { ...message, key, pushName, messageTimestamp };
+    if (isOneContact(writerAddresses(whole.key)[0])) yield* this.#written(whole, null);
+  }
+}
+
+/** The reason for which the network withholds the content of a message; null when it does not. */
+function withheldAs({ content }: BinaryNode): string | null {
+  const part = Array.isArray(content)
+    ? content.find(({ tag }) => tag === 'unavailable')
+    : undefined;
+  return part?.attrs.type ?? null;
+}
