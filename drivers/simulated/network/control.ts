@@ -43,7 +43,7 @@ export const controlCalls: {
   },
   scan: (network, call) => {
     const phone = known(network, call);
-    if (phone.pairing?.scan() !== true) throw new Refused('nothing_to_scan');
+    if (phone.link.pairing?.scan() !== true) throw new Refused('nothing_to_scan');
     return phone.view();
   },
   inbound: (network, call) => write(network, network.findOrMake(call), call.message),
@@ -94,14 +94,14 @@ function write(network: Network, phone: Phone, message: InboundText): { network_
 
 function befall(phone: Phone, { type, scope, for_ms }: PhoneEvent): PhoneView {
   const events: Readonly<Record<PhoneEvent['type'], () => void>> = {
-    log_out: () => phone.endLink('logged_out'),
-    replace: () => phone.endLink('replaced'),
+    log_out: () => phone.link.end('logged_out'),
+    replace: () => phone.link.end('replaced'),
     restrict: () => phone.restrict(scope, for_ms),
     lift_restriction: () => phone.liftRestriction(),
-    drop: () => phone.drop(for_ms ?? 0),
-    expire_qr: () => phone.pairing?.expire(),
-    renew_qr: () => phone.pairing?.runOut(),
-    refuse_login: () => phone.refuseLogin(),
+    drop: () => phone.link.drop(for_ms ?? 0),
+    expire_qr: () => phone.link.pairing?.expire(),
+    renew_qr: () => phone.link.pairing?.runOut(),
+    refuse_login: () => phone.link.refuseLogin(),
   };
   events[type]();
   return phone.view();

@@ -99,7 +99,7 @@ export class Network {
   }
 
   #remove(phone: Phone): void {
-    phone.vanish();
+    phone.link.vanish();
     this.store.removePhone(phone.id);
     this.#forget(phone);
   }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import type { Line, Phone } from './phone.ts';
+import type { Phone } from './phone.ts';
+import type { Line } from './phone-link.ts';
 import { type PhoneRecord, recipientAddress, restrictionAt } from './phone-record.ts';
 import type { SendBehaviour, SentText } from './protocol.ts';
 import type { AcceptedMessage, NetworkStore } from './store.ts';

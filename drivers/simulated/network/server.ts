@@ -120,7 +120,7 @@ export class NetworkServer {
   }
 
   #admits(address: Hello & { role: 'session' }): boolean {
-    const isCut = this.#network.find(address)?.isCut(Date.now()) ?? false;
+    const isCut = this.#network.find(address)?.link.isCut(Date.now()) ?? false;
     return this.#network.isReachable(address.network) && !isCut;
   }
 

@@ -1,6 +1,7 @@
 import type { LineSocket } from '../lines.ts';
 import type { Network } from './network.ts';
-import type { Line, Phone } from './phone.ts';
+import type { Phone } from './phone.ts';
+import type { Line } from './phone-link.ts';
 import type { DriverRequest, PhoneAddress, SessionNotice } from './protocol.ts';
 import { receiveSend } from './sending.ts';
 import type { Tick } from './tick.ts';
@@ -35,14 +36,14 @@ export class SessionLine implements Line {
   gone(): void {
     this.#ended = true;
     this.#network.lines.delete(this);
-    this.#network.find(this.address)?.left(this);
+    this.#network.find(this.address)?.link.left(this);
   }
 
   /** One request of the driver. */
   take(request: DriverRequest): void {
     if (this.#ended) return;
     if (request.type === 'link') {
-      this.#network.findOrMake(this.address).link(this, request);
+      this.#network.findOrMake(this.address).link.begin(this, request);
       return;
     }
     const phone = this.#network.find(this.address);
@@ -51,32 +52,33 @@ export class SessionLine implements Line {
   }
 
   #act(phone: Phone, request: Exclude<DriverRequest, { type: 'link' }>): void {
+    const { link } = phone;
     switch (request.type) {
       case 'resume':
-        phone.resume(this, request.token);
+        link.resume(this, request.token);
         break;
       case 'ready':
-        phone.ready(this);
+        link.ready(this);
         break;
       case 'answer': {
-        const result = phone.answer(this, request.field, request.value);
+        const result = link.answer(this, request.field, request.value);
         this.tell({ type: 'answered', id: request.id, result });
         break;
       }
       case 'send':
         // A line that was overtaken speaks for nobody.
-        if (phone.isAttached(this)) receiveSend(this.#network.store, phone, this, request);
+        if (link.isAttached(this)) receiveSend(this.#network.store, phone, this, request);
         else this.end();
         break;
       case 'log_out':
-        phone.logOut(this, request.token);
+        link.logOut(this, request.token);
         this.tell({ type: 'left', id: request.id });
         break;
       case 'ack':
-        phone.acknowledge(this, request.offers);
+        link.acknowledge(this, request.offers);
         break;
       case 'nack':
-        phone.giveBack(this, request.offers);
+        link.giveBack(this, request.offers);
         break;
     }
   }
