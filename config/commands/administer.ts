@@ -8,9 +8,9 @@ import { embeddedDatabase } from '../embedded-database.ts';
 import { readConfig } from '../read.ts';
 import type { GatewayConfig } from '../schema.ts';
 import { listAudit } from './audit.ts';
+import type { AdministrationCommand } from './command.ts';
 import { createKey, listKeys, revokeKey } from './keys.ts';
 import type { Output } from './output.ts';
-import type { AdministrationCommand } from './parse.ts';
 import { resealSecrets } from './secrets.ts';
 import { createTenant, deleteTenant, listTenants, updateTenant } from './tenants.ts';
 

@@ -1,7 +1,7 @@
 import type { Cradle } from '../../core/container.ts';
 import { timestamp } from '../../core/schemas.ts';
+import type { AdministrationCommand } from './command.ts';
 import { type Output, table } from './output.ts';
-import type { AdministrationCommand } from './parse.ts';
 
 /** `audit` */
 export async function listAudit(

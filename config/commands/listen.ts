@@ -4,7 +4,7 @@ import type { EventType, GatewayEvent } from '../../client/events.ts';
 import { newId } from '../../core/ids.ts';
 import { attemptHeaders } from '../../plugins/webhooks/attempt.ts';
 import { newSigningSecret } from '../../plugins/webhooks/subscriptions/secret.ts';
-import type { ApiAccess } from './parse.ts';
+import type { ApiAccess } from './command.ts';
 
 /** How long the local receiver may take, in milliseconds, as a webhook may. */
 const timeoutMs = 10_000;

@@ -1,57 +1,8 @@
-import { type ParseArgsConfig, parseArgs } from 'node:util';
-import { type Scope, scopes } from '../../core/scopes.ts';
-import type { ListenOptions } from './listen.ts';
-import { type TriggerOptions, triggers } from './trigger.ts';
+import { scopes } from '../../core/scopes.ts';
+import { count, given, type Options, oneOf, read } from './arguments.ts';
+import type { ApiAccess, Command } from './command.ts';
+import { triggers } from './trigger.ts';
 import { UsageError } from './usage.ts';
-
-/** A command line, understood. */
-export type Command =
-  | { readonly name: 'serve' | 'help' | 'settings' | 'version' }
-  | { readonly name: 'listen'; readonly options: ListenOptions }
-  | { readonly name: 'trigger'; readonly json: boolean; readonly options: TriggerOptions }
-  | { readonly name: 'doctor'; readonly json: boolean }
-  | { readonly name: 'backup' | 'restore'; readonly file: string; readonly json: boolean }
-  | ({ readonly json: boolean } & AdministrationCommand);
-
-/** Which gateway a command calls, and as whom. */
-export interface ApiAccess {
-  readonly baseUrl: string;
-  readonly apiKey: string;
-}
-
-/** What is done to the database, beside a running gateway. */
-export type AdministrationCommand =
-  | { readonly name: 'migrate' | 'tenants list' }
-  | { readonly name: 'secrets reseal' }
-  | { readonly name: 'audit'; readonly tenantId: string | null; readonly limit: number }
-  | {
-      readonly name: 'tenants create';
-      readonly tenant: { name: string; mode: 'live' | 'test'; plan: string; ramp: boolean };
-    }
-  | {
-      readonly name: 'tenants update';
-      readonly id: string;
-      readonly plan: string | undefined;
-      readonly status: 'active' | 'suspended' | undefined;
-      readonly enable: readonly string[];
-      readonly disable: readonly string[];
-    }
-  | { readonly name: 'tenants delete'; readonly id: string; readonly isSure: boolean }
-  | { readonly name: 'keys list'; readonly tenantId: string }
-  | {
-      readonly name: 'keys create';
-      readonly tenantId: string;
-      readonly settings: {
-        readonly name: string | null;
-        readonly scopes: readonly Scope[] | null;
-        readonly accountIds: readonly string[] | null;
-        readonly expiresAt: number | null;
-        readonly confirmSends: boolean;
-      };
-    }
-  | { readonly name: 'keys revoke'; readonly keyId: string };
-
-type Options = NonNullable<ParseArgsConfig['options']>;
 
 const json = { json: { type: 'boolean' } } as const satisfies Options;
 const tenant = { tenant: { type: 'string' }, ...json } as const satisfies Options;
@@ -231,45 +182,4 @@ function tenantsUpdate(args: string[]): Command {
     enable,
     disable,
   };
-}
-
-/** Reads options and exactly as many other words as are named. */
-function read<const Known extends Options>(args: string[], options: Known, ...names: string[]) {
-  const parsed = parse(args, options);
-  const missing = names[parsed.positionals.length];
-  if (missing !== undefined) throw new UsageError(`${missing} is missing.`);
-  const extra = parsed.positionals[names.length];
-  if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many.`);
-  return parsed;
-}
-
-function parse<const Known extends Options>(args: string[], options: Known) {
-  try {
-    return parseArgs({ args, options, allowPositionals: true });
-  } catch (error) {
-    const [sentence = ''] = (error as Error).message.split('. ');
-    throw new UsageError(sentence.endsWith('.') ? sentence : `${sentence}.`);
-  }
-}
-
-function given(option: string, value: string | undefined): string {
-  if (value !== undefined && value !== '') return value;
-  throw new UsageError(`--${option} is missing.`);
-}
-
-function count(option: string, value: string, most: number): number {
-  const number = Number(value);
-  if (/^\d+$/.test(value) && number >= 1 && number <= most) return number;
-  throw new UsageError(`--${option} must be a number from 1 to ${most}, not "${value}".`);
-}
-
-function oneOf<const Choice extends string>(
-  option: string,
-  value: string,
-  choices: readonly Choice[],
-): Choice {
-  const choice = choices.find((one) => one === value);
-  if (choice !== undefined) return choice;
-  const name = option === 'EVENT' ? option : `--${option}`;
-  throw new UsageError(`${name} must be one of ${choices.join(', ')}, not "${value}".`);
 }

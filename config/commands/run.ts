@@ -3,7 +3,8 @@ import { StartRefusal } from '../../core/start-refusal.ts';
 import { gatewayVersion } from '../../core/version.ts';
 import { ConfigError } from '../error.ts';
 import { configReference } from '../reference.ts';
-import { type Command, parseCommand } from './parse.ts';
+import type { Command } from './command.ts';
+import { parseCommand } from './parse.ts';
 import { UsageError, usage } from './usage.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;

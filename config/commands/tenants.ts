@@ -1,7 +1,7 @@
 import type { Cradle } from '../../core/container.ts';
 import { GatewayError } from '../../core/errors.ts';
+import type { AdministrationCommand } from './command.ts';
 import { type Output, table } from './output.ts';
-import type { AdministrationCommand } from './parse.ts';
 
 type Tenants = Cradle['tenants'];
 type Tenant = Awaited<ReturnType<Tenants['list']>>[number];

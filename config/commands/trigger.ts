@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { GatewayClient } from '../../client/client.ts';
+import type { ApiAccess } from './command.ts';
 import type { Output } from './output.ts';
-import type { ApiAccess } from './parse.ts';
 import { UsageError } from './usage.ts';
 
 /** The events that can be made to happen on the simulated network. */

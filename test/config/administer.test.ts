@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { administer } from '../../config/commands/administer.ts';
-import { type AdministrationCommand, parseCommand } from '../../config/commands/parse.ts';
+import type { AdministrationCommand } from '../../config/commands/command.ts';
+import { parseCommand } from '../../config/commands/parse.ts';
 import { StartRefusal } from '../../core/start-refusal.ts';
 
 const parsed = (line: string) => parseCommand(line.split(' ')) as AdministrationCommand;

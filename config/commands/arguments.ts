@@ -1,0 +1,53 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { UsageError } from './usage.ts';
+
+/** The options of a command, as `parseArgs` of Node.js takes them. */
+export type Options = NonNullable<ParseArgsConfig['options']>;
+
+/** Reads options and exactly as many other words as are named. @throws UsageError */
+export function read<const Known extends Options>(
+  args: string[],
+  options: Known,
+  ...names: string[]
+) {
+  const parsed = parse(args, options);
+  const missing = names[parsed.positionals.length];
+  if (missing !== undefined) throw new UsageError(`${missing} is missing.`);
+  const extra = parsed.positionals[names.length];
+  if (extra !== undefined) throw new UsageError(`"${extra}" is one word too many.`);
+  return parsed;
+}
+
+function parse<const Known extends Options>(args: string[], options: Known) {
+  try {
+    return parseArgs({ args, options, allowPositionals: true });
+  } catch (error) {
+    const [sentence = ''] = (error as Error).message.split('. ');
+    throw new UsageError(sentence.endsWith('.') ? sentence : `${sentence}.`);
+  }
+}
+
+/** An option that has to be there. @throws UsageError */
+export function given(option: string, value: string | undefined): string {
+  if (value !== undefined && value !== '') return value;
+  throw new UsageError(`--${option} is missing.`);
+}
+
+/** An option that is a number from 1 on. @throws UsageError */
+export function count(option: string, value: string, most: number): number {
+  const number = Number(value);
+  if (/^\d+$/.test(value) && number >= 1 && number <= most) return number;
+  throw new UsageError(`--${option} must be a number from 1 to ${most}, not "${value}".`);
+}
+
+/** An option, or the word `EVENT`, that is one of these words. @throws UsageError */
+export function oneOf<const Choice extends string>(
+  option: string,
+  value: string,
+  choices: readonly Choice[],
+): Choice {
+  const choice = choices.find((one) => one === value);
+  if (choice !== undefined) return choice;
+  const name = option === 'EVENT' ? option : `--${option}`;
+  throw new UsageError(`${name} must be one of ${choices.join(', ')}, not "${value}".`);
+}
