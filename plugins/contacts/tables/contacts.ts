@@ -1,5 +1,6 @@
-import { placeholders, type Row, type Sql } from '../../../core/contracts/sql.ts';
+import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
 import type { Contact, ContactKey } from '../contract.ts';
+import { type ContactColumns, fromColumns, toChangeableRow, toRow } from './contact-rows.ts';
 
 /** Which contacts a list holds, newest first. */
 export interface ContactFilter {
@@ -9,21 +10,6 @@ export interface ContactFilter {
   readonly addresses?: readonly string[];
   readonly before: { readonly createdAt: number; readonly id: string } | null;
   readonly limit: number;
-}
-
-interface ContactColumns {
-  readonly id: string;
-  readonly tenant_id: string;
-  readonly channel: string;
-  readonly phone: string | null;
-  readonly network_id: string | null;
-  readonly name: string | null;
-  readonly name_set: number;
-  readonly do_not_disturb: number;
-  readonly private: number;
-  readonly automation_paused: number;
-  readonly uncounted: number;
-  readonly created_at: number;
 }
 
 /** The most conditions that are tied by `or`: SQLite bounds the depth of an expression. */
@@ -60,18 +46,7 @@ export class ContactTable {
   /** Stores everything of a contact that can change. The caller has locked the tenants. */
   async save(contacts: readonly Contact[]): Promise<void> {
     if (contacts.length === 0) return;
-    const rows = contacts.map(toRow).map((row) => ({
-      id: row.id ?? null,
-      phone: row.phone ?? null,
-      network_id: row.network_id ?? null,
-      name: row.name ?? null,
-      name_set: row.name_set ?? null,
-      do_not_disturb: row.do_not_disturb ?? null,
-      private: row.private ?? null,
-      automation_paused: row.automation_paused ?? null,
-      uncounted: row.uncounted ?? null,
-    }));
-    await this.db.updateEach('contacts', 'id', rows);
+    await this.db.updateEach('contacts', 'id', contacts.map(toChangeableRow));
   }
 
   /** Takes note that contacts have been counted as new ones. The caller has locked the tenants. */
@@ -230,38 +205,4 @@ export class ContactTable {
     const join = dialect === 'mysql' ? 'straight_join' : 'cross join';
     return knex.raw(`(?) addressed ${join} contacts on contacts.id = addressed.named`, [named]);
   }
-}
-
-function fromColumns(row: ContactColumns): Contact {
-  return {
-    id: row.id,
-    tenantId: row.tenant_id,
-    channel: row.channel,
-    phone: row.phone,
-    networkId: row.network_id,
-    name: row.name ?? '',
-    nameSet: row.name_set === 1,
-    doNotDisturb: row.do_not_disturb === 1,
-    private: row.private === 1,
-    automationPaused: row.automation_paused === 1,
-    uncounted: row.uncounted === 1,
-    createdAt: row.created_at,
-  };
-}
-
-function toRow(contact: Contact): Row {
-  return {
-    id: contact.id,
-    tenant_id: contact.tenantId,
-    channel: contact.channel,
-    phone: contact.phone,
-    network_id: contact.networkId,
-    name: contact.name,
-    name_set: contact.nameSet ? 1 : 0,
-    do_not_disturb: contact.doNotDisturb ? 1 : 0,
-    private: contact.private ? 1 : 0,
-    automation_paused: contact.automationPaused ? 1 : 0,
-    uncounted: contact.uncounted ? 1 : 0,
-    created_at: contact.createdAt,
-  };
 }
