@@ -8,11 +8,11 @@ import type {
   HistoryEntry,
   InboundText,
   OutboxEntry,
-  PhoneAddress,
   PhoneEvent,
   PhoneSettings,
   PhoneView,
-} from './network/protocol.ts';
+} from './network/control-protocol.ts';
+import type { PhoneAddress } from './network/protocol.ts';
 
 export type {
   HistoryEntry,

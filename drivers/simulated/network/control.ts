@@ -1,15 +1,15 @@
-import { contactsOffers } from './imports.ts';
-import type { Network } from './network.ts';
-import type { Phone } from './phone.ts';
-import { changed, mediaOf, writerAddress, writerContact } from './phone-record.ts';
 import type {
   ControlCalls,
   ControlRefusal,
   InboundText,
-  PhoneAddress,
   PhoneEvent,
   PhoneView,
-} from './protocol.ts';
+} from './control-protocol.ts';
+import { contactsOffers } from './imports.ts';
+import type { Network } from './network.ts';
+import type { Phone } from './phone.ts';
+import { changed, mediaOf, writerAddress, writerContact } from './phone-record.ts';
+import type { PhoneAddress } from './protocol.ts';
 import { newNetworkId } from './sending.ts';
 
 /** A control call that is refused, with the reason. */

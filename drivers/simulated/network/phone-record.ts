@@ -5,14 +5,8 @@ import type {
   InboundMedia,
 } from '../../../core/contracts/driver.ts';
 import type { ChannelProfile } from '../profiles.ts';
-import type {
-  HistoryEntry,
-  LogOutReason,
-  PhoneSettings,
-  RestrictionScope,
-  SendBehaviour,
-  Writer,
-} from './protocol.ts';
+import type { HistoryEntry, PhoneSettings, SendBehaviour, Writer } from './control-protocol.ts';
+import type { LogOutReason, RestrictionScope } from './protocol.ts';
 
 /** The stored state of a phone. */
 export interface PhoneRecord {

@@ -1,8 +1,9 @@
 import { type ChannelProfile, profileOf } from '../profiles.ts';
+import type { PhoneEvent, PhoneView } from './control-protocol.ts';
 import { PhoneMailbox } from './mailbox.ts';
 import { PhoneLink } from './phone-link.ts';
 import { newRecord, type PhoneRecord, restrictionAt } from './phone-record.ts';
-import type { OfferedEvent, PhoneAddress, PhoneEvent, PhoneView } from './protocol.ts';
+import type { OfferedEvent, PhoneAddress } from './protocol.ts';
 import type { NetworkStore } from './store.ts';
 
 /** What all phones of a network share. */

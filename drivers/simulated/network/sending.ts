@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto';
+import type { SendBehaviour } from './control-protocol.ts';
 import type { Phone } from './phone.ts';
 import type { Line } from './phone-link.ts';
 import { type PhoneRecord, recipientAddress, restrictionAt } from './phone-record.ts';
-import type { SendBehaviour, SentText } from './protocol.ts';
+import type { SentText } from './protocol.ts';
 import type { AcceptedMessage, NetworkStore } from './store.ts';
 
 /** A refusal in the answer to the driver. */

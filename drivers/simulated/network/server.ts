@@ -2,14 +2,9 @@ import { hash, randomUUID, timingSafeEqual } from 'node:crypto';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 import { LineSocket } from '../lines.ts';
 import { controlCalls, Refused } from './control.ts';
+import type { ControlAnswer, ControlRequest } from './control-protocol.ts';
 import { Network } from './network.ts';
-import {
-  type ControlAnswer,
-  type ControlRequest,
-  type DriverRequest,
-  type Hello,
-  protocolVersion,
-} from './protocol.ts';
+import { type DriverRequest, type Hello, protocolVersion } from './protocol.ts';
 import type { Quota } from './quota.ts';
 import { SessionLine } from './session-line.ts';
 import type { NetworkStore } from './store.ts';

@@ -1,5 +1,6 @@
+import type { OutboxEntry } from './control-protocol.ts';
 import { NetworkFile } from './network-file.ts';
-import type { OfferedEvent, OutboxEntry, PhoneAddress, SentText } from './protocol.ts';
+import type { OfferedEvent, PhoneAddress, SentText } from './protocol.ts';
 import { messagesBeyond, phonesBeyond, type Quota, WrittenCount } from './quota.ts';
 
 /** A phone's lasting facts; what they are is `phone.ts`' business. */
