@@ -1,3 +1,6 @@
+/** The longest delay that setTimeout takes, milliseconds: a longer one ends at once. */
+export const longestDelayMs = 2_147_483_647;
+
 /**
  * Time-out: answers as the work does, or rejects after `ms`. The work itself goes on, and its later result is dropped.
  * Keeps the process alive meanwhile.

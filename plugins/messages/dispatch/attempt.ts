@@ -37,7 +37,7 @@ export function judge(
   failure: DriverError,
   { capabilities, signal }: Pick<LiveSession, 'capabilities' | 'signal'>,
 ): Attempt {
-  const asked = failure.retryAfterMs;
+  const asked = pauseAsked(failure.retryAfterMs, attempt);
   const concerns = failure.concerns === 'account' ? 'account' : 'contact';
   const cause = failures.driver(failure);
   if (failure.certain && asked === null) {
@@ -51,6 +51,12 @@ export function judge(
     return { kind: 'unknown', cause, pauseMs, concerns };
   }
   return { kind: 'failed', id, error: failures.delivery_uncertain(cause) };
+}
+
+/** The pause that a driver asks for, milliseconds: the usual one where what it says is none. */
+function pauseAsked(retryAfterMs: number | null, attempt: number): number | null {
+  // False of NaN, too.
+  return retryAfterMs === null || retryAfterMs >= 0 ? retryAfterMs : pauseAfter(attempt);
 }
 
 /** What a driver rejected with, as a `DriverError`: anything else leaves open whether the message went out. */

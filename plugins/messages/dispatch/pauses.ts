@@ -1,4 +1,9 @@
-/** Timers of a session's pauses: of conversations, by contact, and of the whole account. */
+import { longestDelayMs } from '../../../core/waiting.ts';
+
+/**
+ * Timers of a session's pauses: of conversations, by contact, and of the whole account. One that no timer takes ends
+ * early: the network is asked again then.
+ */
 export class Pauses {
   readonly #onEnd: (contactId: string | null) => void;
   readonly #timers = new Map<string, NodeJS.Timeout>();
@@ -19,16 +24,17 @@ export class Pauses {
     clearTimeout(this.#timers.get(contactId));
     this.#timers.set(
       contactId,
-      setTimeout(() => this.#end(contactId), ms),
+      setTimeout(() => this.#end(contactId), Math.min(ms, longestDelayMs)),
     );
   }
 
   /** Pauses the account for at least so many milliseconds. */
   pauseAccount(ms: number): void {
-    const until = performance.now() + ms;
+    const delayMs = Math.min(ms, longestDelayMs);
+    const until = performance.now() + delayMs;
     if (this.#account !== null && this.#account.until >= until) return;
     clearTimeout(this.#account?.timer);
-    this.#account = { until, timer: setTimeout(() => this.#endAccount(), ms) };
+    this.#account = { until, timer: setTimeout(() => this.#endAccount(), delayMs) };
   }
 
   /** Ends all of them at once. */

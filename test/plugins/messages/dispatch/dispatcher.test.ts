@@ -309,6 +309,28 @@ for (const engine of databases) {
       t.same(session.taken, [later]);
     });
 
+    t.test('pauses that no timer takes', async (t) => {
+      for (const [retryAfterMs, concerns] of [
+        [2 ** 31, 'contact'],
+        [Number.POSITIVE_INFINITY, 'account'],
+        [Number.NaN, 'contact'],
+        [-1, 'account'],
+      ] as const) {
+        const { tenantId, accountId } = await account();
+        const session = await open(accountId, tenantId);
+        session.answer = async (one) => {
+          if (session.handed.length > 1) return session.take(one);
+          throw new DriverError('wait', 'later', { certain: true, retryAfterMs, concerns });
+        };
+        const id = acceptedId(await stage.send({ tenantId, accountId }));
+        await until('the refusal', () => session.handed.length > 0);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        t.equal(session.handed.length, 1, `${retryAfterMs}`);
+        if (retryAfterMs > 0) stage.part.ready(session);
+        await reaches(stage, tenantId, id, 'sent');
+      }
+    });
+
     t.test('a drop: the message waits and keeps its place', async (t) => {
       const { tenantId, accountId } = await account();
       const session = await open(accountId, tenantId);
