@@ -161,6 +161,12 @@ export class Dispatcher {
     return isOpen && !isPaused && this.#session.mayAct();
   }
 
+  /** It may send, and whom it may write to has not changed since the step was taken. */
+  #maySendAs({ closedToStrangers }: DispatchStep): boolean {
+    const isClosed = this.#session.restriction === 'new_contacts';
+    return this.#maySend() && isClosed === (closedToStrangers !== null);
+  }
+
   /** It may send, and nothing but the acceptance decides what goes out. */
   #isFree(): boolean {
     return this.#maySend() && this.#session.restriction === null;
@@ -178,11 +184,13 @@ export class Dispatcher {
       );
       if (stored === null) return this.#sends.abandon();
       this.#sends.stored(stored.step.outcomes);
+      this.#pace.take(false);
       for (const [n, { id, contactId }] of stored.step.next.entries()) {
         const next = stored.answer.next[n] ?? null;
         if (next === null) this.#starts.drop(contactId, id);
         else if ('movedTo' in next) this.#starts.moveTo(contactId, next.movedTo);
-        else this.#carryOut(contactId, next);
+        else if (this.#maySendAs(stored.step)) this.#carryOut(contactId, next);
+        else this.#sends.takeBack(contactId, id);
       }
     }
   }

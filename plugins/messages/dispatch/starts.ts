@@ -46,16 +46,13 @@ export class Starts {
 
   /** The message that was taken ended without being handed over. */
   drop(contactId: string, id: string): void {
-    const { conversations, pace } = this.#parts;
     this.#session.mediaAhead.forget(id);
-    pace.take(false);
-    conversations.finish(contactId);
+    this.#parts.conversations.finish(contactId);
   }
 
   /** Gives back a message that was taken as the first of its conversation, but belongs to another by now. */
   moveTo(from: string, into: string): void {
-    const { conversations, pace } = this.#parts;
-    pace.take(false);
+    const { conversations } = this.#parts;
     conversations.pause(from);
     conversations.merge(from, into);
   }

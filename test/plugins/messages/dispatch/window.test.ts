@@ -210,6 +210,75 @@ for (const engine of databases) {
       t.same([account.taken.slice(4).length, account.takenBy('a')], [3, 'a1 a2 a3']);
     });
 
+    t.test('a wait and restrictions that come while a step is being stored', async (t) => {
+      const account = await Account.open(t, stage);
+      const { session, tenantId } = account;
+      let refuse = (): void => undefined;
+      session.answer = (one) =>
+        session.handed.length > 1
+          ? Promise.resolve(session.take(one))
+          : new Promise((_, reject) => {
+              const wait = { certain: true, retryAfterMs: 60_000 };
+              refuse = () => reject(new DriverError('wait', 'later', wait));
+            });
+      await account.send('a1');
+      await until('the first to be under way', () => session.handed.length === 1);
+      /** Stores the intents of what was accepted meanwhile; `change` comes before they are durable. */
+      const storing = async (change: () => void, ...names: readonly string[]) => {
+        session.connected = false;
+        await account.send(...names);
+        let begin = (): void => undefined;
+        let end = (): void => undefined;
+        const begun = new Promise<void>((resolve) => {
+          begin = resolve;
+        });
+        const ended = new Promise<void>((resolve) => {
+          end = resolve;
+        });
+        const held = stage.run(async (unit) => {
+          await unit.leases.rows.lockFree([session.fence]);
+          begin();
+          await ended;
+        });
+        await begun;
+        session.connected = true;
+        stage.part.ready(session);
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        change();
+        end();
+        await held;
+      };
+      const isUndispatched = async (name: string) => {
+        const row = await stage.storage.read.messages.find(tenantId, account.ids.get(name) ?? '');
+        return row?.attempts === 0 && row.dispatchedAt === null;
+      };
+
+      await storing(() => refuse(), 'b1', 'c1');
+      await until('the refusal to be stored', () => isUndispatched('a1'));
+      await until('b1 to be taken back', () => isUndispatched('b1'));
+      await until('c1 to be taken back', () => isUndispatched('c1'));
+      t.equal(session.handed.length, 1, 'nothing goes out in the middle of the wait');
+      stage.part.ready(session);
+      await account.reach('sent', 'a1', 'b1', 'c1');
+
+      await storing(() => Object.assign(session, { restriction: 'all' }), 'b2', 'd1');
+      await until('no intent to be left', async () => {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        return (await isUndispatched('b2')) && (await isUndispatched('d1'));
+      });
+      t.equal(session.handed.length, 4, 'nor under a restriction');
+      session.restriction = null;
+      stage.part.ready(session);
+      await account.reach('sent', 'b2', 'd1');
+      t.same(session.handed.at(-1)?.attempt, 1);
+
+      const closed = { restriction: 'new_contacts', restrictionReason: 'safety_limits' };
+      await storing(() => Object.assign(session, closed), 'b3', 'e1');
+      await account.reach('safety_limits', 'e1');
+      await account.reach('sent', 'b3');
+      t.equal(session.handed.length, 7);
+    });
+
     t.test('a connection lost with eight under way', async (t) => {
       const account = await Account.open(t, stage);
       const { session } = account;
