@@ -4,7 +4,13 @@ import type { StoredMessage } from '../tables/message-rows.ts';
 
 /** What became of a message that was handed to the network. */
 export type SendOutcome =
-  | { readonly kind: 'sent'; readonly id: string; readonly networkId: string; readonly at: number }
+  | {
+      readonly kind: 'sent';
+      readonly id: string;
+      /** Null where what the driver answered cannot be stored. */
+      readonly networkId: string | null;
+      readonly at: number;
+    }
   | { readonly kind: 'failed'; readonly id: string; readonly error: string }
   /** The network surely does not have it of this try; it is tried again later. */
   | { readonly kind: 'returned'; readonly id: string };

@@ -1,8 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { GatewayError } from '../../../core/errors.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import type { LiveSession } from '../../accounts/contract.ts';
 import { pauseAfter } from './attempt.ts';
 import type { InterruptibleSleep } from './interruptible-sleep.ts';
+import type { SendOutcome } from './outcome.ts';
 import type { DispatchStep, SessionOutput } from './session-input.ts';
 
 /** How often, and how fast, outcomes are tried to be stored after the session's end. */
@@ -61,7 +63,7 @@ export class StepWriter {
     let drains = 0;
     for (let tries = 1; ; tries += 1) {
       try {
-        const answer = await this.#parts.step(this.#session, step);
+        const answer = await this.#store(step);
         if (answer.held) return { step: step(), answer };
         this.#fenced = true;
         return null;
@@ -73,6 +75,43 @@ export class StepWriter {
       }
     }
   }
+
+  /** Stores a step; one that the database refuses outcome by outcome, so that a bad one fails alone. */
+  async #store(step: () => DispatchStep): Promise<SessionOutput> {
+    try {
+      return await this.#parts.step(this.#session, step);
+    } catch (error) {
+      const { outcomes, ...rest } = step();
+      if (isAway(error) || outcomes.length === 0) throw error;
+      const stored = await Promise.allSettled(
+        outcomes.map((outcome) => this.#storeAlone({ ...rest, outcomes: [outcome], next: [] })),
+      );
+      for (const one of stored) {
+        if (one.status === 'rejected') throw one.reason;
+        if (!one.value.held) return one.value;
+      }
+      return await this.#parts.step(this.#session, () => ({ ...rest, outcomes: [] }));
+    }
+  }
+
+  /** Stores a single outcome, if need be without what the driver said, such as an id that another message has. */
+  async #storeAlone(step: DispatchStep): Promise<SessionOutput> {
+    try {
+      return await this.#parts.step(this.#session, () => step);
+    } catch (error) {
+      const [outcome] = step.outcomes;
+      if (isAway(error) || outcome?.kind !== 'sent') throw error;
+      const context = { err: error, account: this.#session.account.id, message: outcome.id };
+      this.#parts.log.warn(context, "a sent message is stored without its network's id and time");
+      const bare: SendOutcome = { ...outcome, networkId: null, at: Date.now() };
+      return await this.#parts.step(this.#session, () => ({ ...step, outcomes: [bare] }));
+    }
+  }
+}
+
+/** Whether the database could not be asked: the same step may pass later. */
+function isAway(error: unknown): boolean {
+  return error instanceof GatewayError && error.code === 'unavailable';
 }
 
 function hasUnstored(taken: DispatchStep | null, hasOutcomes: () => boolean): boolean {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { DriverError, type ReceiptEvent } from '../../../../core/contracts/driver.ts';
+import { DriverError, type ReceiptEvent, type Sent } from '../../../../core/contracts/driver.ts';
 import { createLog } from '../../../../core/log.ts';
 import {
   Dispatcher,
@@ -307,6 +307,36 @@ for (const engine of databases) {
         [1, 1, 1, 2, 3],
       );
       t.same(session.taken, [later]);
+    });
+
+    t.test('answers that the database refuses', async (t) => {
+      const { tenantId, accountId } = await account();
+      const session = new FakeSession(tenantId, accountId, owner);
+      session.capabilities = { ...session.capabilities, window: 8 };
+      session.connected = false;
+      await startSession(t, stage, session);
+      const ids: string[] = [];
+      for (let n = 0; n < 5; n += 1) {
+        const phone = `+120255502${n.toString().padStart(2, '0')}`;
+        ids.push(acceptedId(await stage.send({ tenantId, accountId, phone })));
+      }
+      session.answer = async (one) => {
+        const n = ids.indexOf(one.reference);
+        const taken = session.take(one);
+        // What a driver in JavaScript may answer.
+        if (n === 3) return { at: taken.at } as Sent;
+        return n < 3 ? { ...taken, networkId: `the same of ${accountId}` } : taken;
+      };
+      session.connected = true;
+      stage.part.ready(session);
+      const sent = [];
+      for (const id of ids) sent.push(await reaches(stage, tenantId, id, 'sent'));
+      t.equal(session.handed.length, 5, 'each was handed over once');
+      t.same(sent.map(({ networkId }) => networkId).slice(3), [null, `net-${ids[4]}`]);
+      const named = sent.filter(({ networkId }) => networkId === `the same of ${accountId}`);
+      t.equal(named.length, 1, 'one of them has the id');
+      const last = acceptedId(await stage.send({ tenantId, accountId }));
+      await reaches(stage, tenantId, last, 'sent');
     });
 
     t.test('pauses that no timer takes', async (t) => {
