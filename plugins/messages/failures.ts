@@ -1,5 +1,6 @@
 import type { DriverError } from '../../core/contracts/driver.ts';
 import { timestamp } from '../../core/schemas.ts';
+import { storedText } from '../../core/stored-text.ts';
 import type { AccountReason } from '../accounts/contract.ts';
 
 /**
@@ -24,8 +25,8 @@ export const failures = {
     const end = until === null ? 'for now' : `until ${timestamp(until)}`;
     return `${reason}: ${who} not let this account write to new contacts ${end}`;
   },
-  driver: (error: Pick<DriverError, 'code' | 'message'>) =>
-    error.message.startsWith(`${error.code}:`) ? error.message : `${error.code}: ${error.message}`,
+  driver: ({ code, message }: Pick<DriverError, 'code' | 'message'>) =>
+    storedText(message.startsWith(`${code}:`) ? message : `${code}: ${message}`),
   /** What a receipt said: networks give a code, a sentence, both or nothing. */
   receipt: (error: string | null) => {
     const given = error?.trim() ?? '';

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { client } from '../harness/client.ts';
 import { runGateway } from '../harness/gateway.ts';
+import { startReceiver } from '../harness/receiver.ts';
 import { bodyOf, phoneNumber, sendAccepted, until, untilMessage } from '../harness/story.ts';
 
 const driver = join(import.meta.dirname, 'drivers/echo.mjs');
@@ -215,6 +216,73 @@ t.test('a network that names its contacts by addresses', async (t) => {
   const folder = join(gateway.dataDir, 'drivers/irc');
   t.same(await readdir(folder), ['made']);
   t.equal((await stat(folder)).mode & 0o777, 0o700);
+});
+
+t.test('what a driver writes oddly is the same everywhere', async (t) => {
+  const gateway = await runGateway(t, {
+    databaseUrl: null,
+    settings: { GATEWAY_CHANNELS__GOOD__DRIVER: driver },
+  });
+  const api = client(gateway.baseUrl, gateway.liveKey);
+  const connections = '/channels/good/connections';
+  await api.post(connections, { identifier: 'ada@home' });
+  const step = { field: 'password', value: 'right' };
+  t.match((await api.post(`${connections}/ada@home/steps`, step)).body, { status: 'connected' });
+  const receiver = await startReceiver(t);
+  const subscribed_to = ['message.received', 'message.failed'];
+  t.equal((await api.post('/webhooks', { url: receiver.url(), subscribed_to })).status, 201);
+  const start = bodyOf<{ cursor: string }>(await api.get('/events?timeout_s=0'));
+
+  interface Odd {
+    readonly id: string;
+    readonly text: string;
+    readonly contact: { readonly id: string; readonly name: string };
+  }
+  type Page = { readonly messages: readonly Odd[]; readonly next_cursor: string };
+  const { next_cursor } = bodyOf<Page>(await api.get('/messages/wait?timeout_s=0'));
+  const wait = `/messages/wait?timeout_s=20&cursor=${next_cursor}`;
+  const waiting = api.get(wait);
+  const to = { phone: phoneNumber(1) };
+  const sent = await sendAccepted(api, { to, text: 'writesOddly' });
+  const failed = await sendAccepted(api, { to, text: 'failsOddly' });
+  await untilMessage(api, sent, 'read');
+  await untilMessage(api, failed, 'failed');
+
+  const found = await until('two odd messages and an echo', async () => {
+    const page = bodyOf<Page>(await api.get('/messages?direction=inbound'));
+    return page.messages.length === 3 ? page.messages : undefined;
+  });
+  const odd = found.filter(({ text }) => text === 'a\ufffdb\ufffd').reverse();
+  const [first, second] = odd;
+  t.equal(odd.length, 2, 'the repeated one is stored once');
+  t.equal(first?.contact.id, second?.contact.id, 'one contact');
+  t.equal(first?.contact.name, `${'n'.repeat(199)}\u{1f600}`, 'cut between characters');
+  const [handed] = bodyOf<Page>(await waiting).messages;
+  t.same(handed, first, 'handed over');
+  t.same(bodyOf<Page>(await api.get(wait)).messages.slice(0, 2), odd, 'read');
+
+  type Payload = { readonly message: Odd; readonly contact: Odd['contact'] };
+  const ids = [first?.id, second?.id, failed];
+  const payloads = async (all: readonly Payload[]) => {
+    const wanted = ids.map((id) => all.find(({ message }) => message.id === id));
+    return wanted.every((one) => one !== undefined) ? wanted : undefined;
+  };
+  const delivered = await until('the deliveries', () =>
+    payloads(receiver.received.map(({ rawBody }) => JSON.parse(String(rawBody)))),
+  );
+  const listed = await until('the events', async () => {
+    const page = await api.get(`/events?cursor=${start.cursor}&timeout_s=0`);
+    return payloads(
+      bodyOf<{ events: { payload: Payload }[] }>(page).events.map((one) => one.payload),
+    );
+  });
+  t.same(listed, delivered);
+  const shown = await Promise.all(ids.map((id) => api.get(`/messages/${id}`)));
+  for (const [n, answer] of shown.entries()) {
+    const { id, text, contact, error } = bodyOf<Odd & { error: string | null }>(answer);
+    t.match(delivered[n], { message: { id, text, error }, contact });
+  }
+  for (const { rawBody } of receiver.received) t.notMatch(String(rawBody), /\\u(d83d|0000)/i);
 });
 
 t.test('a driver that floods the log is written down by the second, and counted', async (t) => {

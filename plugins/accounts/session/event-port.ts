@@ -22,6 +22,7 @@ import { isDriverEvent } from './driver-values.ts';
 import type { SessionListeners } from './listeners.ts';
 import type { OpenSession } from './open-session.ts';
 import { ReceiptGroup } from './receipt-group.ts';
+import { storedEvent } from './stored-values.ts';
 import { triggerOf } from './trigger.ts';
 import type { Turns } from './turns.ts';
 
@@ -104,13 +105,14 @@ export class EventPort implements Port {
     if (!this.#targets.isOpen()) throw new Error('the session is over');
   }
 
-  async #take(event: DriverEvent): Promise<void> {
-    if (!isDriverEvent(event)) {
+  async #take(emitted: DriverEvent): Promise<void> {
+    if (!isDriverEvent(emitted)) {
       const error = new TypeError('this is no event of the driver contract');
       this.#reportNonsense('emit', error);
       throw error;
     }
     this.#refuseWhenOver();
+    const event = storedEvent(emitted);
     if (event.type === 'state' || event.type === 'step') this.#gathering = null;
     if (event.type === 'state') {
       // Before its turn: no send may be handed to a lost connection.

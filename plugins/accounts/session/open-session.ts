@@ -13,6 +13,7 @@ import type { LiveSession } from '../contract.ts';
 import type { AccountRow } from '../tables/account-rows.ts';
 import { isSent } from './driver-values.ts';
 import { SessionMedia } from './session-media.ts';
+import { storedAnswer } from './stored-values.ts';
 
 /** The account as drivers see it. */
 export function driverAccount(row: AccountRow): DriverAccount {
@@ -106,7 +107,7 @@ export class OpenSession implements LiveSession {
     try {
       const sent = await sending;
       isFinal = isSent(sent);
-      if (isFinal) return sent;
+      if (isFinal) return storedAnswer(sent);
       throw new TypeError('the driver answered a send with what is no answer');
     } catch (error) {
       if (error instanceof DriverError) {

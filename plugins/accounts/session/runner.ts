@@ -16,6 +16,7 @@ import { SessionListeners } from './listeners.ts';
 import { OpenSession } from './open-session.ts';
 import { type Pairing, wrongValues } from './pairing.ts';
 import { SessionStatus } from './session-status.ts';
+import { storedAnswer } from './stored-values.ts';
 import { Tries } from './tries.ts';
 import { Turns } from './turns.ts';
 
@@ -115,10 +116,11 @@ export class SessionRunner {
   async answer(field: string, value: string): Promise<AnswerOutcome> {
     const { session } = this.live;
     if (session === null || !this.#mayCall()) throw new Error('the session cannot act');
-    const outcome = await session.answer(field, value);
-    if (!isAnswerOutcome(outcome)) {
+    const answer = await session.answer(field, value);
+    if (!isAnswerOutcome(answer)) {
       throw new TypeError('the driver answered what is no outcome');
     }
+    const outcome = storedAnswer(answer);
     if (!outcome.accepted && this.pairing?.wrongValue() === true) {
       const detail = details.wrong_values(field, wrongValues);
       const cause = { reason: 'login_refused', detail, retryAt: null } as const;

@@ -20,7 +20,7 @@ import { type ContactFlags, flagsOfBoth, joined, olderOf, storeMerges } from './
 
 const noFlags: ContactFlags = { doNotDisturb: false, private: false, automationPaused: false };
 
-/** Longest name that is kept. */
+/** Longest name that is kept, in characters. */
 const longestName = 200;
 /** Longest phone column. */
 const longestPhone = 40;
@@ -95,7 +95,8 @@ export class ContactResolver {
    */
   meet(key: ContactKey, networkName: string | null, flags: ContactFlags = noFlags): Contact {
     const stored = this.recognise(key, false);
-    const shown = (networkName ?? '').slice(0, longestName);
+    // Of whole characters: half of a surrogate pair is none.
+    const shown = [...(networkName ?? '')].slice(0, longestName).join('');
     if (stored === undefined) return this.#add(key, shown, flags);
     const name = shown === '' || stored.nameSet ? stored.name : shown;
     if (name === stored.name && !stored.uncounted) return stored;

@@ -1,4 +1,3 @@
-import { toUSVString } from 'node:util';
 import type { Messages } from '../../../core/contracts/messages.ts';
 import type { Lane, Tables } from '../../../core/contracts/storage.ts';
 import { newId } from '../../../core/ids.ts';
@@ -153,10 +152,9 @@ function numbered(
   });
 }
 
-/** As a read would find it: databases keep well-formed texts only. */
+/** As a read would find it. */
 function withContact(message: StoredMessage, { id, phone, name }: Contact): MessageWithContact {
-  const contact = { id, phone, name: toUSVString(name) };
-  return { ...message, text: toUSVString(message.text), contact };
+  return { ...message, contact: { id, phone, name } };
 }
 
 function byTenant(

@@ -26,6 +26,20 @@ const misdeeds = {
   async answersNonsense() {
     return { networkId: 7 };
   },
+  /** Hands over texts that no database keeps, one message twice. */
+  async writesOddly(port) {
+    const from = { phone: null, networkId: 'p\0', name: `${'n'.repeat(199)}\u{1f600}` };
+    const message = { type: 'message', from, media: null, at: Date.now() };
+    for (const networkId of ['x\0', 'x\0', 'y\ud83d']) {
+      await port.emit({ ...message, networkId, text: 'a\0b\ud83d' });
+    }
+  },
+  async failsOddly() {
+    throw Object.assign(new Error('refused with half a pair \ud83d'), {
+      ...{ code: 'refused', certain: true, retryAfterMs: null, concerns: 'message' },
+      [Symbol.for('messaging-gateway.DriverError')]: true,
+    });
+  },
   async spams(port) {
     for (let n = 0; n < 1_000; n += 1) {
       port.log.info({ n }, 'said again and again');
