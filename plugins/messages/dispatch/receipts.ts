@@ -4,8 +4,8 @@ import { receive } from '../status.ts';
 import type { SessionBatch } from './session-batch.ts';
 
 /**
- * Enters receipts, which move messages forward, each with its event, up to the first that names no message of the
- * account; answers that one and those behind it. Called by the session lane.
+ * Enters receipts, which move messages forward, each with its event, up to the first whose message an answer may yet
+ * name; answers that one and those behind it. Called by the session lane.
  */
 export function enterReceipts(
   batch: SessionBatch,
@@ -15,11 +15,22 @@ export function enterReceipts(
   for (const [n, receipt] of receipts.entries()) {
     const { reference, networkId } = receipt;
     const found = batch.find(accountId, reference) ?? batch.findNamed(accountId, networkId);
-    if (found === null) return receipts.slice(n);
+    if (found === null) {
+      if (mayBeAnswered(receipt)) return receipts.slice(n);
+      continue;
+    }
     const change = receive(found.message, receipt);
     if (change === null) continue;
     batch.enter(change, found.contact);
     if (found.message.trace !== null) batch.traced.push({ message: found.message, receipt });
   }
   return [];
+}
+
+/**
+ * Whether a receipt that names no message may have an id which the answer of a send will bring. An id that is its
+ * reference is none: the owner wrote on the phone itself.
+ */
+function mayBeAnswered({ reference, networkId }: ReceiptEvent): boolean {
+  return networkId !== null && networkId !== reference;
 }

@@ -561,5 +561,28 @@ for (const engine of databases) {
         contact: { id: found.contactId, phone: '+12025550123', name: '' },
       });
     });
+
+    t.test('receipts of what the owner wrote on the phone hold up no other', async (t) => {
+      const { tenantId, accountId } = await account();
+      const session = await open(accountId, tenantId);
+      const known = acceptedId(await stage.send({ tenantId, accountId }));
+      await reaches(stage, tenantId, known, 'sent');
+      session.answer = never;
+      const hanging = acceptedId(await stage.send({ tenantId, accountId }));
+      await until('it to be handed over', () => session.handed.at(-1)?.reference === hanging);
+      const receipt = (reference: string, networkId: string | null): ReceiptEvent => {
+        const facts = { status: 'delivered', error: null, at: Date.now() } as const;
+        return { type: 'receipt', reference, networkId, ...facts };
+      };
+      const begun = performance.now();
+      const receipts = [
+        receipt('from the phone', 'from the phone'),
+        receipt('from the phone', null),
+        receipt(known, known),
+      ];
+      await stage.part.receive(session, { type: 'receipts', receipts });
+      t.equal((await message(stage, tenantId, known)).status, 'delivered');
+      t.ok(performance.now() - begun < 2_500, 'no answer brings an id that is its reference');
+    });
   });
 }

@@ -342,7 +342,7 @@ for (const engine of databases) {
       await stage.settle(one, sent);
       const [contact] = (await contactsOf(stage, tenantId)) as [Contact];
       const other = await openStage(t, database.url);
-      const named = { type: 'receipt', reference: id, networkId: null } as const;
+      const named = { type: 'receipt', reference: id, networkId: 'net' } as const;
       const receipt = { ...named, status: 'read', error: null, at: 2 } as const;
       let entering: Promise<unknown> | undefined;
       await stage.run((unit) => {
