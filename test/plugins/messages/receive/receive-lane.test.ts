@@ -362,6 +362,24 @@ for (const engine of databases) {
       t.same(await events(stage, tenantId), [], 'nobody is told of it');
     });
 
+    t.test('a size that no file can have is unknown', async (t) => {
+      const { tenantId, one } = await open();
+      const media = { kind: 'image', mimeType: null, fileName: null, url: null } as const;
+      const sizes = [1.5, 2 ** 53, Number.POSITIVE_INFINITY, Number.NaN, -1, 0];
+      for (const size of sizes) {
+        const event = { ...inbound(`sized ${size}`), media: { ...media, size } };
+        await stage.part.receive(one, event);
+      }
+      const shown = (await messagesOf(stage, tenantId)).map((message) => message.media?.size);
+      t.same(shown.reverse(), [null, null, null, null, null, 0]);
+      const payloads = await events(stage, tenantId);
+      t.same(
+        payloads.map(({ message }) => (message as MessageWithContact).media?.size),
+        [null, null, null, null, null, 0],
+        'nor in an event',
+      );
+    });
+
     t.test('imports', async (t) => {
       const { tenantId, one, two } = await open();
       const book = [
