@@ -104,6 +104,7 @@ function serveTools(app: FastifyInstance): void {
         {
           subscriptions: () => cradle.eventSubscriptions,
           pages: () => cradle.eventPages,
+          requestId: request.id,
           refuse: (error) => requestHandling.refuse(null, error, request),
         },
         caller,

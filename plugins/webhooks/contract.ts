@@ -56,13 +56,16 @@ export type SubscriptionRefusal =
 
 /** The subscriptions to MCP Events. In the container as `eventSubscriptions`. */
 export interface EventSubscriptions {
-  /** Subscribes, or refreshes what is there: grants it anew, ends a pause, takes a new secret. */
+  /**
+   * Subscribes, or refreshes what is there: grants it anew, ends a pause, takes a new secret. Leaves an entry in the audit.
+   */
   subscribe(
     caller: Caller,
     wanted: WantedSubscription,
+    requestId: string,
   ): Promise<GrantedSubscription | { readonly refused: SubscriptionRefusal }>;
-  /** Ends a subscription; one that is not there is none. */
-  unsubscribe(caller: Caller, target: EventTarget): Promise<void>;
+  /** Ends a subscription, which leaves an entry in the audit; one that is not there is none, and leaves none. */
+  unsubscribe(caller: Caller, target: EventTarget, requestId: string): Promise<void>;
 }
 
 declare module '../../core/container.ts' {

@@ -18,13 +18,13 @@ export default gatewayPlugin(
   'webhooks',
   [
     ...['observability', 'storage', 'secrets', 'broker', 'cluster', 'tenants'],
-    ...['egress', 'media', 'events'],
+    ...['audit', 'egress', 'media', 'events'],
   ],
   async (app) => {
     const { cradle } = app.container;
     const { broker, clock, cluster, cursors, egress, media, metrics, outbox, plans, secrets } =
       cradle;
-    const { channels, stopping, storage } = cradle;
+    const { audit, channels, stopping, storage } = cradle;
     const { mcp, webhooks, roles } = cradle.config;
     const log = cradle.log.child({ plugin: 'webhooks' });
     const mint = (key: string): string => media.mint(key);
@@ -64,7 +64,7 @@ export default gatewayPlugin(
     const mostPerKey = mcp.max_event_subscriptions;
     provideSingleton(app.container, 'eventSubscriptions', () =>
       makeEventSubscriptions({
-        ...{ storage, secrets, egress, plans, mostPerKey },
+        ...{ storage, secrets, egress, plans, audit, mostPerKey },
         grantLane: makeGrantLane(mostPerKey, log),
         challenges: new Challenges(messages),
       }),

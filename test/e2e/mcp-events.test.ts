@@ -260,6 +260,32 @@ for (const { name: engine, create } of storyDatabases('sqlite')) {
       t.equal(ended().length, 1, 'said once');
     });
 
+    await t.test('each change leaves an entry in the audit, and nothing else does', async (t) => {
+      const agent = await newKey({ name: 'recorded', scopes: ['read'] });
+      const own = await eventsClient(t, mcpUrl, agent.key);
+      const wanted = target('/recorded');
+      const { secret: _, ...delivery } = wanted.delivery;
+      const { id } = await own('events/subscribe', wanted);
+      t.equal((await own('events/subscribe', wanted)).id, id, 'a refresh');
+      const silent = target('/silent');
+      const unknown = { ...silent, delivery: { ...silent.delivery, secret: newSecret() } };
+      t.match((await own('events/subscribe', unknown)).error, { code: -32_015 });
+      await own('events/unsubscribe', { ...wanted, delivery });
+      t.notOk((await own('events/unsubscribe', { ...wanted, delivery })).error, 'ended already');
+      const entries = await rows.rows<{ operation: string; request_id: string }>(
+        'select operation, tenant_id, target, outcome, request_id from audit where actor = ? order by id',
+        [agent.id],
+      );
+      const { tenant } = await successOf<{ tenant: { id: string } }>(api.get('/me'));
+      const left = { tenant_id: tenant.id, target: id, outcome: 'done', request_id: String };
+      t.match(entries, [left, left, left]);
+      t.same(
+        entries.map(({ operation }) => operation),
+        ['events/subscribe', 'events/subscribe', 'events/unsubscribe'],
+      );
+      t.equal(new Set(entries.map(({ request_id }) => request_id)).size, 3);
+    });
+
     await t.test('a key that expires ends its subscriptions too', async (t) => {
       const agent = await newKey({ name: 'brief', scopes: ['read'] });
       const own = await eventsClient(t, mcpUrl, agent.key);

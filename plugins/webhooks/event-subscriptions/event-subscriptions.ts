@@ -2,6 +2,7 @@ import type { Caller } from '../../../core/contracts/caller.ts';
 import type { Lane, Storage } from '../../../core/contracts/storage.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { mayUse } from '../../../core/scopes.ts';
+import type { Audit } from '../../audit/contract.ts';
 import type { Egress } from '../../egress/contract.ts';
 import type { Secrets } from '../../secrets/contract.ts';
 import type { Plans } from '../../tenants/contract.ts';
@@ -28,13 +29,14 @@ export interface EventSubscriptionsParts {
   readonly secrets: Pick<Secrets, 'seal' | 'open'>;
   readonly egress: Pick<Egress, 'refusal'>;
   readonly plans: Pick<Plans, 'plan'>;
+  readonly audit: Pick<Audit, 'recording'>;
   /** `mcp.max_event_subscriptions` */
   readonly mostPerKey: number;
 }
 
 /** Makes the subscriptions to MCP Events of all keys. */
 export function makeEventSubscriptions(parts: EventSubscriptionsParts): EventSubscriptions {
-  const { storage, grantLane, challenges, secrets, egress, plans, mostPerKey } = parts;
+  const { storage, grantLane, challenges, secrets, egress, plans, audit, mostPerKey } = parts;
   const tooMany = { kind: 'limit', limit: 'subscriptions', max: mostPerKey } as const;
 
   /** What can be refused without asking the callback. */
@@ -59,6 +61,7 @@ export function makeEventSubscriptions(parts: EventSubscriptionsParts): EventSub
   async function subscribe(
     caller: Caller,
     wanted: WantedSubscription,
+    requestId: string,
   ): Promise<GrantedSubscription | { readonly refused: SubscriptionRefusal }> {
     const { tenantId, keyId } = caller;
     const { type, accountId, url, secret, ttlMs } = wanted;
@@ -74,12 +77,18 @@ export function makeEventSubscriptions(parts: EventSubscriptionsParts): EventSub
       const failed = await challenges.refusal(keyId, callback);
       if (failed !== null) return { refused: failed };
     }
-    const output = await storage.submit(grantLane, {
+    const grant: GrantInput = {
       ...{ tenantId, keyId, id, type, url, ttlMs },
       accountIds: accountId === null ? idsOf(caller) : [accountId],
       sealedSecret: secrets.seal(secret, signingSecretContext(id)),
       sameAs: before === undefined ? null : sealedSame(before, secret),
-    });
+    };
+    const changed = { tenantId, target: id };
+    const output = await audit.recording(
+      { ...changed, actor: keyId, operation: 'events/subscribe', requestId },
+      () => storage.submit(grantLane, grant),
+      (granted) => (typeof granted === 'string' ? null : changed),
+    );
     if (output === 'too_many') return { refused: tooMany };
     if (output === 'no_tenant') throw new GatewayError('unauthorized');
     const { webhook, health } = output;
@@ -102,8 +111,16 @@ export function makeEventSubscriptions(parts: EventSubscriptionsParts): EventSub
 
   return {
     subscribe,
-    async unsubscribe({ tenantId, keyId }, target) {
-      await storage.submit(unsubscribeLane, { tenantId, id: subscriptionId(keyId, target) });
+    async unsubscribe({ tenantId, keyId }, target, requestId) {
+      const id = subscriptionId(keyId, target);
+      const own = await storage.read.eventSubscriptions.ofKeys([keyId]);
+      if (!own.some((one) => one.id === id)) return;
+      const changed = { tenantId, target: id };
+      await audit.recording(
+        { ...changed, actor: keyId, operation: 'events/unsubscribe', requestId },
+        () => storage.submit(unsubscribeLane, { tenantId, id }),
+        () => changed,
+      );
     },
   };
 }

@@ -22,6 +22,7 @@ t.test('what the gateway refuses is an error of the protocol', async (t) => {
       throw new GatewayError(code);
     };
     const parts = {
+      requestId: 'req',
       pages: () => ({ read: fail }),
       subscriptions: () => ({ subscribe: fail, unsubscribe: fail }),
       refuse: (error: unknown) => refusalOf(asGatewayError(error)),

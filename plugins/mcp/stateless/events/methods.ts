@@ -14,6 +14,8 @@ import { subscribe, unsubscribe } from './subscribe.ts';
 export interface EventMethodsParts {
   subscriptions(): EventSubscriptions;
   pages(): EventPages;
+  /** The request's `X-Request-Id`. */
+  readonly requestId: string;
   /** Any error as the API would answer it; ours is logged. */
   refuse(error: unknown): Pick<Refusal, 'status' | 'body'>;
 }
@@ -23,7 +25,7 @@ const scoped = { scope: 'read', withinAccounts: true } as const;
 
 /** The methods of MCP Events (SEP-3415) for a caller. What they refuse is an `EventsRefusal`. */
 export function eventMethods(
-  { subscriptions, pages, refuse }: EventMethodsParts,
+  { subscriptions, pages, requestId, refuse }: EventMethodsParts,
   caller: Caller,
 ): AnswerEvents {
   return (method, params) => {
@@ -36,9 +38,9 @@ export function eventMethods(
           return { events, ttlMs: listTtlMs, cacheScope: 'private' };
         });
       case 'events/subscribe':
-        return answer(() => subscribe(subscriptions(), caller, params));
+        return answer(() => subscribe(subscriptions(), caller, params, requestId));
       case 'events/unsubscribe':
-        return answer(() => unsubscribe(subscriptions(), caller, params));
+        return answer(() => unsubscribe(subscriptions(), caller, params, requestId));
       case 'events/poll':
         return answer(() => poll(pages(), caller, params));
       default:

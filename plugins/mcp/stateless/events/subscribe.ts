@@ -13,6 +13,7 @@ export async function subscribe(
   subscriptions: EventSubscriptions,
   caller: Caller,
   params: Fields,
+  requestId: string,
 ): Promise<object> {
   const { name, arguments: given, delivery, cursor, ttlMs = null } = readSubscribe(params);
   const type = eventNamed(name, caller.disabled);
@@ -26,7 +27,7 @@ export async function subscribe(
     throw invalidParams('params/delivery/secret must be whsec_ and 24 to 64 bytes in base64');
   }
   const wanted = { type, accountId: given?.account_id ?? null, url, secret, ttlMs };
-  const outcome = await subscriptions.subscribe(caller, wanted);
+  const outcome = await subscriptions.subscribe(caller, wanted, requestId);
   if ('refused' in outcome) throw refusalOf(outcome.refused);
   const { id, expiresAt, health } = outcome;
   const { lastDeliveryAt, lastError, failingSince } = health;
@@ -50,11 +51,12 @@ export async function unsubscribe(
   subscriptions: EventSubscriptions,
   caller: Caller,
   params: Fields,
+  requestId: string,
 ): Promise<object> {
   const { name, arguments: given, delivery } = readUnsubscribe(params);
   const type = eventNamed(name, new Set());
   const target = { type, accountId: given?.account_id ?? null, url: delivery.url };
-  await subscriptions.unsubscribe(caller, target);
+  await subscriptions.unsubscribe(caller, target, requestId);
   return {};
 }
 
