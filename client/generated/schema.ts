@@ -6284,7 +6284,7 @@ export interface operations {
                         text: string;
                         /**
                          * Format: date-time
-                         * @description when it was written, ISO 8601
+                         * @description when it was written, ISO 8601, not before 1970
                          * @example 2026-01-31T09:30:00.000Z
                          */
                         at: string;

@@ -100,7 +100,7 @@ export const PhoneSettingsSchema = Closed({
         from: PhoneNumber,
         text: Text,
         at: Type.String({
-          description: 'when it was written, ISO 8601',
+          description: 'when it was written, ISO 8601, not before 1970',
           format: 'date-time',
           examples: ['2026-01-31T09:30:00.000Z'],
         }),

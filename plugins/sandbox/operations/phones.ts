@@ -210,6 +210,8 @@ function named(params: { phone: string }, query: { channel?: string }) {
 function momentFrom(text: string, path: string): number {
   const at = Date.parse(text);
   if (Number.isNaN(at)) throw invalid(path, 'is not a moment in ISO 8601');
+  // What drivers hand over has no earlier moments: the gateway would refuse the history, again and again.
+  if (at < 0) throw invalid(path, 'is before 1970');
   return at;
 }
 

@@ -239,6 +239,11 @@ t.test('what is wrong is named', async (t) => {
     code: 'invalid_request',
     details: [{ path: 'body/media_url' }],
   });
+  const early = { history: [{ from: '+15550002222', text: 'x', at: '1969-12-31T23:59:59Z' }] };
+  await t.rejects(call('put_simulated_phone', { params, query, body: early }), {
+    code: 'invalid_request',
+    details: [{ path: 'body/history/0/at', message: 'body/history/0/at is before 1970' }],
+  });
 });
 
 t.test('the whole network goes out of reach', async (t) => {
