@@ -85,7 +85,8 @@ function openerRefusal(
   const refused = listOf(batch.refusedOpeners, account.id);
   refused.push(batch.now);
   batch.newRefusals.push({ accountId: account.id, at: batch.now });
-  const hold = rules.limits.safetyHold(refused, batch.now);
+  // Only a connected account is restricted; what is refused until it is counts for it then.
+  const hold = account.status === 'connected' ? rules.limits.safetyHold(refused, batch.now) : null;
   if (hold === null) return new GatewayError('opener_burst', { retryAfterS: wait / 1000 });
   batch.holds.set(account.id, hold);
   // The account is restricted now, for longer than the guard would hold the next opener.

@@ -435,6 +435,15 @@ t.test('refused openers restrict the account', async (t) => {
   t.equal(waitOf(), 3_600, 'the restriction holds it for longer');
   t.same([...batch.holds], [['acc_1', now + 3_600_000]]);
   t.equal(batch.newRefusals.length, 2);
+
+  const away = batchOf({ accounts: [reconnecting], openers: 5 });
+  const waits = [1, 2, 3].map(() => outcome(decideSend(rules, away, toStranger))[2]);
+  t.ok(
+    waits.every((wait) => wait !== undefined && wait <= 60),
+    `one that reconnects is not restricted: the guard alone holds its openers, ${waits} s`,
+  );
+  t.equal(away.holds.size, 0);
+  t.equal(away.newRefusals.length, 3, 'they count once it is connected');
 });
 
 t.test('idempotency', async (t) => {
