@@ -43,29 +43,35 @@ async function step(
   // Deliveries handed over now would end as suppressed.
   if (!goesOut(webhook, receiver?.health, allowed)) return 'paused';
   const before = await unit.deliveries.byIds(recovery.underWay);
-  const underWay = before.filter(({ state }) => state === 'waiting').map(({ id }) => id);
-  const room = atOnce - underWay.length;
-  if (room <= 0) return 'full';
-  const next = await unit.recoveries.next(recovery, room);
-  if (next.length === 0 && underWay.length > 0) return 'full';
-  const last = next.at(-1);
-  if (last === undefined) {
+  const idsOf = (wanted: string) =>
+    before.filter(({ state }) => state === wanted).map(({ id }) => id);
+  const underWay = idsOf('waiting');
+  // The webhook was off or paused before they were sent: they are handed over once more.
+  const again = idsOf('suppressed');
+  const room = atOnce - underWay.length - again.length;
+  const next = room > 0 ? await unit.recoveries.next(recovery, room) : [];
+  if (next.length === 0 && again.length === 0) {
+    if (underWay.length > 0) return 'full';
     await unit.recoveries.save([{ ...recovery, underWay: [], finishedAt: unit.now }]);
     return 'over';
   }
-  const found = await unit.deliveries.forChange(next.map(({ id }) => id));
+  const found = await unit.deliveries.forChange([...again, ...next.map(({ id }) => id)]);
   const events = await unit.events.present(found.map(({ eventId }) => eventId));
   const due = found
-    .filter(({ state, eventId }) => isWanted(recovery, state) && events.has(eventId))
+    .filter(({ id, state, eventId }) => {
+      const isWanted = again.includes(id) ? state === 'suppressed' : isOf(recovery, state);
+      return isWanted && events.has(eventId);
+    })
     .map((delivery) => replayOf(delivery, webhook, unit.now));
   await unit.deliveries.save(due);
   await unit.deliveries.reassign(due);
+  const last = next.at(-1);
   await unit.recoveries.save([
     {
       ...recovery,
-      position: [last.createdAt, last.id],
+      position: last === undefined ? recovery.position : [last.createdAt, last.id],
       underWay: [...underWay, ...due.map(({ id }) => id)],
-      recovered: recovery.recovered + due.length,
+      recovered: recovery.recovered + due.filter(({ id }) => !again.includes(id)).length,
     },
   ]);
   await unit.receivers.wake(
@@ -76,6 +82,6 @@ async function step(
 }
 
 /** Somebody may have replayed it meanwhile. */
-function isWanted({ states }: Recovery, state: string): boolean {
+function isOf({ states }: Recovery, state: string): boolean {
   return states.some((one) => one === state);
 }

@@ -45,3 +45,43 @@ for (const [what, denied, granted] of [
     t.match(await recoveries.find(hook.id), { total: 5, recovered: 5 });
   });
 }
+
+t.test('what was handed over and not sent before its tenant lost the feature is', async (t) => {
+  const internet = new Internet();
+  const settings = { timeoutMs: 30_000 };
+  const { url } = await engines.sqlite.create(t);
+  const one = await openEngine(t, url, internet, { settings });
+  t.teardown(() => internet.letGo());
+  const tenantId = await addTenant(one);
+  const hook = await addWebhook(one, tenantId);
+  internet.on(hook.url, () => 500);
+  const subjects = (name: string, count: number) =>
+    Array.from({ length: count }, (_, n) => ({ subject: `${name}_${n}` }));
+  await raise(one, tenantId, subjects('missed', 5));
+  const missed = async (state: string) =>
+    (await deliveriesOf(one)).filter(
+      (row) => row.subject.startsWith('missed') && row.state === state,
+    ).length;
+  await until('failures', async () => (await missed('failed')) === 5);
+
+  // A failing receiver gets fewer requests, of which these take every one: what is handed over waits.
+  internet.on(hook.url, internet.hang);
+  await raise(one, tenantId, subjects('live', 10));
+  await until('a live request', () => internet.at(hook.url).length > 5);
+  const begun = { tenantId, webhookId: hook.id, id: newId('rec') };
+  const range = { states: ['failed'], since: 0, until: null } as const;
+  t.match(await one.storage.submit(beginRecoveryLane, { ...begun, ...range }), { recovery: {} });
+  const { recoveries } = one.storage.read;
+  await until('two', async () => (await recoveries.find(hook.id))?.underWay.length === 2);
+  await one.run((unit) => unit.tenants.change(tenantId, { disabled: ['webhooks'] }));
+  // What was read before may still begin for a moment.
+  await pause(100);
+  internet.on(hook.url, () => 204);
+  internet.letGo();
+  await until('the suppressed', async () => (await missed('suppressed')) === 2);
+
+  await one.run((unit) => unit.tenants.change(tenantId, { disabled: [] }));
+  await until('the end', async () => (await recoveries.find(hook.id))?.finishedAt);
+  t.equal(await missed('delivered'), 5);
+  t.match(await recoveries.find(hook.id), { total: 5, recovered: 5 });
+});
