@@ -17,14 +17,18 @@ function randomShare(): number {
   return byte / 256;
 }
 
-const next = monotonicFactory(randomShare);
+// Apart, as each goes on from the latest time that it has seen: the process's clock may be ahead of the database's.
+const nextNow = monotonicFactory(randomShare);
+const nextAt = monotonicFactory(randomShare);
 
 /**
- * A new id such as `msg_01j…`: unique across processes (80 random bits), sorting by the time at which
- * it was made and, within one process, in the order of the calls. Lower case, 26 characters after the prefix.
+ * A new id such as `msg_01j…`: unique across processes (80 random bits), sorting by the time at which it was made and,
+ * within one process, in the order of the calls. Lower case, 26 characters after the prefix.
+ * @param at time of the database, for all ids of a prefix or for none; the process's clock when absent
  */
-export function newId(prefix: IdPrefix, at: number = Date.now()): string {
-  return `${prefix}_${next(at).toLowerCase()}`;
+export function newId(prefix: IdPrefix, at?: number): string {
+  const id = at === undefined ? nextNow(Date.now()) : nextAt(at);
+  return `${prefix}_${id.toLowerCase()}`;
 }
 
 /**

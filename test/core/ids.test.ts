@@ -9,6 +9,14 @@ t.test('ids sort in the order in which they are made', async (t) => {
   t.ok(newId('acc', 1_000) < newId('acc', 2_000));
 });
 
+t.test("a given time is not that of the process's clock, which may be ahead", async (t) => {
+  const at = Date.now() - 60_000;
+  const [before, ofProcess, then] = [newId('evt', at), newId('msg'), newId('evt', at + 1)];
+  t.ok(before < then);
+  t.ok(then < idBound('evt', at + 2), 'its own time, whatever was made between');
+  t.ok(idBound('msg', at + 2) < ofProcess);
+});
+
 t.test('a bound stands between the ids before a time and those of it', async (t) => {
   const at = Date.now() + 10_000;
   const [before, then] = [newId('evt', at - 1), newId('evt', at)];
