@@ -34,7 +34,7 @@ async function step(
   if (recovery === undefined || recovery.finishedAt !== null) return 'over';
   const [webhook] = await unit.webhooks.byIds([webhookId]);
   if (webhook === undefined) {
-    await unit.recoveries.delete(webhookId);
+    await unit.recoveries.delete([webhookId]);
     return 'over';
   }
   const [receiver] = await unit.receivers.find([webhook.receiverId]);

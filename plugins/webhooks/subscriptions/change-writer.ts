@@ -38,12 +38,13 @@ export class ChangeWriter {
   }
 
   async write(unit: Unit, log: GatewayLog): Promise<void> {
-    const { webhooks, deliveries, receivers, now } = unit;
+    const { webhooks, recoveries, deliveries, receivers, now } = unit;
     // Deletions and renames come first: they free names for new subscriptions.
     await webhooks.delete([...this.#deleted]);
     await webhooks.save([...this.#changed.values()]);
     await webhooks.insert([...this.#created.values()]);
-    // Lock order: deliveries before receivers.
+    // Lock order: recoveries, deliveries, receivers.
+    await recoveries.delete([...this.#deleted]);
     for (const { id, receiverId } of this.#reassigned.values()) {
       await deliveries.reassignWaiting(id, receiverId);
     }

@@ -88,9 +88,13 @@ export class RecoveryTable {
     return await this.db.knex('recoveries').whereNull('finished_at').pluck('webhook_id');
   }
 
-  /** Deletes the recovery of a subscription that is gone. */
-  async delete(webhookId: string): Promise<void> {
-    await this.db.knex('recoveries').where('webhook_id', webhookId).delete();
+  /** Deletes the recoveries of subscriptions that are gone. */
+  async delete(webhookIds: readonly string[]): Promise<void> {
+    if (webhookIds.length === 0) return;
+    await this.db
+      .knex('recoveries')
+      .whereIn('webhook_id', [...webhookIds])
+      .delete();
   }
 
   /** How many deliveries a recovery would find. */

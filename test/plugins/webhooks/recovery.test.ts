@@ -2,6 +2,7 @@ import t, { type Test } from 'tap';
 import { databases, type TestDatabase } from '../../harness/databases.ts';
 import { runGateway } from '../../harness/gateway.ts';
 import { startReceiver } from '../../harness/receiver.ts';
+import { openRows } from '../../harness/rows.ts';
 import { bodyOf, pair, phoneNumber, until } from '../../harness/story.ts';
 
 const phone = phoneNumber(1);
@@ -65,6 +66,8 @@ async function recovery(t: Test, engine: TestDatabase): Promise<void> {
   t.same((await log('delivered')).sort(), [...failed, ...suppressed].sort(), 'under the same ids');
   t.equal((await api.delete('/webhooks/hook')).status, 200);
   t.equal((await api.get(path)).status, 404);
+  const left = 'select id from recoveries';
+  t.same(await openRows(t, database.url).rows(left, []), [], 'nothing outlives its webhook');
 }
 
 for (const engine of databases) {
