@@ -2,7 +2,18 @@ import { randomFillSync } from 'node:crypto';
 import { encodeTime, monotonicFactory } from 'ulid';
 
 /** The prefixes of ids; each names what the id belongs to. */
-export type IdPrefix = 'msg' | 'con' | 'acc' | 'wh' | 'dlv' | 'evt' | 'ten' | 'key' | 'rec' | 'aud';
+export type IdPrefix =
+  | 'msg'
+  | 'con'
+  | 'acc'
+  | 'wh'
+  | 'dlv'
+  | 'evt'
+  | 'ten'
+  | 'key'
+  | 'rec'
+  | 'aud'
+  | 'fgt';
 
 const random = new Uint8Array(4_096);
 let used = random.length;

@@ -7,6 +7,9 @@ export type ContactChanges = Partial<
   Pick<Contact, 'name' | 'nameSet' | 'doNotDisturb' | 'private' | 'automationPaused'>
 >;
 
+/** How messages go of contacts that are made private. */
+export type ForgettingMessages = Pick<Messages, 'forgetContact' | 'forgetSome'>;
+
 /** One change. */
 export interface ContactChangeInput {
   readonly tenantId: string;
@@ -16,14 +19,15 @@ export interface ContactChangeInput {
 
 /**
  * The lane of changes to contacts: under the tenant's lock, so that no message of a contact that becomes private is
- * accepted or received meanwhile. Answers the contact as it is then, null when the tenant has none with this id or alias.
+ * accepted or received meanwhile. Answers the contact as it is then, null when the tenant has none with this id or alias,
+ * and `forgetting`, with nothing changed, for one that is to be private no more while messages of before are left.
  */
 export function makeContactChangeLane(
-  messages: Pick<Messages, 'forgetContact'>,
-): Lane<ContactChangeInput, Contact | null> {
+  messages: ForgettingMessages,
+): Lane<ContactChangeInput, Contact | null | 'forgetting'> {
   return {
     name: 'contacts.change',
-    maxBatch: 32,
+    maxBatch: 8,
     locks: ({ tenantId }) => [`tenant:${tenantId}`],
     async run(unit, inputs) {
       const aliases = await unit.contactAliases.of(inputs.map((input) => input.id));
@@ -31,12 +35,17 @@ export function makeContactChangeLane(
       const rows = await unit.contacts.byIds(inputs.map((input) => idOf(input.id)));
       const contacts = new Map(rows.map((row) => [row.id, row]));
       const changed = new Map<string, Contact>();
-      const outputs: (Contact | null)[] = [];
+      const outputs: (Contact | null | 'forgetting')[] = [];
       for (const { tenantId, id: named, changes } of inputs) {
         const id = idOf(named);
         const before = contacts.get(id);
         if (before?.tenantId !== tenantId) {
           outputs.push(null);
+          continue;
+        }
+        const isShown = before.private && changes.private === false;
+        if (isShown && (await messages.forgetSome(unit, tenantId, id))) {
+          outputs.push('forgetting');
           continue;
         }
         const after = { ...before, ...changes };

@@ -4,7 +4,7 @@ import type { Erasure } from '../erasure/contract.ts';
 import type { Contact } from './contract.ts';
 
 /** One erasure of a contact, by its id or an alias. */
-export type EraseInput = Omit<Erasure, 'address'>;
+export type EraseInput = Pick<Erasure, 'id' | 'tenantId'>;
 
 /**
  * The lane that begins to erase contacts: under the tenant's lock, so that nothing of the person is accepted or received
@@ -37,7 +37,7 @@ async function beginErasure(
   await messages.beginErasing(unit, tenantId, id);
   await unit.contactAliases.deleteOf(id);
   await unit.contacts.erase(id);
-  const erasure = { id, tenantId, address: { channel, phone, networkId } };
+  const erasure = { id, tenantId, contactId: null, address: { channel, phone, networkId } };
   await unit.erasures.begin(erasure, unit.now);
   return erasure;
 }

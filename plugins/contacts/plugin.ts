@@ -4,8 +4,8 @@ import { gatewayPlugin } from '../../core/kernel.ts';
 import { withTimeout } from '../../core/waiting.ts';
 import type {} from '../accounts/contract.ts';
 import type {} from '../erasure/contract.ts';
-import { makeContactChangeLane } from './change.ts';
 import { changesOf } from './change-contact.ts';
+import { ContactChanger } from './contact-changer.ts';
 import { createContactLane } from './create.ts';
 import { makeEraseLane, makeEraseSomeLane } from './erase.ts';
 import { exportContact } from './export-contact.ts';
@@ -23,15 +23,18 @@ export default gatewayPlugin(
   'contacts',
   ['storage', 'secrets', 'erasure', 'media', 'accounts', 'messages'],
   async (app) => {
-    const { accounts, channels, cursors, erasures, media, messages, storage } =
+    const { accounts, channels, cursors, erasures, media, messages, stopping, storage } =
       app.container.cradle;
-    const change = makeContactChangeLane(messages);
+    const changer = new ContactChanger(storage, messages, stopping);
     const erase = makeEraseLane(messages);
     const eraseSome = makeEraseSomeLane(messages);
     erasures.add('con', (erasure) => storage.submit(eraseSome, erasure));
     // Behind the messages: what was under way with the person has left its keys by then.
     erasures.add('con', ({ tenantId, address }) =>
       address === null ? Promise.resolve(false) : accounts.forget(tenantId, address),
+    );
+    erasures.add('fgt', ({ tenantId, contactId: id }) =>
+      id === null ? Promise.resolve(false) : changer.forgetSome({ tenantId, id }),
     );
     const known: KnownContacts = async (contacts, accountIds) => {
       const threads = await storage.read.threads.ofContacts(contacts.map(({ id }) => id));
@@ -54,8 +57,8 @@ export default gatewayPlugin(
       async change(caller, id, fields) {
         const isLimited = (caller.accountIds ?? null) !== null;
         if (isLimited && (await find(caller, id)) === null) return null;
-        const changes = changesOf(fields);
-        const contact = await storage.submit(change, { tenantId: caller.tenantId, id, changes });
+        const change = { tenantId: caller.tenantId, id, changes: changesOf(fields) };
+        const contact = await changer.change(change);
         return contact && contactView(contact);
       },
     }));
@@ -66,7 +69,7 @@ export default gatewayPlugin(
         list,
         channels,
         create: (input) => storage.submit(createContactLane, input),
-        change: (input) => storage.submit(change, input),
+        change: (input) => changer.change(input),
         async erase(input) {
           const begun = await storage.submit(erase, input);
           if (begun === null) return null;

@@ -5,9 +5,11 @@ import type { ContactAddress } from '../../core/contracts/driver.ts';
  * rest is deleted in steps, each a short transaction; what a killed process left is gone on with by a sweep.
  */
 export interface Erasure {
-  /** Of what is erased: a contact or a tenant. */
+  /** Of what is erased, a contact or a tenant; of a contact made private, one of its own: that may happen again. */
   readonly id: string;
   readonly tenantId: string;
+  /** The contact that was made private; null: another kind of erasure. */
+  readonly contactId: string | null;
   /** Of an erased contact, until nothing else is left of it; null: a tenant's. */
   readonly address: ErasedAddress | null;
 }
@@ -16,6 +18,9 @@ export interface Erasure {
 export interface ErasedAddress extends ContactAddress {
   readonly channel: string;
 }
+
+/** A kind of erasures, by the prefix of their ids: contacts, messages of contacts made private, tenants. */
+export type ErasurePrefix = 'con' | 'fgt' | 'ten';
 
 /** One step: deletes a bounded part, in a short transaction. Answers whether there is more to delete. */
 export type ErasureStep = (erasure: Erasure) => Promise<boolean>;
@@ -35,7 +40,7 @@ export interface Erasures {
    * Adds a step to a kind of erasures, by the prefix of their ids: steps are taken in the order of the calls, each until it
    * has nothing left. Called while booting.
    */
-  add(prefix: 'con' | 'ten', step: ErasureStep): void;
+  add(prefix: ErasurePrefix, step: ErasureStep): void;
   /**
    * Goes on with an erasure that has begun, until nothing is left. The files of media and, in an embedded database, what
    * the file still has of it go before its end.

@@ -3,7 +3,7 @@ import type { Lane, Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { Loop } from '../../core/loop.ts';
 import { pacedSteps } from '../../core/paced-steps.ts';
-import type { Erasure, ErasureStep, Erasures } from './contract.ts';
+import type { Erasure, ErasurePrefix, ErasureStep, Erasures } from './contract.ts';
 
 /** Between two sweeps, and how old an erasure is that a sweep takes: the process that began it is at it before. */
 const sweepMs = 5_000;
@@ -52,7 +52,7 @@ export class ErasureSweep implements Erasures {
     );
   }
 
-  add(prefix: 'con' | 'ten', step: ErasureStep): void {
+  add(prefix: ErasurePrefix, step: ErasureStep): void {
     this.#steps.push({ prefix, step });
   }
 

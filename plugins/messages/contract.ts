@@ -44,11 +44,16 @@ declare module '../../core/container.ts' {
 declare module '../../core/contracts/messages.ts' {
   interface Messages {
     /**
-     * Forgets a contact, inside the transaction that makes it private and has its tenant locked: its undispatched
-     * messages fail with `contact_private`, emptied and without an event; all others are deleted, and so are
-     * the events of all of them with their deliveries. The media of what is deleted is deleted after the commit.
+     * Begins to forget a contact, inside the transaction that makes it private and has its tenant locked: its undispatched
+     * messages fail with `contact_private`, emptied and without an event; some of the others are deleted with their events,
+     * deliveries and media. An erasure deletes the rest, where there is one.
      */
     forgetContact(unit: Unit, tenantId: string, contactId: string): Promise<void>;
+    /**
+     * Deletes some of what is left of a contact that was made private. The caller has locked the tenant. Answers whether
+     * there is more.
+     */
+    forgetSome(unit: Unit, tenantId: string, contactId: string): Promise<boolean>;
     /** All messages with a contact, newest first, a page at a time. */
     pagesOf(
       tenantId: string,

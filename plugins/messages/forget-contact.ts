@@ -1,4 +1,5 @@
 import type { Unit } from '../../core/contracts/storage.ts';
+import { newId } from '../../core/ids.ts';
 import { deleteEvents, deleteMessages } from './delete-messages.ts';
 import { failures } from './failures.ts';
 import type { MessageReporter } from './message-reporter.ts';
@@ -7,12 +8,15 @@ import { failed } from './status.ts';
 /** Why a contact is forgotten, as its messages say that were not sent yet. */
 export type ForgetReason = 'contact_private' | 'contact_erased';
 
-/** Messages of an erased contact that one transaction deletes: its tenant waits for milliseconds. */
-const erasedAtOnce = 100;
+/** Messages of a contact that one transaction deletes: its tenant waits for milliseconds. */
+const deletedAtOnce = 100;
+
+/** Messages that one statement fails: each has several values in it. */
+const failedAtOnce = 500;
 
 /**
- * Forgets a contact that is made private, inside that change's transaction: its undispatched messages fail, emptied and
- * without an event, all others are deleted, and so are the events of all of them with their deliveries.
+ * Begins to forget a contact that is made private, inside that change's transaction: its undispatched messages fail,
+ * emptied and without an event, and some of the others are deleted. An erasure deletes the rest, where there is one.
  */
 export async function forgetContact(
   unit: Unit,
@@ -20,38 +24,32 @@ export async function forgetContact(
   contactId: string,
   reporter: Pick<MessageReporter, 'report'>,
 ): Promise<void> {
-  const kept = new Set(
-    await failUndispatched(unit, tenantId, contactId, 'contact_private', reporter),
-  );
-  const ids = await unit.contactMessages.idsOfContact(contactId);
-  await deleteMessages(
-    unit,
-    tenantId,
-    ids.filter((id) => !kept.has(id)),
-  );
+  await failUndispatched(unit, tenantId, contactId, 'contact_private', reporter);
+  if (!(await forgetSome(unit, tenantId, contactId))) return;
+  const id = newId('fgt', unit.now);
+  await unit.erasures.begin({ id, tenantId, contactId, address: null }, unit.now);
 }
 
-/**
- * Fails the undispatched messages of a contact, emptied and without an event, and deletes what events there are of them;
- * answers their ids.
- */
+/** Fails the undispatched messages of a contact, emptied and without an event, and deletes what events there are of them. */
 export async function failUndispatched(
   unit: Unit,
   tenantId: string,
   contactId: string,
   why: ForgetReason,
   reporter: Pick<MessageReporter, 'report'>,
-): Promise<readonly string[]> {
+): Promise<void> {
   const undispatched = await unit.contactMessages.undispatchedOfContact(contactId);
   const changed = undispatched.flatMap(
     (message) => failed(message, failures[why](), unit.now)?.message ?? [],
   );
-  await unit.messages.save(changed);
+  for (let start = 0; start < changed.length; start += failedAtOnce) {
+    const some = changed.slice(start, start + failedAtOnce);
+    const ids = some.map((message) => message.id);
+    await unit.messages.save(some);
+    await unit.messages.blank(ids);
+    await deleteEvents(unit, tenantId, ids);
+  }
   reporter.report(unit, changed);
-  const ids = changed.map((message) => message.id);
-  await unit.messages.blank(ids);
-  await deleteEvents(unit, tenantId, ids);
-  return ids;
 }
 
 /**
@@ -59,10 +57,24 @@ export async function failUndispatched(
  * last of them. Answers whether there are more.
  */
 export async function eraseSome(unit: Unit, tenantId: string, contactId: string): Promise<boolean> {
-  const kept = failures.contact_erased();
-  const ids = await unit.contactMessages.someOfContact(contactId, kept, erasedAtOnce);
-  await deleteMessages(unit, tenantId, ids);
-  if (ids.length === erasedAtOnce) return true;
+  if (await deleteSome(unit, tenantId, contactId, 'contact_erased')) return true;
   await unit.threads.deleteOfContact(contactId);
   return false;
+}
+
+/** Deletes some of the messages of a private contact, but for those that failed as it is; answers whether there are more. */
+export function forgetSome(unit: Unit, tenantId: string, contactId: string): Promise<boolean> {
+  return deleteSome(unit, tenantId, contactId, 'contact_private');
+}
+
+async function deleteSome(
+  unit: Unit,
+  tenantId: string,
+  contactId: string,
+  butFailed: ForgetReason,
+): Promise<boolean> {
+  const kept = failures[butFailed]();
+  const ids = await unit.contactMessages.someOfContact(contactId, kept, deletedAtOnce);
+  await deleteMessages(unit, tenantId, ids);
+  return ids.length === deletedAtOnce;
 }

@@ -7,7 +7,7 @@ import type { MintAddress } from '../../core/media-reference.ts';
 import { mayUse } from '../../core/scopes.ts';
 import { Dispatchers } from './dispatch/dispatchers.ts';
 import { HostNotifier } from './dispatch/host-notifier.ts';
-import { eraseSome, failUndispatched, forgetContact } from './forget-contact.ts';
+import { eraseSome, failUndispatched, forgetContact, forgetSome } from './forget-contact.ts';
 import { makeLanes } from './lanes.ts';
 import { MessageReporter } from './message-reporter.ts';
 import { messageMetrics, showQueues } from './metrics.ts';
@@ -135,6 +135,10 @@ export default gatewayPlugin(
         return isShown ? messageView(found, mint) : null;
       },
       forgetContact: forget,
+      async forgetSome(unit, ...contact) {
+        unit.afterCommit(() => media.sweep());
+        return await forgetSome(unit, ...contact);
+      },
       async *pagesOf(tenantId, contactId, limit) {
         for await (const page of pagesOfContact(storage.read, tenantId, contactId, limit)) {
           yield page.map((message) => messageView(message, mint));

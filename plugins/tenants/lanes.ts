@@ -79,7 +79,7 @@ export const deleteTenants: Lane<Deletion, Tenant | null> = {
       if (tenant === null || tenant.status === 'deleted') continue;
       await unit.apiKeys.revokeOf(id, unit.now);
       await unit.tenants.change(id, { status: 'deleted', disabled: features });
-      await unit.erasures.begin({ id, tenantId: id, address: null }, unit.now);
+      await unit.erasures.begin({ id, tenantId: id, contactId: null, address: null }, unit.now);
     }
     return answers;
   },

@@ -12,12 +12,14 @@ export interface ManyMessages {
   readonly count: number;
   readonly at: number;
   readonly text?: string;
+  /** They wait to be sent, and no event tells of them; else they are read. */
+  readonly queued?: boolean;
 }
 
-/** Stores sent messages straight into the database, with their threads, and an event for every tenth. */
+/** Stores outbound messages straight into the database, with their threads, and an event for every tenth. */
 export async function storeMany(
   { connections, dialect }: OpenStorage,
-  { tenantId, accountId, contactIds, count, at, text = 'long ago' }: ManyMessages,
+  { tenantId, accountId, contactIds, count, at, text = 'long ago', queued = false }: ManyMessages,
 ): Promise<void> {
   const portion = 1_000;
   for (let start = 0; start < count; start += portion) {
@@ -32,13 +34,14 @@ export async function storeMany(
         contact_id: contactIds[n % contactIds.length] ?? '',
         direction: 'outbound',
         text: `${text} ${n}`,
-        status: 'read',
-        network_id: newId('evt'),
+        ...(queued
+          ? { status: 'queued', sequence: n + 1_000 }
+          : { status: 'read', network_id: newId('evt') }),
         created_at: at,
       });
     }
     const events = rows
-      .filter((_, n) => n % 10 === 0)
+      .filter((_, n) => !queued && n % 10 === 0)
       .map((row) => ({
         id: newId('evt', at),
         tenant_id: tenantId,

@@ -4,6 +4,7 @@ import type { Erasure } from '../contract.ts';
 interface ErasureRow {
   readonly id: string;
   readonly tenant_id: string;
+  readonly contact_id: string | null;
   readonly channel: string | null;
   readonly phone: string | null;
   readonly network_id: string | null;
@@ -18,9 +19,10 @@ export class ErasureTable {
   }
 
   /** Begins an erasure, in the transaction after which nobody sees its subject any more; repeatable. */
-  async begin({ id, tenantId, address }: Erasure, at: number): Promise<void> {
+  async begin({ id, tenantId, contactId, address }: Erasure, at: number): Promise<void> {
     const { channel = null, phone = null, networkId: network_id = null } = address ?? {};
-    const row = { id, tenant_id: tenantId, channel, phone, network_id, created_at: at };
+    const subject = { id, tenant_id: tenantId, contact_id: contactId };
+    const row = { ...subject, channel, phone, network_id, created_at: at };
     await this.db.insertIgnore('erasures', [row]);
   }
 
@@ -32,9 +34,10 @@ export class ErasureTable {
       .where('id', '>', after)
       .orderBy('id')
       .limit(limit);
-    return rows.map(({ id, tenant_id, channel, phone, network_id }) => ({
+    return rows.map(({ id, tenant_id, contact_id, channel, phone, network_id }) => ({
       id,
       tenantId: tenant_id,
+      contactId: contact_id,
       address: channel === null ? null : { channel, phone, networkId: network_id },
     }));
   }

@@ -7,6 +7,7 @@ export const erasureSchema: readonly Table[] = [
     columns: {
       id,
       tenant_id: id,
+      contact_id: nullable(id),
       // Of an erased contact, until the last of its steps.
       channel: nullable(words(40)),
       phone: nullable(words(40)),

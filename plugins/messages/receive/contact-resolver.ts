@@ -116,7 +116,7 @@ export class ContactResolver {
    * user sets it.
    */
   async store(unit: Unit, forget: Messages['forgetContact']): Promise<void> {
-    // Before the merges: after them it would delete the failed messages that a private contact has kept, too.
+    // Before the merges: it goes by the contact whose messages they are until then.
     for (const id of this.#hidden) await forget(unit, this.byId(id).tenantId, id);
     const merges = [...this.#merges].filter(([id]) => this.#stored.has(id));
     await storeMerges(unit, new Map(merges));

@@ -31,15 +31,6 @@ export class ContactMessageTable {
     return (await locked(this.db, query)).map(fromColumns);
   }
 
-  /** The ids of all messages with a contact. */
-  async idsOfContact(contactId: string): Promise<readonly string[]> {
-    const rows: readonly { readonly id: string }[] = await this.db
-      .knex('messages')
-      .select('id')
-      .where('contact_id', contactId);
-    return rows.map((row) => row.id);
-  }
-
   /** The ids of a bounded number of messages with a contact, but of those that failed for this reason. */
   async someOfContact(
     contactId: string,

@@ -3,12 +3,12 @@ import t from 'tap';
 import type { Caller } from '../../../core/contracts/caller.ts';
 import type { Driver } from '../../../core/contracts/driver.ts';
 import type { AnyOperation } from '../../../core/operation.ts';
-import { makeContactChangeLane } from '../../../plugins/contacts/change.ts';
+import { ContactChanger } from '../../../plugins/contacts/contact-changer.ts';
 import { createContactLane } from '../../../plugins/contacts/create.ts';
 import { contactOperations } from '../../../plugins/contacts/operations.ts';
 import { makeCursors } from '../../../plugins/secrets/cursors.ts';
 import { databases } from '../../harness/databases.ts';
-import { forgetContact, makeTenant, openStage } from '../messages/stage.ts';
+import { forgetContact, forgetSome, makeTenant, openStage } from '../messages/stage.ts';
 
 interface Shown {
   readonly id: string;
@@ -51,12 +51,13 @@ for (const engine of databases) {
     const database = await engine.create(t);
     const stage = await openStage(t, database.url);
     const { storage } = stage;
-    const change = makeContactChangeLane({ forgetContact });
+    const messages = { forgetContact, forgetSome };
+    const changer = new ContactChanger(storage, messages, new AbortController().signal);
     const operations = contactOperations({
       find: (tenantId, id) => storage.read.contacts.find(tenantId, id),
       known: async (contacts) => contacts,
       list: (tenantId, filter) => storage.read.contacts.list(tenantId, filter),
-      change: (input) => storage.submit(change, input),
+      change: (input) => changer.change(input),
       erase: async () => null,
       channels: { channels: () => Object.keys(drivers), driverOf: (name) => drivers[name] ?? null },
       create: (input) => storage.submit(createContactLane, input),

@@ -82,7 +82,7 @@ t.test('erasures that cannot be gone on with hold up none behind them', async (t
   const ids = Array.from({ length: 230 }, (_, n) => `con_${String(n).padStart(3, '0')}`);
   await run(storage, async (unit) => {
     for (const id of ids) {
-      await unit.erasures.begin({ id, tenantId: 'ten_1', address: null }, 1);
+      await unit.erasures.begin({ id, tenantId: 'ten_1', contactId: null, address: null }, 1);
     }
   });
   const done: string[] = [];

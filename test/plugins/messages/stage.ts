@@ -28,7 +28,7 @@ import { HostNotifier } from '../../../plugins/messages/dispatch/host-notifier.t
 import type { SendOutcome } from '../../../plugins/messages/dispatch/outcome.ts';
 import { unpaced } from '../../../plugins/messages/dispatch/pace.ts';
 import type { NextSend } from '../../../plugins/messages/dispatch/session-input.ts';
-import { forgetContact as forget } from '../../../plugins/messages/forget-contact.ts';
+import { forgetContact as forget, forgetSome } from '../../../plugins/messages/forget-contact.ts';
 import { type MessageLanes, makeLanes } from '../../../plugins/messages/lanes.ts';
 import { MessageReporter } from '../../../plugins/messages/message-reporter.ts';
 import { messageMetrics } from '../../../plugins/messages/metrics.ts';
@@ -246,7 +246,9 @@ export const noOptions: ConnectOptions = {
   markPrivate: false,
 };
 
-/** Forgets a contact that is made private, as the plugin does. */
+export { forgetSome };
+
+/** Begins to forget a contact that is made private, as the plugin does. */
 export function forgetContact(unit: Unit, tenantId: string, contactId: string): Promise<void> {
   return forget(unit, tenantId, contactId, reporter);
 }

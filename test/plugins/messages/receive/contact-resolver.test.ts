@@ -9,6 +9,7 @@ import {
   codeOf,
   FakeSession,
   forgetContact,
+  forgetSome,
   inbound,
   makeTenant,
   noOptions,
@@ -29,7 +30,7 @@ for (const engine of databases) {
     const database = await engine.create(t);
     const stage = await openStage(t, database.url);
     const other = await openStage(t, database.url);
-    const lane = makeContactChangeLane({ forgetContact });
+    const lane = makeContactChangeLane({ forgetContact, forgetSome });
     const { read, connections } = stage.storage;
 
     const open = async () => {

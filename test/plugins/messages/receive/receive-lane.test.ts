@@ -24,6 +24,7 @@ import {
   codeOf,
   FakeSession,
   forgetContact,
+  forgetSome,
   inbound,
   makeTenant,
   noOptions,
@@ -115,7 +116,7 @@ for (const engine of databases) {
   t.test(`receiving, ${engine.name}`, async (t) => {
     const database = await engine.create(t);
     const stage = await openStage(t, database.url);
-    const change = makeContactChangeLane({ forgetContact });
+    const change = makeContactChangeLane({ forgetContact, forgetSome });
     const open = async () => {
       const { tenantId, accountIds } = await makeTenant(stage, 2);
       const [one, two] = accountIds.map(

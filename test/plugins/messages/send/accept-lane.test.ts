@@ -6,7 +6,15 @@ import {
 import { createContactLane } from '../../../../plugins/contacts/create.ts';
 import { ArrivalLine } from '../../../../plugins/messages/receive/arrival-line.ts';
 import { databases } from '../../../harness/databases.ts';
-import { acceptedId, codeOf, forgetContact, makeTenant, openStage, type Stage } from '../stage.ts';
+import {
+  acceptedId,
+  codeOf,
+  forgetContact,
+  forgetSome,
+  makeTenant,
+  openStage,
+  type Stage,
+} from '../stage.ts';
 
 /** How often each code came. */
 function tally(codes: readonly string[]): Record<string, number> {
@@ -301,7 +309,7 @@ for (const engine of databases) {
       const database = await engine.create(t);
       const first = await openStage(t, database.url);
       const second = engine.name === 'mariadb' ? await openStage(t, database.url) : first;
-      const changes = makeContactChangeLane({ forgetContact });
+      const changes = makeContactChangeLane({ forgetContact, forgetSome });
       const { tenantId, accountIds } = await makeTenant(first);
       const [accountId = ''] = accountIds;
       const ask = async () => codeOf(await first.send({ tenantId, accountId, phone: phone(1) }));

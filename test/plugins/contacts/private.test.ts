@@ -1,0 +1,120 @@
+import t from 'tap';
+import { makeContactChangeLane } from '../../../plugins/contacts/change.ts';
+import { ContactChanger } from '../../../plugins/contacts/contact-changer.ts';
+import { ErasureSweep } from '../../../plugins/erasure/sweep.ts';
+import { log } from '../../fixtures/process.ts';
+import { notHeldUp } from '../../harness/beside.ts';
+import { databases } from '../../harness/databases.ts';
+import { storeMany } from '../../harness/many-messages.ts';
+import { scale, scaled } from '../../harness/scale.ts';
+import { until } from '../../harness/story.ts';
+import {
+  acceptedId,
+  forgetContact,
+  forgetSome,
+  makeTenant,
+  openStage,
+  type Stage,
+} from '../messages/stage.ts';
+
+const messages = { forgetContact, forgetSome };
+const running = new AbortController().signal;
+
+/** A contact with one message that waits. */
+async function makeContact(stage: Stage) {
+  const { tenantId, accountIds } = await makeTenant(stage);
+  const queued = acceptedId(await stage.send({ tenantId }));
+  const [message] = await stage.storage.read.messages.byIds([queued]);
+  const id = message?.contactId ?? '';
+  const many = { tenantId, accountId: accountIds[0] ?? '', contactIds: [id], at: 1_000_000 };
+  return { tenantId, id, queued, many };
+}
+
+for (const engine of databases) {
+  t.test(
+    `messages of a contact made private go in short transactions, ${engine.name}`,
+    async (t) => {
+      const database = await engine.create(t);
+      const stage = await openStage(t, database.url);
+      const { storage } = stage;
+      const { read } = storage.connections;
+      const other = await openStage(t, database.url);
+      const { tenantId, id, queued, many } = await makeContact(stage);
+      const left = () => read('messages').where({ contact_id: id });
+      await storeMany(storage, { ...many, count: 1_000 });
+      const changer = new ContactChanger(other.storage, messages, running);
+      const change = (hidden: boolean) =>
+        changer.change({ tenantId, id, changes: { private: hidden } });
+
+      await t.test('the first transaction deletes some', async (t) => {
+        const lane = makeContactChangeLane(messages);
+        const set = (hidden: boolean) =>
+          storage.submit(lane, { tenantId, id, changes: { private: hidden } });
+        t.match(await set(true), { private: true });
+        t.equal((await left()).length, 901);
+        t.match(await left().where({ id: queued }), [{ status: 'failed', text: '' }]);
+        t.equal(await set(false), 'forgetting', 'what is left is not shown again');
+        t.match(await storage.read.contacts.find(tenantId, id), { private: true });
+      });
+
+      await t.test('after a crash the sweep goes on with it', async (t) => {
+        t.equal((await read('erasures')).length, 1);
+        await storage.connections.write('erasures').update({ created_at: 1 });
+        const sweep = new ErasureSweep({ storage, sweepMedia: async () => undefined, log });
+        sweep.add('fgt', ({ tenantId, contactId }) =>
+          changer.forgetSome({ tenantId, id: contactId ?? '' }),
+        );
+        t.teardown(() => sweep.stop());
+        sweep.start();
+        await until('its end', async () =>
+          (await read('erasures')).length === 0 ? true : undefined,
+        );
+        t.match(await left(), [{ id: queued }]);
+        t.same(await read('events').where({ tenant_id: tenantId }), []);
+      });
+
+      await t.test('what comes after the flag was taken back stays', async (t) => {
+        t.match(await change(false), { private: false });
+        const later = acceptedId(await stage.send({ tenantId, contactId: id, phone: null }));
+        t.equal(await changer.forgetSome({ tenantId, id }), false);
+        t.same((await left().pluck('id')).sort(), [queued, later].sort());
+        t.equal(
+          (await read('threads').where({ contact_id: id })).length,
+          1,
+          'nor is it a stranger',
+        );
+      });
+
+      await t.test('its answer comes when none is left, and holds nobody up', async (t) => {
+        const at = 2_000_000;
+        await storeMany(storage, { ...many, at, count: scale < 1 ? 1_000 : scaled(100_000) });
+        const neighbour = await makeTenant(stage);
+        await notHeldUp(
+          t,
+          'sends beside the forgetting of one contact',
+          async () => acceptedId(await stage.send({ tenantId: neighbour.tenantId })),
+          async () => t.match(await change(true), { private: true }),
+        );
+        t.equal((await left().whereNot('status', 'failed')).length, 0);
+        t.same(await read('events').where({ tenant_id: tenantId }), []);
+      });
+    },
+  );
+
+  t.test(`a contact with many messages that wait is made private, ${engine.name}`, async (t) => {
+    const database = await engine.create(t);
+    const stage = await openStage(t, database.url);
+    const { storage } = stage;
+    const { tenantId, id, many } = await makeContact(stage);
+    // More than SQLite binds.
+    const count = engine.name === 'sqlite' ? 33_000 : 3_000;
+    await storeMany(storage, { ...many, count, queued: true });
+    const changer = new ContactChanger(storage, messages, running);
+    t.match(await changer.change({ tenantId, id, changes: { private: true } }), { private: true });
+    const { read } = storage.connections;
+    const states = await read('messages').distinct('status', 'text').where({ contact_id: id });
+    t.same(states, [{ status: 'failed', text: '' }]);
+    t.equal((await read('messages').where({ contact_id: id })).length, count + 1);
+    t.same(await read('events').where({ tenant_id: tenantId }), [], 'no event');
+  });
+}
