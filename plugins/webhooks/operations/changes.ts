@@ -7,17 +7,15 @@ import { unknownEventTypes } from '../refusals.ts';
 import type { WebhookChanges } from '../subscriptions/change.ts';
 import { readEventTypes } from '../subscriptions/event-set.ts';
 import { secretExample, unsignedExample, webhookExample, webhookParams } from './examples.ts';
-import type { WebhookOperationsParts } from './parts.ts';
 import {
   GivenAccountIds,
   GivenChannels,
   GivenEventTypes,
   GivenName,
   GivenUrl,
-  Success,
-  WebhookParams,
-  WebhookSchema,
-} from './schemas.ts';
+} from './given-schemas.ts';
+import type { WebhookOperationsParts } from './parts.ts';
+import { Success, WebhookParams, WebhookSchema } from './schemas.ts';
 import { webhookView } from './views.ts';
 
 /** `POST /webhooks`. */

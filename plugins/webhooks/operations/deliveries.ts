@@ -4,16 +4,10 @@ import type { Json } from '../../../core/contracts/json.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, Nullable, nullableTimestamp, OneOf } from '../../../core/schemas.ts';
+import { BacklogSchema, DeliverySchema, deliveryStates } from './delivery-schemas.ts';
 import { deliveryExample, webhookId, webhookParams } from './examples.ts';
 import type { WebhookOperationsParts } from './parts.ts';
-import {
-  BacklogSchema,
-  DeliverySchema,
-  deliveryStates,
-  Success,
-  WebhookId,
-  WebhookParams,
-} from './schemas.ts';
+import { Success, WebhookId, WebhookParams } from './schemas.ts';
 import { deliveryView } from './views.ts';
 
 /** `GET /webhooks/{webhookId}/deliveries`. */

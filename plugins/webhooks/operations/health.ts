@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed } from '../../../core/schemas.ts';
+import { NullableHealth } from './delivery-schemas.ts';
 import {
   pausedExample,
   reenabledExample,
@@ -9,7 +10,7 @@ import {
   webhookParams,
 } from './examples.ts';
 import type { WebhookOperationsParts } from './parts.ts';
-import { NullableHealth, Success, WebhookId, WebhookParams } from './schemas.ts';
+import { Success, WebhookId, WebhookParams } from './schemas.ts';
 import { healthView } from './views.ts';
 
 /** `GET /webhooks/{webhookId}/health`. */

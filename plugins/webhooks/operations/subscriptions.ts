@@ -7,16 +7,26 @@ import {
 } from '../../../core/contracts/events.ts';
 import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed } from '../../../core/schemas.ts';
+import { HealthSchema } from './delivery-schemas.ts';
 import { unsignedExample, webhookExample, webhookId, webhookParams } from './examples.ts';
 import type { WebhookOperationsParts } from './parts.ts';
-import {
-  EventTypeName,
-  ListedWebhookSchema,
-  Success,
-  WebhookId,
-  WebhookParams,
-} from './schemas.ts';
+import { EventTypeName, Success, WebhookId, WebhookParams, WebhookSchema } from './schemas.ts';
 import { shortHealthView, webhookView } from './views.ts';
+
+/** A subscription in the list: with the health of its URL in short. */
+const ListedWebhookSchema = Type.Object(
+  {
+    ...WebhookSchema.properties,
+    health: Type.Object(
+      {
+        consecutive_failures: HealthSchema.properties.consecutive_failures,
+        is_disabled: HealthSchema.properties.is_disabled,
+      },
+      { description: 'of its URL, in short; the rest by `get_webhook_health`' },
+    ),
+  },
+  { $id: 'ListedWebhook' },
+);
 
 /** `GET /webhooks`. */
 export function listWebhooks({ subscriptions }: WebhookOperationsParts): AnyOperation {

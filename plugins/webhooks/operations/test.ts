@@ -4,16 +4,11 @@ import { type AnyOperation, operation } from '../../../core/operation.ts';
 import { Closed, Nullable } from '../../../core/schemas.ts';
 import { unknownEventTypes } from '../refusals.ts';
 import { readEventTypes } from '../subscriptions/event-set.ts';
+import { TestFailureSchema } from './delivery-schemas.ts';
 import { webhookId, webhookParams } from './examples.ts';
+import { GivenEventType } from './given-schemas.ts';
 import type { WebhookOperationsParts } from './parts.ts';
-import {
-  EventTypeName,
-  GivenEventType,
-  Success,
-  TestFailureSchema,
-  WebhookId,
-  WebhookParams,
-} from './schemas.ts';
+import { EventTypeName, Success, WebhookId, WebhookParams } from './schemas.ts';
 
 const usualEvent: EventType = 'message.delivered';
 

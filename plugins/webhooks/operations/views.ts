@@ -4,7 +4,8 @@ import { nullableTimestamp, timestamp } from '../../../core/schemas.ts';
 import type { LoggedDelivery } from '../delivery-log.ts';
 import type { Health } from '../tables/receiver-rows.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
-import type { DeliverySchema, WebhookSchema } from './schemas.ts';
+import type { DeliverySchema } from './delivery-schemas.ts';
+import type { WebhookSchema } from './schemas.ts';
 
 /** A subscription as answers show it: never with its secret. Pure. */
 export function webhookView(webhook: Webhook): Static<typeof WebhookSchema> {
