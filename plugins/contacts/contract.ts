@@ -19,6 +19,12 @@ export interface Contact {
   readonly createdAt: number;
 }
 
+/** The contact of a message. */
+export interface MessageRecipient extends Contact {
+  /** Another contact has become one with it, once. */
+  readonly wasMerged: boolean;
+}
+
 /** The address of a contact to find: by any of the two that is not null. */
 export interface ContactKey {
   readonly tenantId: string;

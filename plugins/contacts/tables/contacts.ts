@@ -1,5 +1,5 @@
 import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
-import type { Contact, ContactKey } from '../contract.ts';
+import type { Contact, ContactKey, MessageRecipient } from '../contract.ts';
 import { type ContactColumns, fromColumns, toChangeableRow, toRow } from './contact-rows.ts';
 
 /** Which contacts a list holds, newest first. */
@@ -88,16 +88,17 @@ export class ContactTable {
   }
 
   /** The contacts of these messages, in no order; one that several have comes as often. */
-  async ofMessages(messageIds: readonly string[]): Promise<readonly Contact[]> {
+  async ofMessages(messageIds: readonly string[]): Promise<readonly MessageRecipient[]> {
     const wanted = [...new Set(messageIds)];
     if (wanted.length === 0) return [];
-    const rows = await this.db.rows<ContactColumns>(
-      `select c.* from messages m join contacts c on c.id = m.contact_id
+    const rows = await this.db.rows<ContactColumns & { readonly was_merged: number }>(
+      `select c.*, exists(select 1 from contact_aliases a where a.contact_id = c.id) as was_merged
+       from messages m join contacts c on c.id = m.contact_id
        where m.id in (${placeholders(wanted.length)})`,
       wanted,
       { recurs: wanted.length === 1 },
     );
-    return rows.map(fromColumns);
+    return rows.map((row) => ({ ...fromColumns(row), wasMerged: row.was_merged === 1 }));
   }
 
   /** Every contact that has the phone or the network id of one of these keys. */

@@ -9,7 +9,7 @@ const firstPauseMs = 250;
 export const lastPauseMs = 15_000;
 
 /** The shortest pause of a message that comes again: a session that is just going down would be asked in a circle. */
-const leastPauseMs = 20;
+export const leastPauseMs = 20;
 
 /** What one try to send came to. */
 export type Attempt =

@@ -56,9 +56,9 @@ export class Conversations {
     return Math.max(0, this.#window - this.#underWay);
   }
 
-  /** Nobody waits for a turn. */
+  /** No message is known that waits or is under way. */
   get isIdle(): boolean {
-    return this.#texts.size + this.#media.size === 0;
+    return this.#size === 0;
   }
 
   /** Whether `start` would take a message. */
@@ -143,7 +143,8 @@ export class Conversations {
   }
 
   /**
-   * The message under way is to be sent again; its conversation pauses until `resume`.
+   * The message under way is to be sent again; its conversation pauses until `resume`, and earlier messages that have
+   * joined it meanwhile go first then.
    * @param tried `again`: the driver may have handed it to the network; `cause`: why the try came to nothing
    */
   pause(contactId: string, tried: Partial<Pick<Head, 'again' | 'cause'>> = {}): void {
@@ -153,6 +154,10 @@ export class Conversations {
     if (tried.again === true && first !== undefined) this.#again.add(first.id);
     if (tried.cause != null && first !== undefined) this.#causes.set(first.id, tried.cause);
     conversation.state = 'paused';
+    const [, second] = conversation.positions;
+    if (first !== undefined && second !== undefined && first.sequence > second.sequence) {
+      conversation.positions.sort(inOrder);
+    }
   }
 
   /** Ends the pause of a conversation. */
@@ -184,7 +189,7 @@ export class Conversations {
     const target = this.#all.get(into);
     if (target === undefined) return;
     const underWay = target.state === 'underWay' ? target.positions.splice(0, 1) : [];
-    target.positions.sort((one, other) => one.sequence - other.sequence);
+    target.positions.sort(inOrder);
     target.positions.unshift(...underWay);
     if (target.state === 'ready') this.#makeReady(target);
     if (!this.#all.has(from)) this.#letFollow(from);
@@ -237,6 +242,10 @@ export class Conversations {
     this.#texts.delete(conversation);
     this.#media.delete(conversation);
   }
+}
+
+function inOrder(one: QueuePosition, other: QueuePosition): number {
+  return one.sequence - other.sequence;
 }
 
 function hasMedia({ positions: [first] }: Conversation): boolean {

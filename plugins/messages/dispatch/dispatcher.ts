@@ -1,7 +1,7 @@
 import type { LiveSession } from '../../accounts/contract.ts';
 import type { QueuePosition } from '../tables/message-rows.ts';
 import type { AcceptedPosition, IdleQueue } from './acceptance.ts';
-import { lastPauseMs } from './attempt.ts';
+import { lastPauseMs, leastPauseMs } from './attempt.ts';
 import type { Conversations, Head } from './conversations.ts';
 import { InterruptibleSleep } from './interruptible-sleep.ts';
 import type { DispatchedMessage } from './outbound-message.ts';
@@ -57,7 +57,7 @@ export class Dispatcher {
     this.#starts = new Starts(session, {
       conversations,
       pace: this.#pace,
-      maySend: () => this.#maySend(),
+      maySend: () => this.#maySend() && !this.#queue.maybeMerged,
       fetched: () => this.#start(),
     });
     this.#sends = new Sends(session, {
@@ -189,10 +189,18 @@ export class Dispatcher {
         const next = stored.answer.next[n] ?? null;
         if (next === null) this.#starts.drop(contactId, id);
         else if ('movedTo' in next) this.#starts.moveTo(contactId, next.movedTo);
+        else if ('isBehind' in next) this.#regroup(contactId);
         else if (this.#maySendAs(stored.step)) this.#carryOut(contactId, next);
         else this.#sends.takeBack(contactId, id);
       }
     }
+  }
+
+  /** Another process has merged contacts: what was queued before joins the conversation before its next turn. */
+  #regroup(contactId: string): void {
+    this.#conversations.pause(contactId);
+    this.#pauses.pause(contactId, leastPauseMs);
+    this.#queue.merged();
   }
 
   /** Takes the outcomes since the last turn, and what may start in the place of those sends. */

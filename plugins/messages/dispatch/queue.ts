@@ -85,22 +85,24 @@ export class DispatchQueue {
   }
 
   /**
-   * Reads on while the queue is short; tries again while the database is away.
+   * Reads on while the queue is short, and which contacts were merged; tries again while the database is away.
    * @param maySend false ends it
    */
   async fill(maySend: () => boolean): Promise<void> {
-    for (let tries = 1; this.isShort && maySend(); tries += 1) {
-      this.#unread = false;
+    for (let tries = 1; (this.isShort || this.#maybeMerged) && maySend(); tries += 1) {
+      const { isShort } = this;
+      if (isShort) this.#unread = false;
+      else this.#maybeMerged = false;
       try {
-        await this.#readPage();
+        await (isShort ? this.#readPage() : this.#regroup());
         tries = 0;
       } catch (error) {
-        this.#unread = true;
+        if (isShort) this.#unread = true;
+        else this.#maybeMerged = true;
         this.#parts.log.warn({ err: error }, 'the queue could not be read');
         await this.#sleep.sleep(pauseAfter(tries));
       }
     }
-    if (this.#maybeMerged) await this.#regroup();
   }
 
   async #readPage(): Promise<void> {
@@ -122,13 +124,7 @@ export class DispatchQueue {
   }
 
   async #regroup(): Promise<void> {
-    this.#maybeMerged = false;
-    try {
-      const merged = await this.#parts.read.contactAliases.of(this.conversations.contactIds());
-      for (const [from, into] of merged) this.conversations.merge(from, into);
-    } catch (error) {
-      // The lane finds each of them again when its turn comes.
-      this.#parts.log.warn({ err: error }, 'merged contacts could not be read');
-    }
+    const merged = await this.#parts.read.contactAliases.of(this.conversations.contactIds());
+    for (const [from, into] of merged) this.conversations.merge(from, into);
   }
 }

@@ -1,5 +1,5 @@
 import type { ReceiptEvent } from '../../../core/contracts/driver.ts';
-import type { Contact } from '../../contacts/contract.ts';
+import type { Contact, MessageRecipient } from '../../contacts/contract.ts';
 import type { RaisedEvent, StoreEvents } from '../../events/contract.ts';
 import { messageEvent } from '../events.ts';
 import { storedNetworkId } from '../network-ids.ts';
@@ -12,7 +12,7 @@ export interface SessionPrefetch {
   readonly held: ReadonlySet<string>;
   /** Locked. */
   readonly messages: readonly StoredMessage[];
-  readonly contacts: readonly Contact[];
+  readonly contacts: readonly MessageRecipient[];
   /** The ids of messages that receipts name by the network's id only, by `networkKey`. */
   readonly named: ReadonlyMap<string, string>;
   /** Read ahead where events are to be expected. */
@@ -32,7 +32,7 @@ export class SessionBatch {
   readonly #messages: Map<string, StoredMessage>;
   /** The messages about which nothing was raised yet when the batch began. */
   readonly #quiet: ReadonlySet<string>;
-  readonly #contacts: ReadonlyMap<string, Contact>;
+  readonly #contacts: ReadonlyMap<string, MessageRecipient>;
   /** The ids of messages by `networkKey`. */
   readonly #named: Map<string, string>;
 
@@ -48,7 +48,7 @@ export class SessionBatch {
   find(
     accountId: string,
     id: string | null | undefined,
-  ): { readonly message: StoredMessage; readonly contact: Contact } | null {
+  ): { readonly message: StoredMessage; readonly contact: MessageRecipient } | null {
     const message = this.#messages.get(id ?? '');
     const contact = this.#contacts.get(message?.contactId ?? '');
     if (message?.accountId !== accountId || contact === undefined) return null;

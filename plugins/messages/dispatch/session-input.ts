@@ -23,8 +23,14 @@ export interface SessionInput {
   readonly receipts: readonly ReceiptEvent[];
 }
 
-/** The message to hand over now, or the contact that has it since two contacts were merged. */
-export type NextSend = DispatchedMessage | { readonly movedTo: string };
+/**
+ * The message to hand over now, or the contact that has it since two contacts were merged, or that it is behind earlier
+ * ones to its contact, which may be known as those of another.
+ */
+export type NextSend =
+  | DispatchedMessage
+  | { readonly movedTo: string }
+  | { readonly isBehind: true };
 
 /** The answer to a session. */
 export type SessionOutput =

@@ -1,6 +1,7 @@
 import type { Lane } from '../../../core/contracts/storage.ts';
 import type { Outbox } from '../../events/contract.ts';
 import type { MessageReporter } from '../message-reporter.ts';
+import { findEarlier } from './earlier.ts';
 import { traceReceipts } from './receipt-spans.ts';
 import { enterReceipts } from './receipts.ts';
 import type { SessionPrefetch } from './session-batch.ts';
@@ -34,10 +35,11 @@ export function makeSessionLane(
       const valid = inputs.filter(({ fence }) => held.has(fence.id));
       const batch = await loadSessionBatch(unit, valid, prefetched);
       const strangers = await findStrangers(unit, valid, batch);
+      const earlier = await findEarlier(unit, valid, batch);
       const outputs = inputs.map(({ fence, step, receipts }): SessionOutput => {
         if (!held.has(fence.id)) return { held: false };
         const left = enterReceipts(batch, fence, receipts);
-        const rules = { expireMs, strangers };
+        const rules = { expireMs, strangers, earlier };
         const next = step === null ? [] : enterStep(batch, fence, step(), rules);
         return { held: true, next, left };
       });

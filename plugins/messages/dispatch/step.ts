@@ -12,6 +12,8 @@ export interface StepRules {
   readonly expireMs: number;
   /** See `findStrangers`. */
   readonly strangers: ReadonlySet<string>;
+  /** See `findEarlier`. */
+  readonly earlier: ReadonlyMap<string, readonly string[]>;
 }
 
 /** Enters a step; answers for each `next` what may be handed over now, null when it does not go out. */
@@ -19,19 +21,22 @@ export function enterStep(
   batch: SessionBatch,
   { id: accountId, number }: LeaseToken,
   { outcomes, next, deduplicates, closedToStrangers }: DispatchStep,
-  { expireMs, strangers }: StepRules,
+  { expireMs, strangers, earlier }: StepRules,
 ): readonly (NextSend | null)[] {
   for (const outcome of outcomes) {
     const found = batch.find(accountId, outcome.id);
     const change = found === null ? null : enterOutcome(found.message, outcome, number, batch.now);
     if (found !== null && change !== null) batch.enter(change, found.contact);
   }
+  const isQueued = (id: string): boolean =>
+    (batch.find(accountId, id)?.message.status ?? 'queued') === 'queued';
   return next.map(({ id, contactId, again, cause }) => {
     const found = batch.find(accountId, id);
     if (found === null) return null;
     const { message, contact } = found;
     // Another message to that contact may be under way.
     if (contact.id !== contactId) return { movedTo: contact.id };
+    if (earlier.get(id)?.some(isQueued) === true) return { isBehind: true };
     const dispatch = decideDispatch(message, contact, {
       now: batch.now,
       fence: number,

@@ -43,6 +43,21 @@ export class QueuedMessageTable {
     return rows.map(toPosition);
   }
 
+  /** The ids of a bounded number of an account's queued messages to a contact that were accepted before a sequence. */
+  async idsBefore(
+    accountId: string,
+    contactId: string,
+    sequence: number,
+    limit: number,
+  ): Promise<readonly string[]> {
+    return this.db.knex
+      .from(messagesBy(this.db, ['account_id', 'status', 'sequence']))
+      .where({ 'm.account_id': accountId, 'm.status': 'queued', 'm.contact_id': contactId })
+      .where('m.sequence', '<', sequence)
+      .limit(limit)
+      .pluck('m.id');
+  }
+
   /** Those of these accounts that have queued messages. */
   async accountsWithQueued(accountIds: readonly string[]): Promise<readonly string[]> {
     if (accountIds.length === 0) return [];

@@ -415,5 +415,55 @@ for (const engine of databases) {
       t.same(account.taken, ['p3', 'p1', 'p2', 'p4', 'p5', 'p6']);
       t.equal(session.handed.length, 6);
     });
+
+    t.test('two contacts that another process finds to be one person', async (t) => {
+      const other = await openStage(t, database.url);
+      for (const p1 of ['hangs', 'waits'] as const) {
+        const { tenantId, accountIds } = await makeTenant(stage, 2);
+        const [here = '', there = ''] = accountIds;
+        const session = wide(tenantId, here, stage.broker.processId);
+        const account = new Account(stage, tenantId, await startSession(t, stage, session));
+        const elsewhere = wide(tenantId, there, stage.broker.processId);
+        await startSession(t, other, elsewhere);
+        const hidden = { phone: null, networkId: 'hidden@net', name: 'Ada' };
+        await other.part.receive(elsewhere, { ...inbound('hello'), from: hidden });
+
+        let release = (): void => undefined;
+        const released = new Promise<void>((resolve) => {
+          release = resolve;
+        });
+        const wait = { certain: true, retryAfterMs: 60_000, concerns: 'contact' } as const;
+        session.answer = async (one) => {
+          if (session.handed.length === 1 && p1 === 'waits') {
+            throw new DriverError('wait', 'later', wait);
+          }
+          if (one.text === 'p1' && p1 === 'hangs') await released;
+          return session.take(one);
+        };
+        await account.send('p1', 'p2', 'p3');
+        await until('the first to be handed over', () => session.handed.length === 1);
+        if (p1 === 'waits') {
+          const first = account.ids.get('p1') ?? '';
+          await until('the refusal to be stored', async () => {
+            const row = await stage.storage.read.messages.find(tenantId, first);
+            return row?.attempts === 0;
+          });
+        }
+        const person = { phone: '+12025550112', networkId: 'hidden@net', name: 'Ada' };
+        await other.part.receive(elsewhere, { type: 'identity', ...person });
+        await account.send('p4', 'q1', 'p5');
+        await account.reach('sent', 'q1');
+        await new Promise((resolve) => setTimeout(resolve, 100));
+        if (p1 === 'hangs') t.same(account.taken, ['q1'], 'nobody overtakes what hangs');
+        release();
+        stage.part.ready(session);
+        await account.reach('sent', 'p1', 'p2', 'p3', 'p4', 'p5');
+        t.equal(account.takenBy('p'), 'p1 p2 p3 p4 p5', `the first ${p1}`);
+        t.equal(session.handed.length, p1 === 'hangs' ? 6 : 7);
+
+        await account.send('p6');
+        await account.reach('sent', 'p6');
+      }
+    });
   });
 }
