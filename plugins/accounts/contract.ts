@@ -121,6 +121,11 @@ export interface LiveSession {
   readonly mediaAhead: MediaAhead;
   /** Aborted when the session closes, is fenced or stops. */
   readonly signal: AbortSignal;
+  /**
+   * Aborted with the driver's session, which another proxy replaces while this one goes on: then another signal is here,
+   * and what the former one reported does not come again.
+   */
+  readonly connection: AbortSignal;
   /** The local lease deadline, synchronous: when false nothing may go out. */
   mayAct(): boolean;
   /**

@@ -82,6 +82,10 @@ export class OpenSession implements LiveSession {
     return this.#over.signal;
   }
 
+  get connection(): AbortSignal {
+    return this.#connection.signal;
+  }
+
   mayAct(): boolean {
     return !this.#draining && this.isHeld();
   }
@@ -101,7 +105,7 @@ export class OpenSession implements LiveSession {
     }
     const settled = this.media.begin(message);
     let isFinal = false;
-    const { signal } = this.#connection;
+    const signal = this.connection;
     const sending = untilOver(signal, () => session.send(message, signal));
     this.#underWay.add(sending);
     try {

@@ -9,7 +9,7 @@ import { SideBySide } from './side-by-side.ts';
 const filesAtOnce = 4;
 
 /**
- * The messages of one session that are on their way into the database, in the order in which the session reported
+ * The messages of one connection that are on their way into the database, in the order in which it reported
  * them. Many travel at once; this keeps one that has to be tried again from being overtaken.
  */
 export class ArrivalLine {
@@ -55,8 +55,8 @@ export interface Arrival {
 }
 
 /**
- * Those of a batch that may be stored in its order: all that came before them in their session are stored, or come
- * before them in the batch. The first of a session always may, wherever it is in the batch: tried again at the same
+ * Those of a batch that may be stored in its order: all that came before them in their line are stored, or come
+ * before them in the batch. The first of a line always may, wherever it is in the batch: tried again at the same
  * pace, messages that once met in the wrong order would do so for ever. Pure.
  */
 export function whoseTurn(batch: readonly Arrival[]): ReadonlySet<MessageEvent> {

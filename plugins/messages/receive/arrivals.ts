@@ -19,14 +19,15 @@ export type Ready = Pick<ReceiveInput, 'event' | 'line' | 'taken'>;
 
 /**
  * Inbound messages on their way into the database. The media of one is taken before it is stored, and only when it is
- * new and from nobody private; the file of one that is not stored after all is deleted. Those of one session are
+ * new and from nobody private; the file of one that is not stored after all is deleted. Those of one connection are
  * handed on in the order of the calls, without waiting for the ones before to be stored.
  */
 export class Arrivals {
   readonly #parts: ArrivalsParts;
   /** What was taken of events that wait for the database: a driver's bytes need not be there twice. */
   readonly #taken = new WeakMap<MessageEvent, Promise<TakenMedia | null>>();
-  readonly #lines = new WeakMap<LiveSession, ArrivalLine>();
+  /** By connection: events that a former one leaves behind are never tried again. */
+  readonly #lines = new WeakMap<AbortSignal, ArrivalLine>();
 
   constructor(parts: ArrivalsParts) {
     this.#parts = parts;
@@ -42,7 +43,7 @@ export class Arrivals {
     event: MessageEvent,
     store: (ready: Ready) => Promise<Exclude<ReceiveOutput, 'lost'>>,
   ): Promise<void> {
-    const line = this.#lineOf(session);
+    const line = this.#lineOf(session.connection);
     line.enter(event);
     let taken: TakenMedia | null = null;
     let outcome: ReceiveOutput = 'lost';
@@ -65,9 +66,9 @@ export class Arrivals {
     }
   }
 
-  #lineOf(session: LiveSession): ArrivalLine {
-    const line = this.#lines.get(session) ?? new ArrivalLine();
-    this.#lines.set(session, line);
+  #lineOf(connection: AbortSignal): ArrivalLine {
+    const line = this.#lines.get(connection) ?? new ArrivalLine();
+    this.#lines.set(connection, line);
     return line;
   }
 

@@ -3,13 +3,14 @@ import t, { type Test } from 'tap';
 import type { Caller } from '../../../core/contracts/caller.ts';
 import { systemClock } from '../../../core/contracts/clock.ts';
 import type { DriverEvent } from '../../../core/contracts/driver.ts';
-import type { GatewayError } from '../../../core/errors.ts';
+import { GatewayError } from '../../../core/errors.ts';
 import { msgappStatus } from '../../../plugins/accounts/connection-status.ts';
 import { plainOptions } from '../../../plugins/accounts/connections.ts';
 import { connectLane } from '../../../plugins/accounts/lanes/connect.ts';
 import { proxyLane } from '../../../plugins/accounts/lanes/proxy.ts';
 import { databases } from '../../harness/databases.ts';
 import { until } from '../../harness/story.ts';
+import { inbound, openStage } from '../messages/stage.ts';
 import { type ProcessOptions, World } from './world.ts';
 
 type Process = Awaited<ReturnType<World['start']>>;
@@ -735,6 +736,58 @@ for (const { name, create } of databases) {
         const to = { phone: '+15550002222', networkId: null };
         const text = { reference: 'msg_1', attempt: 1, to, text: 'hi', media: null };
         t.match(await listener.session?.send(text), { networkId: 'net_msg_1' });
+      },
+    );
+
+    t.test(
+      'a message that waits when the proxy changes does not hold up those behind it',
+      async (t) => {
+        const { process, caller } = await begin(t);
+        const { driver, listener } = process;
+        let isAway = true;
+        let release = (): void => undefined;
+        const held = new Promise<void>((resolve) => {
+          release = resolve;
+        });
+        const take = async (): Promise<null> => {
+          if (!isAway) return null;
+          await held;
+          throw new GatewayError('unavailable');
+        };
+        const media = { take, discard: async () => undefined };
+        process.sessions.attach((await openStage(t, database.url, { media })).part);
+        const { view } = await connect(process, caller, newNumber());
+        const { last } = driver;
+        await last.state('connected');
+        const image = { kind: 'image', mimeType: null, fileName: null, size: 1 } as const;
+        const waiting = { ...inbound('first'), media: { ...image, url: 'https://files/1' } };
+        const former = last.emit(waiting);
+        const change = {
+          tenantId: caller.tenantId,
+          accountId: view.accountId,
+          proxy: 'socks5://one',
+        };
+        await process.storage.submit(proxyLane(process.broker), change);
+        await until('the account to be connected anew', async () =>
+          driver.last !== last && listener.session?.connected === true ? true : undefined,
+        );
+        release();
+        await t.rejects(former, /session is over/);
+        isAway = false;
+        for (const event of [{ ...waiting }, inbound('second')]) void driver.last.emit(event);
+        await until(
+          'both to be stored',
+          async () => {
+            const found = await process.storage.read.messages.inboundAfter(
+              caller.tenantId,
+              0,
+              null,
+              9,
+            );
+            return found.map(({ text }) => text).join() === 'first,second' || undefined;
+          },
+          5_000,
+        );
       },
     );
 

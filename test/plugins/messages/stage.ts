@@ -325,6 +325,10 @@ export class FakeSession implements LiveSession {
     return this.#over.signal;
   }
 
+  get connection(): AbortSignal {
+    return this.#over.signal;
+  }
+
   mayAct(): boolean {
     return !this.signal.aborted;
   }
