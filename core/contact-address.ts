@@ -1,4 +1,5 @@
 import type { Driver } from './contracts/driver.ts';
+import { GatewayError } from './errors.ts';
 
 type Naming = Pick<Driver, 'address'>;
 
@@ -6,6 +7,14 @@ type Naming = Pick<Driver, 'address'>;
 export interface ChannelDrivers {
   channels(): readonly string[];
   driverOf(channel: string, mode: 'live' | 'test'): Driver | null;
+}
+
+/** What a text is as an address, by channel. */
+export interface ChannelAddresses {
+  /** Its stored form, where the driver takes it. */
+  readonly forms: ReadonlyMap<string, string>;
+  /** `driver_failed` where the driver threw, which concerns no other channel. */
+  readonly faults: ReadonlyMap<string, GatewayError>;
 }
 
 /** The longest address of a contact that is stored, in characters. */
@@ -26,17 +35,20 @@ export function parseAddress({ address }: Naming, text: string): string | null {
   return /\p{C}/u.test(parsed) ? null : parsed;
 }
 
-/**
- * What a text is as an address on each channel that has addresses, by channel. Those of test tenants have none. Pure.
- * @throws GatewayError `driver_failed`
- */
-export function addressesOf(channels: ChannelDrivers, text: string): ReadonlyMap<string, string> {
-  const addresses = new Map<string, string>();
+/** What a text is as an address on each channel that has addresses. Those of test tenants have none. Pure. */
+export function addressesOf(channels: ChannelDrivers, text: string): ChannelAddresses {
+  const forms = new Map<string, string>();
+  const faults = new Map<string, GatewayError>();
   for (const name of channels.channels()) {
     const driver = channels.driverOf(name, 'live');
     if (driver?.capabilities.recipients !== 'address') continue;
-    const address = parseAddress(driver, text);
-    if (address !== null) addresses.set(name, address);
+    try {
+      const address = parseAddress(driver, text);
+      if (address !== null) forms.set(name, address);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      faults.set(name, error);
+    }
   }
-  return addresses;
+  return { forms, faults };
 }

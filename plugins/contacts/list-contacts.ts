@@ -63,7 +63,7 @@ export function listContacts(parts: ListContactsParts): AnyOperation {
 
 /**
  * One page of the contacts of a caller, newest first.
- * @throws GatewayError `invalid_cursor`, `invalid_phone_number`
+ * @throws GatewayError `invalid_cursor`, `invalid_phone_number`, `driver_failed`
  */
 export async function contactPage(
   { list, known, cursors, channels }: ListContactsParts,
@@ -71,10 +71,10 @@ export async function contactPage(
   query: ContactQuery,
 ): Promise<ContactPage> {
   const { tenantId } = caller;
-  const { limit = 50, address } = query;
+  const { limit = 50, address, channel = null } = query;
   const found = await list(tenantId, {
-    ...(address === undefined ? {} : { addresses: formsOf(channels, address) }),
-    channel: query.channel ?? null,
+    ...(address === undefined ? {} : { addresses: formsOf(channels, address, channel) }),
+    channel,
     phone: query.phone === undefined ? null : phoneOf(query.phone),
     before:
       query.before === undefined
@@ -100,10 +100,21 @@ function phoneOf(text: string): string {
   });
 }
 
-/** Every form in which an address may be stored: as it is, as a phone number, or as a driver writes it. */
-function formsOf(channels: ChannelDrivers, address: string): readonly string[] {
-  const forms = [address, ...addressesOf(channels, address).values()];
-  return [...new Set([...forms, parsePhoneInAddress(address) ?? address])];
+/**
+ * Every form in which an address may be stored: as it is, as a phone number, or as a driver writes it.
+ * @param channel the only one of interest; null: each whose driver can read the address
+ * @throws GatewayError `driver_failed` of that channel
+ */
+function formsOf(
+  channels: ChannelDrivers,
+  address: string,
+  channel: string | null,
+): readonly string[] {
+  const { forms, faults } = addressesOf(channels, address);
+  const fault = channel === null ? undefined : faults.get(channel);
+  if (fault !== undefined) throw fault;
+  const phone = parsePhoneInAddress(address) ?? address;
+  return [...new Set([address, ...forms.values(), phone])];
 }
 
 /** What `list_contacts` put into its cursor. */

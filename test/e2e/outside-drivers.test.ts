@@ -163,6 +163,9 @@ t.test('a network that names its contacts by addresses', async (t) => {
     settings: {
       GATEWAY_CHANNELS__IRC__DRIVER: driver,
       GATEWAY_CHANNELS__IRC__OPTIONS: '{"recipients":"address","max_text":12}',
+      // Before the other one, whose addresses are read all the same.
+      GATEWAY_CHANNELS__BLIND__DRIVER: driver,
+      GATEWAY_CHANNELS__BLIND__OPTIONS: '{"recipients":"address","reads":false}',
     },
   });
   const api = client(gateway.baseUrl, gateway.liveKey);
@@ -213,6 +216,15 @@ t.test('a network that names its contacts by addresses', async (t) => {
   t.match((await api.get('/usage')).body, { sends: 2, new_contacts: 1 });
   await send({ address: 'cid' });
   t.match((await api.get('/usage')).body, { sends: 3, new_contacts: 2 });
+  const blind = '/channels/blind/connections';
+  await api.post(blind, { identifier: 'ada@home' });
+  const step = { field: 'password', value: 'right' };
+  const linked = await api.post(`${blind}/ada@home/steps`, step);
+  const { account_id } = bodyOf<{ account_id: string }>(linked);
+  const failed = { status: 502, body: { error_code: 'driver_failed' } };
+  const unread = { account_id, to: { address: 'ben' }, text: 'Hello!' };
+  t.match(await api.post('/messages', unread), failed, 'its own channel is refused');
+  t.match(await api.get('/contacts?channel=blind&address=ben'), failed);
   const folder = join(gateway.dataDir, 'drivers/irc');
   t.same(await readdir(folder), ['made']);
   t.equal((await stat(folder)).mode & 0o777, 0o700);

@@ -129,13 +129,15 @@ function textRefusal(
 function addressRefusal(
   { recipients, address }: SendingChannel,
   { channel }: SendingAccount,
-  { addresses }: SendInput,
+  { addresses, addressFaults }: SendInput,
 ): GatewayError | null {
   if (addresses === null) return null;
   if (recipients !== 'address') {
     return wrongField('body/to/address', `names nobody on ${channel}: give phone or contact_id`);
   }
-  return addresses.has(channel) ? null : wrongField('body/to/address', `must be ${address}`);
+  if (addresses.has(channel)) return null;
+  const fault = addressFaults.get(channel);
+  return fault ?? wrongField('body/to/address', `must be ${address}`);
 }
 
 function differing(field: 'phone' | 'address', { contactId }: SendInput): GatewayError {

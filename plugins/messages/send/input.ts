@@ -1,3 +1,4 @@
+import type { ChannelAddresses } from '../../../core/contact-address.ts';
 import type { DriverCapabilities } from '../../../core/contracts/driver.ts';
 import type { SendAnswer } from '../../../core/contracts/messages.ts';
 import type { GatewayError } from '../../../core/errors.ts';
@@ -19,6 +20,8 @@ export interface SendInput {
   readonly phone: string | null;
   /** The address in the form that each channel stores, by channel; null: none was given. */
   readonly addresses: ReadonlyMap<string, string> | null;
+  /** Why the drivers of channels could not read the address, by channel. */
+  readonly addressFaults: ReadonlyMap<string, GatewayError>;
   readonly text: string;
   readonly media: Media | null;
   /** The `traceparent` that the message keeps; null without a trace. */
@@ -40,7 +43,7 @@ export interface SendingChannel extends Pick<DriverCapabilities, 'recipients'> {
 }
 
 /** The addresses that a text may mean, by channel. */
-export type FindAddresses = (text: string) => ReadonlyMap<string, string>;
+export type FindAddresses = (text: string) => ChannelAddresses;
 
 /** The rules beyond the limits that a send is decided by. */
 export interface SendRules {

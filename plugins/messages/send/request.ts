@@ -17,7 +17,7 @@ export type UntracedSend = Omit<SendInput, 'trace'>;
  * @param addresses what a given address is on each channel
  * @param key the Idempotency-Key, if any
  * @param allowHttp media may be sent from an address without TLS
- * @throws GatewayError `invalid_phone_number`, `invalid_request`, `driver_failed`
+ * @throws GatewayError `invalid_phone_number`, `invalid_request`
  */
 export function sendInput(
   { tenantId, accountIds = null }: ActingCaller,
@@ -34,6 +34,8 @@ export function sendInput(
       details: [{ path: 'body/to/phone', message }],
     });
   }
+  const { address } = body.to;
+  const found = address === undefined ? null : addresses(address);
   return {
     id: newId('msg'),
     tenantId,
@@ -42,7 +44,8 @@ export function sendInput(
     contactId: body.to.contact_id ?? null,
     isStranger: false,
     phone,
-    addresses: body.to.address === undefined ? null : addresses(body.to.address),
+    addresses: found?.forms ?? null,
+    addressFaults: found?.faults ?? new Map(),
     text: body.text,
     media: body.media_url === undefined ? null : outboundMedia(body.media_url, allowHttp),
     idempotency:

@@ -164,7 +164,10 @@ export default function makeEchoDriver({ options, dataDir }) {
     },
     address: {
       description: 'a nickname',
-      parse: (text) => (/^[a-z]+$/i.test(text) ? text.toLowerCase() : null),
+      parse(text) {
+        if (!options.reads) throw new Error('the driver cannot read addresses');
+        return /^[a-z]+$/i.test(text) ? text.toLowerCase() : null;
+      },
     },
     open: (account, port) => new EchoSession(account, port),
     close: () => (options.closes === false ? misdeeds.hangs() : Promise.resolve()),
@@ -175,6 +178,7 @@ makeEchoDriver.optionsSchema = {
   type: 'object',
   properties: {
     closes: { type: 'boolean', default: true },
+    reads: { type: 'boolean', default: true },
     recipients: { type: 'string', default: 'phone' },
     max_text: { type: 'integer', default: 4096 },
   },

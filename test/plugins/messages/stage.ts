@@ -195,6 +195,7 @@ export async function openStage(
         contactId: null,
         phone: send.contactId == null && send.addresses == null ? '+12025550123' : null,
         addresses: null,
+        addressFaults: new Map(),
         text: 'Hello',
         media: null,
         trace: null,

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { GatewayError } from '../../../../core/errors.ts';
 import type { Contact } from '../../../../plugins/contacts/contract.ts';
 import { guardSettings, makeLimitRules } from '../../../../plugins/limits/rules.ts';
 import { answerKey, enterNames, type SendBatch } from '../../../../plugins/messages/send/batch.ts';
@@ -76,6 +77,7 @@ const toAda: SendInput = {
   contactId: null,
   phone: '+12025550123',
   addresses: null,
+  addressFaults: new Map(),
   text: 'Hello',
   media: null,
   trace: null,
@@ -162,6 +164,7 @@ const irc = (contacts: readonly Contact[]): Facts => ({
 });
 const onIrc = irc([]);
 const ben: Contact = { ...ada, id: 'con_ben', channel: 'irc', phone: null, networkId: 'ben' };
+const failed = (channel: string) => new Map([[channel, new GatewayError('driver_failed')]]);
 const toBen: SendInput = { ...toAda, phone: null, addresses: new Map([['irc', 'ben']]) };
 const used: Facts = { tenantCount: [49, 10] };
 
@@ -230,6 +233,18 @@ const table: readonly Row[] = [
   // addresses
   ['an address', onIrc, toBen, ['accepted by acc_1']],
   ['no address', onIrc, { ...toBen, addresses: new Map() }, ['invalid_request', 400]],
+  [
+    'an address that the driver failed to read',
+    onIrc,
+    { ...toBen, addresses: new Map(), addressFaults: failed('irc') },
+    ['driver_failed', 502],
+  ],
+  [
+    'one that the driver of another channel failed to read',
+    onIrc,
+    { ...toBen, addressFaults: failed('xmpp') },
+    ['accepted by acc_1'],
+  ],
   ['a phone where there are addresses', onIrc, toStranger, ['invalid_request', 400]],
   ['an address where there are phones', {}, toBen, ['invalid_request', 400]],
   ['an address where there are contacts', { accounts: [chat] }, toBen, ['invalid_request', 400]],
@@ -467,9 +482,10 @@ t.test('idempotency', async (t) => {
 });
 
 t.test('an Idempotency-Key is the same for every key of a tenant', async (t) => {
+  const noAddresses = () => ({ forms: new Map(), faults: new Map() });
   const keyed = (accountIds: ReadonlySet<string> | null): SendInput => {
     const body = { to: { phone: '+12025550123' }, text: 'hello' };
-    const made = sendInput({ tenantId: 'ten_1', accountIds }, body, () => new Map(), 'one');
+    const made = sendInput({ tenantId: 'ten_1', accountIds }, body, noAddresses, 'one');
     return { ...toAda, id: made.id, accountIds, idempotency: made.idempotency };
   };
   const batch = batchOf();
