@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { type RequestUrl, readRequestUrl } from '../../core/request-url.ts';
 import { EgressError } from './failures.ts';
 
 /** What the configuration opens for tests and closed networks; both are false by default. */
@@ -8,10 +9,8 @@ export interface TargetRules {
   isAllowed(address: string): boolean;
 }
 
-/** Where a request goes: a URL that passed, and its host without the brackets of IPv6. */
-export interface Target {
-  readonly url: URL;
-  readonly host: string;
+/** Where a request goes: a URL that passed. */
+export interface Target extends RequestUrl {
   /** The host is an address: nothing to resolve. */
   readonly isAddress: boolean;
 }
@@ -20,35 +19,14 @@ export interface Target {
 export const notPublic = 'The host is not on the public internet.';
 
 /**
- * Reads a URL and checks all of it that needs no lookup. `URL` has written every notation of an IPv4 address
- * (decimal, octal, hexadecimal, short, full-width digits) as four numbers by then. Pure.
+ * Reads a URL and checks all of it that needs no lookup. Pure.
  * @throws EgressError `blocked`
  */
 export function readTarget(text: string, rules: TargetRules): Target {
-  // `URL` drops these silently, so that the stored address would not be the requested one.
-  if (/\s/.test(text)) throw refuse('The address must not contain blanks.');
-  const url = parse(text);
-  const isSchemeGood = url.protocol === 'https:' || (rules.allowHttp && url.protocol === 'http:');
-  if (!isSchemeGood) throw refuse('The address must begin with https://.');
-  if (url.username !== '' || url.password !== '') {
-    throw refuse('The address must not contain a user name or a password.');
-  }
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
-  if (host === '') throw refuse('The address has no host.');
-  if (host.endsWith('.')) throw refuse('The host must not end with a dot.');
+  const read = readRequestUrl(text, rules.allowHttp);
+  if (typeof read === 'string') throw new EgressError('blocked', read);
+  const { url, host } = read;
   const isAddress = isIP(host) !== 0;
-  if (isAddress && !rules.isAllowed(host)) throw refuse(notPublic);
+  if (isAddress && !rules.isAllowed(host)) throw new EgressError('blocked', notPublic);
   return { url, host, isAddress };
-}
-
-function parse(text: string): URL {
-  try {
-    return new URL(text);
-  } catch {
-    throw refuse('The address is not a URL.');
-  }
-}
-
-function refuse(message: string): EgressError {
-  return new EgressError('blocked', message);
 }

@@ -113,11 +113,11 @@ for (const engine of databases) {
           idempotency_key: 'own',
           body: {
             ...{ account_id: account, to: { contact_id: contact.id }, text: 'A map' },
-            media_url: 'https://example.com/a\nb.png',
+            media_url: 'https://example.com/a\u202eb.png',
           },
         }),
         form(
-          `Send this message?\nTo: Eve Text: All is well (${phoneNumber(3)})\nFrom: ${phone} (msgapp_web)\nFile: https://example.com/ab.png\nText:\nA map`,
+          `Send this message?\nTo: Eve Text: All is well (${phoneNumber(3)})\nFrom: ${phone} (msgapp_web)\nFile: https://example.com/a%E2%80%AEb.png\nText:\nA map`,
         ),
         'no name passes for another line',
       );

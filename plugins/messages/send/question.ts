@@ -75,7 +75,7 @@ export function inWords({ name, address, account, media, text }: Question): stri
     'Send this message?',
     `To: ${named === '' ? number : `${named} (${number})`}`,
     `From: ${oneLine(account)}`,
-    // As it is fetched: a URL may hold line breaks that mean nothing.
+    // As it is fetched: a URL may hold signs that turn the direction of what follows.
     ...(media === null ? [] : [`File: ${new URL(media).href}`]),
     'Text:',
     text,

@@ -6,6 +6,7 @@ import type { SendBody } from '../../../core/contracts/messages.ts';
 import { GatewayError } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import { parsePhone } from '../../../core/phone.ts';
+import { readRequestUrl } from '../../../core/request-url.ts';
 import type { Media } from '../tables/message-rows.ts';
 import type { FindAddresses, SendInput } from './input.ts';
 
@@ -79,16 +80,14 @@ const kindByExtension: Readonly<Record<string, Media['kind']>> = {
 };
 
 function outboundMedia(text: string, allowHttp: boolean): Media {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  const trimmed = text.trim() === text;
-  const isSchemeGood = url?.protocol === 'https:' || (allowHttp && url?.protocol === 'http:');
-  if (url === null || !trimmed || !isSchemeGood || url.username || url.password) {
-    const message = 'body/media_url must be an https URL without credentials in it';
+  const read = readRequestUrl(text, allowHttp);
+  if (typeof read === 'string') {
+    const message = `body/media_url is not allowed: ${read}`;
     throw new GatewayError('invalid_request', {
       message,
       details: [{ path: 'body/media_url', message }],
     });
   }
-  const kind = kindByExtension[extname(url.pathname).toLowerCase()] ?? 'document';
+  const kind = kindByExtension[extname(read.url.pathname).toLowerCase()] ?? 'document';
   return { kind, url: text, mime_type: null, file_name: null, size: null };
 }

@@ -38,6 +38,16 @@ export function sendRefusals(world: RefusalWorld): readonly Refusal[] {
         { to, text, media_url: 'https://a:b@c.example/' },
         'body/media_url',
       ],
+      [
+        'media with a blank',
+        { to, text, media_url: 'https://example.com/my file.png' },
+        'body/media_url',
+      ],
+      [
+        'media of a host with a dot',
+        { to, text, media_url: 'https://a.example./' },
+        'body/media_url',
+      ],
       ['media that is no address', { to, text, media_url: 'picture' }, 'body/media_url'],
       ['two people', from(msgapp, { ...to, phone: numbers.quiet }), 'body/to'],
     ]),
