@@ -2729,8 +2729,12 @@ export interface components {
                 };
             };
         };
-        /** @description `link_not_found`: This link is not valid, or not any more; ask for a new one. */
-        LinkNotFound404: {
+        /**
+         * @description `link_not_found`: This link is not valid, or not any more; ask for a new one.
+         *
+         *     `connection_not_found`: There is no connection record for this number.
+         */
+        LinkNotFoundOrConnectionNotFound404: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -2738,7 +2742,7 @@ export interface components {
             content: {
                 "application/json": {
                     /** @enum {string} */
-                    error_code: "link_not_found";
+                    error_code: "link_not_found" | "connection_not_found";
                     /** @description a sentence for a person */
                     error: string;
                 };
@@ -2848,25 +2852,6 @@ export interface components {
          * @description `scope_missing`: This key may not do this.
          *
          *     `channel_not_enabled`: This channel is not enabled for the account.
-         */
-        ScopeMissingOrChannelNotEnabled403: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": {
-                    /** @enum {string} */
-                    error_code: "scope_missing" | "channel_not_enabled";
-                    /** @description a sentence for a person */
-                    error: string;
-                };
-            };
-        };
-        /**
-         * @description `scope_missing`: This key may not do this.
-         *
-         *     `channel_not_enabled`: This channel is not enabled for the account.
          *
          *     `plan_without_channels`: The plan does not include channel connections.
          */
@@ -2879,6 +2864,27 @@ export interface components {
                 "application/json": {
                     /** @enum {string} */
                     error_code: "scope_missing" | "channel_not_enabled" | "plan_without_channels";
+                    /** @description a sentence for a person */
+                    error: string;
+                };
+            };
+        };
+        /**
+         * @description `scope_missing`: This key may not do this.
+         *
+         *     `plan_without_channels`: The plan does not include channel connections.
+         *
+         *     `channel_not_enabled`: This channel is not enabled for the account.
+         */
+        ScopeMissingOrPlanWithoutChannelsOrChannelNotEnabled403: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": {
+                    /** @enum {string} */
+                    error_code: "scope_missing" | "plan_without_channels" | "channel_not_enabled";
                     /** @description a sentence for a person */
                     error: string;
                 };
@@ -3684,7 +3690,25 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequestOrInvalidPhoneNumber400"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ScopeMissingOrChannelNotEnabled403"];
+            /**
+             * @description `scope_missing`: This key may not do this.
+             *
+             *     `channel_not_enabled`: This channel is not enabled for the account.
+             */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        error_code: "scope_missing" | "channel_not_enabled";
+                        /** @description a sentence for a person */
+                        error: string;
+                    };
+                };
+            };
             413: components["responses"]["PayloadTooLarge413"];
             415: components["responses"]["UnsupportedMediaType415"];
             429: components["responses"]["RateLimited429"];
@@ -3932,7 +3956,7 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequest400"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ScopeMissingOrChannelNotEnabled403"];
+            403: components["responses"]["ScopeMissingOrPlanWithoutChannelsOrChannelNotEnabled403"];
             404: components["responses"]["AccountNotFound404"];
             413: components["responses"]["PayloadTooLarge413"];
             414: components["responses"]["UriTooLong414"];
@@ -5031,6 +5055,7 @@ export interface operations {
             414: components["responses"]["UriTooLong414"];
             429: components["responses"]["RateLimited429"];
             500: components["responses"]["InternalError500"];
+            502: components["responses"]["DriverFailed502"];
             503: components["responses"]["Unavailable503"];
         };
     };
@@ -5058,13 +5083,13 @@ export interface operations {
             };
             400: components["responses"]["InvalidRequest400"];
             401: components["responses"]["Unauthorized"];
-            403: components["responses"]["ScopeMissing403"];
-            404: components["responses"]["LinkNotFound404"];
+            403: components["responses"]["ScopeMissingOrPlanWithoutChannelsOrChannelNotEnabled403"];
+            404: components["responses"]["LinkNotFoundOrConnectionNotFound404"];
             410: components["responses"]["LinkUsed410"];
             413: components["responses"]["PayloadTooLarge413"];
             429: components["responses"]["RateLimited429"];
             500: components["responses"]["InternalError500"];
-            502: components["responses"]["ConnectionServiceUnreachable502"];
+            502: components["responses"]["ConnectionServiceUnreachableOrDriverFailed502"];
             503: components["responses"]["Unavailable503"];
         };
     };
@@ -5122,7 +5147,7 @@ export interface operations {
                     };
                 };
             };
-            404: components["responses"]["LinkNotFound404"];
+            404: components["responses"]["LinkNotFoundOrConnectionNotFound404"];
             /**
              * @description `link_restart_cap`: This link has started three times; ask for a new one.
              *

@@ -52,7 +52,8 @@ export class OwnerLinks {
 
   /**
    * Makes a link for an account that is being linked; an earlier one of it ends.
-   * @throws GatewayError `connection_not_found`, `already_connected`, or `step_not_awaited` when nothing is being linked
+   * @throws GatewayError `connection_not_found`, `already_connected`, `driver_failed`, or `step_not_awaited` when nothing
+   *   is being linked
    */
   async make(caller: Caller, channel: string, identifier: string): Promise<NewLink> {
     const { storage, link, connections, log } = this.#parts;
@@ -77,7 +78,10 @@ export class OwnerLinks {
     return this.#parts.authenticator.forTenant(account.tenantId, `link:${account.id}`);
   }
 
-  /** The linking as the owner may see it. @throws GatewayError `link_not_found`, `link_used` */
+  /**
+   * The linking as the owner may see it.
+   * @throws GatewayError `link_not_found`, `link_used`, `connection_not_found`, `connection_service_unreachable`, `driver_failed`
+   */
   async show(caller: Caller, token: string): Promise<LinkView> {
     const { account } = await this.#open(token);
     const { channel, identifier } = account;

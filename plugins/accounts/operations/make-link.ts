@@ -38,7 +38,13 @@ export function makeLink({ links, consoleUrl }: MakeLinkParts): AnyOperation {
         expires_at: Timestamp,
       }),
     },
-    errors: ['connection_not_found', 'already_connected', 'step_not_awaited', 'not_found'],
+    errors: [
+      'connection_not_found',
+      'already_connected',
+      'step_not_awaited',
+      'not_found',
+      'driver_failed',
+    ],
     examples: [
       {
         summary: 'Made',

@@ -47,7 +47,15 @@ function getLink({ links, channels }: OwnerLinkParts): AnyOperation {
     query: null,
     body: null,
     answers: { 200: OwnerLink },
-    errors: ['link_not_found', 'link_used', 'connection_service_unreachable'],
+    errors: [
+      'link_not_found',
+      'link_used',
+      'connection_not_found',
+      'plan_without_channels',
+      'channel_not_enabled',
+      'connection_service_unreachable',
+      'driver_failed',
+    ],
     examples: [{ summary: 'A code to type', answer: { status: 200, body: ownerLinkExample } }],
     async handler({ caller, headers }) {
       const view = await links.show(caller, headers[tokenHeader] ?? '');
@@ -88,6 +96,7 @@ function restartLink({ links, channels }: OwnerLinkParts): AnyOperation {
       'link_not_found',
       'link_used',
       'link_restart_cap',
+      'connection_not_found',
       'already_connected',
       'account_cap',
       'plan_without_channels',

@@ -48,7 +48,7 @@ export function updateAccount(parts: UpdateAccountParts): AnyOperation {
     query: null,
     body: Closed({ proxy: Type.Optional(ProxyGiven) }),
     answers: { 200: Account },
-    errors: ['account_not_found', 'channel_not_enabled'],
+    errors: ['account_not_found', 'plan_without_channels', 'channel_not_enabled'],
     examples: [
       {
         summary: 'Connect through a proxy',

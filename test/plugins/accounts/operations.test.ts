@@ -28,6 +28,8 @@ interface Input {
   /** The account of an operation of any channel. */
   readonly account?: { readonly channel: string; readonly identifier?: string };
   readonly body?: object;
+  readonly id?: string;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly as?: Partial<Caller>;
 }
 
@@ -85,16 +87,19 @@ async function open(t: Test, url: string, env: Record<string, string> = {}) {
     accountIds: null,
     confirmSends: false,
   };
-  const call = async (id: string, { phone, account, body, as }: Input = {}) => {
+  const call = async (
+    id: string,
+    { phone, account, body, id: accountId, headers, as }: Input = {},
+  ) => {
     const operation = gateway.app.operations.all().find((one) => one.id === id);
     if (operation === undefined) throw new Error(`there is no operation ${id}`);
     try {
       const answer = await operation.handler({
         caller: { ...caller, ...as },
-        params: { phoneNumber: phone, ...account },
+        params: { phoneNumber: phone, ...account, id: accountId },
         query: {},
         body: body ?? {},
-        headers: {},
+        headers: headers ?? {},
         signal: new AbortController().signal,
         requestId: 'test',
         traceparent: null,
@@ -440,6 +445,38 @@ for (const { name, create } of databases) {
       t.match(await call('get_connection_status', { account }), {
         refused: 'connection_not_found',
       });
+    });
+
+    t.test('a link and a change refuse as they declare', async (t) => {
+      const free = { GATEWAY_PLANS__FREE__CHANNELS: 'false' };
+      const { call, mail, drivers } = await open(t, database.url, free);
+      mail.behaviour.link = (session) => session.emit(step({ type: 'ask', field: 'password' }));
+      const account = { channel: 'mail', identifier: 'ada@home' };
+      const connecting = { account: { channel: 'mail' }, body: { identifier: 'ada@home' } };
+      const { account_id: id } = await call('connect', connecting);
+      const { url } = await call('create_connection_link', { account });
+      const headers = { 'x-link-token': String(url).split('/').at(-1) ?? '' };
+      const links = ['get_link', 'restart_link'];
+      const change = { id: String(id), body: { proxy: 'socks5://proxy.example.com:1080' } };
+      for (const [as, refused] of [
+        [{ plan: 'free' }, 'plan_without_channels'],
+        [{ disabled: new Set(['mail']) }, 'channel_not_enabled'],
+      ] as const) {
+        for (const one of links) t.match(await call(one, { headers, as }), { refused });
+        t.match(await call('update_account', { ...change, as }), { refused });
+      }
+      const parses = (parse: (text: string) => string | null) =>
+        drivers.set('mail', new FakeDriver({}, { description: 'an address', parse }));
+      parses(() => null);
+      for (const one of links) {
+        t.match(await call(one, { headers }), { refused: 'connection_not_found' });
+      }
+      parses(() => {
+        throw new GatewayError('driver_failed');
+      });
+      for (const one of links) t.match(await call(one, { headers }), { refused: 'driver_failed' });
+      const made = await call('create_connection_link', { account });
+      t.match(made, { refused: 'driver_failed' });
     });
 
     t.test('the list of channels, each with why it is not there', async (t) => {
