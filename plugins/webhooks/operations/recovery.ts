@@ -10,7 +10,7 @@ import {
   Timestamp,
   timestamp,
 } from '../../../core/schemas.ts';
-import { type Recovery, recoverable } from '../tables/recoveries.ts';
+import { type Recovery, recoverable, totalMost } from '../tables/recoveries.ts';
 import { webhookId, webhookParams } from './examples.ts';
 import type { WebhookOperationsParts } from './parts.ts';
 import { Success, WebhookId, WebhookParams } from './schemas.ts';
@@ -29,7 +29,9 @@ const Job = Closed(
     deliveries: Taken,
     since: Timestamp,
     until: Timestamp,
-    total: Type.Integer({ description: 'deliveries to repeat when it began' }),
+    total: Type.Integer({
+      description: `deliveries to repeat when it began, counted up to ${totalMost}: there may be more then`,
+    }),
     recovered: Type.Integer({ description: 'deliveries that were handed over again' }),
     created_at: Timestamp,
     finished_at: NullableTimestamp,

@@ -17,7 +17,7 @@ export interface Recovery {
   readonly position: readonly [createdAt: number, id: string];
   /** The ids handed over last: the next ones follow once these are attempted. */
   readonly underWay: readonly string[];
-  /** How many there were to deliver when it began. */
+  /** How many there were to deliver when it began, counted up to `totalMost`. */
   readonly total: number;
   /** How many were handed over. */
   readonly recovered: number;
@@ -97,11 +97,14 @@ export class RecoveryTable {
       .delete();
   }
 
-  /** How many deliveries a recovery would find. */
+  /** How many deliveries a recovery would find, counted up to `totalMost`. */
   async count({ webhookId, states, since, until }: Omit<Recovery, 'id'>): Promise<number> {
     const [row] = await this.db.rows<{ found: number }>(
-      `select count(*) as found from deliveries where webhook_id = ? and state in (${placeholders(states.length)})
-       and created_at >= ? and created_at < ? and test = 0`,
+      `select count(*) as found from (
+         select 1 from deliveries where webhook_id = ? and state in (${placeholders(states.length)})
+           and created_at >= ? and created_at < ? and test = 0
+         limit ${countedMost}
+       ) as counted`,
       [webhookId, ...states, since, until],
     );
     return Number(row?.found ?? 0);
