@@ -1,7 +1,9 @@
+import type { Broker } from '../../core/contracts/broker.ts';
 import type { Lane, Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { type MintAddress, withFreshMedia } from '../../core/media-reference.ts';
-import { replayLane } from './replay.ts';
+import { notifyOwners } from './engine/due-notices.ts';
+import { makeReplayLane } from './replay.ts';
 import type { DeliveryBacklog } from './tables/deliveries.ts';
 import type { DeliveryFilter } from './tables/delivery-log.ts';
 import type { Delivery } from './tables/delivery-rows.ts';
@@ -31,6 +33,7 @@ export interface LoggedDelivery {
 /** Dependencies of the delivery log. */
 export interface DeliveryLogParts {
   readonly storage: Pick<Storage, 'read' | 'submit'>;
+  readonly broker: Broker;
   readonly log: GatewayLog;
   /** Aborted as soon as the gateway stops. */
   readonly stopping: AbortSignal;
@@ -41,10 +44,12 @@ export interface DeliveryLogParts {
 /** The delivery log of subscriptions, for their operations. */
 export class DeliveryLog {
   readonly #parts: DeliveryLogParts;
+  readonly #replay: ReturnType<typeof makeReplayLane>;
   readonly #forgetting = new Set<Promise<void>>();
 
   constructor(parts: DeliveryLogParts) {
     this.#parts = parts;
+    this.#replay = makeReplayLane((receivers) => notifyOwners(parts.broker, receivers));
   }
 
   /** A page of a subscription's log, newest first. */
@@ -65,7 +70,7 @@ export class DeliveryLog {
    */
   async replay(webhook: Webhook, deliveryId: string): Promise<LoggedDelivery> {
     const input = { webhookId: webhook.id, deliveryId };
-    const output = await this.#parts.storage.submit(replayLane, input);
+    const output = await this.#parts.storage.submit(this.#replay, input);
     if ('refused' in output) throw output.refused;
     const [logged] = await this.#withPayloads([output.delivery]);
     return logged ?? { delivery: output.delivery, payload: null };

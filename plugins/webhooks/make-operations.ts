@@ -1,3 +1,4 @@
+import type { Broker } from '../../core/contracts/broker.ts';
 import type { Clock } from '../../core/contracts/clock.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
 import { newId } from '../../core/ids.ts';
@@ -19,6 +20,7 @@ import type { TestSlots } from './test-slots.ts';
 /** Dependencies of the operations. */
 export interface WebhooksParts {
   readonly storage: Storage;
+  readonly broker: Broker;
   readonly egress: Egress;
   readonly secrets: Secrets;
   readonly cursors: Cursors;

@@ -33,7 +33,7 @@ export default gatewayPlugin(
     const tests = new TestSlots({ concurrency: webhooks.concurrency, timeoutMs }, clock);
     const made = makeWebhookOperations({
       tests,
-      ...{ channels, clock, cursors, egress, plans, secrets, stopping, storage, log, mint },
+      ...{ broker, channels, clock, cursors, egress, plans, secrets, stopping, storage, log, mint },
       settings: {
         maxSubscriptions: webhooks.max_subscriptions,
         previousSecretMs: webhooks.previous_secret_h * hourMs,

@@ -1,5 +1,6 @@
 import type { Lane } from '../../core/contracts/storage.ts';
 import { GatewayError } from '../../core/errors.ts';
+import { type Due, wakeNow } from './engine/due-notices.ts';
 import { testNotReplayed } from './refusals.ts';
 import type { Delivery } from './tables/delivery-rows.ts';
 import type { Webhook } from './tables/webhook-rows.ts';
@@ -13,39 +14,42 @@ export interface ReplayInput {
 /** The delivery after the replay, waiting. */
 export type ReplayOutput = { readonly delivery: Delivery } | { readonly refused: GatewayError };
 
-/** Lane of replays. Like retries, replays go to the current URL of their subscription. */
-export const replayLane: Lane<ReplayInput, ReplayOutput> = {
-  name: 'webhooks.replay',
-  maxBatch: 64,
-  locks: () => [],
-  async run(unit, inputs) {
-    const webhooks = await unit.webhooks.byIds(inputs.map(({ webhookId }) => webhookId));
-    const webhookOf = new Map(webhooks.map((webhook) => [webhook.id, webhook]));
-    const stored = await unit.deliveries.forChange(inputs.map(({ deliveryId }) => deliveryId));
-    const deliveryOf = new Map(stored.map((delivery) => [delivery.id, delivery]));
-    const replayed = new Map<string, Delivery>();
-    const outputs = inputs.map(({ webhookId, deliveryId }): ReplayOutput => {
-      const webhook = webhookOf.get(webhookId);
-      if (webhook === undefined) return { refused: new GatewayError('webhook_not_found') };
-      const before = deliveryOf.get(deliveryId);
-      if (before?.webhookId !== webhookId)
-        return { refused: new GatewayError('delivery_not_found') };
-      if (before.test) return { refused: testNotReplayed() };
-      const delivery = replayOf(before, webhook, unit.now);
-      deliveryOf.set(deliveryId, delivery);
-      replayed.set(deliveryId, delivery);
-      return { delivery };
-    });
-    const changed = [...replayed.values()];
-    await unit.deliveries.save(changed);
-    await unit.deliveries.reassign(changed);
-    await unit.receivers.wake(
-      changed.map(({ receiverId }) => receiverId),
-      unit.now,
-    );
-    return outputs;
-  },
-};
+/**
+ * Lane of replays. Like retries, replays go to the current URL of their subscription.
+ * @param due called after the commit with the receivers to which they are due
+ */
+export function makeReplayLane(due: Due): Lane<ReplayInput, ReplayOutput> {
+  return {
+    name: 'webhooks.replay',
+    maxBatch: 64,
+    locks: () => [],
+    async run(unit, inputs) {
+      const webhooks = await unit.webhooks.byIds(inputs.map(({ webhookId }) => webhookId));
+      const webhookOf = new Map(webhooks.map((webhook) => [webhook.id, webhook]));
+      const stored = await unit.deliveries.forChange(inputs.map(({ deliveryId }) => deliveryId));
+      const deliveryOf = new Map(stored.map((delivery) => [delivery.id, delivery]));
+      const replayed = new Map<string, Delivery>();
+      const outputs = inputs.map(({ webhookId, deliveryId }): ReplayOutput => {
+        const webhook = webhookOf.get(webhookId);
+        if (webhook === undefined) return { refused: new GatewayError('webhook_not_found') };
+        const before = deliveryOf.get(deliveryId);
+        if (before?.webhookId !== webhookId)
+          return { refused: new GatewayError('delivery_not_found') };
+        if (before.test) return { refused: testNotReplayed() };
+        const delivery = replayOf(before, webhook, unit.now);
+        deliveryOf.set(deliveryId, delivery);
+        replayed.set(deliveryId, delivery);
+        return { delivery };
+      });
+      const changed = [...replayed.values()];
+      await unit.deliveries.save(changed);
+      await unit.deliveries.reassign(changed);
+      const receiverIds = changed.map(({ receiverId }) => receiverId);
+      await wakeNow(unit, receiverIds, due);
+      return outputs;
+    },
+  };
+}
 
 /** A delivery made due at once: a waiting one keeps its retries, any other is attempted once more. Pure. */
 export function replayOf(delivery: Delivery, webhook: Webhook, now: number): Delivery {

@@ -1,5 +1,6 @@
 import type { Broker, Release } from '../../../core/contracts/broker.ts';
 import type { Json } from '../../../core/contracts/json.ts';
+import type { Unit } from '../../../core/contracts/storage.ts';
 import type { DeliveryOfEvent } from './fan-out.ts';
 
 /** A receiver to which something is due. */
@@ -10,6 +11,9 @@ export interface DueReceiver {
   /** Since when, on the database's clock. */
   readonly dueAt: number;
 }
+
+/** Called after a commit with the receivers to which something is due. */
+export type Due = (receivers: readonly DueReceiver[]) => void;
 
 /** Called with the receivers that a notice names, null when it names none, and with their due time. */
 type Wake = (receiverIds: readonly string[] | null, dueAt: number) => void;
@@ -28,6 +32,18 @@ export function receiversOf(
 ): readonly DueReceiver[] {
   const owners = new Map(made.map(({ webhook }) => [webhook.receiverId, webhook.owner]));
   return [...owners].map(([receiverId, owner]) => ({ receiverId, owner, dueAt }));
+}
+
+/** Makes receivers due now, each with the owner that it has in this transaction. */
+export async function wakeNow(
+  { receivers, now, afterCommit }: Unit,
+  receiverIds: readonly string[],
+  due: Due,
+): Promise<void> {
+  if (receiverIds.length === 0) return;
+  await receivers.wake(receiverIds, now, true);
+  const woken = await receivers.leases.find(receiverIds);
+  afterCommit(() => due(woken.map(({ id, owner }) => ({ receiverId: id, owner, dueAt: now }))));
 }
 
 /** Notifies the owners of these receivers, and every process of those without one. */

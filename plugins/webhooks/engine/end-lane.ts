@@ -5,6 +5,7 @@ import { goesOut, hasWebhooks } from '../matching.ts';
 import type { Delivery } from '../tables/delivery-rows.ts';
 import type { Health } from '../tables/receiver-rows.ts';
 import type { Webhook } from '../tables/webhook-rows.ts';
+import { type Due, wakeNow } from './due-notices.ts';
 
 /** Deliveries that a poll found not to go out. */
 export interface EndInput {
@@ -34,8 +35,9 @@ interface VerdictBasis {
  * Lane that ends waiting deliveries which do not go out. Switched off, paused or not allowed, they are suppressed;
  * without their event they have failed. Deliveries of a deleted subscription are deleted, those of a subscription with
  * a new URL are assigned to its receiver. The verdict is taken anew: what may go out again stays.
+ * @param due called after the commit with the receivers that deliveries were assigned to
  */
-export function makeEndLane(plans: Plans): Lane<EndInput, Ended> {
+export function makeEndLane(plans: Plans, due: Due): Lane<EndInput, Ended> {
   return {
     name: 'webhooks.end',
     maxBatch: 4,
@@ -56,7 +58,7 @@ export function makeEndLane(plans: Plans): Lane<EndInput, Ended> {
       );
       await unit.deliveries.reassign(reassigned);
       const receiverIds = reassigned.map((one) => one.receiverId);
-      await unit.receivers.wake(receiverIds, unit.now);
+      await wakeNow(unit, receiverIds, due);
       return inputs.map(({ deliveryIds }) => ({
         suppressed: deliveryIds.filter((id) => verdictOf.get(id) === 'suppress').length,
         failed: deliveryIds.filter((id) => verdictOf.get(id) === 'fail').length,

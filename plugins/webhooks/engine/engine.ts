@@ -4,7 +4,13 @@ import type { PrepareEvents } from '../../events/contract.ts';
 import { Recoveries } from '../recovery/recoveries.ts';
 import { Deliverer } from './deliverer.ts';
 import { makeDirectFanOut } from './direct-fan-out.ts';
-import { type DueReceiver, listenForDue, notifyAll, notifyOwners } from './due-notices.ts';
+import {
+  type Due,
+  type DueReceiver,
+  listenForDue,
+  notifyAll,
+  notifyOwners,
+} from './due-notices.ts';
 import { Throttle } from './due-timer.ts';
 import { eventsAtOnce, makeFanOutLane } from './fan-out-lane.ts';
 import { type EngineMetrics, engineMetrics } from './metrics.ts';
@@ -49,7 +55,7 @@ async function startDelivering(parts: EngineParts): Promise<Engine> {
   const { broker, outbox, storage } = parts;
   const metrics = engineMetrics(parts.metrics, storage);
   const deliverer = new Deliverer(parts, metrics);
-  const due = (receivers: readonly DueReceiver[]): void => {
+  const due: Due = (receivers) => {
     const isOthers = ({ receiverId, owner }: DueReceiver) =>
       owner !== null && owner !== broker.processId && !deliverer.holds(receiverId);
     const own = receivers.filter((receiver) => !isOthers(receiver));
@@ -76,7 +82,8 @@ async function startDelivering(parts: EngineParts): Promise<Engine> {
   deliverer.start();
   const upkeep = startUpkeep(parts);
   const { log, plans, settings } = parts;
-  const recoveries = new Recoveries({ storage, log, plans, concurrency: settings.concurrency });
+  const { concurrency } = settings;
+  const recoveries = new Recoveries({ storage, log, plans, concurrency, due });
   recoveries.start();
   return {
     directFanOut,
@@ -101,11 +108,7 @@ class FanOutLoop {
   #wanted = true;
 
   /** @param due called with the receivers to which something is due */
-  constructor(
-    { storage, plans, log }: EngineParts,
-    metrics: EngineMetrics,
-    due: (receivers: readonly DueReceiver[]) => void,
-  ) {
+  constructor({ storage, plans, log }: EngineParts, metrics: EngineMetrics, due: Due) {
     const lane = makeFanOutLane(plans, due);
     this.#loop = new Loop(
       () => sweepMs,

@@ -1,6 +1,6 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { Plans } from '../../tenants/contract.ts';
-import { type DueReceiver, receiversOf } from './due-notices.ts';
+import { type Due, receiversOf } from './due-notices.ts';
 import { makeDeliveries } from './fan-out.ts';
 
 /** Counts of one round of the fan-out. */
@@ -11,8 +11,6 @@ export interface FannedOut {
   readonly waiting: number;
   readonly suppressed: number;
 }
-
-type Due = (receivers: readonly DueReceiver[]) => void;
 
 /** Maximum events of one round; a round with fewer has emptied the outbox. */
 export const eventsAtOnce = 500;

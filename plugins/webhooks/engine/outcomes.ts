@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Lane } from '../../../core/contracts/storage.ts';
+import { notifyOwners } from './due-notices.ts';
 import { type Ended, type EndInput, makeEndLane } from './end-lane.ts';
 import { Gathering } from './gathering.ts';
 import type { EngineMetrics } from './metrics.ts';
@@ -32,13 +33,13 @@ export class Outcomes {
   #stopping = false;
 
   constructor(parts: EngineParts, metrics: EngineMetrics) {
-    const { plans, settings, log } = parts;
+    const { broker, plans, settings, log } = parts;
     this.#parts = parts;
     this.#metrics = metrics;
     const pause = { failures: settings.pauseAfterFailures, forMs: settings.pauseAfterMs };
     const { retryDelaysMs: delaysMs, eventRetryDelaysMs: eventDelaysMs } = settings;
     this.#attempted = makeOutcomeLane({ delaysMs, eventDelaysMs, pause }, log);
-    this.#ended = makeEndLane(plans);
+    this.#ended = makeEndLane(plans, (receivers) => notifyOwners(broker, receivers));
   }
 
   /** Limits the tries from now on, as the engine stops. */

@@ -4,6 +4,7 @@ import type { Storage } from '../../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../../core/log.ts';
 import { Loop } from '../../../core/loop.ts';
 import type { Plans } from '../../tenants/contract.ts';
+import type { Due } from '../engine/due-notices.ts';
 import { makeStepLane } from './step-lane.ts';
 
 /** How often recoveries are looked for that another process, or an earlier life of this one, has begun. */
@@ -19,6 +20,7 @@ export interface RecoveriesParts {
   readonly plans: Plans;
   /** Requests that a receiver gets at once; a recovery takes a quarter of them. */
   readonly concurrency: number;
+  readonly due: Due;
 }
 
 /**
@@ -34,8 +36,9 @@ export class Recoveries {
 
   constructor(parts: RecoveriesParts) {
     this.#parts = parts;
-    const { concurrency, plans } = parts;
-    this.#lane = makeStepLane(Math.max(1, Math.floor(concurrency / 4)), plans);
+    const { concurrency, plans, due } = parts;
+    const atOnce = Math.max(1, Math.floor(concurrency / 4));
+    this.#lane = makeStepLane({ atOnce, plans, due });
     this.#loop = new Loop(
       () => pollMs,
       async () => this.#find(),

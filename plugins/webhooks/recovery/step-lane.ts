@@ -1,5 +1,6 @@
 import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import type { Plans } from '../../tenants/contract.ts';
+import { type Due, wakeNow } from '../engine/due-notices.ts';
 import { goesOut, hasWebhooks } from '../matching.ts';
 import { replayOf } from '../replay.ts';
 import type { Recovery } from '../tables/recoveries.ts';
@@ -7,18 +8,26 @@ import type { Recovery } from '../tables/recoveries.ts';
 /** What a step has done: handed deliveries over, found those before still under way, or there is nothing to do. */
 export type StepOutput = 'moved' | 'full' | 'paused' | 'over';
 
+/** What a step needs. */
+export interface StepParts {
+  /** Deliveries of one recovery that are under way at once. */
+  readonly atOnce: number;
+  readonly plans: Plans;
+  readonly due: Due;
+}
+
 /**
  * Lane of one step of a recovery: makes the next deliveries due, so many that `atOnce` of it are under way. Position
  * and deliveries change in one transaction: a crash leaves out none.
  */
-export function makeStepLane(atOnce: number, plans: Plans): Lane<string, StepOutput> {
+export function makeStepLane(parts: StepParts): Lane<string, StepOutput> {
   return {
     name: 'webhooks.recovery-step',
     maxBatch: 1,
     locks: () => [],
     async run(unit, webhookIds) {
       const outputs: StepOutput[] = [];
-      for (const id of webhookIds) outputs.push(await step(unit, id, atOnce, plans));
+      for (const id of webhookIds) outputs.push(await step(unit, id, parts));
       return outputs;
     },
   };
@@ -27,8 +36,7 @@ export function makeStepLane(atOnce: number, plans: Plans): Lane<string, StepOut
 async function step(
   unit: Unit,
   webhookId: string,
-  atOnce: number,
-  plans: Plans,
+  { atOnce, plans, due }: StepParts,
 ): Promise<StepOutput> {
   const [recovery] = await unit.recoveries.forChange([webhookId]);
   if (recovery === undefined || recovery.finishedAt !== null) return 'over';
@@ -57,27 +65,24 @@ async function step(
   }
   const found = await unit.deliveries.forChange([...again, ...next.map(({ id }) => id)]);
   const events = await unit.events.present(found.map(({ eventId }) => eventId));
-  const due = found
+  const handedOver = found
     .filter(({ id, state, eventId }) => {
       const isWanted = again.includes(id) ? state === 'suppressed' : isOf(recovery, state);
       return isWanted && events.has(eventId);
     })
     .map((delivery) => replayOf(delivery, webhook, unit.now));
-  await unit.deliveries.save(due);
-  await unit.deliveries.reassign(due);
+  await unit.deliveries.save(handedOver);
+  await unit.deliveries.reassign(handedOver);
   const last = next.at(-1);
   await unit.recoveries.save([
     {
       ...recovery,
       position: last === undefined ? recovery.position : [last.createdAt, last.id],
-      underWay: [...underWay, ...due.map(({ id }) => id)],
-      recovered: recovery.recovered + due.filter(({ id }) => !again.includes(id)).length,
+      underWay: [...underWay, ...handedOver.map(({ id }) => id)],
+      recovered: recovery.recovered + handedOver.filter(({ id }) => !again.includes(id)).length,
     },
   ]);
-  await unit.receivers.wake(
-    due.map(({ receiverId }) => receiverId),
-    unit.now,
-  );
+  if (handedOver.length > 0) await wakeNow(unit, [webhook.receiverId], due);
   return 'moved';
 }
 

@@ -3,13 +3,17 @@ import t, { type Test } from 'tap';
 import type { Broker } from '../../../core/contracts/broker.ts';
 import type { Storage } from '../../../core/contracts/storage.ts';
 import { GatewayError } from '../../../core/errors.ts';
+import { newId } from '../../../core/ids.ts';
 import { createLog } from '../../../core/log.ts';
 import { MemoryHub } from '../../../plugins/broker/hub.ts';
 import { MemoryBroker } from '../../../plugins/broker/memory.ts';
+import { notifyOwners } from '../../../plugins/webhooks/engine/due-notices.ts';
 import { makeOutcomeLane } from '../../../plugins/webhooks/engine/outcome-lane.ts';
 import { pruneReceivers } from '../../../plugins/webhooks/engine/upkeep.ts';
 import { unsubscribeLane } from '../../../plugins/webhooks/event-subscriptions/ending.ts';
 import { makeGrantLane } from '../../../plugins/webhooks/event-subscriptions/grant-lane.ts';
+import { beginRecoveryLane } from '../../../plugins/webhooks/recovery/begin-lane.ts';
+import { makeReplayLane } from '../../../plugins/webhooks/replay.ts';
 import { receiverId } from '../../../plugins/webhooks/subscriptions/receiver-id.ts';
 import type { Attempt } from '../../../plugins/webhooks/tables/delivery-rows.ts';
 import type { Webhook } from '../../../plugins/webhooks/tables/webhook-rows.ts';
@@ -158,10 +162,20 @@ for (const engine of databases) {
           };
           return { ...unreliableBroker(broker, { drop: 0, repeat: 0, reorder: 0 }), toAll };
         };
-        const start = (options: EngineOptions) => openEngine(t, databaseUrl, internet, options);
-        const one = await start({ name: 'one', broker: holding });
+        const settings = { timeoutMs: 60_000 };
+        const start = (options: EngineOptions) =>
+          openEngine(t, databaseUrl, internet, { settings, ...options });
+        // It leaves recoveries to two.
+        const through = (storage: Storage): Storage =>
+          submitting(storage, (lane, input) =>
+            lane.name === 'webhooks.recovery-step'
+              ? Promise.reject(new Error('of two'))
+              : storage.submit(lane, input),
+          );
+        const one = await start({ name: 'one', broker: holding, through });
         const two = await start({ name: 'two', broker: spied() });
-        const asking = await start({ name: 'asking', broker: spied(), delivers: false });
+        const broker = spied();
+        const asking = await start({ name: 'asking', broker, delivers: false });
         const tenantId = await addTenant(one);
         const held = await addWebhook(one, tenantId);
         // As long as one request is open, one has the lease.
@@ -182,6 +196,26 @@ for (const engine of databases) {
           t.equal(internet.at(held.url).at(-1)?.process, 'one');
           t.same(told.splice(0), [`deliveries.${holding.processId}`]);
         }
+
+        await save(one, { ...held, enabled: false });
+        await raiseFannedOut(one, tenantId, subjects(20, 'missed'), true);
+        await save(one, held);
+        // A recovery takes what was made before the millisecond in which it begins.
+        await pause(2);
+        const range = { states: ['suppressed'], since: 0, until: null } as const;
+        const recovery = { tenantId, webhookId: held.id, id: newId('rec'), ...range };
+        const { recoveries } = two.storage.read;
+        await two.storage.submit(beginRecoveryLane, recovery);
+        await until('the end', async () => (await recoveries.find(held.id))?.finishedAt);
+        t.match(await recoveries.find(held.id), { total: 20, recovered: 20 });
+        t.same([...new Set(told.splice(0))], [`deliveries.${holding.processId}`], 'a recovery');
+
+        const replay = makeReplayLane((receivers) => notifyOwners(broker, receivers));
+        const missed = (await deliveriesOf(one)).find((row) => row.subject === 'missed_0');
+        const replayed = { webhookId: held.id, deliveryId: missed?.id ?? '' };
+        t.match(await asking.storage.submit(replay, replayed), { delivery: { state: 'waiting' } });
+        await until('the replay', () => internet.at(held.url).length === 24);
+        t.same(told.splice(0), [`deliveries.${holding.processId}`], 'a replay');
 
         const another = await addTenant(one);
         const free = await addWebhook(one, another);
