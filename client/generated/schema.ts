@@ -2466,7 +2466,7 @@ export interface components {
              * @example 2026-01-31T09:30:00.000Z
              */
             until: string;
-            /** @description deliveries to repeat when it began, counted up to 10000: there may be more then */
+            /** @description deliveries to repeat when it began, counted up to 100000: there may be more then */
             total: number;
             /** @description deliveries that were handed over again */
             recovered: number;

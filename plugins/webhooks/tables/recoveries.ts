@@ -4,6 +4,9 @@ import type { DeliveryState } from './delivery-rows.ts';
 /** States whose deliveries a recovery may take. */
 export const recoverable = ['failed', 'suppressed'] as const satisfies readonly DeliveryState[];
 
+/** Up to which a recovery counts what there is: its tenant waits for the count. */
+export const totalMost = 100_000;
+
 /** The latest recovery of a subscription: a job that delivers logged deliveries anew. */
 export interface Recovery {
   /** `rec_…` */
@@ -97,13 +100,16 @@ export class RecoveryTable {
       .delete();
   }
 
-  /** How many deliveries a recovery would find, counted up to `totalMost`. */
-  async count({ webhookId, states, since, until }: Omit<Recovery, 'id'>): Promise<number> {
+  /** How many deliveries a recovery would find, counted up to `most`. */
+  async count(
+    { webhookId, states, since, until }: Omit<Recovery, 'id'>,
+    most = totalMost,
+  ): Promise<number> {
     const [row] = await this.db.rows<{ found: number }>(
       `select count(*) as found from (
          select 1 from deliveries where webhook_id = ? and state in (${placeholders(states.length)})
            and created_at >= ? and created_at < ? and test = 0
-         limit ${countedMost}
+         limit ${most}
        ) as counted`,
       [webhookId, ...states, since, until],
     );
