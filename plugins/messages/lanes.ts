@@ -31,7 +31,8 @@ export interface MessageLanes extends SlotLanes {
   ): Promise<readonly ReceiptEvent[] | 'lost'>;
   receive(input: ReceiveInput): Promise<ReceiveOutput>;
   import(input: ImportInput): Promise<ImportOutput>;
-  expire(accountId: string): Promise<void>;
+  /** Fails some of an account's messages that nobody will send; answers whether there may be more. */
+  expire(accountId: string): Promise<boolean>;
 }
 
 /** What the lanes are made with. */

@@ -2,6 +2,7 @@ import { spread } from '../../core/backoff.ts';
 import type { Storage } from '../../core/contracts/storage.ts';
 import type { GatewayLog } from '../../core/log.ts';
 import { Loop } from '../../core/loop.ts';
+import { pacedSteps } from '../../core/paced-steps.ts';
 import { pruneLane, startPruning } from '../../core/pruning.ts';
 import type { MessageLanes } from './lanes.ts';
 import { startRetention } from './retention.ts';
@@ -46,9 +47,10 @@ export interface UpkeepParts {
 export function startMessageUpkeep(parts: UpkeepParts): { stop(): Promise<void> } {
   const { storage, expireMs, idempotencyMs, log } = parts;
   const usualMs = Math.max(fastestMs, Math.min(slowestMs, expireMs / 10));
+  const stopping = new AbortController();
   const expiring = new Loop(
     () => spread(usualMs, 0.2),
-    () => expireMessages(parts),
+    () => expireMessages(parts, stopping.signal),
     (error) => log.warn({ err: error }, 'a round of upkeep failed'),
   );
   expiring.rest();
@@ -60,13 +62,19 @@ export function startMessageUpkeep(parts: UpkeepParts): { stop(): Promise<void> 
   ];
   return {
     async stop() {
+      stopping.abort();
       await Promise.all(running.map((one) => one.stop()));
     },
   };
 }
 
-async function expireMessages({ storage, lanes, expireMs }: UpkeepParts): Promise<void> {
+async function expireMessages(
+  { storage, lanes, expireMs }: UpkeepParts,
+  signal: AbortSignal,
+): Promise<void> {
   const before = (await storage.now()) - expireMs;
   const accountIds = await storage.read.queuedMessages.accountsToExpire(before, accountsAtOnce);
-  await Promise.all(accountIds.map((accountId) => lanes.expire(accountId)));
+  await Promise.all(
+    accountIds.map((accountId) => pacedSteps(() => lanes.expire(accountId), signal)),
+  );
 }

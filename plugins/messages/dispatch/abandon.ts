@@ -16,17 +16,25 @@ export async function abandonQueued(
   reason: AccountReason,
   reporter: Pick<MessageReporter, 'report'>,
 ): Promise<void> {
-  for (;;) {
-    const queued = await unit.queuedMessages.queuedForChange(accountId, pageSize);
-    const changed = await changeQueued(unit, reporter, queued, (message) => {
-      if (message.dispatchedAt === null) {
-        return failed(message, failures.account(reason), unit.now);
-      }
-      const takenAt = takenByNetworkAt(message);
-      return takenAt === null
-        ? failed(message, failures.delivery_uncertain(), unit.now)
-        : answered(message, null, takenAt);
-    });
-    if (changed < pageSize) return;
-  }
+  while (await abandonSome(unit, accountId, reason, reporter));
+}
+
+/** Fails some of them, the oldest; answers whether there may be more. */
+export async function abandonSome(
+  unit: Unit,
+  accountId: string,
+  reason: AccountReason,
+  reporter: Pick<MessageReporter, 'report'>,
+): Promise<boolean> {
+  const queued = await unit.queuedMessages.queuedForChange(accountId, pageSize);
+  const changed = await changeQueued(unit, reporter, queued, (message) => {
+    if (message.dispatchedAt === null) {
+      return failed(message, failures.account(reason), unit.now);
+    }
+    const takenAt = takenByNetworkAt(message);
+    return takenAt === null
+      ? failed(message, failures.delivery_uncertain(), unit.now)
+      : answered(message, null, takenAt);
+  });
+  return changed === pageSize;
 }

@@ -5,8 +5,8 @@ import type { MessageReporter } from '../message-reporter.ts';
 import type { StatusChange } from '../status.ts';
 import type { StoredMessage } from '../tables/message-rows.ts';
 
-/** How many messages are changed at once. */
-export const pageSize = 500;
+/** How many messages one transaction changes: others wait for milliseconds. */
+export const pageSize = 100;
 
 /** Decides about each message and writes what follows; answers how many were changed. */
 export async function changeQueued(

@@ -2,46 +2,53 @@ import type { Lane, Unit } from '../../../core/contracts/storage.ts';
 import { failures } from '../failures.ts';
 import type { MessageReporter } from '../message-reporter.ts';
 import { failed } from '../status.ts';
-import { abandonQueued } from './abandon.ts';
+import { abandonSome } from './abandon.ts';
 import { changeQueued, pageSize } from './change-queued.ts';
 
 /**
- * The lane of the sweep that fails what nobody will send: undispatched messages that waited too long, and what
- * was accepted while its account was just being removed or logged out.
+ * The lane of the sweep that fails some of what nobody will send: undispatched messages that waited too long, and what
+ * was accepted while its account was just being removed or logged out. Answers whether there may be more.
  */
 export function makeExpireLane(
   expireMs: number,
   reporter: Pick<MessageReporter, 'report'>,
-): Lane<string, void> {
+): Lane<string, boolean> {
   return {
     name: 'messages.expire',
-    maxBatch: 16,
+    maxBatch: 1,
     locks: (accountId) => [`lease:${accountId}`],
     async run(unit, accountIds) {
-      const accounts = await unit.accounts.find([...new Set(accountIds)]);
-      for (const { id, removedAt, status, reason } of accounts) {
-        if (removedAt !== null) await abandonQueued(unit, id, 'removed', reporter);
-        else if (status === 'disconnected') {
-          await abandonQueued(unit, id, reason ?? 'session_lost', reporter);
-        } else await expire(unit, id, expireMs, reporter);
-      }
-      return accountIds.map(() => undefined);
+      const isMore: boolean[] = [];
+      for (const id of accountIds) isMore.push(await failSome(unit, id, expireMs, reporter));
+      return isMore;
     },
   };
 }
 
-async function expire(
+async function failSome(
+  unit: Unit,
+  id: string,
+  expireMs: number,
+  reporter: Pick<MessageReporter, 'report'>,
+): Promise<boolean> {
+  const [account] = await unit.accounts.find([id]);
+  if (account === undefined) return false;
+  const { removedAt, status, reason } = account;
+  if (removedAt !== null) return await abandonSome(unit, id, 'removed', reporter);
+  if (status !== 'disconnected') return await expireSome(unit, id, expireMs, reporter);
+  return await abandonSome(unit, id, reason ?? 'session_lost', reporter);
+}
+
+async function expireSome(
   unit: Unit,
   accountId: string,
   expireMs: number,
   reporter: Pick<MessageReporter, 'report'>,
-): Promise<void> {
+): Promise<boolean> {
   const before = unit.now - expireMs;
-  for (;;) {
-    const waiting = await unit.queuedMessages.queuedForChange(accountId, pageSize, before, true);
-    const changed = await changeQueued(unit, reporter, waiting, (message) =>
-      failed(message, failures.expired(expireMs / 3_600_000), unit.now),
-    );
-    if (changed < pageSize) return;
-  }
+  const waiting = await unit.queuedMessages.queuedForChange(accountId, pageSize, before, true);
+  const changed = await changeQueued(unit, reporter, waiting, (message) =>
+    failed(message, failures.expired(expireMs / 3_600_000), unit.now),
+  );
+  return changed === pageSize;
 }
