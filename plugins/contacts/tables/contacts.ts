@@ -77,6 +77,15 @@ export class ContactTable {
     });
   }
 
+  /** Whether a contact was erased. */
+  async isErased(tenantId: string, id: string): Promise<boolean> {
+    const rows = await this.db.rows(
+      `select id from contacts where tenant_id = ? and id = ? and not ${notErased}`,
+      [tenantId, id],
+    );
+    return rows.length > 0;
+  }
+
   async byIds(ids: readonly string[]): Promise<readonly Contact[]> {
     if (ids.length === 0) return [];
     const wanted = new Set(ids);

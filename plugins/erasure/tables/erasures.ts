@@ -34,12 +34,13 @@ export class ErasureTable {
       .where('id', '>', after)
       .orderBy('id')
       .limit(limit);
-    return rows.map(({ id, tenant_id, contact_id, channel, phone, network_id }) => ({
-      id,
-      tenantId: tenant_id,
-      contactId: contact_id,
-      address: channel === null ? null : { channel, phone, networkId: network_id },
-    }));
+    return rows.map(erasureOf);
+  }
+
+  /** An erasure under way. */
+  async find(id: string): Promise<Erasure | undefined> {
+    const rows = await this.db.rows<ErasureRow>('select * from erasures where id = ?', [id]);
+    return rows.map(erasureOf)[0];
   }
 
   /** Whether an erasure is under way. */
@@ -57,4 +58,13 @@ export class ErasureTable {
   async end(id: string): Promise<void> {
     await this.db.run('delete from erasures where id = ?', [id]);
   }
+}
+
+function erasureOf({ id, tenant_id, contact_id, channel, phone, network_id }: ErasureRow): Erasure {
+  return {
+    id,
+    tenantId: tenant_id,
+    contactId: contact_id,
+    address: channel === null ? null : { channel, phone, networkId: network_id },
+  };
 }

@@ -1,0 +1,37 @@
+import t from 'tap';
+import { makeRecording } from '../../../plugins/audit/recording.ts';
+import { makeEraseLane } from '../../../plugins/contacts/erase.ts';
+import { log } from '../../fixtures/process.ts';
+import { engines } from '../../harness/databases.ts';
+import { makeTenant, openStage } from '../messages/stage.ts';
+import { FaultyServer } from '../storage/faulty-server.ts';
+
+t.test('a contact whose erasure is committed, but not answered, was erased', async (t) => {
+  const database = await engines.mariadb.create(t);
+  const line = await FaultyServer.open(database.url, t);
+  const stage = await openStage(t, line.url);
+  const { storage } = stage;
+  const { tenantId } = await makeTenant(stage);
+  const erase = makeEraseLane({ beginErasing: async () => undefined });
+  const record = makeRecording({ storage, log });
+  for (const fault of ['lost_after', 'lost_before'] as const) {
+    await stage.send({ tenantId, phone: '+12025550177' });
+    const [contact] = await storage.read.contacts.list(tenantId, {
+      ...{ channel: null, phone: null, before: null, limit: 1 },
+    });
+    const id = contact?.id ?? '';
+    const requestId = `${fault}-1`;
+    const begun = await record(
+      { tenantId, target: id, actor: 'key_1', operation: 'erase_contact', requestId },
+      () => {
+        line.nextCommit = fault;
+        return storage.submit(erase, { tenantId, id });
+      },
+      (erasure) => (erasure === null ? null : { tenantId, target: id }),
+    );
+    t.match(begun, { id, tenantId, address: { phone: '+12025550177' } }, fault);
+    const entries = storage.connections.read('audit').where({ request_id: requestId });
+    t.match(await entries, [{ target: id, outcome: 'done' }], 'as the audit says');
+    t.equal(await storage.read.contacts.find(tenantId, id), null);
+  }
+});
