@@ -4,6 +4,7 @@ import { deleteEvents, deleteMessages } from './delete-messages.ts';
 import { failures } from './failures.ts';
 import type { MessageReporter } from './message-reporter.ts';
 import { failed } from './status.ts';
+import type { QueuePosition, StoredMessage } from './tables/message-rows.ts';
 
 /** Why a contact is forgotten, as its messages say that were not sent yet. */
 export type ForgetReason = 'contact_private' | 'contact_erased';
@@ -11,8 +12,8 @@ export type ForgetReason = 'contact_private' | 'contact_erased';
 /** Messages of a contact that one transaction deletes: its tenant waits for milliseconds. */
 const deletedAtOnce = 100;
 
-/** Messages that one statement fails: each has several values in it. */
-const failedAtOnce = 500;
+/** Queued messages of an account that are read at a time. */
+const readAtOnce = 500;
 
 /**
  * Begins to forget a contact that is made private, inside that change's transaction: its undispatched messages fail,
@@ -38,17 +39,34 @@ export async function failUndispatched(
   why: ForgetReason,
   reporter: Pick<MessageReporter, 'report'>,
 ): Promise<void> {
-  const undispatched = await unit.contactMessages.undispatchedOfContact(contactId);
-  const changed = undispatched.flatMap(
-    (message) => failed(message, failures[why](), unit.now)?.message ?? [],
-  );
-  for (let start = 0; start < changed.length; start += failedAtOnce) {
-    const some = changed.slice(start, start + failedAtOnce);
-    const ids = some.map((message) => message.id);
-    await unit.messages.save(some);
-    await unit.messages.blank(ids);
-    await deleteEvents(unit, tenantId, ids);
+  // By the queues, which have no message that was sent: of those a contact may have very many.
+  for (const { accountId } of await unit.threads.ofContacts([contactId])) {
+    let page: readonly QueuePosition[];
+    let after = 0;
+    do {
+      page = await unit.queuedMessages.queuedOf(accountId, after, readAtOnce);
+      const ids = page.filter((one) => one.contactId === contactId).map(({ id }) => id);
+      const messages = await unit.messages.forChange(ids);
+      await fail(unit, tenantId, messages, why, reporter);
+      after = page.at(-1)?.sequence ?? after;
+    } while (page.length === readAtOnce);
   }
+}
+
+async function fail(
+  unit: Unit,
+  tenantId: string,
+  messages: readonly StoredMessage[],
+  why: ForgetReason,
+  reporter: Pick<MessageReporter, 'report'>,
+): Promise<void> {
+  const changed = messages
+    .filter((message) => message.dispatchedAt === null)
+    .flatMap((message) => failed(message, failures[why](), unit.now)?.message ?? []);
+  const ids = changed.map(({ id }) => id);
+  await unit.messages.save(changed);
+  await unit.messages.blank(ids);
+  await deleteEvents(unit, tenantId, ids);
   reporter.report(unit, changed);
 }
 

@@ -38,8 +38,8 @@ export function joined(kept: Contact, gone: Contact): Contact {
 }
 
 /**
- * Moves what contacts have to those that replace them, and leaves aliases of them: a constant number of statements,
- * each over all their messages, while the tenants are locked. The phones and network ids of those that go are free afterwards.
+ * Moves what contacts have to those that replace them, and leaves aliases of them, while the tenants are locked:
+ * a constant number of statements, and one for every thousand messages. The phones and network ids of those that go are free afterwards.
  */
 export async function storeMerges(unit: Unit, merges: Merges): Promise<void> {
   if (merges.size === 0) return;

@@ -1,7 +1,9 @@
 import { placeholders, type Sql } from '../../../core/contracts/sql.ts';
 import type { Merges } from '../../contacts/contract.ts';
-import { locked, messageRows } from './message-lists.ts';
-import { type Direction, fromColumns, type StoredMessage } from './message-rows.ts';
+import type { Direction } from './message-rows.ts';
+
+/** Messages that one statement moves to another contact. */
+const movedAtOnce = 1_000;
 
 /** When messages with one contact were accepted, for the loop guard. */
 export interface MessageTime {
@@ -18,17 +20,24 @@ export class ContactMessageTable {
     this.db = db;
   }
 
-  /** Moves all messages of contacts to those that replace them. */
+  /** Moves all messages of contacts to those that replace them, so many in one statement: a long one seems to hang. */
   async moveContacts(merges: Merges): Promise<void> {
-    await this.db.replaceEach('messages', 'contact_id', merges);
-  }
-
-  /** A contact's messages that the network surely does not know yet, locked. */
-  async undispatchedOfContact(contactId: string): Promise<readonly StoredMessage[]> {
-    const query = messageRows(this.db)
-      .where({ contact_id: contactId, status: 'queued' })
-      .whereNull('dispatched_at');
-    return (await locked(this.db, query)).map(fromColumns);
+    const { knex } = this.db;
+    const gone = [...merges.keys()];
+    for (;;) {
+      const some: readonly { readonly id: string; readonly contact_id: string }[] = await knex(
+        'messages',
+      )
+        .select('id', 'contact_id')
+        .whereIn('contact_id', gone)
+        .limit(movedAtOnce);
+      await this.db.updateEach(
+        'messages',
+        'id',
+        some.map(({ id, contact_id }) => ({ id, contact_id: merges.get(contact_id) ?? null })),
+      );
+      if (some.length < movedAtOnce) return;
+    }
   }
 
   /** The ids of a bounded number of messages with a contact, but of those that failed for this reason. */
