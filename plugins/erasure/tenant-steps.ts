@@ -5,6 +5,9 @@ import type { Belonging, PrimaryKey } from './tables/belongings.ts';
 /** Rows that one transaction deletes: others wait for milliseconds. */
 const rowsAtOnce = 200;
 
+/** Rows of a table without an index of tenants that are read at a time. */
+const readAtOnce = 2_000;
+
 /** Rows of one table that are deleted. */
 interface Deletion {
   readonly of: Belonging;
@@ -45,17 +48,41 @@ export function tenantSteps(
   storage: Pick<Storage, 'read' | 'submit'>,
   belongings: readonly Belonging[],
 ): readonly ErasureStep[] {
-  const emptying = belongings.map(
-    (of): ErasureStep =>
-      async ({ tenantId }) => {
-        const rows = await storage.read.tenantRows.some(tenantId, of, rowsAtOnce);
-        if (rows.length > 0) await storage.submit(deleteLane, { of, rows });
-        return rows.length > 0;
-      },
+  const emptying = belongings.map((of) =>
+    of.isWalked ? walkingStep(storage, of) : emptyingStep(storage, of),
   );
   const forget: ErasureStep = async (erasure) => {
     await storage.submit(forgetLane, erasure);
     return false;
   };
   return [...emptying, forget];
+}
+
+function emptyingStep(storage: Pick<Storage, 'read' | 'submit'>, of: Belonging): ErasureStep {
+  return async ({ tenantId }) => {
+    const rows = await storage.read.tenantRows.some(tenantId, of, rowsAtOnce);
+    if (rows.length > 0) await storage.submit(deleteLane, { of, rows });
+    return rows.length > 0;
+  };
+}
+
+/** Reads a table from its first row to its last, and deletes those of the tenant. */
+function walkingStep(storage: Pick<Storage, 'read' | 'submit'>, of: Belonging): ErasureStep {
+  const places = new Map<string, string>();
+  return async ({ tenantId }) => {
+    const page = await storage.read.tenantRows.page(
+      of.table,
+      places.get(tenantId) ?? '',
+      readAtOnce,
+    );
+    const rows = page.filter((row) => row.tenant_id === tenantId).map(({ id }) => ({ id }));
+    for (let start = 0; start < rows.length; start += rowsAtOnce) {
+      await storage.submit(deleteLane, { of, rows: rows.slice(start, start + rowsAtOnce) });
+    }
+    const last = page.at(-1);
+    if (last !== undefined) places.set(tenantId, last.id);
+    if (page.length === readAtOnce) return true;
+    places.delete(tenantId);
+    return false;
+  };
 }

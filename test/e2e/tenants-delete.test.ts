@@ -4,6 +4,7 @@ import t from 'tap';
 import { administer } from '../../config/commands/administer.ts';
 import { startNetwork } from '../harness/cluster.ts';
 import { databases, type TestDatabase } from '../harness/databases.ts';
+import { eventsClient, newSecret, startCallback } from '../harness/event-callback.ts';
 import { type RunningGateway, runGateway } from '../harness/gateway.ts';
 import { storeMany } from '../harness/many-messages.ts';
 import { file, mediaServer } from '../harness/media-server.ts';
@@ -70,6 +71,13 @@ for (const engine of databases) {
       await api.get('/events?timeout_s=0');
     }
     const { api } = doomed;
+    const subscribed = { secret: newSecret() };
+    const callback = await startCallback(t, () => subscribed.secret);
+    const { body: agent } = await api.post('/keys', { name: 'agent', scopes: ['read'] });
+    const ask = await eventsClient(t, gateway.mcpUrl, (agent as { key: string }).key);
+    const target = { mode: 'webhook', url: callback.receiver.url('/mcp'), ...subscribed };
+    const wanted = { name: 'message.received', arguments: {}, delivery: target };
+    t.match(await ask('events/subscribe', wanted), { id: /^wh_sub_/ });
     const written = { from: { phone: ada, name: 'Ada Lovelace' }, text: secret };
     const picture = { ...written, media_url: `${media.url}/ada.png` };
     const inbound = await receive(api, phone, picture);
@@ -84,11 +92,12 @@ for (const engine of databases) {
     await api.put(`/sandbox/phones/${phone}`, { send: 'hang' });
     for (let n = 0; n < 8; n += 1) await sendAccepted(api, { to: { phone: ada }, text: secret });
     await until('the deliveries', async () => receiver.received.length >= 2 || undefined);
+    await until('the event', async () => callback.events('/mcp').length > 0 || undefined);
 
     const settings = { ...env, GATEWAY_SECRET: gateway.secret, DATA_DIR: gateway.dataDir };
     const remove = (isSure: boolean, tenant = id) =>
       administer({ name: 'tenants delete', id: tenant, isSure }, settings);
-    const counts = { accounts: 1, contacts: 1, messages: 4_010, webhooks: 1, api_keys: 1 };
+    const counts = { accounts: 1, contacts: 1, messages: 4_010, webhooks: 2, api_keys: 2 };
     t.match(await remove(false), { json: { deleted: false, counts }, code: 1 });
     t.equal((await api.get('/me')).status, 200, 'nothing is done without --yes');
     await t.rejects(remove(true, 'ten_none'), { message: 'There is no tenant "ten_none".' });

@@ -9,6 +9,8 @@ export interface Belonging {
   readonly column: string;
   /** The table that says whose the latter is; null: the column has the tenant's own id. */
   readonly parent: string | null;
+  /** No index begins with the column: what the parent has left behind is found by reading the whole table, in pages. */
+  readonly isWalked: boolean;
 }
 
 /** The primary key of a row. */
@@ -27,7 +29,8 @@ const others = new Set(['erasures', 'media_files']);
 
 /**
  * What belongs to tenants, by the columns of the tables: found by the first one that an index begins with, in an order in
- * which a row goes before that by which it is found. Pure.
+ * which a row goes before that by which it is found. What names its tenant is looked for by that, too: it may have
+ * outlived its parent. Pure.
  */
 export function belongingsOf(tables: readonly Table[]): readonly Belonging[] {
   const parents = Object.values(ways);
@@ -36,7 +39,10 @@ export function belongingsOf(tables: readonly Table[]): readonly Belonging[] {
     const column = columns.find((one) => isIndexed(table, one)) ?? columns[0];
     if (column === undefined || others.has(table.name)) return [];
     const { name, primary } = table;
-    return [{ table: name, primary, column, parent: ways[column] ?? null }];
+    const parent = ways[column] ?? null;
+    const found = { table: name, primary, column, parent, isWalked: false };
+    if (parent === null || !columns.includes('tenant_id')) return [found];
+    return [found, { ...found, column: 'tenant_id', parent: null, isWalked: true }];
   });
   const isParent = ({ table }: Belonging): boolean => parents.includes(table);
   return [...found.filter((one) => !isParent(one)), ...found.filter(isParent)];

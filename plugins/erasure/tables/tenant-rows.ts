@@ -2,6 +2,12 @@ import { placeholders, type Sql, type Value } from '../../../core/contracts/sql.
 import type { TenantCounts } from '../contract.ts';
 import type { Belonging, PrimaryKey } from './belongings.ts';
 
+/** A row and whose it is. */
+export interface TenantRow {
+  readonly id: string;
+  readonly tenant_id: string;
+}
+
 /** The SQL of what belongs to a tenant, whatever the table. */
 export class TenantRowTable {
   protected readonly db: Sql;
@@ -35,6 +41,14 @@ export class TenantRowTable {
     return this.db.rows<PrimaryKey>(
       `select ${primary.join(', ')} from ${table} where ${column} ${whose} limit ?`,
       [tenantId, limit],
+    );
+  }
+
+  /** The next rows of a table in the order of their ids, whosever they are. */
+  async page(table: string, after: string, limit: number): Promise<readonly TenantRow[]> {
+    return this.db.rows<TenantRow>(
+      `select id, tenant_id from ${table} where id > ? order by id limit ?`,
+      [after, limit],
     );
   }
 

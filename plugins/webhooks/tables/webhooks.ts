@@ -150,6 +150,8 @@ export class WebhookTable {
   }
 
   async delete(ids: readonly string[]): Promise<void> {
-    if (ids.length > 0) await this.db.knex('webhooks').whereIn('id', ids).delete();
+    if (ids.length === 0) return;
+    await this.db.knex('webhooks').whereIn('id', ids).delete();
+    await this.db.knex('recoveries').whereIn('webhook_id', ids).delete();
   }
 }
