@@ -1,17 +1,15 @@
 import { Loop } from '../../../core/loop.ts';
 import { DatabaseClock } from './database-clock.ts';
 import type { FreshDeliveries } from './direct-fan-out.ts';
-import { type DueBatch, type DueQuery, type ReadyAttempt, readDueBatches } from './due-batches.ts';
+import { type DueBatch, type DueQuery, readDueBatches } from './due-batches.ts';
 import { type DueReceiver, notifyAll } from './due-notices.ts';
 import { DueTimer, Throttle } from './due-timer.ts';
 import { HeldReceivers } from './held-receivers.ts';
 import type { EngineMetrics } from './metrics.ts';
-import { OpenedSecrets } from './opened-secrets.ts';
-import { Outcomes } from './outcomes.ts';
 import type { EngineParts } from './parts.ts';
 import type { ReceiverRun } from './receiver-run.ts';
-import { type SendingParts, send } from './send.ts';
-import { freeSlots, shareOut } from './slots.ts';
+import { Requests } from './requests.ts';
+import { shareOut } from './slots.ts';
 
 /** Sweep: a receiver is polled again after this time even without a message. */
 const sweepMs = 2_000;
@@ -22,20 +20,16 @@ const lingerMs = 300;
 /** Shortest wait for a due delivery, so that deliveries fall due together. */
 const shortestWaitMs = 25;
 
-/** Delivers: opens the requests that each receiver may have, and stores their outcomes. */
+/** Delivers: shares the free requests out among receivers to which something is due, and lets idle ones go. */
 export class Deliverer {
   readonly #parts: EngineParts;
-  readonly #sending: SendingParts;
-  readonly #metrics: EngineMetrics;
-  readonly #outcomes: Outcomes;
   readonly #now: DatabaseClock;
   readonly #receivers: HeldReceivers;
-  /** Open requests. */
-  readonly #open = { all: 0, failing: 0 };
+  readonly #requests: Requests;
   readonly #tasks = new Set<Promise<void>>();
   readonly #polling: Loop;
   readonly #poll = new Throttle(
-    () => (this.#open.all === 0 ? 0 : pollGapMs),
+    () => (this.#requests.areOpen ? pollGapMs : 0),
     () => this.#polling.kick(),
   );
   readonly #due = new DueTimer(() => this.wake(null));
@@ -44,14 +38,16 @@ export class Deliverer {
 
   constructor(parts: EngineParts, metrics: EngineMetrics) {
     this.#parts = parts;
-    this.#sending = { ...parts, secrets: new OpenedSecrets(parts.secrets) };
-    this.#metrics = metrics;
-    this.#outcomes = new Outcomes(parts, metrics);
     this.#now = new DatabaseClock(parts.clock);
     this.#receivers = new HeldReceivers(parts, this.#now, {
       poll: () => this.#poll.call(),
       dueIn: (ms) => this.#dueIn(ms),
       lost: () => metrics.leaseLost(),
+    });
+    this.#requests = new Requests(parts, metrics, this.#now, {
+      track: (work) => this.#track(work),
+      ended: () => this.#poll.call(),
+      dueIn: (ms) => this.#dueIn(ms),
     });
     this.#polling = new Loop(
       () => sweepMs,
@@ -103,7 +99,7 @@ export class Deliverer {
       this.#now.atLeast(dueAt);
       const run = this.#receivers.get(receiverId);
       if (run === undefined || !run.takeFresh(ready, readAt, now)) return true;
-      this.#begin(run);
+      this.#requests.begin(run);
       if (run.needsPoll) this.#poll.call();
       return hasOthers;
     });
@@ -112,7 +108,7 @@ export class Deliverer {
   /** Stops new attempts, waits for those under way, and releases the receivers. Never rejects. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    this.#outcomes.stopping();
+    this.#requests.stopping();
     for (const timer of [this.#due, this.#lingering, this.#poll]) timer.stop();
     await Promise.all([this.#receivers.stopClaiming(), this.#polling.stop()]);
     while (this.#tasks.size > 0) await Promise.all(this.#tasks);
@@ -136,7 +132,8 @@ export class Deliverer {
     }
     for (const { run } of queries) run.apply('polled');
     // Without a free request a poll would find the same again; each that ends polls.
-    const isOfUse = (run: ReceiverRun) => run.needsPoll && (run.paused || this.#hasFree(run));
+    const isOfUse = (run: ReceiverRun) =>
+      run.needsPoll && (run.paused || this.#requests.hasFree(run));
     if (queries.some(({ run }) => isOfUse(run))) this.#poll.call();
     this.#letGo();
   }
@@ -147,9 +144,9 @@ export class Deliverer {
     const now = clock.monotonic();
     const runs = this.#receivers.all().filter((run) => run.isToBePolled(now, sweepMs));
     const contenders = runs.map((run) => {
-      return { room: run.room(this.#concurrencyOf(run)), failing: run.failing };
+      return { room: this.#requests.roomAt(run), failing: run.failing };
     });
-    const shares = shareOut(contenders, freeSlots(settings.inFlight, this.#open));
+    const shares = shareOut(contenders, this.#requests.free);
     return runs.flatMap((run, index) => {
       const slots = shares[index] ?? 0;
       if (!run.canUsePoll(slots, settings.concurrency)) {
@@ -164,71 +161,8 @@ export class Deliverer {
 
   #take(run: ReceiverRun, batch: DueBatch): void {
     const over = run.found(batch, this.#parts.clock.monotonic());
-    this.#begin(run);
-    if (over.length > 0) this.#track(this.#end(run, over));
-  }
-
-  #concurrencyOf({ receiverId }: ReceiverRun): number {
-    const { settings, testsOpen } = this.#parts;
-    return Math.max(0, settings.concurrency - testsOpen(receiverId));
-  }
-
-  /** Begins attempts that are ready at a receiver, as far as there is room. */
-  #begin(run: ReceiverRun): void {
-    const { clock } = this.#parts;
-    while (run.hasReady && run.room(this.#concurrencyOf(run)) > 0) {
-      const now = clock.monotonic();
-      if (this.#stopping || !run.mayAct(now) || !this.#hasFree(run)) {
-        run.apply('wake');
-        return;
-      }
-      const ready = run.next(now);
-      if (ready === undefined) break;
-      this.#track(this.#deliver(run, ready));
-    }
-    run.leave();
-  }
-
-  /** Whether this process may open a further request to the receiver. */
-  #hasFree({ failing }: ReceiverRun): boolean {
-    const free = freeSlots(this.#parts.settings.inFlight, this.#open);
-    return (failing ? free.failing : free.all) >= 1;
-  }
-
-  async #deliver(run: ReceiverRun, ready: ReadyAttempt): Promise<void> {
-    const { delivery, event } = ready;
-    const { failing } = run;
-    run.begin(ready);
-    this.#opened(failing, 1);
-    const attempt = await send(this.#sending, ready);
-    run.answered(ready, attempt.durationMs);
-    this.#opened(failing, -1);
-    this.#begin(run);
-    this.#poll.call();
-    if (attempt.number === 1) this.#metrics.firstAttempt(attempt.at - event.createdAt);
-    const input = { deliveryId: delivery.id, receiverId: run.receiverId, attempt };
-    const outcome = await this.#outcomes.attempted(input);
-    run.stored(ready);
-    if (outcome !== null) {
-      const { now, dueAt, health } = outcome;
-      this.#now.atLeast(now);
-      if (health !== undefined) run.updateHealth(health);
-      if (dueAt !== null) this.#dueIn(dueAt - now);
-    }
-    if (run.hasHandoffs) this.#begin(run);
-    this.#poll.call();
-  }
-
-  async #end(run: ReceiverRun, deliveryIds: readonly string[]): Promise<void> {
-    run.apply('drain');
-    await this.#outcomes.end(deliveryIds);
-    run.apply('drained');
-    this.#poll.call();
-  }
-
-  #opened(failing: boolean, by: 1 | -1): void {
-    this.#open.all += by;
-    if (failing) this.#open.failing += by;
+    this.#requests.begin(run);
+    if (over.length > 0) this.#requests.end(run, over);
   }
 
   /** Releases idle receivers. */

@@ -1,0 +1,130 @@
+import type { DatabaseClock } from './database-clock.ts';
+import type { ReadyAttempt } from './due-batches.ts';
+import type { EngineMetrics } from './metrics.ts';
+import { OpenedSecrets } from './opened-secrets.ts';
+import { Outcomes } from './outcomes.ts';
+import type { EngineParts } from './parts.ts';
+import type { ReceiverRun } from './receiver-run.ts';
+import { type SendingParts, send } from './send.ts';
+import { type FreeSlots, freeSlots } from './slots.ts';
+
+/** Listener to requests. */
+export interface RequestListener {
+  /** Work has begun that a stop waits for. */
+  track(work: Promise<void>): void;
+  /** A request has ended or its outcome is stored: others may follow. */
+  ended(): void;
+  /** A delivery is due again after so many milliseconds. */
+  dueIn(ms: number): void;
+}
+
+/** The requests of this process to all receivers: opens them as far as there is room, and stores their outcomes. */
+export class Requests {
+  readonly #parts: EngineParts;
+  readonly #sending: SendingParts;
+  readonly #metrics: EngineMetrics;
+  readonly #outcomes: Outcomes;
+  readonly #now: DatabaseClock;
+  readonly #listener: RequestListener;
+  readonly #open = { all: 0, failing: 0 };
+  #stopping = false;
+
+  constructor(
+    parts: EngineParts,
+    metrics: EngineMetrics,
+    now: DatabaseClock,
+    listener: RequestListener,
+  ) {
+    this.#parts = parts;
+    this.#sending = { ...parts, secrets: new OpenedSecrets(parts.secrets) };
+    this.#metrics = metrics;
+    this.#outcomes = new Outcomes(parts, metrics);
+    this.#now = now;
+    this.#listener = listener;
+  }
+
+  /** Whether a request is open. */
+  get areOpen(): boolean {
+    return this.#open.all > 0;
+  }
+
+  /** Requests that this process may still open. */
+  get free(): FreeSlots {
+    return freeSlots(this.#parts.settings.inFlight, this.#open);
+  }
+
+  /** Whether this process may open a further request to the receiver. */
+  hasFree({ failing }: ReceiverRun): boolean {
+    const { free } = this;
+    return (failing ? free.failing : free.all) >= 1;
+  }
+
+  /** Room for further requests at a receiver. */
+  roomAt(run: ReceiverRun): number {
+    const { settings, testsOpen } = this.#parts;
+    return run.room(Math.max(0, settings.concurrency - testsOpen(run.receiverId)));
+  }
+
+  /** Begins attempts that are ready at a receiver, as far as there is room. */
+  begin(run: ReceiverRun): void {
+    const { clock } = this.#parts;
+    while (run.hasReady && this.roomAt(run) > 0) {
+      const now = clock.monotonic();
+      if (this.#stopping || !run.mayAct(now) || !this.hasFree(run)) {
+        run.apply('wake');
+        return;
+      }
+      const ready = run.next(now);
+      if (ready === undefined) break;
+      this.#listener.track(this.#deliver(run, ready));
+    }
+    run.leave();
+  }
+
+  /** Ends deliveries without an attempt. */
+  end(run: ReceiverRun, deliveryIds: readonly string[]): void {
+    this.#listener.track(this.#end(run, deliveryIds));
+  }
+
+  /** Opens none from now on, and limits the tries to store outcomes. */
+  stopping(): void {
+    this.#stopping = true;
+    this.#outcomes.stopping();
+  }
+
+  async #deliver(run: ReceiverRun, ready: ReadyAttempt): Promise<void> {
+    const { delivery, event } = ready;
+    const { failing } = run;
+    run.begin(ready);
+    this.#opened(failing, 1);
+    const attempt = await send(this.#sending, ready);
+    run.answered(ready, attempt.durationMs);
+    this.#opened(failing, -1);
+    this.begin(run);
+    this.#listener.ended();
+    if (attempt.number === 1) this.#metrics.firstAttempt(attempt.at - event.createdAt);
+    const input = { deliveryId: delivery.id, receiverId: run.receiverId, attempt };
+    const outcome = await this.#outcomes.attempted(input);
+    run.stored(ready);
+    if (outcome !== null) {
+      const { now, dueAt, health } = outcome;
+      this.#now.atLeast(now);
+      if (health !== undefined) run.updateHealth(health);
+      if (dueAt !== null) this.#listener.dueIn(dueAt - now);
+    }
+    if (run.hasHandoffs) this.begin(run);
+    this.#listener.ended();
+  }
+
+  async #end(run: ReceiverRun, deliveryIds: readonly string[]): Promise<void> {
+    run.apply('drain');
+    await this.#outcomes.end(deliveryIds);
+    run.apply('drained');
+    this.#listener.ended();
+  }
+
+  #opened(failing: boolean, by: 1 | -1): void {
+    this.#open.all += by;
+    if (failing) this.#open.failing += by;
+  }
+}
