@@ -1,6 +1,5 @@
 import type { ConnectionState } from 'baileys';
-import type { DriverLog, OutboundMessage } from '../../core/contracts/driver.ts';
-import type { AccountKeys } from './account-keys.ts';
+import type { OutboundMessage } from '../../core/contracts/driver.ts';
 import {
   type CloseCode,
   type ConnectionPhase,
@@ -10,13 +9,17 @@ import {
   lost,
   unanswered,
 } from './close-codes.ts';
-import { FrameGate, type GateCount, type Wire } from './frame-gate.ts';
-import type { Library, LibrarySocket } from './library.ts';
-import { libraryLog } from './library-log.ts';
+import { FrameGate, type GateCount } from './frame-gate.ts';
+import type { LibrarySocket } from './library.ts';
+import {
+  forgetUsers,
+  type LibrarySocketParts,
+  makeLibrarySocket,
+  terminate,
+} from './library-socket.ts';
 import { Liveness } from './liveness.ts';
 import type { NewContactLimit } from './new-contact-limits.ts';
 import type { MsgappWebOptions } from './options.ts';
-import { openedMessages, signalRepository } from './signal-repository.ts';
 
 /** In which a session that resumes is logged in, the library's own questions after that included, in milliseconds. */
 const resumeTimeoutMs = 300_000;
@@ -24,17 +27,10 @@ const resumeTimeoutMs = 300_000;
 /** How often the network may ask for a new connection: once is usual, after a device is linked. */
 const mostRestarts = 5;
 
-/** As a pause of the library's own questions: never, in milliseconds. */
-const never = 2 ** 31 - 1;
-
 /** What a connection is made of. */
-export interface NetworkConnectionParts {
-  readonly library: Library;
-  readonly keys: AccountKeys;
+export interface NetworkConnectionParts extends LibrarySocketParts {
   readonly options: Pick<MsgappWebOptions, 'websocketUrl' | 'webVersion' | 'probeMs'>;
   readonly frames: FrameWork;
-  readonly accountId: string;
-  readonly log: DriverLog;
 }
 
 /** How the driver's connections treat frames. */
@@ -95,16 +91,9 @@ export class NetworkConnection {
     this.#listener.ended(ending);
   }
 
-  /** Drops what the library keeps in memory of these users: their devices, and which number has which hidden id. */
+  /** Drops what is in memory of these users. */
   forget(users: readonly string[]): void {
-    const socket = this.#socket;
-    if (socket === null) return;
-    const pairs = pairsOf(socket);
-    for (const user of users) {
-      void socket.userDevicesCache.del(user);
-      pairs.delete(`pn:${user}`);
-      pairs.delete(`lid:${user}`);
-    }
+    if (this.#socket !== null) forgetUsers(this.#socket, users);
   }
 
   /** Ends at once: no byte goes out, nothing is written, the listener is not called any more. Idempotent. */
@@ -117,35 +106,11 @@ export class NetworkConnection {
   }
 
   #connect(): void {
-    const { library, keys, options } = this.#parts;
-    const { websocketUrl, webVersion } = options;
-    const log = libraryLog(this.#parts.log, this.#parts.accountId);
-    const gate = this.#newGate();
-    const cipher = { library, keys, opened: openedMessages(), gate };
-    const socket: LibrarySocket = library.makeWASocket({
-      auth: { creds: keys.login, keys },
-      logger: log,
-      ...(websocketUrl === null ? {} : { waWebSocketUrl: websocketUrl }),
-      ...(webVersion === null ? {} : { version: webVersion }),
-      browser: library.Browsers.macOS('Chrome'),
-      // The library takes two stack traces for each frame with a limit: `Liveness` is in its place.
-      connectTimeoutMs: 0,
-      keepAliveIntervalMs: never,
-      // The phone goes on notifying its owner.
-      markOnlineOnConnect: false,
-      // What we send comes back by its receipts only.
-      emitOwnEvents: false,
-      syncFullHistory: keys.imports.history,
-      getMessage: async ({ id }) => {
-        const message = id ? await this.#listener.sentMessage(id) : null;
-        if (message === null || this.#over) return undefined;
-        return await this.#listener.contentOf(message, socket);
-      },
-      makeSignalRepository: (auth, _, find) => signalRepository(cipher, auth, log, find),
-    });
+    const { keys } = this.#parts;
+    const socket = makeLibrarySocket(this.#parts, this.#newGate(), (reference, asked) =>
+      this.#contentOf(reference, asked),
+    );
     this.#socket = socket;
-    const wire = wireOf(socket);
-    if (wire !== null) gate.guard(wire);
     socket.ev.on('creds.update', () => keys.save());
     socket.ev.on('connection.update', (update) => this.#updated(socket, update));
     // The library waits for ever when a server or a proxy answers in HTTP.
@@ -158,6 +123,13 @@ export class NetworkConnection {
       if (!this.#over && socket === this.#socket && !isClosing) this.#silent();
     });
     this.#listener.made(socket);
+  }
+
+  /** For a far side that asks again. */
+  async #contentOf(reference: string, socket: LibrarySocket): Promise<object | undefined> {
+    const message = await this.#listener.sentMessage(reference);
+    if (message === null || this.#over) return undefined;
+    return await this.#listener.contentOf(message, socket);
   }
 
   #silent(): void {
@@ -227,22 +199,6 @@ export class NetworkConnection {
     this.#socket = null;
     this.#gate?.close();
     this.#liveness?.stop();
-    if (socket === null) return;
-    // The library has no call that closes without a closing frame.
-    wireOf(socket)?.terminate();
-    void socket.end(undefined).catch(() => undefined);
+    if (socket !== null) terminate(socket);
   }
-}
-
-/** The library's web socket, which it declares protected; null when it has none any more. */
-function wireOf({ ws }: LibrarySocket): (Wire & { terminate(): void }) | null {
-  return (ws as unknown as { socket: (Wire & { terminate(): void }) | null }).socket;
-}
-
-/** The library's cache of numbers and hidden ids, which it declares private and has no call to empty. */
-function pairsOf({ signalRepository }: LibrarySocket): Pick<Map<string, string>, 'delete'> {
-  const { lidMapping } = signalRepository as unknown as {
-    lidMapping: { mappingCache: Pick<Map<string, string>, 'delete'> };
-  };
-  return lidMapping.mappingCache;
 }
