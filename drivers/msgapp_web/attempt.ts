@@ -9,7 +9,7 @@ import type {
 } from '../../core/contracts/driver.ts';
 import { notConnected } from '../../core/contracts/driver-error.ts';
 import type { AccountKeys } from './account-keys.ts';
-import { beforeAbort, underFirst } from './before-abort.ts';
+import { underFirst } from './before-abort.ts';
 import { type LastEnding, lost } from './close-codes.ts';
 import { type FrameWork, NetworkConnection } from './connection.ts';
 import { ContactBook } from './contact-book.ts';
@@ -23,9 +23,7 @@ import type { MsgappWebOptions } from './options.ts';
 import { Outbound } from './outbound.ts';
 import { builtContentOf } from './outbound-content.ts';
 import { Recipients } from './recipients.ts';
-
-/** How long the network may take to unlink a phone that may not be the account's, in milliseconds. */
-const unlinkMs = 10_000;
+import { Unlinking } from './unlinking.ts';
 
 /** What an attempt is made of. */
 export interface ConnectAttemptParts {
@@ -60,18 +58,16 @@ export class ConnectAttempt {
   readonly #linking: Linking | null;
   readonly #limits: NewContactLimits;
   readonly #over = new AbortController();
+  readonly #unlinking: Unlinking;
   #inbound: InboundRelay | null = null;
   #book: ContactBook | null = null;
   #live: LiveSocket | null = null;
-  /** The device is linked no more. */
-  #unlinked = false;
-  /** How this ends, whatever ends it: what was linked may not be the account's phone. */
-  #endingOf: ((unlinked: boolean) => LastEnding) | null = null;
 
   constructor(parts: ConnectAttemptParts) {
     const { library, keys, link, options, frames, account, port } = parts;
     this.#parts = parts;
     this.#linking = link && new Linking(link, (step) => this.#emit({ type: 'step', step }));
+    this.#unlinking = new Unlinking({ library, keys, over: this.#over.signal });
     this.#limits = new NewContactLimits({ keys, emit: (event) => this.#emit(event) });
     this.#connection = new NetworkConnection(
       { library, keys, options, frames, accountId: account.id, log: port.log },
@@ -82,9 +78,9 @@ export class ConnectAttempt {
         opened: (socket) => void this.#opened(socket),
         newContacts: (limit) => void this.#limits.locked(limit),
         ended: (ending) => {
-          this.#unlinked ||= ending.type === 'logged_out';
+          this.#unlinking.note(ending);
           this.#finish();
-          parts.ended(this.#endingOf?.(this.#unlinked) ?? ending);
+          parts.ended(this.#unlinking.endingOf(ending));
         },
         sentMessage: (reference) => port.sentMessage(reference),
         contentOf: (message, socket) => builtContentOf(library, socket, port, message),
@@ -113,7 +109,7 @@ export class ConnectAttempt {
    */
   async leave(signal: AbortSignal): Promise<void> {
     if (this.#live === null) throw new Error('there is no connection to the network');
-    await this.#unlink(this.#live.socket, signal);
+    await this.#unlinking.unlink(this.#live.socket, signal);
   }
 
   /** Drops what is in memory of credentials that are being deleted, written or not. */
@@ -215,33 +211,9 @@ export class ConnectAttempt {
 
   /** Unlinks a phone that may be of another number: nothing of it is taken, and nothing kept. */
   async #refuse(socket: LibrarySocket, endingOf: (unlinked: boolean) => LastEnding): Promise<void> {
-    this.#endingOf = endingOf;
     // The login is done: the network ends the connection with 401 when the device is off the list.
     this.#connection.phase = 'connected';
-    const told = this.#unlink(socket, AbortSignal.timeout(unlinkMs));
-    this.#unlinked = await told.then(
-      () => true,
-      () => false,
-    );
-    await this.#parts.keys.writes.durable().catch(() => undefined);
-    this.#connection.end(endingOf(this.#unlinked));
-  }
-
-  async #unlink(socket: LibrarySocket, signal: AbortSignal): Promise<void> {
-    const { library, keys } = this.#parts;
-    const jid = keys.login.me?.id ?? '';
-    const done = socket.query({
-      tag: 'iq',
-      attrs: { to: library.S_WHATSAPP_NET, type: 'set', xmlns: 'md' },
-      content: [{ tag: 'remove-companion-device', attrs: { jid, reason: 'user_initiated' } }],
-    });
-    const over = new Promise<void>((resolve, reject) => {
-      // The network may end the connection instead of answering.
-      this.#over.signal.addEventListener('abort', () =>
-        this.#unlinked ? resolve() : reject(this.#over.signal.reason),
-      );
-    });
-    await beforeAbort(signal, Promise.race([done, over]));
+    this.#connection.end(await this.#unlinking.refuse(socket, endingOf));
   }
 
   /** Ended for a reason of our own. */
