@@ -10,13 +10,13 @@ import {
   type Session,
 } from '../../core/contracts/driver.ts';
 import { notConnected } from '../../core/contracts/driver-error.ts';
-import { AccountKeys } from './account-keys.ts';
 import { ConnectAttempt } from './attempt.ts';
-import { type LastEnding, lost } from './close-codes.ts';
+import type { LastEnding } from './close-codes.ts';
 import type { FrameWork } from './connection.ts';
 import { eventOf } from './ending-event.ts';
-import { type Library, loadTrusting, Misconfigured } from './library.ts';
+import type { Library } from './library.ts';
 import type { MsgappWebOptions } from './options.ts';
+import { failureOf, libraryFor, newLink, type Prepared, storedLink } from './preparation.ts';
 
 /** How long leaving the network may take, in milliseconds: less than the gateway waits for the outcome. */
 const logOutTimeoutMs = 2_500;
@@ -42,17 +42,12 @@ export class MsgappWebSession implements Session {
     this.#frames = frames;
   }
 
-  async link({ method, importContacts, importHistory }: LinkRequest): Promise<void> {
-    const imports = { contacts: importContacts, history: importHistory };
-    const { credentials } = this.#port;
-    await this.#begin(async (library) => {
-      const keys = await AccountKeys.fresh(library, credentials, imports);
-      return { library, keys, method };
-    });
+  async link(request: LinkRequest): Promise<void> {
+    await this.#begin((library) => newLink(library, this.#port.credentials, request));
   }
 
   async resume(): Promise<void> {
-    await this.#begin((library) => this.#stored(library));
+    await this.#begin((library) => storedLink(library, this.#port.credentials));
   }
 
   async answer(): Promise<never> {
@@ -117,7 +112,7 @@ export class MsgappWebSession implements Session {
     const superseded = (): boolean => this.#closed || turn !== this.#turn;
     if (superseded()) return;
     try {
-      const library = await this.#load();
+      const library = await libraryFor(this.#options, this.#port.proxy);
       if (superseded()) return;
       const prepared = await prepare(library);
       if (superseded()) return;
@@ -136,20 +131,6 @@ export class MsgappWebSession implements Session {
       this.#warn(error, 'a session could not begin');
       await this.#ended(failureOf(error), quiet);
     }
-  }
-
-  async #load(): Promise<Library> {
-    const { proxy } = this.#port;
-    const library = await loadTrusting(this.#options.rootPublicKey);
-    if (proxy === null) return library;
-    // Few need it, and it takes a moment to load.
-    const { proxied } = await import('./proxied.ts');
-    return proxied(library, proxy);
-  }
-
-  async #stored(library: Library): Promise<Prepared | null> {
-    const keys = await AccountKeys.stored(library, this.#port.credentials);
-    return keys === null ? null : { library, keys, method: null };
   }
 
   /** @param look whether a restriction is over: quiet until it is */
@@ -193,7 +174,7 @@ export class MsgappWebSession implements Session {
   /** The network does not say when a restriction of the whole account ends: only a login shows it. */
   #lookLater(): void {
     this.#look = setTimeout(() => {
-      void this.#begin((library) => this.#stored(library), true);
+      void this.#begin((library) => storedLink(library, this.#port.credentials), true);
     }, this.#options.restrictionCheckMs);
     this.#look.unref();
   }
@@ -207,8 +188,8 @@ export class MsgappWebSession implements Session {
   /** Connects only to log out: nothing is emitted. */
   async #connectSilently(signal: AbortSignal): Promise<boolean> {
     this.#cut();
-    const library = await this.#load();
-    const prepared = await this.#stored(library);
+    const library = await libraryFor(this.#options, this.#port.proxy);
+    const prepared = await storedLink(library, this.#port.credentials);
     if (prepared === null) return false;
     if (this.#closed) throw new Error('the session is closed');
     return await new Promise<boolean>((resolve, reject) => {
@@ -243,19 +224,4 @@ export class MsgappWebSession implements Session {
 
 function said(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-/** Why a session could not begin. */
-function failureOf(error: unknown): LastEnding {
-  return error instanceof Misconfigured
-    ? lost(`The options of msgapp_web cannot be used: ${error.message}.`, 'misconfigured')
-    : lost('The library or the stored session could not be loaded.', 'driver_failed');
-}
-
-/** What a connection begins with. */
-interface Prepared {
-  readonly library: Library;
-  readonly keys: AccountKeys;
-  /** How to link; null: linked already. */
-  readonly method: string | null;
 }
