@@ -147,6 +147,22 @@ t.test('two contacts that are one person become one conversation in order', asyn
   t.same([queue.size, queue.contactIds()], [3, ['e']]);
 });
 
+t.test('earlier messages that have joined go ahead of one that is sent again', async (t) => {
+  const queue = new Conversations(8);
+  add(queue, 'b1', 'a2', 'b3');
+  t.equal(ids(queue.start()), 'b1 a2');
+  queue.pause('b');
+  queue.merge('b', 'a');
+  queue.pause('a', { again: true });
+  queue.resume('a');
+  t.equal(ids(queue.start()), 'b1');
+  queue.finish('a');
+  const [again] = queue.start();
+  t.same([again?.id, again?.again], ['a2', true]);
+  queue.finish('a');
+  t.equal(ids(queue.start()), 'b3');
+});
+
 t.test('nobody goes ahead of a message under way to a contact that has become one', async (t) => {
   const queue = new Conversations(8);
   add(queue, 'a1', 'a2');
